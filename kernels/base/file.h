@@ -1,0 +1,48 @@
+/* Files and folders: read whole, write whole, find. */
+#ifndef LRA_BASE_FILE_H
+#define LRA_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "kernels/base/err.h"
+
+/* The bytes of a regular file, with a terminating 0 that is not counted; refuses files above
+ * `max_bytes`.  Caller frees with lra_free_large(). */
+char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err *e);
+
+/* Writes to PATH.tmp; lra_file_commit() flushes, syncs, renames and syncs the folder, and reports a
+ * full disk; on failure PATH is untouched.  lra_file_abort() removes PATH.tmp.  Nullable: w */
+typedef struct lra_file lra_file;
+lra_file *lra_file_create(const char *path, lra_err *e);
+FILE *lra_file_stream(lra_file *w);
+int lra_file_commit(lra_file *w, lra_err *e);
+void lra_file_abort(lra_file *w);
+/* The three calls above for n bytes. */
+int lra_file_write(const char *path, const void *bytes, size_t n, lra_err *e);
+
+bool lra_file_exists(const char *path);
+bool lra_is_folder(const char *path);
+/* mkdir -p */
+int lra_folder_make(const char *path, lra_err *e);
+/* Entry names of a folder without "." and "..", sorted; returns their number or -1; the caller frees
+ * names with lra_names_free(). */
+int lra_folder_list(const char *path, char ***names, lra_err *e);
+void lra_names_free(char **names, int n);
+/* Removes a file; absent is no error. */
+int lra_file_remove(const char *path, lra_err *e);
+int lra_file_sync_folder(const char *path_of_file, lra_err *e);
+
+/* xxh3-64 of bytes. */
+uint64_t lra_hash64(const void *bytes, size_t n);
+/* xxh32, seed 0: dropout keys. */
+uint32_t lra_hash32(const char *text);
+
+/* An exclusive lock on PATH (made when missing), so that two processes do not train the same run.
+ * Returns a descriptor to lra_unlock(), or -1 with "'PATH' is in use by process N". */
+int lra_lock(const char *path, lra_err *e);
+void lra_unlock(int lock);
+
+#endif

@@ -1,0 +1,43 @@
+/* Processes and signals. */
+#ifndef LRA_BASE_PROCESS_H
+#define LRA_BASE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+/* SIGINT, SIGTERM, SIGUSR1 ask for a clean stop: the work goes on to the next safe point, saves and
+ * returns.  A second SIGINT ends the program at once.  SIGPIPE is ignored. */
+void lra_signals_init(void);
+int lra_stop_signal(void); /* the signal that asked, or 0 */
+
+/* A child process without a shell; argv ends with NULL and argv[0] is looked up in PATH. */
+typedef struct {
+    int64_t pid; /* 0: none */
+    int out;     /* read end of its stdout, or -1 */
+    int err;     /* read end of its stderr, or -1 */
+} lra_process;
+
+enum { LRA_PIPE_OUT = 1, LRA_PIPE_ERR = 2, LRA_QUIET_OUT = 4 /* stdout to /dev/null */ };
+int lra_process_start(lra_process *p, char *const *argv, unsigned flags, lra_err *e);
+/* Waits; returns the exit status (128 + signal number when killed), or -1. */
+int lra_process_wait(lra_process *p, lra_err *e);
+/* Waits for any of n children (pid 0: skipped); returns its index and sets *status, or -1. */
+int lra_process_wait_any(lra_process *p, int n, int *status, lra_err *e);
+void lra_process_signal(const lra_process *p, int signal);
+
+/* Runs to the end with `input` on stdin (Nullable) and collects stdout and stderr (each at most 1 MiB
+ * kept, caller frees, Nullable pointers: discarded).  Returns the exit status or -1; a program that is
+ * not installed is a failure that names it. */
+int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e);
+bool lra_process_found(const char *program); /* in PATH */
+
+/* Path of this program's own executable; caller frees. */
+char *lra_self_path(void);
+int lra_cpu_count(void);          /* processors this process may use */
+double lra_memory_free(void);     /* bytes the machine can still give, 0: unknown */
+double lra_memory_peak(void);     /* bytes, peak resident size of this process */
+
+#endif
