@@ -69,7 +69,8 @@ char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e); /* caller frees;
 bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name);
 int lra_h5_get_int(lra_h5 *f, const char *path, const char *name, int64_t *value, lra_err *e);
 int lra_h5_get_real(lra_h5 *f, const char *path, const char *name, double *value, lra_err *e);
-char *lra_h5_attr_text(lra_h5 *f, const char *path, const char *name, lra_err *e); /* caller frees */
+char *lra_h5_attr_text(lra_h5 *f, const char *path, const char *name,
+                       lra_err *e); /* caller frees */
 /* Names of the children of a group in alphabetical order; caller frees with lra_h5_free_names().
  * Returns their number, or -1. */
 int lra_h5_list(lra_h5 *f, const char *group, char ***names, lra_err *e);

@@ -17,8 +17,8 @@ void *lra_alloc(size_t n_bytes);
 void *lra_alloc_array(size_t n, size_t size);
 /* Like realloc, aborts when there is none; new bytes are not cleared. */
 void *lra_resize(void *p, size_t n_bytes);
-void lra_free(void *p); /* Nullable: p */
-char *lra_copy_text(const char *s); /* Nullable: s */
+void lra_free(void *p);                                  /* Nullable: p */
+char *lra_copy_text(const char *s);                      /* Nullable: s */
 char *lra_format(const char *fmt, ...) LRA_PRINTF(1, 2); /* caller frees with lra_free() */
 
 /* 64-byte aligned memory, not cleared, for data and workspaces; NULL with "'what' needs 1.2 GiB:
@@ -37,7 +37,7 @@ typedef struct {
 } lra_mark;
 
 lra_arena *lra_arena_new(void);
-void lra_arena_free(lra_arena *a); /* Nullable: a */
+void lra_arena_free(lra_arena *a);                   /* Nullable: a */
 void *lra_arena_alloc(lra_arena *a, size_t n_bytes); /* zeroed, 16-byte aligned */
 char *lra_arena_text(lra_arena *a, const char *s);
 char *lra_arena_format(lra_arena *a, const char *fmt, ...) LRA_PRINTF(2, 3);

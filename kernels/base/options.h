@@ -34,11 +34,11 @@ typedef struct {
 } lra_option;
 
 typedef struct {
-    const char *program;    /* "lra-probe train" */
-    const char *summary;    /* one sentence */
-    const char *usage;      /* positional part: "TASK", "RUN...", "" */
-    const char *examples;   /* two examples, each on a line of its own */
-    int min_args, max_args; /* number of positional arguments; max -1: any */
+    const char *program;             /* "lra-probe train" */
+    const char *summary;             /* one sentence */
+    const char *usage;               /* positional part: "TASK", "RUN...", "" */
+    const char *examples;            /* two examples, each on a line of its own */
+    int min_args, max_args;          /* number of positional arguments; max -1: any */
     const lra_option *const *tables; /* own table, shared tables, NULL */
 } lra_command;
 

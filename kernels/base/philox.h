@@ -34,9 +34,18 @@ LRA_PHILOX_FN lra_philox lra_philox_at(uint32_t k0, uint32_t k1, uint32_t c0, ui
 }
 
 /* Uniform in [0,1) with 24 (32) bits; in (0,1] where a logarithm follows. */
-LRA_PHILOX_FN float lra_u01f(uint32_t w) { return (float)(w >> 8) * 0x1p-24f; }
-LRA_PHILOX_FN double lra_u01(uint32_t w) { return (double)w * 0x1p-32; }
-LRA_PHILOX_FN double lra_u01_open(uint32_t w) { return ((double)w + 1.0) * 0x1p-32; }
+LRA_PHILOX_FN float lra_u01f(uint32_t w)
+{
+    return (float)(w >> 8) * 0x1p-24f;
+}
+LRA_PHILOX_FN double lra_u01(uint32_t w)
+{
+    return (double)w * 0x1p-32;
+}
+LRA_PHILOX_FN double lra_u01_open(uint32_t w)
+{
+    return ((double)w + 1.0) * 0x1p-32;
+}
 
 /* Two standard normals from two words (Box-Muller, in double). */
 LRA_PHILOX_FN void lra_normal2(uint32_t a, uint32_t b, double *x, double *y)
@@ -68,12 +77,16 @@ LRA_PHILOX_FN lra_rng lra_rng_new(uint64_t seed, uint32_t stream, uint64_t index
 LRA_PHILOX_FN uint32_t lra_rng_u32(lra_rng *r)
 {
     if ((r->n_drawn & 3) == 0)
-        r->block = lra_philox_at(r->key[0], r->key[1], (uint32_t)r->index, (uint32_t)(r->index >> 32),
-                                 (uint32_t)(r->n_drawn >> 2), (uint32_t)(r->n_drawn >> 34));
+        r->block = lra_philox_at(r->key[0], r->key[1], (uint32_t)r->index,
+                                 (uint32_t)(r->index >> 32), (uint32_t)(r->n_drawn >> 2),
+                                 (uint32_t)(r->n_drawn >> 34));
     return r->block.v[r->n_drawn++ & 3];
 }
 
-LRA_PHILOX_FN double lra_rng_u01(lra_rng *r) { return lra_u01(lra_rng_u32(r)); }
+LRA_PHILOX_FN double lra_rng_u01(lra_rng *r)
+{
+    return lra_u01(lra_rng_u32(r));
+}
 
 /* Uniform integer in [0,n), exact (Lemire's multiply with rejection); 1 <= n < 2^32. */
 LRA_PHILOX_FN uint32_t lra_rng_below(lra_rng *r, uint32_t n)

@@ -36,8 +36,8 @@ bool lra_process_found(const char *program); /* in PATH */
 
 /* Path of this program's own executable; caller frees. */
 char *lra_self_path(void);
-int lra_cpu_count(void);          /* processors this process may use */
-double lra_memory_free(void);     /* bytes the machine can still give, 0: unknown */
-double lra_memory_peak(void);     /* bytes, peak resident size of this process */
+int lra_cpu_count(void);      /* processors this process may use */
+double lra_memory_free(void); /* bytes the machine can still give, 0: unknown */
+double lra_memory_peak(void); /* bytes, peak resident size of this process */
 
 #endif

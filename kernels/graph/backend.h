@@ -1,0 +1,34 @@
+/* The only way the engine reaches a device. */
+#ifndef LRA_GRAPH_BACKEND_H
+#define LRA_GRAPH_BACKEND_H
+
+#include "kernels/graph/op.h"
+
+typedef enum { LRA_COPY_IN, LRA_COPY_OUT, LRA_COPY_WITHIN } lra_copy_kind;
+
+typedef struct {
+    const char *name; /* "cpu", "cuda" */
+    void *(*alloc)(lra_device *d, size_t n_bytes, const char *what,
+                   lra_err *e); /* 256-byte aligned */
+    void (*free)(lra_device *d, void *p);
+    int (*copy)(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
+                lra_err *e);
+    int (*clear)(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
+    /* Runs the calls in order. */
+    int (*run)(lra_device *d, const lra_call *calls, int n, lra_err *e);
+    /* Records a list once and replays it; NULL: run() every time. */
+    void *(*capture)(lra_device *d, const lra_call *calls, int n, lra_err *e);
+    int (*replay)(lra_device *d, void *captured, lra_err *e);
+    void (*forget)(lra_device *d, void *captured);
+    /* The most threads a plan may use. */
+    int (*threads)(const lra_device *d);
+} lra_backend;
+
+struct lra_device {
+    const lra_backend *backend;
+    int index;
+    const char *name; /* "cpu", "cuda:0" */
+    void *own;        /* the backend's own */
+};
+
+#endif

@@ -1,0 +1,149 @@
+/* What an op is: one record; the record, its CPU bodies and its test cases share a file of
+ * kernels/ops/.  To add one: the file, one line in ops.def, its builder in ops.h.
+ *
+ * A file foo.c is compiled once per graph type (LRA_PASS 32, 64, 16) and instruction level
+ * (LRA_LEVEL portable, avx2, avx512).  Bodies are written once with the types `real` (arithmetic) and
+ * `elem` (storage) of kernels/ops/real.h; what stands under `#if LRA_RECORD` exists once. */
+#ifndef LRA_GRAPH_OP_H
+#define LRA_GRAPH_OP_H
+
+#include "kernels/graph/graph.h"
+#include "kernels/graph/ops.h"
+
+typedef struct lra_op lra_op;
+
+struct lra_tensor {
+    const lra_op *op;
+    lra_graph *graph;
+    int id; /* position in the graph; sources have smaller ids */
+    lra_type type;
+    lra_shape shape;
+    int n_src;
+    lra_tensor **src;
+    const void *args;  /* the op's own struct, copied by lra_node() */
+    const char *scope; /* "layer0/attn", "" at the top */
+    const char *name;  /* last part of the path; NULL: not named */
+};
+
+/* What a body gets.  Everything is contiguous; y->src[i]->shape is the shape of in[i]. */
+typedef struct {
+    const lra_tensor *y;
+    void *out;
+    const void *const *in;
+    void *const *shadow; /* bf16 shadow of source i or NULL (LRA_WRITES ops keep it current) */
+    void *scratch;       /* op->scratch() bytes, 64-byte aligned, contents undefined */
+    const float *gate;   /* assign only: nothing is written when *gate is 0; NULL: always */
+    int n_threads;       /* for `#pragma omp parallel for num_threads(c->n_threads)` */
+} lra_call;
+
+enum {
+    LRA_INPLACE = 1, /* y may stand where source 0 stood (same bytes, element by element) */
+    LRA_ALIAS = 2,   /* y is source 0's memory from byte lra_alias_offset(); nothing is run */
+    LRA_NOGRAD = 4,  /* gradients stop here */
+    LRA_WRITES = 8,  /* writes to sources that are parameters or states; runs after all others */
+    LRA_LEAF = 16    /* input, parameter, state: has no body */
+};
+
+enum { LRA_LEVEL_PORTABLE, LRA_LEVEL_AVX2, LRA_LEVEL_AVX512, LRA_N_LEVELS };
+typedef void (*lra_body)(const lra_call *c);
+
+struct lra_op {
+    const char *name;
+    unsigned flags;
+    unsigned
+        shadow; /* bit i: in a BF16 graph source i, if a parameter, is read through its shadow */
+    /* Checks the sources, sets y->shape and y->type; messages without the op's name. */
+    int (*shape)(lra_tensor *y, lra_err *e);
+    /* Emits nodes: dx[i] is the gradient of source i; left NULL: none.  NULL with LRA_NOGRAD. */
+    void (*grad)(lra_tensor *y, lra_tensor *dy, lra_tensor **dx);
+    double (*flops)(const lra_tensor *y);                   /* Nullable: one per element of y */
+    int64_t (*scratch)(const lra_tensor *y, int n_threads); /* bytes; Nullable: none */
+    lra_body
+        cpu[3][LRA_N_LEVELS]; /* by graph type F32, F64, BF16, then level; NULL: the level below */
+    void (*cuda[3])(const lra_call *c, void *stream);
+    lra_tensor *(*sample)(lra_graph *g, int i); /* i-th test case, NULL after the last */
+};
+
+/* ---- the registry ------------------------------------------------------------------------------- */
+
+#define LRA_OP(name) extern const lra_op lra_op_##name;
+#include "kernels/graph/ops.def"
+#undef LRA_OP
+const lra_op *lra_op_at(int i); /* NULL after the last */
+
+/* ---- for builders ------------------------------------------------------------------------------- */
+
+/* A node: copies src and args, calls op->shape, records failures in the graph as "'scope/op': ...". */
+lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
+                     const void *args, size_t args_size);
+lra_type lra_real(const lra_graph *g); /* F32, F64, and F32 in a BF16 graph */
+lra_type lra_elem(const lra_graph *g); /* F32, F64, BF16 */
+int64_t lra_elements(const lra_tensor *x);
+int64_t lra_bytes(const lra_tensor *x);
+/* Last dimension, and product of all others: (..,D) seen as rows of D. */
+int64_t lra_width(const lra_tensor *x);
+int64_t lra_rows(const lra_tensor *x);
+size_t lra_alias_offset(const lra_tensor *y);
+/* Checks for shape functions: type is real or elem of the graph; equal shapes; int32. */
+int lra_expect_float(const lra_tensor *x, const char *what, lra_err *e);
+int lra_expect_index(const lra_tensor *x, const char *what, lra_err *e);
+int lra_expect_shape(const lra_tensor *x, lra_shape s, const char *what, lra_err *e);
+/* length: NULL or (B) int32. */
+int lra_expect_length(const lra_tensor *length, int64_t B, lra_err *e);
+/* A parameter read by a matrix op: real, or elem when it is not a parameter. */
+const char *lra_param_spec(const lra_tensor *param);
+
+/* ---- for samples: inputs that the tests fill ------------------------------------------------------ */
+
+/* fill: "normal", "away" (normal, |x| > 0.05: for kinks), "positive" (uniform in (0.1,1)), "index:N"
+ * (int32 in [0,N)), "label:N" (the same, and some -1), "length:T" (int32 in [1,T]), "step". */
+lra_tensor *lra_sample_input(lra_graph *g, const char *name, const char *fill, lra_shape s);
+const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input */
+
+/* ---- one file, several compilations --------------------------------------------------------------- */
+
+#ifdef LRA_PASS
+#define LRA_CAT4_(a, b, c, d) a##b##_##c##_##d
+#define LRA_CAT4(a, b, c, d)  LRA_CAT4_(a, b, c, d)
+#define LRA_BODY_NAME(name)   LRA_CAT4(lra_cpu_, name, LRA_PASS, LRA_LEVEL)
+/* LRA_BODY(softmax) { ... c ... } defines the body of this pass and level. */
+#define LRA_BODY(name)                                                                             \
+    void LRA_BODY_NAME(name)(const lra_call *c);                                                   \
+    void LRA_BODY_NAME(name)(const lra_call *c)
+
+#if LRA_PASS == 32 && defined(LRA_LEVEL_portable)
+#define LRA_RECORD 1
+#else
+#define LRA_RECORD 0
+#endif
+
+#ifdef LRA_X86
+/* Declares all bodies of a name; LRA_BODIES(softmax) then fills .cpu. */
+#define LRA_DECLARE(name)                                                                          \
+    void lra_cpu_##name##_32_portable(const lra_call *c);                                          \
+    void lra_cpu_##name##_32_avx2(const lra_call *c);                                              \
+    void lra_cpu_##name##_32_avx512(const lra_call *c);                                            \
+    void lra_cpu_##name##_64_portable(const lra_call *c);                                          \
+    void lra_cpu_##name##_16_portable(const lra_call *c);                                          \
+    void lra_cpu_##name##_16_avx2(const lra_call *c);                                              \
+    void lra_cpu_##name##_16_avx512(const lra_call *c);
+#define LRA_BODIES(name)                                                                           \
+    {                                                                                              \
+        {lra_cpu_##name##_32_portable, lra_cpu_##name##_32_avx2, lra_cpu_##name##_32_avx512},      \
+            {lra_cpu_##name##_64_portable, NULL, NULL},                                            \
+            {lra_cpu_##name##_16_portable, lra_cpu_##name##_16_avx2, lra_cpu_##name##_16_avx512},  \
+    }
+#else
+#define LRA_DECLARE(name)                                                                          \
+    void lra_cpu_##name##_32_portable(const lra_call *c);                                          \
+    void lra_cpu_##name##_64_portable(const lra_call *c);                                          \
+    void lra_cpu_##name##_16_portable(const lra_call *c);
+#define LRA_BODIES(name)                                                                           \
+    {                                                                                              \
+        {lra_cpu_##name##_32_portable, NULL, NULL}, {lra_cpu_##name##_64_portable, NULL, NULL},    \
+            {lra_cpu_##name##_16_portable, NULL, NULL},                                            \
+    }
+#endif
+#endif /* LRA_PASS */
+
+#endif

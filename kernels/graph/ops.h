@@ -1,0 +1,104 @@
+/* Every op builder, with its formula.  Shapes as in the project: B batch, T length, D width, H heads,
+ * V vocabulary, C classes; ".." stands for any leading dimensions.
+ * Builders take tensors of one graph; `length` is (B) int32, tokens that are real; Nullable everywhere.
+ * Padding (t >= length) never influences a result. */
+#ifndef LRA_GRAPH_OPS_H
+#define LRA_GRAPH_OPS_H
+
+#include "kernels/graph/graph.h"
+
+typedef enum { LRA_ACT_NONE, LRA_ACT_RELU, LRA_ACT_GELU, LRA_ACT_GELU_TANH, LRA_ACT_SILU } lra_act;
+typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX } lra_pool_kind;
+
+/* ---- tables and products ------------------------------------------------------------------------ */
+
+/* y = table[index].  table: (V,D), index: (..) int32, y: (..,D).  An index outside [0,V) is a bug. */
+lra_tensor *lra_embedding(lra_tensor *table, lra_tensor *index);
+/* y = act(x w + bias) + residual.  x: (..,D), w: (D,H) in memory order in, out; bias: (H); residual and
+ * y: (..,H).  Nullable: bias, residual. */
+lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
+                       lra_tensor *residual);
+/* y = a b, each optionally transposed in its last two dimensions.  (..,M,K) (..,K,N) -> (..,M,N); equal
+ * leading dimensions, or b without any (then it is shared). */
+lra_tensor *lra_matmul_t(lra_tensor *a, bool a_transposed, lra_tensor *b, bool b_transposed);
+lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
+/* Convolution over time, "same": y[t] = act(bias + sum_k x[t + k - (K-1)/2] w[k]), zero outside
+ * [0,length).  x: (B,T,D), w: (K, D/G, H) in memory order tap, in, out; output channel h belongs to
+ * group h / (H/G); y: (B,T,H), zero for t >= length.  K odd.  Nullable: bias, length. */
+lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
+                     lra_tensor *length, int64_t groups);
+
+/* ---- normalisation ------------------------------------------------------------------------------ */
+
+/* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance; eps 1e-5 if 0. */
+lra_tensor *lra_layer_norm(lra_tensor *x, lra_tensor *gain, lra_tensor *bias, double eps);
+/* The same per channel over all rows that are not padding.  x: (B,T,D) or (B,D); mean, var: lra_state
+ * (D), updated in training as (1 - momentum) old + momentum new (the unbiased variance), used in
+ * evaluation.  Nullable: length. */
+lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, lra_tensor *bias,
+                           lra_tensor *mean, lra_tensor *var, double momentum, double eps);
+
+/* ---- elementwise -------------------------------------------------------------------------------- */
+
+lra_tensor *lra_relu(lra_tensor *x);      /* max(x, 0) */
+lra_tensor *lra_gelu(lra_tensor *x);      /* x (1 + erf(x/sqrt 2))/2 */
+lra_tensor *lra_gelu_tanh(lra_tensor *x); /* x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))/2 */
+lra_tensor *lra_silu(lra_tensor *x);      /* x sigmoid(x) */
+lra_tensor *lra_tanh(lra_tensor *x);
+lra_tensor *lra_sigmoid(lra_tensor *x);
+lra_tensor *lra_exp(lra_tensor *x);
+lra_tensor *lra_activation(lra_tensor *x, lra_act act);
+lra_tensor *lra_affine(lra_tensor *x, double scale, double shift); /* scale x + shift */
+/* Shapes equal, or one broadcasts to the other (dimensions 1 or missing in front). */
+lra_tensor *lra_add(lra_tensor *a, lra_tensor *b);
+lra_tensor *lra_mul(lra_tensor *a, lra_tensor *b);
+lra_tensor *lra_sub(lra_tensor *a, lra_tensor *b);
+/* x_1 + ... + x_n, summed in real, rounded once; equal shapes. */
+lra_tensor *lra_sum(int n, lra_tensor *const *x);
+/* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied: one
+ * draw per (first dimension, last dimension), shared between.  Identity in LRA_EVAL graphs. */
+lra_tensor *lra_dropout(lra_tensor *x, double rate, bool tied);
+lra_tensor *lra_cast(lra_tensor *x, lra_type type); /* real <-> elem of the graph */
+
+/* ---- shape -------------------------------------------------------------------------------------- */
+
+lra_tensor *lra_reshape(lra_tensor *x, lra_shape s); /* alias */
+lra_tensor *lra_permute(lra_tensor *x, int n,
+                        const int *axes); /* y dim i = x dim axes[i]; copies */
+lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis);
+lra_tensor *lra_slice(lra_tensor *x, int axis, int64_t from, int64_t n);
+lra_tensor *lra_broadcast(lra_tensor *x, lra_shape s); /* repeats dimensions of size 1 */
+lra_tensor *lra_reduce(lra_tensor *x, lra_shape s);    /* sums to s; inverse of broadcast */
+lra_tensor *lra_zeros(lra_graph *g, lra_type type, lra_shape s);
+lra_tensor *lra_ones(lra_graph *g, lra_type type, lra_shape s);
+/* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M) int32 in [0,T), y: (B,M,D). */
+lra_tensor *lra_gather(lra_tensor *x, lra_tensor *index);
+
+/* ---- rows, pooling, losses ---------------------------------------------------------------------- */
+
+lra_tensor *lra_softmax(lra_tensor *x); /* over the last dimension */
+/* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum (first of equals takes the gradient). */
+lra_tensor *lra_pool(lra_tensor *x, lra_tensor *length, lra_pool_kind kind);
+/* Mean of -log softmax(logits)[label] over rows with label >= 0; logits: (..,C), label: (..) int32;
+ * scalar, real; 0 when there is no such row. */
+lra_tensor *lra_cross_entropy(lra_tensor *logits, lra_tensor *label);
+lra_tensor *lra_mse(lra_tensor *x, lra_tensor *target); /* mean of (x - target)^2; scalar */
+lra_tensor *lra_l1(lra_tensor *x, lra_tensor *target);  /* mean of |x - target|; scalar */
+
+/* ---- optimiser ---------------------------------------------------------------------------------- */
+
+/* AdamW with decoupled decay (Loshchilov & Hutter 2019, algorithm 2) over n parameters, gradients of
+ * `loss` included: g is scaled to global norm <= clip; m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2;
+ * p -= rate (mhat/(sqrt(vhat) + eps) + decay p).  Rates and decay of single parameters follow their
+ * spec.  Rate comes from lra_step_input(); the number of applied updates is the state "adam/count".
+ * An update whose loss or gradient norm is not finite changes nothing.
+ * Returns real (4): loss, gradient norm before clipping, 1 if applied else 0, updates skipped in a row. */
+typedef struct {
+    double beta1, beta2, eps; /* 0.9, 0.999, 1e-8 */
+    double decay;
+    double clip; /* global norm; 0: off */
+} lra_adamw_spec;
+lra_tensor *lra_adamw(lra_tensor *loss, int n, lra_tensor *const *params,
+                      const lra_adamw_spec *spec);
+
+#endif

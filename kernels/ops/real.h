@@ -1,0 +1,80 @@
+/* The arithmetic type `real` and the storage type `elem` of the pass being compiled:
+ *   pass 32: float/float    pass 64: double/double    pass 16: float/bf16 (uint16_t, round to nearest even)
+ * Bodies read and write elem arrays through e_load() and e_store() and compute in real; arrays that are
+ * `real` by the type rule are real pointers. */
+#ifndef LRA_OPS_REAL_H
+#define LRA_OPS_REAL_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define LRA_FN static __host__ __device__ __forceinline__
+#else
+#define LRA_FN static inline
+#endif
+
+#if LRA_PASS == 64
+typedef double real;
+typedef double elem;
+#define R(x)   (x)
+#define r_exp  exp
+#define r_log  log
+#define r_erf  erf
+#define r_tanh tanh
+#define r_sqrt sqrt
+#define r_abs  fabs
+#define r_max  fmax
+#define r_min  fmin
+#else
+typedef float real;
+#define R(x)   (x##f)
+#define r_exp  expf
+#define r_log  logf
+#define r_erf  erff
+#define r_tanh tanhf
+#define r_sqrt sqrtf
+#define r_abs  fabsf
+#define r_max  fmaxf
+#define r_min  fminf
+#if LRA_PASS == 16
+typedef uint16_t elem;
+#else
+typedef float elem;
+#endif
+#endif
+
+#if LRA_PASS == 16
+LRA_FN real e_load(elem x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+LRA_FN elem e_store(real x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return (elem)((bits >> 16) | 0x40u); /* NaN stays NaN */
+    return (elem)((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
+}
+#else
+LRA_FN real e_load(elem x)
+{
+    return x;
+}
+LRA_FN elem e_store(real x)
+{
+    return x;
+}
+#endif
+
+/* Loops below this many elements are not worth a second thread. */
+enum { LRA_PARALLEL_MIN = 1 << 14 };
+/* Rows per block of a reduction over rows: partial sums of blocks are added in block order, so that the
+ * result does not depend on the number of threads. */
+enum { LRA_ROW_BLOCK = 512 };
+
+#endif
