@@ -1,8 +1,8 @@
 /* The engine: a static graph whose gradients are nodes, planned once, then run many times.
  *
  *   lra_graph  *g = lra_graph_new(LRA_F32, LRA_TRAIN);
- *   lra_tensor *x = lra_input(g, "x", LRA_F32, lra_shape_of(2, B, D));
- *   lra_tensor *w = lra_param(g, "w", lra_shape_of(2, D, C), "uniform:-0.1:0.1");
+ *   lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(B, D));
+ *   lra_tensor *w = lra_param(g, "w", LRA_SHAPE(D, C), "uniform:-0.1:0.1");
  *   lra_tensor *y = lra_softmax(lra_matmul(x, w));                       build
  *   lra_grad(y, NULL, 1, &w, &dw);                                       differentiate
  *   lra_plan   *p = lra_plan_new(g, params, space, 2, (lra_tensor *[]){y, dw}, &e);
@@ -48,7 +48,10 @@ typedef struct lra_plan lra_plan;   /* graph + params + space: addresses and lau
 
 /* ---- shapes ------------------------------------------------------------------------------------- */
 
-lra_shape lra_shape_of(int n, ...); /* lra_shape_of(2, B, D): int64_t or int */
+/* LRA_SHAPE(B, T, D) */
+#define LRA_SHAPE(...)                                                                             \
+    lra_shape_from((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                      \
+                   (const int64_t[]){__VA_ARGS__})
 lra_shape lra_shape_from(int n, const int64_t *d);
 int64_t lra_shape_elements(lra_shape s); /* 1 for a scalar */
 bool lra_shape_equal(lra_shape a, lra_shape b);
@@ -150,8 +153,8 @@ int lra_params_count(const lra_params *p);
 const char *lra_params_path(const lra_params *p, int i);
 lra_shape lra_params_shape(const lra_params *p, int i);
 bool lra_params_trained(const lra_params *p, int i); /* a parameter; false: state or moment */
-int lra_params_get(const lra_params *p, const char *path, float *host, lra_err *e);
-int lra_params_set(lra_params *p, const char *path, const float *host, lra_err *e);
+int lra_params_get(const lra_params *p, const char *path, void *host, lra_err *e);
+int lra_params_set(lra_params *p, const char *path, const void *host, lra_err *e);
 /* xxh3-64 over all arrays with their names: equal bits, equal hash. */
 uint64_t lra_params_hash(const lra_params *p);
 

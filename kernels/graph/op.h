@@ -32,7 +32,7 @@ typedef struct {
     const void *const *in;
     void *const *shadow; /* bf16 shadow of source i or NULL (LRA_WRITES ops keep it current) */
     void *scratch;       /* op->scratch() bytes, 64-byte aligned, contents undefined */
-    const float *gate;   /* assign only: nothing is written when *gate is 0; NULL: always */
+    const void *gate;    /* assign only: a real; nothing is written when it is 0; NULL: always */
     int n_threads;       /* for `#pragma omp parallel for num_threads(c->n_threads)` */
 } lra_call;
 
@@ -76,6 +76,8 @@ const lra_op *lra_op_at(int i); /* NULL after the last */
 /* A node: copies src and args, calls op->shape, records failures in the graph as "'scope/op': ...". */
 lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
                      const void *args, size_t args_size);
+/* lra_state() with a path from the top instead of a name in the current scope ("adam/m/layer0/w"). */
+lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const char *init);
 lra_type lra_real(const lra_graph *g); /* F32, F64, and F32 in a BF16 graph */
 lra_type lra_elem(const lra_graph *g); /* F32, F64, BF16 */
 int64_t lra_elements(const lra_tensor *x);

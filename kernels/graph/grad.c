@@ -1,0 +1,83 @@
+/* Gradients as nodes: reverse walk over the graph; each op's rule emits expressions.
+ *   d(y . seed)/d(x) = sum over uses u of x of rule_u(d(y . seed)/d(u))
+ * Contributions are summed in float32 and rounded once (n-ary lra_sum). */
+#include "kernels/graph/graph_impl.h"
+
+#include <string.h>
+
+/* Contributions to the gradient of one node. */
+typedef struct {
+    lra_tensor **part;
+    int n, capacity;
+} parts;
+
+static void add_part(parts *p, lra_tensor *dx)
+{
+    if (p->n == p->capacity) {
+        p->capacity = p->capacity ? 2 * p->capacity : 2;
+        p->part = lra_resize(p->part, (size_t)p->capacity * sizeof(lra_tensor *));
+    }
+    p->part[p->n++] = dx;
+}
+
+static lra_tensor *total(const parts *p)
+{
+    if (p->n == 0) return NULL;
+    return p->n == 1 ? p->part[0] : lra_sum(p->n, p->part);
+}
+
+/* Nodes that depend on one of the x: only these pass gradients on. */
+static bool *find_dependent(const lra_graph *g, int last, int n, lra_tensor *const *x)
+{
+    bool *on = lra_alloc((size_t)last + 1);
+    for (int i = 0; i < n; i++)
+        if (x[i]->id <= last) on[x[i]->id] = true;
+    for (int id = 0; id <= last; id++) {
+        const lra_tensor *t = g->node[id];
+        for (int i = 0; i < t->n_src && !(t->op->flags & LRA_NOGRAD); i++)
+            on[id] = on[id] || on[t->src[i]->id];
+    }
+    return on;
+}
+
+/* Hands dy of one node to its sources. */
+static void pass_on(lra_tensor *y, lra_tensor *dy, const bool *on, parts *all)
+{
+    lra_tensor **dx = lra_alloc((size_t)(y->n_src + 1) * sizeof *dx);
+    y->op->grad(y, dy, dx);
+    for (int i = 0; i < y->n_src; i++) {
+        lra_tensor *x = y->src[i];
+        if (!dx[i] || !on[x->id]) continue;
+        if (!y->graph->failed && !lra_shape_equal(dx[i]->shape, x->shape))
+            LRA_BUG("gradient of '%s': source %d has another shape", y->op->name, i);
+        add_part(&all[x->id], dx[i]->type == x->type ? dx[i] : lra_cast(dx[i], x->type));
+    }
+    lra_free(dx);
+}
+
+void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_tensor **dx)
+{
+    lra_graph *g = y->graph;
+    const char *scope = g->scope;
+    int last = y->id;
+    bool *on = find_dependent(g, last, n, x);
+    parts *all = lra_alloc((size_t)(last + 1) * sizeof *all);
+    add_part(&all[last], seed ? seed : lra_ones(g, y->type, y->shape));
+    for (int id = last; id >= 0 && !g->failed; id--) {
+        lra_tensor *t = g->node[id];
+        if (!on[id] || all[id].n == 0 || (t->op->flags & LRA_NOGRAD)) continue;
+        g->scope = t->scope;
+        lra_tensor *dy = total(&all[id]);
+        all[id].n = 1; /* an x inside the graph keeps its summed gradient */
+        all[id].part[0] = dy;
+        pass_on(t, dy, on, all);
+    }
+    g->scope = scope;
+    for (int i = 0; i < n; i++) {
+        lra_tensor *d = x[i]->id <= last && !g->failed ? total(&all[x[i]->id]) : NULL;
+        dx[i] = d ? d : lra_zeros(g, x[i]->type, x[i]->shape);
+    }
+    for (int id = 0; id <= last; id++) lra_free(all[id].part);
+    lra_free(all);
+    lra_free(on);
+}

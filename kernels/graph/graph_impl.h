@@ -1,0 +1,93 @@
+/* What the files of kernels/graph share and nobody else sees. */
+#ifndef LRA_GRAPH_GRAPH_IMPL_H
+#define LRA_GRAPH_GRAPH_IMPL_H
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/backend.h"
+
+struct lra_graph {
+    lra_arena *arena;
+    lra_type type;
+    lra_mode mode;
+    lra_tensor **node;
+    int n_nodes, capacity;
+    const char *scope; /* current, "" at the top */
+    lra_err err;
+    bool failed;
+};
+
+/* Arguments of input, param and state nodes. */
+typedef struct {
+    const char *spec; /* param, state: how it starts; input: fill of a sample or NULL */
+} lra_leaf;
+
+bool lra_is(const lra_tensor *x, const lra_op *op);
+/* The node whose memory x is a part of, and where x starts in it. */
+const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
+
+/* One array of a parameter store. */
+typedef struct {
+    char *path;
+    char *spec;
+    lra_shape shape;
+    bool trained;
+    void *data;   /* real, on the device */
+    void *shadow; /* bf16 copy on the device; NULL: none needed */
+} lra_array;
+
+struct lra_params {
+    lra_device *device;
+    uint64_t seed;
+    lra_type real; /* of all arrays; fixed by the first plan */
+    lra_array *array;
+    int n, capacity;
+    void **slab;
+    int n_slabs;
+    double n_bytes;
+};
+
+lra_array *lra_params_find(const lra_params *p, const char *path);
+/* Makes what the leaves of a graph need and the store lacks, in one slab. */
+int lra_params_bind(lra_params *p, const lra_graph *g, int n, lra_tensor *const *leaf,
+                    const bool *shadow, lra_err *e);
+
+struct lra_space {
+    lra_device *device;
+    size_t size;
+    char *base;
+    bool sealed, no_inplace;
+};
+int lra_space_seal(lra_space *s, lra_err *e);
+
+/* A range of the workspace and the positions of the launch order in which it is in use. */
+typedef struct {
+    size_t offset, size;
+    int first, last;
+} lra_range;
+
+/* Assigns offsets so that ranges in use at the same time do not overlap; returns the total size.
+ * Ranges are sorted by `first`. */
+size_t lra_layout(lra_range *r, int n);
+/* Brute force: -1 and a message when two live ranges overlap. */
+int lra_layout_check(const lra_range *r, int n, lra_err *e);
+
+struct lra_plan {
+    lra_graph *graph;
+    lra_params *params;
+    lra_space *space;
+    lra_call *call;
+    int n_calls;
+    lra_range *range; /* buffers and scratches */
+    int n_ranges;
+    int *range_of;    /* by node id: its buffer, -1: none */
+    int *scratch_of;  /* by call: range of its scratch, -1: none */
+    void **addresses; /* in, shadow of all calls, one behind the other */
+    const void *gate; /* set when addresses are known */
+    int gate_node;    /* id of the adamw node, -1: none */
+    lra_cost cost;
+    int n_threads;
+    bool poison, resolved;
+    void *captured;
+};
+
+#endif

@@ -1,0 +1,76 @@
+/* The registry of ops, the leaves, and what builders and shape functions share. */
+#include "kernels/graph/graph_impl.h"
+
+#include <string.h>
+
+static const lra_op *const registry[] = {
+#define LRA_OP(name) &lra_op_##name,
+#include "kernels/graph/ops.def"
+#undef LRA_OP
+};
+
+const lra_op *lra_op_at(int i)
+{
+    return i >= 0 && i < (int)(sizeof registry / sizeof *registry) ? registry[i] : NULL;
+}
+
+/* Leaves hold data and are never run; their shape is given. */
+static int leaf_shape(lra_tensor *y, lra_err *e)
+{
+    (void)y, (void)e;
+    return 0;
+}
+
+const lra_op lra_op_input = {.name = "input", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
+const lra_op lra_op_param = {.name = "param", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
+const lra_op lra_op_state = {.name = "state", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
+
+bool lra_is(const lra_tensor *x, const lra_op *op)
+{
+    return x->op == op;
+}
+
+int64_t lra_elements(const lra_tensor *x)
+{
+    return lra_shape_elements(x->shape);
+}
+int64_t lra_bytes(const lra_tensor *x)
+{
+    return lra_elements(x) * (int64_t)lra_type_size(x->type);
+}
+int64_t lra_width(const lra_tensor *x)
+{
+    return x->shape.n ? x->shape.d[x->shape.n - 1] : 1;
+}
+int64_t lra_rows(const lra_tensor *x)
+{
+    int64_t width = lra_width(x);
+    return width ? lra_elements(x) / width : 0;
+}
+
+int lra_expect_float(const lra_tensor *x, const char *what, lra_err *e)
+{
+    if (x->type != LRA_I32) return 0;
+    return lra_fail(e, "%s is int32, expected real numbers", what);
+}
+
+int lra_expect_index(const lra_tensor *x, const char *what, lra_err *e)
+{
+    if (x->type == LRA_I32) return 0;
+    return lra_fail(e, "%s holds real numbers, expected int32", what);
+}
+
+int lra_expect_shape(const lra_tensor *x, lra_shape s, const char *what, lra_err *e)
+{
+    char a[96], b[96];
+    if (lra_shape_equal(x->shape, s)) return 0;
+    return lra_fail(e, "%s has shape %s, expected %s", what, lra_shape_text(x->shape, a),
+                    lra_shape_text(s, b));
+}
+
+int lra_expect_length(const lra_tensor *length, int64_t B, lra_err *e)
+{
+    if (!length) return 0;
+    if (lra_expect_index(length, "length", e) != 0) return LRA_FAILED;
+    return lra_expect_shape(length, LRA_SHAPE(B), "length", e);
+}
