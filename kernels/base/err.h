@@ -11,10 +11,10 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define LRA_PRINTF(format, first) __attribute__((format(printf, format, first)))
-#define LRA_NORETURN              __attribute__((noreturn))
+#define LRA_PRINTF(text, args) __attribute__((format(printf, text, args)))
+#define LRA_NORETURN           __attribute__((noreturn))
 #else
-#define LRA_PRINTF(format, first)
+#define LRA_PRINTF(text, args)
 #define LRA_NORETURN
 #endif
 
