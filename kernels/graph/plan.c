@@ -1,0 +1,274 @@
+/* Planning: what runs, in which order, and where everything stands.  Nothing is computed here. */
+#include "kernels/graph/graph_impl.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+const lra_tensor *lra_root(const lra_tensor *x, size_t *offset)
+{
+    *offset = 0;
+    while (x->op->flags & LRA_ALIAS) {
+        *offset += lra_alias_offset(x);
+        x = x->src[0];
+    }
+    return x;
+}
+
+static bool is_leaf(const lra_tensor *x)
+{
+    return x->op->flags & LRA_LEAF;
+}
+
+/* ---- which nodes, in which order ------------------------------------------------------------------- */
+
+static void mark(const lra_graph *g, const lra_tensor *x, bool *needed)
+{
+    (void)g;
+    needed[x->id] = true;
+}
+
+/* Outputs, assignments, and everything they are made of. */
+static bool *find_needed(const lra_graph *g, int n, lra_tensor *const *out)
+{
+    bool *needed = lra_alloc((size_t)g->n_nodes + 1);
+    for (int i = 0; i < n; i++) mark(g, out[i], needed);
+    for (int id = g->n_nodes - 1; id >= 0; id--) {
+        const lra_tensor *t = g->node[id];
+        if (t->op == &lra_op_assign) needed[id] = true;
+        for (int i = 0; i < t->n_src && needed[id]; i++) needed[t->src[i]->id] = true;
+    }
+    return needed;
+}
+
+/* Order of running: 0 ordinary, 1 updates of parameters, 2 assignments of states. */
+static int rank_of(const lra_tensor *t)
+{
+    if (t->op == &lra_op_assign) return 2;
+    return t->op->flags & LRA_WRITES ? 1 : 0;
+}
+
+static int order_nodes(const lra_graph *g, const bool *needed, lra_tensor **order)
+{
+    int n = 0;
+    for (int rank = 0; rank < 3; rank++)
+        for (int id = 0; id < g->n_nodes; id++) {
+            lra_tensor *t = g->node[id];
+            bool runs = needed[id] && !is_leaf(t) && !(t->op->flags & LRA_ALIAS);
+            if (runs && rank_of(t) == rank) order[n++] = t;
+        }
+    return n;
+}
+
+/* ---- liveness ------------------------------------------------------------------------------------- */
+
+/* What layout works on, by node id. */
+typedef struct {
+    int first, last; /* positions; first -1: not in the workspace */
+    int shares;      /* id of the node whose buffer it took over, -1: its own */
+} life;
+
+static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra_tensor **order,
+                       const bool *needed, life *l)
+{
+    const lra_graph *g = p->graph;
+    size_t offset;
+    for (int id = 0; id < g->n_nodes; id++) {
+        l[id] = (life){-1, -1, -1};
+        if (needed[id] && g->node[id]->op == &lra_op_input) l[id] = (life){0, INT_MAX, -1};
+    }
+    for (int at = 0; at < p->n_calls; at++) {
+        const lra_tensor *t = order[at];
+        l[t->id].first = l[t->id].last = at;
+        for (int i = 0; i < t->n_src; i++) {
+            const lra_tensor *root = lra_root(t->src[i], &offset);
+            if (!is_leaf(root) && l[root->id].last < at) l[root->id].last = at;
+        }
+    }
+    for (int i = 0; i < n_out; i++) l[lra_root(out[i], &offset)->id].last = INT_MAX;
+    if (p->gate_node >= 0) l[p->gate_node].last = INT_MAX;
+}
+
+/* y may take over the buffer of source 0 when that dies here and nobody else of y's sources uses it. */
+static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
+{
+    size_t offset;
+    for (int at = 0; at < p->n_calls; at++) {
+        const lra_tensor *t = order[at];
+        if (!(t->op->flags & LRA_INPLACE) || p->space->no_inplace) continue;
+        const lra_tensor *x = lra_root(t->src[0], &offset);
+        bool free_to_take = !is_leaf(x) && l[x->id].last == at && lra_bytes(x) == lra_bytes(t) &&
+                            offset == 0 && x->type == t->type;
+        for (int i = 1; i < t->n_src; i++) free_to_take &= lra_root(t->src[i], &offset) != x;
+        if (free_to_take) l[t->id].shares = x->id;
+    }
+    /* A buffer lives as long as the last of those that took it over. */
+    for (int at = p->n_calls - 1; at >= 0; at--) {
+        const life *y = &l[order[at]->id];
+        if (y->shares >= 0 && l[y->shares].last < y->last) l[y->shares].last = y->last;
+    }
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const lra_range *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Ranges of all buffers and scratches; `offset` carries who owns the range until layout fills it. */
+static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_threads)
+{
+    const lra_graph *g = p->graph;
+    int capacity = g->n_nodes + p->n_calls + 1;
+    p->range = lra_alloc_array((size_t)capacity, sizeof *p->range);
+    p->range_of = lra_alloc_array((size_t)g->n_nodes + 1, sizeof(int));
+    p->scratch_of = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
+    int n = 0;
+    for (int id = 0; id < g->n_nodes; id++) {
+        p->range_of[id] = -1;
+        if (l[id].first < 0 || l[id].shares >= 0) continue;
+        size_t bytes = (size_t)lra_bytes(g->node[id]);
+        p->range[n++] = (lra_range){(size_t)id, bytes, l[id].first, l[id].last};
+    }
+    for (int at = 0; at < p->n_calls; at++) {
+        const lra_op *op = order[at]->op;
+        int64_t bytes = op->scratch ? op->scratch(order[at], max_threads) : 0;
+        p->scratch_of[at] = -1;
+        if (bytes > 0)
+            p->range[n++] = (lra_range){(size_t)(g->n_nodes + at), (size_t)bytes, at, at};
+    }
+    p->n_ranges = n;
+    qsort(p->range, (size_t)n, sizeof *p->range, by_first);
+    for (int i = 0; i < n; i++) {
+        size_t owner = p->range[i].offset;
+        if (owner < (size_t)g->n_nodes)
+            p->range_of[owner] = i;
+        else
+            p->scratch_of[owner - (size_t)g->n_nodes] = i;
+    }
+    for (int at = 0; at < p->n_calls; at++) { /* in launch order: chains of takeovers resolve */
+        const life *y = &l[order[at]->id];
+        if (y->shares >= 0) p->range_of[order[at]->id] = p->range_of[y->shares];
+    }
+    return lra_layout(p->range, n);
+}
+
+/* ---- cost ----------------------------------------------------------------------------------------- */
+
+static void add_cost(lra_plan *p, const lra_tensor *t)
+{
+    p->cost.flops += t->op->flops ? t->op->flops(t) : (double)lra_elements(t);
+    p->cost.bytes += (double)lra_bytes(t);
+    for (int i = 0; i < t->n_src; i++) p->cost.bytes += (double)lra_bytes(t->src[i]);
+    p->cost.n_nodes++;
+}
+
+/* One thread per 2 MFLOP of a node, on average: a small model is faster on one. */
+static int threads_for(const lra_plan *p, int most)
+{
+    double per_node = p->cost.n_nodes ? p->cost.flops / p->cost.n_nodes : 0;
+    int n = 1 + (int)(per_node / 2e6);
+    return n < most ? n : most;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------------- */
+
+/* Parameters and states in use, and which of them a bf16 op reads through a shadow. */
+static int bind_leaves(lra_plan *p, lra_tensor **order, const bool *needed, lra_err *e)
+{
+    const lra_graph *g = p->graph;
+    lra_tensor **leaf = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *leaf);
+    bool *shadow = lra_alloc((size_t)g->n_nodes + 1);
+    bool *by_id = lra_alloc((size_t)g->n_nodes + 1);
+    int n = 0;
+    for (int at = 0; at < p->n_calls && g->type == LRA_BF16; at++)
+        for (int i = 0; i < order[at]->n_src; i++)
+            if (order[at]->op->shadow >> i & 1) by_id[order[at]->src[i]->id] = true;
+    for (int id = 0; id < g->n_nodes; id++) {
+        lra_tensor *t = g->node[id];
+        if (!needed[id] || (t->op != &lra_op_param && t->op != &lra_op_state)) continue;
+        shadow[n] = by_id[id];
+        leaf[n++] = t;
+    }
+    int rc = lra_params_bind(p->params, g, n, leaf, shadow, e);
+    lra_free(leaf);
+    lra_free(shadow);
+    lra_free(by_id);
+    return rc;
+}
+
+static void make_calls(lra_plan *p, lra_tensor **order)
+{
+    p->call = lra_alloc_array((size_t)p->n_calls + 1, sizeof *p->call);
+    size_t n = 0;
+    for (int at = 0; at < p->n_calls; at++) {
+        add_cost(p, order[at]);
+        p->call[at].y = order[at];
+        n += (size_t)order[at]->n_src;
+    }
+    p->addresses = lra_alloc_array(2 * n + 1, sizeof(void *));
+}
+
+lra_plan *lra_plan_new(lra_graph *g, lra_params *params, lra_space *s, int n,
+                       lra_tensor *const *out, lra_err *e)
+{
+    if (lra_graph_check(g, e) != 0) return NULL;
+    if (s->sealed) LRA_BUG("a plan is made on a space that already runs");
+    lra_plan *p = lra_alloc(sizeof *p);
+    p->graph = g, p->params = params, p->space = s;
+    p->gate_node = -1;
+    const char *poison = getenv("LRA_POISON");
+    p->poison = poison && *poison && strcmp(poison, "0") != 0;
+    bool *needed = find_needed(g, n, out);
+    lra_tensor **order = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *order);
+    p->n_calls = order_nodes(g, needed, order);
+    for (int at = 0; at < p->n_calls; at++)
+        if (rank_of(order[at]) == 1) p->gate_node = order[at]->id;
+    make_calls(p, order);
+    int rc = bind_leaves(p, order, needed, e);
+    if (rc == 0) {
+        life *l = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *l);
+        int most = s->device->backend->threads(s->device);
+        find_lives(p, n, out, order, needed, l);
+        share_buffers(p, order, l);
+        size_t bytes = lay_out(p, order, l, most);
+        p->cost.workspace_bytes = (double)bytes;
+        if (bytes > s->size) s->size = bytes;
+        lra_plan_threads(p, 0);
+        lra_free(l);
+    }
+    lra_free(needed);
+    lra_free(order);
+    if (rc == 0) return p;
+    lra_plan_free(p);
+    return NULL;
+}
+
+void lra_plan_free(lra_plan *p)
+{
+    if (!p) return;
+    const lra_backend *b = p->space->device->backend;
+    if (p->captured) b->forget(p->space->device, p->captured);
+    lra_free(p->call);
+    lra_free(p->range);
+    lra_free(p->range_of);
+    lra_free(p->scratch_of);
+    lra_free(p->addresses);
+    lra_free(p);
+}
+
+lra_cost lra_plan_cost(const lra_plan *p)
+{
+    return p->cost;
+}
+void lra_plan_poison(lra_plan *p, bool on)
+{
+    p->poison = on;
+}
+
+void lra_plan_threads(lra_plan *p, int n_threads)
+{
+    int most = p->space->device->backend->threads(p->space->device);
+    p->n_threads = n_threads ? (n_threads < most ? n_threads : most) : threads_for(p, most);
+    for (int at = 0; at < p->n_calls; at++) p->call[at].n_threads = p->n_threads;
+}

@@ -1,0 +1,27 @@
+/* state = value, after all readers of the state; nothing when the update of the step was not applied. */
+#include "kernels/graph/op.h"
+#include "kernels/ops/real.h"
+
+LRA_BODY(assign)
+{
+    const real *gate = c->gate;
+    if (gate && *gate == 0) return;
+    memcpy((void *)(uintptr_t)c->in[0], c->in[1], (size_t)lra_bytes(c->y->src[0]));
+}
+
+#if LRA_RECORD
+LRA_DECLARE(assign)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    const lra_tensor *state = y->src[0], *value = y->src[1];
+    if (lra_expect_shape(value, state->shape, "the value of a state", e) != 0) return LRA_FAILED;
+    if (value->type != state->type) return lra_fail(e, "a state is real, its value is not");
+    y->shape = LRA_SHAPE(1);
+    y->type = state->type;
+    return 0;
+}
+
+const lra_op lra_op_assign = {
+    .name = "assign", .flags = LRA_NOGRAD | LRA_WRITES, .shape = shape, .cpu = LRA_BODIES(assign)};
+#endif
