@@ -1,0 +1,239 @@
+/* Child processes, signals, and what the machine has. */
+#include "kernels/base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/base/mem.h"
+
+/* ---- signals -------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    if (stop_signal == SIGINT && number == SIGINT) {
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT);
+    }
+    stop_signal = number;
+}
+
+void lra_signals_init(void)
+{
+    static const int caught[] = {SIGINT, SIGTERM, SIGUSR1};
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) sigaction(caught[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int lra_stop_signal(void)
+{
+    return (int)stop_signal;
+}
+
+/* ---- children ------------------------------------------------------------------------------------- */
+
+bool lra_process_found(const char *program)
+{
+    if (strchr(program, '/')) return access(program, X_OK) == 0;
+    const char *at = getenv("PATH");
+    for (; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        char *full = lra_format("%.*s/%s", (int)strcspn(at, ":"), at, program);
+        bool found = access(full, X_OK) == 0;
+        lra_free(full);
+        if (found) return true;
+    }
+    return false;
+}
+
+static void child_stream(int to, int from)
+{
+    if (from >= 0) dup2(from, to);
+}
+
+/* In the child: streams in place, signals as a program expects them, then the program. */
+static void become(char *const *argv, const int in[2], const int out[2], const int err[2],
+                   unsigned flags)
+{
+    signal(SIGPIPE, SIG_DFL);
+    int null = open("/dev/null", O_RDWR);
+    child_stream(0, in[0] >= 0 ? in[0] : null);
+    child_stream(1, out[1] >= 0 ? out[1] : flags & LRA_QUIET_OUT ? null : -1);
+    child_stream(2, err[1]);
+    execvp(argv[0], argv);
+    _exit(127);
+}
+
+static int make_pipe(int fd[2], lra_err *e)
+{
+    if (pipe(fd) != 0) return lra_fail_errno(e, "cannot make a pipe");
+    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
+    fcntl(fd[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+static void close_pipe(int fd[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (fd[i] >= 0) close(fd[i]);
+}
+
+static int start(lra_process *p, char *const *argv, unsigned flags, int in[2], lra_err *e)
+{
+    int out[2] = {-1, -1}, err[2] = {-1, -1};
+    *p = (lra_process){0, -1, -1};
+    if (!lra_process_found(argv[0])) return lra_fail(e, "'%s' is not installed", argv[0]);
+    if ((flags & LRA_PIPE_OUT) && make_pipe(out, e) != 0) return LRA_FAILED;
+    if ((flags & LRA_PIPE_ERR) && make_pipe(err, e) != 0) return LRA_FAILED;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) become(argv, in, out, err, flags);
+    if (pid < 0) {
+        close_pipe(out);
+        close_pipe(err);
+        return lra_fail_errno(e, "cannot start '%s'", argv[0]);
+    }
+    if (out[1] >= 0) close(out[1]);
+    if (err[1] >= 0) close(err[1]);
+    *p = (lra_process){pid, out[0], err[0]};
+    return 0;
+}
+
+int lra_process_start(lra_process *p, char *const *argv, unsigned flags, lra_err *e)
+{
+    int in[2] = {-1, -1};
+    return start(p, argv, flags, in, e);
+}
+
+static int exit_status(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int lra_process_wait(lra_process *p, lra_err *e)
+{
+    int status;
+    while (waitpid((pid_t)p->pid, &status, 0) < 0)
+        if (errno != EINTR) return lra_fail_errno(e, "cannot wait for process %ld", (long)p->pid);
+    p->pid = 0;
+    return exit_status(status);
+}
+
+int lra_process_wait_any(lra_process *p, int n, int *status, lra_err *e)
+{
+    for (;;) {
+        int raw;
+        pid_t pid = waitpid(-1, &raw, 0);
+        if (pid < 0 && errno == EINTR) continue;
+        if (pid < 0) return lra_fail_errno(e, "cannot wait for a process");
+        for (int i = 0; i < n; i++)
+            if (p[i].pid == pid) {
+                p[i].pid = 0;
+                *status = exit_status(raw);
+                return i;
+            }
+    }
+}
+
+void lra_process_signal(const lra_process *p, int number)
+{
+    if (p->pid > 0) kill((pid_t)p->pid, number);
+}
+
+/* Feeds stdin and collects both outputs until the child closes them. */
+static void converse(const lra_process *p, int in, const char *input, lra_text *out, lra_text *err)
+{
+    struct pollfd fd[3] = {{p->out, POLLIN, 0}, {p->err, POLLIN, 0}, {in, POLLOUT, 0}};
+    size_t sent = 0, total = input ? strlen(input) : 0;
+    lra_text *texts[2] = {out, err};
+    while (fd[0].fd >= 0 || fd[1].fd >= 0) {
+        if (poll(fd, 3, -1) < 0 && errno != EINTR) return;
+        for (int i = 0; i < 2; i++) {
+            char buf[4096];
+            if (fd[i].fd < 0 || !fd[i].revents) continue;
+            ssize_t n = read(fd[i].fd, buf, sizeof buf);
+            if (n <= 0)
+                fd[i].fd = -1;
+            else if (texts[i]->n < (1 << 20))
+                lra_text_bytes(texts[i], buf, (size_t)n);
+        }
+        if (fd[2].fd >= 0 && fd[2].revents) {
+            ssize_t n = sent < total ? write(in, input + sent, total - sent) : -1;
+            if (n > 0) sent += (size_t)n;
+            if (n <= 0 || sent == total) {
+                close(in);
+                fd[2].fd = -1;
+            }
+        }
+    }
+    if (fd[2].fd >= 0) close(in);
+}
+
+int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e)
+{
+    int in[2];
+    lra_process p;
+    if (make_pipe(in, e) != 0) return LRA_FAILED;
+    int rc = start(&p, argv, LRA_PIPE_OUT | LRA_PIPE_ERR, in, e);
+    close(in[0]);
+    if (rc != 0) {
+        close(in[1]);
+        return LRA_FAILED;
+    }
+    fcntl(in[1], F_SETFL, O_NONBLOCK);
+    lra_text text_out = {0}, text_err = {0};
+    converse(&p, in[1], input, &text_out, &text_err);
+    close(p.out);
+    close(p.err);
+    if (out) *out = lra_copy_text(text_out.s ? text_out.s : "");
+    if (err) *err = lra_copy_text(text_err.s ? text_err.s : "");
+    lra_text_free(&text_out);
+    lra_text_free(&text_err);
+    return lra_process_wait(&p, e);
+}
+
+/* ---- the machine ---------------------------------------------------------------------------------- */
+
+char *lra_self_path(void)
+{
+    char buf[4096];
+    ssize_t n = readlink("/proc/self/exe", buf, sizeof buf - 1);
+    if (n <= 0) return NULL;
+    buf[n] = 0;
+    return lra_copy_text(buf);
+}
+
+int lra_cpu_count(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+double lra_memory_free(void)
+{
+    double kib = 0;
+    FILE *f = fopen("/proc/meminfo", "r");
+    char buf[128];
+    while (f && fgets(buf, sizeof buf, f))
+        if (strncmp(buf, "MemAvailable:", 13) == 0) kib = strtod(buf + 13, NULL);
+    if (f) fclose(f);
+    return 1024 * kib;
+}
+
+double lra_memory_peak(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
+}
