@@ -1,0 +1,63 @@
+/* Layers that models share. */
+#include "models/layers.h"
+
+#include <stdio.h>
+
+#include "kernels/graph/op.h"
+
+/* Weights and biases of a layer with `fan` inputs per output. */
+static lra_tensor *weight(lra_graph *g, const char *name, lra_shape s, int64_t fan)
+{
+    char spec[64];
+    snprintf(spec, sizeof spec, "fan:%lld", (long long)fan);
+    return lra_param(g, name, s, spec);
+}
+
+static lra_tensor *bias(lra_graph *g, const char *name, int64_t n, int64_t fan)
+{
+    char spec[64];
+    snprintf(spec, sizeof spec, "fan:%lld decay=0", (long long)fan);
+    return lra_param(g, name, LRA_SHAPE(n), spec);
+}
+
+lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra_act act,
+                             lra_tensor *residual)
+{
+    lra_graph *g = x->graph;
+    int64_t n_in = lra_width(x);
+    lra_push(g, "%s", name);
+    lra_tensor *w = weight(g, "w", LRA_SHAPE(n_in, n_out), n_in);
+    lra_tensor *y = lra_linear(x, w, bias(g, "b", n_out, n_in), act, residual);
+    lra_pop(g);
+    return y;
+}
+
+lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name)
+{
+    lra_graph *g = x->graph;
+    int64_t n = lra_width(x);
+    lra_push(g, "%s", name);
+    lra_tensor *gain = lra_param(g, "gain", LRA_SHAPE(n), "ones decay=0");
+    lra_tensor *shift = lra_param(g, "bias", LRA_SHAPE(n), "zeros decay=0");
+    lra_tensor *y = lra_layer_norm(x, gain, shift, 1e-5);
+    lra_pop(g);
+    return y;
+}
+
+lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
+                           int64_t groups, lra_act act, lra_tensor *length)
+{
+    lra_graph *g = x->graph;
+    int64_t n_in = lra_width(x);
+    if (groups < 1 || n_in % groups || n_out % groups) {
+        lra_graph_fail(g, "%lld groups do not divide %lld inputs and %lld outputs",
+                       (long long)groups, (long long)n_in, (long long)n_out);
+        groups = 1;
+    }
+    int64_t fan = kernel * n_in / groups;
+    lra_push(g, "%s", name);
+    lra_tensor *w = weight(g, "kernel", LRA_SHAPE(kernel, n_in / groups, n_out), fan);
+    lra_tensor *y = lra_conv(x, w, bias(g, "b", n_out, fan), act, length, groups);
+    lra_pop(g);
+    return y;
+}

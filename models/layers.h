@@ -1,0 +1,18 @@
+/* Layers that models share: parameters and the op that uses them, in a scope of their own. */
+#ifndef LRA_MODELS_LAYERS_H
+#define LRA_MODELS_LAYERS_H
+
+#include "kernels/graph/ops.h"
+
+/* y = act(x w + bias) + residual.  x: (..,D), y: (..,H).  Weight and bias start uniform in
+ * +-1/sqrt(D).  Parameters NAME/w (D,H), NAME/b (H).  Nullable: residual. */
+lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra_act act,
+                             lra_tensor *residual);
+/* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D). */
+lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
+/* "Same" convolution over time, (B,T,D) -> (B,T,H).  Weight and bias start uniform in
+ * +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
+lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
+                           int64_t groups, lra_act act, lra_tensor *length);
+
+#endif
