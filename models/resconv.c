@@ -42,7 +42,7 @@ const lra_model lra_model_resconv = {
     .name = "resconv",
     .paper = "On the locality bias and results in the LRA, section 8",
     .summary = "residual small-kernel convolutions, the model of the ladder",
-    .defaults = "layers=6 width=128 hidden=256 kernel=5 groups=1 dropout=0",
+    .defaults = "layers=6 width=128 hidden=256 kernel=5 groups=1 dropout=0.0",
     .encode = encode,
     .reach = reach,
 };

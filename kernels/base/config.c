@@ -177,10 +177,9 @@ static int check_kind(const char *key, const char *now, const char *value, lra_e
 {
     int64_t i;
     double r;
-    if (lra_parse_int(now, &i) && !strchr(now, '.')) {
-        /* A whole default of a real key ("dropout=0") may become a fraction. */
-        if (lra_parse_real(value, &r)) return 0;
-        return lra_fail_usage(e, "'%s' is '%s', expected a number like '%s'", key, value, now);
+    if (lra_parse_int(now, &i)) {
+        if (lra_parse_int(value, &i)) return 0;
+        return lra_fail_usage(e, "'%s' is '%s', expected an integer like '%s'", key, value, now);
     }
     if (lra_parse_real(now, &r) && !lra_parse_real(value, &r))
         return lra_fail_usage(e, "'%s' is '%s', expected a number like '%s'", key, value, now);

@@ -33,7 +33,8 @@ const char *lra_config_text_or(const lra_config *c, const char *key, const char 
 double lra_config_real_or(const lra_config *c, const char *key, double other);
 
 /* Applies "key=value" from a user: the key must exist already, and the value must be of the kind of
- * the present one (integer, real, word).  Unknown keys are refused with a suggestion; `what` names the
+ * the present one (integer, real, word;
+ * a real default is written with a point: "0.0").  Unknown keys are refused with a suggestion; `what` names the
  * owner in the message ("model 'resconv'").  Returns 0 or LRA_USAGE. */
 int lra_config_override(lra_config *c, const char *assignment, const char *what, lra_err *e);
 
