@@ -1,0 +1,24 @@
+/* What the HDF5 files of kernels/base share; the only header that shows an HDF5 type. */
+#ifndef LRA_BASE_H5_IMPL_H
+#define LRA_BASE_H5_IMPL_H
+
+#include <hdf5.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/h5.h"
+
+struct lra_h5 {
+    hid_t id;
+    char *path, *kind;
+    lra_file *target; /* being written: PATH.tmp; NULL: being read */
+};
+
+/* Once per process: silent, no plug-ins. */
+void lra_h5_start(void);
+/* "'x.h5': WHAT: innermost reason of the library"; returns -1. */
+int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e);
+hid_t lra_h5_memory_type(lra_h5_type t); /* native */
+hid_t lra_h5_file_type(lra_h5_type t);   /* little-endian */
+size_t lra_h5_type_bytes(lra_h5_type t);
+
+#endif

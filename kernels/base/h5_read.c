@@ -1,0 +1,307 @@
+/* Reading HDF5: rank, type and extent are compared with what the caller expects before anything is
+ * read; links that leave the file and data that live outside it are refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/h5_impl.h"
+#include "kernels/base/mem.h"
+
+enum { TEXT_MAX = 64 << 20 };
+
+static hid_t open_file(const char *path)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+    hid_t id = H5Fopen(path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    return id;
+}
+
+static int check_format(lra_h5 *f, const char *kind, lra_err *e)
+{
+    int64_t format;
+    if (!lra_h5_has_attr(f, "/", "lra.format") || !lra_h5_has_attr(f, "/", "lra.kind"))
+        return lra_fail(e, "'%s' is not a file of this suite (no attribute 'lra.format')", f->path);
+    if (lra_h5_get_int(f, "/", "lra.format", &format, e) != 0) return LRA_FAILED;
+    if (format < 1 || format > LRA_H5_FORMAT)
+        return lra_fail(e, "'%s' has format %lld, this program reads up to %d", f->path,
+                        (long long)format, LRA_H5_FORMAT);
+    f->kind = lra_h5_attr_text(f, "/", "lra.kind", e);
+    if (!f->kind) return LRA_FAILED;
+    if (kind && strcmp(f->kind, kind) != 0)
+        return lra_fail(e, "'%s' is a %s file, expected a %s file", f->path, f->kind, kind);
+    return 0;
+}
+
+lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e)
+{
+    lra_h5_start();
+    FILE *there = fopen(path, "rb");
+    if (!there) {
+        lra_fail_errno(e, "cannot open '%s'", path);
+        return NULL;
+    }
+    fclose(there);
+    lra_h5 *f = lra_alloc(sizeof *f);
+    f->path = lra_copy_text(path);
+    f->id = open_file(path);
+    int rc = 0;
+    if (f->id < 0) rc = lra_h5_fail(f, "not a complete HDF5 file (cut short, or damaged)", e);
+    if (rc == 0) rc = check_format(f, kind, e);
+    if (rc == 0) return f;
+    lra_h5_close(f);
+    return NULL;
+}
+
+const char *lra_h5_kind(const lra_h5 *f)
+{
+    return f->kind;
+}
+
+/* ---- finding -------------------------------------------------------------------------------------- */
+
+/* Every part of the path is a hard link: nothing leads out of the file. */
+bool lra_h5_has(lra_h5 *f, const char *path)
+{
+    char *part = lra_copy_text(path);
+    bool there = true;
+    for (char *at = part + 1; there; at++) {
+        if (*at && *at != '/') continue;
+        char kept = *at;
+        H5L_info_t link;
+        *at = 0;
+        if (strcmp(part, "/") != 0)
+            there = H5Lexists(f->id, part, H5P_DEFAULT) > 0 &&
+                    H5Lget_info(f->id, part, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+        *at = kept;
+        if (!kept) break;
+    }
+    lra_free(part);
+    return there;
+}
+
+static lra_h5_type type_of(hid_t set)
+{
+    static const lra_h5_type known[] = {LRA_H5_F32, LRA_H5_F64, LRA_H5_I32, LRA_H5_I64,
+                                        LRA_H5_U8,  LRA_H5_U16, LRA_H5_U32};
+    lra_h5_type found = LRA_H5_OTHER;
+    hid_t type = H5Dget_type(set);
+    for (size_t i = 0; i < sizeof known / sizeof *known && type >= 0; i++)
+        if (H5Tequal(type, lra_h5_file_type(known[i])) > 0) found = known[i];
+    if (type >= 0) H5Tclose(type);
+    return found;
+}
+
+static bool stored_inside(hid_t set)
+{
+    hid_t list = H5Dget_create_plist(set);
+    bool inside = list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL &&
+                  H5Pget_external_count(list) == 0;
+    if (list >= 0) H5Pclose(list);
+    return inside;
+}
+
+static int describe(hid_t set, lra_h5_info *info)
+{
+    hsize_t dims[H5S_MAX_RANK];
+    hid_t space = H5Dget_space(set);
+    if (space < 0) return -1;
+    int rank = H5Sget_simple_extent_ndims(space);
+    bool usable = rank >= 1 && rank <= LRA_H5_MAX_RANK &&
+                  H5Sget_simple_extent_dims(space, dims, NULL) == rank;
+    H5Sclose(space);
+    if (!usable) return -1;
+    *info = (lra_h5_info){type_of(set), rank, {0}, 1};
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] > (hsize_t)1 << 40) return -1;
+        info->dims[i] = (int64_t)dims[i];
+        if (info->n > ((int64_t)1 << 48) / (info->dims[i] > 0 ? info->dims[i] : 1)) return -1;
+        info->n *= info->dims[i];
+    }
+    return 0;
+}
+
+static hid_t open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e)
+{
+    if (!lra_h5_has(f, path)) {
+        lra_fail(e, "'%s' has no '%s'", f->path, path);
+        return -1;
+    }
+    hid_t set = H5Dopen2(f->id, path, H5P_DEFAULT);
+    if (set < 0) {
+        lra_h5_fail(f, path, e);
+    } else if (!stored_inside(set) || describe(set, info) != 0) {
+        lra_fail(e, "'%s': '%s' is stored in a way that is not accepted", f->path, path);
+        H5Dclose(set);
+        set = -1;
+    }
+    return set;
+}
+
+int lra_h5_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e)
+{
+    hid_t set = open_set(f, path, info, e);
+    if (set < 0) return LRA_FAILED;
+    H5Dclose(set);
+    return 0;
+}
+
+static const char *shape_text(int rank, const int64_t *dims, char buf[96])
+{
+    int at = snprintf(buf, 96, "(");
+    for (int i = 0; i < rank && at < 80; i++)
+        at += snprintf(buf + at, (size_t)(96 - at), i ? ",%lld" : "%lld", (long long)dims[i]);
+    if (at < 95) snprintf(buf + at, (size_t)(96 - at), ")");
+    return buf;
+}
+
+static int check_extent(const lra_h5 *f, const char *path, const lra_h5_info *found,
+                        lra_h5_type type, int rank, const int64_t *dims, lra_err *e)
+{
+    static const char *const names[] = {"float32", "float64", "int32",  "int64",
+                                        "uint8",   "uint16",  "uint32", "another type"};
+    char a[96], b[96];
+    bool same = found->rank == rank;
+    for (int i = 0; i < rank && same; i++) same = dims[i] < 0 || dims[i] == found->dims[i];
+    if (!same)
+        return lra_fail(e, "'%s': '%s' has shape %s, expected %s", f->path, path,
+                        shape_text(found->rank, found->dims, a), shape_text(rank, dims, b));
+    if (found->type != type)
+        return lra_fail(e, "'%s': '%s' holds %s, expected %s", f->path, path, names[found->type],
+                        names[type]);
+    return 0;
+}
+
+int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
+               void *data, lra_err *e)
+{
+    lra_h5_info info;
+    hid_t set = open_set(f, path, &info, e);
+    if (set < 0) return LRA_FAILED;
+    int rc = check_extent(f, path, &info, type, rank, dims, e);
+    if (rc == 0 && info.n > 0 &&
+        H5Dread(set, lra_h5_memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
+        lra_h5_fail(f, path, e);
+        rc = lra_fail_in(e, "damaged data");
+    }
+    H5Dclose(set);
+    return rc;
+}
+
+char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e)
+{
+    lra_h5_info info;
+    if (lra_h5_find(f, path, &info, e) != 0) return NULL;
+    if (info.rank != 1 || info.n > TEXT_MAX) {
+        lra_fail(e, "'%s': '%s' is not a text", f->path, path);
+        return NULL;
+    }
+    char *text = lra_alloc((size_t)info.n + 1);
+    if (lra_h5_get(f, path, LRA_H5_U8, 1, info.dims, text, e) == 0) return text;
+    lra_free(text);
+    return NULL;
+}
+
+/* ---- attributes ----------------------------------------------------------------------------------- */
+
+bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name)
+{
+    return lra_h5_has(f, path) && H5Aexists_by_name(f->id, path, name, H5P_DEFAULT) > 0;
+}
+
+/* Opens the attribute, whose type class and scalar shape must be as expected. */
+static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, H5T_class_t kind,
+                            lra_err *e)
+{
+    if (!lra_h5_has_attr(f, path, name)) {
+        lra_fail(e, "'%s': '%s' has no attribute '%s'", f->path, path, name);
+        return -1;
+    }
+    hid_t a = H5Aopen_by_name(f->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    if (a < 0) {
+        lra_h5_fail(f, name, e);
+        return -1;
+    }
+    hid_t type = H5Aget_type(a), space = H5Aget_space(a);
+    bool ok = type >= 0 && space >= 0 && H5Tget_class(type) == kind &&
+              H5Sget_simple_extent_npoints(space) == 1 &&
+              (kind != H5T_STRING || H5Tis_variable_str(type) == 0);
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    if (ok) return a;
+    lra_fail(e, "'%s': attribute '%s' of '%s' has another type than expected", f->path, name, path);
+    H5Aclose(a);
+    return -1;
+}
+
+static int get_number(lra_h5 *f, const char *path, const char *name, H5T_class_t kind, hid_t type,
+                      void *value, lra_err *e)
+{
+    hid_t a = open_attribute(f, path, name, kind, e);
+    if (a < 0) return LRA_FAILED;
+    int rc = H5Aread(a, type, value) < 0 ? lra_h5_fail(f, name, e) : 0;
+    H5Aclose(a);
+    return rc;
+}
+
+int lra_h5_get_int(lra_h5 *f, const char *path, const char *name, int64_t *value, lra_err *e)
+{
+    return get_number(f, path, name, H5T_INTEGER, H5T_NATIVE_INT64, value, e);
+}
+
+int lra_h5_get_real(lra_h5 *f, const char *path, const char *name, double *value, lra_err *e)
+{
+    return get_number(f, path, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, value, e);
+}
+
+char *lra_h5_attr_text(lra_h5 *f, const char *path, const char *name, lra_err *e)
+{
+    hid_t a = open_attribute(f, path, name, H5T_STRING, e);
+    if (a < 0) return NULL;
+    hid_t type = H5Aget_type(a);
+    size_t n = H5Tget_size(type);
+    char *text = n <= TEXT_MAX ? lra_alloc(n + 1) : NULL;
+    if (!text || H5Aread(a, type, text) < 0) {
+        lra_h5_fail(f, name, e);
+        lra_free(text);
+        text = NULL;
+    }
+    H5Tclose(type);
+    H5Aclose(a);
+    return text;
+}
+
+/* ---- children ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char **names;
+    int n;
+} children;
+
+static herr_t add_child(hid_t group, const char *name, const H5L_info_t *link, void *to)
+{
+    (void)group;
+    children *c = to;
+    if (link->type != H5L_TYPE_HARD || c->n >= 100000) return 0;
+    c->names = lra_resize(c->names, (size_t)(c->n + 1) * sizeof *c->names);
+    c->names[c->n++] = lra_copy_text(name);
+    return 0;
+}
+
+int lra_h5_list(lra_h5 *f, const char *group, char ***names, lra_err *e)
+{
+    children c = {NULL, 0};
+    if (!lra_h5_has(f, group)) return lra_fail(e, "'%s' has no '%s'", f->path, group);
+    if (H5Literate_by_name(f->id, group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_child, &c,
+                           H5P_DEFAULT) < 0) {
+        lra_names_free(c.names, c.n);
+        return lra_h5_fail(f, group, e);
+    }
+    *names = c.names;
+    return c.n;
+}
+
+void lra_h5_free_names(char **names, int n)
+{
+    lra_names_free(names, n);
+}

@@ -1,0 +1,252 @@
+/* Writing HDF5: the file is made in memory and then written as bytes, so that a full disk is an ordinary
+ * write error and what stands under the final name is always whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/h5_impl.h"
+#include "kernels/base/mem.h"
+
+enum { CHUNK_BYTES = 1 << 20, MEMORY_STEP = 1 << 22 };
+
+void lra_h5_start(void)
+{
+    static bool started;
+    if (started) return;
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5PLset_loading_state(0);
+    started = true;
+}
+
+static herr_t innermost(unsigned n, const H5E_error2_t *entry, void *to)
+{
+    if (n == 0 && entry->desc) *(char **)to = lra_copy_text(entry->desc);
+    return 0;
+}
+
+int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e)
+{
+    char *reason = NULL;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
+    H5Eclear2(H5E_DEFAULT);
+    lra_fail(e, "'%s': %s%s%s", f->path, what, reason ? ": " : "", reason ? reason : "");
+    lra_free(reason);
+    return LRA_FAILED;
+}
+
+const char *lra_h5_version(void)
+{
+    static char text[32];
+    unsigned a = 0, b = 0, c = 0;
+    H5get_libversion(&a, &b, &c);
+    snprintf(text, sizeof text, "%u.%u.%u", a, b, c);
+    return text;
+}
+
+hid_t lra_h5_memory_type(lra_h5_type t)
+{
+    switch (t) {
+    case LRA_H5_F32: return H5T_NATIVE_FLOAT;
+    case LRA_H5_F64: return H5T_NATIVE_DOUBLE;
+    case LRA_H5_I32: return H5T_NATIVE_INT32;
+    case LRA_H5_I64: return H5T_NATIVE_INT64;
+    case LRA_H5_U8: return H5T_NATIVE_UINT8;
+    case LRA_H5_U16: return H5T_NATIVE_UINT16;
+    case LRA_H5_U32: return H5T_NATIVE_UINT32;
+    case LRA_H5_OTHER: break;
+    }
+    LRA_BUG("no such HDF5 type");
+}
+
+hid_t lra_h5_file_type(lra_h5_type t)
+{
+    switch (t) {
+    case LRA_H5_F32: return H5T_IEEE_F32LE;
+    case LRA_H5_F64: return H5T_IEEE_F64LE;
+    case LRA_H5_I32: return H5T_STD_I32LE;
+    case LRA_H5_I64: return H5T_STD_I64LE;
+    case LRA_H5_U8: return H5T_STD_U8LE;
+    case LRA_H5_U16: return H5T_STD_U16LE;
+    case LRA_H5_U32: return H5T_STD_U32LE;
+    case LRA_H5_OTHER: break;
+    }
+    LRA_BUG("no such HDF5 type");
+}
+
+size_t lra_h5_type_bytes(lra_h5_type t)
+{
+    return H5Tget_size(lra_h5_memory_type(t));
+}
+
+/* ---- open and close ------------------------------------------------------------------------------- */
+
+static hid_t create_in_memory(const char *path)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_core(access, MEMORY_STEP, 0);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    hid_t id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    return id;
+}
+
+lra_h5 *lra_h5_create(const char *path, const char *kind, lra_err *e)
+{
+    lra_h5_start();
+    lra_file *target = lra_file_create(path, e);
+    if (!target) return NULL;
+    lra_h5 *f = lra_alloc(sizeof *f);
+    f->path = lra_copy_text(path);
+    f->kind = lra_copy_text(kind);
+    f->target = target;
+    f->id = create_in_memory(path);
+    if (f->id < 0) {
+        lra_h5_fail(f, "cannot be made", e);
+    } else if (lra_h5_set_int(f, "/", "lra.format", LRA_H5_FORMAT, e) == 0 &&
+               lra_h5_set_text(f, "/", "lra.kind", kind, e) == 0) {
+        return f;
+    }
+    lra_h5_close(f);
+    return NULL;
+}
+
+void lra_h5_close(lra_h5 *f)
+{
+    if (!f) return;
+    if (f->id >= 0) H5Fclose(f->id);
+    lra_file_abort(f->target);
+    lra_free(f->path);
+    lra_free(f->kind);
+    lra_free(f);
+}
+
+int lra_h5_commit(lra_h5 *f, lra_err *e)
+{
+    int rc = 0;
+    char *image = NULL;
+    ssize_t n = -1;
+    if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) >= 0) n = H5Fget_file_image(f->id, NULL, 0);
+    if (n > 0) image = lra_try_alloc((size_t)n, f->path, e);
+    if (n <= 0)
+        rc = lra_h5_fail(f, "cannot be completed", e);
+    else if (!image)
+        rc = LRA_FAILED;
+    else if (H5Fget_file_image(f->id, image, (size_t)n) != n)
+        rc = lra_h5_fail(f, "cannot be completed", e);
+    else if (fwrite(image, 1, (size_t)n, lra_file_stream(f->target)) != (size_t)n)
+        rc = lra_fail_errno(e, "cannot write '%s'", f->path);
+    if (rc == 0) {
+        rc = lra_file_commit(f->target, e);
+        f->target = NULL;
+    }
+    lra_free_large(image);
+    lra_h5_close(f);
+    return rc;
+}
+
+/* ---- datasets ------------------------------------------------------------------------------------- */
+
+/* Chunks of about 1 MiB: whole rows of the first dimension, or a part of it. */
+static void chunk_of(lra_h5_type type, int rank, const int64_t *dims, hsize_t *chunk)
+{
+    size_t row = lra_h5_type_bytes(type);
+    for (int i = rank - 1; i > 0; i--) {
+        chunk[i] = (hsize_t)(dims[i] > 0 ? dims[i] : 1);
+        row *= chunk[i];
+    }
+    hsize_t rows = row < CHUNK_BYTES ? CHUNK_BYTES / row : 1;
+    hsize_t all = (hsize_t)(dims[0] > 0 ? dims[0] : 1);
+    chunk[0] = rows < all ? rows : all;
+}
+
+static hid_t creation(lra_h5_type type, int rank, const int64_t *dims)
+{
+    hsize_t chunk[LRA_H5_MAX_RANK];
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    chunk_of(type, rank, dims, chunk);
+    H5Pset_chunk(list, rank, chunk);
+    H5Pset_shuffle(list);
+    H5Pset_deflate(list, 1);
+    H5Pset_fletcher32(list);
+    return list;
+}
+
+static hid_t make_groups(void)
+{
+    hid_t list = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(list, 1);
+    return list;
+}
+
+int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
+               const void *data, lra_err *e)
+{
+    if (rank < 1 || rank > LRA_H5_MAX_RANK) LRA_BUG("'%s' has rank %d", path, rank);
+    hsize_t extent[LRA_H5_MAX_RANK];
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++) extent[i] = (hsize_t)dims[i], n *= dims[i];
+    hid_t list = creation(type, rank, dims), links = make_groups();
+    hid_t space = H5Screate_simple(rank, extent, NULL);
+    hid_t set = H5Dcreate2(f->id, path, lra_h5_file_type(type), space, links, list, H5P_DEFAULT);
+    int rc = set < 0 ? -1 : 0;
+    if (rc == 0 && n > 0 &&
+        H5Dwrite(set, lra_h5_memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+        rc = -1;
+    if (rc != 0) lra_h5_fail(f, path, e);
+    if (set >= 0) H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(list);
+    H5Pclose(links);
+    return rc;
+}
+
+int lra_h5_put_text(lra_h5 *f, const char *path, const char *text, lra_err *e)
+{
+    int64_t n = (int64_t)strlen(text);
+    return lra_h5_put(f, path, LRA_H5_U8, 1, &n, text, e);
+}
+
+/* ---- attributes ----------------------------------------------------------------------------------- */
+
+/* The object `path`, a new group when there is none. */
+static hid_t object(lra_h5 *f, const char *path)
+{
+    if (strcmp(path, "/") == 0 || lra_h5_has(f, path)) return H5Oopen(f->id, path, H5P_DEFAULT);
+    hid_t links = make_groups();
+    hid_t group = H5Gcreate2(f->id, path, links, H5P_DEFAULT, H5P_DEFAULT);
+    H5Pclose(links);
+    return group;
+}
+
+static int set_attribute(lra_h5 *f, const char *path, const char *name, hid_t file_type,
+                         hid_t memory_type, const void *value, lra_err *e)
+{
+    hid_t owner = object(f, path), space = H5Screate(H5S_SCALAR), a = -1;
+    if (owner >= 0 && H5Aexists(owner, name) > 0) H5Adelete(owner, name);
+    if (owner >= 0) a = H5Acreate2(owner, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+    int rc = a >= 0 && H5Awrite(a, memory_type, value) >= 0 ? 0 : lra_h5_fail(f, name, e);
+    if (a >= 0) H5Aclose(a);
+    if (owner >= 0) H5Oclose(owner);
+    H5Sclose(space);
+    return rc;
+}
+
+int lra_h5_set_int(lra_h5 *f, const char *path, const char *name, int64_t value, lra_err *e)
+{
+    return set_attribute(f, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value, e);
+}
+
+int lra_h5_set_real(lra_h5 *f, const char *path, const char *name, double value, lra_err *e)
+{
+    return set_attribute(f, path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value, e);
+}
+
+int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *text, lra_err *e)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    int rc = set_attribute(f, path, name, type, type, text, e);
+    H5Tclose(type);
+    return rc;
+}

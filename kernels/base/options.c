@@ -1,0 +1,303 @@
+/* Parsing and reading options; help is in options_help.c. */
+#include "kernels/base/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+typedef struct {
+    const lra_option *option;
+    const char *value; /* borrowed from argv or the table */
+} setting;
+
+struct lra_options {
+    const lra_command *command;
+    setting *set; /* in the order given */
+    int n_set;
+    const char **arg;
+    int n_args;
+    bool help;
+};
+
+bool lra_parse_int(const char *text, int64_t *value)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text) && *text != '-') return false;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno != 0 || *end || end == text) return false;
+    *value = v;
+    return true;
+}
+
+bool lra_parse_real(const char *text, double *value)
+{
+    char *end;
+    if (!*text || isspace((unsigned char)*text)) return false;
+    double v = strtod(text, &end);
+    if (*end || end == text || !isfinite(v)) return false;
+    *value = v;
+    return true;
+}
+
+const lra_option *lra_option_entry(const lra_command *c, int i)
+{
+    for (const lra_option *const *table = c->tables; *table; table++)
+        for (const lra_option *o = *table; o->name; o++)
+            if (i-- == 0) return o;
+    return NULL;
+}
+
+static const lra_option *find(const lra_command *c, const char *name, size_t n)
+{
+    const lra_option *o = lra_option_entry(c, 0);
+    for (int i = 0; o; o = lra_option_entry(c, ++i))
+        if (strlen(o->name) == n && strncmp(o->name, name, n) == 0) return o;
+    return NULL;
+}
+
+static const lra_option *find_letter(const lra_command *c, char letter)
+{
+    const lra_option *o = lra_option_entry(c, 0);
+    for (int i = 0; o; o = lra_option_entry(c, ++i))
+        if (o->letter && o->letter == letter) return o;
+    return NULL;
+}
+
+/* ---- checks --------------------------------------------------------------------------------------- */
+
+static int fail_int(const lra_option *o, const char *value, lra_err *e)
+{
+    return lra_fail_usage(e, "option '--%s' is '%s', expected %s from %.0f to %.0f", o->name, value,
+                          o->kind == LRA_OPTION_INTS ? "integers, separated by commas,"
+                                                     : "an integer",
+                          o->min, o->max);
+}
+
+static int check_ints(const lra_option *o, const char *value, lra_err *e)
+{
+    const char *at = value;
+    for (;;) {
+        size_t n = strcspn(at, ",");
+        char word[32];
+        int64_t v;
+        if (n == 0 || n >= sizeof word) return fail_int(o, value, e);
+        memcpy(word, at, n);
+        word[n] = 0;
+        if (!lra_parse_int(word, &v) || (double)v < o->min || (double)v > o->max)
+            return fail_int(o, value, e);
+        if (!at[n]) return 0;
+        if (o->kind == LRA_OPTION_INT) return fail_int(o, value, e);
+        at += n + 1;
+    }
+}
+
+static int check_choice(const lra_option *o, const char *value, lra_err *e)
+{
+    const char *at = o->choices;
+    for (; *at; at += strcspn(at, "|"), at += *at == '|') {
+        size_t n = strcspn(at, "|");
+        if (strlen(value) == n && strncmp(value, at, n) == 0) return 0;
+    }
+    return lra_fail_usage(e, "option '--%s' is '%s', expected one of %s", o->name, value,
+                          o->choices);
+}
+
+static int check(const lra_option *o, const char *value, lra_err *e)
+{
+    double r;
+    switch (o->kind) {
+    case LRA_OPTION_INT:
+    case LRA_OPTION_INTS: return check_ints(o, value, e);
+    case LRA_OPTION_REAL:
+        if (lra_parse_real(value, &r) && r >= o->min && r <= o->max) return 0;
+        return lra_fail_usage(e, "option '--%s' is '%s', expected a number from %g to %g", o->name,
+                              value, o->min, o->max);
+    case LRA_OPTION_CHOICE: return check_choice(o, value, e);
+    case LRA_OPTION_FLAG:
+    case LRA_OPTION_TEXT:
+    case LRA_OPTION_REPEAT: break;
+    }
+    return 0;
+}
+
+/* ---- parsing -------------------------------------------------------------------------------------- */
+
+static int fail_unknown_option(const lra_command *c, const char *name, size_t n, lra_err *e)
+{
+    const char *names[256];
+    int count = 0;
+    const lra_option *o = lra_option_entry(c, 0);
+    for (; o && count < 256; o = lra_option_entry(c, count)) names[count++] = o->name;
+    char *word = lra_format("%.*s", (int)n, name);
+    const char *near = lra_nearest(word, count, names);
+    int rc = near ? lra_fail_usage(e, "unknown option '--%s'; did you mean '--%s'?", word, near)
+                  : lra_fail_usage(e, "unknown option '--%s' ('%s --help' shows all)", word,
+                                   c->program);
+    lra_free(word);
+    return rc;
+}
+
+/* One option at argv[*i]; moves *i over its value. */
+static int parse_option(lra_options *p, int argc, char **argv, int *i, lra_err *e)
+{
+    const char *word = argv[*i], *value = NULL;
+    const lra_option *o;
+    if (word[1] == '-') {
+        size_t n = strcspn(word + 2, "=");
+        o = find(p->command, word + 2, n);
+        if (!o) return fail_unknown_option(p->command, word + 2, n, e);
+        if (word[2 + n] == '=') value = word + 3 + n;
+    } else {
+        o = find_letter(p->command, word[1]);
+        if (!o)
+            return lra_fail_usage(e, "unknown option '%s' ('%s --help' shows all)", word,
+                                  p->command->program);
+        if (word[2]) value = word + 2;
+    }
+    if (o->kind == LRA_OPTION_FLAG) {
+        if (value) return lra_fail_usage(e, "option '--%s' takes no value", o->name);
+        value = "1";
+    } else if (!value) {
+        if (*i + 1 >= argc)
+            return lra_fail_usage(e, "option '--%s' needs a value (%s)", o->name,
+                                  o->arg ? o->arg : "text");
+        value = argv[++*i];
+    }
+    if (check(o, value, e) != 0) return LRA_USAGE;
+    p->set[p->n_set++] = (setting){o, value};
+    return 0;
+}
+
+static int parse(lra_options *p, int argc, char **argv, lra_err *e)
+{
+    const lra_command *c = p->command;
+    for (int i = 0; i < argc; i++)
+        p->help = p->help || strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0;
+    if (p->help) return 0;
+    bool only_args = false;
+    for (int i = 0; i < argc; i++) {
+        if (!only_args && strcmp(argv[i], "--") == 0)
+            only_args = true;
+        else if (only_args || argv[i][0] != '-' || !argv[i][1])
+            p->arg[p->n_args++] = argv[i];
+        else if (parse_option(p, argc, argv, &i, e) != 0)
+            return LRA_USAGE;
+    }
+    if (c->max_args >= 0 && p->n_args > c->max_args)
+        return lra_fail_usage(e, "unexpected argument '%s' (usage: %s%s%s)", p->arg[c->max_args],
+                              c->program, *c->usage ? " " : "", c->usage);
+    if (p->n_args < c->min_args)
+        return lra_fail_usage(e, "too few arguments (usage: %s %s)", c->program, c->usage);
+    return 0;
+}
+
+lra_options *lra_options_parse(const lra_command *c, int argc, char **argv, lra_err *e)
+{
+    lra_options *p = lra_alloc(sizeof *p);
+    p->command = c;
+    p->set = lra_alloc_array((size_t)argc + 1, sizeof *p->set);
+    p->arg = lra_alloc_array((size_t)argc + 1, sizeof *p->arg);
+    if (parse(p, argc, argv, e) == 0) return p;
+    lra_options_free(p);
+    return NULL;
+}
+
+void lra_options_free(lra_options *o)
+{
+    if (!o) return;
+    lra_free(o->set);
+    lra_free(o->arg);
+    lra_free(o);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------- */
+
+bool lra_options_help_wanted(const lra_options *o)
+{
+    return o->help;
+}
+
+static const lra_option *known(const lra_options *o, const char *name)
+{
+    const lra_option *entry = find(o->command, name, strlen(name));
+    if (!entry) LRA_BUG("'%s' has no option '--%s'", o->command->program, name);
+    return entry;
+}
+
+/* The last value given, or the default. */
+static const char *value_of(const lra_options *o, const char *name)
+{
+    const lra_option *entry = known(o, name);
+    for (int i = o->n_set - 1; i >= 0; i--)
+        if (o->set[i].option == entry) return o->set[i].value;
+    return entry->value;
+}
+
+bool lra_option_given(const lra_options *o, const char *name)
+{
+    const lra_option *entry = known(o, name);
+    for (int i = 0; i < o->n_set; i++)
+        if (o->set[i].option == entry) return true;
+    return false;
+}
+
+bool lra_option_flag(const lra_options *o, const char *name)
+{
+    return lra_option_given(o, name);
+}
+
+int64_t lra_option_int(const lra_options *o, const char *name)
+{
+    int64_t v = 0;
+    const char *text = value_of(o, name);
+    if (text && !lra_parse_int(text, &v)) LRA_BUG("the default of '--%s' is no integer", name);
+    return v;
+}
+
+double lra_option_real(const lra_options *o, const char *name)
+{
+    double v = 0;
+    const char *text = value_of(o, name);
+    if (text && !lra_parse_real(text, &v)) LRA_BUG("the default of '--%s' is no number", name);
+    return v;
+}
+
+const char *lra_option_text(const lra_options *o, const char *name)
+{
+    return value_of(o, name);
+}
+
+int lra_option_ints(const lra_options *o, const char *name, int64_t *values, int max)
+{
+    int n = 0;
+    const char *at = value_of(o, name);
+    while (at && *at && n < max) {
+        values[n++] = strtoll(at, NULL, 10);
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    return n;
+}
+
+const char *lra_option_repeat(const lra_options *o, const char *name, int i)
+{
+    const lra_option *entry = known(o, name);
+    for (int k = 0; k < o->n_set; k++)
+        if (o->set[k].option == entry && i-- == 0) return o->set[k].value;
+    return NULL;
+}
+
+int lra_option_n_args(const lra_options *o)
+{
+    return o->n_args;
+}
+const char *lra_option_arg(const lra_options *o, int i)
+{
+    return i < o->n_args ? o->arg[i] : NULL;
+}
