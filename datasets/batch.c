@@ -1,0 +1,217 @@
+/* Batches: order, buckets, padding. */
+#include "datasets/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+enum { WINDOW = 64, ORDER_STREAM = 0x4F52, AUGMENT_STREAM = 0x4155 };
+
+/* ---- buckets ---------------------------------------------------------------------------------------- */
+
+/* Dynamic programming over multiples of the unit: cost of a bucket that ends at j and starts after i is
+ * (number of rows with i < length <= j) * j. */
+lra_buckets lra_buckets_find(const lra_dataset *d)
+{
+    int64_t unit = d->max_length <= 512 ? 8 : 64, n = (d->max_length + unit - 1) / unit;
+    int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below); /* rows of at most i units */
+    const lra_rows *train = &d->split[LRA_TRAIN_SPLIT];
+    for (int64_t i = 0; i < train->n; i++)
+        below[(train->start[i + 1] - train->start[i] + unit - 1) / unit]++;
+    for (int64_t i = 1; i <= n; i++) below[i] += below[i - 1];
+
+    size_t cells = (size_t)(LRA_MAX_BUCKETS + 1) * (size_t)(n + 1);
+    double *cost = lra_alloc_array(cells, sizeof *cost);
+    int64_t *from = lra_alloc_array(cells, sizeof *from);
+    for (int64_t j = 1; j <= n; j++) cost[j] = 1e300; /* no bucket holds no row */
+    for (int64_t k = 1; k <= LRA_MAX_BUCKETS; k++)
+        for (int64_t j = 0; j <= n; j++) {
+            double *best = &cost[k * (n + 1) + j];
+            *best = cost[(k - 1) * (n + 1) + j];
+            from[k * (n + 1) + j] = j;
+            for (int64_t i = 0; i < j; i++) {
+                double c = cost[(k - 1) * (n + 1) + i] + (double)((below[j] - below[i]) * j);
+                if (c < *best) *best = c, from[k * (n + 1) + j] = i;
+            }
+        }
+    lra_buckets b = {0};
+    int64_t ends[LRA_MAX_BUCKETS], at = n;
+    for (int64_t k = LRA_MAX_BUCKETS; k > 0 && at > 0; k--) {
+        int64_t before = from[k * (n + 1) + at];
+        if (before == at) continue;
+        ends[b.n++] = at * unit;
+        at = before;
+    }
+    for (int i = 0; i < b.n; i++) b.length[i] = ends[b.n - 1 - i];
+    lra_free(below);
+    lra_free(cost);
+    lra_free(from);
+    return b;
+}
+
+/* ---- the loader ------------------------------------------------------------------------------------- */
+
+struct lra_loader {
+    const lra_task *task;
+    const lra_rows *rows;
+    lra_buckets buckets;
+    int64_t batch, n_batches, epoch;
+    uint64_t seed;
+    bool training, augment;
+    int64_t *order; /* (n_batches * batch) rows, -1: none */
+    lra_batch now;
+    uint16_t *row; /* one, for the augmentation */
+};
+
+/* A row and its length, for sorting. */
+typedef struct {
+    int64_t length, row;
+} keyed;
+
+static int by_length(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->length != y->length) return x->length < y->length ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int64_t length_of(const lra_loader *l, int64_t row)
+{
+    return l->rows->start[row + 1] - l->rows->start[row];
+}
+
+lra_loader *lra_loader_new(const lra_task *task, const lra_rows *rows, const lra_buckets *buckets,
+                           int64_t batch, uint64_t seed, bool training, bool augment)
+{
+    lra_loader *l = lra_alloc(sizeof *l);
+    l->task = task, l->rows = rows, l->buckets = *buckets, l->batch = batch;
+    l->seed = seed, l->training = training, l->augment = augment && task->augment;
+    l->n_batches = training ? rows->n / batch : (rows->n + batch - 1) / batch;
+    int64_t longest = buckets->length[buckets->n - 1];
+    int64_t all = l->n_batches * batch > rows->n ? l->n_batches * batch : rows->n;
+    l->order = lra_alloc_array((size_t)all + 1, sizeof *l->order);
+    l->now.token = lra_alloc_array((size_t)(batch * longest), sizeof(int32_t));
+    l->now.length = lra_alloc_array((size_t)batch, sizeof(int32_t));
+    l->now.label = lra_alloc_array((size_t)batch, sizeof(int32_t));
+    l->row = lra_alloc_array((size_t)longest, sizeof *l->row);
+    lra_loader_epoch(l, 0);
+    return l;
+}
+
+void lra_loader_free(lra_loader *l)
+{
+    if (!l) return;
+    lra_free(l->order);
+    lra_free(l->now.token);
+    lra_free(l->now.length);
+    lra_free(l->now.label);
+    lra_free(l->row);
+    lra_free(l);
+}
+
+int64_t lra_loader_batches(const lra_loader *l)
+{
+    return l->n_batches;
+}
+
+/* Sorts order[from .. from+n-1] by length. */
+static void sort_rows(lra_loader *l, int64_t from, int64_t n)
+{
+    keyed *k = lra_alloc_array((size_t)n + 1, sizeof *k);
+    for (int64_t i = 0; i < n; i++)
+        k[i] = (keyed){length_of(l, l->order[from + i]), l->order[from + i]};
+    qsort(k, (size_t)n, sizeof *k, by_length);
+    for (int64_t i = 0; i < n; i++) l->order[from + i] = k[i].row;
+    lra_free(k);
+}
+
+static void shuffle_batches(lra_loader *l, lra_rng *rng)
+{
+    size_t size = (size_t)l->batch * sizeof *l->order;
+    int64_t *copy = lra_alloc(size + 1);
+    for (int64_t i = l->n_batches - 1; i > 0; i--) {
+        int64_t *a = l->order + i * l->batch;
+        int64_t *b = l->order + (int64_t)lra_rng_below(rng, (uint32_t)i + 1) * l->batch;
+        memcpy(copy, a, size);
+        memmove(a, b, size);
+        memcpy(b, copy, size);
+    }
+    lra_free(copy);
+}
+
+void lra_loader_epoch(lra_loader *l, int64_t epoch)
+{
+    int64_t n = l->rows->n, window = WINDOW * l->batch;
+    l->epoch = epoch;
+    for (int64_t i = 0; i < n; i++) l->order[i] = i;
+    for (int64_t i = n; i < l->n_batches * l->batch; i++) l->order[i] = -1;
+    if (!l->training) {
+        sort_rows(l, 0, n);
+        return;
+    }
+    lra_rng rng = lra_rng_new(l->seed, ORDER_STREAM, (uint64_t)epoch);
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t other = lra_rng_below(&rng, (uint32_t)i + 1), row = l->order[i];
+        l->order[i] = l->order[other];
+        l->order[other] = row;
+    }
+    int64_t used = l->n_batches * l->batch;
+    for (int64_t from = 0; from < used; from += window)
+        sort_rows(l, from, used - from < window ? used - from : window);
+    shuffle_batches(l, &rng);
+}
+
+static int bucket_of(const lra_loader *l, const int64_t *rows)
+{
+    int64_t longest = 1;
+    for (int64_t i = 0; i < l->batch; i++)
+        if (rows[i] >= 0 && length_of(l, rows[i]) > longest) longest = length_of(l, rows[i]);
+    int b = 0;
+    while (l->buckets.length[b] < longest) b++;
+    return b;
+}
+
+static void put_row(lra_loader *l, int64_t i, int64_t row, int64_t T)
+{
+    int32_t *to = l->now.token + i * T;
+    memset(to, 0, (size_t)T * sizeof *to);
+    l->now.length[i] = 1;
+    l->now.label[i] = -1;
+    if (row < 0) return;
+    const uint16_t *from = l->rows->token + l->rows->start[row];
+    int64_t n = length_of(l, row);
+    if (l->augment) {
+        uint64_t index = (uint64_t)l->epoch * (uint64_t)l->rows->n + (uint64_t)row;
+        lra_rng rng = lra_rng_new(l->seed, AUGMENT_STREAM, index);
+        memcpy(l->row, from, (size_t)n * sizeof *from);
+        l->task->augment(&rng, l->row, n);
+        from = l->row;
+    }
+    for (int64_t t = 0; t < n; t++) to[t] = from[t];
+    l->now.length[i] = (int32_t)n;
+    l->now.label[i] = l->rows->label[row];
+}
+
+const lra_batch *lra_loader_get(lra_loader *l, int64_t i)
+{
+    if (i < 0 || i >= l->n_batches)
+        LRA_BUG("batch %lld of %lld", (long long)i, (long long)l->n_batches);
+    l->now.row = l->order + i * l->batch;
+    l->now.bucket = bucket_of(l, l->now.row);
+    for (int64_t k = 0; k < l->batch; k++)
+        put_row(l, k, l->now.row[k], l->buckets.length[l->now.bucket]);
+    return &l->now;
+}
+
+double lra_loader_padding(const lra_loader *l)
+{
+    double real = 0, padded = 0;
+    for (int64_t i = 0; i < l->n_batches; i++) {
+        const int64_t *rows = l->order + i * l->batch;
+        padded += (double)(l->batch * l->buckets.length[bucket_of(l, rows)]);
+        for (int64_t k = 0; k < l->batch; k++)
+            if (rows[k] >= 0) real += (double)length_of(l, rows[k]);
+    }
+    return padded > 0 ? 1 - real / padded : 0;
+}

@@ -1,0 +1,185 @@
+/* ListOps: nested list operations, ten classes.
+ * Rows are drawn from (seed, index) alone, so that they do not depend on the number of workers; a row
+ * equal to an earlier one is skipped, so that splits share nothing.
+ * Source: Nangia & Bowman 2018; Tay et al. 2021 (max_depth 10, max_args 10, 500 < T < 2000).
+ * Token ids are fixed; the public pipelines number tokens by frequency or at random.
+ * Known: the best constant is right in 16.9 % of benchmark rows, the majority label of the root operator
+ * in 36.1 %. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "datasets/dataset.h"
+#include "datasets/listops_file.h"
+#include "datasets/listops_tree.h"
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+
+enum { STREAM = 0x4C4F, BLOCK = 4096, MAX_FRUITLESS = 1 << 20 };
+
+/* ---- make ------------------------------------------------------------------------------------------- */
+
+static int read_shape(const lra_config *c, lra_listops_shape *s, lra_err *e)
+{
+    *s = (lra_listops_shape){
+        lra_config_int(c, "max-depth"),  lra_config_int(c, "max-args"),
+        lra_config_int(c, "min-length"), lra_config_int(c, "max-length"),
+        lra_config_real(c, "op"),        strcmp(lra_config_text(c, "root"), "op") == 0};
+    if (s->max_depth < 1 || s->max_depth > 64)
+        return lra_fail_usage(e, "max-depth is %lld, expected 1 to 64", (long long)s->max_depth);
+    if (s->max_args < 2 || s->max_args > 1000)
+        return lra_fail_usage(e, "max-args is %lld, expected 2 to 1000", (long long)s->max_args);
+    if (s->min_length < 0 || s->max_length < s->min_length + 2 || s->max_length > 1 << 20)
+        return lra_fail_usage(e,
+                              "lengths are %lld to %lld, expected 0 <= min-length < "
+                              "max-length - 1",
+                              (long long)s->min_length, (long long)s->max_length);
+    if (s->op <= 0 || s->op >= 1)
+        return lra_fail_usage(e, "op is %g, expected a probability between 0 and 1", s->op);
+    return 0;
+}
+
+/* Rows seen so far, by hash; open addressing. */
+typedef struct {
+    uint64_t *slot; /* 0: empty */
+    uint64_t mask;
+} seen_rows;
+
+static bool add_new(seen_rows *s, const uint16_t *token, int64_t n)
+{
+    uint64_t hash = lra_hash64(token, (size_t)n * sizeof *token) | 1, i = hash >> 1;
+    for (;; i++) {
+        uint64_t *slot = &s->slot[i & s->mask];
+        if (*slot == hash) return false;
+        if (*slot) continue;
+        *slot = hash;
+        return true;
+    }
+}
+
+static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t n[LRA_N_SPLITS],
+                       lra_rows split[LRA_N_SPLITS], seen_rows *seen, lra_err *e)
+{
+    int64_t stride = s->max_length + 2, index = 0, fruitless = 0;
+    uint16_t *token = lra_alloc_array((size_t)(BLOCK * stride), sizeof *token);
+    int64_t *length = lra_alloc_array(BLOCK, sizeof *length);
+    int at = 0, rc = 0;
+    while (at < LRA_N_SPLITS && rc == 0) {
+#pragma omp parallel for schedule(dynamic, 16)
+        for (int i = 0; i < BLOCK; i++) {
+            lra_rng rng = lra_rng_new(seed, STREAM, (uint64_t)(index + i));
+            length[i] = lra_listops_draw(s, &rng, token + i * stride);
+        }
+        for (int i = 0; i < BLOCK && rc == 0; i++) {
+            while (at < LRA_N_SPLITS && split[at].n == n[at]) at++;
+            if (at == LRA_N_SPLITS) break;
+            uint16_t *row = token + i * stride;
+            bool fresh = add_new(seen, row, length[i]);
+            fruitless = fresh ? 0 : fruitless + 1;
+            if (fruitless > MAX_FRUITLESS)
+                rc = lra_fail(e, "these parameters do not give %lld distinct rows",
+                              (long long)(n[0] + n[1] + n[2]));
+            if (!fresh) continue;
+            int label = lra_listops_value(row, length[i], LISTOPS_WHOLE, false, e);
+            row[length[i]] = LISTOPS_EOS;
+            lra_rows_add(&split[at], row, length[i] + 1, label);
+        }
+        index += BLOCK;
+    }
+    lra_free(token);
+    lra_free(length);
+    return rc;
+}
+
+static int make(const lra_config *c, lra_rows split[LRA_N_SPLITS], lra_err *e)
+{
+    lra_listops_shape s;
+    int64_t n[LRA_N_SPLITS] = {lra_config_int(c, "train"), lra_config_int(c, "val"),
+                               lra_config_int(c, "test")};
+    if (read_shape(c, &s, e) != 0) return LRA_USAGE;
+    int64_t total = n[0] + n[1] + n[2];
+    if (n[0] < 1 || n[1] < 1 || n[2] < 1 || total > (int64_t)1 << 28)
+        return lra_fail_usage(e, "every split needs at least one row");
+    seen_rows seen = {NULL, 1023};
+    while ((int64_t)seen.mask < 2 * total) seen.mask = 2 * seen.mask + 1;
+    seen.slot = lra_alloc_array((size_t)seen.mask + 1, sizeof *seen.slot);
+    int rc = fill_splits(&s, (uint64_t)lra_config_int(c, "data-seed"), n, split, &seen, e);
+    lra_free(seen.slot);
+    return rc;
+}
+
+static int import(const char *folder, lra_rows split[LRA_N_SPLITS], lra_err *e)
+{
+    char *found = lra_listops_folder(folder, e);
+    int rc = found ? 0 : LRA_FAILED;
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+        char *path = lra_format("%s/basic_%s.tsv", found, lra_split_names[s]);
+        rc = lra_listops_read(path, true, &split[s], e);
+        lra_free(path);
+    }
+    lra_free(found);
+    return rc;
+}
+
+/* ---- baselines -------------------------------------------------------------------------------------- */
+
+static void constant(const lra_rows *train, const lra_rows *of, int32_t *predicted)
+{
+    int32_t label;
+    lra_rows_majority(train, 10, &label);
+    for (int64_t i = 0; i < of->n; i++) predicted[i] = label;
+}
+
+static void majority_by_root(const lra_rows *train, const lra_rows *of, int32_t *predicted)
+{
+    int64_t count[LISTOPS_OPS + 1][10] = {{0}};
+    int32_t best[LISTOPS_OPS + 1] = {0};
+    for (int64_t i = 0; i < train->n; i++)
+        count[lra_listops_root(train->token + train->start[i])][train->label[i]]++;
+    for (int op = 0; op <= LISTOPS_OPS; op++)
+        for (int k = 1; k < 10; k++)
+            if (count[op][k] > count[op][best[op]]) best[op] = k;
+    for (int64_t i = 0; i < of->n; i++)
+        predicted[i] = best[lra_listops_root(of->token + of->start[i])];
+}
+
+static void shallow(int depth, bool drop, const lra_rows *of, int32_t *predicted)
+{
+    for (int64_t i = 0; i < of->n; i++) {
+        lra_err e;
+        int64_t n = of->start[i + 1] - of->start[i];
+        predicted[i] = lra_listops_value(of->token + of->start[i], n, depth, drop, &e);
+    }
+}
+
+static const char *baseline(int b, const lra_rows *train, const lra_rows *of, int32_t *predicted)
+{
+    static const char *const names[] = {"constant",    "majority-by-operator", "shallow-a-1",
+                                        "shallow-b-1", "shallow-a-2",          "shallow-b-2",
+                                        "shallow-a-3", "shallow-b-3"};
+    if (b < 0 || b >= (int)(sizeof names / sizeof *names)) return NULL;
+    if (b == 0)
+        constant(train, of, predicted);
+    else if (b == 1)
+        majority_by_root(train, of, predicted);
+    else
+        shallow(b / 2, b % 2, of, predicted);
+    return names[b];
+}
+
+const lra_task lra_task_listops = {
+    .name = "listops",
+    .summary = "nested list operations (MIN MAX MED SM), ten classes",
+    .n_classes = 10,
+    .vocab = LISTOPS_VOCAB,
+    .token_names = lra_listops_tokens,
+    .defaults = "max-depth=10 max-args=10 min-length=500 max-length=2000 op=0.25 root=any "
+                "train=96000 val=2000 test=2000 data-seed=0",
+    .quick = "max-depth=3 max-args=5 min-length=8 max-length=32 root=op "
+             "train=60000 val=2000 test=10000",
+    .small = "max-depth=5 max-args=10 min-length=32 max-length=128 root=op "
+             "train=60000 val=2000 test=10000",
+    .make = make,
+    .import = import,
+    .augment = lra_listops_shuffle,
+    .baseline = baseline,
+};

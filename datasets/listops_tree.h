@@ -1,0 +1,45 @@
+/* ListOps rows as tokens, and what can be computed on them.  A row is the expression in prefix order
+ * without parentheses ("[MAX 4 [MIN 2 3 X 9 X"), `X` closing a node, then <eos>. */
+#ifndef LRA_DATASETS_LISTOPS_TREE_H
+#define LRA_DATASETS_LISTOPS_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+#include "kernels/base/philox.h"
+
+enum {
+    LISTOPS_PAD,
+    LISTOPS_UNK,
+    LISTOPS_EOS,
+    LISTOPS_CLOSE,
+    LISTOPS_DIGIT,                    /* 4..13: digits 0..9 */
+    LISTOPS_MIN = LISTOPS_DIGIT + 10, /* 14..17: MIN MAX MED SM */
+    LISTOPS_VOCAB = LISTOPS_MIN + 4,
+    LISTOPS_OPS = 4,
+    LISTOPS_WHOLE = 1 << 30 /* depth: no node is cut */
+};
+extern const char *const lra_listops_tokens[LISTOPS_VOCAB];
+
+/* Value of a row of n tokens (with or without <eos>), exact when depth is LISTOPS_WHOLE.  Otherwise
+ * operator nodes at depth >= `depth` (root 1) are not evaluated but stand as their most frequent label
+ * (drop false: MIN 0, MAX 9, MED 4, SM 0) or as absent (drop true); a node left without arguments has
+ * its most frequent label.  Returns -1 and a message when the row is no expression.
+ * MED of an even number of arguments: the mean of the middle two, cut to an integer. */
+int lra_listops_value(const uint16_t *token, int64_t n, int64_t depth, bool drop, lra_err *e);
+/* 0..3 for an operator at the root, 4 for a single digit. */
+int lra_listops_root(const uint16_t *token);
+
+typedef struct {
+    int64_t max_depth, max_args, min_length, max_length;
+    double op;    /* probability of an operator below max_depth */
+    bool root_op; /* the root is always an operator */
+} lra_listops_shape;
+/* Draws trees until one is accepted (min_length < n < max_length); returns n, <eos> not included.
+ * `token` has room for max_length + 1. */
+int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *token);
+/* Shuffles the arguments of every node; the value stays. */
+void lra_listops_shuffle(lra_rng *rng, uint16_t *token, int64_t n);
+
+#endif

@@ -1,0 +1,250 @@
+/* ListOps: worked examples, statistics of the generator, files, batches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "datasets/batch.h"
+#include "datasets/listops_file.h"
+#include "datasets/listops_tree.h"
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+
+static int value_of(const char *expression, int64_t depth, bool drop)
+{
+    lra_rows rows = {0};
+    lra_err e = {{0}};
+    char *line = lra_format("%s\t0\n", expression);
+    assert_int_equal(lra_listops_parse(line, strlen(line), "x", false, &rows, &e), 0);
+    int value = lra_listops_value(rows.token, rows.start[1], depth, drop, &e);
+    lra_rows_free(&rows);
+    lra_free(line);
+    return value;
+}
+
+static void worked_examples(void **state)
+{
+    (void)state;
+    const char *nested = "[MAX 4 3 [MIN 2 3 ] 1 0 [MED 1 5 8 9 2 ] ]";
+    assert_int_equal(value_of(nested, LISTOPS_WHOLE, false), 5);
+    assert_int_equal(value_of("[MED 1 2 ]", LISTOPS_WHOLE, false), 1);
+    assert_int_equal(value_of("[SM 9 9 9 ]", LISTOPS_WHOLE, false), 7);
+    assert_int_equal(value_of("7", LISTOPS_WHOLE, false), 7);
+    assert_int_equal(value_of(nested, 1, false), 9); /* the root as its most frequent label */
+    assert_int_equal(value_of(nested, 2, false), 4); /* MIN as 0, MED as 4 */
+    assert_int_equal(value_of(nested, 2, true), 4);  /* both absent */
+    assert_int_equal(value_of("[SM [MAX 1 2 ] 3 ]", 2, false), 2);
+    assert_int_equal(value_of("[SM [MAX 1 2 ] 3 ]", 2, true), 3);
+}
+
+/* Label frequencies of tasks.md, table of 10^6 trees: MIN, MAX, MED, SM. */
+static const double expected[4][10] = {
+    {.564, .216, .106, .055, .029, .015, .008, .004, .002, .001},
+    {.001, .002, .004, .009, .016, .030, .055, .104, .213, .566},
+    {.011, .043, .101, .168, .214, .202, .143, .079, .033, .007},
+    {.100, .100, .100, .101, .099, .100, .101, .100, .100, .099}};
+
+static void benchmark_statistics(void **state)
+{
+    (void)state;
+    enum { N = 8000 };
+    const lra_listops_shape shape = {10, 10, 500, 2000, 0.25, false};
+    uint16_t token[2002];
+    double count[5][10] = {{0}}, n_root[5] = {0}, length = 0, right = 0;
+    for (int i = 0; i < N; i++) {
+        lra_err e;
+        lra_rng rng = lra_rng_new(1, 2, (uint64_t)i);
+        int64_t n = lra_listops_draw(&shape, &rng, token);
+        int label = lra_listops_value(token, n, LISTOPS_WHOLE, false, &e);
+        int root = lra_listops_root(token);
+        count[root][label]++, n_root[root]++;
+        length += (double)n / N;
+        right += lra_listops_value(token, n, 2, false, &e) == label;
+        assert_true(n > 500 && n < 2000);
+    }
+    assert_true(n_root[4] == 0);
+    for (int op = 0; op < 4; op++) {
+        assert_true(fabs(n_root[op] / N - 0.25) < 4 * sqrt(0.25 * 0.75 / N));
+        for (int k = 0; k < 10; k++) {
+            double p = expected[op][k], se = sqrt(p * (1 - p) / n_root[op]);
+            assert_true(fabs(count[op][k] / n_root[op] - p) < 4.5 * se + 0.001);
+        }
+    }
+    assert_true(fabs(length - 1034.7) < 4 * 400 / sqrt(N));
+    assert_true(fabs(right / N - 0.565) < 4 * sqrt(0.565 * 0.435 / N) + 0.001);
+}
+
+static void shuffling_keeps_label_and_length(void **state)
+{
+    (void)state;
+    const lra_listops_shape shape = {5, 6, 20, 200, 0.4, true};
+    uint16_t token[202], other[202];
+    int changed = 0;
+    for (int i = 0; i < 200; i++) {
+        lra_err e;
+        lra_rng rng = lra_rng_new(3, 4, (uint64_t)i);
+        int64_t n = lra_listops_draw(&shape, &rng, token);
+        memcpy(other, token, sizeof token);
+        lra_listops_shuffle(&rng, other, n);
+        changed += memcmp(other, token, (size_t)n * sizeof *token) != 0;
+        assert_int_equal(lra_listops_value(token, n, LISTOPS_WHOLE, false, &e),
+                         lra_listops_value(other, n, LISTOPS_WHOLE, false, &e));
+    }
+    assert_true(changed > 150);
+}
+
+static void refuses(const char *text, const char *message)
+{
+    lra_rows rows = {0};
+    lra_err e = {{0}};
+    assert_int_equal(lra_listops_parse(text, strlen(text), "x.tsv", true, &rows, &e), -1);
+    assert_string_equal(e.msg, message);
+    lra_rows_free(&rows);
+}
+
+static void bad_files(void **state)
+{
+    (void)state;
+    refuses("Source\tTarget\r\n[MAXX 1 2 ]\t2\r\n",
+            "'x.tsv' line 2: unknown token '[MAXX'; expected one of [MAX [MIN [MED [SM ] 0-9");
+    refuses("[MAX 1 2 ]\n", "'x.tsv' line 1 has 1 columns, expected 2");
+    refuses("[MAX 1 2 ]\t2\t3\n", "'x.tsv' line 1 has more than 2 columns, expected 2");
+    refuses("[MAX 1 2 ]\t12\n", "'x.tsv' line 1: label is '12', expected a digit");
+    refuses("[MAX 1 2 ]\t1\n", "'x.tsv' line 1: label is 1, the expression is 2");
+    refuses("[MAX 1 2\t2\n", "'x.tsv' line 1: the expression is not closed");
+    refuses("[MAX 1 2 ] 3\t2\n", "'x.tsv' line 1: text after the expression");
+    refuses("", "'x.tsv' holds no rows");
+}
+
+static void no_byte_is_trusted(void **state)
+{
+    (void)state;
+    const char *text = "Source\tTarget\r\n( ( ( [MAX 2 ) 9 ) ] )\t9\r\n5\t[SM 2 3 ]\n";
+    size_t n = strlen(text);
+    for (size_t cut = 0; cut <= n; cut++)
+        for (int byte = -1; byte < 256; byte += byte < 0 ? 1 : 7) {
+            char copy[128];
+            lra_rows rows = {0};
+            lra_err e;
+            memcpy(copy, text, n);
+            if (byte >= 0 && cut < n) copy[cut] = (char)byte;
+            lra_listops_parse(copy, byte < 0 ? cut : n, "x", true, &rows, &e);
+            lra_rows_free(&rows);
+        }
+}
+
+static lra_config *tiny(void)
+{
+    lra_err e;
+    lra_config *c = lra_task_config(&lra_task_listops, "quick", &e);
+    lra_config_set(c, "train", "3000");
+    lra_config_set(c, "val", "100");
+    lra_config_set(c, "test", "107");
+    return c;
+}
+
+static void splits_are_distinct_and_round_trip(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_rows split[LRA_N_SPLITS] = {{0}}, again = {0};
+    lra_config *c = tiny();
+    assert_int_equal(lra_task_listops.make(c, split, &e), 0);
+    assert_int_equal(split[0].n, 3000);
+    for (int64_t i = 0; i < split[2].n; i++)
+        for (int64_t k = 0; k < split[0].n; k++) {
+            int64_t n = split[2].start[i + 1] - split[2].start[i];
+            bool same = n == split[0].start[k + 1] - split[0].start[k] &&
+                        memcmp(split[2].token + split[2].start[i],
+                               split[0].token + split[0].start[k], (size_t)n * 2) == 0;
+            assert_false(same);
+        }
+    const char *path = "listops_test.tsv";
+    assert_int_equal(lra_listops_write(path, &split[1], &e), 0);
+    assert_int_equal(lra_listops_read(path, true, &again, &e), 0);
+    assert_int_equal(again.n, split[1].n);
+    size_t bytes = (size_t)again.start[again.n] * sizeof(uint16_t);
+    assert_memory_equal(again.token, split[1].token, bytes);
+    remove(path);
+    lra_rows_free(&again);
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_rows_free(&split[s]);
+    lra_config_free(c);
+}
+
+static void batches_hold_every_row_once(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_dataset d = {.task = &lra_task_listops, .max_length = 32};
+    lra_config *c = tiny();
+    assert_int_equal(lra_task_listops.make(c, d.split, &e), 0);
+    lra_buckets b = lra_buckets_find(&d);
+    assert_true(b.n >= 1 && b.length[b.n - 1] == 32);
+    for (int s = 0; s < LRA_N_SPLITS; s += 2) {
+        bool training = s == LRA_TRAIN_SPLIT;
+        lra_loader *l = lra_loader_new(d.task, &d.split[s], &b, 64, 5, training, training);
+        int *seen = lra_alloc_array((size_t)d.split[s].n, sizeof *seen);
+        int64_t n_seen = 0;
+        for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+            const lra_batch *batch = lra_loader_get(l, i);
+            for (int k = 0; k < 64; k++) {
+                if (batch->row[k] < 0) continue;
+                assert_int_equal(seen[batch->row[k]]++, 0);
+                assert_int_equal(batch->label[k], d.split[s].label[batch->row[k]]);
+                n_seen++;
+            }
+        }
+        assert_int_equal(n_seen, training ? d.split[s].n / 64 * 64 : d.split[s].n);
+        assert_true(!training || lra_loader_padding(l) < 0.15);
+        lra_free(seen);
+        lra_loader_free(l);
+    }
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_rows_free(&d.split[s]);
+    lra_config_free(c);
+}
+
+static void real_rows_are_read_and_written_byte_for_byte(void **state)
+{
+    (void)state;
+    const char *data = getenv("LRA_SHARED_DATA");
+    char *path = lra_format("%s/listops/sample/basic_test.tsv", data ? data : "");
+    if (!data || !lra_file_exists(path)) {
+        lra_free(path);
+        skip();
+    }
+    lra_rows rows = {0};
+    lra_err e = {{0}};
+    size_t n, n_again;
+    assert_int_equal(lra_listops_read(path, true, &rows, &e), 0);
+    assert_int_equal(lra_listops_write("listops_real.tsv", &rows, &e), 0);
+    char *bytes = lra_file_read(path, 1 << 30, &n, &e);
+    char *again = lra_file_read("listops_real.tsv", 1 << 30, &n_again, &e);
+    assert_int_equal(n, n_again);
+    assert_memory_equal(bytes, again, n);
+    remove("listops_real.tsv");
+    lra_free_large(bytes);
+    lra_free_large(again);
+    lra_rows_free(&rows);
+    lra_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worked_examples),
+        cmocka_unit_test(benchmark_statistics),
+        cmocka_unit_test(shuffling_keeps_label_and_length),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(no_byte_is_trusted),
+        cmocka_unit_test(splits_are_distinct_and_round_trip),
+        cmocka_unit_test(batches_hold_every_row_once),
+        cmocka_unit_test(real_rows_are_read_and_written_byte_for_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
