@@ -16,7 +16,7 @@ LRA_FN real act_sigmoid(real x)
 
 LRA_FN real act_relu(real x)
 {
-    return x > 0 ? x : 0;
+    return x < 0 ? 0 : x; /* NaN stays NaN */
 }
 LRA_FN real act_relu_slope(real x)
 {
