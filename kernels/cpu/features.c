@@ -46,7 +46,7 @@ static int machine_level(void)
 static void read_name(void)
 {
     uint32_t r[12] = {0};
-    if (__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) return;
+    if ((uint32_t)__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) return;
     for (uint32_t i = 0; i < 3; i++)
         __get_cpuid(0x80000002u + i, &r[4 * i], &r[4 * i + 1], &r[4 * i + 2], &r[4 * i + 3]);
     char text[sizeof r + 1] = {0};
