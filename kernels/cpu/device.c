@@ -1,0 +1,98 @@
+/* The CPU device: memory, copies, and the loop that runs a plan's calls in order. */
+#include "kernels/cpu/device.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/cpu/features.h"
+#include "kernels/cpu/gemm.h"
+
+enum { ALIGNMENT = 256 };
+
+/* lra_try_alloc() aligns to 64: what it returned is kept in front of the aligned address. */
+static void *cpu_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err *e)
+{
+    (void)d;
+    if (n_bytes > SIZE_MAX / 2) {
+        lra_fail(e, "'%s' needs %zu bytes, more than can be addressed", what, n_bytes);
+        return NULL;
+    }
+    char *raw = lra_try_alloc(n_bytes + ALIGNMENT + sizeof raw, what, e);
+    if (!raw) return NULL;
+    uintptr_t at = (uintptr_t)raw + sizeof raw;
+    char *aligned = raw + sizeof raw + (ALIGNMENT - at % ALIGNMENT) % ALIGNMENT;
+    memcpy(aligned - sizeof raw, &raw, sizeof raw);
+    return aligned;
+}
+
+static void cpu_free(lra_device *d, void *p)
+{
+    (void)d;
+    if (!p) return;
+    char *raw;
+    memcpy(&raw, (char *)p - sizeof raw, sizeof raw);
+    lra_free_large(raw);
+}
+
+static int cpu_copy(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
+                    lra_err *e)
+{
+    (void)d, (void)kind, (void)e;
+    if (n_bytes) memcpy(to, from, n_bytes);
+    return 0;
+}
+
+static int cpu_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e)
+{
+    (void)d, (void)e;
+    if (n_bytes) memset(p, byte, n_bytes);
+    return 0;
+}
+
+/* The highest body that the machine can run; NULL: the op has none for this type. */
+static lra_body body_of(const lra_op *op, lra_type type)
+{
+    for (int level = lra_cpu_level(); level >= LRA_LEVEL_PORTABLE; level--)
+        if (op->cpu[type][level]) return op->cpu[type][level];
+    return NULL;
+}
+
+static int cpu_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
+{
+    static const char *const types[] = {"F32", "F64", "BF16"};
+    (void)d;
+    for (int i = 0; i < n; i++) {
+        const lra_tensor *y = calls[i].y;
+        lra_type type = lra_graph_type(y->graph);
+        lra_body body = body_of(y->op, type);
+        if (!body)
+            return lra_fail(e, "op '%s' has no %s body on the CPU", y->op->name, types[type]);
+        body(&calls[i]);
+    }
+    return 0;
+}
+
+/* The device owns nothing: its only setting is kept in the pointer itself. */
+static int cpu_threads(const lra_device *d)
+{
+    return (int)(intptr_t)d->own;
+}
+
+static const lra_backend backend = {.name = "cpu",
+                                    .alloc = cpu_alloc,
+                                    .free = cpu_free,
+                                    .copy = cpu_copy,
+                                    .clear = cpu_clear,
+                                    .run = cpu_run,
+                                    .threads = cpu_threads};
+
+int lra_cpu_device(lra_device *out, int n_threads, lra_err *e)
+{
+    if (lra_cpu_init(e) != 0) return LRA_FAILED;
+    lra_gemm_init();
+    int available = omp_get_num_procs();
+    int n = n_threads > 0 && n_threads < available ? n_threads : available;
+    *out = (lra_device){.backend = &backend, .name = "cpu", .own = (void *)(intptr_t)n};
+    return 0;
+}

@@ -1,0 +1,110 @@
+/* Processor features: Intel SDM volume 2, CPUID leaves 1 and 7; volume 1, section 13.3 (XCR0). */
+#include "kernels/cpu/features.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/graph/op.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+static const char *const level_names[LRA_N_LEVELS] = {"portable", "avx2", "avx512"};
+static int level = LRA_LEVEL_PORTABLE;
+static char name[64];
+
+#if defined(__x86_64__)
+
+/* Register state that the system saves: bits 1, 2: xmm, ymm; 5, 6, 7: mask and zmm registers. */
+static uint64_t saved_state(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (uint64_t)high << 32 | low;
+}
+
+static bool has(uint64_t value, uint64_t bits)
+{
+    return (value & bits) == bits;
+}
+
+static int machine_level(void)
+{
+    enum { OSXSAVE = 1 << 27, AVX = 1 << 28, FMA = 1 << 12, AVX2 = 1 << 5 };
+    const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+    uint32_t a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, OSXSAVE | AVX | FMA)) return LRA_LEVEL_PORTABLE;
+    uint64_t state = saved_state();
+    if (!has(state, 0x6) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has(b, AVX2))
+        return LRA_LEVEL_PORTABLE;
+    return has(state, 0xE6) && has(b, f_dq_bw_vl) ? LRA_LEVEL_AVX512 : LRA_LEVEL_AVX2;
+}
+
+static void read_name(void)
+{
+    uint32_t r[12] = {0};
+    if ((uint32_t)__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) return;
+    for (uint32_t i = 0; i < 3; i++)
+        __get_cpuid(0x80000002u + i, &r[4 * i], &r[4 * i + 1], &r[4 * i + 2], &r[4 * i + 3]);
+    char text[sizeof r + 1] = {0};
+    memcpy(text, r, sizeof r);
+    size_t first = strspn(text, " "), n = strlen(text);
+    while (n > first && text[n - 1] == ' ') n--;
+    memcpy(name, text + first, n - first);
+    name[n - first] = 0;
+}
+
+#else
+
+static int machine_level(void)
+{
+    return LRA_LEVEL_PORTABLE;
+}
+static void read_name(void) {}
+
+#endif
+
+static int lower(const char *wanted, lra_err *e)
+{
+    for (int i = 0; i < LRA_N_LEVELS; i++) {
+        if (strcmp(wanted, level_names[i]) != 0) continue;
+        if (i > level)
+            return lra_fail(e, "LRA_CPU is '%s', but this processor has no more than '%s'", wanted,
+                            level_names[level]);
+        level = i;
+        return 0;
+    }
+    return lra_fail(e, "LRA_CPU is '%s', expected portable, avx2 or avx512", wanted);
+}
+
+int lra_cpu_init(lra_err *e)
+{
+    level = machine_level();
+    read_name();
+    const char *wanted = getenv("LRA_CPU");
+    return wanted && *wanted ? lower(wanted, e) : 0;
+}
+
+int lra_cpu_level(void)
+{
+    return level;
+}
+
+const char *lra_cpu_level_name(int which)
+{
+    return which >= 0 && which < LRA_N_LEVELS ? level_names[which] : "unknown";
+}
+
+const char *lra_cpu_name(void)
+{
+#if defined(__aarch64__)
+    return *name ? name : "aarch64";
+#elif defined(__x86_64__)
+    return *name ? name : "x86_64";
+#else
+    return *name ? name : "processor";
+#endif
+}

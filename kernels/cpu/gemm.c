@@ -1,0 +1,38 @@
+/* Dense products by OpenBLAS (OpenMP build), single-threaded: called side by side from OpenMP loops it
+ * keeps its speed, where its own threads would compete with theirs. */
+#include "kernels/cpu/gemm.h"
+
+#include <cblas.h>
+#include <limits.h>
+
+#include "kernels/base/err.h"
+
+void lra_gemm_init(void)
+{
+    openblas_set_num_threads(1);
+}
+
+static blasint size(int64_t n)
+{
+    if (n < 0 || n > INT_MAX) LRA_BUG("matrix dimension %lld", (long long)n);
+    return (blasint)n;
+}
+
+static CBLAS_TRANSPOSE side(bool transposed)
+{
+    return transposed ? CblasTrans : CblasNoTrans;
+}
+
+void lra_gemm_f32(bool a_t, bool b_t, int64_t M, int64_t N, int64_t K, const float *a, int64_t lda,
+                  const float *b, int64_t ldb, bool add, float *c, int64_t ldc)
+{
+    cblas_sgemm(CblasRowMajor, side(a_t), side(b_t), size(M), size(N), size(K), 1, a, size(lda), b,
+                size(ldb), add ? 1 : 0, c, size(ldc));
+}
+
+void lra_gemm_f64(bool a_t, bool b_t, int64_t M, int64_t N, int64_t K, const double *a, int64_t lda,
+                  const double *b, int64_t ldb, bool add, double *c, int64_t ldc)
+{
+    cblas_dgemm(CblasRowMajor, side(a_t), side(b_t), size(M), size(N), size(K), 1, a, size(lda), b,
+                size(ldb), add ? 1 : 0, c, size(ldc));
+}

@@ -1,0 +1,110 @@
+/* Gradient of a convolution with respect to x: dx[t] = sum_k dy[t - k + (K-1)/2] w[k]^T, which is the
+ * convolution of dy with taps reversed and channels exchanged; rows t >= length of dy are read as zero
+ * and of dx are zero.  Linear in dy and w: its own gradients are a convolution and a conv_dw. */
+#include "kernels/ops/product.h"
+#include "kernels/ops/conv_fn.h"
+
+typedef struct {
+    int64_t groups;
+    bool has_length;
+} conv_dx_args;
+
+static inline conv_sizes sizes_of(const lra_tensor *y)
+{
+    const conv_dx_args *a = y->args;
+    const lra_shape *w = &y->src[1]->shape;
+    return (conv_sizes){.B = y->shape.d[0],
+                        .T = y->shape.d[1],
+                        .K = w->d[0],
+                        .groups = a->groups,
+                        .n_in = w->d[2] / a->groups,
+                        .n_out = w->d[1]};
+}
+
+LRA_BODY(conv_dx)
+{
+    const conv_dx_args *a = c->y->args;
+    conv_sizes s = sizes_of(c->y);
+    int64_t H = lra_width(c->y->src[0]), tap = s.n_out * H;
+    conv_job job = {
+        .x = c->in[0],
+        .w = c->in[1],
+        .step = {.start = (s.K - 1) * tap, .tap = -tap, .in = 1, .out = H, .group = s.n_in},
+        .length = a->has_length ? c->in[2] : NULL,
+        .act = LRA_ACT_NONE,
+        .y = c->out};
+    conv_run(&s, &job, c->scratch, c->n_threads);
+}
+
+#if LRA_RECORD
+LRA_DECLARE(conv_dx)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    const conv_dx_args *a = y->args;
+    const lra_tensor *dy = y->src[0], *w = y->src[1];
+    if (lra_expect_float(dy, "dy", e) != 0 || lra_expect_float(w, "w", e) != 0) return LRA_FAILED;
+    if (dy->shape.n != 3 || w->shape.n != 3)
+        return lra_fail(e, "dy has %d dimensions and w %d, expected (B,T,H) and (K,D/G,H)",
+                        dy->shape.n, w->shape.n);
+    int64_t H = lra_width(w), G = a->groups;
+    if (w->shape.d[0] % 2 == 0 || G < 1 || H % G != 0)
+        return lra_fail(
+            e, "kernel size %lld, %lld groups of %lld channels: expected odd and a divisor",
+            (long long)w->shape.d[0], (long long)G, (long long)H);
+    int64_t B = dy->shape.d[0], T = dy->shape.d[1];
+    if (lra_expect_shape(dy, LRA_SHAPE(B, T, H), "dy", e) != 0) return LRA_FAILED;
+    y->shape = LRA_SHAPE(B, T, w->shape.d[1] * G);
+    y->type = lra_elem(y->graph);
+    return lra_expect_length(a->has_length ? y->src[2] : NULL, B, e);
+}
+
+static void grad(lra_tensor *y, lra_tensor *dz, lra_tensor **dx)
+{
+    const conv_dx_args *a = y->args;
+    lra_tensor *dy = y->src[0], *w = y->src[1], *length = a->has_length ? y->src[2] : NULL;
+    dx[0] = lra_conv(dz, w, NULL, LRA_ACT_NONE, length, a->groups);
+    dx[1] = lra_conv_dw(dz, dy, length, a->groups, w->shape.d[0]);
+}
+
+static double flops(const lra_tensor *y)
+{
+    conv_sizes s = sizes_of(y);
+    return 2.0 * (double)lra_elements(y) * (double)(s.K * s.n_in);
+}
+
+static int64_t scratch(const lra_tensor *y, int n_threads)
+{
+    conv_sizes s = sizes_of(y);
+    return conv_scratch(&s, n_threads) * (int64_t)lra_type_size(lra_real(y->graph));
+}
+
+lra_tensor *lra_conv_dx(lra_tensor *dy, lra_tensor *w, lra_tensor *length, int64_t groups)
+{
+    lra_tensor *src[3] = {lra_as_elem(dy), lra_as_weight(w), length};
+    conv_dx_args a = {.groups = groups, .has_length = length != NULL};
+    return lra_node(&lra_op_conv_dx, dy->graph, length ? 3 : 2, src, &a, sizeof a);
+}
+
+static lra_tensor *sample(lra_graph *g, int i)
+{
+    static const struct {
+        int64_t K, D, H, groups;
+        bool length;
+    } s[] = {{3, 3, 5, 1, false}, {1, 2, 3, 1, true}, {5, 4, 6, 2, true}, {15, 2, 2, 1, true}};
+    if (i >= (int)(sizeof s / sizeof *s)) return NULL;
+    return lra_conv_dx(
+        lra_sample_input(g, "dy", "normal", LRA_SHAPE(2, 7, s[i].H)),
+        lra_sample_input(g, "w", "normal", LRA_SHAPE(s[i].K, s[i].D / s[i].groups, s[i].H)),
+        s[i].length ? lra_sample_input(g, "length", "length:7", LRA_SHAPE(2)) : NULL, s[i].groups);
+}
+
+const lra_op lra_op_conv_dx = {.name = "conv_dx",
+                               .shadow = 1u << 1,
+                               .shape = shape,
+                               .grad = grad,
+                               .flops = flops,
+                               .scratch = scratch,
+                               .cpu = LRA_BODIES(conv_dx),
+                               .sample = sample};
+#endif

@@ -1,0 +1,186 @@
+/* Convolution over time as a product with overlapping rows, shared by lra_conv() and its gradient with
+ * respect to x, which is the same convolution with taps reversed and channels exchanged.
+ *
+ * Row t of the left matrix is x[t - (K-1)/2 .. t + (K-1)/2], K n_in adjacent numbers; row t+1 starts
+ * n_in numbers later.  A block of rows is copied with the rows around it into the thread's scratch
+ * (zeros outside [0,length), one group's channels), multiplied tile by tile with the packed weights, and
+ * finished with bias and activation.  Taps that see nothing but zeros are left out. */
+#ifndef LRA_OPS_CONV_FN_H
+#define LRA_OPS_CONV_FN_H
+
+#include <omp.h>
+
+#include "kernels/ops/product_fn.h"
+#include "kernels/ops/tile_fn.h"
+
+enum { CONV_ROWS = 126 }; /* most rows of a block */
+
+/* n_in, n_out: channels of one group. */
+typedef struct {
+    int64_t B, T, K, groups, n_in, n_out;
+} conv_sizes;
+
+/* Tap k of w[i][o] stands at w[start + k * tap + i * in + o * out]; start moves by `group`. */
+typedef struct {
+    int64_t start, tap, in, out, group;
+} conv_weight_steps;
+
+typedef struct {
+    const elem *x, *w;
+    conv_weight_steps step;
+    const real *bias;      /* Nullable */
+    const int32_t *length; /* Nullable */
+    lra_act act;
+    elem *y;
+} conv_job;
+
+static inline int64_t conv_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static inline int64_t conv_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t conv_blocks(const conv_sizes *s)
+{
+    return (s->T + CONV_ROWS - 1) / CONV_ROWS;
+}
+static inline int64_t conv_block_rows(const conv_sizes *s)
+{
+    return (s->T + conv_blocks(s) - 1) / conv_blocks(s);
+}
+
+/* Reals of scratch: packed weights of a group, a thread's slab of x, a thread's sums. */
+static inline int64_t conv_packed_size(const conv_sizes *s)
+{
+    return s->K * s->n_in * tile_padded(s->n_out);
+}
+static inline int64_t conv_slab_size(const conv_sizes *s)
+{
+    int64_t rows = conv_min(conv_block_rows(s) + s->K - 1, s->T + 2 * TILE_ROWS);
+    return tile_padded(rows * s->n_in);
+}
+static inline int64_t conv_sum_size(const conv_sizes *s)
+{
+    return conv_block_rows(s) * tile_padded(s->n_out);
+}
+static inline int64_t conv_scratch(const conv_sizes *s, int n_threads)
+{
+    return s->groups * conv_packed_size(s) + n_threads * (conv_slab_size(s) + conv_sum_size(s));
+}
+
+/* Tap k of group g into the panels. */
+static inline void conv_pack_tap(const conv_sizes *s, const conv_job *job, int64_t g, int64_t k,
+                                 real *packed)
+{
+    const elem *w = job->w + job->step.start + g * job->step.group + k * job->step.tap;
+    for (int64_t at = 0; at < s->n_out;) {
+        int width = tile_panel_vectors(at, s->n_out) * TILE_LANES;
+        int64_t n = conv_min(width, s->n_out - at);
+        real *to = packed + at * s->K * s->n_in + k * s->n_in * width;
+        for (int64_t i = 0; i < s->n_in; i++) {
+            const elem *from = w + i * job->step.in + at * job->step.out;
+            for (int64_t o = 0; o < n; o++) to[i * width + o] = e_load(from[o * job->step.out]);
+            for (int64_t o = n; o < width; o++) to[i * width + o] = 0;
+        }
+        at += width;
+    }
+}
+
+/* Rows [lo, hi) of one sample and group; zeros outside [0, len). */
+static inline void conv_copy_rows(const elem *x, int64_t n_in, int64_t width, int64_t lo,
+                                  int64_t hi, int64_t len, int64_t ld, real *slab)
+{
+    for (int64_t t = lo; t < hi; t++) {
+        real *to = slab + (t - lo) * ld;
+        const elem *from = x + t * width;
+        if (t < 0 || t >= len)
+            memset(to, 0, (size_t)n_in * sizeof *to);
+        else
+            for (int64_t i = 0; i < n_in; i++) to[i] = e_load(from[i]);
+    }
+}
+
+/* What a block of one sample works on: rows [t0, t0+n) of y, all below len; slab starts at row lo. */
+typedef struct {
+    int64_t t0, n, len, lo;
+} conv_block;
+
+/* sum = slab * packed for one panel of V vectors, tile by tile. */
+static inline void conv_panel(const conv_sizes *s, const conv_block *b, const real *slab,
+                              const real *panel, int V, real *sum, int64_t ld_sum)
+{
+    int64_t P = (s->K - 1) / 2, depth = s->K * s->n_in;
+    for (int64_t k0 = 0; k0 < depth; k0 += TILE_DEPTH) {
+        for (int64_t r = 0; r < b->n; r += TILE_ROWS) {
+            int n_rows = (int)conv_min(TILE_ROWS, b->n - r);
+            int64_t t = b->t0 + r; /* taps outside [first, end) see zeros only */
+            int64_t first = conv_max(0, P - (t + n_rows - 1)), end = conv_min(s->K, P + b->len - t);
+            int64_t from = conv_max(k0, first * s->n_in);
+            int64_t n = conv_min(k0 + TILE_DEPTH, end * s->n_in) - from;
+            if (n <= 0) continue;
+            tile_rows a = {slab + (t - P - b->lo) * s->n_in + from, s->n_in, 1};
+            tile_any(n_rows, V, a, n, panel + from * V * TILE_LANES, sum + r * ld_sum, ld_sum);
+        }
+    }
+}
+
+/* One group of a block. */
+static inline void conv_group(const conv_sizes *s, const conv_job *job, int64_t sample, int64_t g,
+                              conv_block b, const real *packed, real *slab, real *sum)
+{
+    int64_t P = (s->K - 1) / 2, ld_sum = tile_padded(s->n_out);
+    int64_t in = s->groups * s->n_in, out = s->groups * s->n_out;
+    b.lo = conv_max(b.t0 - P, 1 - TILE_ROWS);
+    int64_t hi = conv_min(b.t0 + b.n + P, b.len + TILE_ROWS - 1);
+    conv_copy_rows(job->x + sample * s->T * in + g * s->n_in, s->n_in, in, b.lo, hi, b.len, s->n_in,
+                   slab);
+    memset(sum, 0, (size_t)(b.n * ld_sum) * sizeof *sum);
+    for (int64_t at = 0; at < s->n_out;) {
+        int V = tile_panel_vectors(at, s->n_out);
+        conv_panel(s, &b, slab, packed + at * s->K * s->n_in, V, sum + at, ld_sum);
+        at += V * TILE_LANES;
+    }
+    elem *y = job->y + (sample * s->T + b.t0) * out + g * s->n_out;
+    for (int64_t r = 0; r < b.n; r++)
+        finish_row(s->n_out, sum + r * ld_sum, job->bias ? job->bias + g * s->n_out : NULL,
+                   job->act, NULL, y + r * out);
+}
+
+/* One block of rows of one sample, all groups. */
+static inline void conv_rows(const conv_sizes *s, const conv_job *job, int64_t sample, int64_t at,
+                             const real *packed, real *own)
+{
+    int64_t t0 = at * conv_block_rows(s), end = conv_min(s->T, t0 + conv_block_rows(s));
+    int64_t len = job->length ? conv_min(job->length[sample], s->T) : s->T,
+            out = s->groups * s->n_out;
+    int64_t live = conv_max(t0, conv_min(end, len));
+    if (end > live)
+        memset(job->y + (sample * s->T + live) * out, 0,
+               (size_t)((end - live) * out) * sizeof(elem));
+    if (live == t0) return;
+    conv_block b = {.t0 = t0, .n = live - t0, .len = len};
+    for (int64_t g = 0; g < s->groups; g++)
+        conv_group(s, job, sample, g, b, packed + g * conv_packed_size(s), own,
+                   own + conv_slab_size(s));
+}
+
+static inline void conv_run(const conv_sizes *s, const conv_job *job, real *scratch, int n_threads)
+{
+    int64_t n_blocks = conv_blocks(s);
+    real *threads = scratch + s->groups * conv_packed_size(s);
+#pragma omp parallel num_threads(n_threads)
+    {
+        real *own = threads + omp_get_thread_num() * (conv_slab_size(s) + conv_sum_size(s));
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < s->groups * s->K; i++)
+            conv_pack_tap(s, job, i / s->K, i % s->K, scratch + i / s->K * conv_packed_size(s));
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < s->B * n_blocks; i++)
+            conv_rows(s, job, i / n_blocks, i % n_blocks, scratch, own);
+    }
+}
+
+#endif

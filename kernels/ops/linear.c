@@ -1,0 +1,133 @@
+/* Dense layer: y = act(x w + bias) + residual, rows of x in fixed blocks.
+ * Gradients: with e = dy act'(x w + bias): dx = e w^T, dw = x^T e, dbias = column sums of e,
+ * dresidual = dy.  For relu act' is read off y, for the others the product is computed again. */
+#include <omp.h>
+
+#include "kernels/ops/product.h"
+#include "kernels/ops/product_fn.h"
+
+typedef struct {
+    lra_act act;
+    bool has_bias, has_residual;
+} linear_args;
+
+LRA_BODY(linear)
+{
+    const linear_args *a = c->y->args;
+    int64_t M = lra_rows(c->y), H = lra_width(c->y), D = lra_width(c->y->src[0]);
+    int64_t n_blocks = (M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS, ldw;
+    const real *bias = a->has_bias ? c->in[2] : NULL;
+    const elem *residual = a->has_residual ? c->in[2 + a->has_bias] : NULL;
+    real *scratch = c->scratch; /* bf16 only: w, then x and y of each thread's block */
+    const real *w = load_block(c->in[1], D, H, H, scratch, &ldw);
+#pragma omp parallel for num_threads(c->n_threads) schedule(static)
+    for (int64_t block = 0; block < n_blocks; block++) {
+        int64_t row = block * LRA_GEMM_ROWS, ldx;
+        int64_t n = M - row < LRA_GEMM_ROWS ? M - row : LRA_GEMM_ROWS;
+        elem *y = (elem *)c->out + row * H;
+#if LRA_PASS == 16
+        real *copy = scratch + D * H + omp_get_thread_num() * LRA_GEMM_ROWS * (D + H);
+        real *sum = copy + LRA_GEMM_ROWS * D;
+#else
+        real *copy = NULL, *sum = y;
+#endif
+        const real *x = load_block((const elem *)c->in[0] + row * D, n, D, D, copy, &ldx);
+        r_gemm(false, false, n, H, D, x, ldx, w, ldw, false, sum, H);
+        if (!bias && !residual && a->act == LRA_ACT_NONE && sum == (void *)y) continue;
+        for (int64_t i = 0; i < n; i++)
+            finish_row(H, sum + i * H, bias, a->act, residual ? residual + (row + i) * H : NULL,
+                       y + i * H);
+    }
+}
+
+#if LRA_RECORD
+LRA_DECLARE(linear)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    const linear_args *a = y->args;
+    const lra_tensor *x = y->src[0], *w = y->src[1];
+    if (lra_expect_float(x, "x", e) != 0 || lra_expect_float(w, "w", e) != 0) return LRA_FAILED;
+    if (x->shape.n < 1) return lra_fail(e, "x is a scalar, expected (..,D)");
+    int64_t H = lra_width(w);
+    if (lra_expect_shape(w, LRA_SHAPE(lra_width(x), H), "w", e) != 0) return LRA_FAILED;
+    y->shape = x->shape;
+    y->shape.d[y->shape.n - 1] = H;
+    y->type = lra_elem(y->graph);
+    if (a->has_bias && (lra_expect_float(y->src[2], "bias", e) != 0 ||
+                        lra_expect_shape(y->src[2], LRA_SHAPE(H), "bias", e) != 0))
+        return LRA_FAILED;
+    if (!a->has_residual) return 0;
+    const lra_tensor *residual = y->src[2 + a->has_bias];
+    if (lra_expect_float(residual, "residual", e) != 0) return LRA_FAILED;
+    return lra_expect_shape(residual, y->shape, "residual", e);
+}
+
+static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    const linear_args *a = y->args;
+    lra_tensor *x = y->src[0], *w = y->src[1], *de = dy;
+    if (a->act == LRA_ACT_RELU && !a->has_residual)
+        de = lra_act_dx(dy, y, a->act, NULL);
+    else if (a->act != LRA_ACT_NONE)
+        de = lra_act_dx(dy, lra_linear(x, w, a->has_bias ? y->src[2] : NULL, LRA_ACT_NONE, NULL),
+                        a->act, NULL);
+    dx[0] = lra_matmul_t(de, false, w, true);
+    dx[1] = lra_linear_dw(x, de);
+    if (a->has_bias) dx[2] = lra_column_sum(de);
+    if (a->has_residual) dx[2 + a->has_bias] = dy;
+}
+
+static double flops(const lra_tensor *y)
+{
+    return 2.0 * (double)lra_elements(y) * (double)lra_width(y->src[0]);
+}
+
+static int64_t scratch(const lra_tensor *y, int n_threads)
+{
+    int64_t D = lra_width(y->src[0]), H = lra_width(y);
+    if (lra_graph_type(y->graph) != LRA_BF16) return 0;
+    return (int64_t)sizeof(float) * (D * H + n_threads * LRA_GEMM_ROWS * (D + H));
+}
+
+lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
+                       lra_tensor *residual)
+{
+    lra_tensor *src[4] = {lra_as_elem(x), lra_as_weight(w)};
+    int n = 2;
+    if (bias) src[n++] = lra_as_real(bias);
+    if (residual) src[n++] = lra_as_elem(residual);
+    linear_args a = {.act = act, .has_bias = bias != NULL, .has_residual = residual != NULL};
+    return lra_node(&lra_op_linear, x->graph, n, src, &a, sizeof a);
+}
+
+static lra_tensor *sample(lra_graph *g, int i)
+{
+    static const struct {
+        int64_t B, T, D, H;
+        bool bias, residual;
+        lra_act act;
+    } s[] = {
+        {2, 3, 5, 4, true, false, LRA_ACT_NONE},  {1, 1, 1, 1, false, false, LRA_ACT_NONE},
+        {3, 7, 6, 9, true, true, LRA_ACT_GELU},   {2, 150, 3, 2, true, false, LRA_ACT_SILU},
+        {2, 2, 4, 17, true, false, LRA_ACT_RELU}, {4, 1, 3, 5, false, true, LRA_ACT_RELU},
+        {1, 5, 3, 3, true, true, LRA_ACT_NONE},   {2, 4, 5, 3, false, false, LRA_ACT_GELU_TANH}};
+    if (i >= (int)(sizeof s / sizeof *s)) return NULL;
+    lra_tensor *x = lra_sample_input(g, "x", "normal", LRA_SHAPE(s[i].B, s[i].T, s[i].D));
+    lra_tensor *w = lra_sample_input(g, "w", "normal", LRA_SHAPE(s[i].D, s[i].H));
+    lra_tensor *bias = s[i].bias ? lra_sample_input(g, "bias", "normal", LRA_SHAPE(s[i].H)) : NULL;
+    lra_tensor *residual = s[i].residual ? lra_sample_input(g, "r", "normal",
+                                                            LRA_SHAPE(s[i].B, s[i].T, s[i].H))
+                                         : NULL;
+    return lra_linear(x, w, bias, s[i].act, residual);
+}
+
+const lra_op lra_op_linear = {.name = "linear",
+                              .shadow = 1u << 1,
+                              .shape = shape,
+                              .grad = grad,
+                              .flops = flops,
+                              .scratch = scratch,
+                              .cpu = LRA_BODIES(linear),
+                              .sample = sample};
+#endif

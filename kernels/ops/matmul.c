@@ -1,0 +1,188 @@
+/* Batched product y = a b, each optionally transposed in its last two dimensions.
+ * Gradients: da = dy b^T, db = a^T dy, transposed where the operand was; an operand without leading
+ * dimensions is shared by all products and sums their gradients. */
+#include <omp.h>
+
+#include "kernels/ops/product.h"
+#include "kernels/ops/product_fn.h"
+
+typedef struct {
+    bool a_t, b_t;
+} matmul_args;
+
+/* Sizes of one product, and how far apart the operands of consecutive products are (0: shared). */
+typedef struct {
+    int64_t n_products, M, N, K, a_step, b_step;
+} extent;
+
+static extent extent_of(const lra_tensor *y)
+{
+    const matmul_args *args = y->args;
+    const lra_tensor *a = y->src[0], *b = y->src[1];
+    int last = y->shape.n - 1;
+    extent s = {.M = y->shape.d[last - 1], .N = y->shape.d[last]};
+    s.K = a->shape.d[args->a_t ? a->shape.n - 2 : a->shape.n - 1];
+    s.n_products = lra_elements(y) / (s.M * s.N);
+    s.a_step = a->shape.n > 2 ? s.M * s.K : 0;
+    s.b_step = b->shape.n > 2 ? s.K * s.N : 0;
+    if (s.b_step == 0 && !args->a_t && s.a_step > 0) { /* all rows in one product */
+        s.M *= s.n_products;
+        s.n_products = 1;
+    }
+    return s;
+}
+
+#if LRA_PASS == 16 || LRA_RECORD
+/* Floats of scratch for one thread of a BF16 graph: the block of a, b, the block of y. */
+static inline int64_t thread_scratch(const extent *s)
+{
+    return LRA_GEMM_ROWS * s->K + s->K * s->N + LRA_GEMM_ROWS * s->N;
+}
+#endif
+
+/* Rows [row, row+n) of product i. */
+static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n)
+{
+    const matmul_args *args = c->y->args;
+    const elem *a = (const elem *)c->in[0] + i * s->a_step;
+    const elem *b = (const elem *)c->in[1] + i * s->b_step;
+    elem *y = (elem *)c->out + (i * s->M + row) * s->N;
+    int64_t lda, ldb;
+#if LRA_PASS == 16
+    real *copy_a = (real *)c->scratch + omp_get_thread_num() * thread_scratch(s);
+    real *copy_b = copy_a + LRA_GEMM_ROWS * s->K, *sum = copy_b + s->K * s->N;
+#else
+    real *copy_a = NULL, *copy_b = NULL, *sum = y;
+#endif
+    const real *ra = args->a_t ? load_block(a + row, s->K, n, s->M, copy_a, &lda)
+                               : load_block(a + row * s->K, n, s->K, s->K, copy_a, &lda);
+    const real *rb = args->b_t ? load_block(b, s->N, s->K, s->K, copy_b, &ldb)
+                               : load_block(b, s->K, s->N, s->N, copy_b, &ldb);
+    r_gemm(args->a_t, args->b_t, n, s->N, s->K, ra, lda, rb, ldb, false, sum, s->N);
+#if LRA_PASS == 16
+    for (int64_t j = 0; j < n * s->N; j++) y[j] = e_store(sum[j]);
+#endif
+}
+
+LRA_BODY(matmul)
+{
+    extent s = extent_of(c->y);
+    int64_t n_blocks = (s.M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS;
+#pragma omp parallel for num_threads(c->n_threads) schedule(static)
+    for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
+        int64_t row = at % n_blocks * LRA_GEMM_ROWS;
+        int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
+        product_rows(c, &s, at / n_blocks, row, n);
+    }
+}
+
+#if LRA_RECORD
+LRA_DECLARE(matmul)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    const matmul_args *args = y->args;
+    const lra_tensor *a = y->src[0], *b = y->src[1];
+    char sa[96], sb[96];
+    if (lra_expect_float(a, "a", e) != 0 || lra_expect_float(b, "b", e) != 0) return LRA_FAILED;
+    int na = a->shape.n, nb = b->shape.n;
+    if (na < 2 || nb < 2)
+        return lra_fail(e, "a has shape %s and b %s, expected two dimensions or more",
+                        lra_shape_text(a->shape, sa), lra_shape_text(b->shape, sb));
+    int64_t M = a->shape.d[args->a_t ? na - 1 : na - 2],
+            K = a->shape.d[args->a_t ? na - 2 : na - 1];
+    int64_t N = b->shape.d[args->b_t ? nb - 2 : nb - 1];
+    if (K != b->shape.d[args->b_t ? nb - 1 : nb - 2])
+        return lra_fail(e, "inner dimensions of a %s%s and b %s%s differ",
+                        lra_shape_text(a->shape, sa), args->a_t ? " (transposed)" : "",
+                        lra_shape_text(b->shape, sb), args->b_t ? " (transposed)" : "");
+    lra_shape lead_a = lra_shape_from(na - 2, a->shape.d),
+              lead_b = lra_shape_from(nb - 2, b->shape.d);
+    if (na > 2 && nb > 2 && !lra_shape_equal(lead_a, lead_b))
+        return lra_fail(e, "leading dimensions of a %s and b %s differ",
+                        lra_shape_text(a->shape, sa), lra_shape_text(b->shape, sb));
+    y->shape = na > 2 ? a->shape : b->shape;
+    y->shape.d[y->shape.n - 2] = M;
+    y->shape.d[y->shape.n - 1] = N;
+    y->type = lra_elem(y->graph);
+    return 0;
+}
+
+static lra_tensor *flat(lra_tensor *x)
+{
+    return x->shape.n == 2 ? x : lra_reshape(x, LRA_SHAPE(lra_rows(x), lra_width(x)));
+}
+
+/* Over all leading dimensions when x has none. */
+static lra_tensor *summed(lra_tensor *dx, const lra_tensor *x)
+{
+    return dx->shape.n > x->shape.n ? lra_reduce(lra_as_real(dx), x->shape) : dx;
+}
+
+static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    const matmul_args *s = y->args;
+    lra_tensor *a = y->src[0], *b = y->src[1];
+    lra_tensor *da = s->a_t ? lra_matmul_t(b, s->b_t, dy, true)
+                            : lra_matmul_t(dy, false, b, !s->b_t);
+    dx[0] = summed(da, a);
+    if (b->shape.n == 2 && !s->a_t) /* a sum over rows, as for a dense layer */
+        dx[1] = s->b_t ? lra_linear_dw(flat(dy), flat(a)) : lra_linear_dw(flat(a), flat(dy));
+    else
+        dx[1] = summed(
+            s->b_t ? lra_matmul_t(dy, true, a, s->a_t) : lra_matmul_t(a, !s->a_t, dy, false), b);
+}
+
+static double flops(const lra_tensor *y)
+{
+    return 2.0 * (double)lra_elements(y) * (double)extent_of(y).K;
+}
+
+static int64_t scratch(const lra_tensor *y, int n_threads)
+{
+    extent s = extent_of(y);
+    if (lra_graph_type(y->graph) != LRA_BF16) return 0;
+    return (int64_t)sizeof(float) * n_threads * thread_scratch(&s);
+}
+
+lra_tensor *lra_matmul_t(lra_tensor *a, bool a_transposed, lra_tensor *b, bool b_transposed)
+{
+    matmul_args args = {.a_t = a_transposed, .b_t = b_transposed};
+    lra_tensor *src[2] = {lra_as_weight(a), lra_as_weight(b)};
+    return lra_node(&lra_op_matmul, a->graph, 2, src, &args, sizeof args);
+}
+
+lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b)
+{
+    return lra_matmul_t(a, false, b, false);
+}
+
+static lra_tensor *sample(lra_graph *g, int i)
+{
+    static const struct {
+        int64_t M, N, K;
+        bool a_t, b_t, a_shared, b_shared;
+    } s[] = {{3, 5, 4, false, false, false, false}, {4, 3, 7, true, false, false, false},
+             {5, 2, 3, false, true, false, false},  {2, 6, 5, true, true, false, false},
+             {3, 4, 5, false, false, false, true},  {3, 4, 5, false, true, false, true},
+             {3, 4, 5, true, false, false, true},   {2, 3, 4, false, true, true, false},
+             {300, 3, 2, false, false, true, true}, {2, 1, 1, true, true, true, true}};
+    if (i >= (int)(sizeof s / sizeof *s)) return NULL;
+    int64_t M = s[i].M, N = s[i].N, K = s[i].K;
+    int64_t a[] = {2, 3, s[i].a_t ? K : M, s[i].a_t ? M : K};
+    int64_t b[] = {2, 3, s[i].b_t ? N : K, s[i].b_t ? K : N};
+    int skip_a = s[i].a_shared ? 2 : 0, skip_b = s[i].b_shared ? 2 : 0;
+    return lra_matmul_t(
+        lra_sample_input(g, "a", "normal", lra_shape_from(4 - skip_a, a + skip_a)), s[i].a_t,
+        lra_sample_input(g, "b", "normal", lra_shape_from(4 - skip_b, b + skip_b)), s[i].b_t);
+}
+
+const lra_op lra_op_matmul = {.name = "matmul",
+                              .shadow = 1u << 0 | 1u << 1,
+                              .shape = shape,
+                              .grad = grad,
+                              .flops = flops,
+                              .scratch = scratch,
+                              .cpu = LRA_BODIES(matmul),
+                              .sample = sample};
+#endif

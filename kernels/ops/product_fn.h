@@ -1,0 +1,60 @@
+/* What the bodies of matrix ops share: loading elem as real, the dense product of the pass, and the
+ * last step of a row: y = act(sum + bias) + residual. */
+#ifndef LRA_OPS_PRODUCT_FN_H
+#define LRA_OPS_PRODUCT_FN_H
+
+#include "kernels/cpu/gemm.h"
+#include "kernels/ops/activation.h"
+#include "kernels/ops/real.h"
+
+#if LRA_PASS == 64
+#define r_gemm lra_gemm_f64
+#else
+#define r_gemm lra_gemm_f32
+#endif
+
+/* Rows of one call of the dense product; fixed, so that results do not depend on the threads. */
+enum { LRA_GEMM_ROWS = 256 };
+
+/* Rows of n_columns elements as real: x itself when elem is real, else a packed copy in `copy`. */
+LRA_FN const real *load_block(const elem *x, int64_t n_rows, int64_t n_columns, int64_t ld,
+                              real *copy, int64_t *ld_copy)
+{
+#if LRA_PASS == 16
+    for (int64_t i = 0; i < n_rows; i++)
+        for (int64_t j = 0; j < n_columns; j++) copy[i * n_columns + j] = e_load(x[i * ld + j]);
+    *ld_copy = n_columns;
+    return copy;
+#else
+    (void)n_rows, (void)n_columns, (void)copy;
+    *ld_copy = ld;
+    return x;
+#endif
+}
+
+#define LRA_FINISH(f)                                                                              \
+    for (int64_t j = 0; j < n; j++) {                                                              \
+        real v = f(sum[j] + (bias ? bias[j] : 0));                                                 \
+        y[j] = e_store(residual ? v + e_load(residual[j]) : v);                                    \
+    }
+
+/* y[j] = act(sum[j] + bias[j]) + residual[j]; y may be sum.  Nullable: bias, residual. */
+LRA_FN void finish_row(int64_t n, const real *sum, const real *bias, lra_act act,
+                       const elem *residual, elem *y)
+{
+    switch (act) {
+    case LRA_ACT_NONE:
+#pragma omp simd
+        LRA_FINISH()
+        break;
+    case LRA_ACT_RELU:
+#pragma omp simd
+        LRA_FINISH(act_relu)
+        break;
+    case LRA_ACT_GELU: LRA_FINISH(act_gelu) break;
+    case LRA_ACT_GELU_TANH: LRA_FINISH(act_gelu_tanh) break;
+    case LRA_ACT_SILU: LRA_FINISH(act_silu) break;
+    }
+}
+
+#endif
