@@ -1,0 +1,109 @@
+/* Graphs and plans of a run. */
+#include "models/training/session.h"
+
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
+{
+    const lra_train_spec *spec = s->spec;
+    const lra_task *task = spec->data->task;
+    lra_head head = {task->vocab, task->n_classes, spec->pool};
+    p->train = lra_classifier_build(LRA_F32, LRA_TRAIN, spec->model, spec->model_config, &head,
+                                    spec->batch, T);
+    p->eval = lra_classifier_build(LRA_F32, LRA_EVAL, spec->model, spec->model_config, &head,
+                                   spec->batch, T);
+    int n = lra_graph_params(p->train.graph, NULL);
+    lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
+    lra_graph_params(p->train.graph, param);
+    p->step = lra_step_input(p->train.graph);
+    p->update = lra_adamw(p->train.loss, n, param, &spec->optimizer);
+    lra_free(param);
+    lra_tensor *train_out[] = {p->update, p->train.logits};
+    lra_tensor *eval_out[] = {p->eval.loss, p->eval.logits};
+    p->train_plan = lra_plan_new(p->train.graph, s->params, s->space, 2, train_out, e);
+    if (p->train_plan)
+        p->eval_plan = lra_plan_new(p->eval.graph, s->params, s->space, 2, eval_out, e);
+    return p->eval_plan ? 0 : LRA_FAILED;
+}
+
+int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)
+{
+    *s = (lra_session){.spec = spec};
+    s->buckets = lra_buckets_find(spec->data);
+    s->params = lra_params_new(dev, spec->seed);
+    s->space = lra_space_new(dev);
+    s->logits = lra_alloc_array((size_t)(spec->batch * spec->data->task->n_classes), sizeof(float));
+    for (int b = 0; b < s->buckets.n; b++)
+        if (open_bucket(s, &s->plans[b], s->buckets.length[b], e) != 0) {
+            lra_session_close(s);
+            return lra_fail_in(e, "model '%s'", spec->model->name);
+        }
+    return 0;
+}
+
+void lra_session_close(lra_session *s)
+{
+    for (int b = 0; b < s->buckets.n; b++) {
+        lra_plan_free(s->plans[b].train_plan);
+        lra_plan_free(s->plans[b].eval_plan);
+        lra_graph_free(s->plans[b].train.graph);
+        lra_graph_free(s->plans[b].eval.graph);
+    }
+    lra_params_free(s->params);
+    lra_space_free(s->space);
+    lra_free(s->logits);
+    *s = (lra_session){0};
+}
+
+static int set_batch(lra_plan *p, const lra_classifier *k, const lra_batch *b, lra_err *e)
+{
+    if (lra_set(p, k->tokens, b->token, e) != 0) return LRA_FAILED;
+    if (lra_set(p, k->length, b->length, e) != 0) return LRA_FAILED;
+    return lra_set(p, k->label, b->label, e);
+}
+
+int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, float status[4],
+                     lra_err *e)
+{
+    lra_bucket_plans *p = &s->plans[b->bucket];
+    if (set_batch(p->train_plan, &p->train, b, e) != 0) return LRA_FAILED;
+    if (lra_set(p->train_plan, p->step, step, e) != 0) return LRA_FAILED;
+    if (lra_run(p->train_plan, e) != 0) return LRA_FAILED;
+    if (lra_get(p->train_plan, p->train.logits, s->logits, e) != 0) return LRA_FAILED;
+    return lra_get(p->train_plan, p->update, status, e);
+}
+
+int lra_session_eval(lra_session *s, const lra_batch *b, float *loss, lra_err *e)
+{
+    lra_bucket_plans *p = &s->plans[b->bucket];
+    if (set_batch(p->eval_plan, &p->eval, b, e) != 0) return LRA_FAILED;
+    if (lra_run(p->eval_plan, e) != 0) return LRA_FAILED;
+    if (lra_get(p->eval_plan, p->eval.logits, s->logits, e) != 0) return LRA_FAILED;
+    return lra_get(p->eval_plan, p->eval.loss, loss, e);
+}
+
+int64_t lra_session_correct(const lra_session *s, const lra_batch *b, int64_t *n)
+{
+    int64_t C = s->spec->data->task->n_classes, right = 0;
+    *n = 0;
+    for (int64_t i = 0; i < s->spec->batch; i++) {
+        if (b->label[i] < 0) continue;
+        const float *row = s->logits + i * C;
+        int64_t best = 0;
+        for (int64_t c = 1; c < C; c++)
+            if (row[c] > row[best]) best = c;
+        right += best == b->label[i];
+        ++*n;
+    }
+    return right;
+}
+
+int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e)
+{
+    lra_bucket_plans *p = &s->plans[b->bucket];
+    if (set_batch(p->train_plan, &p->train, b, e) != 0) return LRA_FAILED;
+    if (lra_set(p->train_plan, p->step, step, e) != 0) return LRA_FAILED;
+    return lra_run_checked(p->train_plan, e);
+}

@@ -1,0 +1,35 @@
+/* The plans of a run: one training and one evaluation graph per length bucket over one parameter store. */
+#ifndef LRA_MODELS_TRAINING_SESSION_H
+#define LRA_MODELS_TRAINING_SESSION_H
+
+#include "models/training/train.h"
+
+typedef struct {
+    lra_classifier train, eval;
+    lra_tensor *update, *step; /* of the training graph */
+    lra_plan *train_plan, *eval_plan;
+} lra_bucket_plans;
+
+typedef struct {
+    const lra_train_spec *spec;
+    lra_buckets buckets;
+    lra_bucket_plans plans[LRA_MAX_BUCKETS];
+    lra_params *params;
+    lra_space *space;
+    float *logits; /* (B,C) of the last batch */
+} lra_session;
+
+int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
+void lra_session_close(lra_session *s);
+
+/* One training step; status: loss, gradient norm, applied, skipped in a row. */
+int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, float status[4],
+                     lra_err *e);
+/* Forward only. */
+int lra_session_eval(lra_session *s, const lra_batch *b, float *loss, lra_err *e);
+/* Rows of s->logits whose largest entry is the label; *n counts rows with a label. */
+int64_t lra_session_correct(const lra_session *s, const lra_batch *b, int64_t *n);
+/* Runs the batch node by node and names the first bad node. */
+int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e);
+
+#endif

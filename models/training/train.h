@@ -1,0 +1,63 @@
+/* Training one model on one task: epochs, selection on validation, checkpoints, exact resume.
+ * Knows nothing of result files: what it returns is written by the caller. */
+#ifndef LRA_MODELS_TRAINING_TRAIN_H
+#define LRA_MODELS_TRAINING_TRAIN_H
+
+#include "datasets/batch.h"
+#include "kernels/graph/ops.h"
+#include "models/classifier.h"
+#include "models/training/schedule.h"
+
+typedef struct {
+    const char *folder; /* of the run: checkpoint.h5, best.h5, log.jsonl */
+    const char *title;  /* "resconv K=5 seed 0": progress and log */
+    const char *config; /* "key=value" lines: stored in checkpoints, compared on resume */
+    const lra_dataset *data;
+    const lra_model *model;
+    const lra_config *model_config;
+    lra_pool_kind pool;
+    int64_t batch;
+    uint64_t seed;
+    lra_schedule schedule; /* steps_per_epoch is filled in */
+    lra_adamw_spec optimizer;
+    bool augment;
+    bool debug_nodes;        /* check every node of every step */
+    double checkpoint_every; /* seconds */
+    int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */
+} lra_train_spec;
+
+/* One line per epoch. */
+typedef struct {
+    int64_t epoch, step;
+    double train_loss, train_accuracy, val_loss, val_accuracy, rate, seconds;
+} lra_epoch_record;
+
+typedef struct {
+    lra_epoch_record *history;
+    int64_t n_epochs, best_epoch;
+    int64_t steps, skipped, parameters;
+    double best_val_accuracy, seconds;
+    double step_flops, padding;
+    double test_loss, test_accuracy;
+    float *logits; /* (n test, classes), in the order of the split */
+    uint64_t hash; /* of the final parameters, moments and states */
+} lra_train_report;
+
+enum { LRA_STOPPED = 1 };
+/* 0: done; LRA_STOPPED: a signal asked, the checkpoint is saved; -1: failed.  A folder with a checkpoint
+ * of the same configuration goes on where it was, bit for bit. */
+int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *r, lra_err *e);
+void lra_train_report_free(lra_train_report *r);
+
+typedef struct {
+    double step_flops, step_bytes, workspace_bytes, parameter_bytes; /* of the largest bucket */
+    double seconds_per_step; /* mean over the buckets as often as they occur, measured */
+    int64_t steps, parameters;
+    lra_buckets buckets;
+    double padding;
+} lra_train_cost;
+/* What a run would cost; nothing is written.  measure: two real steps of every bucket are timed. */
+int lra_train_estimate(const lra_train_spec *s, lra_device *dev, bool measure, lra_train_cost *c,
+                       lra_err *e);
+
+#endif
