@@ -1,0 +1,182 @@
+/* Checkpoints. */
+#include "models/training/checkpoint.h"
+
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+
+/* The whole numbers and the reals of a run's state, by name. */
+typedef struct {
+    const char *name;
+    int64_t *value;
+} whole;
+typedef struct {
+    const char *name;
+    double *value;
+} fraction;
+enum { N_WHOLE = 9, N_FRACTION = 5 };
+
+static void list_fields(lra_run_state *s, whole w[N_WHOLE], fraction f[N_FRACTION])
+{
+    const whole all[N_WHOLE] = {{"epoch", &s->epoch},
+                                {"batch", &s->batch},
+                                {"step", &s->step},
+                                {"skipped", &s->skipped},
+                                {"schedule_bad", &s->schedule.bad},
+                                {"correct", &s->correct},
+                                {"seen", &s->seen},
+                                {"best_epoch", &s->best_epoch},
+                                {"log_bytes", &s->log_bytes}};
+    const fraction reals[N_FRACTION] = {{"schedule_plateau", &s->schedule.plateau},
+                                        {"schedule_best", &s->schedule.best},
+                                        {"loss_sum", &s->loss_sum},
+                                        {"best_val_accuracy", &s->best_val_accuracy},
+                                        {"seconds", &s->seconds}};
+    memcpy(w, all, sizeof all);
+    memcpy(f, reals, sizeof reals);
+}
+
+static char *file_of(const lra_train_spec *s, const char *name)
+{
+    return lra_format("%s/%s", s->folder, name);
+}
+
+/* ---- history: (epochs, 7) ---------------------------------------------------------------------------- */
+
+enum { COLUMNS = 7 };
+
+static int write_history(const lra_run_state *now, lra_h5 *f, lra_err *e)
+{
+    double *v = lra_alloc_array((size_t)now->n_epochs * COLUMNS + 1, sizeof *v);
+    for (int64_t i = 0; i < now->n_epochs; i++) {
+        const lra_epoch_record *h = &now->history[i];
+        const double row[COLUMNS] = {(double)h->step, h->train_loss, h->train_accuracy, h->val_loss,
+                                     h->val_accuracy, h->rate,       h->seconds};
+        memcpy(v + i * COLUMNS, row, sizeof row);
+    }
+    int64_t dims[] = {now->n_epochs, COLUMNS};
+    int rc = lra_h5_put(f, "/history", LRA_H5_F64, 2, dims, v, e);
+    lra_free(v);
+    return rc;
+}
+
+static int read_history(lra_run_state *now, lra_h5 *f, lra_err *e)
+{
+    lra_h5_info info;
+    if (lra_h5_find(f, "/history", &info, e) != 0) return LRA_FAILED;
+    if (info.rank != 2 || info.dims[0] > 1 << 20) return lra_fail(e, "the history is no table");
+    int64_t n = info.dims[0], dims[] = {n, COLUMNS};
+    double *v = lra_alloc_array((size_t)n * COLUMNS + 1, sizeof *v);
+    int rc = lra_h5_get(f, "/history", LRA_H5_F64, 2, dims, v, e);
+    now->n_epochs = rc == 0 ? n : 0;
+    now->history = lra_alloc_array((size_t)n + 1, sizeof *now->history);
+    for (int64_t i = 0; i < now->n_epochs; i++) {
+        const double *r = v + i * COLUMNS;
+        now->history[i] = (lra_epoch_record){i, (int64_t)r[0], r[1], r[2], r[3], r[4], r[5], r[6]};
+    }
+    lra_free(v);
+    return rc;
+}
+
+/* ---- checkpoint --------------------------------------------------------------------------------------- */
+
+int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, const lra_params *p,
+                         lra_err *e)
+{
+    char *path = file_of(s, "checkpoint.h5");
+    lra_h5 *f = lra_h5_create(path, "checkpoint", e);
+    lra_free(path);
+    if (!f) return LRA_FAILED;
+    lra_run_state copy = *now;
+    whole w[N_WHOLE];
+    fraction r[N_FRACTION];
+    list_fields(&copy, w, r);
+    int rc = lra_h5_put_text(f, "/config", s->config, e);
+    if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", s->data->fingerprint, e);
+    for (int i = 0; i < N_WHOLE && rc == 0; i++)
+        rc = lra_h5_set_int(f, "/", w[i].name, *w[i].value, e);
+    for (int i = 0; i < N_FRACTION && rc == 0; i++)
+        rc = lra_h5_set_real(f, "/", r[i].name, *r[i].value, e);
+    if (rc == 0) rc = write_history(now, f, e);
+    if (rc == 0) rc = lra_params_write(p, f, e);
+    if (rc == 0) return lra_h5_commit(f, e);
+    lra_h5_close(f);
+    return rc;
+}
+
+/* The first line in which two configurations differ. */
+static int check_config(const char *path, const char *stored, const char *wanted, lra_err *e)
+{
+    if (strcmp(stored, wanted) == 0) return 0;
+    while (*stored && *stored == *wanted) stored++, wanted++;
+    return lra_fail(e, "'%s' is of another run: it has '...%.*s', expected '...%.*s'", path,
+                    (int)strcspn(stored, "\n"), stored, (int)strcspn(wanted, "\n"), wanted);
+}
+
+static int read_state(const lra_train_spec *s, const char *path, lra_run_state *now, lra_params *p,
+                      lra_h5 *f, lra_err *e)
+{
+    whole w[N_WHOLE];
+    fraction r[N_FRACTION];
+    list_fields(now, w, r);
+    char *config = lra_h5_get_text(f, "/config", e);
+    int rc = config ? check_config(path, config, s->config, e) : LRA_FAILED;
+    lra_free(config);
+    char *print = rc == 0 ? lra_h5_attr_text(f, "/", "fingerprint", e) : NULL;
+    if (rc == 0 && !print) rc = LRA_FAILED;
+    if (rc == 0 && strcmp(print, s->data->fingerprint) != 0)
+        rc = lra_fail(e, "'%s' was trained on data %s, these are %s", path, print,
+                      s->data->fingerprint);
+    lra_free(print);
+    for (int i = 0; i < N_WHOLE && rc == 0; i++)
+        rc = lra_h5_get_int(f, "/", w[i].name, w[i].value, e);
+    for (int i = 0; i < N_FRACTION && rc == 0; i++)
+        rc = lra_h5_get_real(f, "/", r[i].name, r[i].value, e);
+    if (rc == 0) rc = read_history(now, f, e);
+    return rc == 0 ? lra_params_read(p, f, e) : rc;
+}
+
+int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params *p, bool *found,
+                        lra_err *e)
+{
+    char *path = file_of(s, "checkpoint.h5");
+    int rc = 0;
+    *found = lra_file_exists(path);
+    if (*found) {
+        lra_h5 *f = lra_h5_open(path, "checkpoint", e);
+        rc = f ? read_state(s, path, now, p, f, e) : LRA_FAILED;
+        lra_h5_close(f);
+        if (rc != 0) rc = lra_fail_in(e, "cannot go on");
+    }
+    lra_free(path);
+    return rc;
+}
+
+/* ---- best --------------------------------------------------------------------------------------------- */
+
+int lra_best_write(const lra_train_spec *s, int64_t epoch, double accuracy, const lra_params *p,
+                   lra_err *e)
+{
+    char *path = file_of(s, "best.h5");
+    lra_h5 *f = lra_h5_create(path, "checkpoint", e);
+    lra_free(path);
+    if (!f) return LRA_FAILED;
+    int rc = lra_h5_put_text(f, "/config", s->config, e);
+    if (rc == 0) rc = lra_h5_set_int(f, "/", "epoch", epoch, e);
+    if (rc == 0) rc = lra_h5_set_real(f, "/", "val_accuracy", accuracy, e);
+    if (rc == 0) rc = lra_params_write(p, f, e);
+    if (rc == 0) return lra_h5_commit(f, e);
+    lra_h5_close(f);
+    return rc;
+}
+
+int lra_best_read(const lra_train_spec *s, lra_params *p, lra_err *e)
+{
+    char *path = file_of(s, "best.h5");
+    lra_h5 *f = lra_h5_open(path, "checkpoint", e);
+    int rc = f ? lra_params_read_weights(p, f, e) : LRA_FAILED;
+    lra_h5_close(f);
+    lra_free(path);
+    return rc;
+}

@@ -1,0 +1,35 @@
+/* Where a run is, and its checkpoint.  Everything that decides the following steps is in it: parameters,
+ * moments, states, position in the data, schedule, running sums of the epoch, history. */
+#ifndef LRA_MODELS_TRAINING_CHECKPOINT_H
+#define LRA_MODELS_TRAINING_CHECKPOINT_H
+
+#include "models/training/train.h"
+
+typedef struct {
+    int64_t epoch, batch; /* the next one */
+    int64_t step;         /* batches done in the whole run */
+    int64_t skipped;      /* updates that were not applied */
+    lra_schedule_state schedule;
+    double loss_sum;          /* of this epoch so far */
+    int64_t correct, seen;    /* of this epoch so far */
+    double best_val_accuracy; /* -1: none */
+    int64_t best_epoch;
+    double seconds;    /* spent in earlier sessions */
+    int64_t log_bytes; /* of log.jsonl that belong to it */
+    lra_epoch_record *history;
+    int64_t n_epochs; /* in history */
+} lra_run_state;
+
+/* Writes FOLDER/checkpoint.h5, whole or not at all. */
+int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, const lra_params *p,
+                         lra_err *e);
+/* Reads it; *found is false when there is none.  A checkpoint of another configuration is refused with
+ * the first line that differs. */
+int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params *p, bool *found,
+                        lra_err *e);
+/* FOLDER/best.h5: weights and states of the selected epoch. */
+int lra_best_write(const lra_train_spec *s, int64_t epoch, double accuracy, const lra_params *p,
+                   lra_err *e);
+int lra_best_read(const lra_train_spec *s, lra_params *p, lra_err *e);
+
+#endif

@@ -1,0 +1,49 @@
+/* What a run would cost: FLOPs, bytes and memory from its plans, time from real steps. */
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "models/training/session.h"
+
+/* Seconds of the second of two steps on every bucket, weighted by how often the bucket occurs. */
+static int time_steps(lra_session *s, lra_loader *l, lra_train_cost *c, lra_err *e)
+{
+    double seconds[LRA_MAX_BUCKETS] = {0}, total = 0;
+    int64_t n = lra_loader_batches(l), runs[LRA_MAX_BUCKETS] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const lra_batch *b = lra_loader_get(l, i);
+        lra_step step = {.seed = s->spec->seed, .rate = (float)s->spec->schedule.rate};
+        float status[4];
+        double start = lra_now();
+        if (runs[b->bucket] < 2 && lra_session_step(s, b, &step, status, e) != 0) return LRA_FAILED;
+        if (runs[b->bucket] < 2) seconds[b->bucket] = lra_now() - start;
+        runs[b->bucket]++;
+    }
+    for (int b = 0; b < LRA_MAX_BUCKETS; b++) total += seconds[b] * (double)runs[b];
+    c->seconds_per_step = n ? total / (double)n : 0;
+    return 0;
+}
+
+int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure, lra_train_cost *c,
+                       lra_err *e)
+{
+    lra_session s;
+    *c = (lra_train_cost){0};
+    if (lra_session_open(&s, spec, dev, e) != 0) return LRA_FAILED;
+    lra_loader *l = lra_loader_new(spec->data->task, &spec->data->split[LRA_TRAIN_SPLIT],
+                                   &s.buckets, spec->batch, spec->seed, true, false);
+    lra_cost cost = lra_plan_cost(s.plans[s.buckets.n - 1].train_plan);
+    c->step_flops = cost.flops;
+    c->step_bytes = cost.bytes;
+    c->workspace_bytes = cost.workspace_bytes;
+    c->parameter_bytes = lra_params_bytes(s.params);
+    c->steps = spec->schedule.epochs * lra_loader_batches(l);
+    c->buckets = s.buckets;
+    c->padding = lra_loader_padding(l);
+    lra_head head = {spec->data->task->vocab, spec->data->task->n_classes, spec->pool};
+    c->parameters = lra_classifier_parameters(spec->model, spec->model_config, &head);
+    int rc = measure ? time_steps(&s, l, c, e) : 0;
+    lra_loader_free(l);
+    lra_session_close(&s);
+    return rc;
+}

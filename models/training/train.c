@@ -1,0 +1,288 @@
+/* The training loop. */
+#include "models/training/train.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "models/training/checkpoint.h"
+#include "models/training/session.h"
+
+enum { MAX_SKIPPED = 5 };
+
+/* Everything a run works with. */
+typedef struct {
+    const lra_train_spec *spec;
+    lra_schedule schedule;
+    lra_session session;
+    lra_loader *train, *val;
+    lra_run_state now;
+    lra_progress *progress;
+    double started, saved; /* seconds, monotonic: this session; last checkpoint */
+    char *log_path;
+} run;
+
+/* ---- log: one JSON line per epoch, cut back to the checkpoint on resume --------------------------------- */
+
+static int log_cut(const run *r, lra_err *e)
+{
+    if (!lra_file_exists(r->log_path)) return 0;
+    if (truncate(r->log_path, (off_t)r->now.log_bytes) == 0) return 0;
+    return lra_fail_errno(e, "cannot cut '%s'", r->log_path);
+}
+
+static int log_epoch(run *r, const lra_epoch_record *h, lra_err *e)
+{
+    FILE *f = fopen(r->log_path, "a");
+    if (!f) return lra_fail_errno(e, "cannot open '%s'", r->log_path);
+    fprintf(f,
+            "{\"epoch\":%lld,\"step\":%lld,\"train_loss\":%.17g,\"train_accuracy\":%.17g,"
+            "\"val_loss\":%.17g,\"val_accuracy\":%.17g,\"rate\":%.17g}\n",
+            (long long)h->epoch, (long long)h->step, h->train_loss, h->train_accuracy, h->val_loss,
+            h->val_accuracy, h->rate);
+    long at = ftell(f);
+    bool failed = ferror(f) || at < 0;
+    if (fclose(f) != 0 || failed) return lra_fail_errno(e, "cannot write '%s'", r->log_path);
+    r->now.log_bytes = at;
+    return 0;
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------------------ */
+
+/* Mean loss and accuracy over a split.  Nullable: logits, (rows, classes) in the order of the split. */
+static int evaluate(run *r, lra_loader *l, double *loss, double *accuracy, float *logits,
+                    lra_err *e)
+{
+    int64_t C = r->spec->data->task->n_classes, right = 0, seen = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+        const lra_batch *b = lra_loader_get(l, i);
+        float mean;
+        int64_t n;
+        if (lra_session_eval(&r->session, b, &mean, e) != 0) return LRA_FAILED;
+        right += lra_session_correct(&r->session, b, &n);
+        seen += n;
+        sum += (double)mean * (double)n;
+        for (int64_t k = 0; logits && k < r->spec->batch; k++)
+            if (b->row[k] >= 0)
+                memcpy(logits + b->row[k] * C, r->session.logits + k * C,
+                       (size_t)C * sizeof(float));
+    }
+    *loss = seen ? sum / (double)seen : 0;
+    *accuracy = seen ? (double)right / (double)seen : 0;
+    return 0;
+}
+
+/* ---- one step, one epoch --------------------------------------------------------------------------------- */
+
+static double session_seconds(const run *r)
+{
+    return lra_now() - r->started;
+}
+
+static int save(run *r, lra_err *e)
+{
+    lra_run_state copy = r->now;
+    copy.seconds += session_seconds(r);
+    r->saved = lra_now();
+    return lra_checkpoint_write(r->spec, &copy, r->session.params, e);
+}
+
+static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra_err *e)
+{
+    if (lra_session_find_bad(&r->session, b, step, e) == 0)
+        lra_fail(e, "the gradient norm is not finite");
+    return lra_fail_in(e,
+                       "step %lld: %d updates in a row were not finite (the last checkpoint is "
+                       "intact; try a lower rate)",
+                       (long long)r->now.step, MAX_SKIPPED);
+}
+
+static int do_step(run *r, lra_err *e)
+{
+    lra_run_state *now = &r->now;
+    const lra_batch *b = lra_loader_get(r->train, now->batch);
+    lra_step step = {.seed = r->spec->seed,
+                     .step = (uint64_t)now->step,
+                     .rate = (float)lra_schedule_rate(&r->schedule, &now->schedule, now->step)};
+    float status[4];
+    int64_t n;
+    if (r->spec->debug_nodes && lra_session_find_bad(&r->session, b, &step, e) != 0)
+        return lra_fail_in(e, "step %lld", (long long)now->step);
+    if (lra_session_step(&r->session, b, &step, status, e) != 0) return LRA_FAILED;
+    if (status[2] == 0) {
+        now->skipped++;
+        lra_detail("step %lld: loss %g, gradient norm %g: no update", (long long)now->step,
+                   (double)status[0], (double)status[1]);
+        if (status[3] >= MAX_SKIPPED) return fail_not_finite(r, b, &step, e);
+    } else {
+        now->correct += lra_session_correct(&r->session, b, &n);
+        now->seen += n;
+        now->loss_sum += (double)status[0] * (double)n;
+    }
+    now->step++;
+    now->batch++;
+    return 0;
+}
+
+static void show(run *r)
+{
+    char detail[64];
+    const lra_run_state *now = &r->now;
+    double n = now->seen ? (double)now->seen : 1;
+    snprintf(detail, sizeof detail, "epoch %lld  loss %.3f  acc %.1f %%", (long long)now->epoch + 1,
+             now->loss_sum / n, 100 * (double)now->correct / n);
+    lra_progress_at(r->progress, (double)now->step, detail);
+}
+
+static int end_epoch(run *r, lra_err *e)
+{
+    lra_run_state *now = &r->now;
+    double n = now->seen ? (double)now->seen : 1;
+    lra_epoch_record h = {.epoch = now->epoch,
+                          .step = now->step,
+                          .train_loss = now->loss_sum / n,
+                          .train_accuracy = (double)now->correct / n,
+                          .rate = lra_schedule_rate(&r->schedule, &now->schedule, now->step - 1),
+                          .seconds = now->seconds + session_seconds(r)};
+    if (evaluate(r, r->val, &h.val_loss, &h.val_accuracy, NULL, e) != 0) return LRA_FAILED;
+    now->history = lra_resize(now->history, (size_t)(now->n_epochs + 1) * sizeof h);
+    now->history[now->n_epochs++] = h;
+    lra_schedule_epoch(&r->schedule, &now->schedule, now->epoch, h.val_accuracy);
+    lra_detail("%s: epoch %lld of %lld: loss %.4f, accuracy %.2f %%, validation %.2f %%",
+               r->spec->title, (long long)h.epoch + 1, (long long)r->schedule.epochs, h.train_loss,
+               100 * h.train_accuracy, 100 * h.val_accuracy);
+    if (h.val_accuracy > now->best_val_accuracy) {
+        now->best_val_accuracy = h.val_accuracy;
+        now->best_epoch = h.epoch;
+        if (lra_best_write(r->spec, h.epoch, h.val_accuracy, r->session.params, e) != 0)
+            return LRA_FAILED;
+    }
+    if (log_epoch(r, &h, e) != 0) return LRA_FAILED;
+    now->epoch++;
+    now->batch = 0;
+    now->loss_sum = 0;
+    now->correct = now->seen = 0;
+    if (now->epoch < r->schedule.epochs) lra_loader_epoch(r->train, now->epoch);
+    return save(r, e);
+}
+
+static bool must_stop(const run *r)
+{
+    return lra_stop_signal() || (r->spec->stop_after && r->now.step >= r->spec->stop_after);
+}
+
+static int train_all(run *r, lra_err *e)
+{
+    lra_run_state *now = &r->now;
+    while (now->epoch < r->schedule.epochs) {
+        while (now->batch < r->schedule.steps_per_epoch) {
+            if (must_stop(r)) return save(r, e) == 0 ? LRA_STOPPED : LRA_FAILED;
+            if (do_step(r, e) != 0) return LRA_FAILED;
+            show(r);
+            bool due = lra_now() - r->saved > r->spec->checkpoint_every;
+            if (due && save(r, e) != 0) return LRA_FAILED;
+        }
+        if (end_epoch(r, e) != 0) return LRA_FAILED;
+    }
+    return 0;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------------------- */
+
+static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e)
+{
+    *r = (run){.spec = s, .schedule = s->schedule};
+    r->started = r->saved = lra_now();
+    r->now.schedule = lra_schedule_start();
+    r->now.best_val_accuracy = -1;
+    r->now.best_epoch = -1;
+    r->log_path = lra_format("%s/log.jsonl", s->folder);
+    if (s->data->split[LRA_TRAIN_SPLIT].n < s->batch)
+        return lra_fail_usage(e, "batch %lld is larger than the training set of %lld",
+                              (long long)s->batch, (long long)s->data->split[LRA_TRAIN_SPLIT].n);
+    if (lra_session_open(&r->session, s, dev, e) != 0) return LRA_FAILED;
+    const lra_task *task = s->data->task;
+    r->train = lra_loader_new(task, &s->data->split[LRA_TRAIN_SPLIT], &r->session.buckets, s->batch,
+                              s->seed, true, s->augment);
+    r->val = lra_loader_new(task, &s->data->split[LRA_VAL_SPLIT], &r->session.buckets, s->batch,
+                            s->seed, false, false);
+    r->schedule.steps_per_epoch = lra_loader_batches(r->train);
+    bool found = false;
+    if (lra_folder_make(s->folder, e) != 0) return LRA_FAILED;
+    if (lra_checkpoint_read(s, &r->now, r->session.params, &found, e) != 0) return LRA_FAILED;
+    if (found) lra_detail("%s: goes on at step %lld", s->title, (long long)r->now.step);
+    if (r->now.epoch < r->schedule.epochs) lra_loader_epoch(r->train, r->now.epoch);
+    r->progress = lra_progress_new(s->title,
+                                   (double)(r->schedule.epochs * r->schedule.steps_per_epoch));
+    return log_cut(r, e);
+}
+
+static void close_run(run *r)
+{
+    lra_progress_free(r->progress);
+    lra_loader_free(r->train);
+    lra_loader_free(r->val);
+    lra_session_close(&r->session);
+    lra_free(r->now.history);
+    lra_free(r->log_path);
+}
+
+/* The selected weights on the test split, once. */
+static int test(run *r, lra_train_report *out, lra_err *e)
+{
+    const lra_rows *rows = &r->spec->data->split[LRA_TEST_SPLIT];
+    out->logits = lra_alloc_array((size_t)(rows->n * r->spec->data->task->n_classes) + 1,
+                                  sizeof(float));
+    if (lra_best_read(r->spec, r->session.params, e) != 0) return LRA_FAILED;
+    lra_loader *l = lra_loader_new(r->spec->data->task, rows, &r->session.buckets, r->spec->batch,
+                                   r->spec->seed, false, false);
+    int rc = evaluate(r, l, &out->test_loss, &out->test_accuracy, out->logits, e);
+    lra_loader_free(l);
+    return rc;
+}
+
+static void report(run *r, lra_train_report *out)
+{
+    lra_run_state *now = &r->now;
+    int last = r->session.buckets.n - 1;
+    out->history = now->history;
+    now->history = NULL;
+    out->n_epochs = now->n_epochs;
+    out->best_epoch = now->best_epoch;
+    out->best_val_accuracy = now->best_val_accuracy;
+    out->steps = now->step;
+    out->skipped = now->skipped;
+    out->seconds = now->seconds + session_seconds(r);
+    out->step_flops = lra_plan_cost(r->session.plans[last].train_plan).flops;
+    out->padding = lra_loader_padding(r->train);
+    lra_head head = {r->spec->data->task->vocab, r->spec->data->task->n_classes, r->spec->pool};
+    out->parameters = lra_classifier_parameters(r->spec->model, r->spec->model_config, &head);
+}
+
+int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, lra_err *e)
+{
+    run r;
+    *out = (lra_train_report){0};
+    int rc = open_run(&r, s, dev, e);
+    if (rc == 0) rc = train_all(&r, e);
+    if (rc == 0) {
+        out->hash = lra_params_hash(r.session.params);
+        rc = test(&r, out, e);
+    }
+    if (rc == 0) report(&r, out);
+    close_run(&r);
+    if (rc < 0) lra_train_report_free(out);
+    return rc;
+}
+
+void lra_train_report_free(lra_train_report *r)
+{
+    lra_free(r->history);
+    lra_free(r->logits);
+    *r = (lra_train_report){0};
+}
