@@ -2,6 +2,7 @@
 #ifndef LRA_BASE_H5_IMPL_H
 #define LRA_BASE_H5_IMPL_H
 
+#define H5_USE_110_API /* newer libraries offer the same interface under this name */
 #include <hdf5.h>
 
 #include "kernels/base/file.h"

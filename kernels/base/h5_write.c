@@ -146,17 +146,16 @@ int lra_h5_commit(lra_h5 *f, lra_err *e)
 
 /* ---- datasets ------------------------------------------------------------------------------------- */
 
-/* Chunks of about 1 MiB: whole rows of the first dimension, or a part of it. */
+/* Chunks of at most 1 MiB: as much as fits, from the last dimension to the first. */
 static void chunk_of(lra_h5_type type, int rank, const int64_t *dims, hsize_t *chunk)
 {
-    size_t row = lra_h5_type_bytes(type);
-    for (int i = rank - 1; i > 0; i--) {
-        chunk[i] = (hsize_t)(dims[i] > 0 ? dims[i] : 1);
-        row *= chunk[i];
+    hsize_t room = CHUNK_BYTES / lra_h5_type_bytes(type);
+    for (int i = rank - 1; i >= 0; i--) {
+        hsize_t all = (hsize_t)(dims[i] > 0 ? dims[i] : 1);
+        chunk[i] = all < room ? all : room;
+        room /= chunk[i];
+        if (room == 0) room = 1;
     }
-    hsize_t rows = row < CHUNK_BYTES ? CHUNK_BYTES / row : 1;
-    hsize_t all = (hsize_t)(dims[0] > 0 ? dims[0] : 1);
-    chunk[0] = rows < all ? rows : all;
 }
 
 static hid_t creation(lra_h5_type type, int rank, const int64_t *dims)
