@@ -12,6 +12,9 @@ struct lra_h5 {
     hid_t id;
     char *path, *kind;
     lra_file *target; /* being written: PATH.tmp; NULL: being read */
+    char *image;      /* being written: the bytes of the file */
+    size_t capacity;  /* of the image */
+    bool closed;      /* the library has given the image up */
 };
 
 /* Once per process: silent, no plug-ins. */
