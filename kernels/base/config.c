@@ -183,6 +183,8 @@ static int check_kind(const char *key, const char *now, const char *value, lra_e
     }
     if (lra_parse_real(now, &r) && !lra_parse_real(value, &r))
         return lra_fail_usage(e, "'%s' is '%s', expected a number like '%s'", key, value, now);
+    if (value[strcspn(value, " \t\r\n")])
+        return lra_fail_usage(e, "'%s' is '%s', expected one word", key, value);
     if (!*value) return lra_fail_usage(e, "'%s' has no value, expected one like '%s'", key, now);
     return 0;
 }

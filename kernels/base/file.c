@@ -87,9 +87,10 @@ static void forget(lra_file *w)
 int lra_file_commit(lra_file *w, lra_err *e)
 {
     int rc = 0;
-    errno = 0;
-    if (ferror(w->stream) || fflush(w->stream) != 0 || fsync(fileno(w->stream)) != 0)
+    if (fflush(w->stream) != 0 || fsync(fileno(w->stream)) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
+    else if (ferror(w->stream)) /* its errno is gone */
+        rc = lra_fail(e, "cannot write '%s': an earlier write failed (is the disk full?)", w->path);
     if (fclose(w->stream) != 0 && rc == 0) rc = lra_fail_errno(e, "cannot write '%s'", w->path);
     if (rc == 0 && rename(w->temporary, w->path) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
@@ -158,13 +159,14 @@ bool lra_is_folder(const char *path)
 
 int lra_folder_make(const char *path, lra_err *e)
 {
+    if (!*path) return lra_fail(e, "the name of the folder is empty");
     char *p = lra_copy_text(path);
     int rc = 0;
     for (char *at = p + 1; rc == 0; at++) {
         if (*at != '/' && *at) continue;
         char kept = *at;
         *at = 0;
-        if (mkdir(p, 0777) != 0 && errno != EEXIST)
+        if (!lra_is_folder(p) && mkdir(p, 0777) != 0 && errno != EEXIST)
             rc = lra_fail_errno(e, "cannot make the folder '%s'", p);
         else if (!lra_is_folder(p))
             rc = lra_fail(e, "'%s' is not a folder", p);
@@ -222,6 +224,11 @@ int lra_lock(const char *path, lra_err *e)
     if (fd < 0) return lra_fail_errno(e, "cannot open '%s'", path);
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_SETLK, &whole) == 0) return fd;
+    if (errno != EACCES && errno != EAGAIN) {
+        lra_fail_errno(e, "cannot lock '%s'", path);
+        close(fd);
+        return LRA_FAILED;
+    }
     struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     fcntl(fd, F_GETLK, &holder);
     close(fd);

@@ -2,6 +2,7 @@
 #ifndef LRA_BASE_H5_IMPL_H
 #define LRA_BASE_H5_IMPL_H
 
+#define H5_USE_110_API /* newer libraries offer the same interface under this name */
 #include <hdf5.h>
 
 #include "kernels/base/file.h"
@@ -11,6 +12,9 @@ struct lra_h5 {
     hid_t id;
     char *path, *kind;
     lra_file *target; /* being written: PATH.tmp; NULL: being read */
+    char *image;      /* being written: the bytes of the file */
+    size_t capacity;  /* of the image */
+    bool closed;      /* the library has given the image up */
 };
 
 /* Once per process: silent, no plug-ins. */

@@ -12,6 +12,7 @@ static hid_t open_file(const char *path)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+    H5Pset_file_locking(access, 1, 1); /* lock, tolerate file systems that cannot */
     hid_t id = H5Fopen(path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
     return id;
@@ -63,6 +64,7 @@ const char *lra_h5_kind(const lra_h5 *f)
 /* Every part of the path is a hard link: nothing leads out of the file. */
 bool lra_h5_has(lra_h5 *f, const char *path)
 {
+    if (!*path) return false;
     char *part = lra_copy_text(path);
     bool there = true;
     for (char *at = part + 1; there; at++) {

@@ -80,12 +80,62 @@ size_t lra_h5_type_bytes(lra_h5_type t)
 
 /* ---- open and close ------------------------------------------------------------------------------- */
 
-static hid_t create_in_memory(const char *path)
+/* The library's file in memory is a buffer of ours, which outlives the closing of the file:
+ * H5Fget_file_image() before closing would give a V110 superblock whose checksum is wrong. */
+static void *image_resize(void *old, size_t size, H5FD_file_image_op_t what, void *file)
 {
+    (void)what;
+    lra_h5 *f = file;
+    if (old && size <= f->capacity) return old;
+    size_t capacity = size + f->capacity / 2;
+    char *image = lra_try_alloc(capacity, f->path, NULL);
+    if (!image) return NULL;
+    if (old) memcpy(image, old, f->capacity);
+    lra_free_large(old);
+    f->image = image;
+    f->capacity = capacity;
+    return image;
+}
+
+static void *image_new(size_t size, H5FD_file_image_op_t what, void *file)
+{
+    return image_resize(NULL, size, what, file);
+}
+
+static void *image_copy(void *to, const void *from, size_t n, H5FD_file_image_op_t what, void *file)
+{
+    (void)what, (void)file;
+    return memcpy(to, from, n);
+}
+
+static herr_t image_keep(void *image, H5FD_file_image_op_t what, void *file)
+{
+    (void)image;
+    lra_h5 *f = file;
+    f->closed = what == H5FD_FILE_IMAGE_OP_FILE_CLOSE;
+    return 0;
+}
+
+static void *same(void *file)
+{
+    return file;
+}
+
+static herr_t nothing(void *file)
+{
+    (void)file;
+    return 0;
+}
+
+static hid_t create_in_memory(lra_h5 *f)
+{
+    H5FD_file_image_callbacks_t calls = {image_new, image_copy, image_resize, image_keep, same,
+                                         nothing,   f};
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_core(access, MEMORY_STEP, 0);
+    H5Pset_file_image_callbacks(access, &calls);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-    hid_t id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    hid_t id = H5Fcreate(f->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     return id;
 }
@@ -99,7 +149,7 @@ lra_h5 *lra_h5_create(const char *path, const char *kind, lra_err *e)
     f->path = lra_copy_text(path);
     f->kind = lra_copy_text(kind);
     f->target = target;
-    f->id = create_in_memory(path);
+    f->id = create_in_memory(f);
     if (f->id < 0) {
         lra_h5_fail(f, "cannot be made", e);
     } else if (lra_h5_set_int(f, "/", "lra.format", LRA_H5_FORMAT, e) == 0 &&
@@ -115,48 +165,52 @@ void lra_h5_close(lra_h5 *f)
     if (!f) return;
     if (f->id >= 0) H5Fclose(f->id);
     lra_file_abort(f->target);
+    lra_free_large(f->image);
     lra_free(f->path);
     lra_free(f->kind);
     lra_free(f);
 }
 
+/* The end of the file as its superblock (version 3) names it: bytes 28 to 35, little-endian. */
+static size_t image_size(const lra_h5 *f)
+{
+    enum { VERSION = 8, END = 28, SUPERBLOCK = 48 };
+    size_t n = 0;
+    if (!f->closed || f->capacity < SUPERBLOCK || f->image[VERSION] != 3) return 0;
+    for (int i = 7; i >= 0; i--) n = n << 8 | (unsigned char)f->image[END + i];
+    return n <= f->capacity ? n : 0;
+}
+
 int lra_h5_commit(lra_h5 *f, lra_err *e)
 {
     int rc = 0;
-    char *image = NULL;
-    ssize_t n = -1;
-    if (H5Fflush(f->id, H5F_SCOPE_GLOBAL) >= 0) n = H5Fget_file_image(f->id, NULL, 0);
-    if (n > 0) image = lra_try_alloc((size_t)n, f->path, e);
-    if (n <= 0)
+    bool ok = H5Fclose(f->id) >= 0;
+    size_t n = ok ? image_size(f) : 0;
+    f->id = H5I_INVALID_HID;
+    if (n == 0)
         rc = lra_h5_fail(f, "cannot be completed", e);
-    else if (!image)
-        rc = LRA_FAILED;
-    else if (H5Fget_file_image(f->id, image, (size_t)n) != n)
-        rc = lra_h5_fail(f, "cannot be completed", e);
-    else if (fwrite(image, 1, (size_t)n, lra_file_stream(f->target)) != (size_t)n)
+    else if (fwrite(f->image, 1, n, lra_file_stream(f->target)) != n)
         rc = lra_fail_errno(e, "cannot write '%s'", f->path);
     if (rc == 0) {
         rc = lra_file_commit(f->target, e);
         f->target = NULL;
     }
-    lra_free_large(image);
     lra_h5_close(f);
     return rc;
 }
 
 /* ---- datasets ------------------------------------------------------------------------------------- */
 
-/* Chunks of about 1 MiB: whole rows of the first dimension, or a part of it. */
+/* Chunks of at most 1 MiB: as much as fits, from the last dimension to the first. */
 static void chunk_of(lra_h5_type type, int rank, const int64_t *dims, hsize_t *chunk)
 {
-    size_t row = lra_h5_type_bytes(type);
-    for (int i = rank - 1; i > 0; i--) {
-        chunk[i] = (hsize_t)(dims[i] > 0 ? dims[i] : 1);
-        row *= chunk[i];
+    hsize_t room = CHUNK_BYTES / lra_h5_type_bytes(type);
+    for (int i = rank - 1; i >= 0; i--) {
+        hsize_t all = (hsize_t)(dims[i] > 0 ? dims[i] : 1);
+        chunk[i] = all < room ? all : room;
+        room /= chunk[i];
+        if (room == 0) room = 1;
     }
-    hsize_t rows = row < CHUNK_BYTES ? CHUNK_BYTES / row : 1;
-    hsize_t all = (hsize_t)(dims[0] > 0 ? dims[0] : 1);
-    chunk[0] = rows < all ? rows : all;
 }
 
 static hid_t creation(lra_h5_type type, int rank, const int64_t *dims)

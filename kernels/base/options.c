@@ -164,7 +164,8 @@ static int parse_option(lra_options *p, int argc, char **argv, int *i, lra_err *
         if (value) return lra_fail_usage(e, "option '--%s' takes no value", o->name);
         value = "1";
     } else if (!value) {
-        if (*i + 1 >= argc)
+        bool another = *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) == 0;
+        if (*i + 1 >= argc || another)
             return lra_fail_usage(e, "option '--%s' needs a value (%s)", o->name,
                                   o->arg ? o->arg : "text");
         value = argv[++*i];
@@ -177,7 +178,7 @@ static int parse_option(lra_options *p, int argc, char **argv, int *i, lra_err *
 static int parse(lra_options *p, int argc, char **argv, lra_err *e)
 {
     const lra_command *c = p->command;
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         p->help = p->help || strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0;
     if (p->help) return 0;
     bool only_args = false;

@@ -1,7 +1,8 @@
 /* Command-line options.  One table per subcommand drives parsing, range checks, --help, suggestions
  * for misspelt names and the configuration stored in results, so that no option can be accepted and
  * ignored.
- *   --name value   --name=value   -n value   --flag   positional arguments anywhere   "--" ends options */
+ *   --name value   --name=value   -n value   --flag   positional arguments anywhere   "--" ends options
+ * A value that starts with "--" is given as --name=value, so that a forgotten value is noticed. */
 #ifndef LRA_BASE_OPTIONS_H
 #define LRA_BASE_OPTIONS_H
 

@@ -68,7 +68,7 @@ static void become(char *const *argv, const int in[2], const int out[2], const i
                    unsigned flags)
 {
     signal(SIGPIPE, SIG_DFL);
-    int null = open("/dev/null", O_RDWR);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     child_stream(0, in[0] >= 0 ? in[0] : null);
     child_stream(1, out[1] >= 0 ? out[1] : flags & LRA_QUIET_OUT ? null : -1);
     child_stream(2, err[1]);
@@ -96,7 +96,10 @@ static int start(lra_process *p, char *const *argv, unsigned flags, int in[2], l
     *p = (lra_process){0, -1, -1};
     if (!lra_process_found(argv[0])) return lra_fail(e, "'%s' is not installed", argv[0]);
     if ((flags & LRA_PIPE_OUT) && make_pipe(out, e) != 0) return LRA_FAILED;
-    if ((flags & LRA_PIPE_ERR) && make_pipe(err, e) != 0) return LRA_FAILED;
+    if ((flags & LRA_PIPE_ERR) && make_pipe(err, e) != 0) {
+        close_pipe(out);
+        return LRA_FAILED;
+    }
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) become(argv, in, out, err, flags);
@@ -159,7 +162,10 @@ static void converse(const lra_process *p, int in, const char *input, lra_text *
     size_t sent = 0, total = input ? strlen(input) : 0;
     lra_text *texts[2] = {out, err};
     while (fd[0].fd >= 0 || fd[1].fd >= 0) {
-        if (poll(fd, 3, -1) < 0 && errno != EINTR) return;
+        if (poll(fd, 3, -1) < 0) {
+            if (errno == EINTR) continue;
+            break;
+        }
         for (int i = 0; i < 2; i++) {
             char buf[4096];
             if (fd[i].fd < 0 || !fd[i].revents) continue;
@@ -215,8 +221,23 @@ char *lra_self_path(void)
     return lra_copy_text(buf);
 }
 
+/* The bits of "Cpus_allowed: ff,ffffffff": what the scheduler may give this process. */
 int lra_cpu_count(void)
 {
+    int allowed = 0;
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && getline(&line, &capacity, f) > 0) {
+        if (strncmp(line, "Cpus_allowed:", 13) != 0) continue;
+        for (const char *at = line + 13; *at; at++) {
+            char digit[2] = {*at, 0};
+            for (long bits = strtol(digit, NULL, 16); bits; bits &= bits - 1) allowed++;
+        }
+    }
+    if (f) fclose(f);
+    free(line); /* from getline() */
+    if (allowed > 0) return allowed;
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
 }
