@@ -29,7 +29,10 @@ static inline void pool_rows(lra_pool_kind kind, const void *x, lra_type t, int6
     int64_t from = kind == LRA_POOL_LAST ? n - 1 : 0;
     for (int64_t d = 0; d < D; d++) acc[d] = t_load(x, t, from * D + d);
     for (int64_t i = from + 1; i < n; i++)
-        for (int64_t d = 0; d < D; d++) acc[d] = r_max(acc[d], t_load(x, t, i * D + d));
+        for (int64_t d = 0; d < D; d++) {
+            real v = t_load(x, t, i * D + d);
+            acc[d] = v > acc[d] ? v : acc[d];
+        }
 }
 
 /* sources: x, [length]; scratch: (B,2,D) */
