@@ -1,0 +1,247 @@
+/* AdamW with decoupled decay over all parameters at once, global-norm clipping, finite guard.
+ *   g = clip/norm g if norm > clip;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
+ *   p -= rate (m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps) + decay p)
+ * Loshchilov & Hutter 2019, algorithm 2; t counts applied updates.  An update whose loss or gradient norm
+ * is not finite changes nothing but the number of updates skipped in a row.
+ * Sources: loss, count (2), step, then n parameters, n gradients, n m, n v. */
+#include "kernels/ops/typed.h"
+
+#include <stdlib.h>
+
+#include "kernels/base/mem.h"
+
+/* Rate and decay of one parameter, from its spec. */
+typedef struct {
+    double factor; /* of the rate of the step */
+    double decay;
+} adamw_group;
+
+typedef struct {
+    lra_adamw_spec spec;
+    int n;
+    adamw_group group[];
+} adamw_args;
+
+enum { LOSS, COUNT, STEP, FIRST };
+
+/* Sum of squares of all gradients in double: blocks of LRA_PIECE elements, added in order. */
+static inline double square_norm(const lra_call *c, int n)
+{
+    double *part = c->scratch, total = 0;
+    int64_t n_parts = 0;
+    for (int k = 0; k < n; k++) {
+        int64_t size = lra_elements(c->y->src[FIRST + k]);
+        int64_t n_blocks = (size + LRA_PIECE - 1) / LRA_PIECE;
+        const real *g = c->in[FIRST + n + k];
+#pragma omp parallel for num_threads(c->n_threads) if (size >= LRA_PARALLEL_MIN)
+        for (int64_t b = 0; b < n_blocks; b++) {
+            int64_t first = b * LRA_PIECE;
+            int64_t last = first + LRA_PIECE < size ? first + LRA_PIECE : size;
+            double s = 0;
+#pragma omp simd reduction(+ : s)
+            for (int64_t i = first; i < last; i++) s += (double)g[i] * (double)g[i];
+            part[n_parts + b] = s;
+        }
+        n_parts += n_blocks;
+    }
+    for (int64_t b = 0; b < n_parts; b++) total += part[b];
+    return total;
+}
+
+/* What all elements of one parameter share. */
+typedef struct {
+    real scale, b1, b2, rate, decay, correct1, correct2, eps;
+} adamw_step;
+
+static inline void update(const lra_call *c, int n, int k, adamw_step s)
+{
+    int64_t size = lra_elements(c->y->src[FIRST + k]);
+    real *p = (real *)(uintptr_t)c->in[FIRST + k];
+    const real *g = c->in[FIRST + n + k];
+    real *m = (real *)(uintptr_t)c->in[FIRST + 2 * n + k];
+    real *v = (real *)(uintptr_t)c->in[FIRST + 3 * n + k];
+#pragma omp parallel for num_threads(c->n_threads) if (size >= LRA_PARALLEL_MIN)                   \
+    schedule(static, LRA_PIECE)
+    for (int64_t i = 0; i < size; i++) {
+        real gi = g[i] * s.scale;
+        m[i] = s.b1 * m[i] + (1 - s.b1) * gi;
+        v[i] = s.b2 * v[i] + (1 - s.b2) * gi * gi;
+        p[i] -= s.rate * (m[i] * s.correct1 / (r_sqrt(v[i] * s.correct2) + s.eps) + s.decay * p[i]);
+    }
+#if LRA_PASS == 16
+    uint16_t *shadow = c->shadow[FIRST + k];
+    for (int64_t i = 0; i < size && shadow; i++) shadow[i] = e_store(p[i]);
+#endif
+}
+
+LRA_BODY(adamw)
+{
+    const adamw_args *a = c->y->args;
+    const lra_adamw_spec *spec = &a->spec;
+    real *count = (real *)(uintptr_t)c->in[COUNT], *out = c->out;
+    real loss = *(const real *)c->in[LOSS];
+    double norm = sqrt(square_norm(c, a->n));
+    bool applied = isfinite((double)loss) && isfinite(norm);
+    if (applied) {
+        lra_step step;
+        memcpy(&step, c->in[STEP], sizeof step);
+        count[0] += 1, count[1] = 0;
+        double t = (double)count[0];
+        adamw_step s = {.b1 = (real)spec->beta1, .b2 = (real)spec->beta2, .eps = (real)spec->eps};
+        s.scale = (real)(spec->clip > 0 && norm > spec->clip ? spec->clip / norm : 1);
+        s.correct1 = (real)(1 / (1 - pow(spec->beta1, t)));
+        s.correct2 = (real)(1 / (1 - pow(spec->beta2, t)));
+        for (int k = 0; k < a->n; k++) {
+            s.rate = (real)(a->group[k].factor * (double)step.rate);
+            s.decay = (real)a->group[k].decay;
+            update(c, a->n, k, s);
+        }
+    } else
+        count[1] += 1;
+    out[0] = loss, out[1] = (real)norm, out[2] = applied, out[3] = count[1];
+}
+
+#if LRA_RECORD
+LRA_DECLARE(adamw)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    const adamw_args *a = y->args;
+    if (lra_expect_shape(y->src[LOSS], (lra_shape){0}, "loss", e) != 0) return LRA_FAILED;
+    for (int k = 0; k < a->n; k++) {
+        const lra_tensor *p = y->src[FIRST + k], *g = y->src[FIRST + a->n + k];
+        if (lra_expect_shape(g, p->shape, "a gradient", e) != 0) return LRA_FAILED;
+        if (g->type != p->type) return lra_fail(e, "a gradient is not real");
+    }
+    y->shape = LRA_SHAPE(4);
+    y->type = lra_real(y->graph);
+    return 0;
+}
+
+static double flops(const lra_tensor *y)
+{
+    const adamw_args *a = y->args;
+    double n = 0;
+    for (int k = 0; k < a->n; k++) n += (double)lra_elements(y->src[FIRST + k]);
+    return 14 * n;
+}
+
+static int64_t scratch(const lra_tensor *y, int n_threads)
+{
+    (void)n_threads;
+    const adamw_args *a = y->args;
+    int64_t n = 0;
+    for (int k = 0; k < a->n; k++)
+        n += (lra_elements(y->src[FIRST + k]) + LRA_PIECE - 1) / LRA_PIECE;
+    return n * (int64_t)sizeof(double);
+}
+
+/* ---- specs of parameters -------------------------------------------------------------------------- */
+
+/* Finds "key" among the words behind the first; its text after the key, or NULL. */
+static const char *find_word(const char *spec, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *at = strchr(spec, ' '); at; at = strchr(at, ' ')) {
+        at += strspn(at, " ");
+        if (strncmp(at, key, n) == 0) return at + n;
+    }
+    return NULL;
+}
+
+static bool is_frozen(const lra_tensor *p)
+{
+    const char *rest = find_word(lra_param_spec(p), "frozen");
+    return rest && (*rest == 0 || *rest == ' ');
+}
+
+static bool read_number(const char *text, double *x)
+{
+    char *end;
+    *x = strtod(text, &end);
+    return end != text && (*end == 0 || *end == ' ') && isfinite(*x) && *x >= 0;
+}
+
+static adamw_group group_of(const lra_tensor *p, const lra_adamw_spec *spec)
+{
+    adamw_group group = {1, spec->decay};
+    const char *text = lra_param_spec(p), *lr = find_word(text, "lr=");
+    const char *decay = find_word(text, "decay=");
+    double x = 0;
+    if (decay && !read_number(decay, &group.decay))
+        lra_graph_fail(p->graph, "'%s': spec '%s' has no number after decay=", lra_tensor_path(p),
+                       text);
+    if (!lr) return group;
+    bool relative = *lr == 'x';
+    if (!read_number(lr + relative, &x))
+        lra_graph_fail(p->graph, "'%s': spec '%s' has no number after lr=", lra_tensor_path(p),
+                       text);
+    else if (!relative && spec->rate <= 0)
+        lra_graph_fail(p->graph, "'%s': spec '%s' sets a rate, but the base rate is not given",
+                       lra_tensor_path(p), text);
+    group.factor = relative ? x : x / spec->rate;
+    return group;
+}
+
+/* ---- builder -------------------------------------------------------------------------------------- */
+
+static lra_tensor *moment(lra_graph *g, const char *which, const lra_tensor *p)
+{
+    char *path = lra_format("adam/%s/%s", which, lra_tensor_path(p));
+    lra_tensor *m = lra_state_at(g, path, p->shape, "zeros");
+    lra_free(path);
+    return m;
+}
+
+lra_tensor *lra_adamw(lra_tensor *loss, int n_params, lra_tensor *const *params,
+                      const lra_adamw_spec *spec)
+{
+    lra_graph *g = loss->graph;
+    size_t size = sizeof(adamw_args) + (size_t)n_params * sizeof(adamw_group);
+    adamw_args *a = lra_alloc(size);
+    lra_tensor **src = lra_alloc_array((size_t)(FIRST + 4 * n_params), sizeof *src);
+    int n = 0;
+    a->spec = *spec;
+    for (int i = 0; i < n_params; i++) {
+        if (is_frozen(params[i])) continue;
+        a->group[n] = group_of(params[i], spec);
+        src[FIRST + n++] = params[i];
+    }
+    a->n = n;
+    if (n == 0) lra_graph_fail(g, "adamw: there is no parameter to train");
+    loss = lra_cast(loss, lra_real(g));
+    lra_grad(loss, NULL, n, src + FIRST, src + FIRST + n);
+    src[LOSS] = loss;
+    src[COUNT] = lra_state_at(g, "adam/count", LRA_SHAPE(2), "zeros");
+    src[STEP] = lra_step_input(g);
+    for (int k = 0; k < n; k++) {
+        src[FIRST + 2 * n + k] = moment(g, "m", src[FIRST + k]);
+        src[FIRST + 3 * n + k] = moment(g, "v", src[FIRST + k]);
+    }
+    lra_tensor *y = lra_node(&lra_op_adamw, g, FIRST + 4 * n, src, a, size);
+    lra_free(src);
+    lra_free(a);
+    return y;
+}
+
+static lra_tensor *sample(lra_graph *g, int i)
+{
+    if (i) return NULL;
+    lra_adamw_spec spec = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .clip = 0.1,
+                           .rate = 0.01};
+    lra_tensor *p[] = {lra_param(g, "w", LRA_SHAPE(3, 5), "normal:1 lr=x0.1"),
+                       lra_param(g, "b", LRA_SHAPE(5), "normal:1 lr=0.001 decay=0"),
+                       lra_param(g, "fixed", LRA_SHAPE(5), "ones frozen")};
+    lra_tensor *y = lra_add(lra_mul(p[0], p[2]), p[1]);
+    lra_tensor *target = lra_sample_input(g, "target", "normal", LRA_SHAPE(3, 5));
+    return lra_adamw(lra_mse(y, target), 3, p, &spec);
+}
+
+const lra_op lra_op_adamw = {.name = "adamw",
+                             .flags = LRA_NOGRAD | LRA_WRITES,
+                             .shape = shape,
+                             .flops = flops,
+                             .scratch = scratch,
+                             .cpu = LRA_BODIES(adamw),
+                             .sample = sample};
+#endif

@@ -1,0 +1,128 @@
+/* a + b, a - b, a b, element by element.  The builders make both sources the same shape (lra_broadcast)
+ * and type: elem, where one is real and the other elem. */
+#include "kernels/ops/typed.h"
+
+#define BODY(name, operator)                                                                       \
+    LRA_BODY(name)                                                                                 \
+    {                                                                                              \
+        int64_t n = lra_elements(c->y);                                                            \
+        lra_type t = c->y->type;                                                                   \
+        const void *a = c->in[0], *b = c->in[1];                                                   \
+        void *y = c->out;                                                                          \
+        _Pragma("omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN) "           \
+                "schedule(static, LRA_PIECE)") for (int64_t i = 0; i < n; i++)                     \
+            t_store(y, t, i, t_load(a, t, i) operator t_load(b, t, i));                            \
+    }
+BODY(add, +)
+BODY(sub, -)
+BODY(mul, *)
+
+#if LRA_RECORD
+#include "kernels/ops/broadcast.h"
+
+LRA_DECLARE(add)
+LRA_DECLARE(sub)
+LRA_DECLARE(mul)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    const lra_tensor *a = y->src[0], *b = y->src[1];
+    if (lra_expect_float(a, "the first source", e) != 0) return LRA_FAILED;
+    if (lra_expect_float(b, "the second source", e) != 0) return LRA_FAILED;
+    if (lra_expect_shape(b, a->shape, "the second source", e) != 0) return LRA_FAILED;
+    y->shape = a->shape;
+    y->type = a->type;
+    return 0;
+}
+
+static lra_tensor *build(const lra_op *op, lra_tensor *a, lra_tensor *b)
+{
+    lra_graph *g = a->graph;
+    lra_type t = a->type == b->type ? a->type : lra_elem(g);
+    if (a->type == LRA_I32 || b->type == LRA_I32) t = a->type; /* shape() complains */
+    if (lra_shape_spreads(b->shape, a->shape))
+        b = lra_broadcast_to(b, a->shape, t);
+    else if (lra_shape_spreads(a->shape, b->shape))
+        a = lra_broadcast_to(a, b->shape, t);
+    else {
+        char p[96], q[96];
+        lra_graph_fail(g, "%s: shapes %s and %s do not broadcast", op->name,
+                       lra_shape_text(a->shape, p), lra_shape_text(b->shape, q));
+    }
+    return lra_node(op, g, 2, (lra_tensor *[]){a, b}, NULL, 0);
+}
+
+lra_tensor *lra_add(lra_tensor *a, lra_tensor *b)
+{
+    return build(&lra_op_add, a, b);
+}
+lra_tensor *lra_sub(lra_tensor *a, lra_tensor *b)
+{
+    return build(&lra_op_sub, a, b);
+}
+lra_tensor *lra_mul(lra_tensor *a, lra_tensor *b)
+{
+    return build(&lra_op_mul, a, b);
+}
+
+static void add_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    (void)y;
+    dx[0] = dx[1] = dy;
+}
+static void sub_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    (void)y;
+    dx[0] = dy;
+    dx[1] = lra_affine(dy, -1, 0);
+}
+static void mul_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    dx[0] = lra_mul(dy, y->src[1]);
+    dx[1] = lra_mul(dy, y->src[0]);
+}
+
+static lra_tensor *sample(const lra_op *op, lra_graph *g, int i)
+{
+    const lra_shape a[] = {LRA_SHAPE(3, 5), LRA_SHAPE(2, 3, 5), LRA_SHAPE(7), LRA_SHAPE(2, 1, 4)};
+    const lra_shape b[] = {LRA_SHAPE(3, 5), LRA_SHAPE(5), LRA_SHAPE(4, 7), LRA_SHAPE(2, 3, 4)};
+    if (i == 4) { /* both sources the same tensor */
+        lra_tensor *x = lra_sample_input(g, "a", "normal", LRA_SHAPE(9));
+        return build(op, x, x);
+    }
+    if (i > 4) return NULL;
+    return build(op, lra_sample_input(g, "a", "normal", a[i]),
+                 lra_sample_input(g, "b", "normal", b[i]));
+}
+static lra_tensor *add_sample(lra_graph *g, int i)
+{
+    return sample(&lra_op_add, g, i);
+}
+static lra_tensor *sub_sample(lra_graph *g, int i)
+{
+    return sample(&lra_op_sub, g, i);
+}
+static lra_tensor *mul_sample(lra_graph *g, int i)
+{
+    return sample(&lra_op_mul, g, i);
+}
+
+const lra_op lra_op_add = {.name = "add",
+                           .flags = LRA_INPLACE,
+                           .shape = shape,
+                           .grad = add_grad,
+                           .cpu = LRA_BODIES(add),
+                           .sample = add_sample};
+const lra_op lra_op_sub = {.name = "sub",
+                           .flags = LRA_INPLACE,
+                           .shape = shape,
+                           .grad = sub_grad,
+                           .cpu = LRA_BODIES(sub),
+                           .sample = sub_sample};
+const lra_op lra_op_mul = {.name = "mul",
+                           .flags = LRA_INPLACE,
+                           .shape = shape,
+                           .grad = mul_grad,
+                           .cpu = LRA_BODIES(mul),
+                           .sample = mul_sample};
+#endif

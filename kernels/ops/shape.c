@@ -1,0 +1,375 @@
+/* Moving data: reshape and leading slices are aliases; slice_copy, pad, permute and concat copy.
+ * Elements are moved as bytes, so every type works, int32 included.
+ *   slice: y = x[.., from : from + n, ..];  pad, its gradient: zeros but for y[.., from : from + n, ..] = x;
+ *   permute: dimension i of y is dimension axes[i] of x;  concat: sources one behind the other. */
+#include "kernels/ops/typed.h"
+
+typedef struct {
+    lra_shape shape;
+} reshape_args;
+
+/* slice: n of y; pad: n of y, the source stands at `from` */
+typedef struct {
+    int axis;
+    int64_t from, n;
+} slice_args;
+
+typedef struct {
+    int axes[LRA_MAX_RANK];
+} permute_args;
+
+/* Elements before (O) and behind (I) an axis. */
+static inline int64_t outer(const lra_shape *s, int axis)
+{
+    int64_t n = 1;
+    for (int i = 0; i < axis; i++) n *= s->d[i];
+    return n;
+}
+static inline int64_t inner(const lra_shape *s, int axis)
+{
+    int64_t n = 1;
+    for (int i = axis + 1; i < s->n; i++) n *= s->d[i];
+    return n;
+}
+
+LRA_BODY(slice_copy)
+{
+    const slice_args *a = c->y->args;
+    const lra_tensor *x = c->y->src[0];
+    int64_t O = outer(&x->shape, a->axis);
+    int64_t unit = inner(&x->shape, a->axis) * (int64_t)lra_type_size(x->type);
+    int64_t row = x->shape.d[a->axis] * unit;
+    const char *in = c->in[0];
+    char *out = c->out;
+#pragma omp parallel for num_threads(c->n_threads) if (O * a->n * unit >= LRA_PARALLEL_MIN)
+    for (int64_t o = 0; o < O; o++)
+        memcpy(out + o * a->n * unit, in + o * row + a->from * unit, (size_t)(a->n * unit));
+}
+
+LRA_BODY(pad)
+{
+    const slice_args *a = c->y->args;
+    const lra_tensor *x = c->y->src[0];
+    int64_t O = outer(&x->shape, a->axis);
+    int64_t unit = inner(&x->shape, a->axis) * (int64_t)lra_type_size(x->type);
+    int64_t row = a->n * unit, part = x->shape.d[a->axis] * unit, before = a->from * unit;
+    const char *in = c->in[0];
+    char *out = c->out;
+#pragma omp parallel for num_threads(c->n_threads) if (O * row >= LRA_PARALLEL_MIN)
+    for (int64_t o = 0; o < O; o++) {
+        memset(out + o * row, 0, (size_t)before);
+        memcpy(out + o * row + before, in + o * part, (size_t)part);
+        memset(out + o * row + before + part, 0, (size_t)(row - before - part));
+    }
+}
+
+/* n elements of `size` bytes, `stride` elements apart in the source */
+static inline void copy_strided(char *to, const char *from, int64_t n, int64_t stride, size_t size)
+{
+    if (stride == 1)
+        memcpy(to, from, (size_t)n * size);
+    else if (size == 4)
+        for (int64_t i = 0; i < n; i++) ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * stride];
+    else if (size == 8)
+        for (int64_t i = 0; i < n; i++) ((uint64_t *)to)[i] = ((const uint64_t *)from)[i * stride];
+    else
+        for (int64_t i = 0; i < n; i++) ((uint16_t *)to)[i] = ((const uint16_t *)from)[i * stride];
+}
+
+LRA_BODY(permute)
+{
+    const lra_tensor *y = c->y, *x = y->src[0];
+    const permute_args *a = y->args;
+    int n = y->shape.n;
+    int64_t width = lra_width(y), rows = lra_rows(y), stride[LRA_MAX_RANK] = {1};
+    size_t size = lra_type_size(y->type);
+    for (int i = 0; i < n; i++) stride[i] = inner(&x->shape, a->axes[i]);
+    int64_t along = n ? stride[n - 1] : 1;
+    const char *in = c->in[0];
+    char *out = c->out;
+#pragma omp parallel for num_threads(c->n_threads) if (rows * width >= LRA_PARALLEL_MIN)
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t from = 0, rest = r;
+        for (int i = n - 2; i >= 0; i--) {
+            from += rest % y->shape.d[i] * stride[i];
+            rest /= y->shape.d[i];
+        }
+        copy_strided(out + r * width * (int64_t)size, in + from * (int64_t)size, width, along,
+                     size);
+    }
+}
+
+LRA_BODY(concat)
+{
+    const lra_tensor *y = c->y;
+    int axis = ((const slice_args *)y->args)->axis;
+    int64_t O = outer(&y->shape, axis);
+    int64_t unit = inner(&y->shape, axis) * (int64_t)lra_type_size(y->type);
+    int64_t row = y->shape.d[axis] * unit;
+#pragma omp parallel for num_threads(c->n_threads) if (O * row >= LRA_PARALLEL_MIN)
+    for (int64_t o = 0; o < O; o++) {
+        char *to = (char *)c->out + o * row;
+        for (int i = 0; i < y->n_src; i++) {
+            int64_t part = y->src[i]->shape.d[axis] * unit;
+            memcpy(to, (const char *)c->in[i] + o * part, (size_t)part);
+            to += part;
+        }
+    }
+}
+
+#if LRA_RECORD
+LRA_DECLARE(slice_copy)
+LRA_DECLARE(pad)
+LRA_DECLARE(permute)
+LRA_DECLARE(concat)
+
+static double no_flops(const lra_tensor *y)
+{
+    (void)y;
+    return 0;
+}
+
+/* ---- reshape -------------------------------------------------------------------------------------- */
+
+static int reshape_shape(lra_tensor *y, lra_err *e)
+{
+    const reshape_args *a = y->args;
+    const lra_tensor *x = y->src[0];
+    char p[96], q[96];
+    if (lra_shape_elements(a->shape) != lra_elements(x))
+        return lra_fail(e, "shape %s has another number of elements than %s",
+                        lra_shape_text(x->shape, p), lra_shape_text(a->shape, q));
+    y->shape = a->shape;
+    y->type = x->type;
+    return 0;
+}
+
+static void reshape_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    dx[0] = lra_reshape(dy, y->src[0]->shape);
+}
+
+lra_tensor *lra_reshape(lra_tensor *x, lra_shape s)
+{
+    reshape_args a = {s};
+    if (lra_shape_equal(x->shape, s)) return x;
+    return lra_node(&lra_op_reshape, x->graph, 1, &x, &a, sizeof a);
+}
+
+static lra_tensor *reshape_sample(lra_graph *g, int i)
+{
+    if (i) return NULL;
+    return lra_reshape(lra_sample_input(g, "x", "normal", LRA_SHAPE(3, 8)), LRA_SHAPE(2, 3, 4));
+}
+
+const lra_op lra_op_reshape = {.name = "reshape",
+                               .flags = LRA_ALIAS,
+                               .shape = reshape_shape,
+                               .grad = reshape_grad,
+                               .flops = no_flops,
+                               .sample = reshape_sample};
+
+/* ---- slice and pad -------------------------------------------------------------------------------- */
+
+static int slice_shape(lra_tensor *y, lra_err *e)
+{
+    const slice_args *a = y->args;
+    const lra_shape *s = &y->src[0]->shape;
+    char p[96];
+    if (a->axis < 0 || a->axis >= s->n)
+        return lra_fail(e, "axis %d of shape %s", a->axis, lra_shape_text(*s, p));
+    if (a->from < 0 || a->n < 1 || a->from + a->n > s->d[a->axis])
+        return lra_fail(e, "elements %lld to %lld of axis %d of shape %s", (long long)a->from,
+                        (long long)(a->from + a->n), a->axis, lra_shape_text(*s, p));
+    y->shape = *s;
+    y->shape.d[a->axis] = a->n;
+    y->type = y->src[0]->type;
+    return 0;
+}
+
+static int pad_shape(lra_tensor *y, lra_err *e)
+{
+    const slice_args *a = y->args;
+    const lra_shape *s = &y->src[0]->shape;
+    if (a->axis >= s->n || a->from + s->d[a->axis] > a->n)
+        return lra_fail(e, "the source does not fit");
+    y->shape = *s;
+    y->shape.d[a->axis] = a->n;
+    y->type = y->src[0]->type;
+    return 0;
+}
+
+static void slice_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    const slice_args *s = y->args;
+    slice_args a = {s->axis, s->from, y->src[0]->shape.d[s->axis]};
+    dx[0] = lra_node(&lra_op_pad, y->graph, 1, &dy, &a, sizeof a);
+}
+
+static void pad_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    const slice_args *a = y->args;
+    dx[0] = lra_slice(dy, a->axis, a->from, y->src[0]->shape.d[a->axis]);
+}
+
+lra_tensor *lra_slice(lra_tensor *x, int axis, int64_t from, int64_t n)
+{
+    slice_args a = {axis, from, n};
+    bool leading = axis >= 0 && axis < x->shape.n && outer(&x->shape, axis) == 1;
+    return lra_node(leading ? &lra_op_slice : &lra_op_slice_copy, x->graph, 1, &x, &a, sizeof a);
+}
+
+size_t lra_alias_offset(const lra_tensor *y)
+{
+    if (y->op != &lra_op_slice) return 0;
+    const slice_args *a = y->args;
+    return (size_t)(a->from * inner(&y->shape, a->axis)) * lra_type_size(y->type);
+}
+
+static lra_tensor *slice_sample(lra_graph *g, int i)
+{
+    if (i == 0) return lra_slice(lra_sample_input(g, "x", "normal", LRA_SHAPE(5, 3)), 0, 1, 3);
+    if (i == 1) return lra_slice(lra_sample_input(g, "x", "normal", LRA_SHAPE(1, 7, 2)), 1, 6, 1);
+    return NULL;
+}
+static lra_tensor *slice_copy_sample(lra_graph *g, int i)
+{
+    if (i == 0) return lra_slice(lra_sample_input(g, "x", "normal", LRA_SHAPE(3, 5)), 1, 2, 3);
+    if (i == 1) return lra_slice(lra_sample_input(g, "x", "normal", LRA_SHAPE(2, 7, 3)), 1, 0, 4);
+    return NULL;
+}
+static lra_tensor *pad_sample(lra_graph *g, int i)
+{
+    const slice_args a[] = {{0, 1, 5}, {1, 0, 4}, {2, 2, 5}};
+    if (i > 2) return NULL;
+    lra_tensor *x = lra_sample_input(g, "x", "normal", LRA_SHAPE(2, 3, 3));
+    return lra_node(&lra_op_pad, g, 1, &x, &a[i], sizeof a[i]);
+}
+
+const lra_op lra_op_slice = {.name = "slice",
+                             .flags = LRA_ALIAS,
+                             .shape = slice_shape,
+                             .grad = slice_grad,
+                             .flops = no_flops,
+                             .sample = slice_sample};
+const lra_op lra_op_slice_copy = {.name = "slice_copy",
+                                  .shape = slice_shape,
+                                  .grad = slice_grad,
+                                  .flops = no_flops,
+                                  .cpu = LRA_BODIES(slice_copy),
+                                  .sample = slice_copy_sample};
+const lra_op lra_op_pad = {.name = "pad",
+                           .shape = pad_shape,
+                           .grad = pad_grad,
+                           .flops = no_flops,
+                           .cpu = LRA_BODIES(pad),
+                           .sample = pad_sample};
+
+/* ---- permute -------------------------------------------------------------------------------------- */
+
+static int permute_shape(lra_tensor *y, lra_err *e)
+{
+    const permute_args *a = y->args;
+    const lra_shape *s = &y->src[0]->shape;
+    unsigned seen = 0;
+    y->shape.n = s->n;
+    for (int i = 0; i < s->n; i++) {
+        int axis = a->axes[i];
+        if (axis < 0 || axis >= s->n || seen >> axis & 1u)
+            return lra_fail(e, "axes are no permutation of 0 to %d", s->n - 1);
+        seen |= 1u << axis;
+        y->shape.d[i] = s->d[axis];
+    }
+    y->type = y->src[0]->type;
+    return 0;
+}
+
+static void permute_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    const permute_args *a = y->args;
+    int back[LRA_MAX_RANK];
+    for (int i = 0; i < y->shape.n; i++) back[a->axes[i]] = i;
+    dx[0] = lra_permute(dy, y->shape.n, back);
+}
+
+lra_tensor *lra_permute(lra_tensor *x, int n, const int *axes)
+{
+    permute_args a = {{0}};
+    if (n != x->shape.n) {
+        lra_graph_fail(x->graph, "permute: %d axes for a tensor of rank %d", n, x->shape.n);
+        return x;
+    }
+    for (int i = 0; i < n; i++) a.axes[i] = axes[i];
+    return lra_node(&lra_op_permute, x->graph, 1, &x, &a, sizeof a);
+}
+
+static lra_tensor *permute_sample(lra_graph *g, int i)
+{
+    static const int axes[][4] = {{1, 0}, {0, 2, 1}, {2, 0, 1}, {0, 2, 1, 3}};
+    const lra_shape s[] = {LRA_SHAPE(3, 5), LRA_SHAPE(2, 5, 3), LRA_SHAPE(2, 3, 7),
+                           LRA_SHAPE(2, 5, 3, 4)};
+    if (i > 3) return NULL;
+    return lra_permute(lra_sample_input(g, "x", "normal", s[i]), s[i].n, axes[i]);
+}
+
+const lra_op lra_op_permute = {.name = "permute",
+                               .shape = permute_shape,
+                               .grad = permute_grad,
+                               .flops = no_flops,
+                               .cpu = LRA_BODIES(permute),
+                               .sample = permute_sample};
+
+/* ---- concat --------------------------------------------------------------------------------------- */
+
+static int concat_shape(lra_tensor *y, lra_err *e)
+{
+    const slice_args *a = y->args;
+    lra_shape s = y->src[0]->shape;
+    if (a->axis < 0 || a->axis >= s.n) return lra_fail(e, "axis %d of rank %d", a->axis, s.n);
+    int64_t total = 0;
+    for (int i = 0; i < y->n_src; i++) {
+        const lra_tensor *x = y->src[i];
+        if (x->shape.n == s.n) s.d[a->axis] = x->shape.d[a->axis];
+        if (lra_expect_shape(x, s, "a source", e) != 0) return LRA_FAILED;
+        if (x->type != y->src[0]->type) return lra_fail(e, "sources of different types");
+        total += s.d[a->axis];
+    }
+    y->shape = s;
+    y->shape.d[a->axis] = total;
+    y->type = y->src[0]->type;
+    return 0;
+}
+
+static void concat_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    int axis = ((const slice_args *)y->args)->axis;
+    int64_t from = 0;
+    for (int i = 0; i < y->n_src; i++) {
+        int64_t n = y->src[i]->shape.d[axis];
+        dx[i] = lra_slice(dy, axis, from, n);
+        from += n;
+    }
+}
+
+lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis)
+{
+    slice_args a = {axis, 0, 0};
+    return lra_node(&lra_op_concat, x[0]->graph, n, x, &a, sizeof a);
+}
+
+static lra_tensor *concat_sample(lra_graph *g, int i)
+{
+    if (i > 2) return NULL;
+    lra_shape a = LRA_SHAPE(2, 3, 5), b = a;
+    b.d[i] = 4;
+    lra_tensor *x = lra_sample_input(g, "a", "normal", a), *y = lra_sample_input(g, "b", "normal", b);
+    return lra_concat(3, (lra_tensor *[]){x, y, x}, i);
+}
+
+const lra_op lra_op_concat = {.name = "concat",
+                              .shape = concat_shape,
+                              .grad = concat_grad,
+                              .flops = no_flops,
+                              .cpu = LRA_BODIES(concat),
+                              .sample = concat_sample};
+#endif

@@ -1,0 +1,44 @@
+/* Arrays that are `elem` or `real`, as the type of the tensor says.  Only in the bf16 pass do the two
+ * differ; elsewhere the type is ignored and the loops compile to plain arrays. */
+#ifndef LRA_OPS_TYPED_H
+#define LRA_OPS_TYPED_H
+
+#include "kernels/graph/op.h"
+#include "kernels/ops/real.h"
+
+LRA_FN real t_load(const void *x, lra_type t, int64_t i)
+{
+#if LRA_PASS == 16
+    if (t != LRA_BF16) return ((const real *)x)[i];
+#endif
+    (void)t;
+    return e_load(((const elem *)x)[i]);
+}
+
+LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
+{
+#if LRA_PASS == 16
+    if (t != LRA_BF16) {
+        ((real *)y)[i] = v;
+        return;
+    }
+#endif
+    (void)t;
+    ((elem *)y)[i] = e_store(v);
+}
+
+/* Element i of an array, for code that steps through rows. */
+LRA_FN const void *t_at(const void *x, lra_type t, int64_t i)
+{
+    return (const char *)x + i * (int64_t)lra_type_size(t);
+}
+LRA_FN void *t_to(void *y, lra_type t, int64_t i)
+{
+    return (char *)y + i * (int64_t)lra_type_size(t);
+}
+
+/* Elements per piece of work of an elementwise loop: fixed, so that vector bodies and remainders fall on
+ * the same elements whatever the number of threads. */
+enum { LRA_PIECE = 4096 };
+
+#endif
