@@ -1,0 +1,289 @@
+/* Result files. */
+#include "reports/result.h"
+
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/h5.h"
+#include "kernels/base/mem.h"
+
+enum { COLUMNS = 7, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
+
+/* Attributes of the root, by name. */
+typedef struct {
+    const char *name;
+    char **value;
+} text_field;
+typedef struct {
+    const char *name;
+    int64_t *value;
+} int_field;
+typedef struct {
+    const char *name;
+    double *value;
+} real_field;
+enum { N_TEXTS = 8, N_INTS = 8, N_REALS = 3 };
+
+static void list_fields(lra_result *r, text_field t[N_TEXTS], int_field i[N_INTS],
+                        real_field d[N_REALS])
+{
+    const text_field texts[N_TEXTS] = {{"task", &r->task},
+                                       {"model", &r->model},
+                                       {"preset", &r->preset},
+                                       {"precision", &r->precision},
+                                       {"device", &r->device},
+                                       {"revision", &r->revision},
+                                       {"fingerprint", &r->fingerprint},
+                                       {"run", &r->run}};
+    const int_field ints[N_INTS] = {
+        {"seed", &r->seed},       {"kernel", &r->kernel},         {"reach", &r->reach},
+        {"steps", &r->steps},     {"max_length", &r->max_length}, {"parameters", &r->parameters},
+        {"skipped", &r->skipped}, {"best_epoch", &r->best_epoch}};
+    const real_field reals[N_REALS] = {
+        {"seconds", &r->seconds}, {"step_flops", &r->step_flops}, {"padding", &r->padding}};
+    memcpy(t, texts, sizeof texts);
+    memcpy(i, ints, sizeof ints);
+    memcpy(d, reals, sizeof reals);
+}
+
+/* ---- write -------------------------------------------------------------------------------------------- */
+
+static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
+{
+    lra_result copy = *r;
+    text_field t[N_TEXTS];
+    int_field n[N_INTS];
+    real_field d[N_REALS];
+    list_fields(&copy, t, n, d);
+    int rc = 0;
+    for (int i = 0; i < N_TEXTS && rc == 0; i++)
+        rc = lra_h5_set_text(f, "/", t[i].name, *t[i].value, e);
+    for (int i = 0; i < N_INTS && rc == 0; i++)
+        rc = lra_h5_set_int(f, "/", n[i].name, *n[i].value, e);
+    for (int i = 0; i < N_REALS && rc == 0; i++)
+        rc = lra_h5_set_real(f, "/", d[i].name, *d[i].value, e);
+    if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
+    if (rc == 0) rc = lra_h5_put_text(f, "/versions", r->versions, e);
+    if (rc == 0) rc = lra_h5_put_text(f, "/deviations", r->deviations, e);
+    return rc;
+}
+
+static int write_arrays(const lra_result *r, lra_h5 *f, lra_err *e)
+{
+    const int64_t history[] = {r->n_epochs, COLUMNS}, logits[] = {r->n, r->n_classes};
+    int rc = lra_h5_put(f, "/history", LRA_H5_F64, 2, history, r->history, e);
+    if (rc == 0) rc = lra_h5_put(f, "/test/logits", LRA_H5_F32, 2, logits, r->logits, e);
+    if (rc == 0) rc = lra_h5_put(f, "/test/label", LRA_H5_I32, 1, &r->n, r->label, e);
+    for (int b = 0; b < r->n_baselines && rc == 0; b++) {
+        char *path = lra_format("/baseline/%s", r->baseline_name[b]);
+        rc = lra_h5_put(f, path, LRA_H5_I32, 1, &r->n, r->baseline[b], e);
+        lra_free(path);
+    }
+    return rc;
+}
+
+int lra_result_write(const char *path, const lra_result *r, lra_err *e)
+{
+    lra_h5 *f = lra_h5_create(path, "result", e);
+    if (!f) return LRA_FAILED;
+    if (write_fields(r, f, e) == 0 && write_arrays(r, f, e) == 0) return lra_h5_commit(f, e);
+    lra_h5_close(f);
+    return LRA_FAILED;
+}
+
+/* ---- read --------------------------------------------------------------------------------------------- */
+
+static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    text_field t[N_TEXTS];
+    int_field n[N_INTS];
+    real_field d[N_REALS];
+    list_fields(r, t, n, d);
+    int rc = 0;
+    for (int i = 0; i < N_TEXTS && rc == 0; i++) {
+        *t[i].value = lra_h5_attr_text(f, "/", t[i].name, e);
+        rc = *t[i].value ? 0 : LRA_FAILED;
+    }
+    for (int i = 0; i < N_INTS && rc == 0; i++)
+        rc = lra_h5_get_int(f, "/", n[i].name, n[i].value, e);
+    for (int i = 0; i < N_REALS && rc == 0; i++)
+        rc = lra_h5_get_real(f, "/", d[i].name, d[i].value, e);
+    char **texts[] = {&r->config, &r->versions, &r->deviations};
+    const char *const paths[] = {"/config", "/versions", "/deviations"};
+    for (int i = 0; i < 3 && rc == 0; i++) {
+        *texts[i] = lra_h5_get_text(f, paths[i], e);
+        rc = *texts[i] ? 0 : LRA_FAILED;
+    }
+    return rc;
+}
+
+static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    lra_h5_info logits;
+    if (lra_h5_find(f, "/test/logits", &logits, e) != 0) return LRA_FAILED;
+    if (logits.rank != 2 || logits.dims[0] < 1 || logits.dims[0] > MAX_ROWS || logits.dims[1] < 1 ||
+        logits.dims[1] > MAX_CLASSES)
+        return lra_fail(e, "'/test/logits' is no table of sensible size");
+    r->n = logits.dims[0], r->n_classes = logits.dims[1];
+    r->logits = lra_alloc_array((size_t)logits.n, sizeof *r->logits);
+    r->label = lra_alloc_array((size_t)r->n, sizeof *r->label);
+    if (lra_h5_get(f, "/test/logits", LRA_H5_F32, 2, logits.dims, r->logits, e) != 0)
+        return LRA_FAILED;
+    if (lra_h5_get(f, "/test/label", LRA_H5_I32, 1, &r->n, r->label, e) != 0) return LRA_FAILED;
+    for (int64_t i = 0; i < r->n; i++)
+        if (r->label[i] < 0 || r->label[i] >= r->n_classes)
+            return lra_fail(e, "'/test/label': %d, expected 0 to %lld", r->label[i],
+                            (long long)r->n_classes - 1);
+    return 0;
+}
+
+static int read_history(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    lra_h5_info info;
+    if (lra_h5_find(f, "/history", &info, e) != 0) return LRA_FAILED;
+    if (info.rank != 2 || info.dims[0] > MAX_ROWS || info.dims[1] != COLUMNS)
+        return lra_fail(e, "'/history' is not a table of %d columns", COLUMNS);
+    r->n_epochs = info.dims[0];
+    r->history = lra_alloc_array((size_t)info.n + 1, sizeof *r->history);
+    return lra_h5_get(f, "/history", LRA_H5_F64, 2, info.dims, r->history, e);
+}
+
+static int read_baselines(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    char **names;
+    if (!lra_h5_has(f, "/baseline")) return 0;
+    int n = lra_h5_list(f, "/baseline", &names, e), rc = n < 0 ? LRA_FAILED : 0;
+    if (n > LRA_MAX_BASELINES) rc = lra_fail(e, "%d baselines, at most %d", n, LRA_MAX_BASELINES);
+    for (int b = 0; b < n && rc == 0; b++) {
+        char *path = lra_format("/baseline/%s", names[b]);
+        r->baseline[b] = lra_alloc_array((size_t)r->n, sizeof(int32_t));
+        r->baseline_name[b] = lra_copy_text(names[b]);
+        r->n_baselines++;
+        rc = lra_h5_get(f, path, LRA_H5_I32, 1, &r->n, r->baseline[b], e);
+        lra_free(path);
+    }
+    if (n > 0) lra_h5_free_names(names, n);
+    return rc;
+}
+
+lra_result *lra_result_read(const char *path, lra_err *e)
+{
+    lra_h5 *f = lra_h5_open(path, "result", e);
+    if (!f) return NULL;
+    lra_result *r = lra_alloc(sizeof *r);
+    int rc = read_fields(r, f, e);
+    if (rc == 0) rc = read_history(r, f, e);
+    if (rc == 0) rc = read_test(r, f, e);
+    if (rc == 0) rc = read_baselines(r, f, e);
+    lra_h5_close(f);
+    if (rc == 0) return r;
+    lra_fail_in(e, "cannot read '%s'", path);
+    lra_result_free(r);
+    return NULL;
+}
+
+void lra_result_free(lra_result *r)
+{
+    if (!r) return;
+    text_field t[N_TEXTS];
+    int_field n[N_INTS];
+    real_field d[N_REALS];
+    list_fields(r, t, n, d);
+    for (int i = 0; i < N_TEXTS; i++) lra_free(*t[i].value);
+    lra_free(r->config);
+    lra_free(r->versions);
+    lra_free(r->deviations);
+    lra_free(r->history);
+    lra_free(r->logits);
+    lra_free(r->label);
+    for (int b = 0; b < r->n_baselines; b++) {
+        lra_free(r->baseline_name[b]);
+        lra_free(r->baseline[b]);
+    }
+    lra_free(r);
+}
+
+/* ---- what follows from it ------------------------------------------------------------------------------ */
+
+uint8_t *lra_result_correct(const lra_result *r)
+{
+    uint8_t *right = lra_alloc((size_t)r->n + 1);
+    for (int64_t i = 0; i < r->n; i++) {
+        const float *row = r->logits + i * r->n_classes;
+        int64_t best = 0;
+        for (int64_t c = 1; c < r->n_classes; c++)
+            if (row[c] > row[best]) best = c;
+        right[i] = best == r->label[i];
+    }
+    return right;
+}
+
+double lra_result_chance(const lra_result *r)
+{
+    int64_t *count = lra_alloc_array((size_t)r->n_classes, sizeof *count), most = 0;
+    for (int64_t i = 0; i < r->n; i++)
+        if (++count[r->label[i]] > most) most = count[r->label[i]];
+    lra_free(count);
+    return r->n ? (double)most / (double)r->n : 0;
+}
+
+double lra_result_baseline_accuracy(const lra_result *r, const char *name)
+{
+    for (int b = 0; b < r->n_baselines; b++) {
+        if (strcmp(r->baseline_name[b], name) != 0) continue;
+        int64_t right = 0;
+        for (int64_t i = 0; i < r->n; i++) right += r->baseline[b][i] == r->label[i];
+        return (double)right / (double)r->n;
+    }
+    return -1;
+}
+
+/* ---- many ---------------------------------------------------------------------------------------------- */
+
+static int add_result(const char *path, lra_result ***list, int n, lra_err *e)
+{
+    lra_result *r = lra_result_read(path, e);
+    if (!r) return LRA_FAILED;
+    *list = lra_resize(*list, (size_t)(n + 1) * sizeof **list);
+    (*list)[n] = r;
+    return n + 1;
+}
+
+static int load_runs(const char *runs, lra_result ***list, lra_err *e)
+{
+    char **names;
+    int n_names = lra_folder_list(runs, &names, e), n = 0;
+    if (n_names < 0) return LRA_FAILED;
+    for (int i = 0; i < n_names && n >= 0; i++) {
+        char *path = lra_format("%s/%s/result.h5", runs, names[i]);
+        int more = lra_file_exists(path) ? add_result(path, list, n, e) : n;
+        lra_free(path);
+        if (more < 0) {
+            lra_results_free(*list, n);
+            *list = NULL;
+        }
+        n = more;
+    }
+    lra_names_free(names, n_names);
+    return n;
+}
+
+int lra_results_load(const char *place, lra_result ***list, lra_err *e)
+{
+    *list = NULL;
+    if (!lra_file_exists(place)) return lra_fail(e, "there is no '%s'", place);
+    if (!lra_is_folder(place)) return add_result(place, list, 0, e);
+    char *runs = lra_format("%s/runs", place), *single = lra_format("%s/result.h5", place);
+    int n = lra_file_exists(single) ? add_result(single, list, 0, e)
+            : lra_is_folder(runs)   ? load_runs(runs, list, e)
+                                    : load_runs(place, list, e);
+    lra_free(runs);
+    lra_free(single);
+    return n;
+}
+
+void lra_results_free(lra_result **list, int n)
+{
+    for (int i = 0; i < n; i++) lra_result_free(list[i]);
+    lra_free(list);
+}

@@ -1,0 +1,51 @@
+/* What training measured, as one HDF5 file; FORMAT.md describes it.  The only thing that lra-report reads:
+ * no model, no data set. */
+#ifndef LRA_REPORTS_RESULT_H
+#define LRA_REPORTS_RESULT_H
+
+#include <stdint.h>
+
+#include "kernels/base/config.h"
+#include "kernels/base/err.h"
+
+enum { LRA_MAX_BASELINES = 32 };
+
+typedef struct {
+    /* Who: texts are owned. */
+    char *task, *model, *preset, *precision, *device, *revision, *fingerprint, *run;
+    char *config;     /* "key=value" lines: every option that changes the result */
+    char *versions;   /* libraries, one per line */
+    char *deviations; /* from the published setting, one per line; "" when there are none */
+    int64_t seed, kernel, reach; /* reach: one-sided, tokens; -1: unbounded.  kernel 0: none */
+    int64_t max_length;          /* longest example, tokens */
+    int64_t parameters, steps, skipped, best_epoch;
+    double seconds, step_flops, padding;
+    /* History: (n_epochs, 7): step, train loss, train accuracy, val loss, val accuracy, rate, seconds. */
+    int64_t n_epochs;
+    double *history;
+    /* Test split: predictions of the selected epoch. */
+    int64_t n, n_classes;
+    float *logits;  /* (n, n_classes) */
+    int32_t *label; /* (n) */
+    /* Predictions of baselines for the same rows. */
+    int n_baselines;
+    char *baseline_name[LRA_MAX_BASELINES];
+    int32_t *baseline[LRA_MAX_BASELINES]; /* (n) each */
+} lra_result;
+
+int lra_result_write(const char *path, const lra_result *r, lra_err *e);
+lra_result *lra_result_read(const char *path, lra_err *e);
+void lra_result_free(lra_result *r); /* Nullable: r */
+
+/* 1 where the largest logit is the label; (n), caller frees with lra_free(). */
+uint8_t *lra_result_correct(const lra_result *r);
+/* Share of the most frequent label. */
+double lra_result_chance(const lra_result *r);
+double lra_result_baseline_accuracy(const lra_result *r, const char *name); /* -1: not there */
+
+/* Every result.h5 of OUT/runs (or a single file, or a run folder), sorted by path; files that cannot be
+ * read fail.  Returns their number, or -1; the caller frees each and the list. */
+int lra_results_load(const char *place, lra_result ***list, lra_err *e);
+void lra_results_free(lra_result **list, int n);
+
+#endif
