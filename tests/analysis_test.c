@@ -79,8 +79,8 @@ static void published_ladders(void **state)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         lra_ladder l;
         published_ladder_of(&table[i], &l);
-        near(l.li.value, table[i].li, 0.0006);
-        near(l.li_raw.value, table[i].li_raw, 0.0006);
+        near(l.li.value, table[i].li, 0.001);
+        near(l.li_raw.value, table[i].li_raw, 0.001);
     }
 }
 
