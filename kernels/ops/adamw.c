@@ -227,8 +227,8 @@ lra_tensor *lra_adamw(lra_tensor *loss, int n_params, lra_tensor *const *params,
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i) return NULL;
-    lra_adamw_spec spec = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .clip = 0.1,
-                           .rate = 0.01};
+    lra_adamw_spec spec = {
+        .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .clip = 0.1, .rate = 0.01};
     lra_tensor *p[] = {lra_param(g, "w", LRA_SHAPE(3, 5), "normal:1 lr=x0.1"),
                        lra_param(g, "b", LRA_SHAPE(5), "normal:1 lr=0.001 decay=0"),
                        lra_param(g, "fixed", LRA_SHAPE(5), "ones frozen")};

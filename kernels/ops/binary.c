@@ -9,9 +9,8 @@
         lra_type t = c->y->type;                                                                   \
         const void *a = c->in[0], *b = c->in[1];                                                   \
         void *y = c->out;                                                                          \
-        _Pragma("omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN) "           \
-                "schedule(static, LRA_PIECE)") for (int64_t i = 0; i < n; i++)                     \
-            t_store(y, t, i, t_load(a, t, i) operator t_load(b, t, i));                            \
+        LRA_EACH(i)                                                                                \
+        t_store(y, t, i, t_load(a, t, i) operator t_load(b, t, i));                                \
     }
 BODY(add, +)
 BODY(sub, -)

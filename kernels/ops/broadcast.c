@@ -220,7 +220,8 @@ static lra_tensor *reduce_sample(lra_graph *g, int i)
     const lra_shape from[] = {LRA_SHAPE(3, 5), LRA_SHAPE(3, 7), LRA_SHAPE(3, 2, 5, 4),
                               LRA_SHAPE(1100, 1)};
     const lra_shape to[] = {LRA_SHAPE(5), LRA_SHAPE(3, 1), LRA_SHAPE(2, 1, 4), LRA_SHAPE(1, 1)};
-    if (i == 4) return lra_reduce(lra_sample_input(g, "x", "normal", LRA_SHAPE(600, 3)), LRA_SHAPE(3));
+    if (i == 4)
+        return lra_reduce(lra_sample_input(g, "x", "normal", LRA_SHAPE(600, 3)), LRA_SHAPE(3));
     return i > 4 ? NULL : lra_reduce(lra_sample_input(g, "x", "normal", from[i]), to[i]);
 }
 

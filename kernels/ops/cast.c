@@ -8,9 +8,7 @@ LRA_BODY(cast)
     lra_type to = c->y->type, from = c->y->src[0]->type;
     const void *x = c->in[0];
     void *y = c->out;
-#pragma omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)                      \
-    schedule(static, LRA_PIECE)
-    for (int64_t i = 0; i < n; i++) t_store(y, to, i, t_load(x, from, i));
+    LRA_EACH(i) t_store(y, to, i, t_load(x, from, i));
 }
 
 #if LRA_RECORD
@@ -51,9 +49,6 @@ static lra_tensor *sample(lra_graph *g, int i)
     return lra_node(&lra_op_cast, g, 1, &x, &a, sizeof a);
 }
 
-const lra_op lra_op_cast = {.name = "cast",
-                            .shape = shape,
-                            .grad = grad,
-                            .cpu = LRA_BODIES(cast),
-                            .sample = sample};
+const lra_op lra_op_cast = {
+    .name = "cast", .shape = shape, .grad = grad, .cpu = LRA_BODIES(cast), .sample = sample};
 #endif

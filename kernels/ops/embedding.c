@@ -19,8 +19,7 @@ LRA_BODY(embedding)
     elem *y = c->out;
     check_index(c, index, n, c->y->src[0]->shape.d[0]);
 #pragma omp parallel for num_threads(c->n_threads) if (n * D >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < n; i++)
-        memcpy(y + i * D, table + index[i] * D, (size_t)D * sizeof *y);
+    for (int64_t i = 0; i < n; i++) memcpy(y + i * D, table + index[i] * D, (size_t)D * sizeof *y);
 }
 
 enum { COLUMNS = 16 }; /* of a piece of work */
@@ -58,7 +57,8 @@ static int shape(lra_tensor *y, lra_err *e)
     const lra_tensor *table = y->src[0], *index = y->src[1];
     if (lra_expect_float(table, "the table", e) != 0) return LRA_FAILED;
     if (lra_expect_index(index, "index", e) != 0) return LRA_FAILED;
-    if (table->shape.n != 2) return lra_fail(e, "the table has rank %d, expected 2", table->shape.n);
+    if (table->shape.n != 2)
+        return lra_fail(e, "the table has rank %d, expected 2", table->shape.n);
     if (index->shape.n == LRA_MAX_RANK) return lra_fail(e, "index has too many dimensions");
     y->shape = index->shape;
     y->shape.d[y->shape.n++] = table->shape.d[1];

@@ -124,9 +124,8 @@ static inline real l1_d(real d)
         int64_t n = lra_elements(c->y);                                                            \
         const real *x = c->in[1], *target = c->in[2];                                              \
         real *dx = c->out, scale = *(const real *)c->in[0] / (real)n;                              \
-        _Pragma("omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN) "           \
-                "schedule(static, LRA_PIECE)") for (int64_t i = 0; i < n; i++) dx[i] =             \
-            scale * name##_d(x[i] - target[i]);                                                    \
+        LRA_EACH(i)                                                                                \
+        dx[i] = scale * name##_d(x[i] - target[i]);                                                \
     }
 BODIES(mse)
 BODIES(l1)
@@ -234,28 +233,28 @@ static int64_t distance_scratch(const lra_tensor *y, int n_threads)
     return n_blocks_of(lra_elements(y->src[0]), LRA_PIECE) * (int64_t)sizeof(double);
 }
 
-#define RECORDS(name)                                                                              \
-    LRA_DECLARE(name)                                                                              \
-    LRA_DECLARE(name##_grad)                                                                       \
-    static void name##_emit(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)                        \
+#define RECORDS(fn)                                                                                \
+    LRA_DECLARE(fn)                                                                                \
+    LRA_DECLARE(fn##_grad)                                                                         \
+    static void fn##_emit(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)                          \
     {                                                                                              \
         lra_tensor *src[] = {dy, y->src[0], y->src[1]};                                            \
-        dx[0] = lra_node(&lra_op_##name##_grad, y->graph, 3, src, NULL, 0);                        \
+        dx[0] = lra_node(&lra_op_##fn##_grad, y->graph, 3, src, NULL, 0);                          \
         dx[1] = lra_affine(dx[0], -1, 0);                                                          \
     }                                                                                              \
-    lra_tensor *lra_##name(lra_tensor *x, lra_tensor *target)                                      \
+    lra_tensor *lra_##fn(lra_tensor *x, lra_tensor *target)                                        \
     {                                                                                              \
         lra_type r = lra_real(x->graph);                                                           \
         lra_tensor *src[] = {lra_cast(x, r), lra_cast(target, r)};                                 \
-        return lra_node(&lra_op_##name, x->graph, 2, src, NULL, 0);                                \
+        return lra_node(&lra_op_##fn, x->graph, 2, src, NULL, 0);                                  \
     }                                                                                              \
-    static lra_tensor *name##_sample(lra_graph *g, int i)                                          \
+    static lra_tensor *fn##_sample(lra_graph *g, int i)                                            \
     {                                                                                              \
         if (i) return NULL;                                                                        \
-        return lra_##name(lra_sample_input(g, "x", "normal", LRA_SHAPE(3, 7)),                     \
-                          lra_sample_input(g, "target", "normal", LRA_SHAPE(3, 7)));               \
+        return lra_##fn(lra_sample_input(g, "x", "normal", LRA_SHAPE(3, 7)),                       \
+                        lra_sample_input(g, "target", "normal", LRA_SHAPE(3, 7)));                 \
     }                                                                                              \
-    static lra_tensor *name##_grad_sample(lra_graph *g, int i)                                     \
+    static lra_tensor *fn##_grad_sample(lra_graph *g, int i)                                       \
     {                                                                                              \
         if (i) return NULL;                                                                        \
         lra_type r = lra_real(g);                                                                  \
@@ -263,20 +262,20 @@ static int64_t distance_scratch(const lra_tensor *y, int n_threads)
             lra_cast(lra_sample_input(g, "dy", "normal", (lra_shape){0}), r),                      \
             lra_cast(lra_sample_input(g, "x", "normal", LRA_SHAPE(5, 9)), r),                      \
             lra_cast(lra_sample_input(g, "target", "normal", LRA_SHAPE(5, 9)), r)};                \
-        return lra_node(&lra_op_##name##_grad, g, 3, src, NULL, 0);                                \
+        return lra_node(&lra_op_##fn##_grad, g, 3, src, NULL, 0);                                  \
     }                                                                                              \
-    const lra_op lra_op_##name = {.name = #name,                                                   \
-                                  .shape = distance_shape,                                         \
-                                  .grad = name##_emit,                                             \
-                                  .flops = flops,                                                  \
-                                  .scratch = distance_scratch,                                     \
-                                  .cpu = LRA_BODIES(name),                                         \
-                                  .sample = name##_sample};                                        \
-    const lra_op lra_op_##name##_grad = {.name = #name "_grad",                                    \
-                                         .flags = LRA_NOGRAD,                                      \
-                                         .shape = grad_shape,                                      \
-                                         .cpu = LRA_BODIES(name##_grad),                           \
-                                         .sample = name##_grad_sample};
+    const lra_op lra_op_##fn = {.name = #fn,                                                       \
+                                .shape = distance_shape,                                           \
+                                .grad = fn##_emit,                                                 \
+                                .flops = flops,                                                    \
+                                .scratch = distance_scratch,                                       \
+                                .cpu = LRA_BODIES(fn),                                             \
+                                .sample = fn##_sample};                                            \
+    const lra_op lra_op_##fn##_grad = {.name = #fn "_grad",                                        \
+                                       .flags = LRA_NOGRAD,                                        \
+                                       .shape = grad_shape,                                        \
+                                       .cpu = LRA_BODIES(fn##_grad),                               \
+                                       .sample = fn##_grad_sample};
 RECORDS(mse)
 RECORDS(l1)
 #endif

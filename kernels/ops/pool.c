@@ -80,12 +80,10 @@ LRA_BODY(pool_grad)
         int64_t written = a->kind == LRA_POOL_MEAN ? n : 0;
         real scale = n ? 1 / (real)n : 0;
         for (int64_t i = 0; i < written; i++)
-            for (int64_t d = 0; d < D; d++)
-                t_store(dx, t, i * D + d, t_load(dy, t, d) * scale);
+            for (int64_t d = 0; d < D; d++) t_store(dx, t, i * D + d, t_load(dy, t, d) * scale);
         memset(t_to(dx, t, written * D), 0, (size_t)(T - written) * row);
         if (a->kind == LRA_POOL_LAST && n > 0) memcpy(t_to(dx, t, (n - 1) * D), dy, row);
-        if (a->kind == LRA_POOL_MAX)
-            spread_max(dy, t_at(c->in[1], t, b * T * D), t, n, D, dx);
+        if (a->kind == LRA_POOL_MAX) spread_max(dy, t_at(c->in[1], t, b * T * D), t, n, D, dx);
     }
 }
 
@@ -115,8 +113,7 @@ static int grad_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-static lra_tensor *build_grad(lra_tensor *dy, lra_tensor *x, lra_tensor *length,
-                              lra_pool_kind kind)
+static lra_tensor *build_grad(lra_tensor *dy, lra_tensor *x, lra_tensor *length, lra_pool_kind kind)
 {
     pool_args a = {kind, length != NULL, x->shape.d[1]};
     lra_tensor *src[3] = {dy};

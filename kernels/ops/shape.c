@@ -362,7 +362,8 @@ static lra_tensor *concat_sample(lra_graph *g, int i)
     if (i > 2) return NULL;
     lra_shape a = LRA_SHAPE(2, 3, 5), b = a;
     b.d[i] = 4;
-    lra_tensor *x = lra_sample_input(g, "a", "normal", a), *y = lra_sample_input(g, "b", "normal", b);
+    lra_tensor *x = lra_sample_input(g, "a", "normal", a),
+               *y = lra_sample_input(g, "b", "normal", b);
     return lra_concat(3, (lra_tensor *[]){x, y, x}, i);
 }
 

@@ -37,8 +37,14 @@ LRA_FN void *t_to(void *y, lra_type t, int64_t i)
     return (char *)y + i * (int64_t)lra_type_size(t);
 }
 
-/* Elements per piece of work of an elementwise loop: fixed, so that vector bodies and remainders fall on
+/* LRA_EACH(i) statement: for i in [0,n) of the body's variable n, in parallel.
+ * Elements per piece of work of an elementwise loop: fixed, so that vector bodies and remainders fall on
  * the same elements whatever the number of threads. */
 enum { LRA_PIECE = 4096 };
+#define LRA_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define LRA_EACH(i)                                                                                \
+    LRA_PRAGMA(omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)               \
+               schedule(static, LRA_PIECE))                                                        \
+    for (int64_t i = 0; i < n; i++)
 
 #endif

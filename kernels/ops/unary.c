@@ -10,9 +10,8 @@
         lra_type t = c->y->type;                                                                   \
         const void *x = c->in[0];                                                                  \
         void *y = c->out;                                                                          \
-        _Pragma("omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN) "           \
-                "schedule(static, LRA_PIECE)") for (int64_t i = 0; i < n; i++)                     \
-            t_store(y, t, i, name##_f(t_load(x, t, i)));                                           \
+        LRA_EACH(i)                                                                                \
+        t_store(y, t, i, name##_f(t_load(x, t, i)));                                               \
     }                                                                                              \
     LRA_BODY(name##_grad)                                                                          \
     {                                                                                              \
@@ -20,9 +19,8 @@
         lra_type t = c->y->type;                                                                   \
         const void *dy = c->in[0], *z = c->in[1];                                                  \
         void *dx = c->out;                                                                         \
-        _Pragma("omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN) "           \
-                "schedule(static, LRA_PIECE)") for (int64_t i = 0; i < n; i++)                     \
-            t_store(dx, t, i, t_load(dy, t, i) * name##_d(t_load(z, t, i)));                       \
+        LRA_EACH(i)                                                                                \
+        t_store(dx, t, i, t_load(dy, t, i) * name##_d(t_load(z, t, i)));                           \
     }
 UNARY_OPS(BODIES)
 
@@ -38,9 +36,7 @@ LRA_BODY(affine)
     const void *x = c->in[0];
     void *y = c->out;
     real scale = (real)a->scale, shift = (real)a->shift;
-#pragma omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)                      \
-    schedule(static, LRA_PIECE)
-    for (int64_t i = 0; i < n; i++) t_store(y, t, i, scale * t_load(x, t, i) + shift);
+    LRA_EACH(i) t_store(y, t, i, scale * t_load(x, t, i) + shift);
 }
 
 #if LRA_RECORD
@@ -64,43 +60,43 @@ static lra_tensor *sample_x(lra_graph *g, const char *fill, int i)
     return NULL;
 }
 
-#define RECORDS(name, from, fill)                                                                  \
-    LRA_DECLARE(name)                                                                              \
-    LRA_DECLARE(name##_grad)                                                                       \
-    static void name##_emit(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)                        \
+#define RECORDS(fn, from, fill)                                                                    \
+    LRA_DECLARE(fn)                                                                                \
+    LRA_DECLARE(fn##_grad)                                                                         \
+    static void fn##_emit(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)                          \
     {                                                                                              \
         lra_tensor *x = y->src[0];                                                                 \
         (void)x;                                                                                   \
-        dx[0] = lra_node(&lra_op_##name##_grad, y->graph, 2,                                       \
+        dx[0] = lra_node(&lra_op_##fn##_grad, y->graph, 2,                                         \
                          (lra_tensor *[]){lra_cast(dy, y->type), from}, NULL, 0);                  \
     }                                                                                              \
-    static lra_tensor *name##_sample(lra_graph *g, int i)                                          \
+    static lra_tensor *fn##_sample(lra_graph *g, int i)                                            \
     {                                                                                              \
         lra_tensor *x = sample_x(g, fill, i);                                                      \
-        return x ? lra_##name(x) : NULL;                                                           \
+        return x ? lra_##fn(x) : NULL;                                                             \
     }                                                                                              \
-    static lra_tensor *name##_grad_sample(lra_graph *g, int i)                                     \
+    static lra_tensor *fn##_grad_sample(lra_graph *g, int i)                                       \
     {                                                                                              \
         lra_tensor *z = sample_x(g, fill, i);                                                      \
         if (!z) return NULL;                                                                       \
         lra_tensor *dy = lra_sample_input(g, "dy", "normal", z->shape);                            \
-        return lra_node(&lra_op_##name##_grad, g, 2, (lra_tensor *[]){dy, z}, NULL, 0);            \
+        return lra_node(&lra_op_##fn##_grad, g, 2, (lra_tensor *[]){dy, z}, NULL, 0);              \
     }                                                                                              \
-    lra_tensor *lra_##name(lra_tensor *x)                                                          \
+    lra_tensor *lra_##fn(lra_tensor *x)                                                            \
     {                                                                                              \
-        return lra_node(&lra_op_##name, x->graph, 1, &x, NULL, 0);                                 \
+        return lra_node(&lra_op_##fn, x->graph, 1, &x, NULL, 0);                                   \
     }                                                                                              \
-    const lra_op lra_op_##name = {.name = #name,                                                   \
-                                  .flags = LRA_INPLACE,                                            \
-                                  .shape = same_shape,                                             \
-                                  .grad = name##_emit,                                             \
-                                  .cpu = LRA_BODIES(name),                                         \
-                                  .sample = name##_sample};                                        \
-    const lra_op lra_op_##name##_grad = {.name = #name "_grad",                                    \
-                                         .flags = LRA_INPLACE | LRA_NOGRAD,                        \
-                                         .shape = same_shape,                                      \
-                                         .cpu = LRA_BODIES(name##_grad),                           \
-                                         .sample = name##_grad_sample};
+    const lra_op lra_op_##fn = {.name = #fn,                                                       \
+                                .flags = LRA_INPLACE,                                              \
+                                .shape = same_shape,                                               \
+                                .grad = fn##_emit,                                                 \
+                                .cpu = LRA_BODIES(fn),                                             \
+                                .sample = fn##_sample};                                            \
+    const lra_op lra_op_##fn##_grad = {.name = #fn "_grad",                                        \
+                                       .flags = LRA_INPLACE | LRA_NOGRAD,                          \
+                                       .shape = same_shape,                                        \
+                                       .cpu = LRA_BODIES(fn##_grad),                               \
+                                       .sample = fn##_grad_sample};
 UNARY_OPS(RECORDS)
 
 lra_tensor *lra_activation(lra_tensor *x, lra_act act)

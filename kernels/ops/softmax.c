@@ -1,0 +1,96 @@
+/* y = exp(x - max x) / sum exp(x - max x) over the last dimension; dx = y (dy - sum dy y). */
+#include "kernels/ops/typed.h"
+
+LRA_BODY(softmax)
+{
+    int64_t D = lra_width(c->y), rows = lra_rows(c->y);
+    lra_type t = c->y->type;
+#pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
+    for (int64_t i = 0; i < rows; i++) {
+        const void *x = t_at(c->in[0], t, i * D);
+        void *y = t_to(c->out, t, i * D);
+        real m = t_load(x, t, 0), s = 0;
+        for (int64_t d = 1; d < D; d++) {
+            real v = t_load(x, t, d);
+            m = v > m ? v : m;
+        }
+        for (int64_t d = 0; d < D; d++) s += r_exp(t_load(x, t, d) - m);
+        real r = 1 / s;
+        for (int64_t d = 0; d < D; d++) t_store(y, t, d, r_exp(t_load(x, t, d) - m) * r);
+    }
+}
+
+/* sources: dy, y */
+LRA_BODY(softmax_grad)
+{
+    int64_t D = lra_width(c->y), rows = lra_rows(c->y);
+    lra_type t = c->y->type;
+#pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
+    for (int64_t i = 0; i < rows; i++) {
+        const void *dy = t_at(c->in[0], t, i * D), *y = t_at(c->in[1], t, i * D);
+        void *dx = t_to(c->out, t, i * D);
+        real s = 0;
+#pragma omp simd reduction(+ : s)
+        for (int64_t d = 0; d < D; d++) s += t_load(dy, t, d) * t_load(y, t, d);
+        for (int64_t d = 0; d < D; d++) t_store(dx, t, d, t_load(y, t, d) * (t_load(dy, t, d) - s));
+    }
+}
+
+#if LRA_RECORD
+LRA_DECLARE(softmax)
+LRA_DECLARE(softmax_grad)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    const lra_tensor *x = y->src[0];
+    if (lra_expect_float(x, "the source", e) != 0) return LRA_FAILED;
+    y->shape = x->shape;
+    y->type = x->type;
+    return 0;
+}
+
+static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    dx[0] = lra_node(&lra_op_softmax_grad, y->graph, 2, (lra_tensor *[]){dy, y}, NULL, 0);
+}
+
+static double flops(const lra_tensor *y)
+{
+    return 5 * (double)lra_elements(y);
+}
+
+lra_tensor *lra_softmax(lra_tensor *x)
+{
+    return lra_node(&lra_op_softmax, x->graph, 1, &x, NULL, 0);
+}
+
+static lra_shape sample_shape(int i)
+{
+    return i == 0 ? LRA_SHAPE(3, 7) : i == 1 ? LRA_SHAPE(2, 3, 33) : LRA_SHAPE(5, 1);
+}
+static lra_tensor *sample(lra_graph *g, int i)
+{
+    return i > 2 ? NULL : lra_softmax(lra_sample_input(g, "x", "normal", sample_shape(i)));
+}
+static lra_tensor *grad_sample(lra_graph *g, int i)
+{
+    if (i > 2) return NULL;
+    lra_tensor *src[] = {lra_sample_input(g, "dy", "normal", sample_shape(i)),
+                         lra_sample_input(g, "y", "positive", sample_shape(i))};
+    return lra_node(&lra_op_softmax_grad, g, 2, src, NULL, 0);
+}
+
+const lra_op lra_op_softmax = {.name = "softmax",
+                               .flags = LRA_INPLACE,
+                               .shape = shape,
+                               .grad = grad,
+                               .flops = flops,
+                               .cpu = LRA_BODIES(softmax),
+                               .sample = sample};
+const lra_op lra_op_softmax_grad = {.name = "softmax_grad",
+                                    .flags = LRA_INPLACE | LRA_NOGRAD,
+                                    .shape = shape,
+                                    .flops = flops,
+                                    .cpu = LRA_BODIES(softmax_grad),
+                                    .sample = grad_sample};
+#endif
