@@ -1,8 +1,77 @@
-/* lra-probe: the command line. */
+/* lra-probe: finds the subcommand, runs it, turns its error into one line and an exit code. */
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_version.h>
+
+#include "kernels/base/h5.h"
+#include "kernels/base/options.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "kernels/base/version.h"
+#include "probes/probe.h"
+
+static const lra_probe *const registry[] = {
+#define LRA_PROBE(name) &lra_probe_##name,
+#include "probes/probes.def"
+#undef LRA_PROBE
+};
+enum { N_PROBES = sizeof registry / sizeof *registry };
+
+static void help(FILE *out)
 {
-    fputs("lra-probe\n", stderr);
-    return 2;
+    fprintf(out,
+            "Measures how local a long-sequence benchmark or model is.\n\n"
+            "usage: lra-probe COMMAND [options]   ('lra-probe COMMAND --help' explains one)\n\n"
+            "examples:\n"
+            "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
+            "  lra-probe data listops --preset paper --make --out lra-out\n\ncommands:\n");
+    for (int i = 0; i < N_PROBES; i++)
+        fprintf(out, "  %-18s%s\n", registry[i]->name, registry[i]->summary);
+    fprintf(out,
+            "\nexit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint saved)\n");
+}
+
+static const lra_probe *find(const char *name, lra_err *e)
+{
+    const char *names[N_PROBES];
+    for (int i = 0; i < N_PROBES; i++) {
+        names[i] = registry[i]->name;
+        if (strcmp(names[i], name) == 0) return registry[i];
+    }
+    lra_fail_unknown(e, "command", name, N_PROBES, names, "lra-probe --help");
+    return NULL;
+}
+
+static int exit_code(int rc, const lra_err *e)
+{
+    if (rc >= 0) return rc;
+    fprintf(stderr, "lra-probe: %s\n", e->msg);
+    return rc == LRA_USAGE ? 2 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    lra_err e = {{0}};
+    gsl_set_error_handler_off();
+    lra_signals_init();
+    lra_terminal_init(LRA_LOG_NORMAL, false);
+    if (argc < 2) {
+        help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
+        help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lra-probe %s (%s), HDF5 %s, GSL %s, no CUDA\n", LRA_VERSION, lra_revision(),
+               lra_h5_version(), gsl_version);
+        return 0;
+    }
+    const lra_probe *p = find(argv[1], &e);
+    int rc = p ? p->run(argc - 2, argv + 2, &e) : LRA_USAGE;
+    if (fflush(stdout) != 0 && rc == 0) rc = lra_fail_errno(&e, "cannot write the output");
+    return exit_code(rc, &e);
 }

@@ -1,0 +1,394 @@
+/* Runs: from options to a configuration, from a configuration to a result file. */
+#include "probes/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "kernels/base/version.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/features.h"
+
+enum { CONFIG_VERSION = 1 };
+
+const lra_option lra_common_options[] = {
+    {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
+    {.name = "verbose", .letter = 'v', .kind = LRA_OPTION_FLAG, .help = "more detail, every epoch"},
+    {.name = "no-color", .kind = LRA_OPTION_FLAG, .help = "no colour on a terminal"},
+    {.name = NULL}};
+
+const lra_option lra_run_options[] = {
+    {.name = "task",
+     .letter = 't',
+     .kind = LRA_OPTION_TEXT,
+     .value = "listops",
+     .arg = "TASK",
+     .help = "what is learned ('lra-probe list tasks')"},
+    {.name = "model",
+     .letter = 'm',
+     .kind = LRA_OPTION_TEXT,
+     .value = "resconv",
+     .arg = "MODEL",
+     .help = "who learns ('lra-probe list models')"},
+    {.name = "preset",
+     .letter = 'p',
+     .kind = LRA_OPTION_CHOICE,
+     .value = "quick",
+     .choices = "quick|small|paper",
+     .help = "quick: minutes on two cores; small: a real experiment; paper: the published setting"},
+    {.name = "set",
+     .kind = LRA_OPTION_REPEAT,
+     .arg = "KEY=VALUE",
+     .help = "changes one parameter of task, model or training; may be repeated"},
+    {.name = "threads",
+     .kind = LRA_OPTION_INT,
+     .value = "0",
+     .min = 0,
+     .max = 1024,
+     .arg = "N",
+     .help = "threads, 0: as many as help"},
+    {.name = "device",
+     .letter = 'd',
+     .kind = LRA_OPTION_CHOICE,
+     .value = "auto",
+     .choices = "auto|cpu",
+     .help = "where it runs; this build has the CPU"},
+    {.name = "precision",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "auto",
+     .choices = "auto|f32",
+     .help = "auto is float32 in this build"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = LRA_OPTION_TEXT,
+     .value = "lra-out",
+     .arg = "DIR",
+     .help = "everything is written below this folder"},
+    {.name = "data-dir",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "DIR",
+     .help = "official raw files to import instead of generating"},
+    {.name = "debug-nodes",
+     .kind = LRA_OPTION_FLAG,
+     .help = "check every node of every step for non-finite values"},
+    {.name = NULL}};
+
+/* How a run trains, unless preset or --set say otherwise (spec: the locality paper's schedule). */
+static const char train_defaults[] =
+    "batch=32 epochs=120 rate=0.001 decay=0.1 clip=1.0 beta1=0.9 beta2=0.999 eps=1e-8 warmup=0.01 "
+    "factor=0.5 patience=10 threshold=0.0001 min-rate=1e-6 final-share=0.1 final-rate=0.01 augment=0 "
+    "pool=mean";
+
+static const lra_preset presets[] = {
+    {"listops", "quick",
+     "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
+     "final-share=0.34 final-rate=0.1",
+     "1,3,5,7,15,23", 3},
+    {"listops", "small", "layers=4 width=64 hidden=128 batch=64 epochs=10 rate=0.002 warmup=0.02",
+     "1,5,11,21,31,65", 3},
+    {"listops", "paper", "", "5,7,11,21,31,61", 3},
+};
+
+const lra_preset *lra_preset_find(const char *task, const char *preset)
+{
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        if (strcmp(presets[i].task, task) == 0 && strcmp(presets[i].preset, preset) == 0)
+            return &presets[i];
+    return NULL;
+}
+
+/* ---- configuration ----------------------------------------------------------------------------------------- */
+
+/* The configuration that has the key of an assignment; the training's when none has it. */
+static lra_config *owner(lra_run *r, const char *assignment)
+{
+    char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
+    lra_config *all[] = {r->train_config, r->model_config, r->task_config}, *found = all[0];
+    for (int i = 0; i < 3; i++)
+        if (lra_config_has(all[i], key)) found = all[i];
+    lra_free(key);
+    return found;
+}
+
+static int assign(lra_run *r, const char *assignment, lra_err *e)
+{
+    return lra_config_override(owner(r, assignment), assignment, "the run", e);
+}
+
+static int apply_preset(lra_run *r, lra_err *e)
+{
+    const lra_preset *p = lra_preset_find(r->task->name, r->preset);
+    if (!p) return lra_fail_usage(e, "task '%s' has no preset '%s'", r->task->name, r->preset);
+    lra_config *changes = lra_config_parse(p->changes, e);
+    int rc = changes ? 0 : LRA_FAILED;
+    for (int i = 0; rc == 0 && lra_config_key(changes, i); i++) {
+        char *text = lra_format("%s=%s", lra_config_key(changes, i), lra_config_value(changes, i));
+        rc = assign(r, text, e);
+        lra_free(text);
+    }
+    lra_config_free(changes);
+    return rc;
+}
+
+static int check_train_config(const lra_config *c, lra_err *e)
+{
+    static const struct {
+        const char *key;
+        double lo, hi;
+    } ranges[] = {{"batch", 1, 1 << 20},   {"epochs", 1, 1e6},    {"rate", 1e-12, 10},
+                  {"decay", 0, 10},        {"clip", 0, 1e9},      {"beta1", 0, 0.9999999},
+                  {"beta2", 0, 0.9999999}, {"eps", 1e-30, 1},     {"warmup", 0, 1},
+                  {"factor", 1e-6, 1},     {"patience", 0, 1e6},  {"threshold", 0, 1},
+                  {"min-rate", 0, 10},     {"final-share", 0, 1}, {"final-rate", 0, 1},
+                  {"augment", 0, 1}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        double v = lra_config_real(c, ranges[i].key);
+        if (v < ranges[i].lo || v > ranges[i].hi)
+            return lra_fail_usage(e, "'%s' is %g, expected %g to %g", ranges[i].key, v,
+                                  ranges[i].lo, ranges[i].hi);
+    }
+    const char *pool = lra_config_text(c, "pool");
+    if (strcmp(pool, "mean") && strcmp(pool, "last") && strcmp(pool, "max"))
+        return lra_fail_usage(e, "'pool' is '%s', expected mean, last or max", pool);
+    return 0;
+}
+
+static int check_model_config(const lra_config *c, lra_err *e)
+{
+    for (int i = 0; lra_config_key(c, i); i++) {
+        int64_t v;
+        bool whole = lra_parse_int(lra_config_value(c, i), &v);
+        if (whole && (v < 1 || v > 1 << 20) && strcmp(lra_config_key(c, i), "dropout") != 0)
+            return lra_fail_usage(e, "'%s' is %lld, expected 1 to %d", lra_config_key(c, i),
+                                  (long long)v, 1 << 20);
+    }
+    return 0;
+}
+
+int lra_run_open(lra_run *r, const lra_options *o, lra_err *e)
+{
+    *r = (lra_run){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
+    r->data_dir = lra_option_text(o, "data-dir");
+    r->precision = "f32";
+    r->debug_nodes = lra_option_flag(o, "debug-nodes");
+    r->task = lra_task_find(lra_option_text(o, "task"), e);
+    if (!r->task) return LRA_USAGE;
+    r->model = lra_model_find(lra_option_text(o, "model"), e);
+    if (!r->model) return LRA_USAGE;
+    r->task_config = lra_task_config(r->task, r->preset, e);
+    if (!r->task_config) return LRA_USAGE;
+    r->model_config = lra_config_parse(r->model->defaults, e);
+    r->train_config = lra_config_parse(train_defaults, e);
+    int rc = apply_preset(r, e);
+    for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
+        rc = assign(r, lra_option_repeat(o, "set", i), e);
+    if (rc == 0) rc = check_train_config(r->train_config, e);
+    if (rc == 0) rc = check_model_config(r->model_config, e);
+    if (rc == 0) rc = lra_cpu_device(&r->device, (int)lra_option_int(o, "threads"), e);
+    return rc;
+}
+
+int lra_run_load_data(lra_run *r, lra_err *e)
+{
+    r->data = lra_dataset_open(r->task, r->task_config, r->out, r->data_dir, e);
+    return r->data ? 0 : LRA_FAILED;
+}
+
+void lra_run_close(lra_run *r)
+{
+    lra_dataset_free(r->data);
+    lra_config_free(r->task_config);
+    lra_config_free(r->model_config);
+    lra_config_free(r->train_config);
+    *r = (lra_run){0};
+}
+
+int64_t lra_run_reach(const lra_run *r)
+{
+    return r->model->reach(r->model_config);
+}
+
+/* Adds "PREFIX.key" for every value that differs from the defaults. */
+static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
+                        const char *defaults)
+{
+    lra_err e;
+    lra_config *usual = lra_config_parse(defaults, &e);
+    for (int i = 0; lra_config_key(c, i); i++) {
+        const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
+        if (strcmp(lra_config_text_or(usual, key, ""), value) == 0) continue;
+        char *name = lra_format("%s.%s", prefix, key);
+        lra_config_set(to, name, value);
+        lra_free(name);
+    }
+    lra_config_free(usual);
+}
+
+char *lra_run_config(const lra_run *r, int64_t seed, char hash[17])
+{
+    lra_config *c = lra_config_new();
+    lra_config_set_int(c, "version", CONFIG_VERSION);
+    lra_config_set(c, "task", r->task->name);
+    lra_config_set(c, "model", r->model->name);
+    lra_config_set(c, "precision", r->precision);
+    lra_config_set(c, "data", r->data->fingerprint);
+    lra_config_set_int(c, "seed", seed);
+    add_changes(c, "task", r->task_config, r->task->defaults);
+    add_changes(c, "model", r->model_config, r->model->defaults);
+    add_changes(c, "train", r->train_config, train_defaults);
+    char *lines = lra_config_lines(c);
+    lra_config_hash(c, hash);
+    lra_config_free(c);
+    return lines;
+}
+
+char *lra_run_folder(const lra_run *r, int64_t seed)
+{
+    char hash[17];
+    lra_free(lra_run_config(r, seed, hash));
+    return lra_format("%s/runs/%s-%s-%s", r->out, r->task->name, r->model->name, hash);
+}
+
+static lra_pool_kind pool_of(const lra_config *c)
+{
+    const char *pool = lra_config_text(c, "pool");
+    return strcmp(pool, "mean") == 0   ? LRA_POOL_MEAN
+           : strcmp(pool, "last") == 0 ? LRA_POOL_LAST
+                                       : LRA_POOL_MAX;
+}
+
+void lra_run_spec(const lra_run *r, int64_t seed, lra_train_spec *s)
+{
+    const lra_config *c = r->train_config;
+    char hash[17];
+    *s = (lra_train_spec){.folder = lra_run_folder(r, seed),
+                          .config = lra_run_config(r, seed, hash),
+                          .data = r->data,
+                          .model = r->model,
+                          .model_config = r->model_config,
+                          .pool = pool_of(c),
+                          .batch = lra_config_int(c, "batch"),
+                          .seed = (uint64_t)seed,
+                          .augment = lra_config_int(c, "augment") != 0,
+                          .debug_nodes = r->debug_nodes,
+                          .checkpoint_every = 300,
+                          .schedule = {.rate = lra_config_real(c, "rate"),
+                                       .warmup = lra_config_real(c, "warmup"),
+                                       .factor = lra_config_real(c, "factor"),
+                                       .patience = lra_config_int(c, "patience"),
+                                       .threshold = lra_config_real(c, "threshold"),
+                                       .min_rate = lra_config_real(c, "min-rate"),
+                                       .final_share = lra_config_real(c, "final-share"),
+                                       .final_rate = lra_config_real(c, "final-rate"),
+                                       .epochs = lra_config_int(c, "epochs")},
+                          .optimizer = {.beta1 = lra_config_real(c, "beta1"),
+                                        .beta2 = lra_config_real(c, "beta2"),
+                                        .eps = lra_config_real(c, "eps"),
+                                        .decay = lra_config_real(c, "decay"),
+                                        .clip = lra_config_real(c, "clip")}};
+    s->title = lra_config_has(r->model_config, "kernel")
+                   ? lra_format("%s %s K=%s seed %lld", r->task->name, r->model->name,
+                                lra_config_text(r->model_config, "kernel"), (long long)seed)
+                   : lra_format("%s %s seed %lld", r->task->name, r->model->name, (long long)seed);
+}
+
+void lra_run_spec_free(lra_train_spec *s)
+{
+    lra_free((void *)(uintptr_t)s->folder);
+    lra_free((void *)(uintptr_t)s->config);
+    lra_free((void *)(uintptr_t)s->title);
+}
+
+/* ---- result ------------------------------------------------------------------------------------------------ */
+
+static void add_baselines(const lra_run *r, lra_result *out)
+{
+    const lra_rows *train = &r->data->split[LRA_TRAIN_SPLIT],
+                   *test = &r->data->split[LRA_TEST_SPLIT];
+    for (int b = 0; r->task->baseline && b < LRA_MAX_BASELINES; b++) {
+        int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
+        const char *name = r->task->baseline(b, train, test, predicted);
+        if (!name) {
+            lra_free(predicted);
+            return;
+        }
+        out->baseline_name[b] = lra_copy_text(name);
+        out->baseline[b] = predicted;
+        out->n_baselines = b + 1;
+    }
+}
+
+static double *history_table(const lra_train_report *t)
+{
+    double *v = lra_alloc_array((size_t)t->n_epochs * 7 + 1, sizeof *v);
+    for (int64_t i = 0; i < t->n_epochs; i++) {
+        const lra_epoch_record *h = &t->history[i];
+        const double row[] = {(double)h->step, h->train_loss, h->train_accuracy, h->val_loss,
+                              h->val_accuracy, h->rate,       h->seconds};
+        memcpy(v + i * 7, row, sizeof row);
+    }
+    return v;
+}
+
+static const char *deviations_of(const lra_run *r)
+{
+    if (strcmp(r->preset, "paper") != 0) return "";
+    return "batches are grouped by length\npadding is masked in convolutions and pooling\n"
+           "norm before the convolution and a final norm: not stated in the paper\n"
+           "schedule numbers, gradient clipping and warm-up: not stated in the paper\n";
+}
+
+static int write_result(const lra_run *r, const lra_train_spec *s, lra_train_report *t,
+                        const char *path, lra_err *e)
+{
+    const lra_rows *test = &r->data->split[LRA_TEST_SPLIT];
+    char hash[17];
+    lra_free(lra_run_config(r, (int64_t)s->seed, hash));
+    lra_result *out = lra_alloc(sizeof *out);
+    out->task = lra_copy_text(r->task->name), out->model = lra_copy_text(r->model->name);
+    out->preset = lra_copy_text(r->preset), out->precision = lra_copy_text(r->precision);
+    out->device = lra_copy_text(r->device.name), out->revision = lra_copy_text(lra_revision());
+    out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
+    out->config = lra_copy_text(s->config);
+    out->versions = lra_format("lra-locality %s\nhdf5 %s\n", LRA_VERSION, lra_h5_version());
+    out->deviations = lra_copy_text(deviations_of(r));
+    out->seed = (int64_t)s->seed;
+    if (lra_config_has(r->model_config, "kernel"))
+        out->kernel = lra_config_int(r->model_config, "kernel");
+    out->reach = lra_run_reach(r), out->max_length = r->data->max_length;
+    out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
+    out->best_epoch = t->best_epoch, out->seconds = t->seconds;
+    out->step_flops = t->step_flops, out->padding = t->padding;
+    out->n_epochs = t->n_epochs, out->history = history_table(t);
+    out->n = test->n, out->n_classes = r->task->n_classes;
+    out->logits = t->logits, t->logits = NULL;
+    out->label = lra_alloc_array((size_t)test->n, sizeof *out->label);
+    memcpy(out->label, test->label, (size_t)test->n * sizeof *out->label);
+    add_baselines(r, out);
+    int rc = lra_result_write(path, out, e);
+    lra_result_free(out);
+    return rc;
+}
+
+int lra_run_train(const lra_run *r, int64_t seed, lra_err *e)
+{
+    lra_train_spec s;
+    lra_train_report t = {0};
+    lra_run_spec(r, seed, &s);
+    char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
+    lra_device device = r->device;
+    int rc = lra_folder_make(s.folder, e), lock = -1;
+    if (rc == 0 && !lra_file_exists(path)) {
+        lock = lra_lock(lock_path, e);
+        rc = lock < 0 ? LRA_FAILED : lra_train(&s, &device, &t, e);
+        if (rc == 0) rc = write_result(r, &s, &t, path, e);
+    }
+    lra_unlock(lock);
+    lra_train_report_free(&t);
+    lra_run_spec_free(&s);
+    lra_free(path);
+    lra_free(lock_path);
+    return rc;
+}
