@@ -20,6 +20,13 @@
 
 enum { ROWS = 7, COLUMNS = 5 };
 
+/* The library forgets an object header that fails its checksum; our own leaks stay visible. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libhdf5\n";
+}
+
 static char folder[] = "/tmp/lra-h5-XXXXXX";
 static char whole[64], bad[64];
 static lra_err err;
