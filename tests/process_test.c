@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernels/base/mem.h"
@@ -129,6 +130,33 @@ static void signals_ask_and_the_second_interrupt_ends(void **state)
     assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
+/* The parent alone is told to stop, while it waits. */
+static void a_request_to_stop_reaches_the_children(void **state)
+{
+    (void)state;
+    int status;
+    pid_t parent = fork();
+    if (parent == 0) {
+        char *slow[] = {"sleep", "60", NULL};
+        lra_process p;
+        lra_signals_init();
+        if (lra_process_start(&p, slow, 0, &err) != 0) _exit(1);
+        pid_t self = getpid();
+        if (fork() == 0) { /* tells it until it is gone */
+            for (int i = 0; i < 100 && getppid() == self; i++) {
+                kill(self, SIGTERM);
+                struct timespec t = {0, 50000000};
+                nanosleep(&t, NULL);
+            }
+            _exit(0);
+        }
+        int i = lra_process_wait_any(&p, 1, &status, &err);
+        _exit(i == 0 && status == 128 + SIGTERM && lra_stop_signal() == SIGTERM ? 0 : 2);
+    }
+    assert_int_equal(waitpid(parent, &status, 0), parent);
+    assert_int_equal(status, 0);
+}
+
 static void the_machine_is_described(void **state)
 {
     (void)state;
@@ -153,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_killed_child_says_by_what),
         cmocka_unit_test(any_child_is_waited_for),
         cmocka_unit_test(signals_ask_and_the_second_interrupt_ends),
+        cmocka_unit_test(a_request_to_stop_reaches_the_children),
         cmocka_unit_test(the_machine_is_described),
     };
     return cmocka_run_group_tests_name("process", tests, NULL, NULL);
