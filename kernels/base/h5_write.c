@@ -91,8 +91,9 @@ static void *image_resize(void *old, size_t size, H5FD_file_image_op_t what, voi
     char *image = lra_try_alloc(capacity, f->path, NULL);
     if (!image) return NULL;
     if (old) memcpy(image, old, f->capacity);
-    lra_free_large(old);
+    lra_free_large(f->image); /* `old`, or one that was given up */
     f->image = image;
+    f->closed = false;
     f->capacity = capacity;
     return image;
 }
@@ -135,7 +136,10 @@ static hid_t create_in_memory(lra_h5 *f)
     H5Pset_fapl_core(access, MEMORY_STEP, 0);
     H5Pset_file_image_callbacks(access, &calls);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-    hid_t id = H5Fcreate(f->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    /* The library would load a file of this name first: there must be none. */
+    char *name = lra_format("%s.memory", f->path);
+    hid_t id = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    lra_free(name);
     H5Pclose(access);
     return id;
 }

@@ -139,7 +139,10 @@ int lra_process_wait_any(lra_process *p, int n, int *status, lra_err *e)
     for (;;) {
         int raw;
         pid_t pid = waitpid(-1, &raw, 0);
-        if (pid < 0 && errno == EINTR) continue;
+        if (pid < 0 && errno == EINTR) {
+            for (int i = 0; i < n && stop_signal; i++) lra_process_signal(&p[i], SIGTERM);
+            continue;
+        }
         if (pid < 0) return lra_fail_errno(e, "cannot wait for a process");
         for (int i = 0; i < n; i++)
             if (p[i].pid == pid) {

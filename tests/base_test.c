@@ -1,0 +1,381 @@
+/* Errors, memory, configurations, files, terminal: what the rest of the suite leans on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/base/config.h"
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+
+static char folder[] = "/tmp/lra-base-XXXXXX";
+static lra_err err;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(folder); /* fails when something was left behind */
+}
+
+static char *in_folder(const char *name)
+{
+    return lra_format("%s/%s", folder, name);
+}
+
+/* ---- errors --------------------------------------------------------------------------------------- */
+
+static void messages_are_built_up(void **state)
+{
+    (void)state;
+    assert_int_equal(lra_fail(&err, "'%s' has %d columns, expected %d", "a", 3, 2), -1);
+    assert_int_equal(lra_fail_in(&err, "line %d", 7), -1);
+    assert_string_equal(err.msg, "line 7: 'a' has 3 columns, expected 2");
+    assert_int_equal(lra_fail_usage(&err, "no"), -2);
+    errno = ENOENT;
+    assert_int_equal(lra_fail_errno(&err, "cannot open '%s'", "x"), -1);
+    assert_string_equal(err.msg, "cannot open 'x': No such file or directory");
+    assert_int_equal(lra_fail(NULL, "nobody listens"), -1);
+    char *text = lra_alloc(2000);
+    memset(text, 'x', 1999);
+    lra_fail(&err, "%s", text);
+    assert_int_equal(strlen(err.msg), sizeof err.msg - 1);
+    lra_fail_in(&err, "context");
+    assert_memory_equal(err.msg, "context: xxx", 12);
+    lra_free(text);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+static void what_cannot_fit_is_refused(void **state)
+{
+    (void)state;
+    char *p = lra_try_alloc(1000, "workspace", &err);
+    assert_non_null(p);
+    assert_int_equal((uintptr_t)p % 64, 0);
+    lra_free_large(p);
+    lra_free_large(NULL);
+    assert_null(lra_try_alloc((size_t)1 << 60, "workspace", &err));
+    assert_non_null(strstr(err.msg, "'workspace' needs 1.0 EiB, "));
+    assert_non_null(strstr(err.msg, " free"));
+    p = lra_try_alloc(0, "nothing", &err);
+    assert_non_null(p);
+    lra_free_large(p);
+}
+
+static void the_nth_allocation_fails_on_purpose(void **state)
+{
+    (void)state;
+#ifdef LRA_DEBUG
+    int status;
+    pid_t pid = fork(); /* the count is of the process */
+    if (pid == 0) {
+        int calls = 0;
+        setenv("LRA_FAIL_ALLOC", "3", 1);
+        for (void *p = lra_try_alloc(8, "x", &err); p; p = lra_try_alloc(8, "x", &err)) {
+            calls++;
+            lra_free_large(p);
+        }
+        _exit(calls);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 2);
+#else
+    skip(); /* Debug builds alone */
+#endif
+}
+
+static void arenas_return_to_a_mark(void **state)
+{
+    (void)state;
+    lra_arena *a = lra_arena_new();
+    lra_mark start = lra_arena_mark(a);
+    char *kept = lra_arena_format(a, "%s-%d", "layer", 3);
+    lra_mark m = lra_arena_mark(a);
+    for (size_t n = 1; n < 300000; n *= 3) {
+        unsigned char *p = lra_arena_alloc(a, n);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        for (size_t i = 0; i < n; i++) assert_int_equal(p[i], 0);
+        memset(p, 0xee, n);
+    }
+    lra_arena_reset(a, m);
+    assert_string_equal(kept, "layer-3");
+    unsigned char *again = lra_arena_alloc(a, 64);
+    for (int i = 0; i < 64; i++) assert_int_equal(again[i], 0);
+    lra_arena_reset(a, start);
+    assert_string_equal(lra_arena_text(a, "new"), "new");
+    lra_arena_free(a);
+    lra_arena_free(NULL);
+}
+
+static void text_grows(void **state)
+{
+    (void)state;
+    lra_text t = {0};
+    for (int i = 0; i < 1000; i++) lra_text_add(&t, "%d,", i % 10);
+    lra_text_bytes(&t, "\0z", 2);
+    assert_int_equal(t.n, 2002);
+    assert_int_equal(t.s[2001], 'z');
+    assert_int_equal(t.s[2002], 0);
+    lra_text_free(&t);
+    assert_null(t.s);
+    char buf[32];
+    assert_string_equal(lra_size_text(buf, 12), "12 bytes");
+    assert_string_equal(lra_size_text(buf, 1536), "1.5 KiB");
+    assert_string_equal(lra_size_text(buf, 141.2 * 1073741824), "141.2 GiB");
+    assert_null(lra_copy_text(NULL));
+}
+
+/* ---- configurations ------------------------------------------------------------------------------- */
+
+static void configurations_are_sorted_lines(void **state)
+{
+    (void)state;
+    char hex[17], other[17];
+    lra_config *c = lra_config_parse(" width=256\nlayers=4\tnorm=layer rate=0.1 empty= ", &err);
+    assert_non_null(c);
+    lra_config_set_real(c, "rate", 0.1);
+    lra_config_set_int(c, "big", INT64_MIN);
+    char *lines = lra_config_lines(c);
+    assert_string_equal(lines, "big=-9223372036854775808\nempty=\nlayers=4\nnorm=layer\n"
+                               "rate=0.10000000000000001\nwidth=256\n");
+    lra_config *same = lra_config_parse(lines, &err), *copy = lra_config_copy(c);
+    lra_config_hash(c, hex);
+    lra_config_hash(same, other);
+    assert_string_equal(hex, other);
+    assert_int_equal(strlen(hex), 16);
+    lra_config_set(copy, "norm", "batch");
+    lra_config_hash(copy, other);
+    assert_string_not_equal(hex, other);
+    assert_string_equal(lra_config_key(c, 2), "layers");
+    assert_string_equal(lra_config_value(c, 2), "4");
+    assert_null(lra_config_key(c, 6));
+    assert_int_equal(lra_config_int(c, "layers"), 4);
+    assert_true(lra_config_real(c, "rate") == 0.1);
+    assert_true(lra_config_real_or(c, "none", 2.5) == 2.5);
+    assert_string_equal(lra_config_text_or(c, "none", "x"), "x");
+    lra_config_remove(c, "layers");
+    lra_config_remove(c, "layers");
+    assert_false(lra_config_has(c, "layers"));
+    lra_free(lines);
+    lra_config_free(c);
+    lra_config_free(same);
+    lra_config_free(copy);
+    lra_config_free(NULL);
+    assert_null(lra_config_parse("a=1 b", &err));
+    assert_string_equal(err.msg, "'b' is not of the form key=value");
+    assert_null(lra_config_parse("=1", &err));
+}
+
+static void users_may_change_values_but_not_kinds(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"widht=3", "model 'resconv' has no 'widht'; did you mean 'width'?"},
+        {"zzzzzz=3", "model 'resconv' has no 'zzzzzz'"},
+        {"width=many", "'width' is 'many', expected an integer like '256'"},
+        {"width=1.5", "'width' is '1.5', expected an integer like '256'"},
+        {"rate=x", "'rate' is 'x', expected a number like '0.1'"},
+        {"norm=", "'norm' has no value, expected one like 'layer'"},
+        {"norm=a\nseed=1", "'norm' is 'a\nseed=1', expected one word"},
+        {"width", "'width' is not of the form key=value"},
+    };
+    lra_config *c = lra_config_parse("width=256 rate=0.1 norm=layer", &err);
+    assert_non_null(c);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(lra_config_override(c, wrong[i][0], "model 'resconv'", &err), LRA_USAGE);
+        assert_string_equal(err.msg, wrong[i][1]);
+    }
+    assert_int_equal(lra_config_int(c, "width"), 256);
+    assert_int_equal(lra_config_override(c, "width=8", "model 'resconv'", &err), 0);
+    assert_int_equal(lra_config_override(c, "norm=batch", "model 'resconv'", &err), 0);
+    assert_int_equal(lra_config_int(c, "width"), 8);
+    assert_string_equal(lra_config_text(c, "norm"), "batch");
+    lra_config_free(c);
+}
+
+/* ---- files ---------------------------------------------------------------------------------------- */
+
+static void files_are_whole_or_absent(void **state)
+{
+    (void)state;
+    char *path = in_folder("a"), *temporary = in_folder("a.tmp");
+    size_t n = 0;
+    assert_int_equal(lra_file_write(path, "one\0two", 7, &err), 0);
+    char *bytes = lra_file_read(path, 7, &n, &err);
+    assert_non_null(bytes);
+    assert_int_equal(n, 7);
+    assert_memory_equal(bytes, "one\0two", 8);
+    lra_free_large(bytes);
+    assert_null(lra_file_read(path, 6, &n, &err));
+    assert_non_null(strstr(err.msg, "has 7 bytes, at most 6 are expected"));
+    lra_file *w = lra_file_create(path, &err);
+    assert_non_null(w);
+    fputs("half", lra_file_stream(w));
+    assert_true(lra_file_exists(temporary));
+    lra_file_abort(w);
+    assert_false(lra_file_exists(temporary));
+    bytes = lra_file_read(path, 100, &n, &err);
+    assert_int_equal(n, 7);
+    lra_free_large(bytes);
+    assert_int_equal(lra_file_remove(path, &err), 0);
+    assert_int_equal(lra_file_remove(path, &err), 0);
+    assert_null(lra_file_read(path, 100, &n, &err));
+    assert_non_null(strstr(err.msg, "No such file"));
+    assert_null(lra_file_read(folder, 1 << 20, &n, &err));
+    assert_non_null(strstr(err.msg, "is not a regular file"));
+    assert_int_equal(lra_file_write("/nonexistent/a", "x", 1, &err), -1);
+    assert_non_null(strstr(err.msg, "cannot write '/nonexistent/a': No such file"));
+    lra_free(path);
+    lra_free(temporary);
+}
+
+/* /dev/full refuses every write as a full disk does; the link stands where PATH.tmp will be. */
+static void a_full_disk_is_reported(void **state)
+{
+    (void)state;
+    char *path = in_folder("f"), *temporary = in_folder("f.tmp");
+    if (!lra_file_exists("/dev/full")) skip();
+    for (int large = 0; large < 2; large++) { /* at commit, and before it */
+        assert_int_equal(symlink("/dev/full", temporary), 0);
+        lra_file *w = lra_file_create(path, &err);
+        assert_non_null(w);
+        for (int i = 0; i < (large ? 100000 : 1); i++) fputs("some text", lra_file_stream(w));
+        assert_int_equal(lra_file_commit(w, &err), -1);
+        assert_non_null(strstr(err.msg, "cannot write '"));
+        assert_true(strstr(err.msg, "No space left") || strstr(err.msg, "disk full"));
+        assert_false(lra_file_exists(path));
+    }
+    lra_free(path);
+    lra_free(temporary);
+}
+
+static void folders_are_made_and_listed(void **state)
+{
+    (void)state;
+    char *deep = in_folder("x/y//z/"), *file = in_folder("x/file"), *below = in_folder("x/file/w");
+    char *x = in_folder("x"), **names;
+    assert_int_equal(lra_folder_make(deep, &err), 0);
+    assert_int_equal(lra_folder_make(deep, &err), 0);
+    assert_true(lra_is_folder(deep));
+    assert_int_equal(lra_file_write(file, "", 0, &err), 0);
+    assert_int_equal(lra_folder_make(below, &err), -1);
+    assert_non_null(strstr(err.msg, "file'"));
+    assert_int_equal(lra_folder_make("", &err), -1);
+    assert_int_equal(lra_folder_list(x, &names, &err), 2);
+    assert_string_equal(names[0], "file");
+    assert_string_equal(names[1], "y");
+    lra_names_free(names, 2);
+    assert_int_equal(lra_folder_list(file, &names, &err), -1);
+    assert_int_equal(lra_file_remove(file, &err), 0);
+    static const char *const made[] = {"x/y/z", "x/y", "x"};
+    for (int i = 0; i < 3; i++) {
+        char *path = in_folder(made[i]);
+        assert_int_equal(rmdir(path), 0);
+        lra_free(path);
+    }
+    lra_free(deep);
+    lra_free(file);
+    lra_free(below);
+    lra_free(x);
+}
+
+static void a_lock_names_its_holder(void **state)
+{
+    (void)state;
+    char *path = in_folder("lock"), holder[64];
+    int status, lock = lra_lock(path, &err);
+    assert_true(lock >= 0);
+    snprintf(holder, sizeof holder, "is in use by process %ld", (long)getpid());
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool refused = lra_lock(path, &err) == -1 && strstr(err.msg, holder);
+        _exit(refused ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    lra_unlock(lock);
+    pid = fork();
+    if (pid == 0) _exit(lra_lock(path, &err) >= 0 ? 0 : 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(lra_file_remove(path, &err), 0);
+    lra_free(path);
+}
+
+/* Known answers of xxHash for the empty input. */
+static void hashes_are_the_published_ones(void **state)
+{
+    (void)state;
+    assert_true(lra_hash64("", 0) == 0x2d06800538d394c2u);
+    assert_int_equal(lra_hash32(""), 0x02cc5d05);
+    assert_int_not_equal(lra_hash32("layer0"), lra_hash32("layer1"));
+}
+
+/* ---- terminal ------------------------------------------------------------------------------------- */
+
+static void a_file_gets_neither_colour_nor_progress(void **state)
+{
+    (void)state;
+    char text[512], buf[32];
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    assert_string_equal(lra_color_on(f, LRA_RED), "");
+    assert_int_equal(lra_terminal_columns(f), 80);
+    int kept = dup(2);
+    fflush(stderr);
+    dup2(fileno(f), 2);
+    lra_terminal_init(LRA_LOG_QUIET, false);
+    lra_note("quiet");
+    lra_warn("always");
+    lra_terminal_init(LRA_LOG_NORMAL, false);
+    lra_progress *p = lra_progress_new("work", 10);
+    lra_progress_at(p, 5, "half");
+    lra_note("epoch %d", 1);
+    lra_detail("detail");
+    lra_progress_free(p);
+    fflush(stderr);
+    dup2(kept, 2);
+    close(kept);
+    rewind(f);
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    text[n] = 0;
+    fclose(f);
+    assert_string_equal(text, "warning: always\nepoch 1\n");
+    assert_string_equal(lra_time_text(buf, 252), "4 min 12 s");
+    assert_string_equal(lra_time_text(buf, 3.1 * 3600), "3.1 h");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_are_built_up),
+        cmocka_unit_test(what_cannot_fit_is_refused),
+        cmocka_unit_test(the_nth_allocation_fails_on_purpose),
+        cmocka_unit_test(arenas_return_to_a_mark),
+        cmocka_unit_test(text_grows),
+        cmocka_unit_test(configurations_are_sorted_lines),
+        cmocka_unit_test(users_may_change_values_but_not_kinds),
+        cmocka_unit_test(files_are_whole_or_absent),
+        cmocka_unit_test(a_full_disk_is_reported),
+        cmocka_unit_test(folders_are_made_and_listed),
+        cmocka_unit_test(a_lock_names_its_holder),
+        cmocka_unit_test(hashes_are_the_published_ones),
+        cmocka_unit_test(a_file_gets_neither_colour_nor_progress),
+    };
+    return cmocka_run_group_tests_name("base", tests, set_up, tear_down);
+}
