@@ -113,7 +113,8 @@ static lra_tensor *sample(lra_graph *g, int i)
     } s[] = {{LRA_ACT_RELU, false}, {LRA_ACT_RELU, true}, {LRA_ACT_NONE, true}};
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
     lra_tensor *dy = lra_sample_input(g, "dy", "normal", LRA_SHAPE(3, 5, 4));
-    lra_tensor *v = lra_sample_input(g, "v", "away", LRA_SHAPE(3, 5, 4));
+    lra_tensor *v = NULL;
+    if (s[i].act != LRA_ACT_NONE) v = lra_sample_input(g, "v", "away", LRA_SHAPE(3, 5, 4));
     lra_tensor *length = s[i].length ? lra_sample_input(g, "length", "length:5", LRA_SHAPE(3))
                                      : NULL;
     return lra_act_dx(dy, v, s[i].act, length);

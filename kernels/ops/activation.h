@@ -6,7 +6,7 @@
 #ifndef LRA_OPS_ACTIVATION_H
 #define LRA_OPS_ACTIVATION_H
 
-#include "kernels/graph/ops.h"
+#include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
 
 LRA_FN real act_sigmoid(real x)

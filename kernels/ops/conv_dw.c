@@ -15,7 +15,7 @@ typedef struct {
     bool has_length;
 } conv_dw_args;
 
-enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64 };
+enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64, DW_PART_ROWS = 256 };
 
 /* n_in, n_out as in conv_sizes; a piece covers `taps` taps. */
 typedef struct {
@@ -37,7 +37,8 @@ static inline dw_cut cut_of(const lra_tensor *y)
     c.column_chunks = (c.s.n_out + DW_COLUMNS - 1) / DW_COLUMNS;
     c.row_blocks = (c.s.T + DW_ROWS - 1) / DW_ROWS;
     int64_t pieces = G * c.tap_chunks * c.column_chunks;
-    c.n_parts = conv_max(1, conv_min((DW_PIECES + pieces - 1) / pieces, c.s.B * c.row_blocks));
+    int64_t most = conv_min(c.s.B * c.row_blocks, c.s.B * c.s.T / DW_PART_ROWS);
+    c.n_parts = conv_max(1, conv_min((DW_PIECES + pieces - 1) / pieces, most));
     c.ldx = tile_padded(c.s.n_in);
     if (c.ldx / 16 % 2 == 0) c.ldx += 16;
     c.x_size = (conv_min(DW_ROWS, c.s.T) + c.taps - 1) * c.ldx;
@@ -140,10 +141,7 @@ LRA_BODY(conv_dw)
             int64_t part = i / pieces; /* the first part is written in place */
             piece_run(c, &cut, i % pieces, part, own, part ? parts + (part - 1) * cut.size : out);
         }
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < cut.size; i++)
-            for (int64_t part = 1; part < cut.n_parts; part++)
-                out[i] += parts[(part - 1) * cut.size + i];
+        add_parts(cut.n_parts - 1, parts, cut.size, out);
     }
 }
 

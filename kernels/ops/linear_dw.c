@@ -49,9 +49,7 @@ LRA_BODY(linear_dw)
         for (int64_t p = 0; p < n_parts; p++)
             part_sum(c, p * n_blocks / n_parts, (p + 1) * n_blocks / n_parts, copy,
                      p ? parts + (p - 1) * size : out);
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < size; i++)
-            for (int64_t p = 1; p < n_parts; p++) out[i] += parts[(p - 1) * size + i];
+        add_parts(n_parts - 1, parts, size, out);
     }
 }
 

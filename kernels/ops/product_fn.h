@@ -57,4 +57,17 @@ LRA_FN void finish_row(int64_t n, const real *sum, const real *bias, lra_act act
     }
 }
 
+/* out += part 0 + part 1 + .., in this order; each part has n elements.  Called by all threads of a
+ * parallel region. */
+static inline void add_parts(int64_t n_parts, const real *parts, int64_t n, real *out)
+{
+    enum { CHUNK = 4096 };
+#pragma omp for schedule(static)
+    for (int64_t from = 0; from < n; from += CHUNK) {
+        int64_t end = from + CHUNK < n ? from + CHUNK : n;
+        for (int64_t p = 0; p < n_parts; p++)
+            for (int64_t i = from; i < end; i++) out[i] += parts[p * n + i];
+    }
+}
+
 #endif
