@@ -1,12 +1,14 @@
-/* state = value, after all readers of the state; nothing when the update of the step was not applied. */
+/* state = value, after all readers of the state; nothing when the update of the step was not applied.
+ * The node itself is 1 if the state was written, else 0. */
 #include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
 
 LRA_BODY(assign)
 {
     const real *gate = c->gate;
-    if (gate && *gate == 0) return;
-    memcpy((void *)(uintptr_t)c->in[0], c->in[1], (size_t)lra_bytes(c->y->src[0]));
+    bool open = !gate || *gate != 0;
+    *(real *)c->out = open;
+    if (open) memcpy((void *)(uintptr_t)c->in[0], c->in[1], (size_t)lra_bytes(c->y->src[0]));
 }
 
 #if LRA_RECORD
@@ -22,6 +24,18 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-const lra_op lra_op_assign = {
-    .name = "assign", .flags = LRA_NOGRAD | LRA_WRITES, .shape = shape, .cpu = LRA_BODIES(assign)};
+static lra_tensor *sample(lra_graph *g, int i)
+{
+    if (i) return NULL;
+    lra_tensor *value = lra_sample_input(g, "value", "normal", LRA_SHAPE(3, 5));
+    lra_tensor *src[] = {lra_state(g, "state", LRA_SHAPE(3, 5), "ones"),
+                         lra_cast(value, lra_real(g))};
+    return lra_node(&lra_op_assign, g, 2, src, NULL, 0);
+}
+
+const lra_op lra_op_assign = {.name = "assign",
+                              .flags = LRA_NOGRAD | LRA_WRITES,
+                              .shape = shape,
+                              .cpu = LRA_BODIES(assign),
+                              .sample = sample};
 #endif
