@@ -83,7 +83,7 @@ static void pack(const lra_ladder_data *d, uint32_t *pattern)
         for (int64_t i = 0; i < d->n; i++) {
             uint32_t bits = 0;
             for (int r = 0; r < d->n_rungs; r++)
-                bits |= (d->rung[r].correct[s][i] ? 1u : 0u) << r;
+                if (d->rung[r].correct[s][i]) bits |= (uint32_t)1 << r;
             pattern[s * d->n + i] = bits;
         }
 }

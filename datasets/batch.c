@@ -16,7 +16,7 @@ lra_buckets lra_buckets_find(const lra_dataset *d)
 {
     int64_t unit = d->max_length <= 512 ? 8 : 64, n = (d->max_length + unit - 1) / unit;
     int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below); /* rows of at most i units */
-    const lra_rows *train = &d->split[LRA_TRAIN_SPLIT];
+    const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT];
     for (int64_t i = 0; i < train->n; i++)
         below[(train->start[i + 1] - train->start[i] + unit - 1) / unit]++;
     for (int64_t i = 1; i <= n; i++) below[i] += below[i - 1];
@@ -54,7 +54,7 @@ lra_buckets lra_buckets_find(const lra_dataset *d)
 
 struct lra_loader {
     const lra_task *task;
-    const lra_rows *rows;
+    const lra_sequences *rows;
     lra_buckets buckets;
     int64_t batch, n_batches, epoch;
     uint64_t seed;
@@ -81,8 +81,9 @@ static int64_t length_of(const lra_loader *l, int64_t row)
     return l->rows->start[row + 1] - l->rows->start[row];
 }
 
-lra_loader *lra_loader_new(const lra_task *task, const lra_rows *rows, const lra_buckets *buckets,
-                           int64_t batch, uint64_t seed, bool training, bool augment)
+lra_loader *lra_loader_new(const lra_task *task, const lra_sequences *rows,
+                           const lra_buckets *buckets, int64_t batch, uint64_t seed, bool training,
+                           bool augment)
 {
     lra_loader *l = lra_alloc(sizeof *l);
     l->task = task, l->rows = rows, l->buckets = *buckets, l->batch = batch;

@@ -22,8 +22,9 @@ lra_buckets lra_buckets_find(const lra_dataset *d);
 typedef struct lra_loader lra_loader;
 /* training: shuffled, the incomplete last batch is dropped; otherwise in order of length, and the last
  * batch is filled up with rows of label -1.  augment: the task's augmentation, keyed (seed, epoch, row). */
-lra_loader *lra_loader_new(const lra_task *task, const lra_rows *rows, const lra_buckets *buckets,
-                           int64_t batch, uint64_t seed, bool training, bool augment);
+lra_loader *lra_loader_new(const lra_task *task, const lra_sequences *rows,
+                           const lra_buckets *buckets, int64_t batch, uint64_t seed, bool training,
+                           bool augment);
 void lra_loader_free(lra_loader *l);             /* Nullable: l */
 int64_t lra_loader_batches(const lra_loader *l); /* per epoch */
 void lra_loader_epoch(lra_loader *l, int64_t epoch);

@@ -54,7 +54,7 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
 
-void lra_rows_add(lra_rows *r, const uint16_t *token, int64_t n, int32_t label)
+void lra_sequences_add(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label)
 {
     if (r->n == r->row_capacity) {
         r->row_capacity = r->row_capacity ? 2 * r->row_capacity : 1024;
@@ -72,15 +72,15 @@ void lra_rows_add(lra_rows *r, const uint16_t *token, int64_t n, int32_t label)
     r->start[++r->n] = used + n;
 }
 
-void lra_rows_free(lra_rows *r)
+void lra_sequences_free(lra_sequences *r)
 {
     lra_free(r->start);
     lra_free(r->token);
     lra_free(r->label);
-    *r = (lra_rows){0};
+    *r = (lra_sequences){0};
 }
 
-double lra_rows_majority(const lra_rows *r, int n_classes, int32_t *label)
+double lra_sequences_majority(const lra_sequences *r, int n_classes, int32_t *label)
 {
     int64_t *count = lra_alloc_array((size_t)n_classes, sizeof *count);
     for (int64_t i = 0; i < r->n; i++) count[r->label[i]]++;
@@ -96,7 +96,7 @@ static void fingerprint(lra_dataset *d)
 {
     uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};
     for (int s = 0; s < LRA_N_SPLITS; s++) {
-        const lra_rows *r = &d->split[s];
+        const lra_sequences *r = &d->split[s];
         if (r->n == 0) continue;
         parts[1 + 3 * s] = lra_hash64(r->start, (size_t)(r->n + 1) * sizeof *r->start);
         parts[2 + 3 * s] = lra_hash64(r->token, (size_t)r->start[r->n] * sizeof *r->token);
@@ -107,7 +107,7 @@ static void fingerprint(lra_dataset *d)
 
 /* ---- the cache ------------------------------------------------------------------------------------ */
 
-static int write_split(lra_h5 *f, int s, const lra_rows *r, lra_err *e)
+static int write_split(lra_h5 *f, int s, const lra_sequences *r, lra_err *e)
 {
     static const int64_t none;
     const char *names[] = {"start", "token", "label"};
@@ -150,7 +150,7 @@ static int read_array(lra_h5 *f, const char *path, lra_h5_type type, size_t size
     return lra_h5_get(f, path, type, 1, info.dims, *data, e);
 }
 
-static int check_rows(const lra_rows *r, const lra_task *t, int64_t n_tokens, lra_err *e)
+static int check_rows(const lra_sequences *r, const lra_task *t, int64_t n_tokens, lra_err *e)
 {
     bool ok = r->start[0] == 0 && r->start[r->n] == n_tokens;
     for (int64_t i = 0; i < r->n && ok; i++)
@@ -161,7 +161,7 @@ static int check_rows(const lra_rows *r, const lra_task *t, int64_t n_tokens, lr
 
 static int read_split(lra_h5 *f, int s, lra_dataset *d, lra_err *e)
 {
-    lra_rows *r = &d->split[s];
+    lra_sequences *r = &d->split[s];
     int64_t n_start = 0, n_tokens = 0;
     void *start = NULL, *token = NULL, *label = NULL;
     char path[3][32];
@@ -239,7 +239,7 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
 void lra_dataset_free(lra_dataset *d)
 {
     if (!d) return;
-    for (int s = 0; s < LRA_N_SPLITS; s++) lra_rows_free(&d->split[s]);
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d->split[s]);
     lra_config_free(d->config);
     lra_free(d);
 }

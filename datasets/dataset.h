@@ -19,13 +19,13 @@ typedef struct {
     uint16_t *token;
     int32_t *label; /* (n) */
     int64_t row_capacity, token_capacity;
-} lra_rows;
+} lra_sequences;
 
 typedef struct lra_task lra_task;
 typedef struct {
     const lra_task *task;
     lra_config *config; /* parameters of the generator, or of the import */
-    lra_rows split[LRA_N_SPLITS];
+    lra_sequences split[LRA_N_SPLITS];
     int64_t max_length;
     char fingerprint[17]; /* xxh3-64 of all tokens and labels */
 } lra_dataset;
@@ -38,14 +38,15 @@ struct lra_task {
     /* Parameters that a preset changes; NULL: no such preset of this task. */
     const char *quick, *small;
     /* Fills the splits; rows are distinct across them and depend on the parameters alone. */
-    int (*make)(const lra_config *c, lra_rows split[LRA_N_SPLITS], lra_err *e);
+    int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
     /* The same from the official files in a folder. */
-    int (*import)(const char *folder, lra_rows split[LRA_N_SPLITS], lra_err *e);
+    int (*import)(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
     void (*augment)(lra_rng *rng, uint16_t *token, int64_t n);
     /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns; returns
      * its name, NULL after the last. */
-    const char *(*baseline)(int b, const lra_rows *train, const lra_rows *of, int32_t *predicted);
+    const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
+                            int32_t *predicted);
 };
 
 #define LRA_TASK(name) extern const lra_task lra_task_##name;
@@ -64,9 +65,9 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
 /* Growing rows. */
-void lra_rows_add(lra_rows *r, const uint16_t *token, int64_t n, int32_t label);
-void lra_rows_free(lra_rows *r);
+void lra_sequences_add(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label);
+void lra_sequences_free(lra_sequences *r);
 /* Share of the most frequent label, and that label. */
-double lra_rows_majority(const lra_rows *r, int n_classes, int32_t *label);
+double lra_sequences_majority(const lra_sequences *r, int n_classes, int32_t *label);
 
 #endif

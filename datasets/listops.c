@@ -57,7 +57,7 @@ static bool add_new(seen_rows *s, const uint16_t *token, int64_t n)
 }
 
 static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t n[LRA_N_SPLITS],
-                       lra_rows split[LRA_N_SPLITS], seen_rows *seen, lra_err *e)
+                       lra_sequences split[LRA_N_SPLITS], seen_rows *seen, lra_err *e)
 {
     int64_t stride = s->max_length + 2, index = 0, fruitless = 0;
     uint16_t *token = lra_alloc_array((size_t)(BLOCK * stride), sizeof *token);
@@ -81,7 +81,7 @@ static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t 
             if (!fresh) continue;
             int label = lra_listops_value(row, length[i], LISTOPS_WHOLE, false, e);
             row[length[i]] = LISTOPS_EOS;
-            lra_rows_add(&split[at], row, length[i] + 1, label);
+            lra_sequences_add(&split[at], row, length[i] + 1, label);
         }
         index += BLOCK;
     }
@@ -90,7 +90,7 @@ static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t 
     return rc;
 }
 
-static int make(const lra_config *c, lra_rows split[LRA_N_SPLITS], lra_err *e)
+static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     lra_listops_shape s;
     int64_t n[LRA_N_SPLITS] = {lra_config_int(c, "train"), lra_config_int(c, "val"),
@@ -107,7 +107,7 @@ static int make(const lra_config *c, lra_rows split[LRA_N_SPLITS], lra_err *e)
     return rc;
 }
 
-static int import(const char *folder, lra_rows split[LRA_N_SPLITS], lra_err *e)
+static int import(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     char *found = lra_listops_folder(folder, e);
     int rc = found ? 0 : LRA_FAILED;
@@ -122,14 +122,15 @@ static int import(const char *folder, lra_rows split[LRA_N_SPLITS], lra_err *e)
 
 /* ---- baselines -------------------------------------------------------------------------------------- */
 
-static void constant(const lra_rows *train, const lra_rows *of, int32_t *predicted)
+static void constant(const lra_sequences *train, const lra_sequences *of, int32_t *predicted)
 {
     int32_t label;
-    lra_rows_majority(train, 10, &label);
+    lra_sequences_majority(train, 10, &label);
     for (int64_t i = 0; i < of->n; i++) predicted[i] = label;
 }
 
-static void majority_by_root(const lra_rows *train, const lra_rows *of, int32_t *predicted)
+static void majority_by_root(const lra_sequences *train, const lra_sequences *of,
+                             int32_t *predicted)
 {
     int64_t count[LISTOPS_OPS + 1][10] = {{0}};
     int32_t best[LISTOPS_OPS + 1] = {0};
@@ -142,7 +143,7 @@ static void majority_by_root(const lra_rows *train, const lra_rows *of, int32_t 
         predicted[i] = best[lra_listops_root(of->token + of->start[i])];
 }
 
-static void shallow(int depth, bool drop, const lra_rows *of, int32_t *predicted)
+static void shallow(int depth, bool drop, const lra_sequences *of, int32_t *predicted)
 {
     for (int64_t i = 0; i < of->n; i++) {
         lra_err e;
@@ -151,7 +152,8 @@ static void shallow(int depth, bool drop, const lra_rows *of, int32_t *predicted
     }
 }
 
-static const char *baseline(int b, const lra_rows *train, const lra_rows *of, int32_t *predicted)
+static const char *baseline(int b, const lra_sequences *train, const lra_sequences *of,
+                            int32_t *predicted)
 {
     static const char *const names[] = {"constant",    "majority-by-operator", "shallow-a-1",
                                         "shallow-b-1", "shallow-a-2",          "shallow-b-2",

@@ -68,7 +68,7 @@ static int read_label(const reader *r, const char *text, size_t n, lra_err *e)
                     (long long)r->line, (int)(n < 40 ? n : 40), text);
 }
 
-static int read_line(reader *r, const char *text, size_t n, lra_rows *out, lra_err *e)
+static int read_line(reader *r, const char *text, size_t n, lra_sequences *out, lra_err *e)
 {
     const char *tab = memchr(text, '\t', n);
     size_t left = tab ? (size_t)(tab - text) : n;
@@ -89,11 +89,11 @@ static int read_line(reader *r, const char *text, size_t n, lra_rows *out, lra_e
         return lra_fail(e, "'%s' line %lld: label is %d, the expression is %d", r->name,
                         (long long)r->line, label, value);
     r->token[count++] = LISTOPS_EOS;
-    lra_rows_add(out, r->token, count, label);
+    lra_sequences_add(out, r->token, count, label);
     return 0;
 }
 
-int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_rows *out,
+int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_sequences *out,
                       lra_err *e)
 {
     reader r = {.name = name, .check = check, .capacity = 4096};
@@ -113,7 +113,7 @@ int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check,
     return rc;
 }
 
-int lra_listops_read(const char *path, bool check, lra_rows *out, lra_err *e)
+int lra_listops_read(const char *path, bool check, lra_sequences *out, lra_err *e)
 {
     size_t n;
     char *bytes = lra_file_read(path, (size_t)1 << 36, &n, e);
@@ -194,7 +194,7 @@ static void add_row(lra_text *t, const uint16_t *token, int64_t n, int label, in
     lra_text_add(t, "\t%d\r\n", label);
 }
 
-int lra_listops_write(const char *path, const lra_rows *r, lra_err *e)
+int lra_listops_write(const char *path, const lra_sequences *r, lra_err *e)
 {
     lra_file *w = lra_file_create(path, e);
     if (!w) return LRA_FAILED;

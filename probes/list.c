@@ -7,7 +7,7 @@
 #include "kernels/graph/op.h"
 #include "models/model.h"
 #include "probes/probe.h"
-#include "probes/run.h"
+#include "probes/job.h"
 
 static const lra_option *const tables[] = {lra_common_options, NULL};
 static const lra_command command = {

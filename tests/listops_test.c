@@ -18,12 +18,12 @@
 
 static int value_of(const char *expression, int64_t depth, bool drop)
 {
-    lra_rows rows = {0};
+    lra_sequences rows = {0};
     lra_err e = {{0}};
     char *line = lra_format("%s\t0\n", expression);
     assert_int_equal(lra_listops_parse(line, strlen(line), "x", false, &rows, &e), 0);
     int value = lra_listops_value(rows.token, rows.start[1], depth, drop, &e);
-    lra_rows_free(&rows);
+    lra_sequences_free(&rows);
     lra_free(line);
     return value;
 }
@@ -101,11 +101,11 @@ static void shuffling_keeps_label_and_length(void **state)
 
 static void refuses(const char *text, const char *message)
 {
-    lra_rows rows = {0};
+    lra_sequences rows = {0};
     lra_err e = {{0}};
     assert_int_equal(lra_listops_parse(text, strlen(text), "x.tsv", true, &rows, &e), -1);
     assert_string_equal(e.msg, message);
-    lra_rows_free(&rows);
+    lra_sequences_free(&rows);
 }
 
 static void bad_files(void **state)
@@ -130,12 +130,12 @@ static void no_byte_is_trusted(void **state)
     for (size_t cut = 0; cut <= n; cut++)
         for (int byte = -1; byte < 256; byte += byte < 0 ? 1 : 7) {
             char copy[128];
-            lra_rows rows = {0};
+            lra_sequences rows = {0};
             lra_err e;
             memcpy(copy, text, n);
             if (byte >= 0 && cut < n) copy[cut] = (char)byte;
             lra_listops_parse(copy, byte < 0 ? cut : n, "x", true, &rows, &e);
-            lra_rows_free(&rows);
+            lra_sequences_free(&rows);
         }
 }
 
@@ -153,7 +153,7 @@ static void splits_are_distinct_and_round_trip(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_rows split[LRA_N_SPLITS] = {{0}}, again = {0};
+    lra_sequences split[LRA_N_SPLITS] = {{0}}, again = {0};
     lra_config *c = tiny();
     assert_int_equal(lra_task_listops.make(c, split, &e), 0);
     assert_int_equal(split[0].n, 3000);
@@ -172,8 +172,8 @@ static void splits_are_distinct_and_round_trip(void **state)
     size_t bytes = (size_t)again.start[again.n] * sizeof(uint16_t);
     assert_memory_equal(again.token, split[1].token, bytes);
     remove(path);
-    lra_rows_free(&again);
-    for (int s = 0; s < LRA_N_SPLITS; s++) lra_rows_free(&split[s]);
+    lra_sequences_free(&again);
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
     lra_config_free(c);
 }
 
@@ -205,7 +205,7 @@ static void batches_hold_every_row_once(void **state)
         lra_free(seen);
         lra_loader_free(l);
     }
-    for (int s = 0; s < LRA_N_SPLITS; s++) lra_rows_free(&d.split[s]);
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d.split[s]);
     lra_config_free(c);
 }
 
@@ -218,7 +218,7 @@ static void real_rows_are_read_and_written_byte_for_byte(void **state)
         lra_free(path);
         skip();
     }
-    lra_rows rows = {0};
+    lra_sequences rows = {0};
     lra_err e = {{0}};
     size_t n, n_again;
     assert_int_equal(lra_listops_read(path, true, &rows, &e), 0);
@@ -230,7 +230,7 @@ static void real_rows_are_read_and_written_byte_for_byte(void **state)
     remove("listops_real.tsv");
     lra_free_large(bytes);
     lra_free_large(again);
-    lra_rows_free(&rows);
+    lra_sequences_free(&rows);
     lra_free(path);
 }
 

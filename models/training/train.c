@@ -235,7 +235,7 @@ static void close_run(run *r)
 /* The selected weights on the test split, once. */
 static int test(run *r, lra_train_report *out, lra_err *e)
 {
-    const lra_rows *rows = &r->spec->data->split[LRA_TEST_SPLIT];
+    const lra_sequences *rows = &r->spec->data->split[LRA_TEST_SPLIT];
     out->logits = lra_alloc_array((size_t)(rows->n * r->spec->data->task->n_classes) + 1,
                                   sizeof(float));
     if (lra_best_read(r->spec, r->session.params, e) != 0) return LRA_FAILED;

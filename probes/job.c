@@ -1,5 +1,5 @@
 /* Runs: from options to a configuration, from a configuration to a result file. */
-#include "probes/run.h"
+#include "probes/job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ const lra_option lra_common_options[] = {
     {.name = "no-color", .kind = LRA_OPTION_FLAG, .help = "no colour on a terminal"},
     {.name = NULL}};
 
-const lra_option lra_run_options[] = {
+const lra_option lra_job_options[] = {
     {.name = "task",
      .letter = 't',
      .kind = LRA_OPTION_TEXT,
@@ -102,7 +102,7 @@ const lra_preset *lra_preset_find(const char *task, const char *preset)
 /* ---- configuration ----------------------------------------------------------------------------------------- */
 
 /* The configuration that has the key of an assignment; the training's when none has it. */
-static lra_config *owner(lra_run *r, const char *assignment)
+static lra_config *owner(lra_job *r, const char *assignment)
 {
     char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
     lra_config *all[] = {r->train_config, r->model_config, r->task_config}, *found = all[0];
@@ -112,12 +112,12 @@ static lra_config *owner(lra_run *r, const char *assignment)
     return found;
 }
 
-static int assign(lra_run *r, const char *assignment, lra_err *e)
+static int assign(lra_job *r, const char *assignment, lra_err *e)
 {
     return lra_config_override(owner(r, assignment), assignment, "the run", e);
 }
 
-static int apply_preset(lra_run *r, lra_err *e)
+static int apply_preset(lra_job *r, lra_err *e)
 {
     const lra_preset *p = lra_preset_find(r->task->name, r->preset);
     if (!p) return lra_fail_usage(e, "task '%s' has no preset '%s'", r->task->name, r->preset);
@@ -167,9 +167,9 @@ static int check_model_config(const lra_config *c, lra_err *e)
     return 0;
 }
 
-int lra_run_open(lra_run *r, const lra_options *o, lra_err *e)
+int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
 {
-    *r = (lra_run){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
+    *r = (lra_job){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
     r->data_dir = lra_option_text(o, "data-dir");
     r->precision = "f32";
     r->debug_nodes = lra_option_flag(o, "debug-nodes");
@@ -190,22 +190,22 @@ int lra_run_open(lra_run *r, const lra_options *o, lra_err *e)
     return rc;
 }
 
-int lra_run_load_data(lra_run *r, lra_err *e)
+int lra_job_load_data(lra_job *r, lra_err *e)
 {
     r->data = lra_dataset_open(r->task, r->task_config, r->out, r->data_dir, e);
     return r->data ? 0 : LRA_FAILED;
 }
 
-void lra_run_close(lra_run *r)
+void lra_job_close(lra_job *r)
 {
     lra_dataset_free(r->data);
     lra_config_free(r->task_config);
     lra_config_free(r->model_config);
     lra_config_free(r->train_config);
-    *r = (lra_run){0};
+    *r = (lra_job){0};
 }
 
-int64_t lra_run_reach(const lra_run *r)
+int64_t lra_job_reach(const lra_job *r)
 {
     return r->model->reach(r->model_config);
 }
@@ -226,7 +226,7 @@ static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
     lra_config_free(usual);
 }
 
-char *lra_run_config(const lra_run *r, int64_t seed, char hash[17])
+char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
 {
     lra_config *c = lra_config_new();
     lra_config_set_int(c, "version", CONFIG_VERSION);
@@ -244,10 +244,10 @@ char *lra_run_config(const lra_run *r, int64_t seed, char hash[17])
     return lines;
 }
 
-char *lra_run_folder(const lra_run *r, int64_t seed)
+char *lra_job_folder(const lra_job *r, int64_t seed)
 {
     char hash[17];
-    lra_free(lra_run_config(r, seed, hash));
+    lra_free(lra_job_config(r, seed, hash));
     return lra_format("%s/runs/%s-%s-%s", r->out, r->task->name, r->model->name, hash);
 }
 
@@ -259,12 +259,12 @@ static lra_pool_kind pool_of(const lra_config *c)
                                        : LRA_POOL_MAX;
 }
 
-void lra_run_spec(const lra_run *r, int64_t seed, lra_train_spec *s)
+void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
 {
     const lra_config *c = r->train_config;
     char hash[17];
-    *s = (lra_train_spec){.folder = lra_run_folder(r, seed),
-                          .config = lra_run_config(r, seed, hash),
+    *s = (lra_train_spec){.folder = lra_job_folder(r, seed),
+                          .config = lra_job_config(r, seed, hash),
                           .data = r->data,
                           .model = r->model,
                           .model_config = r->model_config,
@@ -294,7 +294,7 @@ void lra_run_spec(const lra_run *r, int64_t seed, lra_train_spec *s)
                    : lra_format("%s %s seed %lld", r->task->name, r->model->name, (long long)seed);
 }
 
-void lra_run_spec_free(lra_train_spec *s)
+void lra_job_spec_free(lra_train_spec *s)
 {
     lra_free((void *)(uintptr_t)s->folder);
     lra_free((void *)(uintptr_t)s->config);
@@ -303,10 +303,10 @@ void lra_run_spec_free(lra_train_spec *s)
 
 /* ---- result ------------------------------------------------------------------------------------------------ */
 
-static void add_baselines(const lra_run *r, lra_result *out)
+static void add_baselines(const lra_job *r, lra_result *out)
 {
-    const lra_rows *train = &r->data->split[LRA_TRAIN_SPLIT],
-                   *test = &r->data->split[LRA_TEST_SPLIT];
+    const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
+                        *test = &r->data->split[LRA_TEST_SPLIT];
     for (int b = 0; r->task->baseline && b < LRA_MAX_BASELINES; b++) {
         int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
         const char *name = r->task->baseline(b, train, test, predicted);
@@ -332,7 +332,7 @@ static double *history_table(const lra_train_report *t)
     return v;
 }
 
-static const char *deviations_of(const lra_run *r)
+static const char *deviations_of(const lra_job *r)
 {
     if (strcmp(r->preset, "paper") != 0) return "";
     return "batches are grouped by length\npadding is masked in convolutions and pooling\n"
@@ -340,12 +340,12 @@ static const char *deviations_of(const lra_run *r)
            "schedule numbers, gradient clipping and warm-up: not stated in the paper\n";
 }
 
-static int write_result(const lra_run *r, const lra_train_spec *s, lra_train_report *t,
+static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_report *t,
                         const char *path, lra_err *e)
 {
-    const lra_rows *test = &r->data->split[LRA_TEST_SPLIT];
+    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
     char hash[17];
-    lra_free(lra_run_config(r, (int64_t)s->seed, hash));
+    lra_free(lra_job_config(r, (int64_t)s->seed, hash));
     lra_result *out = lra_alloc(sizeof *out);
     out->task = lra_copy_text(r->task->name), out->model = lra_copy_text(r->model->name);
     out->preset = lra_copy_text(r->preset), out->precision = lra_copy_text(r->precision);
@@ -357,7 +357,7 @@ static int write_result(const lra_run *r, const lra_train_spec *s, lra_train_rep
     out->seed = (int64_t)s->seed;
     if (lra_config_has(r->model_config, "kernel"))
         out->kernel = lra_config_int(r->model_config, "kernel");
-    out->reach = lra_run_reach(r), out->max_length = r->data->max_length;
+    out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
     out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
     out->best_epoch = t->best_epoch, out->seconds = t->seconds;
     out->step_flops = t->step_flops, out->padding = t->padding;
@@ -372,11 +372,11 @@ static int write_result(const lra_run *r, const lra_train_spec *s, lra_train_rep
     return rc;
 }
 
-int lra_run_train(const lra_run *r, int64_t seed, lra_err *e)
+int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;
     lra_train_report t = {0};
-    lra_run_spec(r, seed, &s);
+    lra_job_spec(r, seed, &s);
     char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
     lra_device device = r->device;
     int rc = lra_folder_make(s.folder, e), lock = -1;
@@ -387,7 +387,7 @@ int lra_run_train(const lra_run *r, int64_t seed, lra_err *e)
     }
     lra_unlock(lock);
     lra_train_report_free(&t);
-    lra_run_spec_free(&s);
+    lra_job_spec_free(&s);
     lra_free(path);
     lra_free(lock_path);
     return rc;

@@ -1,13 +1,14 @@
 /* A run: the options that describe it, its configuration and hash, its folder, training it. */
-#ifndef LRA_PROBES_RUN_H
-#define LRA_PROBES_RUN_H
+#ifndef LRA_PROBES_JOB_H
+#define LRA_PROBES_JOB_H
 
 #include "kernels/base/options.h"
+#include "kernels/graph/backend.h"
 #include "models/training/train.h"
 #include "reports/result.h"
 
 /* --task --model --preset --set --seed(s) --threads --device --precision --out --data-dir ... */
-extern const lra_option lra_run_options[];
+extern const lra_option lra_job_options[];
 extern const lra_option lra_common_options[]; /* -q -v --no-color */
 
 /* What a preset changes for a task and model; NULL: none. */
@@ -26,23 +27,23 @@ typedef struct {
     lra_device device;
     lra_dataset *data;
     bool debug_nodes;
-} lra_run;
+} lra_job;
 
 /* Reads the options; opens the device, not the data. */
-int lra_run_open(lra_run *r, const lra_options *o, lra_err *e);
-int lra_run_load_data(lra_run *r, lra_err *e);
-void lra_run_close(lra_run *r);
+int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
+int lra_job_load_data(lra_job *r, lra_err *e);
+void lra_job_close(lra_job *r);
 
 /* The configuration of one seed as "key=value" lines (every option that changes the result and differs
  * from its default) and its folder OUT/runs/TASK-MODEL-HASH; the caller frees both. */
-char *lra_run_config(const lra_run *r, int64_t seed, char hash[17]);
-char *lra_run_folder(const lra_run *r, int64_t seed);
+char *lra_job_config(const lra_job *r, int64_t seed, char hash[17]);
+char *lra_job_folder(const lra_job *r, int64_t seed);
 /* Fills a training specification; the caller frees folder, title and config. */
-void lra_run_spec(const lra_run *r, int64_t seed, lra_train_spec *s);
-void lra_run_spec_free(lra_train_spec *s);
+void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s);
+void lra_job_spec_free(lra_train_spec *s);
 /* Trains what is missing and writes result.h5; a finished run is left alone.
  * 0, LRA_STOPPED or a negative code. */
-int lra_run_train(const lra_run *r, int64_t seed, lra_err *e);
-int64_t lra_run_reach(const lra_run *r);
+int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);
+int64_t lra_job_reach(const lra_job *r);
 
 #endif
