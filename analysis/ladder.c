@@ -103,7 +103,8 @@ static void draw(const lra_ladder_data *d, int replicate, const uint32_t *patter
     d->words(d->key, (uint64_t)replicate, (n + 1) * d->n_seeds, word);
     for (int s = 0; s < d->n_seeds; s++) {
         const uint32_t *w = word + s * (n + 1);
-        int64_t seed = d->n_seeds >= 3 ? below(w[n], d->n_seeds) : s;
+        int64_t seed = s;
+        if (d->n_seeds >= 3) seed = (int64_t)below(w[n], d->n_seeds);
         const uint32_t *row = pattern + seed * n;
         for (int64_t i = 0; i < n; i++) count[row[below(w[i], n)]]++;
     }
