@@ -10,7 +10,7 @@
 
 enum { LRA_MAX_BUCKETS = 12 };
 
-/* Lengths of buckets that waste least padding over these rows: at most 12, multiples of 64 (of 8 when no
+/* Lengths of buckets that waste least padding over these rows: at most 12, multiples of 64 (of 4 when no
  * row is longer than 512, where 64 would double the work), the last one holds the longest row of all
  * three splits. */
 typedef struct {

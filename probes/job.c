@@ -301,6 +301,14 @@ void lra_job_spec_free(lra_train_spec *s)
     lra_free((void *)(uintptr_t)s->title);
 }
 
+void lra_job_terminal(const lra_options *o)
+{
+    lra_log_level level = lra_option_flag(o, "quiet")     ? LRA_LOG_QUIET
+                          : lra_option_flag(o, "verbose") ? LRA_LOG_VERBOSE
+                                                          : LRA_LOG_NORMAL;
+    lra_terminal_init(level, lra_option_flag(o, "no-color"));
+}
+
 /* ---- result ------------------------------------------------------------------------------------------------ */
 
 static void add_baselines(const lra_job *r, lra_result *out)

@@ -45,5 +45,7 @@ void lra_job_spec_free(lra_train_spec *s);
  * 0, LRA_STOPPED or a negative code. */
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);
 int64_t lra_job_reach(const lra_job *r);
+/* -q, -v, --no-color */
+void lra_job_terminal(const lra_options *o);
 
 #endif

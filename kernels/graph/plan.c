@@ -163,11 +163,12 @@ static void add_cost(lra_plan *p, const lra_tensor *t)
     p->cost.n_nodes++;
 }
 
-/* One thread per 2 MFLOP of a node, on average: a small model is faster on one. */
+/* One thread per 20 MFLOP of a node, on average: a small model is faster on one, and its ladder on several
+ * processes. */
 static int threads_for(const lra_plan *p, int most)
 {
     double per_node = p->cost.n_nodes ? p->cost.flops / p->cost.n_nodes : 0;
-    int n = 1 + (int)(per_node / 2e6);
+    int n = 1 + (int)(per_node / 2e7);
     return n < most ? n : most;
 }
 

@@ -1,0 +1,320 @@
+/* lra-probe receptive-field: the ladder.  Residual convolutions of growing kernel size are trained with
+ * several seeds; what is done is skipped, what was interrupted goes on, and the result is computed from the
+ * result files alone.
+ * Several cells at once (--jobs) are processes of this same program. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/ladder.h"
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "probes/job.h"
+#include "probes/probe.h"
+#include "reports/report.h"
+
+enum { MAX_JOBS = 64 };
+
+static const lra_option own[] = {
+    {.name = "kernels",
+     .letter = 'k',
+     .kind = LRA_OPTION_INTS,
+     .min = 1,
+     .max = 65535,
+     .arg = "LIST",
+     .help = "kernel sizes, odd, separated by commas; default: the preset's"},
+    {.name = "seeds",
+     .letter = 's',
+     .kind = LRA_OPTION_INT,
+     .min = 1,
+     .max = LRA_LADDER_MAX_SEEDS,
+     .arg = "N",
+     .help = "seeds 0..N-1 of every kernel; default: the preset's"},
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = LRA_OPTION_INT,
+     .value = "1",
+     .min = 1,
+     .max = MAX_JOBS,
+     .arg = "N",
+     .help = "cells trained at once, each by a process of its own"},
+    {.name = "dry-run",
+     .kind = LRA_OPTION_FLAG,
+     .help = "print the plan and its cost, train nothing"},
+    {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_job_options, lra_common_options, NULL};
+static const lra_command command = {
+    .program = "lra-probe receptive-field",
+    .summary =
+        "Trains a ladder of small-kernel convolutions and measures how far a task needs to see.",
+    .usage = "",
+    .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
+                "  lra-probe receptive-field --task listops --kernels 5,11,31 --seeds 5 --jobs 2",
+    .max_args = 0,
+    .tables = tables,
+};
+
+/* One kernel with one seed. */
+typedef struct {
+    int64_t kernel, seed;
+    char *folder, *result;
+} cell;
+
+typedef struct {
+    lra_job job;
+    const lra_options *options;
+    int64_t kernel[LRA_LADDER_MAX_RUNGS];
+    int n_kernels, n_seeds, n_cells;
+    cell *cells;
+} ladder_run;
+
+/* ---- the plan ------------------------------------------------------------------------------------------------ */
+
+static void set_kernel(ladder_run *l, int64_t kernel)
+{
+    lra_config_set_int(l->job.model_config, "kernel", kernel);
+}
+
+static int read_kernels(ladder_run *l, const lra_preset *p, lra_err *e)
+{
+    if (lra_option_given(l->options, "kernels")) {
+        l->n_kernels = lra_option_ints(l->options, "kernels", l->kernel, LRA_LADDER_MAX_RUNGS);
+    } else {
+        for (const char *at = p->kernels; *at && l->n_kernels < LRA_LADDER_MAX_RUNGS;) {
+            char word[16] = {0};
+            size_t n = strcspn(at, ",");
+            memcpy(word, at, n < 15 ? n : 15);
+            lra_parse_int(word, &l->kernel[l->n_kernels++]);
+            at += n + (at[n] == ',');
+        }
+    }
+    for (int i = 0; i < l->n_kernels; i++) {
+        if (l->kernel[i] % 2 == 0)
+            return lra_fail_usage(e, "kernel %" PRId64 " is even, expected odd numbers",
+                                  l->kernel[i]);
+        if (i && l->kernel[i] <= l->kernel[i - 1])
+            return lra_fail_usage(e, "kernels must grow: %" PRId64 " follows %" PRId64,
+                                  l->kernel[i], l->kernel[i - 1]);
+    }
+    return 0;
+}
+
+/* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no ladder. */
+static int check_reach(ladder_run *l, lra_err *e)
+{
+    int64_t before = -1, T = l->job.data->max_length, reach = 0;
+    for (int i = 0; i < l->n_kernels; i++) {
+        set_kernel(l, l->kernel[i]);
+        reach = lra_job_reach(&l->job);
+        if (reach > T) reach = T;
+        if (reach == before)
+            return lra_fail_usage(e,
+                                  "kernels %" PRId64 " and %" PRId64 " both reach %" PRId64
+                                  " of %" PRId64 " tokens; leave one out",
+                                  l->kernel[i - 1], l->kernel[i], reach, T);
+        before = reach;
+    }
+    if (reach == 0) return lra_fail_usage(e, "no kernel above 1: there is no ladder");
+    return 0;
+}
+
+static int make_plan(ladder_run *l, lra_err *e)
+{
+    const lra_preset *p = lra_preset_find(l->job.task->name, l->job.preset);
+    if (!lra_config_has(l->job.model_config, "kernel"))
+        return lra_fail_usage(e, "model '%s' has no kernel size; the ladder needs 'resconv'",
+                              l->job.model->name);
+    if (read_kernels(l, p, e) != 0 || check_reach(l, e) != 0) return LRA_USAGE;
+    l->n_seeds = p->seeds;
+    if (lra_option_given(l->options, "seeds"))
+        l->n_seeds = (int)lra_option_int(l->options, "seeds");
+    l->cells = lra_alloc_array((size_t)(l->n_kernels * l->n_seeds), sizeof *l->cells);
+    for (int s = 0; s < l->n_seeds; s++)
+        for (int k = 0; k < l->n_kernels; k++) {
+            cell *c = &l->cells[l->n_cells++];
+            set_kernel(l, l->kernel[k]);
+            c->kernel = l->kernel[k], c->seed = s;
+            c->folder = lra_job_folder(&l->job, s);
+            c->result = lra_format("%s/result.h5", c->folder);
+        }
+    return 0;
+}
+
+/* What is planned and what it will cost, before anything is trained. */
+static int print_plan(ladder_run *l, lra_err *e)
+{
+    int done = 0;
+    for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
+    lra_note("ladder: %s, preset %s, %d kernels x %d seeds = %d runs, %d done", l->job.task->name,
+             l->job.preset, l->n_kernels, l->n_seeds, l->n_cells, done);
+    double seconds = 0;
+    for (int k = 0; k < l->n_kernels && done < l->n_cells; k++) {
+        lra_train_spec s;
+        lra_train_cost c;
+        char text[32];
+        int missing = 0;
+        for (int i = 0; i < l->n_cells; i++)
+            missing += l->cells[i].kernel == l->kernel[k] && !lra_file_exists(l->cells[i].result);
+        set_kernel(l, l->kernel[k]);
+        lra_job_spec(&l->job, 0, &s);
+        int rc = lra_train_estimate(&s, &l->job.device, true, &c, e);
+        lra_job_spec_free(&s);
+        if (rc != 0) return rc;
+        double cost = c.seconds_per_step * (double)c.steps;
+        seconds += cost * missing;
+        lra_note("  K = %-3" PRId64 " reach %-4" PRId64 " %7" PRId64 " parameters  %6" PRId64
+                 " steps of %.2f ms  %s a seed, %d to train",
+                 l->kernel[k], lra_job_reach(&l->job), c.parameters, c.steps,
+                 1e3 * c.seconds_per_step, lra_time_text(text, cost), missing);
+    }
+    char text[32];
+    double n_jobs = (double)lra_option_int(l->options, "jobs");
+    if (done < l->n_cells)
+        lra_note("about %s in all with %.0f at once", lra_time_text(text, seconds / n_jobs),
+                 n_jobs);
+    return 0;
+}
+
+/* ---- training -------------------------------------------------------------------------------------------------- */
+
+static int train_here(ladder_run *l, lra_err *e)
+{
+    for (int i = 0; i < l->n_cells; i++) {
+        const cell *c = &l->cells[i];
+        if (lra_file_exists(c->result)) continue;
+        double start = lra_now();
+        set_kernel(l, c->kernel);
+        int rc = lra_job_train(&l->job, c->seed, e);
+        if (rc != 0) return rc;
+        char text[32];
+        lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " trained in %s", i + 1, l->n_cells,
+                 c->kernel, c->seed, lra_time_text(text, lra_now() - start));
+    }
+    return 0;
+}
+
+/* The command of one cell: this program's `train` with the same options. */
+static char **cell_command(const ladder_run *l, const cell *c, const char *self)
+{
+    const lra_options *o = l->options;
+    char **argv = lra_alloc_array(256, sizeof *argv);
+    int n = 0;
+    argv[n++] = lra_copy_text(self);
+    argv[n++] = lra_copy_text("train");
+    static const char *const same[] = {"task",      "model", "preset",  "device",
+                                       "precision", "out",   "data-dir"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (lra_option_text(o, same[i]))
+            argv[n++] = lra_format("--%s=%s", same[i], lra_option_text(o, same[i]));
+    for (int i = 0; lra_option_repeat(o, "set", i) && n < 240; i++)
+        argv[n++] = lra_format("--set=%s", lra_option_repeat(o, "set", i));
+    argv[n++] = lra_format("--set=kernel=%" PRId64, c->kernel);
+    argv[n++] = lra_format("--seed=%" PRId64, c->seed);
+    argv[n++] = lra_format("--threads=%" PRId64, lra_option_int(o, "threads"));
+    argv[n++] = lra_copy_text("--quiet");
+    return argv;
+}
+
+static void free_command(char **argv)
+{
+    for (int i = 0; argv[i]; i++) lra_free(argv[i]);
+    lra_free(argv);
+}
+
+/* Deals the missing cells to at most n_jobs processes; the first failure lets the others finish. */
+static int train_apart(ladder_run *l, int n_jobs, lra_err *e)
+{
+    lra_process child[MAX_JOBS] = {{0}};
+    int running = 0, next = 0, rc = 0, finished = 0;
+    char *self = lra_self_path();
+    while (rc >= 0 && (running > 0 || next < l->n_cells)) {
+        bool may_start = rc == 0 && !lra_stop_signal();
+        while (may_start && next < l->n_cells && running < n_jobs) {
+            const cell *c = &l->cells[next++];
+            if (lra_file_exists(c->result)) continue;
+            int slot = 0;
+            while (child[slot].pid) slot++;
+            char **argv = cell_command(l, c, self);
+            rc = lra_process_start(&child[slot], argv, LRA_QUIET_OUT, e);
+            free_command(argv);
+            if (rc != 0) break;
+            running++;
+        }
+        if (!may_start) next = l->n_cells;
+        if (running == 0) break;
+        int status = 0;
+        if (lra_process_wait_any(child, n_jobs, &status, e) < 0) rc = LRA_FAILED;
+        running--;
+        if (status == LRA_EXIT_INTERRUPTED)
+            rc = LRA_STOPPED;
+        else if (status != 0 && rc == 0)
+            rc = lra_fail(e, "a run failed with exit code %d", status);
+        else
+            lra_note("  %d runs finished", ++finished);
+    }
+    lra_free(self);
+    return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
+}
+
+/* ---- the result ------------------------------------------------------------------------------------------------ */
+
+static int print_ladder(ladder_run *l, lra_err *e)
+{
+    lra_result **all = lra_alloc_array((size_t)l->n_cells, sizeof *all);
+    int n = 0, rc = 0;
+    for (int i = 0; i < l->n_cells && rc == 0; i++) {
+        all[n] = lra_result_read(l->cells[i].result, e);
+        if (all[n])
+            n++;
+        else
+            rc = LRA_FAILED;
+    }
+    if (rc == 0) rc = lra_report_ladder(stdout, all, n, "text", e);
+    lra_results_free(all, n);
+    return rc;
+}
+
+static int ladder(ladder_run *l, lra_err *e)
+{
+    int rc = lra_job_open(&l->job, l->options, e);
+    if (rc == 0) rc = lra_job_load_data(&l->job, e);
+    if (rc == 0) rc = make_plan(l, e);
+    if (rc == 0) rc = print_plan(l, e);
+    if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
+    int n_jobs = (int)lra_option_int(l->options, "jobs");
+    rc = n_jobs > 1 ? train_apart(l, n_jobs, e) : train_here(l, e);
+    if (rc == LRA_STOPPED) {
+        lra_note("stopped; checkpoints are saved, the same command goes on");
+        return LRA_EXIT_INTERRUPTED;
+    }
+    if (rc == 0) rc = print_ladder(l, e);
+    if (rc == 0)
+        printf("\nresults   %s/runs\nnext      lra-report figures --out %s\n", l->job.out,
+               l->job.out);
+    return rc;
+}
+
+static int run(int argc, char **argv, lra_err *e)
+{
+    ladder_run l = {.options = lra_options_parse(&command, argc, argv, e)};
+    int rc = l.options ? 0 : LRA_USAGE;
+    if (rc == 0 && lra_options_help_wanted(l.options)) {
+        lra_options_help(&command, stdout);
+    } else if (rc == 0) {
+        lra_job_terminal(l.options);
+        rc = ladder(&l, e);
+    }
+    for (int i = 0; i < l.n_cells; i++) {
+        lra_free(l.cells[i].folder);
+        lra_free(l.cells[i].result);
+    }
+    lra_free(l.cells);
+    lra_job_close(&l.job);
+    lra_options_free((lra_options *)(uintptr_t)l.options);
+    return rc;
+}
+
+const lra_probe lra_probe_receptive_field = {
+    "receptive-field", "the ladder: accuracy against reach, with intervals (the main job)", run};

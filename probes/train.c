@@ -1,0 +1,122 @@
+/* lra-probe train: one model on one task, one seed. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "probes/job.h"
+#include "probes/probe.h"
+
+static const lra_option own[] = {
+    {.name = "seed",
+     .letter = 's',
+     .kind = LRA_OPTION_INT,
+     .value = "0",
+     .min = 0,
+     .max = 1e9,
+     .arg = "N",
+     .help = "initial weights, order of the data, dropout"},
+    {.name = "dry-run",
+     .kind = LRA_OPTION_FLAG,
+     .help = "print FLOPs, bytes, memory and the estimated time, train nothing"},
+    {.name = "requeue",
+     .kind = LRA_OPTION_FLAG,
+     .help = "exit 75 instead of 130 when a signal stops the run"},
+    {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_job_options, lra_common_options, NULL};
+static const lra_command command = {
+    .program = "lra-probe train",
+    .summary = "Trains one model on one task; the same command goes on after an interruption.",
+    .usage = "",
+    .examples = "  lra-probe train --task listops --preset quick --set kernel=7 --seed 1\n"
+                "  lra-probe train --preset paper --set kernel=31 --dry-run",
+    .max_args = 0,
+    .tables = tables,
+};
+
+static int dry_run(const lra_job *r, int64_t seed, lra_err *e)
+{
+    lra_train_spec s;
+    lra_train_cost c;
+    char schedule[512], work[32], weights[32], time[32];
+    lra_job_spec(r, seed, &s);
+    lra_device device = r->device;
+    int rc = lra_train_estimate(&s, &device, true, &c, e);
+    if (rc == 0) {
+        s.schedule.steps_per_epoch = c.steps / s.schedule.epochs;
+        lra_schedule_text(&s.schedule, schedule, sizeof schedule);
+        printf("run          %s\nparameters   %" PRId64 "\nreach        %" PRId64
+               " tokens to each side\n",
+               s.folder, c.parameters, lra_job_reach(r));
+        printf("steps        %" PRId64 " of batch %" PRId64 "\nschedule     %s\nbuckets     ",
+               c.steps, s.batch, schedule);
+        for (int b = 0; b < c.buckets.n; b++) printf(" %" PRId64, c.buckets.length[b]);
+        printf(" tokens, padding %.1f %%\n", 100 * c.padding);
+        printf("step         %.3f GFLOP, %.1f MB at the longest bucket\n", c.step_flops / 1e9,
+               c.step_bytes / 1e6);
+        printf("memory       %s workspace, %s parameters\n", lra_size_text(work, c.workspace_bytes),
+               lra_size_text(weights, c.parameter_bytes));
+        printf("time         %s, %.2f ms a step (measured)\n",
+               lra_time_text(time, c.seconds_per_step * (double)c.steps), 1e3 * c.seconds_per_step);
+    }
+    lra_job_spec_free(&s);
+    return rc;
+}
+
+static int print_result(const lra_job *r, int64_t seed, lra_err *e)
+{
+    char *folder = lra_job_folder(r, seed), *path = lra_format("%s/result.h5", folder);
+    lra_result *result = lra_result_read(path, e);
+    if (result) {
+        uint8_t *right = lra_result_correct(result);
+        int64_t n_right = 0;
+        for (int64_t i = 0; i < result->n; i++) n_right += right[i];
+        char time[32];
+        printf("test accuracy %.2f %% (%" PRId64 " of %" PRId64
+               "), chance %.2f %%; validation selected "
+               "epoch %" PRId64 "; %" PRId64 " steps, %s\nwrote %s\n",
+               100.0 * (double)n_right / (double)result->n, n_right, result->n,
+               100 * lra_result_chance(result), result->best_epoch + 1, result->steps,
+               lra_time_text(time, result->seconds), path);
+        lra_free(right);
+    }
+    lra_result_free(result);
+    lra_free(folder);
+    lra_free(path);
+    return result ? 0 : LRA_FAILED;
+}
+
+static int train(const lra_options *o, lra_job *r, lra_err *e)
+{
+    int64_t seed = lra_option_int(o, "seed");
+    int rc = lra_job_open(r, o, e);
+    if (rc == 0) rc = lra_job_load_data(r, e);
+    if (rc != 0) return rc;
+    if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);
+    rc = lra_job_train(r, seed, e);
+    if (rc == LRA_STOPPED) {
+        lra_note("stopped; the checkpoint is saved, the same command goes on");
+        return lra_option_flag(o, "requeue") ? LRA_EXIT_REQUEUE : LRA_EXIT_INTERRUPTED;
+    }
+    return rc == 0 ? print_result(r, seed, e) : rc;
+}
+
+static int run(int argc, char **argv, lra_err *e)
+{
+    lra_options *o = lra_options_parse(&command, argc, argv, e);
+    if (!o) return LRA_USAGE;
+    lra_job r = {0};
+    int rc = 0;
+    if (lra_options_help_wanted(o)) {
+        lra_options_help(&command, stdout);
+    } else {
+        lra_job_terminal(o);
+        rc = train(o, &r, e);
+    }
+    lra_job_close(&r);
+    lra_options_free(o);
+    return rc;
+}
+
+const lra_probe lra_probe_train = {"train", "one model on one task -> run directory", run};
