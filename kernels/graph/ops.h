@@ -97,8 +97,7 @@ typedef struct {
     double beta1, beta2, eps; /* 0.9, 0.999, 1e-8 */
     double decay;
     double clip; /* global norm; 0: off */
-    double
-        rate; /* base rate, which the schedule scales: a spec "lr=0.001" is a part of it; 0: unused */
+    double rate; /* base rate, of which a spec "lr=0.001" is a part; 0: there is none */
 } lra_adamw_spec;
 lra_tensor *lra_adamw(lra_tensor *loss, int n, lra_tensor *const *params,
                       const lra_adamw_spec *spec);
