@@ -70,6 +70,13 @@ const lra_option lra_job_options[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "DIR",
      .help = "official raw files to import instead of generating"},
+    {.name = "checkpoint-every",
+     .kind = LRA_OPTION_REAL,
+     .value = "300",
+     .min = 0,
+     .max = 1e6,
+     .arg = "SECONDS",
+     .help = "at least this often, and after every epoch"},
     {.name = "debug-nodes",
      .kind = LRA_OPTION_FLAG,
      .help = "check every node of every step for non-finite values"},
@@ -173,6 +180,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     r->data_dir = lra_option_text(o, "data-dir");
     r->precision = "f32";
     r->debug_nodes = lra_option_flag(o, "debug-nodes");
+    r->checkpoint_every = lra_option_real(o, "checkpoint-every");
     r->task = lra_task_find(lra_option_text(o, "task"), e);
     if (!r->task) return LRA_USAGE;
     r->model = lra_model_find(lra_option_text(o, "model"), e);
@@ -273,7 +281,7 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .seed = (uint64_t)seed,
                           .augment = lra_config_int(c, "augment") != 0,
                           .debug_nodes = r->debug_nodes,
-                          .checkpoint_every = 300,
+                          .checkpoint_every = r->checkpoint_every,
                           .schedule = {.rate = lra_config_real(c, "rate"),
                                        .warmup = lra_config_real(c, "warmup"),
                                        .factor = lra_config_real(c, "factor"),
@@ -287,7 +295,8 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                                         .beta2 = lra_config_real(c, "beta2"),
                                         .eps = lra_config_real(c, "eps"),
                                         .decay = lra_config_real(c, "decay"),
-                                        .clip = lra_config_real(c, "clip")}};
+                                        .clip = lra_config_real(c, "clip"),
+                                        .rate = lra_config_real(c, "rate")}};
     s->title = lra_config_has(r->model_config, "kernel")
                    ? lra_format("%s %s K=%s seed %lld", r->task->name, r->model->name,
                                 lra_config_text(r->model_config, "kernel"), (long long)seed)

@@ -27,6 +27,7 @@ typedef struct {
     lra_device device;
     lra_dataset *data;
     bool debug_nodes;
+    double checkpoint_every; /* seconds */
 } lra_job;
 
 /* Reads the options; opens the device, not the data. */

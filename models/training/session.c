@@ -25,7 +25,10 @@ static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *
     p->train_plan = lra_plan_new(p->train.graph, s->params, s->space, 2, train_out, e);
     if (p->train_plan)
         p->eval_plan = lra_plan_new(p->eval.graph, s->params, s->space, 2, eval_out, e);
-    return p->eval_plan ? 0 : LRA_FAILED;
+    if (!p->eval_plan) return LRA_FAILED;
+    lra_plan_threads(p->train_plan, spec->threads);
+    lra_plan_threads(p->eval_plan, spec->threads);
+    return 0;
 }
 
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)

@@ -21,6 +21,7 @@ typedef struct {
     lra_schedule schedule; /* steps_per_epoch is filled in */
     lra_adamw_spec optimizer;
     bool augment;
+    int threads;             /* of every plan; 0: by its work */
     bool debug_nodes;        /* check every node of every step */
     double checkpoint_every; /* seconds */
     int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */
