@@ -1,0 +1,266 @@
+/* Every model of the registry: gradients in float64, padding, learning one batch, saving, errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+#include "kernels/cpu/device.h"
+#include "kernels/graph/op.h"
+#include "models/classifier.h"
+
+enum { B = 3, T = 12, VOCAB = 9, CLASSES = 4 };
+static const int32_t lengths[B] = {12, 7, 1};
+
+static lra_config *tiny(const lra_model *m)
+{
+    lra_err e;
+    lra_config *c = lra_config_parse(m->defaults, &e);
+    static const char *const small[] = {"layers=2", "width=6", "hidden=8"};
+    for (int i = 0; i < 3; i++)
+        if (lra_config_override(c, small[i], m->name, &e) != 0) fail_msg("%s", e.msg);
+    return c;
+}
+
+static void fill(int32_t *token, int32_t *label, int32_t pad)
+{
+    lra_rng r = lra_rng_new(5, 6, 7);
+    for (int b = 0; b < B; b++) {
+        label[b] = (int32_t)lra_rng_below(&r, CLASSES);
+        for (int t = 0; t < T; t++) {
+            int32_t word = (int32_t)lra_rng_below(&r, VOCAB);
+            token[b * T + t] = t < lengths[b] ? word : pad;
+        }
+    }
+}
+
+/* A model with its plan; everything in one place so that a test frees it with one call. */
+typedef struct {
+    lra_device device;
+    lra_config *config;
+    lra_classifier k;
+    lra_params *params;
+    lra_space *space;
+    lra_plan *plan;
+    lra_tensor *param[64], *grad[64], *update;
+    int n;
+} fixture;
+
+static void open_fixture(fixture *f, const lra_model *m, lra_type type, bool update)
+{
+    lra_err e = {{0}};
+    lra_head head = {VOCAB, CLASSES, LRA_POOL_MEAN};
+    memset(f, 0, sizeof *f);
+    assert_int_equal(lra_cpu_device(&f->device, 1, &e), 0);
+    f->config = tiny(m);
+    f->k = lra_classifier_build(type, LRA_TRAIN, m, f->config, &head, B, T);
+    f->n = lra_graph_params(f->k.graph, f->param);
+    assert_true(f->n < 64);
+    lra_tensor *out[66];
+    int n_out = 0;
+    out[n_out++] = f->k.loss;
+    out[n_out++] = f->k.logits;
+    if (update) {
+        lra_adamw_spec spec = {0.9, 0.999, 1e-8, 0, 0, 0.01};
+        f->update = lra_adamw(f->k.loss, f->n, f->param, &spec);
+        out[n_out++] = f->update;
+    } else {
+        lra_grad(f->k.loss, NULL, f->n, f->param, f->grad);
+        for (int i = 0; i < f->n; i++) out[n_out++] = f->grad[i];
+    }
+    f->params = lra_params_new(&f->device, 3);
+    f->space = lra_space_new(&f->device);
+    f->plan = lra_plan_new(f->k.graph, f->params, f->space, n_out, out, &e);
+    if (!f->plan) fail_msg("%s", e.msg);
+}
+
+static void close_fixture(fixture *f)
+{
+    lra_plan_free(f->plan);
+    lra_params_free(f->params);
+    lra_space_free(f->space);
+    lra_graph_free(f->k.graph);
+    lra_config_free(f->config);
+}
+
+static void set_batch(fixture *f, int32_t pad)
+{
+    int32_t token[B * T], label[B];
+    lra_err e;
+    fill(token, label, pad);
+    assert_int_equal(lra_set(f->plan, f->k.tokens, token, &e), 0);
+    assert_int_equal(lra_set(f->plan, f->k.length, lengths, &e), 0);
+    assert_int_equal(lra_set(f->plan, f->k.label, label, &e), 0);
+}
+
+static double loss_of(fixture *f)
+{
+    lra_err e;
+    double loss;
+    assert_int_equal(lra_run(f->plan, &e), 0);
+    assert_int_equal(lra_get(f->plan, f->k.loss, &loss, &e), 0);
+    return loss;
+}
+
+/* Central differences over every parameter, every 3rd element; ReLU kinks allow few outliers. */
+static void check_gradient(fixture *f, int i, int *n_checked, int *n_bad)
+{
+    lra_err e;
+    const char *path = lra_tensor_path(f->param[i]);
+    int64_t n = lra_elements(f->param[i]);
+    double *value = lra_alloc_array((size_t)n, sizeof *value);
+    double *grad = lra_alloc_array((size_t)n, sizeof *grad);
+    loss_of(f);
+    assert_int_equal(lra_get(f->plan, f->grad[i], grad, &e), 0);
+    assert_int_equal(lra_params_get(f->params, path, value, &e), 0);
+    for (int64_t j = 0; j < n; j += 3) {
+        double x = value[j], h = 1e-6, around[2];
+        for (int side = 0; side < 2; side++) {
+            value[j] = side ? x + h : x - h;
+            assert_int_equal(lra_params_set(f->params, path, value, &e), 0);
+            around[side] = loss_of(f);
+        }
+        value[j] = x;
+        double numeric = (around[1] - around[0]) / (2 * h);
+        ++*n_checked;
+        *n_bad += fabs(numeric - grad[j]) > 1e-6 * fmax(fabs(grad[j]), 1e-2);
+    }
+    assert_int_equal(lra_params_set(f->params, path, value, &e), 0);
+    lra_free(value);
+    lra_free(grad);
+}
+
+static void gradients_in_float64(void **state)
+{
+    (void)state;
+    for (int m = 0; lra_model_at(m); m++) {
+        fixture f;
+        int n_checked = 0, n_bad = 0;
+        open_fixture(&f, lra_model_at(m), LRA_F64, false);
+        set_batch(&f, 0);
+        for (int i = 0; i < f.n; i++) check_gradient(&f, i, &n_checked, &n_bad);
+        assert_true(n_checked > 100);
+        if (n_bad * 200 > n_checked)
+            fail_msg("%s: %d of %d derivatives are wrong", lra_model_at(m)->name, n_bad, n_checked);
+        close_fixture(&f);
+    }
+}
+
+static void padding_has_no_influence(void **state)
+{
+    (void)state;
+    for (int m = 0; lra_model_at(m); m++) {
+        fixture f;
+        lra_err e;
+        float logits[2][B * CLASSES];
+        open_fixture(&f, lra_model_at(m), LRA_F32, false);
+        for (int pad = 0; pad < 2; pad++) {
+            set_batch(&f, pad ? 8 : 0);
+            assert_int_equal(lra_run(f.plan, &e), 0);
+            assert_int_equal(lra_get(f.plan, f.k.logits, logits[pad], &e), 0);
+        }
+        assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+        close_fixture(&f);
+    }
+}
+
+/* 200 steps on one batch leave less than 10 % of the loss. */
+static void one_batch_is_learned(void **state)
+{
+    (void)state;
+    for (int m = 0; lra_model_at(m); m++) {
+        fixture f;
+        lra_err e;
+        float status[4], first = 0;
+        open_fixture(&f, lra_model_at(m), LRA_F32, true);
+        for (int i = 0; i < 200; i++) {
+            lra_step step = {.seed = 1, .step = (uint64_t)i, .rate = 0.01f};
+            set_batch(&f, 0);
+            assert_int_equal(lra_set(f.plan, lra_step_input(f.k.graph), &step, &e), 0);
+            assert_int_equal(lra_run(f.plan, &e), 0);
+            assert_int_equal(lra_get(f.plan, f.update, status, &e), 0);
+            if (i == 0) first = status[0];
+            assert_true(status[2] == 1);
+        }
+        assert_true(status[0] < 0.1f * first);
+        close_fixture(&f);
+    }
+}
+
+static void saved_parameters_are_the_same(void **state)
+{
+    (void)state;
+    for (int m = 0; lra_model_at(m); m++) {
+        fixture a, b;
+        lra_err e = {{0}};
+        open_fixture(&a, lra_model_at(m), LRA_F32, false);
+        lra_h5 *file = lra_h5_create("model_test.h5", "checkpoint", &e);
+        assert_non_null(file);
+        assert_int_equal(lra_params_write(a.params, file, &e), 0);
+        assert_int_equal(lra_h5_commit(file, &e), 0);
+        open_fixture(&b, lra_model_at(m), LRA_F32, false);
+        uint64_t hash = lra_params_hash(a.params);
+        float zero[4096] = {0};
+        assert_int_equal(lra_params_set(b.params, lra_params_path(b.params, 0), zero, &e), 0);
+        assert_true(lra_params_hash(b.params) != hash);
+        file = lra_h5_open("model_test.h5", "checkpoint", &e);
+        assert_non_null(file);
+        assert_int_equal(lra_params_read(b.params, file, &e), 0);
+        lra_h5_close(file);
+        assert_true(lra_params_hash(b.params) == hash);
+        remove("model_test.h5");
+        close_fixture(&a);
+        close_fixture(&b);
+    }
+}
+
+static void reach_and_size_of_resconv(void **state)
+{
+    (void)state;
+    lra_err e;
+    lra_head head = {18, 10, LRA_POOL_MEAN};
+    lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
+    lra_config_set(c, "kernel", "61");
+    assert_int_equal(lra_model_resconv.reach(c), 180);
+    /* embedding, 6 (norm + convolution + linear), norm, head */
+    int64_t layer = 2 * 128 + 61 * 128 * 256 + 256 + 256 * 128 + 128;
+    assert_int_equal(lra_classifier_parameters(&lra_model_resconv, c, &head),
+                     18 * 128 + 6 * layer + 2 * 128 + 128 * 10 + 10);
+    lra_config_free(c);
+}
+
+static void bad_configurations_are_named(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_head head = {18, 10, LRA_POOL_MEAN};
+    lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
+    lra_config_set(c, "kernel", "4");
+    lra_classifier k = lra_classifier_build(LRA_F32, LRA_EVAL, &lra_model_resconv, c, &head, 2, 8);
+    assert_int_equal(lra_graph_check(k.graph, &e), -1);
+    assert_string_equal(e.msg, "'encoder': kernel is 4, expected an odd number from 1");
+    lra_graph_free(k.graph);
+    assert_null(lra_model_find("resconf", &e));
+    assert_string_equal(e.msg, "unknown model 'resconf'; did you mean 'resconv'? ('lra-probe list "
+                               "models' shows all)");
+    lra_config_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_in_float64),
+        cmocka_unit_test(padding_has_no_influence),
+        cmocka_unit_test(one_batch_is_learned),
+        cmocka_unit_test(saved_parameters_are_the_same),
+        cmocka_unit_test(reach_and_size_of_resconv),
+        cmocka_unit_test(bad_configurations_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
