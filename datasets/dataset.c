@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
@@ -196,7 +197,20 @@ static int read_cache(lra_dataset *d, const char *path, lra_err *e)
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
-static int prepare(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
+/* Two processes that need the same data: one makes them, the other waits. */
+static int wait_for_lock(const char *path, lra_err *e)
+{
+    char *name = lra_format("%s.lock", path);
+    int lock = lra_lock(name, e);
+    for (int i = 0; lock < 0 && i < 6000 && lra_file_exists(name); i++) {
+        nanosleep(&(struct timespec){0, 100000000}, NULL);
+        lock = lra_lock(name, e);
+    }
+    lra_free(name);
+    return lock;
+}
+
+static int make_data(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
 {
     if (lra_file_exists(path)) return read_cache(d, path, e);
     double start = lra_now();
@@ -209,6 +223,16 @@ static int prepare(lra_dataset *d, const char *path, const char *data_dir, lra_e
              (long long)d->split[1].n, (long long)d->split[2].n,
              lra_time_text(text, lra_now() - start));
     return write_cache(d, path, e);
+}
+
+static int prepare(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
+{
+    if (lra_file_exists(path)) return read_cache(d, path, e);
+    int lock = wait_for_lock(path, e);
+    if (lock < 0) return LRA_FAILED;
+    int rc = make_data(d, path, data_dir, e);
+    lra_unlock(lock);
+    return rc;
 }
 
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
