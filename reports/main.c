@@ -1,8 +1,296 @@
-/* lra-report: the command line. */
+/* lra-report: tables and figures from result files alone. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+#include <gsl/gsl_errno.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/options.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "kernels/base/version.h"
+#include "reports/report.h"
+
+static const lra_report_table *const tables[] = {
+#define LRA_TABLE(name) &lra_table_##name,
+#include "reports/tables.def"
+#undef LRA_TABLE
+};
+static const lra_report_figure *const figures[] = {
+#define LRA_FIGURE(name) &lra_figure_##name,
+#include "reports/figures.def"
+#undef LRA_FIGURE
+};
+enum { N_TABLES = sizeof tables / sizeof *tables, N_FIGURES = sizeof figures / sizeof *figures };
+
+static const lra_option common[] = {
+    {.name = "out",
+     .letter = 'o',
+     .kind = LRA_OPTION_TEXT,
+     .value = "lra-out",
+     .arg = "DIR",
+     .help = "where results are read and figures are written"},
+    {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
+    {.name = NULL}};
+static const lra_option table_options[] = {{.name = "table",
+                                            .kind = LRA_OPTION_TEXT,
+                                            .value = "ladder",
+                                            .arg = "ID",
+                                            .help = "which table ('lra-report list')"},
+                                           {.name = "format",
+                                            .letter = 'f',
+                                            .kind = LRA_OPTION_CHOICE,
+                                            .value = "text",
+                                            .choices = "text|markdown|latex|csv|json",
+                                            .help = "how it is printed"},
+                                           {.name = NULL}};
+static const lra_option figure_options[] = {{.name = "figure",
+                                             .kind = LRA_OPTION_TEXT,
+                                             .value = "loc-T1",
+                                             .arg = "ID",
+                                             .help = "which figure ('lra-report list')"},
+                                            {.name = "format",
+                                             .letter = 'f',
+                                             .kind = LRA_OPTION_TEXT,
+                                             .value = "pdf,svg,png",
+                                             .arg = "LIST",
+                                             .help = "pdf, svg, png, separated by commas"},
+                                            {.name = NULL}};
+static const lra_option *const table_tables[] = {table_options, common, NULL};
+static const lra_option *const figure_tables[] = {figure_options, common, NULL};
+static const lra_option *const plain_tables[] = {common, NULL};
+static const lra_command commands[] = {
+    {"lra-report tables", "Prints a table from result files.", "[RESULT...]",
+     "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5", 0,
+     -1, table_tables},
+    {"lra-report figures", "Draws a figure from result files with gnuplot.", "[RESULT...]",
+     "  lra-report figures --out lra-out\n  lra-report figures --format png --out lra-out", 0, -1,
+     figure_tables},
+    {"lra-report show", "Prints what a result file holds.", "RESULT...",
+     "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", 1, -1, plain_tables},
+    {"lra-report list", "Lists the tables and figures.", "",
+     "  lra-report list\n  lra-report list -q", 0, 0, plain_tables}};
+static const char *const names[] = {"tables", "figures", "show", "list"};
+enum { N_COMMANDS = sizeof names / sizeof *names };
+
+/* Results of the places named, or of --out. */
+static int load(const lra_options *o, lra_result ***list, lra_err *e)
 {
-    fputs("lra-report\n", stderr);
-    return 2;
+    int n = 0;
+    *list = NULL;
+    if (lra_option_n_args(o) == 0) return lra_results_load(lra_option_text(o, "out"), list, e);
+    for (int i = 0; i < lra_option_n_args(o); i++) {
+        lra_result **more;
+        int n_more = lra_results_load(lra_option_arg(o, i), &more, e);
+        if (n_more < 0) {
+            lra_results_free(*list, n);
+            *list = NULL;
+            return LRA_FAILED;
+        }
+        *list = lra_resize(*list, (size_t)(n + n_more + 1) * sizeof **list);
+        for (int k = 0; k < n_more; k++) (*list)[n + k] = more[k];
+        n += n_more;
+        lra_free(more);
+    }
+    return n;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------------------------- */
+
+static int print_tables(const lra_options *o, lra_err *e)
+{
+    const char *ids[N_TABLES];
+    int chosen = -1;
+    for (int i = 0; i < N_TABLES; i++) {
+        ids[i] = tables[i]->name;
+        if (strcmp(ids[i], lra_option_text(o, "table")) == 0) chosen = i;
+    }
+    if (chosen < 0)
+        return lra_fail_unknown(e, "table", lra_option_text(o, "table"), N_TABLES, ids,
+                                "lra-report list");
+    lra_result **list;
+    int n = load(o, &list, e);
+    if (n < 0) return LRA_FAILED;
+    int rc = tables[chosen]->print(stdout, list, n, lra_option_text(o, "format"), e);
+    lra_results_free(list, n);
+    return rc;
+}
+
+/* ---- figures --------------------------------------------------------------------------------------------------- */
+
+static int check_formats(const char *list, lra_err *e)
+{
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ",");
+        bool known = n == 3 &&
+                     (!strncmp(at, "pdf", 3) || !strncmp(at, "svg", 3) || !strncmp(at, "png", 3));
+        if (!known)
+            return lra_fail_usage(e, "format '%.*s' is unknown, expected pdf, svg or png", (int)n,
+                                  at);
+        at += n + (at[n] == ',');
+    }
+    return *list ? 0 : lra_fail_usage(e, "no format, expected pdf, svg or png");
+}
+
+/* Runs the script with one terminal in the folder of the figure. */
+static int draw(const lra_report_figure *f, const char *folder, const char *format, lra_err *e)
+{
+    lra_text t = {0};
+    if (strcmp(format, "png") == 0)
+        lra_text_add(&t,
+                     "set terminal pngcairo size %d,%d font 'Sans,9' fontscale 2.2 linewidth 2.2 "
+                     "pointscale 2.2\n",
+                     (int)(f->width_cm / 2.54 * 220), (int)(f->height_cm / 2.54 * 220));
+    else if (strcmp(format, "pdf") == 0)
+        lra_text_add(&t, "set terminal pdfcairo size %gcm,%gcm font 'Sans,9'\n", f->width_cm,
+                     f->height_cm);
+    else
+        lra_text_add(&t, "set terminal svg size %d,%d dynamic font 'Sans,9'\n",
+                     (int)(f->width_cm / 2.54 * 96), (int)(f->height_cm / 2.54 * 96));
+    lra_text_add(&t, "cd '%s'\nset output '%s.%s.tmp'\nload '%s.gp'\nset output\n", folder, f->name,
+                 format, f->name);
+    char *argv[] = {(char[]){"gnuplot"}, (char[]){"-"}, NULL}, *said = NULL;
+    int status = lra_process_run(argv, t.s, NULL, &said, e);
+    lra_text_free(&t);
+    if (status < 0)
+        lra_fail_in(e, "'%s/%s.gp' and '.dat' are written, not drawn (install gnuplot)", folder,
+                    f->name);
+    else if (status > 0)
+        lra_fail(e, "gnuplot failed on '%s/%s.gp': %.200s", folder, f->name, said);
+    lra_free(said);
+    if (status != 0) return LRA_FAILED;
+    char *from = lra_format("%s/%s.%s.tmp", folder, f->name, format);
+    char *to = lra_format("%s/%s.%s", folder, f->name, format);
+    int rc = rename(from, to) == 0 ? 0 : lra_fail_errno(e, "cannot write '%s'", to);
+    if (rc == 0) printf("wrote %s\n", to);
+    lra_free(from);
+    lra_free(to);
+    return rc;
+}
+
+static int draw_all(const lra_report_figure *f, const char *folder, const char *formats, lra_err *e)
+{
+    int rc = 0;
+    for (const char *at = formats; *at && rc == 0;) {
+        char format[4] = {at[0], at[1], at[2], 0};
+        rc = draw(f, folder, format, e);
+        at += 3 + (at[3] == ',');
+    }
+    return rc;
+}
+
+static int draw_figures(const lra_options *o, lra_err *e)
+{
+    const char *ids[N_FIGURES], *formats = lra_option_text(o, "format");
+    int chosen = -1;
+    for (int i = 0; i < N_FIGURES; i++) {
+        ids[i] = figures[i]->name;
+        if (strcmp(ids[i], lra_option_text(o, "figure")) == 0) chosen = i;
+    }
+    if (chosen < 0)
+        return lra_fail_unknown(e, "figure", lra_option_text(o, "figure"), N_FIGURES, ids,
+                                "lra-report list");
+    if (check_formats(formats, e) != 0) return LRA_USAGE;
+    lra_result **list;
+    int n = load(o, &list, e);
+    if (n < 0) return LRA_FAILED;
+    char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
+    int rc = lra_folder_make(folder, e);
+    if (rc == 0) rc = figures[chosen]->write(folder, list, n, e);
+    if (rc == 0) rc = draw_all(figures[chosen], folder, formats, e);
+    lra_free(folder);
+    lra_results_free(list, n);
+    return rc;
+}
+
+/* ---- show, list ------------------------------------------------------------------------------------------------ */
+
+static void show_one(const lra_result *r)
+{
+    uint8_t *right = lra_result_correct(r);
+    int64_t n_right = 0;
+    char time[32];
+    for (int64_t i = 0; i < r->n; i++) n_right += right[i];
+    printf("%s %s, preset %s, seed %" PRId64 ", %s on %s, revision %s\n", r->task, r->model,
+           r->preset, r->seed, r->precision, r->device, r->revision);
+    printf("  test %.2f %% of %" PRId64 ", chance %.2f %%; %" PRId64 " parameters, %" PRId64
+           " steps, best epoch %" PRId64 " of %" PRId64 ", %s\n",
+           100.0 * (double)n_right / (double)r->n, r->n, 100 * lra_result_chance(r), r->parameters,
+           r->steps, r->best_epoch + 1, r->n_epochs, lra_time_text(time, r->seconds));
+    for (const char *line = r->config; *line; line += strcspn(line, "\n") + 1)
+        printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+    lra_free(right);
+}
+
+static int show(const lra_options *o, lra_err *e)
+{
+    lra_result **list;
+    int n = load(o, &list, e);
+    for (int i = 0; i < n; i++) show_one(list[i]);
+    if (n >= 0) lra_results_free(list, n);
+    return n < 0 ? LRA_FAILED : 0;
+}
+
+static int list_all(void)
+{
+    for (int i = 0; i < N_TABLES; i++)
+        printf("table   %-10s%s\n", tables[i]->name, tables[i]->summary);
+    for (int i = 0; i < N_FIGURES; i++)
+        printf("figure  %-10s%s\n", figures[i]->name, figures[i]->summary);
+    return 0;
+}
+
+/* ---- main ------------------------------------------------------------------------------------------------------ */
+
+static int run(int command, int argc, char **argv, lra_err *e)
+{
+    lra_options *o = lra_options_parse(&commands[command], argc, argv, e);
+    if (!o) return LRA_USAGE;
+    int rc = 0;
+    if (lra_options_help_wanted(o)) {
+        lra_options_help(&commands[command], stdout);
+    } else {
+        if (lra_option_flag(o, "quiet")) lra_terminal_init(LRA_LOG_QUIET, false);
+        if (command == 0) rc = print_tables(o, e);
+        if (command == 1) rc = draw_figures(o, e);
+        if (command == 2) rc = show(o, e);
+        if (command == 3) rc = list_all();
+    }
+    lra_options_free(o);
+    return rc;
+}
+
+static void help(FILE *out)
+{
+    fprintf(out,
+            "Makes tables and figures from result files.\n\nusage: lra-report COMMAND [options]\n\n"
+            "examples:\n  lra-report tables --out lra-out\n  lra-report figures --out lra-out\n\n"
+            "commands:\n");
+    for (int i = 0; i < N_COMMANDS; i++) fprintf(out, "  %-10s%s\n", names[i], commands[i].summary);
+}
+
+int main(int argc, char **argv)
+{
+    lra_err e = {{0}};
+    gsl_set_error_handler_off();
+    lra_signals_init();
+    lra_terminal_init(LRA_LOG_NORMAL, false);
+    if (argc < 2 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
+        help(argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lra-report %s (%s)\n", LRA_VERSION, lra_revision());
+        return 0;
+    }
+    int command = 0;
+    while (command < N_COMMANDS && strcmp(argv[1], names[command]) != 0) command++;
+    int rc = command < N_COMMANDS
+                 ? run(command, argc - 2, argv + 2, &e)
+                 : lra_fail_unknown(&e, "command", argv[1], N_COMMANDS, names, "lra-report --help");
+    if (fflush(stdout) != 0 && rc == 0) rc = lra_fail_errno(&e, "cannot write the output");
+    if (rc < 0) fprintf(stderr, "lra-report: %s\n", e.msg);
+    return rc == LRA_USAGE ? 2 : rc < 0 ? 1 : rc;
 }

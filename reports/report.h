@@ -9,4 +9,24 @@
 /* The ladder of n results as a table; format: text markdown latex csv json. */
 int lra_report_ladder(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e);
 
+/* A table or a figure: one file and one line in tables.def or figures.def. */
+typedef struct {
+    const char *name, *summary;
+    int (*print)(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e);
+} lra_report_table;
+
+/* Writes FOLDER/NAME.dat and FOLDER/NAME.gp; the caller runs gnuplot on the script. */
+typedef struct {
+    const char *name, *summary;
+    int (*write)(const char *folder, lra_result *const *list, int n, lra_err *e);
+    double width_cm, height_cm;
+} lra_report_figure;
+
+#define LRA_TABLE(name) extern const lra_report_table lra_table_##name;
+#include "reports/tables.def"
+#undef LRA_TABLE
+#define LRA_FIGURE(name) extern const lra_report_figure lra_figure_##name;
+#include "reports/figures.def"
+#undef LRA_FIGURE
+
 #endif

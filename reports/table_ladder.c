@@ -130,3 +130,6 @@ int lra_report_ladder(FILE *out, lra_result *const *list, int n, const char *for
     if (n_views > 0) lra_ladder_views_free(views, n_views);
     return rc;
 }
+
+const lra_report_table lra_table_ladder = {
+    "ladder", "accuracy against reach, baselines, locality index", lra_report_ladder};
