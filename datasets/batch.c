@@ -14,7 +14,10 @@ enum { WINDOW = 64, ORDER_STREAM = 0x4F52, AUGMENT_STREAM = 0x4155 };
  * (number of rows with i < length <= j) * j. */
 lra_buckets lra_buckets_find(const lra_dataset *d)
 {
-    int64_t unit = d->max_length <= 512 ? 4 : 64, n = (d->max_length + unit - 1) / unit;
+    int64_t unit = d->max_length > 512  ? 64
+                   : d->max_length > 64 ? 8
+                                        : 2,
+            n = (d->max_length + unit - 1) / unit;
     int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below); /* rows of at most i units */
     const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT];
     for (int64_t i = 0; i < train->n; i++)

@@ -10,9 +10,9 @@
 
 enum { LRA_MAX_BUCKETS = 12 };
 
-/* Lengths of buckets that waste least padding over these rows: at most 12, multiples of 64 (of 4 when no
- * row is longer than 512, where 64 would double the work), the last one holds the longest row of all
- * three splits. */
+/* Lengths of buckets that waste least padding over the training rows: at most 12, multiples of 64, the
+ * last one holds the longest row of all three splits.  Short rows get a finer unit, where 64 would double
+ * the work: 4 when no row is longer than 512, 2 when none is longer than 64. */
 typedef struct {
     int n;
     int64_t length[LRA_MAX_BUCKETS];

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
@@ -38,9 +37,10 @@ const lra_task *lra_task_find(const char *name, lra_err *e)
 
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
 {
-    const char *changes = "";
-    if (strcmp(preset, "quick") == 0) changes = t->quick;
-    if (strcmp(preset, "small") == 0) changes = t->small;
+    const char *changes = strcmp(preset, "quick") == 0   ? t->quick
+                          : strcmp(preset, "small") == 0 ? t->small
+                          : strcmp(preset, "paper") == 0 ? ""
+                                                         : NULL;
     if (!changes) {
         lra_fail_usage(e, "task '%s' has no preset '%s'", t->name, preset);
         return NULL;
@@ -179,7 +179,7 @@ static int read_split(lra_h5 *f, int s, lra_dataset *d, lra_err *e)
     return rc;
 }
 
-static int read_cache(lra_dataset *d, const char *path, lra_err *e)
+static int read_parts(lra_dataset *d, const char *path, lra_err *e)
 {
     lra_h5 *f = lra_h5_open(path, "data", e);
     if (!f) return LRA_FAILED;
@@ -191,28 +191,19 @@ static int read_cache(lra_dataset *d, const char *path, lra_err *e)
         rc = lra_fail(e, "fingerprint is %s, stored is %s", d->fingerprint, stored);
     lra_free(stored);
     lra_h5_close(f);
-    if (rc != 0) return lra_fail_in(e, "cannot use '%s' (remove it to make it anew)", path);
-    return 0;
+    return rc;
+}
+
+static int read_cache(lra_dataset *d, const char *path, lra_err *e)
+{
+    if (read_parts(d, path, e) == 0) return 0;
+    return lra_fail_in(e, "cannot use '%s' (remove it to make it anew)", path);
 }
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
-/* Two processes that need the same data: one makes them, the other waits. */
-static int wait_for_lock(const char *path, lra_err *e)
+static int make_cache(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
 {
-    char *name = lra_format("%s.lock", path);
-    int lock = lra_lock(name, e);
-    for (int i = 0; lock < 0 && i < 6000 && lra_file_exists(name); i++) {
-        nanosleep(&(struct timespec){0, 100000000}, NULL);
-        lock = lra_lock(name, e);
-    }
-    lra_free(name);
-    return lock;
-}
-
-static int make_data(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
-{
-    if (lra_file_exists(path)) return read_cache(d, path, e);
     double start = lra_now();
     int rc = data_dir ? d->task->import(data_dir, d->split, e)
                       : d->task->make(d->config, d->split, e);
@@ -225,14 +216,36 @@ static int make_data(lra_dataset *d, const char *path, const char *data_dir, lra
     return write_cache(d, path, e);
 }
 
+/* One process makes the file, another that comes meanwhile is told so. */
 static int prepare(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
 {
     if (lra_file_exists(path)) return read_cache(d, path, e);
-    int lock = wait_for_lock(path, e);
-    if (lock < 0) return LRA_FAILED;
-    int rc = make_data(d, path, data_dir, e);
+    char *lock_path = lra_format("%s.lock", path);
+    int lock = lra_lock(lock_path, e), rc = lock < 0 ? LRA_FAILED : 0;
+    if (rc == 0)
+        rc = lra_file_exists(path) ? read_cache(d, path, e) : make_cache(d, path, data_dir, e);
+    if (lock >= 0) lra_file_remove(lock_path, NULL);
     lra_unlock(lock);
+    lra_free(lock_path);
     return rc;
+}
+
+/* Imported data depend on the bytes of their files alone, generated data on the parameters. */
+static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
+{
+    if (!data_dir) {
+        d->config = lra_config_copy(c);
+        return 0;
+    }
+    if (!d->task->import)
+        return lra_fail_usage(e, "task '%s' cannot be imported, only generated", d->task->name);
+    uint64_t hash;
+    if (d->task->import_hash(data_dir, &hash, e) != 0) return LRA_FAILED;
+    char hex[17];
+    snprintf(hex, sizeof hex, "%016" PRIx64, hash);
+    d->config = lra_config_new();
+    lra_config_set(d->config, "import", hex);
+    return 0;
 }
 
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
@@ -240,14 +253,14 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
 {
     lra_dataset *d = lra_alloc(sizeof *d);
     d->task = t;
-    d->config = lra_config_copy(c);
-    if (data_dir) lra_config_set(d->config, "import", data_dir);
-    char hash[17];
-    lra_config_hash(d->config, hash);
-    char *folder = lra_format("%s/data", out);
-    char *path = lra_format("%s/%s-%s.h5", folder, t->name, hash);
-    int rc = lra_folder_make(folder, e);
-    if (rc == 0) rc = prepare(d, path, data_dir, e);
+    char hash[17], *folder = lra_format("%s/data", out), *path = NULL;
+    int rc = name_data(d, c, data_dir, e);
+    if (rc == 0) rc = lra_folder_make(folder, e);
+    if (rc == 0) {
+        lra_config_hash(d->config, hash);
+        path = lra_format("%s/%s-%s.h5", folder, t->name, hash);
+        rc = prepare(d, path, data_dir, e);
+    }
     lra_free(folder);
     lra_free(path);
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++)

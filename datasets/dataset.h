@@ -37,16 +37,32 @@ struct lra_task {
     const char *defaults;           /* parameters as for lra_config_parse(): the paper's */
     /* Parameters that a preset changes; NULL: no such preset of this task. */
     const char *quick, *small;
+    /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
+    int (*validate)(const lra_config *c, lra_err *e);
     /* Fills the splits; rows are distinct across them and depend on the parameters alone. */
     int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
-    /* The same from the official files in a folder. */
+    /* The same from the official files in a folder; import_hash: xxh3-64 of their bytes. */
     int (*import)(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err *e);
+    int (*import_hash)(const char *folder, uint64_t *hash, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
     void (*augment)(lra_rng *rng, uint16_t *token, int64_t n);
     /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns; returns
      * its name, NULL after the last. */
     const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
                             int32_t *predicted);
+
+    /* Groups of rows that tables tell apart (ListOps: the operator at the root).  Nullable: all. */
+    int n_groups;
+    const char *const *group_names;
+    int (*group)(const uint16_t *token, int64_t n);
+    /* The splits as official files in a folder, which exists.  Nullable. */
+    int (*write)(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e);
+    /* Appends the rows of one official file, every label recomputed.  Nullable. */
+    int (*check)(const char *path, lra_sequences *out, lra_err *e);
+    /* The file names of write(), for check() of a folder.  Nullable. */
+    const char *const *file_names; /* (LRA_N_SPLITS) */
+    /* Draws a row for people.  Nullable. */
+    void (*show)(const uint16_t *token, int64_t n, FILE *out);
 };
 
 #define LRA_TASK(name) extern const lra_task lra_task_##name;

@@ -5,21 +5,27 @@
  * Token ids are fixed; the public pipelines number tokens by frequency or at random.
  * Known: the best constant is right in 16.9 % of benchmark rows, the majority label of the root operator
  * in 36.1 %. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "datasets/dataset.h"
 #include "datasets/listops_file.h"
+#include "datasets/listops_show.h"
 #include "datasets/listops_tree.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 
 enum { STREAM = 0x4C4F, BLOCK = 4096, MAX_FRUITLESS = 1 << 20 };
+static const char *const file_names[LRA_N_SPLITS] = {"basic_train.tsv", "basic_val.tsv",
+                                                     "basic_test.tsv"};
+static const char *const group_names[LISTOPS_OPS + 1] = {"MIN", "MAX", "MED", "SM", "digit"};
 
 /* ---- make ------------------------------------------------------------------------------------------- */
 
 static int read_shape(const lra_config *c, lra_listops_shape *s, lra_err *e)
 {
+    const char *root = lra_config_text(c, "root");
+    if (strcmp(root, "op") != 0 && strcmp(root, "any") != 0)
+        return lra_fail_usage(e, "root is '%s', expected op or any", root);
     *s = (lra_listops_shape){
         lra_config_int(c, "max-depth"),  lra_config_int(c, "max-args"),
         lra_config_int(c, "min-length"), lra_config_int(c, "max-length"),
@@ -36,6 +42,23 @@ static int read_shape(const lra_config *c, lra_listops_shape *s, lra_err *e)
     if (s->op <= 0 || s->op >= 1)
         return lra_fail_usage(e, "op is %g, expected a probability between 0 and 1", s->op);
     return 0;
+}
+
+/* Some tree must be acceptable, and not too rare: drawing until one is accepted has to end. */
+static int check_shape(const lra_listops_shape *s, uint64_t seed, lra_err *e)
+{
+    enum { TRIES = 200000 };
+    uint16_t *token = lra_alloc_array((size_t)s->max_length + 2, sizeof *token);
+    lra_rng rng = lra_rng_new(seed, STREAM + 1, 0);
+    int64_t n = lra_listops_try(s, &rng, TRIES, token);
+    lra_free(token);
+    if (n > 0) return 0;
+    return lra_fail_usage(e,
+                          "none of %d trees of depth <= %lld with 2 to %lld arguments has a "
+                          "length between %lld and %lld; raise max-depth or max-args, or widen "
+                          "the lengths",
+                          (int)TRIES, (long long)s->max_depth, (long long)s->max_args,
+                          (long long)s->min_length, (long long)s->max_length);
 }
 
 /* Rows seen so far, by hash; open addressing. */
@@ -90,21 +113,47 @@ static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t 
     return rc;
 }
 
+static int read_counts(const lra_config *c, int64_t n[LRA_N_SPLITS], lra_err *e)
+{
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        n[s] = lra_config_int(c, lra_split_names[s]);
+        if (n[s] < 1 || n[s] > (int64_t)1 << 28)
+            return lra_fail_usage(e, "%s is %lld rows, expected 1 to 2^28", lra_split_names[s],
+                                  (long long)n[s]);
+    }
+    return 0;
+}
+
+static int validate(const lra_config *c, lra_err *e)
+{
+    lra_listops_shape s;
+    int64_t n[LRA_N_SPLITS];
+    if (read_shape(c, &s, e) != 0 || read_counts(c, n, e) != 0) return LRA_USAGE;
+    return check_shape(&s, (uint64_t)lra_config_int(c, "data-seed"), e);
+}
+
 static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     lra_listops_shape s;
-    int64_t n[LRA_N_SPLITS] = {lra_config_int(c, "train"), lra_config_int(c, "val"),
-                               lra_config_int(c, "test")};
-    if (read_shape(c, &s, e) != 0) return LRA_USAGE;
+    int64_t n[LRA_N_SPLITS];
+    if (validate(c, e) != 0 || read_shape(c, &s, e) != 0 || read_counts(c, n, e) != 0)
+        return LRA_USAGE;
     int64_t total = n[0] + n[1] + n[2];
-    if (n[0] < 1 || n[1] < 1 || n[2] < 1 || total > (int64_t)1 << 28)
-        return lra_fail_usage(e, "every split needs at least one row");
     seen_rows seen = {NULL, 1023};
     while ((int64_t)seen.mask < 2 * total) seen.mask = 2 * seen.mask + 1;
     seen.slot = lra_alloc_array((size_t)seen.mask + 1, sizeof *seen.slot);
-    int rc = fill_splits(&s, (uint64_t)lra_config_int(c, "data-seed"), n, split, &seen, e);
+    uint64_t seed = (uint64_t)lra_config_int(c, "data-seed");
+    int rc = fill_splits(&s, seed, n, split, &seen, e);
     lra_free(seen.slot);
     return rc;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+/* Path of the official file of a split in a folder found before; caller frees. */
+static char *file_of(const char *folder, int split)
+{
+    return lra_format("%s/%s", folder, file_names[split]);
 }
 
 static int import(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err *e)
@@ -112,12 +161,55 @@ static int import(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err
     char *found = lra_listops_folder(folder, e);
     int rc = found ? 0 : LRA_FAILED;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
-        char *path = lra_format("%s/basic_%s.tsv", found, lra_split_names[s]);
+        char *path = file_of(found, s);
         rc = lra_listops_read(path, true, &split[s], e);
         lra_free(path);
     }
     lra_free(found);
     return rc;
+}
+
+static int import_hash(const char *folder, uint64_t *hash, lra_err *e)
+{
+    char *found = lra_listops_folder(folder, e);
+    uint64_t part[LRA_N_SPLITS] = {0};
+    int rc = found ? 0 : LRA_FAILED;
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+        char *path = file_of(found, s);
+        size_t n;
+        char *bytes = lra_file_read(path, (size_t)1 << 36, &n, e);
+        if (bytes)
+            part[s] = lra_hash64(bytes, n);
+        else
+            rc = LRA_FAILED;
+        lra_free_large(bytes);
+        lra_free(path);
+    }
+    lra_free(found);
+    *hash = lra_hash64(part, sizeof part);
+    return rc;
+}
+
+static int write_files(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    int rc = 0;
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+        char *path = file_of(folder, s);
+        rc = lra_listops_write(path, &split[s], e);
+        lra_free(path);
+    }
+    return rc;
+}
+
+static int check_file(const char *path, lra_sequences *out, lra_err *e)
+{
+    return lra_listops_read(path, true, out, e);
+}
+
+static int group(const uint16_t *token, int64_t n)
+{
+    (void)n;
+    return lra_listops_root(token);
 }
 
 /* ---- baselines -------------------------------------------------------------------------------------- */
@@ -157,7 +249,8 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
 {
     static const char *const names[] = {"constant",    "majority-by-operator", "shallow-a-1",
                                         "shallow-b-1", "shallow-a-2",          "shallow-b-2",
-                                        "shallow-a-3", "shallow-b-3"};
+                                        "shallow-a-3", "shallow-b-3",          "shallow-a-4",
+                                        "shallow-b-4", "shallow-a-5",          "shallow-b-5"};
     if (b < 0 || b >= (int)(sizeof names / sizeof *names)) return NULL;
     if (b == 0)
         constant(train, of, predicted);
@@ -180,8 +273,17 @@ const lra_task lra_task_listops = {
              "train=60000 val=2000 test=10000",
     .small = "max-depth=5 max-args=10 min-length=32 max-length=128 root=op "
              "train=60000 val=2000 test=10000",
+    .validate = validate,
     .make = make,
     .import = import,
     .augment = lra_listops_shuffle,
     .baseline = baseline,
+    .import_hash = import_hash,
+    .n_groups = LISTOPS_OPS + 1,
+    .group_names = group_names,
+    .group = group,
+    .write = write_files,
+    .check = check_file,
+    .file_names = file_names,
+    .show = lra_listops_show,
 };

@@ -16,6 +16,7 @@ typedef struct {
     const char *name;
     int64_t line;
     bool check;
+    enum { ANY_ORDER, LABEL_LAST, LABEL_FIRST } order; /* as the header says */
     uint16_t *token;
     int64_t capacity;
 } reader;
@@ -64,7 +65,7 @@ static int64_t read_expression(reader *r, const char *text, size_t n, lra_err *e
 static int read_label(const reader *r, const char *text, size_t n, lra_err *e)
 {
     if (n == 1 && *text >= '0' && *text <= '9') return *text - '0';
-    return lra_fail(e, "'%s' line %lld: label is '%.*s', expected a digit", r->name,
+    return lra_fail(e, "'%s' line %lld: label is '%.*s', expected 0 to 9", r->name,
                     (long long)r->line, (int)(n < 40 ? n : 40), text);
 }
 
@@ -73,15 +74,20 @@ static int read_line(reader *r, const char *text, size_t n, lra_sequences *out, 
     const char *tab = memchr(text, '\t', n);
     size_t left = tab ? (size_t)(tab - text) : n;
     if (!tab || memchr(tab + 1, '\t', n - left - 1))
-        return lra_fail(e, "'%s' line %lld has %s columns, expected 2", r->name, (long long)r->line,
-                        tab ? "more than 2" : "1");
-    bool label_first = left == 1 && text[0] >= '0' && text[0] <= '9' && n - left - 1 > 1;
+        return lra_fail(e, "'%s' line %lld has %s, expected 2", r->name, (long long)r->line,
+                        tab ? "more than 2 columns" : "1 column");
+    bool digit_first = left == 1 && text[0] >= '0' && text[0] <= '9' && n - left - 1 > 1;
+    bool label_first = r->order == ANY_ORDER ? digit_first : r->order == LABEL_FIRST;
     const char *source = label_first ? tab + 1 : text, *target = label_first ? text : tab + 1;
     size_t n_source = label_first ? n - left - 1 : left;
     size_t n_target = label_first ? left : n - left - 1;
     int label = read_label(r, target, n_target, e);
     int64_t count = label < 0 ? -1 : read_expression(r, source, n_source, e);
     if (label < 0 || count < 0) return LRA_FAILED;
+    for (int64_t i = 1; i < count; i++)
+        if (r->token[i] == LISTOPS_CLOSE && r->token[i - 1] >= LISTOPS_MIN)
+            return lra_fail(e, "'%s' line %lld: operator %s has no arguments", r->name,
+                            (long long)r->line, lra_listops_tokens[r->token[i - 1]]);
     lra_err why;
     int value = lra_listops_value(r->token, count, LISTOPS_WHOLE, false, &why);
     if (value < 0) return lra_fail(e, "'%s' line %lld: %s", r->name, (long long)r->line, why.msg);
@@ -91,6 +97,16 @@ static int read_line(reader *r, const char *text, size_t n, lra_sequences *out, 
     r->token[count++] = LISTOPS_EOS;
     lra_sequences_add(out, r->token, count, label);
     return 0;
+}
+
+/* The first line of most files; sets the order of the columns. */
+static bool read_header(reader *r, const char *text, size_t n)
+{
+    enum { SIZE = sizeof "Source\tTarget" - 1 };
+    if (r->line != 1 || n != SIZE) return false;
+    if (memcmp(text, "Source\tTarget", SIZE) == 0) r->order = LABEL_LAST;
+    if (memcmp(text, "Target\tSource", SIZE) == 0) r->order = LABEL_FIRST;
+    return r->order != ANY_ORDER;
 }
 
 int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_sequences *out,
@@ -104,8 +120,7 @@ int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check,
         size_t size = end ? (size_t)(end - bytes) - at : n - at, next = at + size + 1;
         if (size && bytes[at + size - 1] == '\r') size--;
         r.line++;
-        bool header = r.line == 1 && size == 13 && memcmp(bytes + at, "Source\tTarget", 13) == 0;
-        if (!header) rc = read_line(&r, bytes + at, size, out, e);
+        if (!read_header(&r, bytes + at, size)) rc = read_line(&r, bytes + at, size, out, e);
         at = next;
     }
     if (rc == 0 && out->n == 0) rc = lra_fail(e, "'%s' holds no rows", name);

@@ -6,8 +6,9 @@
 
 #include "datasets/dataset.h"
 
-/* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length.  Every line is
- * checked: columns, tokens, brackets, label 0..9; `name` stands in messages, with the line number.
+/* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length.  A header
+ * ("Source<TAB>Target" or "Target<TAB>Source") may be missing; then a lone digit in front of an
+ * expression is the label.  Every line is checked: columns, tokens, brackets, label 0..9; `name` stands in messages, with the line number.
  * check: the label must be the value of the expression. */
 int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_sequences *out,
                       lra_err *e);

@@ -110,12 +110,18 @@ static bool draw_node(drawing *d, int64_t depth)
     return true;
 }
 
-int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *token)
+int64_t lra_listops_try(const lra_listops_shape *s, lra_rng *rng, int64_t tries, uint16_t *token)
 {
-    for (;;) {
+    for (int64_t i = 0; i < tries; i++) {
         drawing d = {s, rng, token, 0};
         if (draw_node(&d, 1) && d.n > s->min_length && d.n < s->max_length) return d.n;
     }
+    return 0;
+}
+
+int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *token)
+{
+    return lra_listops_try(s, rng, INT64_MAX, token);
 }
 
 /* ---- shuffling -------------------------------------------------------------------------------------- */

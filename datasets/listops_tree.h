@@ -36,8 +36,10 @@ typedef struct {
     double op;    /* probability of an operator below max_depth */
     bool root_op; /* the root is always an operator */
 } lra_listops_shape;
-/* Draws trees until one is accepted (min_length < n < max_length); returns n, <eos> not included.
- * `token` has room for max_length + 1. */
+/* Draws at most `tries` trees until one is accepted (min_length < n < max_length); returns n, <eos> not
+ * included, or 0.  `token` has room for max_length + 1. */
+int64_t lra_listops_try(const lra_listops_shape *s, lra_rng *rng, int64_t tries, uint16_t *token);
+/* The same without end. */
 int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *token);
 /* Shuffles the arguments of every node; the value stays. */
 void lra_listops_shuffle(lra_rng *rng, uint16_t *token, int64_t n);

@@ -192,6 +192,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     int rc = apply_preset(r, e);
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
+    if (rc == 0 && r->task->validate) rc = r->task->validate(r->task_config, e);
     if (rc == 0) rc = check_train_config(r->train_config, e);
     if (rc == 0) rc = check_model_config(r->model_config, e);
     if (rc == 0) rc = lra_cpu_device(&r->device, (int)lra_option_int(o, "threads"), e);

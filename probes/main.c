@@ -26,7 +26,7 @@ static void help(FILE *out)
             "usage: lra-probe COMMAND [options]   ('lra-probe COMMAND --help' explains one)\n\n"
             "examples:\n"
             "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
-            "  lra-probe data listops --preset paper --make --out lra-out\n\ncommands:\n");
+            "  lra-probe data listops --preset paper --make 100000 --out lra-out\n\ncommands:\n");
     for (int i = 0; i < N_PROBES; i++)
         fprintf(out, "  %-18s%s\n", registry[i]->name, registry[i]->summary);
     fprintf(out,

@@ -93,14 +93,14 @@ static void add_script(lra_text *t, const lra_ladder_view *views, int n, const c
     x0 /= 1.25, x1 *= 1.25;
     lra_text_add(t, "set encoding utf8\nset logscale x 2\nset xrange [%g:%g]\n", x0, x1);
     lra_text_add(
-        t, "set border 3 lw 0.8\nset tics nomirror out scale 0.6 font ',8'\nset grid ytics lw 0.5 "
-           "lc rgb '#dddddd' dt 1\nset bars 0.6\n");
-    lra_text_add(t, "set lmargin 7\nset rmargin 1.5\n");
+        t, "set border 3 lw 0.8\nset tics nomirror out scale 0.6 font ',8'\nset grid ytics lw 0.7 "
+           "lc rgb '#cccccc' dt 1\nset bars 0.6\n");
+    lra_text_add(t, "set lmargin 9\nset rmargin 1.5\n");
     add_ticks(t, &views[0]);
     lra_text_add(
-        t, "set multiplot\n\nset size 1,0.6\nset origin 0,0.4\nset tmargin 0.8\nset bmargin 1.2\n");
+        t, "set multiplot\n\nset size 1,0.6\nset origin 0,0.4\nset tmargin 2.2\nset bmargin 1.6\n");
     lra_text_add(t, "set format x ''\nset ylabel 'accuracy (%%)' offset 1.5,0 font ',9'\n");
-    lra_text_add(t, "set yrange [%g:*]\nset key bottom right font ',8' samplen 2.5 spacing 1.1\n",
+    lra_text_add(t, "set yrange [%g:*]\nset key above right horizontal font ',8' samplen 2.5 spacing 1.1\n",
                  floor(100 * lowest(views, n) / 5) * 5 - 1);
     const lra_ladder_view *v = &views[0];
     double baseline = lra_result_baseline_accuracy(v->first, "majority-by-operator");

@@ -1,4 +1,4 @@
-/* ListOps: worked examples, statistics of the generator, files, batches. */
+/* ListOps: worked examples, statistics of the generator, files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,11 +6,12 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/dataset.h"
 #include "datasets/listops_file.h"
 #include "datasets/listops_tree.h"
 #include "kernels/base/file.h"
@@ -50,13 +51,17 @@ static const double expected[4][10] = {
     {.011, .043, .101, .168, .214, .202, .143, .079, .033, .007},
     {.100, .100, .100, .101, .099, .100, .101, .100, .100, .099}};
 
+/* Accuracy of the shallow evaluators A and B for depths 1..5, same source. */
+static const double shallow[2][5] = {{.360, .565, .719, .821, .888},
+                                     {.360, .484, .673, .795, .871}};
+
 static void benchmark_statistics(void **state)
 {
     (void)state;
     enum { N = 8000 };
     const lra_listops_shape shape = {10, 10, 500, 2000, 0.25, false};
     uint16_t token[2002];
-    double count[5][10] = {{0}}, n_root[5] = {0}, length = 0, right = 0;
+    double count[5][10] = {{0}}, n_root[5] = {0}, length = 0, right[2][6] = {{0}};
     for (int i = 0; i < N; i++) {
         lra_err e;
         lra_rng rng = lra_rng_new(1, 2, (uint64_t)i);
@@ -65,7 +70,9 @@ static void benchmark_statistics(void **state)
         int root = lra_listops_root(token);
         count[root][label]++, n_root[root]++;
         length += (double)n / N;
-        right += lra_listops_value(token, n, 2, false, &e) == label;
+        for (int drop = 0; drop < 2; drop++)
+            for (int depth = 1; depth <= 5; depth++)
+                right[drop][depth] += lra_listops_value(token, n, depth, drop, &e) == label;
         assert_true(n > 500 && n < 2000);
     }
     assert_true(n_root[4] == 0);
@@ -77,7 +84,11 @@ static void benchmark_statistics(void **state)
         }
     }
     assert_true(fabs(length - 1034.7) < 4 * 400 / sqrt(N));
-    assert_true(fabs(right / N - 0.565) < 4 * sqrt(0.565 * 0.435 / N) + 0.001);
+    for (int drop = 0; drop < 2; drop++)
+        for (int depth = 1; depth <= 5; depth++) {
+            double p = shallow[drop][depth - 1];
+            assert_true(fabs(right[drop][depth] / N - p) < 4 * sqrt(p * (1 - p) / N) + 0.001);
+        }
 }
 
 static void shuffling_keeps_label_and_length(void **state)
@@ -113,13 +124,16 @@ static void bad_files(void **state)
     (void)state;
     refuses("Source\tTarget\r\n[MAXX 1 2 ]\t2\r\n",
             "'x.tsv' line 2: unknown token '[MAXX'; expected one of [MAX [MIN [MED [SM ] 0-9");
-    refuses("[MAX 1 2 ]\n", "'x.tsv' line 1 has 1 columns, expected 2");
+    refuses("[MAX 1 2 ]\n", "'x.tsv' line 1 has 1 column, expected 2");
     refuses("[MAX 1 2 ]\t2\t3\n", "'x.tsv' line 1 has more than 2 columns, expected 2");
-    refuses("[MAX 1 2 ]\t12\n", "'x.tsv' line 1: label is '12', expected a digit");
+    refuses("[MAX 1 2 ]\t12\n", "'x.tsv' line 1: label is '12', expected 0 to 9");
     refuses("[MAX 1 2 ]\t1\n", "'x.tsv' line 1: label is 1, the expression is 2");
     refuses("[MAX 1 2\t2\n", "'x.tsv' line 1: the expression is not closed");
     refuses("[MAX 1 2 ] 3\t2\n", "'x.tsv' line 1: text after the expression");
+    refuses("[MAX ]\t9\n", "'x.tsv' line 1: operator [MAX has no arguments");
+    refuses("]\t9\n", "'x.tsv' line 1: the expression is not closed");
     refuses("", "'x.tsv' holds no rows");
+    refuses("Source\tTarget\n", "'x.tsv' holds no rows");
 }
 
 static void no_byte_is_trusted(void **state)
@@ -177,47 +191,102 @@ static void splits_are_distinct_and_round_trip(void **state)
     lra_config_free(c);
 }
 
-static void batches_hold_every_row_once(void **state)
+/* Folder of real data: LRA_SHARED_DATA, or beside the source tree; caller frees; NULL: not there. */
+static char *real_file(const char *name)
+{
+    const char *data = getenv("LRA_SHARED_DATA"), *source = getenv("LRA_SOURCE");
+    char *path = data ? lra_format("%s/%s", data, name)
+                      : lra_format("%s/../shared/data/%s", source ? source : ".", name);
+    if (lra_file_exists(path)) return path;
+    lra_free(path);
+    return NULL;
+}
+
+static void label_first_files(void **state)
+{
+    (void)state;
+    const char *with = "Target\tSource\n9\t( ( ( [MAX 2 ) 9 ) ] )\n5\t5\n";
+    for (int skip = 0; skip < 2; skip++) {
+        const char *text = with + (skip ? strlen("Target\tSource\n") : 0);
+        lra_sequences rows = {0};
+        lra_err e;
+        assert_int_equal(lra_listops_parse(text, strlen(text), "x", true, &rows, &e), 0);
+        assert_int_equal(rows.n, 2);
+        assert_int_equal(rows.label[0], 9);
+        assert_int_equal(rows.start[1], 5);
+        lra_sequences_free(&rows);
+    }
+}
+
+static void workers_do_not_matter(void **state)
+{
+    (void)state;
+    lra_sequences split[2][LRA_N_SPLITS] = {{{0}}};
+    lra_config *c = tiny();
+    lra_err e;
+    for (int k = 0; k < 2; k++) {
+        omp_set_num_threads(1 + 2 * k);
+        assert_int_equal(lra_task_listops.make(c, split[k], &e), 0);
+    }
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        const lra_sequences *a = &split[0][s], *b = &split[1][s];
+        assert_int_equal(a->n, b->n);
+        assert_memory_equal(a->start, b->start, (size_t)(a->n + 1) * sizeof *a->start);
+        assert_memory_equal(a->label, b->label, (size_t)a->n * sizeof *a->label);
+        assert_memory_equal(a->token, b->token, (size_t)a->start[a->n] * sizeof *a->token);
+        lra_sequences_free(&split[0][s]);
+        lra_sequences_free(&split[1][s]);
+    }
+    lra_config_free(c);
+}
+
+static void refuses_parameters(const char *assignment, const char *part)
+{
+    lra_err e = {{0}};
+    lra_config *c = tiny();
+    assert_int_equal(lra_config_override(c, assignment, "task 'listops'", &e), 0);
+    assert_int_equal(lra_task_listops.validate(c, &e), LRA_USAGE);
+    if (!strstr(e.msg, part)) fail_msg("'%s' lacks '%s'", e.msg, part);
+    lra_config_free(c);
+}
+
+static void bad_parameters(void **state)
+{
+    (void)state;
+    refuses_parameters("max-depth=0", "max-depth is 0, expected 1 to 64");
+    refuses_parameters("max-args=1", "max-args is 1, expected 2 to 1000");
+    refuses_parameters("max-length=9", "lengths are 8 to 9");
+    refuses_parameters("op=1.5", "op is 1.5, expected a probability");
+    refuses_parameters("root=none", "root is 'none', expected op or any");
+    refuses_parameters("val=0", "val is 0 rows");
+    refuses_parameters("max-depth=1", "none of 200000 trees of depth <= 1"); /* at most 7 tokens */
+    lra_err e = {{0}};
+    assert_null(lra_task_config(&lra_task_listops, "huge", &e));
+    assert_string_equal(e.msg, "task 'listops' has no preset 'huge'");
+}
+
+/* Too few distinct rows: depth 1 and up to 2 arguments give 400 trees of 4 tokens. */
+static void too_few_distinct_rows(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_dataset d = {.task = &lra_task_listops, .max_length = 32};
+    lra_sequences split[LRA_N_SPLITS] = {{0}};
     lra_config *c = tiny();
-    assert_int_equal(lra_task_listops.make(c, d.split, &e), 0);
-    lra_buckets b = lra_buckets_find(&d);
-    assert_true(b.n >= 1 && b.length[b.n - 1] == 32);
-    for (int s = 0; s < LRA_N_SPLITS; s += 2) {
-        bool training = s == LRA_TRAIN_SPLIT;
-        lra_loader *l = lra_loader_new(d.task, &d.split[s], &b, 64, 5, training, training);
-        int *seen = lra_alloc_array((size_t)d.split[s].n, sizeof *seen);
-        int64_t n_seen = 0;
-        for (int64_t i = 0; i < lra_loader_batches(l); i++) {
-            const lra_batch *batch = lra_loader_get(l, i);
-            for (int k = 0; k < 64; k++) {
-                if (batch->row[k] < 0) continue;
-                assert_int_equal(seen[batch->row[k]]++, 0);
-                assert_int_equal(batch->label[k], d.split[s].label[batch->row[k]]);
-                n_seen++;
-            }
-        }
-        assert_int_equal(n_seen, training ? d.split[s].n / 64 * 64 : d.split[s].n);
-        assert_true(!training || lra_loader_padding(l) < 0.15);
-        lra_free(seen);
-        lra_loader_free(l);
-    }
-    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d.split[s]);
+    lra_config_set(c, "max-depth", "1");
+    lra_config_set(c, "max-args", "2");
+    lra_config_set(c, "min-length", "3");
+    assert_int_equal(lra_task_listops.make(c, split, &e), -1);
+    assert_string_equal(e.msg, "these parameters do not give 3207 distinct rows");
+    assert_int_equal(split[0].n, 400);
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
     lra_config_free(c);
 }
 
 static void real_rows_are_read_and_written_byte_for_byte(void **state)
 {
     (void)state;
-    const char *data = getenv("LRA_SHARED_DATA");
-    char *path = lra_format("%s/listops/sample/basic_test.tsv", data ? data : "");
-    if (!data || !lra_file_exists(path)) {
-        lra_free(path);
-        skip();
-    }
+    char *path = real_file("listops/sample/basic_test.tsv");
+    if (!path) skip();
     lra_sequences rows = {0};
     lra_err e = {{0}};
     size_t n, n_again;
@@ -243,7 +312,10 @@ int main(void)
         cmocka_unit_test(bad_files),
         cmocka_unit_test(no_byte_is_trusted),
         cmocka_unit_test(splits_are_distinct_and_round_trip),
-        cmocka_unit_test(batches_hold_every_row_once),
+        cmocka_unit_test(label_first_files),
+        cmocka_unit_test(workers_do_not_matter),
+        cmocka_unit_test(bad_parameters),
+        cmocka_unit_test(too_few_distinct_rows),
         cmocka_unit_test(real_rows_are_read_and_written_byte_for_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

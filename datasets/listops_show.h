@@ -1,0 +1,11 @@
+/* A ListOps row for people. */
+#ifndef LRA_DATASETS_LISTOPS_SHOW_H
+#define LRA_DATASETS_LISTOPS_SHOW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* Draws the tree of a valid row (with or without <eos>) with the value of every node. */
+void lra_listops_show(const uint16_t *token, int64_t n, FILE *out);
+
+#endif

@@ -1,0 +1,266 @@
+/* lra-probe data: generates, imports, checks, describes and draws the data of a task. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "datasets/dataset.h"
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/options.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "probes/data_describe.h"
+#include "probes/job.h"
+#include "probes/probe.h"
+
+static const lra_option own[] = {
+    {.name = "preset",
+     .letter = 'p',
+     .kind = LRA_OPTION_CHOICE,
+     .value = "quick",
+     .choices = "quick|small|paper",
+     .help = "parameters to start from; paper: the benchmark's"},
+    {.name = "set",
+     .kind = LRA_OPTION_REPEAT,
+     .arg = "KEY=VALUE",
+     .help = "changes one parameter of the task; may be repeated"},
+    {.name = "make",
+     .kind = LRA_OPTION_INT,
+     .min = 3,
+     .max = 1 << 28,
+     .arg = "N",
+     .help = "writes N new rows in all as official files, divided as the preset divides"},
+    {.name = "check",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "PATH",
+     .help = "recomputes every label of an official file, or of the files of a folder"},
+    {.name = "import",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "DIR",
+     .help = "describes the official files in DIR instead of generated data"},
+    {.name = "show",
+     .kind = LRA_OPTION_INT,
+     .min = 1,
+     .max = 1 << 28,
+     .arg = "ROW",
+     .help = "draws a row of --split, counted from 1, with its evaluation"},
+    {.name = "split",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "test",
+     .choices = "train|val|test",
+     .help = "the split of --show"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = LRA_OPTION_TEXT,
+     .value = "lra-out",
+     .arg = "DIR",
+     .help = "everything is written below this folder"},
+    {.name = "threads",
+     .kind = LRA_OPTION_INT,
+     .value = "0",
+     .min = 0,
+     .max = 1024,
+     .arg = "N",
+     .help = "threads, 0: all; the rows do not depend on it"},
+    {.name = "force", .kind = LRA_OPTION_FLAG, .help = "--make replaces files that are there"},
+    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document instead of text"},
+    {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_common_options, NULL};
+
+static const lra_command command = {
+    .program = "lra-probe data",
+    .summary = "Generates, imports, checks and describes the data of a task.",
+    .usage = "TASK",
+    .examples = "  lra-probe data listops --preset small --show 1\n"
+                "  lra-probe data listops --preset paper --make 100000 --out lra-out",
+    .min_args = 1,
+    .max_args = 1,
+    .tables = tables,
+};
+
+/* ---- make ------------------------------------------------------------------------------------------- */
+
+/* Divides n rows as the parameters divide theirs; every split keeps one row. */
+static void divide_rows(lra_config *c, int64_t n)
+{
+    int64_t part[LRA_N_SPLITS], total = 0;
+    for (int s = 0; s < LRA_N_SPLITS; s++) total += lra_config_int(c, lra_split_names[s]);
+    for (int s = LRA_VAL_SPLIT; s < LRA_N_SPLITS; s++) {
+        double share = (double)lra_config_int(c, lra_split_names[s]) / (double)total;
+        part[s] = (int64_t)(share * (double)n + 0.5);
+        if (part[s] < 1) part[s] = 1;
+        lra_config_set_int(c, lra_split_names[s], part[s]);
+    }
+    lra_config_set_int(c, "train", n - part[LRA_VAL_SPLIT] - part[LRA_TEST_SPLIT]);
+}
+
+static int refuse_old_files(const lra_task *t, const char *folder, lra_err *e)
+{
+    int rc = 0;
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+        char *path = lra_format("%s/%s", folder, t->file_names[s]);
+        if (lra_file_exists(path))
+            rc = lra_fail(e, "'%s' exists already; --force replaces it", path);
+        lra_free(path);
+    }
+    return rc;
+}
+
+static int write_made(const lra_task *t, const lra_config *c, const char *folder, lra_err *e)
+{
+    double start = lra_now();
+    lra_sequences split[LRA_N_SPLITS] = {{0}};
+    int rc = t->make(c, split, e);
+    if (rc == 0) rc = lra_folder_make(folder, e);
+    if (rc == 0) rc = t->write(folder, split, e);
+    char time[32];
+    if (rc == 0) {
+        lra_note("%" PRId64 " + %" PRId64 " + %" PRId64 " rows in %s", split[0].n, split[1].n,
+                 split[2].n, lra_time_text(time, lra_now() - start));
+        printf("%s\n", folder);
+        lra_note("next: lra-probe data %s --import '%s'", t->name, folder);
+    }
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
+    return rc;
+}
+
+static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
+{
+    if (!t->make || !t->write) return lra_fail_usage(e, "task '%s' cannot be generated", t->name);
+    divide_rows(c, lra_option_int(o, "make"));
+    char hash[17];
+    lra_config_hash(c, hash);
+    char *folder = lra_format("%s/data/%s-%s", lra_option_text(o, "out"), t->name, hash);
+    int rc = lra_option_flag(o, "force") ? 0 : refuse_old_files(t, folder, e);
+    if (rc == 0) rc = write_made(t, c, folder, e);
+    lra_free(folder);
+    return rc;
+}
+
+/* ---- check ------------------------------------------------------------------------------------------ */
+
+static int check_one(const lra_task *t, const char *path, json_t *report, lra_err *e)
+{
+    lra_sequences rows = {0};
+    int rc = t->check(path, &rows, e);
+    if (rc == 0 && report)
+        json_object_set_new(report, path, json_integer(rows.n));
+    else if (rc == 0)
+        printf("%s: %" PRId64 " rows, every label is right\n", path, rows.n);
+    lra_sequences_free(&rows);
+    return rc;
+}
+
+static int check(const lra_task *t, const char *path, bool json, lra_err *e)
+{
+    if (!t->check) return lra_fail_usage(e, "task '%s' has no labels to recompute", t->name);
+    json_t *report = json ? json_object() : NULL;
+    int rc = 0;
+    if (!lra_is_folder(path)) {
+        rc = check_one(t, path, report, e);
+    } else {
+        for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+            char *file = lra_format("%s/%s", path, t->file_names[s]);
+            rc = check_one(t, file, report, e);
+            lra_free(file);
+        }
+    }
+    if (rc == 0 && json) {
+        json_t *root = json_pack("{s:i, s:s, s:o}", "schema", 1, "task", t->name, "rows_checked",
+                                 json_incref(report));
+        json_dumpf(root, stdout, JSON_INDENT(2));
+        printf("\n");
+        json_decref(root);
+    }
+    json_decref(report);
+    return rc;
+}
+
+/* ---- show, describe --------------------------------------------------------------------------------- */
+
+static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
+{
+    int s = 0;
+    while (strcmp(lra_split_names[s], lra_option_text(o, "split")) != 0) s++;
+    const lra_sequences *r = &d->split[s];
+    int64_t row = lra_option_int(o, "show");
+    if (row > r->n)
+        return lra_fail_usage(e, "row %" PRId64 " of %s, expected 1 to %" PRId64, row,
+                              lra_split_names[s], r->n);
+    if (!d->task->show) return lra_fail_usage(e, "rows of '%s' cannot be drawn", d->task->name);
+    const uint16_t *token = r->token + r->start[row - 1];
+    int64_t n = r->start[row] - r->start[row - 1];
+    printf("%s row %" PRId64 ", %" PRId64 " tokens, label %d\n", lra_split_names[s], row, n,
+           (int)r->label[row - 1]);
+    d->task->show(token, n, stdout);
+    return 0;
+}
+
+static int open_and_print(const lra_task *t, const lra_config *c, const lra_options *o, lra_err *e)
+{
+    lra_dataset *d = lra_dataset_open(t, c, lra_option_text(o, "out"), lra_option_text(o, "import"),
+                                      e);
+    if (!d) return LRA_FAILED;
+    int rc = lra_option_given(o, "show") ? show(d, o, e)
+                                         : lra_data_describe(d, lra_option_flag(o, "json"), e);
+    lra_dataset_free(d);
+    return rc;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------ */
+
+static int refuse_mixed(const lra_options *o, lra_err *e)
+{
+    static const char *const alone[][2] = {
+        {"make", "check"}, {"make", "import"},   {"make", "show"},   {"check", "import"},
+        {"check", "show"}, {"import", "set"},    {"make", "json"},   {"show", "json"},
+        {"check", "set"},  {"import", "preset"}, {"check", "preset"}};
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (lra_option_given(o, alone[i][0]) && lra_option_given(o, alone[i][1]))
+            return lra_fail_usage(e, "--%s and --%s do not go together", alone[i][0], alone[i][1]);
+    return 0;
+}
+
+static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
+{
+    char *what = lra_format("task '%s'", t->name);
+    int rc = refuse_mixed(o, e);
+    for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
+        rc = lra_config_override(c, lra_option_repeat(o, "set", i), what, e);
+    lra_free(what);
+    if (rc == 0 && t->validate) rc = t->validate(c, e);
+    if (rc != 0) return rc;
+    int64_t threads = lra_option_int(o, "threads");
+    omp_set_num_threads(threads ? (int)threads : lra_cpu_count());
+    if (lra_option_given(o, "make")) return make_files(t, c, o, e);
+    if (lra_option_given(o, "check"))
+        return check(t, lra_option_text(o, "check"), lra_option_flag(o, "json"), e);
+    return open_and_print(t, c, o, e);
+}
+
+static int run(int argc, char **argv, lra_err *e)
+{
+    if (argc == 0) {
+        lra_options_usage(&command, stderr);
+        return 2;
+    }
+    lra_options *o = lra_options_parse(&command, argc, argv, e);
+    if (!o) return LRA_USAGE;
+    int rc = 0;
+    if (lra_options_help_wanted(o)) {
+        lra_options_help(&command, stdout);
+    } else {
+        lra_job_terminal(o);
+        const lra_task *t = lra_task_find(lra_option_arg(o, 0), e);
+        lra_config *c = t ? lra_task_config(t, lra_option_text(o, "preset"), e) : NULL;
+        rc = c ? act(t, c, o, e) : LRA_USAGE;
+        lra_config_free(c);
+    }
+    lra_options_free(o);
+    return rc;
+}
+
+const lra_probe lra_probe_data = {
+    .name = "data", .summary = "generate, import, check, describe a task", .run = run};

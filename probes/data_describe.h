@@ -1,0 +1,10 @@
+/* What is in a data set: lengths, labels by group, what simple predictors reach. */
+#ifndef LRA_PROBES_DATA_DESCRIBE_H
+#define LRA_PROBES_DATA_DESCRIBE_H
+
+#include "datasets/dataset.h"
+
+/* Prints to stdout as text, or as one JSON document. */
+int lra_data_describe(const lra_dataset *d, bool json, lra_err *e);
+
+#endif

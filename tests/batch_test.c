@@ -1,0 +1,189 @@
+/* Batches: every row once, buckets against brute force, state is (epoch, index) alone, augmentation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "datasets/batch.h"
+#include "datasets/listops_tree.h"
+#include "kernels/base/mem.h"
+
+enum { B = 64 };
+
+static int make_data(void **state)
+{
+    lra_err e;
+    lra_dataset *d = lra_alloc(sizeof *d);
+    lra_config *c = lra_task_config(&lra_task_listops, "quick", &e);
+    lra_config_set(c, "train", "9000");
+    lra_config_set(c, "val", "100");
+    lra_config_set(c, "test", "107");
+    d->task = &lra_task_listops;
+    d->max_length = 32;
+    if (d->task->make(c, d->split, &e) != 0) return -1;
+    lra_config_free(c);
+    *state = d;
+    return 0;
+}
+
+static int free_data(void **state)
+{
+    lra_dataset_free(*state);
+    return 0;
+}
+
+static int64_t length_of(const lra_sequences *r, int64_t i)
+{
+    return r->start[i + 1] - r->start[i];
+}
+
+static void check_batch(const lra_sequences *r, const lra_batch *b, int64_t T, int *seen,
+                        int64_t *n_seen)
+{
+    for (int k = 0; k < B; k++) {
+        const int32_t *token = b->token + k * T;
+        int64_t row = b->row[k], n = row < 0 ? 0 : length_of(r, row);
+        for (int64_t t = n; t < T; t++) assert_int_equal(token[t], 0);
+        if (row < 0) {
+            assert_int_equal(b->label[k], -1);
+            assert_int_equal(b->length[k], 1);
+            continue;
+        }
+        assert_int_equal(seen[row]++, 0);
+        assert_int_equal(b->label[k], r->label[row]);
+        assert_int_equal(b->length[k], n);
+        for (int64_t t = 0; t < n; t++) assert_int_equal(token[t], r->token[r->start[row] + t]);
+        (*n_seen)++;
+    }
+}
+
+static void every_row_once(void **state)
+{
+    const lra_dataset *d = *state;
+    lra_buckets b = lra_buckets_find(d);
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        const lra_sequences *r = &d->split[s];
+        bool training = s == LRA_TRAIN_SPLIT;
+        lra_loader *l = lra_loader_new(d->task, r, &b, B, 5, training, false);
+        int *seen = lra_alloc_array((size_t)r->n, sizeof *seen);
+        int64_t n_seen = 0;
+        for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+            const lra_batch *batch = lra_loader_get(l, i);
+            check_batch(r, batch, b.length[batch->bucket], seen, &n_seen);
+        }
+        assert_int_equal(n_seen, training ? r->n / B * B : r->n);
+        if (training) assert_true(lra_loader_padding(l) < 0.06);
+        lra_free(seen);
+        lra_loader_free(l);
+    }
+}
+
+static void epochs_differ_and_come_back(void **state)
+{
+    const lra_dataset *d = *state;
+    lra_buckets b = lra_buckets_find(d);
+    lra_loader *l = lra_loader_new(d->task, &d->split[0], &b, B, 5, true, true);
+    lra_loader *resumed = lra_loader_new(d->task, &d->split[0], &b, B, 5, true, true);
+    lra_loader *other = lra_loader_new(d->task, &d->split[0], &b, B, 6, true, true);
+    int same_epoch = 0, same_seed = 0;
+    int64_t n = lra_loader_batches(l), first[B];
+    memcpy(first, lra_loader_get(l, 3)->row, sizeof first);
+    for (int64_t epoch = 0; epoch < 2; epoch++) {
+        lra_loader_epoch(l, epoch);
+        for (int64_t i = 0; i < n; i++) lra_loader_get(l, i);
+    }
+    lra_loader_epoch(l, 1);
+    lra_loader_epoch(resumed, 1);
+    lra_loader_epoch(other, 1);
+    for (int64_t i = n - 1; i >= 0; i -= 7) { /* asked for in another order */
+        const lra_batch *x = lra_loader_get(l, i), *y = lra_loader_get(resumed, i);
+        size_t tokens = (size_t)(B * b.length[x->bucket]);
+        assert_int_equal(x->bucket, y->bucket);
+        assert_memory_equal(x->row, y->row, B * sizeof *x->row);
+        assert_memory_equal(x->token, y->token, tokens * sizeof *x->token);
+        same_seed += memcmp(x->row, lra_loader_get(other, i)->row, B * sizeof *x->row) == 0;
+    }
+    same_epoch = memcmp(first, lra_loader_get(l, 3)->row, sizeof first) == 0;
+    assert_int_equal(same_epoch, 0);
+    assert_int_equal(same_seed, 0);
+    lra_loader_free(l);
+    lra_loader_free(resumed);
+    lra_loader_free(other);
+}
+
+static void augmentation_keeps_labels(void **state)
+{
+    const lra_dataset *d = *state;
+    const lra_sequences *r = &d->split[0];
+    lra_buckets b = lra_buckets_find(d);
+    lra_loader *l = lra_loader_new(d->task, r, &b, B, 5, true, true);
+    int changed = 0;
+    for (int64_t i = 0; i < 20; i++) {
+        const lra_batch *batch = lra_loader_get(l, i);
+        for (int k = 0; k < B; k++) {
+            uint16_t row[32];
+            lra_err e;
+            for (int t = 0; t < batch->length[k]; t++)
+                row[t] = (uint16_t)batch->token[k * b.length[batch->bucket] + t];
+            int value = lra_listops_value(row, batch->length[k], LISTOPS_WHOLE, false, &e);
+            assert_int_equal(value, batch->label[k]);
+            size_t size = (size_t)batch->length[k] * sizeof *row;
+            changed += memcmp(row, r->token + r->start[batch->row[k]], size) != 0;
+        }
+    }
+    assert_true(changed > 20 * B / 2);
+    lra_loader_free(l);
+}
+
+/* Tokens after padding into these buckets. */
+static int64_t padded(const lra_sequences *r, int n, const int64_t *length)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        int k = 0;
+        while (k < n - 1 && length[k] < length_of(r, i)) k++;
+        sum += length[k];
+    }
+    return sum;
+}
+
+/* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; no choice of which is better. */
+static void buckets_are_the_best(void **state)
+{
+    (void)state;
+    enum { N = 14 };
+    static uint16_t token[64 * N];
+    lra_dataset d = {.task = &lra_task_listops, .max_length = (int64_t)64 * N};
+    lra_sequences *r = &d.split[LRA_TRAIN_SPLIT];
+    for (int t = 1; t <= N; t++)
+        for (int k = 0; k < 1 + t * 7 % 5; k++) lra_sequences_add(r, token, (int64_t)64 * t, 0);
+    lra_buckets b = lra_buckets_find(&d);
+    assert_int_equal(b.n, LRA_MAX_BUCKETS);
+    assert_int_equal(b.length[b.n - 1], 64 * N);
+    int64_t found = padded(r, b.n, b.length), best = INT64_MAX;
+    for (int skip = 1; skip < N; skip++)
+        for (int also = skip + 1; also < N; also++) {
+            int64_t length[N];
+            int n = 0;
+            for (int t = 1; t <= N; t++)
+                if (t != skip && t != also) length[n++] = (int64_t)64 * t;
+            int64_t sum = padded(r, n, length);
+            if (sum < best) best = sum;
+        }
+    assert_int_equal(found, best);
+    lra_sequences_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_once),
+        cmocka_unit_test(epochs_differ_and_come_back),
+        cmocka_unit_test(augmentation_keeps_labels),
+        cmocka_unit_test(buckets_are_the_best),
+    };
+    return cmocka_run_group_tests(tests, make_data, free_data);
+}

@@ -1,0 +1,116 @@
+#!/bin/sh
+# lra-probe data: answers on stdout, one line on stderr for every fault, exit codes 1 and 2.
+set -u
+probe=$LRA_BUILD/lra-probe
+tmp=$(mktemp -d) || exit 1
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+bad=0
+complain() { printf 'data_test: %s\n' "$*"; bad=1; }
+
+# expect CODE PATTERN ARGS...: the exit code; stderr has the pattern; faults say one line, nothing on stdout.
+expect() {
+    code=$1 pattern=$2
+    shift 2
+    "$probe" data "$@" >out 2>err
+    rc=$?
+    [ $rc -eq "$code" ] || complain "data $*: exit $rc, expected $code: $(cat err)"
+    [ -z "$pattern" ] || grep -q -e "$pattern" err || complain "data $*: stderr lacks '$pattern': $(cat err)"
+    [ "$code" -eq 0 ] && return
+    [ "$(wc -l <err)" -eq 1 ] || complain "data $*: stderr has $(wc -l <err) lines"
+    [ -s out ] && complain "data $*: a fault wrote to stdout"
+}
+says() { grep -q -e "$1" out || complain "stdout lacks '$1': $(cat out)"; }
+
+small='--set train=200 --set val=20 --set test=30 --out o'
+
+# Help and usage.
+expect 0 '' --help
+says 'usage: lra-probe data TASK'
+"$probe" data >out 2>err
+[ $? -eq 2 ] && grep -q '^usage' err || complain "no arguments: no usage"
+
+# Wrong words.
+expect 2 "unknown task 'listop'; did you mean 'listops'" listop
+expect 2 "unknown option '--mkae'; did you mean '--make'" listops --mkae 10
+expect 2 "expected one of quick|small|paper" listops --preset quik
+expect 2 "has no 'max-deth'; did you mean 'max-depth'" listops --set max-deth=3
+expect 2 "max-depth" listops --set max-depth=three
+expect 2 "max-depth is 99, expected 1 to 64" listops --set max-depth=99
+expect 2 "none of 200000 trees" listops --set max-depth=1
+expect 2 "'--make'" listops --make 2
+expect 2 "make and --check do not go together" listops --make 10 --check x
+[ -e lra-out ] && complain "wrong usage left files"
+
+# Describe, twice: made, then read; the same either way and for any number of threads.
+# shellcheck disable=SC2086
+expect 0 'rows prepared' listops $small --threads 1
+says 'majority-by-operator'
+cp out first
+# shellcheck disable=SC2086
+expect 0 '' listops $small
+cmp -s out first || complain "read data differ from made data"
+[ -s err ] && complain "reading prepared data said: $(cat err)"
+# shellcheck disable=SC2086
+expect 0 '' listops $small --threads 2 --out o2
+cmp -s out first || complain "two threads make other data than one"
+# shellcheck disable=SC2086
+expect 0 '' listops $small --json
+says '"fingerprint": "'
+command -v python3 >/dev/null && { python3 -m json.tool out >/dev/null || complain "not JSON"; }
+# shellcheck disable=SC2086
+expect 0 '' listops $small --show 1
+says '^test row 1, .* label [0-9]$'
+# shellcheck disable=SC2086
+expect 2 'row 31 of test, expected 1 to 30' listops $small --show 31
+
+# Make, refuse to overwrite, check, import.
+expect 0 '' listops --make 72 --out o -q
+[ -s err ] && complain "-q is not quiet: $(cat err)"
+dir=$(cat out)
+[ "$(wc -l <"$dir/basic_test.tsv")" -eq 11 ] || complain "basic_test.tsv has not 10 rows and a header"
+expect 1 'exists already; --force replaces it' listops --make 72 --out o
+expect 0 '' listops --make 72 --out o --force
+expect 0 '' listops --check "$dir"
+says 'basic_val.tsv: 2 rows, every label is right'
+expect 0 '' listops --check "$dir/basic_test.tsv" --json
+says '"schema": 1'
+expect 0 '' listops --import o --out o3
+says '^train  *60 '
+
+# Files that are wrong.
+expect 1 "cannot open 'absent.tsv'" listops --check absent.tsv
+expect 1 "no 'basic_train.tsv' in 'absent'" listops --import absent
+t=$(printf '\t')
+broken() { # TEXT PATTERN
+    printf '%s\n' "Source${t}Target" "$1" >broken.tsv
+    expect 1 "'broken.tsv' line 2.*$2" listops --check broken.tsv
+}
+broken "[MAXX 1 2 ]${t}2" "unknown token '\[MAXX'; expected one of"
+broken "[MAX 1 2 ]" "1 column, expected 2"
+broken "[MAX 1 2 ]${t}2${t}2" "more than 2 columns"
+broken "[MAX 1 2 ]${t}10" "label is '10', expected 0 to 9"
+broken "[MAX 1 2 ]${t}1" "label is 1, the expression is 2"
+broken "[MAX 1 2${t}2" "not closed"
+: >empty.tsv
+expect 1 "holds no rows" listops --check empty.tsv
+
+# A damaged cache names the file; a folder that cannot be written is no crash.
+for h5 in o2/data/listops-*.h5; do
+    head -c 3000 "$h5" >cut && cp cut "$h5"
+    # shellcheck disable=SC2086
+    expect 1 "remove it to make it anew" listops $small --out o2
+done
+: >file
+# shellcheck disable=SC2086
+expect 1 "file" listops $small --out file
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir locked && chmod a-w locked
+    # shellcheck disable=SC2086
+    expect 1 "locked" listops $small --out locked
+fi
+if [ -w /dev/full ]; then
+    "$probe" data listops --check "$dir" >/dev/full 2>err
+    [ $? -eq 1 ] && grep -q 'cannot write' err || complain "a full disk went unnoticed"
+fi
+exit $bad
