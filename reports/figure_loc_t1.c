@@ -100,8 +100,9 @@ static void add_script(lra_text *t, const lra_ladder_view *views, int n, const c
     lra_text_add(
         t, "set multiplot\n\nset size 1,0.6\nset origin 0,0.4\nset tmargin 2.2\nset bmargin 1.6\n");
     lra_text_add(t, "set format x ''\nset ylabel 'accuracy (%%)' offset 1.5,0 font ',9'\n");
-    lra_text_add(t, "set yrange [%g:*]\nset key above right horizontal font ',8' samplen 2.5 spacing 1.1\n",
-                 floor(100 * lowest(views, n) / 5) * 5 - 1);
+    lra_text_add(
+        t, "set yrange [%g:*]\nset key above right horizontal font ',8' samplen 2.5 spacing 1.1\n",
+        floor(100 * lowest(views, n) / 5) * 5 - 1);
     const lra_ladder_view *v = &views[0];
     double baseline = lra_result_baseline_accuracy(v->first, "majority-by-operator");
     if (n == 1) {
