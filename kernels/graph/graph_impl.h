@@ -22,6 +22,8 @@ typedef struct {
 } lra_leaf;
 
 bool lra_is(const lra_tensor *x, const lra_op *op);
+/* In a BF16 graph the op reads source i through its bf16 shadow. */
+bool lra_reads_shadow(const lra_op *op, int i);
 /* The node whose memory x is a part of, and where x starts in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
 

@@ -30,6 +30,11 @@ bool lra_is(const lra_tensor *x, const lra_op *op)
     return x->op == op;
 }
 
+bool lra_reads_shadow(const lra_op *op, int i)
+{
+    return i < 32 && (op->shadow >> i & 1u);
+}
+
 int64_t lra_elements(const lra_tensor *x)
 {
     return lra_shape_elements(x->shape);

@@ -22,17 +22,11 @@ static bool is_leaf(const lra_tensor *x)
 
 /* ---- which nodes, in which order ------------------------------------------------------------------- */
 
-static void mark(const lra_graph *g, const lra_tensor *x, bool *needed)
-{
-    (void)g;
-    needed[x->id] = true;
-}
-
 /* Outputs, assignments, and everything they are made of. */
 static bool *find_needed(const lra_graph *g, int n, lra_tensor *const *out)
 {
     bool *needed = lra_alloc((size_t)g->n_nodes + 1);
-    for (int i = 0; i < n; i++) mark(g, out[i], needed);
+    for (int i = 0; i < n; i++) needed[out[i]->id] = true;
     for (int id = g->n_nodes - 1; id >= 0; id--) {
         const lra_tensor *t = g->node[id];
         if (t->op == &lra_op_assign) needed[id] = true;
@@ -184,7 +178,7 @@ static int bind_leaves(lra_plan *p, lra_tensor **order, const bool *needed, lra_
     int n = 0;
     for (int at = 0; at < p->n_calls && g->type == LRA_BF16; at++)
         for (int i = 0; i < order[at]->n_src; i++)
-            if (order[at]->op->shadow >> i & 1) by_id[order[at]->src[i]->id] = true;
+            if (lra_reads_shadow(order[at]->op, i)) by_id[order[at]->src[i]->id] = true;
     for (int id = 0; id < g->n_nodes; id++) {
         lra_tensor *t = g->node[id];
         if (!needed[id] || (t->op != &lra_op_param && t->op != &lra_op_state)) continue;

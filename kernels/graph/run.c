@@ -65,7 +65,7 @@ static int resolve(lra_plan *p, lra_err *e)
         next += 2 * y->n_src;
         for (int i = 0; i < y->n_src; i++) {
             shadow[i] = shadow_of(p, y->src[i]);
-            bool through = (y->op->shadow >> i & 1) && p->graph->type == LRA_BF16 && shadow[i];
+            bool through = lra_reads_shadow(y->op, i) && p->graph->type == LRA_BF16 && shadow[i];
             in[i] = through ? shadow[i] : address(p, y->src[i]);
         }
         c->in = (const void *const *)in;
