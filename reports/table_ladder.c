@@ -114,26 +114,25 @@ static lra_table *ladder_table(const lra_ladder_view *v)
         /* Deeper shallow evaluators belong to the breakdown by operator. */
         const char *name = r->baseline_name[b];
         if (strncmp(name, "shallow-", 8) == 0 && strcmp(name + 10, "3") > 0) continue;
-        add_baseline(t, v, r->baseline_name[b],
-                     lra_result_baseline_accuracy(r, r->baseline_name[b]));
-        add_notes(t, v);
-        return t;
+        add_baseline(t, v, name, lra_result_baseline_accuracy(r, name));
     }
+    add_notes(t, v);
+    return t;
+}
 
-    int lra_report_ladder(FILE * out, lra_result *const *list, int n, const char *format,
-                          lra_err *e)
-    {
-        lra_ladder_view *views;
-        int n_views = lra_ladder_views(list, n, &views, e), rc = n_views < 0 ? LRA_FAILED : 0;
-        for (int i = 0; i < n_views && rc == 0; i++) {
-            lra_table *t = ladder_table(&views[i]);
-            if (i) fputc('\n', out);
-            rc = lra_table_print(t, format, out, e);
-            lra_table_free(t);
-        }
-        if (n_views > 0) lra_ladder_views_free(views, n_views);
-        return rc;
+int lra_report_ladder(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e)
+{
+    lra_ladder_view *views;
+    int n_views = lra_ladder_views(list, n, &views, e), rc = n_views < 0 ? LRA_FAILED : 0;
+    for (int i = 0; i < n_views && rc == 0; i++) {
+        lra_table *t = ladder_table(&views[i]);
+        if (i) fputc('\n', out);
+        rc = lra_table_print(t, format, out, e);
+        lra_table_free(t);
     }
+    if (n_views > 0) lra_ladder_views_free(views, n_views);
+    return rc;
+}
 
-    const lra_report_table lra_table_ladder = {
-        "ladder", "accuracy against reach, baselines, locality index", lra_report_ladder};
+const lra_report_table lra_table_ladder = {
+    "ladder", "accuracy against reach, baselines, locality index", lra_report_ladder};
