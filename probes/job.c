@@ -108,20 +108,21 @@ const lra_preset *lra_preset_find(const char *task, const char *preset)
 
 /* ---- configuration ----------------------------------------------------------------------------------------- */
 
-/* The configuration that has the key of an assignment; the training's when none has it. */
-static lra_config *owner(lra_job *r, const char *assignment)
-{
-    char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
-    lra_config *all[] = {r->train_config, r->model_config, r->task_config}, *found = all[0];
-    for (int i = 0; i < 3; i++)
-        if (lra_config_has(all[i], key)) found = all[i];
-    lra_free(key);
-    return found;
-}
-
+/* Changes the one configuration that has the key; a key that none has is refused with a suggestion. */
 static int assign(lra_job *r, const char *assignment, lra_err *e)
 {
-    return lra_config_override(owner(r, assignment), assignment, "the run", e);
+    lra_config *all[] = {r->train_config, r->model_config, r->task_config}, *owner = NULL;
+    lra_config *known = lra_config_new();
+    char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
+    for (int i = 0; i < 3; i++) {
+        if (lra_config_has(all[i], key)) owner = all[i];
+        for (int k = 0; lra_config_key(all[i], k); k++)
+            lra_config_set(known, lra_config_key(all[i], k), lra_config_value(all[i], k));
+    }
+    int rc = lra_config_override(owner ? owner : known, assignment, "the run", e);
+    lra_config_free(known);
+    lra_free(key);
+    return rc;
 }
 
 static int apply_preset(lra_job *r, lra_err *e)

@@ -1,0 +1,78 @@
+#!/bin/sh
+# Wrong use and a wrong world: one clear line on stderr, nothing on stdout, the right exit code.
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# expect CODE TEXT PROGRAM ARGS...
+expect() {
+    code=$1 text=$2
+    shift 2
+    PATH=${run_path-$PATH} "$LRA_BUILD/$@" >"$dir/stdout" 2>"$dir/stderr" </dev/null
+    got=$?
+    lines=$(wc -l <"$dir/stderr")
+    if [ $got -ne $code ] || [ -s "$dir/stdout" ] || [ "$lines" -ne 1 ] || ! grep -qF -- "$text" "$dir/stderr"; then
+        printf 'FAILED: %s\n  exit %s, expected %s; stderr: %s\n' "$*" $got $code "$(cat "$dir/stderr")"
+        failed=1
+    fi
+}
+
+expect 2 "unknown command 'trian'; did you mean 'train'?" lra-probe trian
+expect 2 "unknown option '--sed'; did you mean '--seed'?" lra-probe train --sed 1
+expect 2 "unknown task 'listop'; did you mean 'listops'?" lra-probe train --task listop
+expect 2 "unknown model 'resconf'; did you mean 'resconv'?" lra-probe train --model resconf
+expect 2 "option '--preset' is 'fast', expected one of quick|small|paper" lra-probe train --preset fast
+expect 2 "option '--seed' is '-1', expected an integer from 0" lra-probe train --seed=-1
+expect 2 "did you mean 'kernel'?" lra-probe train --set kernl=5
+expect 2 "'batch' is 0, expected 1" lra-probe train --set batch=0
+expect 2 "'layers' is 'x', expected an integer" lra-probe train --set layers=x
+expect 2 "kernel 4 is even" lra-probe receptive-field --kernels 1,4 --out "$dir/o" -q
+expect 2 "kernels must grow" lra-probe receptive-field --kernels 5,3 --out "$dir/o" -q
+expect 2 "both reach 32 of 32 tokens" lra-probe receptive-field --kernels 23,31 --out "$dir/o" -q
+expect 2 "no kernel above 1" lra-probe receptive-field --kernels 1 --out "$dir/o" -q
+expect 1 "expected an odd number" lra-probe train --set kernel=4 --out "$dir/o" -q
+expect 1 "there is no '$dir/none'" lra-report tables --out "$dir/none"
+expect 2 "unknown table 'laddr'; did you mean 'ladder'?" lra-report tables --table laddr
+expect 2 "format 'bmp' is unknown" lra-report figures --format bmp --out "$dir/o"
+expect 2 "unknown command 'table'; did you mean 'tables'?" lra-report table
+
+# A real run of a few steps, then damage.
+small="--set train=640 --set val=64 --set test=64 --set epochs=1 --set width=8 --set hidden=8 --set layers=1"
+"$LRA_BUILD/lra-probe" train $small --out "$dir/o" -q >"$dir/first" || { echo "FAILED: a small run"; failed=1; }
+"$LRA_BUILD/lra-probe" train $small --out "$dir/o" -q >"$dir/second" || { echo "FAILED: a finished run"; failed=1; }
+cmp -s "$dir/first" "$dir/second" || { echo "FAILED: a finished run prints another result"; failed=1; }
+if grep -q "$(printf '\033')" "$dir/first"; then echo "FAILED: escape codes in a pipe"; failed=1; fi
+result=$(ls "$dir"/o/runs/*/result.h5)
+cp "$result" "$dir/whole.h5"
+head -c 3000 "$dir/whole.h5" >"$result"
+expect 1 "not a complete HDF5 file" lra-report show "$result"
+cp "$dir/o"/runs/*/checkpoint.h5 "$result"
+expect 1 "is a checkpoint file, expected a result file" lra-report show "$result"
+rm "$result"
+run=$(dirname "$result")
+head -c 5000 "$run/checkpoint.h5" >"$run/cut" && mv "$run/cut" "$run/checkpoint.h5"
+expect 1 "cannot go on" lra-probe train $small --out "$dir/o" -q
+
+# Without gnuplot the script and the data are written, and the line says so.
+mkdir -p "$dir/bin" "$dir/l"
+small="$small --set test=200 --set val=32"
+"$LRA_BUILD/lra-probe" receptive-field $small --set layers=1 --kernels 3,65 --seeds 1 --out "$dir/l" -q >"$dir/table" ||
+    { echo "FAILED: a small ladder"; failed=1; }
+grep -q "LI  " "$dir/table" || { echo "FAILED: no LI in the ladder"; failed=1; }
+run_path="$dir/bin"
+expect 1 "are written, not drawn" lra-report figures --out "$dir/l"
+unset run_path
+[ -s "$dir/l/figures/loc-T1.gp" ] && [ ! -e "$dir/l/figures/loc-T1.pdf" ] || { echo "FAILED: figure files"; failed=1; }
+"$LRA_BUILD/lra-report" tables --out "$dir/l" --format json >"$dir/json" && grep -q '"rows"' "$dir/json" ||
+    { echo "FAILED: json"; failed=1; }
+
+# A full disk, where a tiny file system may be mounted.
+if [ "$(id -u)" = 0 ] && mkdir "$dir/tiny" && mount -t tmpfs -o size=64k none "$dir/tiny" 2>/dev/null; then
+    expect 1 "No space left on device" lra-probe train --out "$dir/tiny" -q
+    [ -z "$(find "$dir/tiny" -name '*.tmp' -o -name '*.h5')" ] || { echo "FAILED: half-written files"; failed=1; }
+    umount "$dir/tiny"
+else
+    echo "skipped: full disk (needs root and tmpfs)"
+fi
+exit $failed
