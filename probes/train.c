@@ -55,8 +55,12 @@ static int dry_run(const lra_job *r, int64_t seed, lra_err *e)
         printf(" tokens, padding %.1f %%\n", 100 * c.padding);
         printf("step         %.3f GFLOP, %.1f MB at the longest bucket\n", c.step_flops / 1e9,
                c.step_bytes / 1e6);
-        printf("memory       %s workspace, %s parameters\n", lra_size_text(work, c.workspace_bytes),
-               lra_size_text(weights, c.parameter_bytes));
+        double fits = (lra_memory_free() - c.parameter_bytes) /
+                      (c.workspace_bytes / (double)s.batch);
+        printf(
+            "memory       %s workspace, %s parameters; the largest batch that fits is about %.0f\n",
+            lra_size_text(work, c.workspace_bytes), lra_size_text(weights, c.parameter_bytes),
+            fits);
         printf("time         %s, %.2f ms a step (measured)\n",
                lra_time_text(time, c.seconds_per_step * (double)c.steps), 1e3 * c.seconds_per_step);
     }

@@ -43,10 +43,12 @@ void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t 
 
 void lra_schedule_text(const lra_schedule *s, char *buf, int size)
 {
-    snprintf(buf, (size_t)size,
-             "rate %g; warm-up %g %% of %lld steps; x%g after %lld epochs without +%g; from epoch "
-             "%lld of %lld down to %g %%; at least %g",
-             s->rate, 100 * s->warmup, (long long)(s->epochs * s->steps_per_epoch), s->factor,
-             (long long)s->patience, s->threshold, (long long)final_epoch(s) + 1,
-             (long long)s->epochs, 100 * s->final_rate, s->min_rate);
+    int n = snprintf(buf, (size_t)size,
+                     "rate %g; warm-up %g %% of %lld steps; x%g after %lld epochs without +%g, at "
+                     "least %g",
+                     s->rate, 100 * s->warmup, (long long)(s->epochs * s->steps_per_epoch),
+                     s->factor, (long long)s->patience, s->threshold, s->min_rate);
+    if (final_epoch(s) < s->epochs && n > 0 && n < size)
+        snprintf(buf + n, (size_t)(size - n), "; from epoch %lld of %lld down to %g %%",
+                 (long long)final_epoch(s) + 1, (long long)s->epochs, 100 * s->final_rate);
 }
