@@ -12,7 +12,8 @@ typedef struct {
     uint8_t *correct[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
     lra_ladder_data data;
     lra_ladder ladder;
-    int n_left_out; /* results whose seed not every rung has */
+    bool published_reference; /* MEGA's published accuracy; false: the widest rung */
+    int n_left_out;           /* results whose seed not every rung has */
 } lra_ladder_view;
 
 /* The ladders in a list of results (same task, data, preset, precision and configuration but for kernel

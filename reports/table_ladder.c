@@ -88,8 +88,9 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
                    " to T = %" PRId64,
                    l->li.value, l->li.lo, l->li.hi, l->li_raw.value, l->li_raw.lo, l->li_raw.hi,
                    l->first_reach, v->data.T);
-    lra_table_note(t, "reference %.2f %%, the widest rung; chance %.2f %%, the most frequent class",
-                   100 * l->reference, 100 * v->data.chance);
+    lra_table_note(
+        t, "reference %.2f %%, %s; chance %.2f %%, the most frequent class", 100 * l->reference,
+        v->published_reference ? "MEGA as published" : "the widest rung", 100 * v->data.chance);
     add_radius(t, l, v->data.T);
     add_acceptance(t, v);
     lra_table_note(t, "intervals %s",

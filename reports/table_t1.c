@@ -1,0 +1,88 @@
+/* Table T1: Table 1 of "On the locality bias and results in the LRA", measured beside published.  Only
+ * results of the `paper` preset stand here; others have the table `ladder`. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/ladder_view.h"
+#include "reports/published.h"
+#include "reports/report.h"
+#include "reports/table.h"
+
+enum { COLUMNS = 10 };
+static const char *const head[COLUMNS] = {"task",    "kernel",   "reach",       "measured %",
+                                          "95 %",    "seeds",    "published %", "difference",
+                                          "of MEGA", "precision"};
+
+static void add_number(lra_table *t, const char *format, double x)
+{
+    char text[32];
+    if (isnan(x)) {
+        lra_table_cell(t, "-");
+        return;
+    }
+    snprintf(text, sizeof text, strcmp(format, "+") == 0 ? "%+.2f" : "%.2f", x);
+    lra_table_cell(t, "%s", text);
+}
+
+static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
+{
+    const lra_ladder_row *row = &v->ladder.row[r];
+    char variant[32];
+    snprintf(variant, sizeof variant, "kernel=%" PRId64, row->kernel);
+    const char *task = v->first->task;
+    double measured = 100 * row->accuracy.value;
+    double published = lra_published("locality", "1", "resconv", variant, task, "accuracy");
+    double mega = lra_published("locality", "1", "mega", NULL, task, "accuracy");
+    lra_table_row(t);
+    lra_table_cell(t, "%s", task);
+    lra_table_cell(t, "%" PRId64, row->kernel);
+    lra_table_cell(t, "%" PRId64, row->reach);
+    lra_table_cell(t, "%.2f", measured);
+    lra_table_cell(t, "%.2f-%.2f", 100 * row->accuracy.lo, 100 * row->accuracy.hi);
+    lra_table_cell(t, "%d", v->data.n_seeds);
+    add_number(t, "", published);
+    add_number(t, "+", measured - published);
+    add_number(t, "", 100 * measured / mega);
+    lra_table_cell(t, "%s", v->first->precision);
+}
+
+static bool is_paper(const lra_ladder_view *v)
+{
+    return strcmp(v->first->preset, "paper") == 0;
+}
+
+static int print(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e)
+{
+    lra_ladder_view *views;
+    int n_views = lra_ladder_views(list, n, &views, e), n_rows = 0;
+    if (n_views < 0) return LRA_FAILED;
+    lra_table *t = lra_table_new("Table 1 of the locality paper: measured beside published",
+                                 COLUMNS, head);
+    for (int i = 0; i < n_views; i++) {
+        if (!is_paper(&views[i])) continue;
+        for (int r = 0; r < views[i].ladder.n_rungs; r++, n_rows++) add_rung(t, &views[i], r);
+        const lra_ladder *l = &views[i].ladder;
+        lra_table_note(
+            t, "%s: LI %.3f (%.3f to %.3f), reference MEGA as published %.2f %%, chance %.2f %%",
+            views[i].first->task, l->li.value, l->li.lo, l->li.hi, 100 * l->reference,
+            100 * views[i].data.chance);
+        for (const char *line = views[i].first->deviations; *line; line += strcspn(line, "\n") + 1)
+            lra_table_note(t, "%s deviates: %.*s", views[i].first->task, (int)strcspn(line, "\n"),
+                           line);
+    }
+    lra_table_note(t, "of MEGA: measured accuracy over the published accuracy of MEGA, in %%");
+    int rc = n_rows
+                 ? lra_table_print(t, format, out, e)
+                 : lra_fail(
+                       e, "no results of preset 'paper' among %d; table 'ladder' shows the others",
+                       n);
+    lra_table_free(t);
+    lra_ladder_views_free(views, n_views);
+    return rc;
+}
+
+const lra_report_table lra_table_t1 = {
+    "T1", "Table 1 of the locality paper, measured beside published", print};
