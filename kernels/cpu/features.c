@@ -12,8 +12,19 @@
 #include <cpuid.h>
 #endif
 
-static const char *const level_names[LRA_N_LEVELS] = {"portable", "avx2", "avx512"};
+/* What LRA_CPU may name, in rising order. */
+static const struct {
+    const char *name;
+    int level;
+    lra_bf16_unit bf16;
+} steps[] = {{"portable", LRA_LEVEL_PORTABLE, LRA_BF16_NONE},
+             {"avx2", LRA_LEVEL_AVX2, LRA_BF16_NONE},
+             {"avx512", LRA_LEVEL_AVX512, LRA_BF16_NONE},
+             {"avx512bf16", LRA_LEVEL_AVX512, LRA_BF16_AVX512},
+             {"amx", LRA_LEVEL_AVX512, LRA_BF16_AMX}};
+enum { N_STEPS = sizeof steps / sizeof *steps };
 static int level = LRA_LEVEL_PORTABLE;
+static lra_bf16_unit bf16 = LRA_BF16_NONE;
 static char name[64];
 
 #if defined(__x86_64__)
@@ -43,6 +54,33 @@ static int machine_level(void)
     return has(state, 0xE6) && has(b, f_dq_bw_vl) ? LRA_LEVEL_AVX512 : LRA_LEVEL_AVX2;
 }
 
+/* The system hands out tile registers on demand (Linux: arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA)). */
+static bool tiles_permitted(void)
+{
+#if defined(__linux__)
+    enum { SYS_ARCH_PRCTL = 158, REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
+    long rc;
+    __asm__ volatile("syscall"
+                     : "=a"(rc)
+                     : "a"((long)SYS_ARCH_PRCTL), "D"((long)REQ_XCOMP_PERM), "S"((long)XTILEDATA)
+                     : "rcx", "r11", "memory");
+    return rc == 0;
+#else
+    return false;
+#endif
+}
+
+static lra_bf16_unit machine_bf16(void)
+{
+    const uint32_t amx_bf16_tile = 1u << 22 | 1u << 24, avx512_bf16 = 1u << 5;
+    uint32_t a, b, c, d;
+    if (level < LRA_LEVEL_AVX512 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return LRA_BF16_NONE;
+    if (has(d, amx_bf16_tile) && has(saved_state(), 0x60000) && tiles_permitted())
+        return LRA_BF16_AMX;
+    bool more = a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d);
+    return more && has(a, avx512_bf16) ? LRA_BF16_AVX512 : LRA_BF16_NONE;
+}
+
 static void read_name(void)
 {
     uint32_t r[12] = {0};
@@ -63,29 +101,48 @@ static int machine_level(void)
 {
     return LRA_LEVEL_PORTABLE;
 }
+static lra_bf16_unit machine_bf16(void)
+{
+    return LRA_BF16_NONE;
+}
 static void read_name(void) {}
 
 #endif
 
 static int lower(const char *wanted, lra_err *e)
 {
-    for (int i = 0; i < LRA_N_LEVELS; i++) {
-        if (strcmp(wanted, level_names[i]) != 0) continue;
-        if (i > level)
+    for (int i = 0; i < N_STEPS; i++) {
+        if (strcmp(wanted, steps[i].name) != 0) continue;
+        if (steps[i].level > level || steps[i].bf16 > bf16)
             return lra_fail(e, "LRA_CPU is '%s', but this processor has no more than '%s'", wanted,
-                            level_names[level]);
-        level = i;
+                            lra_cpu_best());
+        level = steps[i].level, bf16 = steps[i].bf16;
         return 0;
     }
-    return lra_fail(e, "LRA_CPU is '%s', expected portable, avx2 or avx512", wanted);
+    return lra_fail(e, "LRA_CPU is '%s', expected portable, avx2, avx512, avx512bf16 or amx",
+                    wanted);
 }
 
 int lra_cpu_init(lra_err *e)
 {
     level = machine_level();
+    bf16 = machine_bf16();
     read_name();
     const char *wanted = getenv("LRA_CPU");
     return wanted && *wanted ? lower(wanted, e) : 0;
+}
+
+lra_bf16_unit lra_cpu_bf16(void)
+{
+    return bf16;
+}
+
+const char *lra_cpu_best(void)
+{
+    int best = 0;
+    for (int i = 0; i < N_STEPS; i++)
+        if (steps[i].level <= level && steps[i].bf16 <= bf16) best = i;
+    return steps[best].name;
 }
 
 int lra_cpu_level(void)
@@ -95,7 +152,7 @@ int lra_cpu_level(void)
 
 const char *lra_cpu_level_name(int which)
 {
-    return which >= 0 && which < LRA_N_LEVELS ? level_names[which] : "unknown";
+    return which >= 0 && which < LRA_N_LEVELS ? steps[which].name : "unknown";
 }
 
 const char *lra_cpu_name(void)

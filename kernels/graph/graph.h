@@ -136,6 +136,16 @@ typedef struct {
 lra_cost lra_plan_cost(const lra_plan *p);
 double lra_params_bytes(const lra_params *p);
 
+/* What one node did in a timed run. */
+typedef struct {
+    const char *op, *path;
+    lra_shape shape;
+    double flops, bytes, seconds;
+} lra_node_time;
+/* One run, node by node; out: cost.n_nodes entries, in the order of running.  For benchmarks: on a device
+ * that queues its work each node is waited for. */
+int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e);
+
 /* Node by node; stops at the first node that produces a non-finite value and names it:
  * "'layer3/softmax' (12,4,1024): first NaN at element 913". */
 int lra_run_checked(lra_plan *p, lra_err *e);

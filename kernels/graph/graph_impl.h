@@ -27,6 +27,10 @@ bool lra_reads_shadow(const lra_op *op, int i);
 /* The node whose memory x is a part of, and where x starts in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
 
+/* Of one run of a node. */
+double lra_node_flops(const lra_tensor *t);
+double lra_node_bytes(const lra_tensor *t);
+
 /* One array of a parameter store. */
 typedef struct {
     char *path;

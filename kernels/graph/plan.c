@@ -149,11 +149,22 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
 
 /* ---- cost ----------------------------------------------------------------------------------------- */
 
+double lra_node_flops(const lra_tensor *t)
+{
+    return t->op->flops ? t->op->flops(t) : (double)lra_elements(t);
+}
+
+double lra_node_bytes(const lra_tensor *t)
+{
+    double bytes = (double)lra_bytes(t);
+    for (int i = 0; i < t->n_src; i++) bytes += (double)lra_bytes(t->src[i]);
+    return bytes;
+}
+
 static void add_cost(lra_plan *p, const lra_tensor *t)
 {
-    p->cost.flops += t->op->flops ? t->op->flops(t) : (double)lra_elements(t);
-    p->cost.bytes += (double)lra_bytes(t);
-    for (int i = 0; i < t->n_src; i++) p->cost.bytes += (double)lra_bytes(t->src[i]);
+    p->cost.flops += lra_node_flops(t);
+    p->cost.bytes += lra_node_bytes(t);
     p->cost.n_nodes++;
 }
 

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <math.h>
 
+#include "kernels/base/terminal.h"
+
 /* ---- the space ------------------------------------------------------------------------------------ */
 
 lra_space *lra_space_new(lra_device *dev)
@@ -159,6 +161,19 @@ int lra_run(lra_plan *p, lra_err *e)
     }
     for (int at = 0; at < p->n_calls; at++)
         if (run_one(p, at, e) != 0) return LRA_FAILED;
+    return 0;
+}
+
+int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e)
+{
+    if (resolve(p, e) != 0) return LRA_FAILED;
+    for (int at = 0; at < p->n_calls; at++) {
+        const lra_tensor *y = p->call[at].y;
+        double start = lra_now();
+        if (run_one(p, at, e) != 0) return LRA_FAILED;
+        out[at] = (lra_node_time){y->op->name,       lra_tensor_path(y), y->shape,
+                                  lra_node_flops(y), lra_node_bytes(y),  lra_now() - start};
+    }
     return 0;
 }
 

@@ -1,0 +1,347 @@
+/* lra-probe bench: how fast, and how far from what this machine can do at best.
+ *
+ * Ceilings are measured in the same run.  The floor of a node is the larger of FLOPs over the arithmetic
+ * ceiling and bytes over the memory ceiling; bytes count every source and the result once, so a node whose
+ * data are still in the caches can be faster than its floor. */
+#include "probes/bench.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "kernels/base/version.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/features.h"
+#include "probes/job.h"
+#include "probes/probe.h"
+
+static const lra_option own[] = {
+    {.name = "model",
+     .letter = 'm',
+     .kind = LRA_OPTION_TEXT,
+     .value = "resconv",
+     .arg = "MODEL",
+     .help = "whose step is timed ('lra-probe list models')"},
+    {.name = "set",
+     .kind = LRA_OPTION_REPEAT,
+     .arg = "KEY=VALUE",
+     .help = "changes one parameter of the model; may be repeated"},
+    {.name = "batch",
+     .kind = LRA_OPTION_INT,
+     .value = "16",
+     .min = 1,
+     .max = 1 << 20,
+     .arg = "N",
+     .help = "examples of a step"},
+    {.name = "length",
+     .kind = LRA_OPTION_INT,
+     .value = "1024",
+     .min = 1,
+     .max = 1 << 20,
+     .arg = "N",
+     .help = "tokens of an example"},
+    {.name = "vocab",
+     .kind = LRA_OPTION_INT,
+     .value = "256",
+     .min = 2,
+     .max = 1 << 16,
+     .arg = "N",
+     .help = "different tokens"},
+    {.name = "classes",
+     .kind = LRA_OPTION_INT,
+     .value = "10",
+     .min = 2,
+     .max = 1 << 16,
+     .arg = "N",
+     .help = "classes of the head"},
+    {.name = "threads",
+     .kind = LRA_OPTION_INT,
+     .value = "0",
+     .min = 0,
+     .max = 1024,
+     .arg = "N",
+     .help = "threads, 0: all processors"},
+    {.name = "precision",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "f32",
+     .choices = "f32|bf16",
+     .help = "of the graphs"},
+    {.name = "seconds",
+     .kind = LRA_OPTION_REAL,
+     .value = "5",
+     .min = 0.01,
+     .max = 3600,
+     .arg = "S",
+     .help = "measures each thing for so long, three times at least"},
+    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document instead of tables"},
+    {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_common_options, NULL};
+static const lra_command command = {
+    .program = "lra-probe bench",
+    .summary = "Times training steps, ops and data, beside the measured limits of the machine.",
+    .usage = "[ceilings|step|ops|params|data]...",
+    .examples = "  lra-probe bench step --set kernel=31\n  lra-probe bench ops data --json",
+    .min_args = 0,
+    .max_args = -1,
+    .tables = tables,
+};
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bench_time bench_time_of(double *s, int n)
+{
+    qsort(s, (size_t)n, sizeof *s, by_value);
+    double median = n % 2 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2;
+    return (bench_time){median, s[n / 10], s[n - 1 - n / 10], n};
+}
+
+bench_table *bench_table_add(bench *b, const char *unit, const char *title, ...)
+{
+    if (b->n_tables == sizeof b->table / sizeof *b->table) LRA_BUG("too many tables");
+    bench_table *t = &b->table[b->n_tables++];
+    lra_text text = {0};
+    va_list args;
+    va_start(args, title);
+    lra_text_addv(&text, title, args);
+    va_end(args);
+    *t = (bench_table){.title = text.s, .unit = unit};
+    return t;
+}
+
+void bench_row_add(bench_table *t, bench_row row)
+{
+    t->row = lra_resize(t->row, (size_t)(t->n + 1) * sizeof *t->row);
+    t->row[t->n++] = row;
+}
+
+double bench_floor(const bench *b, double flops, double bytes)
+{
+    bool half = b->type == LRA_BF16 && b->ceilings.bf16 > 0;
+    double work = flops / (half ? b->ceilings.bf16 : b->ceilings.f32);
+    double traffic = bytes / b->ceilings.dram;
+    return work > traffic ? work : traffic;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = ((const bench_row *)a)->time.median, y = ((const bench_row *)b)->time.median;
+    return (x < y) - (x > y);
+}
+
+void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs)
+{
+    double *sum = lra_alloc_array((size_t)runs, sizeof *sum);
+    for (int i = 0; i < n; i++) {
+        bool first = true;
+        for (int k = 0; k < i && first; k++) first = strcmp(times[k].op, times[i].op) != 0;
+        if (!first) continue;
+        bench_row row = {.name = lra_copy_text(times[i].op)};
+        memset(sum, 0, (size_t)runs * sizeof *sum);
+        for (int k = i; k < n; k++) {
+            if (strcmp(times[k].op, times[i].op) != 0) continue;
+            row.count++;
+            row.flops += times[k].flops, row.bytes += times[k].bytes;
+            row.floor += bench_floor(b, times[k].flops, times[k].bytes);
+            for (int r = 0; r < runs; r++) sum[r] += times[r * n + k].seconds;
+        }
+        row.time = bench_time_of(sum, runs);
+        bench_row_add(t, row);
+    }
+    qsort(t->row, (size_t)t->n, sizeof *t->row, by_time);
+    lra_free(sum);
+}
+
+/* ---- printing --------------------------------------------------------------------------------------- */
+
+/* Rows that only count. */
+static void print_counts(const bench_table *t)
+{
+    printf("\n%s\n", t->title);
+    for (int i = 0; i < t->n; i++)
+        printf("%-50s%12lld\n", t->row[i].name, (long long)t->row[i].count);
+}
+
+/* Milliseconds with four digits or so. */
+static const char *ms_text(double seconds, char buf[32])
+{
+    double ms = 1e3 * seconds;
+    snprintf(buf, 32, ms >= 100 ? "%.1f" : ms >= 10 ? "%.2f" : "%.3f", ms);
+    return buf;
+}
+
+static void print_table(const bench_table *t)
+{
+    double total = 0;
+    for (int i = 0; i < t->n; i++) total += t->row[i].time.median;
+    printf("\n%s\n%-28s%9s%11s%22s%9s%9s%8s%9s\n", t->title, "", t->unit, "median ms",
+           "10 % to 90 %", "share", "GFLOP/s", "GB/s", "floor");
+    for (int i = 0; i < t->n; i++) {
+        const bench_row *r = &t->row[i];
+        double s = r->time.median;
+        char range[72], low[32], high[32], middle[32], floor[32];
+        snprintf(range, sizeof range, "%s to %s", ms_text(r->time.low, low),
+                 ms_text(r->time.high, high));
+        snprintf(floor, sizeof floor, "%.0f %%", 100 * r->floor / s);
+        printf("%-28s%9lld%11s%22s%7.1f %%%9.1f%8.1f%9s\n", r->name, (long long)r->count,
+               ms_text(s, middle), range, 100 * s / total, r->flops / s / 1e9, r->bytes / s / 1e9,
+               r->floor > 0 ? floor : "-");
+    }
+}
+
+static void print_text(const bench *b)
+{
+    const lra_ceilings *c = &b->ceilings;
+    printf("machine    %s, level %s, %d thread%s\n", lra_cpu_name(), lra_cpu_best(), b->threads,
+           b->threads == 1 ? "" : "s");
+    printf("ceilings   float32 %.0f GFLOP/s, ", c->f32 / 1e9);
+    if (c->bf16 > 0)
+        printf("bf16 %.0f GFLOP/s, ", c->bf16 / 1e9);
+    else
+        printf("bf16 products are emulated, ");
+    printf("memory %.1f GB/s, cache %.1f GB/s (copies, read plus written)\n", c->dram / 1e9,
+           c->cache / 1e9);
+    printf("floor      the time that the ceilings ask for, as percent of the time measured\n");
+    for (int i = 0; i < b->n_tables; i++)
+        (b->table[i].n && b->table[i].row[0].time.n ? print_table : print_counts)(&b->table[i]);
+}
+
+/* The most memory this process had; Linux counts KiB. */
+static double peak_bytes(void)
+{
+    struct rusage use;
+    return getrusage(RUSAGE_SELF, &use) == 0 ? 1024.0 * (double)use.ru_maxrss : 0;
+}
+
+static json_t *json_row(const bench_row *r)
+{
+    return json_pack("{s:s, s:I, s:i, s:f, s:f, s:f, s:f, s:f, s:o}", "name", r->name, "count",
+                     (json_int_t)r->count, "runs", r->time.n, "median_s", r->time.median, "p10_s",
+                     r->time.low, "p90_s", r->time.high, "flops", r->flops, "bytes", r->bytes,
+                     "floor_s", r->floor > 0 ? json_real(r->floor) : json_null());
+}
+
+static int print_json(const bench *b, lra_err *e)
+{
+    const lra_ceilings *c = &b->ceilings;
+    json_t *all = json_array();
+    for (int i = 0; i < b->n_tables; i++) {
+        json_t *rows = json_array();
+        for (int k = 0; k < b->table[i].n; k++)
+            json_array_append_new(rows, json_row(&b->table[i].row[k]));
+        json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "title", b->table[i].title,
+                                             "counts", b->table[i].unit, "rows", rows));
+    }
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:i, s:s, s:f, s:{s:f, s:o, s:f, s:f}, s:o}", "revision", lra_revision(),
+        "processor", lra_cpu_name(), "level", lra_cpu_best(), "threads", b->threads, "precision",
+        b->type == LRA_BF16 ? "bf16" : "f32", "peak_bytes", peak_bytes(), "ceilings", "f32_flops",
+        c->f32, "bf16_flops", c->bf16 > 0 ? json_real(c->bf16) : json_null(), "dram_bytes", c->dram,
+        "cache_bytes", c->cache, "tables", all);
+    if (!root) LRA_BUG("the JSON document could not be built");
+    json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    return printf("\n") < 0 ? lra_fail_errno(e, "cannot write the output") : 0;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    int (*run)(bench *b, lra_err *e); /* NULL: the ceilings, which every run measures */
+} kinds[] = {{"ceilings", NULL},
+             {"step", bench_step},
+             {"ops", bench_ops},
+             {"params", bench_params},
+             {"data", bench_data}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static int find_kind(const char *name, lra_err *e)
+{
+    const char *names[N_KINDS];
+    for (int i = 0; i < N_KINDS; i++) {
+        names[i] = kinds[i].name;
+        if (strcmp(names[i], name) == 0) return i;
+    }
+    return lra_fail_unknown(e, "benchmark", name, N_KINDS, names, "lra-probe bench --help");
+}
+
+static int open_bench(bench *b, const lra_options *o, lra_err *e)
+{
+    *b = (bench){.options = o,
+                 .B = lra_option_int(o, "batch"),
+                 .T = lra_option_int(o, "length"),
+                 .vocab = lra_option_int(o, "vocab"),
+                 .classes = lra_option_int(o, "classes"),
+                 .seconds = lra_option_real(o, "seconds")};
+    b->type = strcmp(lra_option_text(o, "precision"), "bf16") == 0 ? LRA_BF16 : LRA_F32;
+    for (int i = 0; i < lra_option_n_args(o); i++)
+        if (find_kind(lra_option_arg(o, i), e) < 0) return LRA_USAGE;
+    b->model = lra_model_find(lra_option_text(o, "model"), e);
+    if (!b->model) return LRA_USAGE;
+    b->config = lra_config_parse(b->model->defaults, e);
+    if (!b->config) return LRA_FAILED;
+    for (int i = 0; lra_option_repeat(o, "set", i); i++)
+        if (lra_config_override(b->config, lra_option_repeat(o, "set", i), "the model", e) != 0)
+            return LRA_USAGE;
+    if (lra_cpu_device(&b->device, (int)lra_option_int(o, "threads"), e) != 0) return LRA_FAILED;
+    b->threads = b->device.backend->threads(&b->device);
+    lra_detail("measuring the ceilings");
+    b->ceilings = lra_cpu_ceilings(b->threads);
+    return 0;
+}
+
+static void close_bench(bench *b)
+{
+    for (int i = 0; i < b->n_tables; i++) {
+        for (int k = 0; k < b->table[i].n; k++) lra_free(b->table[i].row[k].name);
+        lra_free(b->table[i].row);
+        lra_free(b->table[i].title);
+    }
+    lra_config_free(b->config);
+}
+
+static int measure(const lra_options *o, lra_err *e)
+{
+    bench b = {0};
+    int rc = open_bench(&b, o, e);
+    int n = lra_option_n_args(o);
+    for (int i = 0; rc == 0 && i < n; i++) {
+        int k = find_kind(lra_option_arg(o, i), e);
+        if (kinds[k].run) rc = kinds[k].run(&b, e);
+    }
+    if (rc == 0 && n == 0) rc = bench_step(&b, e);
+    if (rc == 0 && lra_option_flag(o, "json"))
+        rc = print_json(&b, e);
+    else if (rc == 0)
+        print_text(&b);
+    close_bench(&b);
+    return rc;
+}
+
+static int run(int argc, char **argv, lra_err *e)
+{
+    lra_options *o = lra_options_parse(&command, argc, argv, e);
+    if (!o) return LRA_USAGE;
+    int rc = 0;
+    if (lra_options_help_wanted(o)) {
+        lra_options_help(&command, stdout);
+    } else {
+        lra_job_terminal(o);
+        rc = measure(o, e);
+    }
+    lra_options_free(o);
+    return rc;
+}
+
+const lra_probe lra_probe_bench = {
+    "bench", "step time, ops, data; percent of the machine's measured ceilings", run};
