@@ -278,12 +278,8 @@ static void each_sample(void (*f)(const lra_op *op, int i))
 
 static void at_all_levels(void (*f)(const lra_op *op, int i))
 {
-    lra_err e = {{0}};
-    unsetenv("LRA_CPU");
-    if (lra_cpu_init(&e) != 0) fail_msg("%s", e.msg);
-    int highest = lra_cpu_level();
-    for (int level = 0; level <= highest; level++) {
-        setenv("LRA_CPU", lra_cpu_level_name(level), 1);
+    for (int level = 0; lra_cpu_usable(level); level++) {
+        setenv("LRA_CPU", lra_cpu_usable(level), 1);
         each_sample(f);
     }
     unsetenv("LRA_CPU");

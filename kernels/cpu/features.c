@@ -145,6 +145,17 @@ const char *lra_cpu_best(void)
     return steps[best].name;
 }
 
+const char *lra_cpu_usable(int i)
+{
+    int highest = machine_level(), was = level;
+    level = highest; /* bf16 products are asked for on top of it */
+    lra_bf16_unit unit = machine_bf16();
+    level = was;
+    for (int k = 0; k < N_STEPS; k++)
+        if (steps[k].level <= highest && steps[k].bf16 <= unit && i-- == 0) return steps[k].name;
+    return NULL;
+}
+
 int lra_cpu_level(void)
 {
     return level;

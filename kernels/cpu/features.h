@@ -18,6 +18,8 @@ const char *lra_cpu_level_name(int level); /* "portable", "avx2", "avx512" */
 lra_bf16_unit lra_cpu_bf16(void);
 /* What LRA_CPU would name: "avx512bf16". */
 const char *lra_cpu_best(void);
+/* The i-th name that LRA_CPU may have on this machine, rising; NULL after the last. */
+const char *lra_cpu_usable(int i);
 /* The processor's own name ("AMD EPYC 9354"), or the architecture where it has none. */
 const char *lra_cpu_name(void);
 

@@ -16,4 +16,29 @@ void lra_gemm_f32(bool a_t, bool b_t, int64_t M, int64_t N, int64_t K, const flo
 void lra_gemm_f64(bool a_t, bool b_t, int64_t M, int64_t N, int64_t K, const double *a, int64_t lda,
                   const double *b, int64_t ldb, bool add, double *c, int64_t ldc);
 
+/* ---- bf16, summed in float32 ------------------------------------------------------------------------- */
+
+/* The processor multiplies bf16 itself; otherwise lra_gemm_bf16() must not be called. */
+bool lra_gemm_bf16_fast(void);
+/* b (K,N), element (k,n) at b[k * row + n * column], packed for lra_gemm_bf16(); what pads K to even and N
+ * to a multiple of 16 is zero.  A panel holds 16 columns and starts `panel` elements after the one before
+ * it: 16 * (K rounded up to even) when all of K is packed at once. */
+void lra_pack_bf16(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t column,
+                   int64_t panel, uint16_t *packed);
+/* Elements of the packed b. */
+int64_t lra_packed_bf16(int64_t K, int64_t N);
+/* Pairs of neighbours in k of the left operand: those of row i stand at a + i * row + p * step, p = k/2.
+ * Stored rows, which may overlap: (a, lda, 2).  Transposed: pairs of lra_pair_bf16(), (pairs, 2, 2 width). */
+typedef struct {
+    const uint16_t *a;
+    int64_t row, step;
+} lra_pairs_bf16;
+/* c (M,N) = a b, plus c itself if `add`.  K is even.  b: packed. */
+void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
+                   int64_t panel, bool add, float *c, int64_t ldc);
+/* Interleaves rows: pairs[p][j] = (x[2p][j], x[2p+1][j]) for 2p < n; x (n,width) with rows ld apart; a row
+ * that is missing is zero, and so is row `first` - 1 and before: x starts at row `first`, 0 or 1. */
+void lra_pair_bf16(int64_t n, int64_t width, const uint16_t *x, int64_t ld, int first,
+                   uint16_t *pairs);
+
 #endif

@@ -53,6 +53,28 @@ typedef struct {
     real scale, b1, b2, rate, decay, correct1, correct2, eps;
 } adamw_step;
 
+static inline void update_piece(int64_t from, int64_t end, adamw_step s, const real *restrict g,
+                                real *restrict p, real *restrict m, real *restrict v)
+{
+#pragma omp simd
+    for (int64_t i = from; i < end; i++) {
+        real gi = g[i] * s.scale;
+        m[i] = s.b1 * m[i] + (1 - s.b1) * gi;
+        v[i] = s.b2 * v[i] + (1 - s.b2) * gi * gi;
+        p[i] -= s.rate * (m[i] * s.correct1 / (r_sqrt(v[i] * s.correct2) + s.eps) + s.decay * p[i]);
+    }
+}
+
+/* The bf16 copy that products read. */
+static inline void write_shadow(int64_t from, int64_t end, const real *p, uint16_t *shadow)
+{
+#if LRA_PASS == 16
+    for (int64_t i = from; i < end; i++) shadow[i] = e_store(p[i]);
+#else
+    (void)from, (void)end, (void)p, (void)shadow;
+#endif
+}
+
 static inline void update(const lra_call *c, int n, int k, adamw_step s)
 {
     int64_t size = lra_elements(c->y->src[FIRST + k]);
@@ -60,18 +82,13 @@ static inline void update(const lra_call *c, int n, int k, adamw_step s)
     const real *g = c->in[FIRST + n + k];
     real *m = (real *)(uintptr_t)c->in[FIRST + 2 * n + k];
     real *v = (real *)(uintptr_t)c->in[FIRST + 3 * n + k];
-#pragma omp parallel for num_threads(c->n_threads) if (size >= LRA_PARALLEL_MIN)                   \
-    schedule(static, LRA_PIECE)
-    for (int64_t i = 0; i < size; i++) {
-        real gi = g[i] * s.scale;
-        m[i] = s.b1 * m[i] + (1 - s.b1) * gi;
-        v[i] = s.b2 * v[i] + (1 - s.b2) * gi * gi;
-        p[i] -= s.rate * (m[i] * s.correct1 / (r_sqrt(v[i] * s.correct2) + s.eps) + s.decay * p[i]);
+    uint16_t *shadow = LRA_PASS == 16 ? c->shadow[FIRST + k] : NULL;
+#pragma omp parallel for num_threads(c->n_threads) if (size >= LRA_PARALLEL_MIN)
+    for (int64_t from = 0; from < size; from += LRA_PIECE) {
+        int64_t end = from + LRA_PIECE < size ? from + LRA_PIECE : size;
+        update_piece(from, end, s, g, p, m, v);
+        if (shadow) write_shadow(from, end, p, shadow);
     }
-#if LRA_PASS == 16
-    uint16_t *shadow = c->shadow[FIRST + k];
-    for (int64_t i = 0; i < size && shadow; i++) shadow[i] = e_store(p[i]);
-#endif
 }
 
 LRA_BODY(adamw)

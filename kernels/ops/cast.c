@@ -5,10 +5,15 @@
 LRA_BODY(cast)
 {
     int64_t n = lra_elements(c->y);
-    lra_type to = c->y->type, from = c->y->src[0]->type;
-    const void *x = c->in[0];
-    void *y = c->out;
-    LRA_EACH(i) t_store(y, to, i, t_load(x, from, i));
+    if (c->y->type == LRA_BF16) {
+        const real *x = c->in[0];
+        elem *y = c->out;
+        LRA_EACH(i) y[i] = e_store(x[i]);
+    } else {
+        const elem *x = c->in[0];
+        real *y = c->out;
+        LRA_EACH(i) y[i] = e_load(x[i]);
+    }
 }
 
 #if LRA_RECORD

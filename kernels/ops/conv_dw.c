@@ -127,8 +127,16 @@ static inline void piece_run(const lra_call *call, const dw_cut *c, int64_t at, 
                (size_t)p.n_columns * sizeof *to);
 }
 
+#include "kernels/ops/conv_dw_bf16_fn.h"
+
 LRA_BODY(conv_dw)
 {
+#if LRA_PASS == 16
+    if (dw_fits_bf16(c->y)) {
+        dw_run_bf16(c);
+        return;
+    }
+#endif
     dw_cut cut = cut_of(c->y);
     int64_t pieces = cut.s.groups * cut.tap_chunks * cut.column_chunks;
     int64_t own_size = cut.x_size + cut.dy_size + cut.sum_size;
@@ -185,7 +193,8 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     dw_cut c = cut_of(y);
     int64_t n = n_threads * (c.x_size + c.dy_size + c.sum_size) + (c.n_parts - 1) * c.size;
-    return n * (int64_t)lra_type_size(y->type);
+    n *= (int64_t)lra_type_size(y->type);
+    return dw_fits_bf16(y) ? conv_max(n, dw_scratch_bf16(y)) : n;
 }
 
 lra_tensor *lra_conv_dw(lra_tensor *x, lra_tensor *dy, lra_tensor *length, int64_t groups,

@@ -13,7 +13,10 @@
 #include "kernels/ops/product_fn.h"
 #include "kernels/ops/tile_fn.h"
 
-enum { CONV_ROWS = 126 }; /* most rows of a block */
+enum {
+    CONV_ROWS = 126, /* most rows of a block */
+    CONV_EDGE = 24   /* rows that share the taps they see, near the ends of a sample */
+};
 
 /* n_in, n_out: channels of one group. */
 typedef struct {
@@ -59,7 +62,7 @@ static inline int64_t conv_packed_size(const conv_sizes *s)
 }
 static inline int64_t conv_slab_size(const conv_sizes *s)
 {
-    int64_t rows = conv_min(conv_block_rows(s) + s->K - 1, s->T + 2 * TILE_ROWS);
+    int64_t rows = conv_min(conv_block_rows(s) + s->K - 1, s->T + 2 * CONV_EDGE);
     return tile_padded(rows * s->n_in);
 }
 static inline int64_t conv_sum_size(const conv_sizes *s)
@@ -167,8 +170,18 @@ static inline void conv_rows(const conv_sizes *s, const conv_job *job, int64_t s
                    own + conv_slab_size(s));
 }
 
+#if LRA_PASS == 16
+#include "kernels/ops/conv_bf16_fn.h"
+#endif
+
 static inline void conv_run(const conv_sizes *s, const conv_job *job, real *scratch, int n_threads)
 {
+#if LRA_PASS == 16
+    if (conv_fits_bf16(s)) {
+        conv_run_bf16(s, job, scratch, n_threads);
+        return;
+    }
+#endif
     int64_t n_blocks = conv_blocks(s);
     real *threads = scratch + s->groups * conv_packed_size(s);
 #pragma omp parallel num_threads(n_threads)

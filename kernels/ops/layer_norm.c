@@ -9,7 +9,7 @@ typedef struct {
 } layer_norm_args;
 
 /* mean and r of one row */
-static inline void statistics(const void *x, lra_type t, int64_t D, double eps, real *mean, real *r)
+LRA_ROW_FN void statistics(lra_type t, const void *x, int64_t D, double eps, real *mean, real *r)
 {
     real s = 0, q = 0;
 #pragma omp simd reduction(+ : s)
@@ -21,6 +21,15 @@ static inline void statistics(const void *x, lra_type t, int64_t D, double eps, 
     *r = 1 / r_sqrt(q / (real)D + (real)eps);
 }
 
+LRA_ROW_FN void norm_row(lra_type t, const void *x, int64_t D, double eps, const real *gain,
+                         const real *bias, void *y)
+{
+    real m, r;
+    statistics(t, x, D, eps, &m, &r);
+#pragma omp simd
+    for (int64_t d = 0; d < D; d++) t_store(y, t, d, (t_load(x, t, d) - m) * r * gain[d] + bias[d]);
+}
+
 LRA_BODY(layer_norm)
 {
     const layer_norm_args *a = c->y->args;
@@ -28,13 +37,27 @@ LRA_BODY(layer_norm)
     lra_type t = c->y->type;
     const real *gain = c->in[1], *bias = c->in[2];
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < rows; i++) {
-        const void *x = t_at(c->in[0], t, i * D);
-        void *y = t_to(c->out, t, i * D);
-        real m, r;
-        statistics(x, t, D, a->eps, &m, &r);
-        for (int64_t d = 0; d < D; d++)
-            t_store(y, t, d, (t_load(x, t, d) - m) * r * gain[d] + bias[d]);
+    for (int64_t i = 0; i < rows; i++)
+        LRA_BY_TYPE(norm_row, t, t_at(c->in[0], t, i * D), D, a->eps, gain, bias,
+                    t_to(c->out, t, i * D));
+}
+
+LRA_ROW_FN void dx_row(lra_type t, const void *dy, const void *x, int64_t D, double eps,
+                       const real *gain, void *dx)
+{
+    real m, r, su = 0, sux = 0;
+    statistics(t, x, D, eps, &m, &r);
+#pragma omp simd reduction(+ : su, sux)
+    for (int64_t d = 0; d < D; d++) {
+        real u = t_load(dy, t, d) * gain[d];
+        su += u;
+        sux += u * (t_load(x, t, d) - m) * r;
+    }
+    su /= (real)D, sux /= (real)D;
+#pragma omp simd
+    for (int64_t d = 0; d < D; d++) {
+        real u = t_load(dy, t, d) * gain[d];
+        t_store(dx, t, d, r * (u - su - (t_load(x, t, d) - m) * r * sux));
     }
 }
 
@@ -46,22 +69,21 @@ LRA_BODY(layer_norm_dx)
     lra_type t = c->y->type;
     const real *gain = c->in[2];
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < rows; i++) {
-        const void *dy = t_at(c->in[0], t, i * D), *x = t_at(c->in[1], t, i * D);
-        void *dx = t_to(c->out, t, i * D);
-        real m, r, su = 0, sux = 0;
-        statistics(x, t, D, a->eps, &m, &r);
-#pragma omp simd reduction(+ : su, sux)
-        for (int64_t d = 0; d < D; d++) {
-            real u = t_load(dy, t, d) * gain[d];
-            su += u;
-            sux += u * (t_load(x, t, d) - m) * r;
-        }
-        su /= (real)D, sux /= (real)D;
-        for (int64_t d = 0; d < D; d++) {
-            real u = t_load(dy, t, d) * gain[d];
-            t_store(dx, t, d, r * (u - su - (t_load(x, t, d) - m) * r * sux));
-        }
+    for (int64_t i = 0; i < rows; i++)
+        LRA_BY_TYPE(dx_row, t, t_at(c->in[0], t, i * D), t_at(c->in[1], t, i * D), D, a->eps, gain,
+                    t_to(c->out, t, i * D));
+}
+
+/* Adds one row to the sums. */
+LRA_ROW_FN void dgain_row(lra_type t, const void *dy, const void *x, int64_t D, double eps,
+                          real *dgain, real *dbias)
+{
+    real m, r;
+    statistics(t, x, D, eps, &m, &r);
+#pragma omp simd
+    for (int64_t d = 0; d < D; d++) {
+        dgain[d] += t_load(dy, t, d) * ((t_load(x, t, d) - m) * r);
+        dbias[d] += t_load(dy, t, d);
     }
 }
 
@@ -79,15 +101,9 @@ LRA_BODY(layer_norm_dgain)
         real *dgain = part + b * 2 * D, *dbias = dgain + D;
         int64_t last = (b + 1) * LRA_ROW_BLOCK < rows ? (b + 1) * LRA_ROW_BLOCK : rows;
         for (int64_t d = 0; d < 2 * D; d++) dgain[d] = 0;
-        for (int64_t i = b * LRA_ROW_BLOCK; i < last; i++) {
-            const void *dy = t_at(c->in[0], t, i * D), *row = t_at(c->in[1], t, i * D);
-            real m, r;
-            statistics(row, t, D, a->eps, &m, &r);
-            for (int64_t d = 0; d < D; d++) {
-                dgain[d] += t_load(dy, t, d) * ((t_load(row, t, d) - m) * r);
-                dbias[d] += t_load(dy, t, d);
-            }
-        }
+        for (int64_t i = b * LRA_ROW_BLOCK; i < last; i++)
+            LRA_BY_TYPE(dgain_row, t, t_at(c->in[0], t, i * D), t_at(c->in[1], t, i * D), D, a->eps,
+                        dgain, dbias);
     }
     for (int64_t d = 0; d < 2 * D; d++) y[d] = 0;
     for (int64_t b = 0; b < n_blocks; b++)

@@ -11,6 +11,14 @@ typedef struct {
     bool has_bias, has_residual;
 } linear_args;
 
+#if LRA_PASS == 16 || LRA_RECORD
+/* Floats that hold w as float32, or packed. */
+static inline int64_t weight_scratch(int64_t D, int64_t H)
+{
+    return (D + 1) * (H + 15) / 16 * 16;
+}
+#endif
+
 LRA_BODY(linear)
 {
     const linear_args *a = c->y->args;
@@ -19,20 +27,32 @@ LRA_BODY(linear)
     const real *bias = a->has_bias ? c->in[2] : NULL;
     const elem *residual = a->has_residual ? c->in[2 + a->has_bias] : NULL;
     real *scratch = c->scratch; /* bf16 only: w, then x and y of each thread's block */
-    const real *w = load_block(c->in[1], D, H, H, scratch, &ldw);
+#if LRA_PASS == 16
+    bool fast = lra_gemm_bf16_fast() && D % 2 == 0;
+    elem *packed = (elem *)scratch;
+    if (fast) lra_pack_bf16(D, H, c->in[1], H, 1, 16 * D, packed);
+#else
+    bool fast = false;
+#endif
+    const real *w = fast ? NULL : load_block(c->in[1], D, H, H, scratch, &ldw);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t block = 0; block < n_blocks; block++) {
         int64_t row = block * LRA_GEMM_ROWS, ldx;
         int64_t n = M - row < LRA_GEMM_ROWS ? M - row : LRA_GEMM_ROWS;
         elem *y = (elem *)c->out + row * H;
 #if LRA_PASS == 16
-        real *copy = scratch + D * H + omp_get_thread_num() * LRA_GEMM_ROWS * (D + H);
+        real *copy = scratch + weight_scratch(D, H) +
+                     omp_get_thread_num() * LRA_GEMM_ROWS * (D + H);
         real *sum = copy + LRA_GEMM_ROWS * D;
+        lra_pairs_bf16 pairs = {(const elem *)c->in[0] + row * D, D, 2};
+        if (fast) lra_gemm_bf16(n, H, D, pairs, packed, 16 * D, false, sum, H);
 #else
         real *copy = NULL, *sum = y;
 #endif
-        const real *x = load_block((const elem *)c->in[0] + row * D, n, D, D, copy, &ldx);
-        r_gemm(false, false, n, H, D, x, ldx, w, ldw, false, sum, H);
+        if (!fast) {
+            const real *x = load_block((const elem *)c->in[0] + row * D, n, D, D, copy, &ldx);
+            r_gemm(false, false, n, H, D, x, ldx, w, ldw, false, sum, H);
+        }
         if (!bias && !residual && a->act == LRA_ACT_NONE && sum == (void *)y) continue;
         for (int64_t i = 0; i < n; i++)
             finish_row(H, sum + i * H, bias, a->act, residual ? residual + (row + i) * H : NULL,
@@ -87,7 +107,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     int64_t D = lra_width(y->src[0]), H = lra_width(y);
     if (lra_graph_type(y->graph) != LRA_BF16) return 0;
-    return (int64_t)sizeof(float) * (D * H + n_threads * LRA_GEMM_ROWS * (D + H));
+    return (int64_t)sizeof(float) * (weight_scratch(D, H) + n_threads * LRA_GEMM_ROWS * (D + H));
 }
 
 lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,

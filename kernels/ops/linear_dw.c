@@ -18,11 +18,43 @@ static inline int64_t parts_of(int64_t n_rows)
     return n < N_PARTS ? n : N_PARTS;
 }
 
+#if LRA_PASS == 16 || LRA_RECORD
+/* Floats of scratch of a thread: a block of x and dy as float32, or in pairs. */
+static inline int64_t thread_scratch(int64_t D, int64_t H)
+{
+    return LRA_ROW_BLOCK * (D + (H + 15) / 16 * 16);
+}
+#endif
+
+#if LRA_PASS == 16
+/* The same as part_sum() where the processor multiplies bf16 itself: pairs are pairs of rows. */
+static void part_sum_bf16(const lra_call *c, int64_t first, int64_t end, real *copy, real *sum)
+{
+    const lra_tensor *x = c->y->src[0], *dy = c->y->src[1];
+    int64_t M = lra_rows(x), D = lra_width(x), H = lra_width(dy);
+    elem *pairs = (elem *)copy, *packed = (elem *)(copy + LRA_ROW_BLOCK * D);
+    for (int64_t block = first; block < end; block++) {
+        int64_t row = block * LRA_ROW_BLOCK;
+        int64_t n = M - row < LRA_ROW_BLOCK ? M - row : LRA_ROW_BLOCK;
+        lra_pair_bf16(n, D, (const elem *)c->in[0] + row * D, D, 0, pairs);
+        lra_pack_bf16(n, H, (const elem *)c->in[1] + row * H, H, 1, 16 * LRA_ROW_BLOCK, packed);
+        lra_gemm_bf16(D, H, (n + 1) / 2 * 2, (lra_pairs_bf16){pairs, 2, 2 * D}, packed,
+                      16 * LRA_ROW_BLOCK, block > first, sum, H);
+    }
+}
+#endif
+
 /* sum = x^T dy over blocks [first, end); copy: 16-bit passes only. */
 static void part_sum(const lra_call *c, int64_t first, int64_t end, real *copy, real *sum)
 {
     const lra_tensor *x = c->y->src[0], *dy = c->y->src[1];
     int64_t M = lra_rows(x), D = lra_width(x), H = lra_width(dy);
+#if LRA_PASS == 16
+    if (lra_gemm_bf16_fast()) {
+        part_sum_bf16(c, first, end, copy, sum);
+        return;
+    }
+#endif
     for (int64_t block = first; block < end; block++) {
         int64_t row = block * LRA_ROW_BLOCK, ldx, ldy;
         int64_t n = M - row < LRA_ROW_BLOCK ? M - row : LRA_ROW_BLOCK;
@@ -43,7 +75,7 @@ LRA_BODY(linear_dw)
     {
         real *copy = NULL;
 #if LRA_PASS == 16
-        copy = parts + (n_parts - 1) * size + omp_get_thread_num() * LRA_ROW_BLOCK * (D + H);
+        copy = parts + (n_parts - 1) * size + omp_get_thread_num() * thread_scratch(D, H);
 #endif
 #pragma omp for schedule(static)
         for (int64_t p = 0; p < n_parts; p++)
@@ -84,7 +116,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     int64_t n = (parts_of(lra_rows(y->src[0])) - 1) * lra_elements(y);
     if (lra_graph_type(y->graph) == LRA_BF16)
-        n += n_threads * LRA_ROW_BLOCK * (lra_width(y->src[0]) + lra_width(y->src[1]));
+        n += n_threads * thread_scratch(lra_width(y->src[0]), lra_width(y->src[1]));
     return n * (int64_t)lra_type_size(y->type);
 }
 

@@ -36,7 +36,36 @@ static extent extent_of(const lra_tensor *y)
 /* Floats of scratch for one thread of a BF16 graph: the block of a, b, the block of y. */
 static inline int64_t thread_scratch(const extent *s)
 {
-    return LRA_GEMM_ROWS * s->K + s->K * s->N + LRA_GEMM_ROWS * s->N;
+    int64_t N = (s->N + 15) / 16 * 16;
+    return LRA_GEMM_ROWS * s->K + s->K * N + LRA_GEMM_ROWS * N;
+}
+#endif
+
+#if LRA_PASS == 16
+/* Rows [row, row+n) of product i where the processor multiplies bf16 itself; K is even.  b is packed when
+ * it is not the one that this thread packed last. */
+static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
+                              int64_t *last)
+{
+    const matmul_args *args = c->y->args;
+    const elem *a = (const elem *)c->in[0] + i * s->a_step;
+    const elem *b = (const elem *)c->in[1] + i * s->b_step;
+    elem *y = (elem *)c->out + (i * s->M + row) * s->N;
+    real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(s);
+    real *sum = own + LRA_GEMM_ROWS * s->K;
+    elem *rows = (elem *)own, *packed = (elem *)(sum + LRA_GEMM_ROWS * ((s->N + 15) / 16 * 16));
+    lra_pairs_bf16 pairs = {a + row * s->K, s->K, 2};
+    if (*last != (s->b_step ? i : 0)) {
+        lra_pack_bf16(s->K, s->N, b, args->b_t ? 1 : s->N, args->b_t ? s->K : 1, 16 * s->K, packed);
+        *last = s->b_step ? i : 0;
+    }
+    if (args->a_t) {
+        for (int64_t k = 0; k < s->K; k += 2)
+            lra_pair_bf16(2, n, a + k * s->M + row, s->M, 0, rows + k * n);
+        pairs = (lra_pairs_bf16){rows, 2, 2 * n};
+    }
+    lra_gemm_bf16(n, s->N, s->K, pairs, packed, 16 * s->K, false, sum, s->N);
+    for (int64_t j = 0; j < n * s->N; j++) y[j] = e_store(sum[j]);
 }
 #endif
 
@@ -68,11 +97,24 @@ LRA_BODY(matmul)
 {
     extent s = extent_of(c->y);
     int64_t n_blocks = (s.M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS;
-#pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
-        int64_t row = at % n_blocks * LRA_GEMM_ROWS;
-        int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
-        product_rows(c, &s, at / n_blocks, row, n);
+#pragma omp parallel num_threads(c->n_threads)
+    {
+#if LRA_PASS == 16
+        int64_t packed = -1;
+        bool fast = lra_gemm_bf16_fast() && s.K % 2 == 0;
+#endif
+#pragma omp for schedule(static)
+        for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
+            int64_t row = at % n_blocks * LRA_GEMM_ROWS;
+            int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
+#if LRA_PASS == 16
+            if (fast) {
+                product_rows_bf16(c, &s, at / n_blocks, row, n, &packed);
+                continue;
+            }
+#endif
+            product_rows(c, &s, at / n_blocks, row, n);
+        }
     }
 }
 

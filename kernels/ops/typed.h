@@ -27,6 +27,16 @@ LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
     ((elem *)y)[i] = e_store(v);
 }
 
+/* LRA_BY_TYPE(f, t, ...): f(t, ...) with t as a constant, so that the loops of f, an LRA_ROW_FN, are compiled
+ * once for each type; a test of the type inside keeps sums from being vectorised. */
+#define LRA_ROW_FN static inline __attribute__((always_inline))
+#if LRA_PASS == 16
+#define LRA_BY_TYPE(f, t, ...)                                                                     \
+    ((t) == LRA_BF16 ? f(LRA_BF16, __VA_ARGS__) : f(LRA_F32, __VA_ARGS__))
+#else
+#define LRA_BY_TYPE(f, t, ...) f(t, __VA_ARGS__)
+#endif
+
 /* Element i of an array, for code that steps through rows. */
 LRA_FN const void *t_at(const void *x, lra_type t, int64_t i)
 {
