@@ -58,8 +58,8 @@ const lra_option lra_job_options[] = {
     {.name = "precision",
      .kind = LRA_OPTION_CHOICE,
      .value = "auto",
-     .choices = "auto|f32",
-     .help = "auto is float32 in this build"},
+     .choices = "auto|f32|bf16",
+     .help = "auto: bf16 where the processor multiplies it, else f32; printed and stored"},
     {.name = "out",
      .letter = 'o',
      .kind = LRA_OPTION_TEXT,
@@ -179,7 +179,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
 {
     *r = (lra_job){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
     r->data_dir = lra_option_text(o, "data-dir");
-    r->precision = "f32";
+    r->precision = lra_option_text(o, "precision");
     r->debug_nodes = lra_option_flag(o, "debug-nodes");
     r->checkpoint_every = lra_option_real(o, "checkpoint-every");
     r->task = lra_task_find(lra_option_text(o, "task"), e);
@@ -197,6 +197,8 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == 0) rc = check_train_config(r->train_config, e);
     if (rc == 0) rc = check_model_config(r->model_config, e);
     if (rc == 0) rc = lra_cpu_device(&r->device, (int)lra_option_int(o, "threads"), e);
+    if (rc == 0 && strcmp(r->precision, "auto") == 0)
+        r->precision = lra_cpu_bf16() != LRA_BF16_NONE ? "bf16" : "f32";
     return rc;
 }
 
@@ -279,6 +281,7 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .model = r->model,
                           .model_config = r->model_config,
                           .pool = pool_of(c),
+                          .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
                           .batch = lra_config_int(c, "batch"),
                           .seed = (uint64_t)seed,
                           .augment = lra_config_int(c, "augment") != 0,

@@ -25,7 +25,7 @@ enum { KILLS = 20 };
 
 /* ---- the child: trains in a folder and leaves the hash of the final state there ------------------------- */
 
-static int train_in(const char *folder, int threads)
+static int train_in(const char *folder, int threads, lra_type type)
 {
     lra_err e = {{0}};
     lra_device device;
@@ -45,6 +45,7 @@ static int train_in(const char *folder, int threads)
                         .data = data,
                         .model = &lra_model_resconv,
                         .model_config = model,
+                        .type = type,
                         .batch = 32,
                         .seed = 11,
                         .threads = threads,
@@ -76,12 +77,15 @@ static int train_in(const char *folder, int threads)
 
 /* ---- the tests ------------------------------------------------------------------------------------------- */
 
+static lra_type precision; /* of the test that runs */
+
 static void start(lra_process *p, const char *folder, int threads)
 {
     lra_err e = {{0}};
     char *self = lra_self_path(), count[8];
     snprintf(count, sizeof count, "%d", threads);
-    char *argv[] = {self, (char *)(uintptr_t)folder, count, NULL};
+    char *type = precision == LRA_BF16 ? "bf16" : "f32";
+    char *argv[] = {self, (char *)(uintptr_t)folder, count, type, NULL};
     assert_int_equal(lra_process_start(p, argv, 0, &e), 0);
     lra_free(self);
 }
@@ -167,20 +171,32 @@ static void same_bits(int number)
 static void killed_at_random_moments(void **state)
 {
     (void)state;
+    precision = LRA_F32;
+    same_bits(SIGKILL);
+}
+
+static void killed_in_bf16(void **state)
+{
+    (void)state;
+    precision = LRA_BF16;
     same_bits(SIGKILL);
 }
 
 static void stopped_by_a_signal(void **state)
 {
     (void)state;
+    precision = LRA_F32;
     same_bits(SIGTERM);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 3) return train_in(argv[1], (int)strtol(argv[2], NULL, 10));
+    if (argc == 4)
+        return train_in(argv[1], (int)strtol(argv[2], NULL, 10),
+                        strcmp(argv[3], "bf16") == 0 ? LRA_BF16 : LRA_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_at_random_moments),
+        cmocka_unit_test(killed_in_bf16),
         cmocka_unit_test(stopped_by_a_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

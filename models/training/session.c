@@ -10,9 +10,9 @@ static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *
     const lra_train_spec *spec = s->spec;
     const lra_task *task = spec->data->task;
     lra_head head = {task->vocab, task->n_classes, spec->pool};
-    p->train = lra_classifier_build(LRA_F32, LRA_TRAIN, spec->model, spec->model_config, &head,
+    p->train = lra_classifier_build(spec->type, LRA_TRAIN, spec->model, spec->model_config, &head,
                                     spec->batch, T);
-    p->eval = lra_classifier_build(LRA_F32, LRA_EVAL, spec->model, spec->model_config, &head,
+    p->eval = lra_classifier_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &head,
                                    spec->batch, T);
     int n = lra_graph_params(p->train.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);

@@ -16,6 +16,7 @@ typedef struct {
     const lra_model *model;
     const lra_config *model_config;
     lra_pool_kind pool;
+    lra_type type; /* of the graphs: LRA_F32 or LRA_BF16 */
     int64_t batch;
     uint64_t seed;
     lra_schedule schedule; /* steps_per_epoch is filled in */
