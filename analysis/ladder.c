@@ -27,8 +27,10 @@ static int first_rung(const lra_ladder_data *d)
     return r;
 }
 
+/* accuracy: of the rungs, then of the reference run where there is one. */
 static double reference_of(const lra_ladder_data *d, const double *accuracy)
 {
+    if (d->reference_correct) return accuracy[d->n_rungs];
     return isnan(d->reference) ? accuracy[d->n_rungs - 1] : d->reference;
 }
 
@@ -67,14 +69,20 @@ static double radius(const lra_ladder_data *d, const double *accuracy, double po
     return INFINITY;
 }
 
-static double mean_accuracy(const lra_ladder_data *d, int r, int seed)
+static double share(const uint8_t *correct, int64_t n)
 {
     int64_t right = 0;
-    for (int64_t i = 0; i < d->n; i++) right += d->rung[r].correct[seed][i];
-    return (double)right / (double)d->n;
+    for (int64_t i = 0; i < n; i++) right += correct[i];
+    return (double)right / (double)n;
 }
 
 /* ---- bootstrap ------------------------------------------------------------------------------------------- */
+
+/* What is drawn together: the rungs and the reference run. */
+static int n_drawn(const lra_ladder_data *d)
+{
+    return d->n_rungs + (d->reference_correct != NULL);
+}
 
 /* pattern[s*n + i]: bit r is set when rung r is right on example i with seed s. */
 static void pack(const lra_ladder_data *d, uint32_t *pattern)
@@ -84,6 +92,7 @@ static void pack(const lra_ladder_data *d, uint32_t *pattern)
             uint32_t bits = 0;
             for (int r = 0; r < d->n_rungs; r++)
                 if (d->rung[r].correct[s][i]) bits |= (uint32_t)1 << r;
+            if (d->reference_correct && d->reference_correct[i]) bits |= (uint32_t)1 << d->n_rungs;
             pattern[s * d->n + i] = bits;
         }
 }
@@ -97,7 +106,7 @@ static uint32_t below(uint32_t word, int64_t n)
 static void draw(const lra_ladder_data *d, int replicate, const uint32_t *pattern, uint32_t *word,
                  uint32_t *count, double *accuracy)
 {
-    size_t n_patterns = (size_t)1 << d->n_rungs;
+    size_t n_patterns = (size_t)1 << n_drawn(d);
     int64_t n = d->n;
     memset(count, 0, n_patterns * sizeof *count);
     d->words(d->key, (uint64_t)replicate, (n + 1) * d->n_seeds, word);
@@ -108,7 +117,7 @@ static void draw(const lra_ladder_data *d, int replicate, const uint32_t *patter
         const uint32_t *row = pattern + seed * n;
         for (int64_t i = 0; i < n; i++) count[row[below(w[i], n)]]++;
     }
-    for (int r = 0; r < d->n_rungs; r++) {
+    for (int r = 0; r < n_drawn(d); r++) {
         double right = 0;
         for (size_t p = 0; p < n_patterns; p++)
             if (p >> r & 1) right += count[p];
@@ -149,13 +158,13 @@ static int bootstrap(const lra_ladder_data *d, lra_ladder *out)
 {
     size_t n = (size_t)(d->n + 1) * (size_t)d->n_seeds, B = (size_t)d->n_replicates;
     gsl_block_uint *pattern = gsl_block_uint_alloc(n), *word = gsl_block_uint_alloc(n);
-    gsl_block_uint *count = gsl_block_uint_alloc((size_t)1 << d->n_rungs);
+    gsl_block_uint *count = gsl_block_uint_alloc((size_t)1 << n_drawn(d));
     gsl_block *table = gsl_block_alloc((size_t)columns(d) * B);
     int rc = pattern && word && count && table ? LRA_LADDER_OK : LRA_LADDER_NO_MEMORY;
     if (rc == LRA_LADDER_OK) {
         pack(d, pattern->data);
         for (int b = 0; b < d->n_replicates; b++) {
-            double accuracy[LRA_LADDER_MAX_RUNGS];
+            double accuracy[LRA_LADDER_MAX_RUNGS + 1];
             curve c;
             draw(d, b, pattern->data, word->data, count->data, accuracy);
             evaluate(d, accuracy, &c);
@@ -191,19 +200,21 @@ static lra_estimate exact(double x)
 
 int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
 {
-    double accuracy[LRA_LADDER_MAX_RUNGS];
+    double accuracy[LRA_LADDER_MAX_RUNGS + 1];
     curve c;
     *out = (lra_ladder){.n_rungs = d->n_rungs, .n_seeds = d->n_seeds};
     int rc = check(d, out);
     if (rc != LRA_LADDER_OK) return rc;
     for (int r = 0; r < d->n_rungs; r++) {
         double by_seed[LRA_LADDER_MAX_SEEDS];
-        for (int s = 0; s < d->n_seeds && d->n; s++) by_seed[s] = mean_accuracy(d, r, s);
+        for (int s = 0; s < d->n_seeds && d->n; s++)
+            by_seed[s] = share(d->rung[r].correct[s], d->n);
         lra_estimate t = d->n ? lra_t_interval(d->n_seeds, by_seed, 0.95)
                               : exact(d->rung[r].accuracy);
         accuracy[r] = t.value;
         out->row[r].over_seeds = t;
     }
+    if (d->reference_correct) accuracy[d->n_rungs] = share(d->reference_correct, d->n);
     evaluate(d, accuracy, &c);
     out->reference = reference_of(d, accuracy);
     out->first_reach = clipped(d, first_rung(d));

@@ -34,6 +34,7 @@ typedef struct {
     int64_t T;                           /* longest example */
     double chance;
     double reference; /* accuracy; NAN: that of the widest rung, replicate by replicate */
+    const uint8_t *reference_correct; /* (n): of another run, drawn with the rungs.  Nullable */
     int n_replicates;
     uint64_t key; /* of the random numbers */
     /* Fills n uniform 32-bit words that depend on (key, replicate) alone. */

@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "datasets/dataset.h"
+#include "kernels/base/mem.h"
 #include "kernels/base/options.h"
+#include "kernels/base/process.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/features.h"
 #include "kernels/graph/op.h"
 #include "models/model.h"
 #include "probes/probe.h"
@@ -13,39 +17,64 @@ static const lra_option *const tables[] = {lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe list",
     .summary = "Lists what this build knows.",
-    .usage = "tasks|models|ops|presets",
+    .usage = "tasks|models|probes|ops|devices|presets",
     .examples = "  lra-probe list models\n  lra-probe list tasks",
     .min_args = 1,
     .max_args = 1,
     .tables = tables,
 };
 
-static void list_tasks(void)
+static int list_tasks(lra_err *e)
 {
+    (void)e;
     for (int i = 0; lra_task_at(i); i++)
         printf("%-14s%s\n", lra_task_at(i)->name, lra_task_at(i)->summary);
+    return 0;
 }
 
-static void list_models(void)
+static int list_models(lra_err *e)
 {
+    (void)e;
     for (int i = 0; lra_model_at(i); i++) {
         const lra_model *m = lra_model_at(i);
         printf("%-14s%s (%s)\n%-14s%s\n", m->name, m->summary, m->paper, "", m->defaults);
     }
+    return 0;
 }
 
-static void list_ops(void)
+static int list_ops(lra_err *e)
 {
+    (void)e;
     for (int i = 0; lra_op_at(i); i++) {
         const lra_op *op = lra_op_at(i);
         printf("%-22s%s%s%s%s\n", op->name, op->flags & LRA_LEAF ? "leaf " : "",
                op->flags & LRA_INPLACE ? "in-place " : "", op->flags & LRA_ALIAS ? "alias " : "",
                op->flags & LRA_NOGRAD ? "" : "gradient");
     }
+    return 0;
 }
 
-static void list_presets(void)
+static int list_probes(lra_err *e)
 {
+    (void)e;
+    for (int i = 0; lra_probe_at(i); i++)
+        printf("%-18s%s\n", lra_probe_at(i)->name, lra_probe_at(i)->summary);
+    return 0;
+}
+
+static int list_devices(lra_err *e)
+{
+    lra_device d;
+    char memory[32];
+    if (lra_cpu_device(&d, 0, e) != 0) return LRA_FAILED;
+    printf("%-8s%s, level %s, %d threads, %s free\n", "cpu", lra_cpu_name(), lra_cpu_best(),
+           d.backend->threads(&d), lra_size_text(memory, lra_memory_free()));
+    return 0;
+}
+
+static int list_presets(lra_err *e)
+{
+    (void)e;
     static const char *const names[] = {"quick", "small", "paper"};
     for (int i = 0; lra_task_at(i); i++)
         for (int k = 0; k < 3; k++) {
@@ -54,12 +83,15 @@ static void list_presets(void)
                 printf("%-14s%-8skernels %s, %d seeds\n%-22s%s\n", p->task, p->preset, p->kernels,
                        p->seeds, "", p->changes);
         }
+    return 0;
 }
 
 static int run(int argc, char **argv, lra_err *e)
 {
-    static const char *const kinds[] = {"tasks", "models", "ops", "presets"};
-    static void (*const list[])(void) = {list_tasks, list_models, list_ops, list_presets};
+    static const char *const kinds[] = {"tasks", "models", "probes", "ops", "devices", "presets"};
+    static int (*const list[])(lra_err * e) = {list_tasks, list_models,  list_probes,
+                                               list_ops,   list_devices, list_presets};
+    enum { N_KINDS = sizeof kinds / sizeof *kinds };
     lra_options *o = lra_options_parse(&command, argc, argv, e);
     if (!o) return LRA_USAGE;
     int rc = 0;
@@ -67,16 +99,16 @@ static int run(int argc, char **argv, lra_err *e)
         lra_options_help(&command, stdout);
     } else {
         int i = 0;
-        while (i < 4 && strcmp(lra_option_arg(o, 0), kinds[i]) != 0) i++;
-        if (i < 4)
-            list[i]();
+        while (i < N_KINDS && strcmp(lra_option_arg(o, 0), kinds[i]) != 0) i++;
+        if (i < N_KINDS)
+            rc = list[i](e);
         else
-            rc = lra_fail_unknown(e, "kind", lra_option_arg(o, 0), 4, kinds,
+            rc = lra_fail_unknown(e, "kind", lra_option_arg(o, 0), N_KINDS, kinds,
                                   "lra-probe list --help");
     }
     lra_options_free(o);
     return rc;
 }
 
-const lra_probe lra_probe_list = {"list", "what this build knows: tasks, models, ops, presets",
-                                  run};
+const lra_probe lra_probe_list = {
+    "list", "what this build knows: tasks, models, probes, ops, devices, presets", run};

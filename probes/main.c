@@ -10,14 +10,11 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
+#include "kernels/cpu/features.h"
+#include "kernels/cpu/gemm.h"
 #include "probes/probe.h"
 
-static const lra_probe *const registry[] = {
-#define LRA_PROBE(name) &lra_probe_##name,
-#include "probes/probes.def"
-#undef LRA_PROBE
-};
-enum { N_PROBES = sizeof registry / sizeof *registry };
+enum { MAX_PROBES = 64 };
 
 static void help(FILE *out)
 {
@@ -27,20 +24,21 @@ static void help(FILE *out)
             "examples:\n"
             "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
             "  lra-probe data listops --preset paper --make 100000 --out lra-out\n\ncommands:\n");
-    for (int i = 0; i < N_PROBES; i++)
-        fprintf(out, "  %-18s%s\n", registry[i]->name, registry[i]->summary);
+    for (int i = 0; lra_probe_at(i); i++)
+        fprintf(out, "  %-18s%s\n", lra_probe_at(i)->name, lra_probe_at(i)->summary);
     fprintf(out,
             "\nexit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint saved)\n");
 }
 
 static const lra_probe *find(const char *name, lra_err *e)
 {
-    const char *names[N_PROBES];
-    for (int i = 0; i < N_PROBES; i++) {
-        names[i] = registry[i]->name;
-        if (strcmp(names[i], name) == 0) return registry[i];
+    const char *names[MAX_PROBES];
+    int n = 0;
+    for (; n < MAX_PROBES && lra_probe_at(n); n++) {
+        names[n] = lra_probe_at(n)->name;
+        if (strcmp(names[n], name) == 0) return lra_probe_at(n);
     }
-    lra_fail_unknown(e, "command", name, N_PROBES, names, "lra-probe --help");
+    lra_fail_unknown(e, "command", name, n, names, "lra-probe --help");
     return NULL;
 }
 
@@ -49,6 +47,19 @@ static int exit_code(int rc, const lra_err *e)
     if (rc >= 0) return rc;
     fprintf(stderr, "lra-probe: %s\n", e->msg);
     return rc == LRA_USAGE ? 2 : 1;
+}
+
+static int version(void)
+{
+    lra_err e;
+    if (lra_cpu_init(&e) != 0) {
+        fprintf(stderr, "lra-probe: %s\n", e.msg);
+        return 1;
+    }
+    printf("lra-probe %s (%s), HDF5 %s, GSL %s, %s, no CUDA\nbuilt by %s; %s, level %s\n",
+           LRA_VERSION, lra_revision(), lra_h5_version(), gsl_version, lra_gemm_library(),
+           LRA_COMPILER, lra_cpu_name(), lra_cpu_best());
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -66,9 +77,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lra-probe %s (%s), HDF5 %s, GSL %s, no CUDA\n", LRA_VERSION, lra_revision(),
-               lra_h5_version(), gsl_version);
-        return 0;
+        return version();
     }
     const lra_probe *p = find(argv[1], &e);
     int rc = p ? p->run(argc - 2, argv + 2, &e) : LRA_USAGE;

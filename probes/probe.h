@@ -15,5 +15,6 @@ enum { LRA_EXIT_INTERRUPTED = 130, LRA_EXIT_REQUEUE = 75 };
 #define LRA_PROBE(name) extern const lra_probe lra_probe_##name;
 #include "probes/probes.def"
 #undef LRA_PROBE
+const lra_probe *lra_probe_at(int i); /* NULL after the last */
 
 #endif

@@ -11,6 +11,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
+#include "kernels/cpu/features.h"
 #include "probes/job.h"
 #include "probes/probe.h"
 #include "reports/report.h"
@@ -44,7 +45,8 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_FLAG,
      .help = "print the plan and its cost, train nothing"},
     {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_job_options, lra_common_options, NULL};
+static const lra_option *const tables[] = {own, lra_ladder_scale_options, lra_job_options,
+                                           lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe receptive-field",
     .summary =
@@ -68,6 +70,7 @@ typedef struct {
     int64_t kernel[LRA_LADDER_MAX_RUNGS];
     int n_kernels, n_seeds, n_cells;
     cell *cells;
+    lra_ladder_scale scale;
 } ladder_run;
 
 /* ---- the plan ------------------------------------------------------------------------------------------------ */
@@ -149,6 +152,7 @@ static int print_plan(ladder_run *l, lra_err *e)
     for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
     lra_note("ladder: %s, preset %s, %d kernels x %d seeds = %d runs, %d done", l->job.task->name,
              l->job.preset, l->n_kernels, l->n_seeds, l->n_cells, done);
+    lra_note("  %s on %s (%s)", l->job.precision, l->job.device.name, lra_cpu_best());
     double seconds = 0;
     for (int k = 0; k < l->n_kernels && done < l->n_cells; k++) {
         lra_train_spec s;
@@ -160,6 +164,10 @@ static int print_plan(ladder_run *l, lra_err *e)
         set_kernel(l, l->kernel[k]);
         lra_job_spec(&l->job, 0, &s);
         int rc = lra_train_estimate(&s, &l->job.device, true, &c, e);
+        s.schedule.steps_per_epoch = c.steps / s.schedule.epochs;
+        char schedule[512];
+        lra_schedule_text(&s.schedule, schedule, sizeof schedule);
+        if (k == 0 && rc == 0) lra_note("  schedule: %s", schedule);
         lra_job_spec_free(&s);
         if (rc != 0) return rc;
         double cost = c.seconds_per_step * (double)c.steps;
@@ -271,7 +279,8 @@ static int print_ladder(ladder_run *l, lra_err *e)
         else
             rc = LRA_FAILED;
     }
-    if (rc == 0) rc = lra_report_ladder(stdout, all, n, "text", e);
+    lra_report_input in = {.list = all, .n = n, .scale = l->scale};
+    if (rc == 0) rc = lra_report_ladder(stdout, &in, "text", e);
     lra_results_free(all, n);
     return rc;
 }
@@ -279,6 +288,11 @@ static int print_ladder(ladder_run *l, lra_err *e)
 static int ladder(ladder_run *l, lra_err *e)
 {
     int rc = lra_job_open(&l->job, l->options, e);
+    if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
+    if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&
+        strcmp(l->job.preset, "paper") != 0)
+        rc = lra_fail_usage(e, "reference 'published' is for preset 'paper', found preset '%s'",
+                            l->job.preset);
     if (rc == 0) rc = lra_job_load_data(&l->job, e);
     if (rc == 0) rc = make_plan(l, e);
     if (rc == 0) rc = print_plan(l, e);
@@ -311,6 +325,7 @@ static int run(int argc, char **argv, lra_err *e)
         lra_free(l.cells[i].result);
     }
     lra_free(l.cells);
+    lra_ladder_scale_close(&l.scale);
     lra_job_close(&l.job);
     lra_options_free((lra_options *)(uintptr_t)l.options);
     return rc;

@@ -5,6 +5,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
+#include "kernels/cpu/features.h"
 #include "probes/job.h"
 #include "probes/probe.h"
 
@@ -91,6 +92,27 @@ static int print_result(const lra_job *r, int64_t seed, lra_err *e)
     return result ? 0 : LRA_FAILED;
 }
 
+/* What is going to happen, before it does. */
+static int say_plan(const lra_job *r, int64_t seed, lra_err *e)
+{
+    lra_train_spec s;
+    lra_train_cost c;
+    char schedule[512];
+    lra_device device = r->device;
+    if (lra_terminal_level() == LRA_LOG_QUIET) return 0;
+    lra_job_spec(r, seed, &s);
+    int rc = lra_train_estimate(&s, &device, false, &c, e);
+    if (rc == 0) {
+        s.schedule.steps_per_epoch = c.steps / s.schedule.epochs;
+        lra_schedule_text(&s.schedule, schedule, sizeof schedule);
+        lra_note("%s: %s on %s (%s), %" PRId64 " parameters, reach %" PRId64 "\n  %s\n  %s",
+                 s.title, r->precision, device.name, lra_cpu_best(), c.parameters, lra_job_reach(r),
+                 schedule, s.folder);
+    }
+    lra_job_spec_free(&s);
+    return rc;
+}
+
 static int train(const lra_options *o, lra_job *r, lra_err *e)
 {
     int64_t seed = lra_option_int(o, "seed");
@@ -98,7 +120,8 @@ static int train(const lra_options *o, lra_job *r, lra_err *e)
     if (rc == 0) rc = lra_job_load_data(r, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);
-    rc = lra_job_train(r, seed, e);
+    rc = say_plan(r, seed, e);
+    if (rc == 0) rc = lra_job_train(r, seed, e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; the checkpoint is saved, the same command goes on");
         return lra_option_flag(o, "requeue") ? LRA_EXIT_REQUEUE : LRA_EXIT_INTERRUPTED;

@@ -4,30 +4,52 @@
  * Source: Table 1 of "On the locality bias and results in the LRA", drawn as curves. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "reports/ladder_view.h"
+#include "reports/published.h"
 #include "reports/report.h"
 
 /* Okabe and Ito's colours, dark ones first; dash and point type tell them apart in grey. */
 static const char *const color[] = {"#0072B2", "#D55E00", "#009E73",
                                     "#CC79A7", "#E69F00", "#56B4E9"};
-static const int point[] = {7, 5, 9, 11, 13, 4};
+static const int point[] = {7, 5, 9, 11, 13, 15}, hollow[] = {6, 4, 8, 10, 12, 14};
 enum { MOST_CURVES = 6 };
 
-/* One block per ladder: reach, kernel, accuracy lo hi, gain lo hi; the null row is no part of a curve. */
+static bool is_paper(const lra_ladder_view *v)
+{
+    return strcmp(v->first->preset, "paper") == 0;
+}
+
+/* The printed accuracy of a rung of the `paper` preset as a fraction, else NAN. */
+static double published(const lra_ladder_view *v, int r)
+{
+    char variant[32];
+    snprintf(variant, sizeof variant, "kernel=%" PRId64, v->ladder.row[r].kernel);
+    if (!is_paper(v)) return NAN;
+    return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy") / 100;
+}
+
+/* One block per ladder: reach, kernel, accuracy lo hi, gain lo hi, published accuracy and gain ("?": none);
+ * the null row is no part of a curve. */
 static void add_data(lra_text *t, const lra_ladder_view *v)
 {
-    lra_text_add(t, "# %s %s %s, run %s\n# reach kernel accuracy lo hi gain lo hi\n",
-                 v->first->task, v->first->preset, v->first->precision, v->first->run);
+    lra_text_add(
+        t, "# %s %s %s, run %s\n# reach kernel accuracy lo hi gain lo hi published its-gain\n",
+        v->first->task, v->first->preset, v->first->precision, v->first->run);
     for (int r = 0; r < v->ladder.n_rungs; r++) {
         const lra_ladder_row *row = &v->ladder.row[r];
         if (row->null_row) continue;
-        lra_text_add(t, "%" PRId64 " %" PRId64 " %.6f %.6f %.6f %.6f %.6f %.6f\n", row->reach,
+        lra_text_add(t, "%" PRId64 " %" PRId64 " %.6f %.6f %.6f %.6f %.6f %.6f", row->reach,
                      row->kernel, 100 * row->accuracy.value, 100 * row->accuracy.lo,
                      100 * row->accuracy.hi, row->gain.value, row->gain.lo, row->gain.hi);
+        double p = published(v, r), span = v->ladder.reference - v->data.chance;
+        if (isnan(p))
+            lra_text_add(t, " ? ?\n");
+        else
+            lra_text_add(t, " %.6f %.6f\n", 100 * p, (p - v->data.chance) / span);
     }
     lra_text_add(t, "\n\n");
 }
@@ -68,11 +90,17 @@ static void add_curves(lra_text *t, const lra_ladder_view *views, int n, const c
         lra_text_add(
             t,
             "%s'%s' index %d using 1:%d:%d:%d with yerrorlines lc rgb '%s' lw 1.6 dt %d pt "
-            "%d ps 0.5 title '%s, %s (%d seed%s)'",
+            "%d ps 0.5 title '%s, %s, %s (%d seed%s)'",
             i ? ", \\\n     " : "", dat, i, column, column + 1, column + 2, color[i], i + 1,
-            point[i], r->task, r->preset, views[i].data.n_seeds,
+            point[i], r->task, r->preset, r->precision, views[i].data.n_seeds,
             views[i].data.n_seeds == 1 ? "" : "s");
     }
+    for (int i = 0; i < n; i++) /* hollow, a little larger than the measured points */
+        if (is_paper(&views[i]))
+            lra_text_add(t,
+                         ", \\\n     '%s' index %d using 1:%d with points lc rgb '%s' lw 1.2 pt %d "
+                         "ps 0.8 title '%s, published'",
+                         dat, i, column == 3 ? 9 : 10, color[i], hollow[i], views[i].first->task);
     lra_text_add(t, "\n");
 }
 
@@ -91,7 +119,9 @@ static void add_script(lra_text *t, const lra_ladder_view *views, int n, const c
         x1 = fmax(x1, (double)views[i].data.T);
     }
     x0 /= 1.25, x1 *= 1.25;
-    lra_text_add(t, "set encoding utf8\nset logscale x 2\nset xrange [%g:%g]\n", x0, x1);
+    lra_text_add(
+        t, "set encoding utf8\nset datafile missing '?'\nset logscale x 2\nset xrange [%g:%g]\n",
+        x0, x1);
     lra_text_add(
         t, "set border 3 lw 0.8\nset tics nomirror out scale 0.6 font ',8'\nset grid ytics lw 0.7 "
            "lc rgb '#cccccc' dt 1\nset bars 0.6\n");
@@ -118,7 +148,7 @@ static void add_script(lra_text *t, const lra_ladder_view *views, int n, const c
     add_ticks(t, &views[0]);
     lra_text_add(
         t, "set xlabel 'reach to each side (tokens)' offset 0,0.4 font ',9'\nset ylabel 'gain' "
-           "offset 1.5,0 font ',9'\nset yrange [0:1.1]\nset ytics 0.25\n");
+           "offset 1.5,0 font ',9'\nset yrange [0:1.1<*]\nset ytics 0.25\n");
     add_line(t, 4, x0, x1, 1, 2, "");
     if (n == 1)
         lra_text_add(t,
@@ -136,11 +166,11 @@ static int write_text(const char *folder, const char *name, const lra_text *t, l
     return rc;
 }
 
-static int write(const char *folder, lra_result *const *list, int n, lra_err *e)
+static int write(const char *folder, const lra_report_input *in, lra_err *e)
 {
     lra_ladder_view *views;
-    int n_views = lra_ladder_views(list, n, &views, e);
-    if (n_views < 0) return LRA_FAILED;
+    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
+    if (n_views < 0) return n_views;
     int rc = 0;
     if (n_views > MOST_CURVES)
         rc = lra_fail(e, "%d ladders, at most %d fit into one figure; name fewer results", n_views,

@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "reports/published.h"
@@ -83,17 +85,50 @@ static int collect(lra_ladder_view *v, const member *m, int n, lra_err *e)
     return 0;
 }
 
-static int compute(lra_ladder_view *v, lra_err *e)
+/* Sets what gains are measured against. */
+static int set_scale(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
+{
+    const lra_result *first = v->first;
+    lra_ladder_data *d = &v->data;
+    bool paper = strcmp(first->preset, "paper") == 0;
+    double mega = lra_published("locality", "1", "mega", NULL, first->task, "accuracy") / 100;
+    const char *wanted = scale->reference;
+    if (!wanted) wanted = paper && !isnan(mega) ? "published" : "widest";
+    v->chance = scale->uniform ? "one over the classes" : "the most frequent class";
+    d->chance = scale->uniform ? 1 / (double)first->n_classes : lra_result_chance(first);
+    d->reference = NAN;
+    if (scale->run) {
+        const lra_result *r = scale->run;
+        if (strcmp(r->fingerprint, first->fingerprint) != 0 || r->n != first->n)
+            return lra_fail(
+                e,
+                "reference '%s' is task '%s' with data %s, the ladder is task '%s' with "
+                "data %s",
+                wanted, r->task, r->fingerprint, first->task, first->fingerprint);
+        d->reference_correct = v->reference_correct = lra_result_correct(r);
+        snprintf(v->reference, sizeof v->reference, "run %s-%s-%s seed %" PRId64, r->task, r->model,
+                 r->run, r->seed);
+    } else if (strcmp(wanted, "published") == 0) {
+        if (!paper || isnan(mega))
+            return lra_fail_usage(
+                e,
+                "reference 'published' is for preset 'paper' of a task of table 1, "
+                "found preset '%s' of task '%s'",
+                first->preset, first->task);
+        d->reference = mega;
+        snprintf(v->reference, sizeof v->reference, "MEGA as published");
+    } else
+        snprintf(v->reference, sizeof v->reference, "the widest rung");
+    return 0;
+}
+
+static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     lra_ladder_data *d = &v->data;
     const lra_result *first = v->first = v->run[0][0];
     d->n = first->n, d->T = first->max_length;
-    d->chance = lra_result_chance(first);
-    d->reference =
-        NAN; /* the widest rung, but for the published setting: MEGA's printed accuracy */
-    double mega = lra_published("locality", "1", "mega", NULL, first->task, "accuracy") / 100;
-    v->published_reference = strcmp(first->preset, "paper") == 0 && !isnan(mega);
-    if (v->published_reference) d->reference = mega;
+    int rc = set_scale(v, scale, e);
+    if (rc != 0) return rc;
     d->n_replicates = REPLICATES;
     d->words = words;
     for (int r = 0; r < d->n_rungs; r++) {
@@ -116,7 +151,69 @@ static int compute(lra_ladder_view *v, lra_err *e)
     }
 }
 
-int lra_ladder_views(lra_result *const *list, int n, lra_ladder_view **views, lra_err *e)
+/* ---- scale ------------------------------------------------------------------------------------------------- */
+
+const lra_option lra_ladder_scale_options[] = {
+    {.name = "reference",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "WHAT",
+     .help = "gain 1: widest (rung), published (preset paper, its default), or a run"},
+    {.name = "chance",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "majority",
+     .choices = "majority|uniform",
+     .help = "gain 0: share of the most frequent class, or one over the classes"},
+    {.name = NULL}};
+
+/* Fails with the nearest of the runs below OUT. */
+static int no_such_run(const char *name, const char *out, lra_err *e)
+{
+    lra_err ignored;
+    lra_result **list = NULL;
+    const char *known[512];
+    char *names[512];
+    int n = lra_results_load(out, &list, &ignored), k = 0;
+    for (; k < n && k < 510; k++)
+        known[k] = names[k] = lra_format("%s-%s-%s", list[k]->task, list[k]->model, list[k]->run);
+    const char *fixed[] = {"widest", "published"};
+    for (int i = 0; i < 2; i++) known[k + i] = fixed[i];
+    int rc = lra_fail_unknown(e, "reference", name, k + 2, known, "lra-report show OUT");
+    for (int i = 0; i < k; i++) lra_free(names[i]);
+    if (n >= 0) lra_results_free(list, n);
+    return rc;
+}
+
+int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char *out, lra_err *e)
+{
+    *s = (lra_ladder_scale){.reference = lra_option_text(o, "reference")};
+    s->uniform = strcmp(lra_option_text(o, "chance"), "uniform") == 0;
+    const char *name = s->reference;
+    if (!name || strcmp(name, "widest") == 0 || strcmp(name, "published") == 0) return 0;
+    char *below = lra_format("%s/runs/%s", out, name);
+    const char *place = lra_file_exists(name) ? name : lra_file_exists(below) ? below : NULL;
+    lra_result **list = NULL;
+    int n = 0, rc = place ? 0 : no_such_run(name, out, e);
+    if (place) n = lra_results_load(place, &list, e);
+    if (place && n != 1)
+        rc = n < 0 ? LRA_FAILED
+                   : lra_fail(e, "reference '%s' holds %d results, expected 1", place, n);
+    else if (place)
+        s->run = list[0], list[0] = NULL;
+    if (n > 0) lra_results_free(list, n);
+    lra_free(below);
+    return rc;
+}
+
+void lra_ladder_scale_close(lra_ladder_scale *s)
+{
+    lra_result_free(s->run);
+    s->run = NULL;
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------- */
+
+int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
+                     lra_ladder_view **views, lra_err *e)
 {
     member *m = lra_alloc_array((size_t)n + 1, sizeof *m);
     int n_members = 0, n_views = 0, rc = 0;
@@ -131,7 +228,7 @@ int lra_ladder_views(lra_result *const *list, int n, lra_ladder_view **views, lr
         lra_ladder_view *v = &(*views)[n_views++];
         memset(v, 0, sizeof *v);
         rc = collect(v, m + from, to - from, e);
-        if (rc == 0) rc = compute(v, e);
+        if (rc == 0) rc = compute(v, scale, e);
         from = to;
     }
     for (int i = 0; i < n_members; i++) lra_free(m[i].identity);
@@ -140,13 +237,15 @@ int lra_ladder_views(lra_result *const *list, int n, lra_ladder_view **views, lr
     if (rc == 0) lra_fail(e, "no results of a ladder; 'lra-probe receptive-field' makes them");
     lra_ladder_views_free(*views, n_views);
     *views = NULL;
-    return LRA_FAILED;
+    return rc == LRA_USAGE ? rc : LRA_FAILED;
 }
 
 void lra_ladder_views_free(lra_ladder_view *views, int n)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        lra_free(views[i].reference_correct);
         for (int r = 0; r < views[i].data.n_rungs; r++)
             for (int s = 0; s < views[i].data.n_seeds; s++) lra_free(views[i].correct[r][s]);
+    }
     lra_free(views);
 }

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_version.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 #include "kernels/base/process.h"
@@ -58,11 +60,14 @@ static const lra_option figure_options[] = {{.name = "figure",
                                              .arg = "LIST",
                                              .help = "pdf, svg, png, separated by commas"},
                                             {.name = NULL}};
-static const lra_option *const table_tables[] = {table_options, common, NULL};
-static const lra_option *const figure_tables[] = {figure_options, common, NULL};
+static const lra_option *const table_tables[] = {table_options, lra_ladder_scale_options, common,
+                                                 NULL};
+static const lra_option *const figure_tables[] = {figure_options, lra_ladder_scale_options, common,
+                                                  NULL};
 static const lra_option *const plain_tables[] = {common, NULL};
 static const lra_command commands[] = {
-    {"lra-report tables", "Prints a table from result files.", "[RESULT...]",
+    {"lra-report tables",
+     "Prints a table from result files, and writes it in all formats to OUT/tables.", "[RESULT...]",
      "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5", 0,
      -1, table_tables},
     {"lra-report figures", "Draws a figure from result files with gnuplot.", "[RESULT...]",
@@ -76,7 +81,7 @@ static const char *const names[] = {"tables", "figures", "show", "list"};
 enum { N_COMMANDS = sizeof names / sizeof *names };
 
 /* Results of the places named, or of --out. */
-static int load(const lra_options *o, lra_result ***list, lra_err *e)
+static int load_list(const lra_options *o, lra_result ***list, lra_err *e)
 {
     int n = 0;
     *list = NULL;
@@ -97,7 +102,48 @@ static int load(const lra_options *o, lra_result ***list, lra_err *e)
     return n;
 }
 
+/* What a table or figure is made of. */
+static int load(const lra_options *o, lra_report_input *in, lra_result ***list, lra_err *e)
+{
+    int rc = lra_ladder_scale_open(&in->scale, o, lra_option_text(o, "out"), e);
+    if (rc != 0) return rc;
+    in->n = load_list(o, list, e);
+    in->list = *list;
+    if (in->n >= 0) return 0;
+    lra_ladder_scale_close(&in->scale);
+    return LRA_FAILED;
+}
+
+static void unload(lra_report_input *in, lra_result **list)
+{
+    lra_results_free(list, in->n);
+    lra_ladder_scale_close(&in->scale);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------------------------- */
+
+/* OUT/tables/ID.txt, .md, .tex, .csv, .json */
+static int write_table(const lra_report_table *t, const lra_report_input *in, const char *out,
+                       lra_err *e)
+{
+    static const char *const kind[][2] = {
+        {"text", "txt"}, {"markdown", "md"}, {"latex", "tex"}, {"csv", "csv"}, {"json", "json"}};
+    char *folder = lra_format("%s/tables", out);
+    int rc = lra_folder_make(folder, e);
+    for (int i = 0; i < 5 && rc == 0; i++) {
+        char *text = NULL, *path = lra_format("%s/%s.%s", folder, t->name, kind[i][1]);
+        size_t n = 0;
+        FILE *f = open_memstream(&text, &n);
+        rc = f ? t->print(f, in, kind[i][0], e) : lra_fail_errno(e, "no memory for a table");
+        if (f && fclose(f) != 0 && rc == 0) rc = lra_fail_errno(e, "no memory for a table");
+        if (rc == 0) rc = lra_file_write(path, text, n, e);
+        lra_free(text);
+        lra_free(path);
+    }
+    if (rc == 0) lra_note("wrote %s/%s.{txt,md,tex,csv,json}", folder, t->name);
+    lra_free(folder);
+    return rc;
+}
 
 static int print_tables(const lra_options *o, lra_err *e)
 {
@@ -111,10 +157,14 @@ static int print_tables(const lra_options *o, lra_err *e)
         return lra_fail_unknown(e, "table", lra_option_text(o, "table"), N_TABLES, ids,
                                 "lra-report list");
     lra_result **list;
-    int n = load(o, &list, e);
-    if (n < 0) return LRA_FAILED;
-    int rc = tables[chosen]->print(stdout, list, n, lra_option_text(o, "format"), e);
-    lra_results_free(list, n);
+    lra_report_input in = {0};
+    int rc = load(o, &in, &list, e);
+    if (rc != 0) return rc;
+    rc = tables[chosen]->print(stdout, &in, lra_option_text(o, "format"), e);
+    /* Files named one by one are only looked at, unless --out says where to write. */
+    if (rc == 0 && (lra_option_n_args(o) == 0 || lra_option_given(o, "out")))
+        rc = write_table(tables[chosen], &in, lra_option_text(o, "out"), e);
+    unload(&in, list);
     return rc;
 }
 
@@ -194,14 +244,15 @@ static int draw_figures(const lra_options *o, lra_err *e)
                                 "lra-report list");
     if (check_formats(formats, e) != 0) return LRA_USAGE;
     lra_result **list;
-    int n = load(o, &list, e);
-    if (n < 0) return LRA_FAILED;
+    lra_report_input in = {0};
+    int rc = load(o, &in, &list, e);
+    if (rc != 0) return rc;
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
-    int rc = lra_folder_make(folder, e);
-    if (rc == 0) rc = figures[chosen]->write(folder, list, n, e);
+    rc = lra_folder_make(folder, e);
+    if (rc == 0) rc = figures[chosen]->write(folder, &in, e);
     if (rc == 0) rc = draw_all(figures[chosen], folder, formats, e);
     lra_free(folder);
-    lra_results_free(list, n);
+    unload(&in, list);
     return rc;
 }
 
@@ -227,7 +278,7 @@ static void show_one(const lra_result *r)
 static int show(const lra_options *o, lra_err *e)
 {
     lra_result **list;
-    int n = load(o, &list, e);
+    int n = load_list(o, &list, e);
     for (int i = 0; i < n; i++) show_one(list[i]);
     if (n >= 0) lra_results_free(list, n);
     return n < 0 ? LRA_FAILED : 0;
@@ -282,7 +333,8 @@ int main(int argc, char **argv)
         return argc < 2 ? 2 : 0;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lra-report %s (%s)\n", LRA_VERSION, lra_revision());
+        printf("lra-report %s (%s), HDF5 %s, GSL %s; built by %s\n", LRA_VERSION, lra_revision(),
+               lra_h5_version(), gsl_version, LRA_COMPILER);
         return 0;
     }
     int command = 0;

@@ -4,21 +4,28 @@
 
 #include <stdio.h>
 
-#include "reports/result.h"
+#include "reports/ladder_view.h"
 
-/* The ladder of n results as a table; format: text markdown latex csv json. */
-int lra_report_ladder(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e);
+/* The results that a table or figure is made of, and what ladders are scaled by. */
+typedef struct {
+    lra_result *const *list;
+    int n;
+    lra_ladder_scale scale;
+} lra_report_input;
+
+/* Ladders as a table; format: text markdown latex csv json. */
+int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 
 /* A table or a figure: one file and one line in tables.def or figures.def. */
 typedef struct {
     const char *name, *summary;
-    int (*print)(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e);
+    int (*print)(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 } lra_report_table;
 
 /* Writes FOLDER/NAME.dat and FOLDER/NAME.gp; the caller runs gnuplot on the script. */
 typedef struct {
     const char *name, *summary;
-    int (*write)(const char *folder, lra_result *const *list, int n, lra_err *e);
+    int (*write)(const char *folder, const lra_report_input *in, lra_err *e);
     double width_cm, height_cm;
 } lra_report_figure;
 

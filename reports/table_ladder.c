@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "reports/ladder_view.h"
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 9 };
-static const char *const head[COLUMNS] = {"kernel", "reach/layer",  "reach", "accuracy %", "95 %",
-                                          "gain",   "95 % of gain", "ratio", "seeds"};
+enum { COLUMNS = 11 };
+static const char *const head[COLUMNS] = {"kernel", "a layer", "reach", "accuracy %",
+                                          "95 %",   "gain",    "95 %",  "ratio",
+                                          "seeds",  "preset",  "prec."};
 
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
 {
@@ -26,6 +26,8 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     lra_table_cell(t, "%.3f-%.3f", row->gain.lo, row->gain.hi);
     lra_table_cell(t, "%.3f", row->ratio);
     lra_table_cell(t, "%d", v->data.n_seeds);
+    lra_table_cell(t, "%s", v->first->preset);
+    lra_table_cell(t, "%s", v->first->precision);
 }
 
 static void add_baseline(lra_table *t, const lra_ladder_view *v, const char *name, double accuracy)
@@ -41,6 +43,8 @@ static void add_baseline(lra_table *t, const lra_ladder_view *v, const char *nam
     lra_table_cell(t, "%.3f", (accuracy - d->chance) / (v->ladder.reference - d->chance));
     lra_table_cell(t, "-");
     lra_table_cell(t, "%.3f", accuracy / v->ladder.reference);
+    lra_table_cell(t, "-");
+    lra_table_cell(t, "%s", v->first->preset);
     lra_table_cell(t, "-");
 }
 
@@ -88,9 +92,8 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
                    " to T = %" PRId64,
                    l->li.value, l->li.lo, l->li.hi, l->li_raw.value, l->li_raw.lo, l->li_raw.hi,
                    l->first_reach, v->data.T);
-    lra_table_note(
-        t, "reference %.2f %%, %s; chance %.2f %%, the most frequent class", 100 * l->reference,
-        v->published_reference ? "MEGA as published" : "the widest rung", 100 * v->data.chance);
+    lra_table_note(t, "reference %.2f %%, %s; chance %.2f %%, %s", 100 * l->reference, v->reference,
+                   100 * v->data.chance, v->chance);
     add_radius(t, l, v->data.T);
     add_acceptance(t, v);
     lra_table_note(t, "intervals %s",
@@ -121,10 +124,11 @@ static lra_table *ladder_table(const lra_ladder_view *v)
     return t;
 }
 
-int lra_report_ladder(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e)
+int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e)
 {
     lra_ladder_view *views;
-    int n_views = lra_ladder_views(list, n, &views, e), rc = n_views < 0 ? LRA_FAILED : 0;
+    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
+    int rc = n_views < 0 ? n_views : 0;
     for (int i = 0; i < n_views && rc == 0; i++) {
         lra_table *t = ladder_table(&views[i]);
         if (i) fputc('\n', out);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "reports/ladder_view.h"
 #include "reports/published.h"
 #include "reports/report.h"
 #include "reports/table.h"
@@ -54,21 +53,20 @@ static bool is_paper(const lra_ladder_view *v)
     return strcmp(v->first->preset, "paper") == 0;
 }
 
-static int print(FILE *out, lra_result *const *list, int n, const char *format, lra_err *e)
+static int print(FILE *out, const lra_report_input *in, const char *format, lra_err *e)
 {
     lra_ladder_view *views;
-    int n_views = lra_ladder_views(list, n, &views, e), n_rows = 0;
-    if (n_views < 0) return LRA_FAILED;
+    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e), n_rows = 0;
+    if (n_views < 0) return n_views;
     lra_table *t = lra_table_new("Table 1 of the locality paper: measured beside published",
                                  COLUMNS, head);
     for (int i = 0; i < n_views; i++) {
         if (!is_paper(&views[i])) continue;
         for (int r = 0; r < views[i].ladder.n_rungs; r++, n_rows++) add_rung(t, &views[i], r);
         const lra_ladder *l = &views[i].ladder;
-        lra_table_note(
-            t, "%s: LI %.3f (%.3f to %.3f), reference MEGA as published %.2f %%, chance %.2f %%",
-            views[i].first->task, l->li.value, l->li.lo, l->li.hi, 100 * l->reference,
-            100 * views[i].data.chance);
+        lra_table_note(t, "%s: LI %.3f (%.3f to %.3f), reference %s %.2f %%, chance %.2f %%",
+                       views[i].first->task, l->li.value, l->li.lo, l->li.hi, views[i].reference,
+                       100 * l->reference, 100 * views[i].data.chance);
         for (const char *line = views[i].first->deviations; *line; line += strcspn(line, "\n") + 1)
             lra_table_note(t, "%s deviates: %.*s", views[i].first->task, (int)strcspn(line, "\n"),
                            line);
@@ -78,7 +76,7 @@ static int print(FILE *out, lra_result *const *list, int n, const char *format, 
                  ? lra_table_print(t, format, out, e)
                  : lra_fail(
                        e, "no results of preset 'paper' among %d; table 'ladder' shows the others",
-                       n);
+                       in->n);
     lra_table_free(t);
     lra_ladder_views_free(views, n_views);
     return rc;

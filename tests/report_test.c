@@ -79,14 +79,15 @@ static void results_are_read_as_written(void **state)
 }
 
 /* The table as printed; caller frees. */
-static char *print(int (*table)(FILE *, lra_result *const *, int, const char *, lra_err *),
+static char *print(int (*table)(FILE *, const lra_report_input *, const char *, lra_err *),
                    lra_result *const *list, int n, const char *format)
 {
+    lra_report_input in = {.list = list, .n = n};
     lra_err e = {{0}};
     size_t size;
     FILE *f = fopen("report_table", "w");
     assert_non_null(f);
-    if (table(f, list, n, format, &e) != 0) fail_msg("%s", e.msg);
+    if (table(f, &in, format, &e) != 0) fail_msg("%s", e.msg);
     fclose(f);
     char *text = lra_file_read("report_table", 1 << 20, &size, &e);
     remove("report_table");
@@ -132,10 +133,78 @@ static void only_paper_results_stand_beside_published(void **state)
     lra_result *list[] = {make("paper", 5, 0, 25), make("paper", 7, 0, 26), make("quick", 5, 0, 40),
                           make("quick", 7, 0, 45)};
     check_golden("T1.text", print(lra_table_t1.print, list, 4, "text"));
-    assert_int_equal(lra_table_t1.print(stdout, list + 2, 2, "text", &e), -1);
+    lra_report_input quick = {.list = list + 2, .n = 2};
+    assert_int_equal(lra_table_t1.print(stdout, &quick, "text", &e), -1);
     assert_string_equal(e.msg,
                         "no results of preset 'paper' among 2; table 'ladder' shows the others");
     for (int i = 0; i < 4; i++) lra_result_free(list[i]);
+}
+
+/* What gains are measured against: the widest rung, another run, MEGA as published; chance. */
+static void scales(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_ladder_view *v;
+    lra_result *list[] = {make("small", 5, 0, 25), make("small", 7, 0, 30)},
+               *paper[] = {make("paper", 5, 0, 25), make("paper", 7, 0, 30)};
+    lra_ladder_scale s = {.uniform = true};
+    assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), 1);
+    assert_true(fabs(v->data.chance - 1.0 / C) < 1e-12);
+    assert_true(fabs(v->ladder.reference - 30.0 / N) < 1e-12);
+    assert_true(fabs(v->ladder.row[0].gain.value - (25.0 / N - 0.25) / (30.0 / N - 0.25)) < 1e-12);
+    lra_ladder_views_free(v, 1);
+
+    s = (lra_ladder_scale){.reference = "other", .run = make("small", 31, 0, 40)};
+    assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), 1);
+    assert_true(fabs(v->ladder.reference - 40.0 / N) < 1e-12);
+    assert_true(v->ladder.row[1].gain.value < 1);
+    assert_true(v->ladder.row[1].gain.lo < v->ladder.row[1].gain.value);
+    assert_string_equal(v->reference, "run listops-resconv-fedcba9876543210 seed 0");
+    lra_ladder_views_free(v, 1);
+    s.run->fingerprint[0] = 'x';
+    assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), -1);
+    assert_non_null(strstr(e.msg, "data x123456789abcdef, the ladder is task 'listops'"));
+    lra_ladder_scale_close(&s);
+
+    s = (lra_ladder_scale){.reference = "published"};
+    assert_int_equal(lra_ladder_views(paper, 2, &s, &v, &e), 1);
+    assert_true(fabs(v->ladder.reference - 0.6314) < 1e-12);
+    lra_ladder_views_free(v, 1);
+    assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), LRA_USAGE);
+    assert_non_null(strstr(e.msg, "found preset 'small' of task 'listops'"));
+    for (int i = 0; i < 2; i++) lra_result_free(list[i]), lra_result_free(paper[i]);
+}
+
+static char *take_file(const char *name)
+{
+    lra_err e = {{0}};
+    size_t n;
+    char *text = lra_file_read(name, 1 << 20, &n, &e);
+    if (!text) fail_msg("%s", e.msg);
+    remove(name);
+    return text;
+}
+
+/* Script and data of the figure: one ladder with all its lines, and a `paper` one with published points. */
+static void figure_scripts(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"small", "paper"};
+    for (int p = 0; p < 2; p++) {
+        lra_err e = {{0}};
+        lra_result *list[] = {make(presets[p], 1, 0, 12), make(presets[p], 5, 0, 25),
+                              make(presets[p], 31, 0, 40)};
+        lra_report_input in = {.list = list, .n = 3};
+        if (lra_figure_loc_t1.write(".", &in, &e) != 0) fail_msg("%s", e.msg);
+        char *gp = lra_format("loc-T1.%s.gp", presets[p]),
+             *dat = lra_format("loc-T1.%s.dat", presets[p]);
+        check_golden(gp, take_file("loc-T1.gp"));
+        check_golden(dat, take_file("loc-T1.dat"));
+        lra_free(gp);
+        lra_free(dat);
+        for (int i = 0; i < 3; i++) lra_result_free(list[i]);
+    }
 }
 
 int main(void)
@@ -145,6 +214,8 @@ int main(void)
         cmocka_unit_test(results_are_read_as_written),
         cmocka_unit_test(tables_in_every_format),
         cmocka_unit_test(only_paper_results_stand_beside_published),
+        cmocka_unit_test(scales),
+        cmocka_unit_test(figure_scripts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

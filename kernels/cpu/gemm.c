@@ -4,12 +4,23 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "kernels/base/err.h"
 
 void lra_gemm_init(void)
 {
     openblas_set_num_threads(1);
+}
+
+const char *lra_gemm_library(void)
+{
+    static char name[64];
+    const char *config = openblas_get_config();
+    size_t first = strcspn(config, " "), second = strcspn(config + first + 1, " ");
+    snprintf(name, sizeof name, "%.*s", (int)(first + 1 + second), config);
+    return name;
 }
 
 static blasint size(int64_t n)

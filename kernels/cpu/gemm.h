@@ -8,6 +8,8 @@
 
 /* The library uses the calling thread only from here on. */
 void lra_gemm_init(void);
+/* "OpenBLAS 0.3.21": name and version. */
+const char *lra_gemm_library(void);
 
 /* c = op(a) op(b), plus c itself if `add`; op transposes where a_t, b_t are set.  Row-major:
  * op(a): (M,K), op(b): (K,N), c: (M,N); lda, ldb, ldc: elements from one stored row to the next. */
