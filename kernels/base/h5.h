@@ -1,6 +1,7 @@
 /* HDF5, our own files: whole or absent, and no changed bit goes unnoticed.
  * Written to NAME.tmp with format bounds V110, every dataset chunked with shuffle, deflate and
- * fletcher32, scalars and short text as attributes; then closed, fsynced, renamed, directory fsynced.
+ * fletcher32, scalars and short text as attributes; then closed, sealed with a hash of all its bytes,
+ * fsynced, renamed, directory fsynced.
  * Root attributes: lra.format = 1 and lra.kind = checkpoint|result|data|probe. */
 #ifndef LRA_BASE_H5_H
 #define LRA_BASE_H5_H

@@ -17,6 +17,15 @@ struct lra_h5 {
     bool closed;      /* the library has given the image up */
 };
 
+/* ---- h5_seal.c ---- */
+enum { LRA_H5_SEAL = 64 };
+/* Where the HDF5 data end, as a superblock of version 3 says; 0: it is none. */
+size_t lra_h5_end(const char *superblock, size_t n);
+/* Writes the image and its seal: 0 or -1 with errno. */
+int lra_h5_write_sealed(FILE *to, const char *image, size_t n);
+/* Compares the seal with the bytes before it. */
+int lra_h5_check_seal(FILE *f, const char *path, lra_err *e);
+
 /* Once per process: silent, no plug-ins. */
 void lra_h5_start(void);
 /* "'x.h5': WHAT: innermost reason of the library"; returns -1. */

@@ -175,13 +175,9 @@ void lra_h5_close(lra_h5 *f)
     lra_free(f);
 }
 
-/* The end of the file as its superblock (version 3) names it: bytes 28 to 35, little-endian. */
 static size_t image_size(const lra_h5 *f)
 {
-    enum { VERSION = 8, END = 28, SUPERBLOCK = 48 };
-    size_t n = 0;
-    if (!f->closed || f->capacity < SUPERBLOCK || f->image[VERSION] != 3) return 0;
-    for (int i = 7; i >= 0; i--) n = n << 8 | (unsigned char)f->image[END + i];
+    size_t n = f->closed ? lra_h5_end(f->image, f->capacity) : 0;
     return n <= f->capacity ? n : 0;
 }
 
@@ -193,7 +189,7 @@ int lra_h5_commit(lra_h5 *f, lra_err *e)
     f->id = H5I_INVALID_HID;
     if (n == 0)
         rc = lra_h5_fail(f, "cannot be completed", e);
-    else if (fwrite(f->image, 1, n, lra_file_stream(f->target)) != n)
+    else if (lra_h5_write_sealed(lra_file_stream(f->target), f->image, n) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", f->path);
     if (rc == 0) {
         rc = lra_file_commit(f->target, e);

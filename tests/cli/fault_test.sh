@@ -54,6 +54,84 @@ run=$(dirname "$result")
 head -c 5000 "$run/checkpoint.h5" >"$run/cut" && mv "$run/cut" "$run/checkpoint.h5"
 expect 1 "cannot go on" lra-probe train $small --out "$dir/o" -q
 
+# One flipped bit anywhere: the same answer, or one line and exit code 1; never another answer.
+# flip FILE OFFSET
+flip() {
+    byte=$(od -An -tu1 -j"$2" -N1 "$1" | tr -d ' ')
+    # shellcheck disable=SC2059
+    printf "\\$(printf '%03o' $((byte ^ 16)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+# flipped FILE FLIPS COMMAND...: the command's answer on the whole file stands in $dir/answer.
+flipped() {
+    file=$1 flips=$2
+    shift 2
+    cp "$file" "$dir/whole"
+    size=$(wc -c <"$file")
+    caught=0
+    for k in $(seq "$flips"); do
+        cp "$dir/whole" "$file"
+        flip "$file" $((size * k / (flips + 1)))
+        "$@" >"$dir/stdout" 2>"$dir/stderr" </dev/null
+        got=$?
+        if [ $got -eq 0 ]; then
+            cmp -s "$dir/stdout" "$dir/answer" || { echo "FAILED: $file, flip $k: another answer"; failed=1; }
+        elif [ $got -ne 1 ] || [ "$(wc -l <"$dir/stderr")" -ne 1 ]; then
+            echo "FAILED: $file, flip $k: exit $got, $(cat "$dir/stderr")"
+            failed=1
+        else caught=$((caught + 1)); fi
+    done
+    cp "$dir/whole" "$file"
+    [ $caught -gt 0 ] || { echo "FAILED: $file: no flip was noticed"; failed=1; }
+}
+"$LRA_BUILD/lra-probe" train $small --out "$dir/f" -q >"$dir/answer" || { echo "FAILED: a run to flip bits of"; failed=1; }
+run=$(echo "$dir"/f/runs/*)
+again() { rm -rf "$run/result.h5" && "$LRA_BUILD/lra-probe" train $small --out "$dir/f" -q; }
+flipped "$dir"/f/data/*.h5 24 again
+flipped "$run/checkpoint.h5" 24 again
+again >"$dir/stdout"
+"$LRA_BUILD/lra-report" show "$run" >"$dir/answer"
+flipped "$run/result.h5" 24 "$LRA_BUILD/lra-report" show "$run"
+
+# A checkpoint of another model, of another folder.
+"$LRA_BUILD/lra-probe" train $small --set hidden=16 --out "$dir/g" -q >"$dir/stdout" || failed=1
+rm "$run/result.h5"
+cp "$dir"/g/runs/*/checkpoint.h5 "$run/checkpoint.h5"
+expect 1 "is of another run" lra-probe train $small --out "$dir/f" -q
+[ ! -e "$run/result.h5" ] || { echo "FAILED: a result from a foreign checkpoint"; failed=1; }
+
+# Missing, not a folder, not readable, not writable; too little memory.
+expect 1 "'/dev/null' is not a folder" lra-probe train --out /dev/null/x -q
+expect 1 "$dir/none" lra-probe train --data-dir "$dir/none" --out "$dir/o" -q
+expect 1 "$dir/none" lra-report show "$dir/none"
+expect 2 "is larger than the training set" lra-probe train $small --set batch=100000 --out "$dir/o" -q
+expect 1 "free" lra-probe train --set width=100000 --set hidden=1000000 --out "$dir/o" -q
+if [ "$(id -u)" != 0 ]; then as=; elif command -v setpriv >/dev/null; then as="setpriv --reuid=65534 --clear-groups"; else as=none; fi
+if [ "$as" != none ]; then
+    chmod 755 "$dir"
+    mkdir "$dir/locked" && cp "$dir/whole" "$dir/locked/result.h5" && chmod 0 "$dir/locked/result.h5" && chmod 555 "$dir/locked"
+    for command in "lra-report show $dir/locked/result.h5" "lra-probe train --out $dir/locked/o -q"; do
+        $as "$LRA_BUILD/${command%% *}" ${command#* } >"$dir/stdout" 2>"$dir/stderr"
+        got=$?
+        if [ $got -ne 1 ] || [ "$(wc -l <"$dir/stderr")" -ne 1 ] || ! grep -q "Permission denied" "$dir/stderr"; then
+            echo "FAILED: $command: exit $got, $(cat "$dir/stderr")"
+            failed=1
+        fi
+    done
+    chmod 755 "$dir/locked"
+else echo "skipped: permissions (root without setpriv)"; fi
+
+# Ctrl-C: exit code 130 and a checkpoint; the same command goes on to the same result.
+long="--set train=640 --set val=64 --set test=64 --set epochs=400 --set width=8 --set hidden=8 --set layers=1 --out $dir/i -q"
+"$LRA_BUILD/lra-probe" train $long >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+for k in $(seq 100); do [ -n "$(ls "$dir"/i/runs/*/log.jsonl 2>/dev/null)" ] && break; sleep 0.02; done
+kill -INT $pid
+wait $pid
+got=$?
+[ $got -eq 130 ] || { echo "FAILED: Ctrl-C: exit $got: $(cat "$dir/stderr")"; failed=1; }
+[ -s "$(echo "$dir"/i/runs/*/checkpoint.h5)" ] || { echo "FAILED: Ctrl-C left no checkpoint"; failed=1; }
+[ -z "$(find "$dir" -name '*.tmp')" ] || { echo "FAILED: half-written files: $(find "$dir" -name '*.tmp')"; failed=1; }
+
 # Without gnuplot the script and the data are written, and the line says so.
 mkdir -p "$dir/bin" "$dir/l"
 small="$small --set test=200 --set val=32"
