@@ -68,6 +68,8 @@ for f in $(list | cut -d/ -f1 | sort -u); do
         *.c | *.h | *) complain "top level holds '$f', which the design does not name" ;;
     esac
 done
+hits=$(grep -nE '(^|[^A-Za-z0-9_.])/(work|home|root|Users)/' $(list | grep -vE '^(tests/golden|tests/style)') /dev/null)
+[ -z "$hits" ] || complain "a path of one machine: $hits"
 
 for d in kernels/base kernels/graph kernels/ops kernels/cpu models datasets analysis probes reports tests; do
     n=$(printf '%s\n' $sources | grep "^$d/" | xargs cat 2>/dev/null | wc -l)

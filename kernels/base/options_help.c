@@ -14,20 +14,15 @@ void lra_options_usage(const lra_command *c, FILE *out)
 /* Words from `column` on, wrapped. */
 static void print_wrapped(FILE *out, const char *text, int at)
 {
-    while (*text) {
-        int n = (int)strcspn(text, " ");
-        if (at + n > RIGHT && at > COLUMN) {
+    for (bool first = true; *text; first = false) {
+        int blanks = (int)strspn(text, " "), n = (int)strcspn(text + blanks, " ");
+        if (at + blanks + n > RIGHT && !first) {
             fprintf(out, "\n%*s", COLUMN, "");
-            at = COLUMN;
+            at = COLUMN, text += blanks, blanks = 0;
         }
-        fprintf(out, "%.*s", n, text);
-        at += n;
-        text += n;
-        while (*text == ' ') {
-            fputc(' ', out);
-            text++;
-            at++;
-        }
+        fprintf(out, "%.*s", blanks + n, text);
+        at += blanks + n;
+        text += blanks + n;
     }
     fputc('\n', out);
 }

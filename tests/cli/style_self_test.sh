@@ -1,0 +1,35 @@
+#!/bin/sh
+# Every check of tests/style.sh can fail: a small tree with one fault each, and style.sh names it.
+set -u
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+fresh() {
+    rm -rf "$tmp/tree"
+    mkdir -p "$tmp/tree/kernels/base" "$tmp/tree/kernels/graph" "$tmp/tree/analysis" "$tmp/tree/reports"
+    cp "$LRA_SOURCE/.clang-format" "$tmp/tree/"
+    printf 'int lra_one(void);\nint lra_one(void)\n{\n    return 1;\n}\n' >"$tmp/tree/kernels/base/one.c"
+}
+check() { LRA_SOURCE=$tmp/tree sh "$LRA_SOURCE/tests/style.sh" >"$tmp/out" 2>&1; }
+# refused PATTERN: the tree as it stands is refused with this complaint.
+refused() {
+    if check; then echo "style_self_test: not refused: $1"; bad=1; fi
+    grep -q -- "$1" "$tmp/out" || { echo "style_self_test: no '$1' in: $(cat "$tmp/out")"; bad=1; }
+}
+body() { printf 'int lra_two(void);\nint lra_two(void)\n{\n    %s\n}\n' "$2" >"$tmp/tree/$1"; }
+
+fresh
+check || { echo "style_self_test: a clean tree is refused: $(cat "$tmp/out")"; bad=1; }
+if command -v clang-format >/dev/null; then
+    fresh && printf 'int  lra_two( void );\n' >"$tmp/tree/kernels/base/two.c" && refused 'two.c: not formatted'
+fi
+fresh && body kernels/base/two.c 'return atoi("2");' && refused 'banned function'
+fresh && body kernels/graph/two.c 'return malloc(2) != 0;' && refused 'allocation outside kernels/base'
+fresh && body kernels/graph/two.c 'int a, b = 2; if (a = b) return 1;' && refused 'assignment inside a condition'
+fresh && printf '#include "reports/result.h"\n' >"$tmp/tree/kernels/graph/two.c" && refused 'may not include reports/result.h'
+fresh && printf '#include "kernels/base/err.h"\n' >"$tmp/tree/analysis/two.c" && refused 'analysis/two.c: may not include'
+fresh && mkdir "$tmp/tree/elsewhere" && body elsewhere/two.c 'return 2;' && refused 'a folder that the design does not name'
+fresh && printf '/* see /%s/me/notes */\n' home >"$tmp/tree/kernels/base/two.c" && refused 'a path of one machine'
+fresh && awk 'BEGIN {for (i = 0; i < 801; i++) print "/* x */"}' >"$tmp/tree/kernels/base/two.c" && refused '801 lines, at most 800'
+fresh && (cd "$tmp/tree" && git init -q . && printf 'x\n' >notes.txt) && refused "top level holds 'notes.txt'"
+exit $bad
