@@ -102,20 +102,19 @@ static uint32_t below(uint32_t word, int64_t n)
     return (uint32_t)(((uint64_t)word * (uint64_t)n) >> 32);
 }
 
-/* Accuracies of one replicate: counts of patterns among the drawn examples, then of rungs. */
+/* Accuracies of one replicate: counts of patterns among the drawn examples, then of rungs.  The examples are
+ * drawn once for all seeds: they are the same test set, and what is hard for one seed is hard for all. */
 static void draw(const lra_ladder_data *d, int replicate, const uint32_t *pattern, uint32_t *word,
                  uint32_t *count, double *accuracy)
 {
     size_t n_patterns = (size_t)1 << n_drawn(d);
     int64_t n = d->n;
     memset(count, 0, n_patterns * sizeof *count);
-    d->words(d->key, (uint64_t)replicate, (n + 1) * d->n_seeds, word);
+    d->words(d->key, (uint64_t)replicate, n + d->n_seeds, word);
     for (int s = 0; s < d->n_seeds; s++) {
-        const uint32_t *w = word + s * (n + 1);
-        int64_t seed = s;
-        if (d->n_seeds >= 3) seed = (int64_t)below(w[n], d->n_seeds);
+        int64_t seed = d->n_seeds >= 3 ? (int64_t)below(word[n + s], d->n_seeds) : s;
         const uint32_t *row = pattern + seed * n;
-        for (int64_t i = 0; i < n; i++) count[row[below(w[i], n)]]++;
+        for (int64_t i = 0; i < n; i++) count[row[below(word[i], n)]]++;
     }
     for (int r = 0; r < n_drawn(d); r++) {
         double right = 0;

@@ -6,8 +6,12 @@
  *   LI = sum over rungs G(R_k) (log2 R_{k+1} - log2 R_k) / (log2 T - log2 R_1), the last rung ends at T
  *
  * R is clipped to T; R = 0 (bag of tokens) is a null row outside LI.  LI.raw has gain instead of G.
- * Intervals: bootstrap of examples, nested in seeds from three seeds on, the same drawn examples for all
- * rungs; with one or two seeds examples alone, which does not cover training variation.
+ * Intervals: bootstrap of examples, crossed with seeds from three seeds on: seeds are drawn, and one draw of
+ * examples serves all seeds and rungs, because they share the test set.  (Drawing examples anew for each seed
+ * takes what all seeds find hard for chance: at 12 seeds such 95 % intervals held the truth in 61 % of
+ * simulated data sets.)  With one or two seeds examples alone, which does not cover training variation.
+ * Coverage of accuracies in tests/coverage_test.c: 94 to 95 % at 12 seeds, 90 to 96 % at 3; differences of rungs
+ * are held by 99 %, because the luck of one seed with one example is counted with both draws.
  * Known: the published table of the locality paper with MEGA as reference gives 0.764, 0.764 for Image
  * and 0.783, 0.781 for ListOps (LI, LI.raw). */
 #ifndef LRA_ANALYSIS_LADDER_H

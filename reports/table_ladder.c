@@ -99,7 +99,7 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
     lra_table_note(t, "intervals %s",
                    v->data.n_seeds == 1  ? "Wilson, examples only; flag one-seed"
                    : v->data.n_seeds < 3 ? "bootstrap of examples; flag few-seeds"
-                                         : "bootstrap of examples nested in seeds");
+                                         : "bootstrap of examples crossed with seeds");
     if (v->n_left_out)
         lra_table_note(t, "left out  %d results of seeds that not every kernel has", v->n_left_out);
 }

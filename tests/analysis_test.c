@@ -126,7 +126,7 @@ static void a_ladder_with_examples(void **state)
     assert_int_equal(l.row[3].reach, 64);
     near(l.row[1].gain.value, 0.5, 1e-12);
     near(l.li.value, (0.5 * 1 + 1 * 3) / 4, 1e-12); /* 4..8, 8..64 of 4..64 in octaves */
-    near(l.row[1].accuracy.hi - l.row[1].accuracy.lo, 2 * 1.96 * sqrt(.24 / 2000), 0.006);
+    near(l.row[1].accuracy.hi - l.row[1].accuracy.lo, 2 * 1.96 * sqrt(.24 / N), 0.006);
     near(l.radius[0], exp2(2 + (0.59 - 0.4) / 0.2), 1e-9);
     assert_true(l.widest_minus_narrowest.lo > 0.15);
     assert_int_equal(lra_ladder_compute(&d, &again), 0);

@@ -7,8 +7,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "kernels/cpu/device.h"
@@ -155,11 +157,11 @@ static void gradients_in_float64(void **state)
 static void padding_has_no_influence(void **state)
 {
     (void)state;
-    for (int m = 0; lra_model_at(m); m++) {
+    for (int m = 0; lra_model_at(m / 2); m++) {
         fixture f;
         lra_err e;
         float logits[2][B * CLASSES];
-        open_fixture(&f, lra_model_at(m), LRA_F32, false);
+        open_fixture(&f, lra_model_at(m / 2), m % 2 ? LRA_BF16 : LRA_F32, false);
         for (int pad = 0; pad < 2; pad++) {
             set_batch(&f, pad ? 8 : 0);
             assert_int_equal(lra_run(f.plan, &e), 0);
@@ -191,6 +193,51 @@ static void one_batch_is_learned(void **state)
         assert_true(status[0] < 0.1f * first);
         close_fixture(&f);
     }
+}
+
+/* Parameters and ten losses of every model, against tests/golden/models.txt: "NAME parameters losses".  In
+ * float64, so that machines agree; a new model adds its line with LRA_UPDATE_GOLDEN=1. */
+static void sizes_and_losses(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_text now = {0};
+    for (int m = 0; lra_model_at(m); m++) {
+        fixture f;
+        int64_t size = 0;
+        open_fixture(&f, lra_model_at(m), LRA_F64, true);
+        for (int i = 0; i < f.n; i++) size += lra_elements(f.param[i]);
+        lra_text_add(&now, "%s %lld", lra_model_at(m)->name, (long long)size);
+        for (int i = 0; i < 10; i++) {
+            lra_step step = {.seed = 1, .step = (uint64_t)i, .rate = 0.01f};
+            double status[4];
+            set_batch(&f, 0);
+            assert_int_equal(lra_set(f.plan, lra_step_input(f.k.graph), &step, &e), 0);
+            assert_int_equal(lra_run(f.plan, &e), 0);
+            assert_int_equal(lra_get(f.plan, f.update, status, &e), 0);
+            lra_text_add(&now, " %.8f", status[0]);
+        }
+        lra_text_add(&now, "\n");
+        close_fixture(&f);
+    }
+    const char *source = getenv("LRA_SOURCE"), *update = getenv("LRA_UPDATE_GOLDEN");
+    char *path = lra_format("%s/tests/golden/models.txt", source ? source : ".");
+    if (update && *update) assert_int_equal(lra_file_write(path, now.s, now.n, &e), 0);
+    size_t n;
+    char *golden = lra_file_read(path, 1 << 20, &n, &e), *a = now.s, *b = golden;
+    if (!golden) fail_msg("%s", e.msg);
+    for (;;) { /* word by word: numbers within 1e-6 */
+        size_t na = strcspn(a, " \n"), nb = strcspn(b, " \n");
+        bool number = strchr("0123456789", *a) && strchr("0123456789", *b) && na && nb;
+        bool same = number ? fabs(strtod(a, NULL) - strtod(b, NULL)) < 1e-6
+                           : na == nb && strncmp(a, b, na) == 0;
+        if (!same || a[na] != b[nb]) fail_msg("found '%.60s', golden '%.60s'", a, b);
+        if (!a[na]) break;
+        a += na + 1, b += nb + 1;
+    }
+    lra_free_large(golden);
+    lra_free(path);
+    lra_text_free(&now);
 }
 
 static void saved_parameters_are_the_same(void **state)
@@ -258,6 +305,7 @@ int main(void)
         cmocka_unit_test(gradients_in_float64),
         cmocka_unit_test(padding_has_no_influence),
         cmocka_unit_test(one_batch_is_learned),
+        cmocka_unit_test(sizes_and_losses),
         cmocka_unit_test(saved_parameters_are_the_same),
         cmocka_unit_test(reach_and_size_of_resconv),
         cmocka_unit_test(bad_configurations_are_named),
