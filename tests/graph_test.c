@@ -1,0 +1,200 @@
+/* Random graphs: whatever is shared, reused in place, poisoned or split over threads, no bit changes; a
+ * gradient of a random graph agrees with central differences.  And what a wrong build says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+#include "kernels/cpu/device.h"
+#include "kernels/graph/op.h"
+
+enum { GRAPHS = 60, NODES = 24, ROWS = 4, WIDTH = 6, SIZE = ROWS * WIDTH, N_INPUTS = 3 };
+
+typedef struct {
+    lra_graph *g;
+    lra_tensor *in[N_INPUTS], *grad[N_INPUTS], *out, *loss;
+} dag;
+
+static lra_tensor *flat_cast(lra_graph *g, lra_tensor *x)
+{
+    return lra_cast(x, lra_elem(g));
+}
+
+/* Any op on tensors of one shape; sources are any earlier nodes, so that some live long. */
+static lra_tensor *random_node(lra_rng *r, lra_tensor *const *known, int n)
+{
+    lra_tensor *a = known[lra_rng_below(r, (uint32_t)n)], *b = known[lra_rng_below(r, (uint32_t)n)];
+    lra_tensor *c = known[lra_rng_below(r, (uint32_t)n)];
+    switch (lra_rng_below(r, 14)) {
+    case 0: return lra_add(a, b);
+    case 1: return lra_mul(a, lra_tanh(b));
+    case 2: return lra_sub(a, b);
+    case 3: return lra_tanh(a);
+    case 4: return lra_sigmoid(a);
+    case 5: return lra_gelu(a);
+    case 6: return lra_softmax(a);
+    case 7: return lra_affine(a, 0.5, -0.25);
+    case 8: return lra_sum(3, (lra_tensor *[]){a, b, c});
+    case 9: return lra_matmul(lra_matmul_t(a, false, b, true), c);
+    case 10: {
+        lra_tensor *flat = lra_reshape(a, LRA_SHAPE(WIDTH, ROWS));
+        return lra_permute(flat, 2, (const int[]){1, 0});
+    }
+    case 11:
+        return lra_concat(2, (lra_tensor *[]){lra_slice(a, 1, 0, 2), lra_slice(b, 1, 2, 4)}, 1);
+    case 12: return lra_add(a, lra_slice(b, 0, 1, 1));
+    default: return lra_silu(lra_add(a, c));
+    }
+}
+
+static dag build(lra_type type, uint64_t seed)
+{
+    dag d = {.g = lra_graph_new(type, LRA_TRAIN)};
+    lra_rng r = lra_rng_new(seed, 77, 0);
+    lra_tensor *known[N_INPUTS + NODES];
+    int n = 0;
+    for (; n < N_INPUTS; n++) {
+        char name[8] = {'x', (char)('0' + n), 0};
+        d.in[n] = lra_input(d.g, name, lra_real(d.g), LRA_SHAPE(ROWS, WIDTH));
+        known[n] = flat_cast(d.g, d.in[n]);
+    }
+    for (int i = 0; i < NODES; i++, n++) {
+        lra_push(d.g, "node%d", i);
+        known[n] = random_node(&r, known, n);
+        lra_pop(d.g);
+    }
+    d.out = known[n - 1];
+    lra_tensor *target = lra_zeros(d.g, lra_elem(d.g), LRA_SHAPE(ROWS, WIDTH));
+    d.loss = lra_mse(d.out, target);
+    lra_grad(d.loss, NULL, N_INPUTS, d.in, d.grad);
+    return d;
+}
+
+/* Values of the inputs, shifted at one place for a central difference. */
+static void fill(uint64_t seed, double *x)
+{
+    lra_rng r = lra_rng_new(seed, 78, 0);
+    for (int i = 0; i < N_INPUTS * SIZE; i++) x[i] = 2 * lra_rng_u01(&r) - 1;
+}
+
+typedef struct {
+    bool inplace, poison;
+    int threads;
+} way;
+
+/* loss, result and gradients, as the bytes that lra_get() gives. */
+static void run(const dag *d, way w, const double *x, double out[1 + SIZE + N_INPUTS * SIZE])
+{
+    lra_err e = {{0}};
+    lra_device device;
+    assert_int_equal(lra_cpu_device(&device, 0, &e), 0);
+    lra_params *params = lra_params_new(&device, 1);
+    lra_space *space = lra_space_new(&device);
+    lra_space_no_inplace(space, !w.inplace);
+    lra_tensor *wanted[] = {d->loss, d->out, d->grad[0], d->grad[1], d->grad[2]};
+    lra_plan *plan = lra_plan_new(d->g, params, space, 5, wanted, &e);
+    if (!plan) fail_msg("%s", e.msg);
+    lra_plan_threads(plan, w.threads);
+    lra_plan_poison(plan, w.poison);
+    for (int i = 0; i < N_INPUTS; i++) {
+        float single[SIZE];
+        for (int k = 0; k < SIZE; k++) single[k] = (float)x[i * SIZE + k];
+        const void *host = lra_graph_type(d->g) == LRA_F64 ? (const void *)(x + i * SIZE) : single;
+        assert_int_equal(lra_set(plan, d->in[i], host, &e), 0);
+    }
+    if (lra_run(plan, &e) != 0) fail_msg("%s", e.msg);
+    for (int i = 0, at = 0; i < 5; i++) {
+        int64_t n = lra_elements(wanted[i]);
+        assert_int_equal(lra_get(plan, wanted[i], out + at, &e), 0);
+        if (lra_tensor_type(wanted[i]) != LRA_F64)
+            for (int64_t k = n - 1; k >= 0; k--) out[at + k] = (double)((float *)(out + at))[k];
+        at += (int)n;
+    }
+    lra_plan_free(plan);
+    lra_space_free(space);
+    lra_params_free(params);
+}
+
+static void no_bit_changes(void **state)
+{
+    (void)state;
+    static const lra_type types[] = {LRA_F32, LRA_F64, LRA_BF16};
+    static const way ways[] = {
+        {false, false, 1}, {true, false, 1}, {true, true, 1}, {true, true, 2}};
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        double x[N_INPUTS * SIZE], first[1 + SIZE + N_INPUTS * SIZE], other[sizeof first / 8];
+        fill(seed, x);
+        dag d = build(types[seed % 3], seed);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            run(&d, ways[i], x, i ? other : first);
+            if (i && memcmp(first, other, sizeof first) != 0)
+                fail_msg("graph %d: way %d gives other bits", (int)seed, (int)i);
+        }
+        lra_graph_free(d.g);
+        d = build(types[seed % 3], seed); /* built again: the same */
+        run(&d, ways[1], x, other);
+        assert_memory_equal(first, other, sizeof first);
+        for (size_t i = 0; i < sizeof first / 8; i++) assert_true(isfinite(first[i]));
+        lra_graph_free(d.g);
+    }
+}
+
+static void gradients_of_random_graphs(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 100; seed < 100 + GRAPHS / 3; seed++) {
+        double x[N_INPUTS * SIZE], at[1 + SIZE + N_INPUTS * SIZE], lo[sizeof at / 8],
+            hi[sizeof at / 8];
+        const way w = {true, true, 1};
+        const double h = 1e-5;
+        fill(seed, x);
+        dag d = build(LRA_F64, seed);
+        run(&d, w, x, at);
+        for (int i = 0; i < N_INPUTS * SIZE; i += 5) {
+            double kept = x[i];
+            x[i] = kept - h, run(&d, w, x, lo);
+            x[i] = kept + h, run(&d, w, x, hi);
+            x[i] = kept;
+            double numeric = (hi[0] - lo[0]) / (2 * h), found = at[1 + SIZE + i];
+            if (fabs(numeric - found) > 1e-6 * fmax(1, fabs(found)))
+                fail_msg("graph %d, element %d: gradient %.9g, difference %.9g", (int)seed, i,
+                         found, numeric);
+        }
+        lra_graph_free(d.g);
+    }
+}
+
+static void errors_name_the_scope(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
+    lra_tensor *a = lra_input(g, "a", LRA_F32, LRA_SHAPE(2, 3)),
+               *b = lra_input(g, "b", LRA_F32, LRA_SHAPE(4, 5));
+    lra_push(g, "encoder");
+    lra_push(g, "layer%d", 2);
+    lra_tensor *y = lra_tanh(lra_matmul(a, b)); /* building goes on after the error */
+    lra_pop(g);
+    lra_pop(g);
+    lra_add(y, lra_zeros(g, LRA_F32, LRA_SHAPE(7)));
+    assert_int_equal(lra_graph_check(g, &e), -1);
+    assert_string_equal(e.msg,
+                        "'encoder/layer2': matmul: inner dimensions of a (2,3) and b (4,5) differ");
+    lra_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_bit_changes),
+        cmocka_unit_test(gradients_of_random_graphs),
+        cmocka_unit_test(errors_name_the_scope),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
