@@ -216,12 +216,12 @@ static int make_cache(lra_dataset *d, const char *path, const char *data_dir, lr
     return write_cache(d, path, e);
 }
 
-/* One process makes the file, another that comes meanwhile is told so. */
+/* One process makes the file, another that comes meanwhile waits for it. */
 static int prepare(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
 {
     if (lra_file_exists(path)) return read_cache(d, path, e);
     char *lock_path = lra_format("%s.lock", path);
-    int lock = lra_lock(lock_path, e), rc = lock < 0 ? LRA_FAILED : 0;
+    int lock = lra_lock_wait(lock_path, e), rc = lock < 0 ? LRA_FAILED : 0;
     if (rc == 0)
         rc = lra_file_exists(path) ? read_cache(d, path, e) : make_cache(d, path, data_dir, e);
     if (lock >= 0) lra_file_remove(lock_path, NULL);

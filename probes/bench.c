@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/device.h"
@@ -215,13 +215,6 @@ static void print_text(const bench *b)
         (b->table[i].n && b->table[i].row[0].time.n ? print_table : print_counts)(&b->table[i]);
 }
 
-/* The most memory this process had; Linux counts KiB. */
-static double peak_bytes(void)
-{
-    struct rusage use;
-    return getrusage(RUSAGE_SELF, &use) == 0 ? 1024.0 * (double)use.ru_maxrss : 0;
-}
-
 static json_t *json_row(const bench_row *r)
 {
     return json_pack("{s:s, s:I, s:i, s:f, s:f, s:f, s:f, s:f, s:o}", "name", r->name, "count",
@@ -244,7 +237,7 @@ static int print_json(const bench *b, lra_err *e)
     json_t *root = json_pack(
         "{s:s, s:s, s:s, s:i, s:s, s:f, s:{s:f, s:o, s:f, s:f}, s:o}", "revision", lra_revision(),
         "processor", lra_cpu_name(), "level", lra_cpu_best(), "threads", b->threads, "precision",
-        b->type == LRA_BF16 ? "bf16" : "f32", "peak_bytes", peak_bytes(), "ceilings", "f32_flops",
+        b->type == LRA_BF16 ? "bf16" : "f32", "peak_bytes", lra_memory_peak(), "ceilings", "f32_flops",
         c->f32, "bf16_flops", c->bf16 > 0 ? json_real(c->bf16) : json_null(), "dram_bytes", c->dram,
         "cache_bytes", c->cache, "tables", all);
     if (!root) LRA_BUG("the JSON document could not be built");

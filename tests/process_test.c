@@ -167,6 +167,12 @@ static void the_machine_is_described(void **state)
     assert_true(lra_cpu_count() <= sysconf(_SC_NPROCESSORS_CONF));
     assert_true(lra_memory_free() > 1e6);
     assert_true(lra_memory_peak() > 1e5);
+    assert_true(lra_memory_within(1e9, "max\n", "5000\n") == 1e9);
+    assert_true(lra_memory_within(1e9, "", "") == 1e9);
+    assert_true(lra_memory_within(1e9, "600000000\n", "100000000\n") == 5e8);
+    assert_true(lra_memory_within(1e9, "9223372036854771712\n", "100000000\n") == 1e9);
+    assert_true(lra_memory_within(1e9, "100\n", "200\n") == 1);
+    assert_true(lra_memory_within(0, "600\n", "100\n") == 500);
 }
 
 int main(void)

@@ -11,6 +11,8 @@
 #include <xxhash.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
 
 struct lra_file {
     FILE *stream;
@@ -233,6 +235,33 @@ int lra_lock(const char *path, lra_err *e)
     fcntl(fd, F_GETLK, &holder);
     close(fd);
     return lra_fail(e, "'%s' is in use by process %ld", path, (long)holder.l_pid);
+}
+
+/* The file may have been removed by the one that held it, while others opened it. */
+static bool still_there(int fd, const char *path)
+{
+    struct stat held, named;
+    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino;
+}
+
+int lra_lock_wait(const char *path, lra_err *e)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    for (;;) {
+        lra_err why;
+        int fd = lra_lock(path, &why);
+        if (fd >= 0 && still_there(fd, path)) return fd;
+        lra_unlock(fd);
+        if (fd >= 0) continue;
+        fd = open(path, O_RDWR | O_CREAT, 0666);
+        if (fd < 0) return lra_fail_errno(e, "cannot open '%s'", path);
+        lra_note("%s: waiting", why.msg);
+        int rc = fcntl(fd, F_SETLKW, &whole);
+        if (rc == 0 && still_there(fd, path)) return fd;
+        close(fd);
+        if (rc != 0 && errno != EINTR) return lra_fail_errno(e, "cannot lock '%s'", path);
+        if (lra_stop_signal()) return lra_fail(e, "stopped while waiting for '%s'", path);
+    }
 }
 
 void lra_unlock(int lock)

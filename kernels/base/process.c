@@ -245,6 +245,39 @@ int lra_cpu_count(void)
     return n > 0 ? (int)n : 1;
 }
 
+double lra_memory_within(double free, const char *limit, const char *used)
+{
+    char *end;
+    double most = strtod(limit, &end);
+    if (end == limit || most <= 0) return free; /* "max", or nothing */
+    double left = most - strtod(used, NULL);
+    if (left < 1) left = 1; /* 0 would mean unknown */
+    return free == 0 || left < free ? left : free;
+}
+
+/* The first line of a file, or "". */
+static void first_line(const char *path, char *buf, int size)
+{
+    FILE *f = fopen(path, "r");
+    if (!f || !fgets(buf, size, f)) buf[0] = 0;
+    if (f) fclose(f);
+}
+
+static double group_free(double free)
+{
+    static const char *const files[][2] = {
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+         "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
+    for (int i = 0; i < 2; i++) {
+        char limit[64], used[64];
+        first_line(files[i][0], limit, sizeof limit);
+        first_line(files[i][1], used, sizeof used);
+        free = lra_memory_within(free, limit, used);
+    }
+    return free;
+}
+
 double lra_memory_free(void)
 {
     double kib = 0;
@@ -253,7 +286,7 @@ double lra_memory_free(void)
     while (f && fgets(buf, sizeof buf, f))
         if (strncmp(buf, "MemAvailable:", 13) == 0) kib = strtod(buf + 13, NULL);
     if (f) fclose(f);
-    return 1024 * kib;
+    return group_free(1024 * kib);
 }
 
 double lra_memory_peak(void)

@@ -37,8 +37,12 @@ bool lra_process_found(const char *program); /* in PATH */
 
 /* Path of this program's own executable; caller frees. */
 char *lra_self_path(void);
-int lra_cpu_count(void);      /* processors this process may use */
-double lra_memory_free(void); /* bytes the machine can still give, 0: unknown */
+int lra_cpu_count(void); /* processors this process may use */
+/* Bytes that this process can still get: what the machine has free, and what its control group allows (Linux:
+ * memory.max less memory.current of version 2, limit_in_bytes less usage_in_bytes of version 1); 0: unknown. */
+double lra_memory_free(void);
+/* The smaller of `free` and limit - used; texts as the control group writes them ("max": no limit). */
+double lra_memory_within(double free, const char *limit, const char *used);
 double lra_memory_peak(void); /* bytes, peak resident size of this process */
 
 #endif

@@ -64,6 +64,17 @@ says '^test row 1, .* label [0-9]$'
 # shellcheck disable=SC2086
 expect 2 'row 31 of test, expected 1 to 30' listops $small --show 31
 
+# Two at once: one makes the file, the other waits for it; both say the same.
+"$probe" data listops --preset small --out o6 >out1 2>err1 &
+"$probe" data listops --preset small --out o6 >out2 2>err2
+first=$?
+wait $!
+second=$?
+[ $first -eq 0 ] && [ $second -eq 0 ] || complain "two at once: exit $first and $second: $(cat err1 err2)"
+cmp -s out1 out2 || complain "two at once say different things"
+[ "$(cat err1 err2 | grep -c prepared)" -eq 1 ] || complain "two at once: not prepared once: $(cat err1 err2)"
+ls o6/data | grep -q 'lock$' && complain "a lock is left"
+
 # Make, refuse to overwrite, check, import.
 expect 0 '' listops --make 72 --out o -q
 [ -s err ] && complain "-q is not quiet: $(cat err)"
