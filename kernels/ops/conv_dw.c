@@ -128,9 +128,14 @@ static inline void piece_run(const lra_call *call, const dw_cut *c, int64_t at, 
 }
 
 #include "kernels/ops/conv_dw_bf16_fn.h"
+#include "kernels/ops/conv_dw_narrow_fn.h"
 
 LRA_BODY(conv_dw)
 {
+    if (dw_is_narrow(c->y)) {
+        narrow_dw_run(c);
+        return;
+    }
 #if LRA_PASS == 16
     if (dw_fits_bf16(c->y)) {
         dw_run_bf16(c);
@@ -191,6 +196,7 @@ static double flops(const lra_tensor *y)
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
+    if (dw_is_narrow(y)) return narrow_dw_scratch(y, n_threads) * (int64_t)lra_type_size(y->type);
     dw_cut c = cut_of(y);
     int64_t n = n_threads * (c.x_size + c.dy_size + c.sum_size) + (c.n_parts - 1) * c.size;
     n *= (int64_t)lra_type_size(y->type);

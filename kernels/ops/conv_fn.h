@@ -69,11 +69,6 @@ static inline int64_t conv_sum_size(const conv_sizes *s)
 {
     return conv_block_rows(s) * tile_padded(s->n_out);
 }
-static inline int64_t conv_scratch(const conv_sizes *s, int n_threads)
-{
-    return s->groups * conv_packed_size(s) + n_threads * (conv_slab_size(s) + conv_sum_size(s));
-}
-
 /* Tap k of group g into the panels. */
 static inline void conv_pack_tap(const conv_sizes *s, const conv_job *job, int64_t g, int64_t k,
                                  real *packed)
@@ -170,12 +165,23 @@ static inline void conv_rows(const conv_sizes *s, const conv_job *job, int64_t s
                    own + conv_slab_size(s));
 }
 
+#include "kernels/ops/conv_narrow_fn.h"
 #if LRA_PASS == 16
 #include "kernels/ops/conv_bf16_fn.h"
 #endif
 
+static inline int64_t conv_scratch(const conv_sizes *s, int n_threads)
+{
+    if (conv_is_narrow(s->groups, s->n_in, s->n_out)) return narrow_scratch(s, n_threads);
+    return s->groups * conv_packed_size(s) + n_threads * (conv_slab_size(s) + conv_sum_size(s));
+}
+
 static inline void conv_run(const conv_sizes *s, const conv_job *job, real *scratch, int n_threads)
 {
+    if (conv_is_narrow(s->groups, s->n_in, s->n_out)) {
+        narrow_run(s, job, scratch, n_threads);
+        return;
+    }
 #if LRA_PASS == 16
     if (conv_fits_bf16(s)) {
         conv_run_bf16(s, job, scratch, n_threads);
