@@ -14,15 +14,40 @@ typedef struct {
     uint32_t key; /* of the path of the forward node */
 } dropout_args;
 
-/* Factors 0 or 1/(1 - rate) of elements 4i to 4i + 3. */
-static inline void draw(const dropout_args *a, const lra_step *step, int64_t i, real factor[4])
+/* Draws of LANES consecutive counters at once, lane by lane what lra_philox_at() gives. */
+enum { LANES = 16, BLOCK = 4 * LANES };
+
+static inline void philox_lanes(const uint32_t key[2], const lra_step *step, uint64_t first,
+                                uint32_t word[4][LANES])
+{
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int l = 0; l < LANES; l++) {
+        word[0][l] = (uint32_t)step->step, word[1][l] = (uint32_t)(step->step >> 32);
+        word[2][l] = (uint32_t)(first + (uint64_t)l);
+        word[3][l] = (uint32_t)((first + (uint64_t)l) >> 32);
+    }
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+#pragma omp simd
+        for (int l = 0; l < LANES; l++) {
+            uint64_t p0 = (uint64_t)0xD2511F53u * word[0][l];
+            uint64_t p1 = (uint64_t)0xCD9E8D57u * word[2][l];
+            word[0][l] = (uint32_t)(p1 >> 32) ^ word[1][l] ^ k0;
+            word[2][l] = (uint32_t)(p0 >> 32) ^ word[3][l] ^ k1;
+            word[1][l] = (uint32_t)p1, word[3][l] = (uint32_t)p0;
+        }
+    }
+}
+
+/* Factors 0 or 1/(1 - rate) of elements BLOCK i to BLOCK (i + 1) - 1. */
+static inline void draw(const dropout_args *a, const lra_step *step, int64_t i, real factor[BLOCK])
 {
     lra_rng key = lra_rng_new(step->seed, a->key, 0);
-    lra_philox w = lra_philox_at(key.key[0], key.key[1], (uint32_t)step->step,
-                                 (uint32_t)(step->step >> 32), (uint32_t)i,
-                                 (uint32_t)((uint64_t)i >> 32));
+    uint32_t word[4][LANES];
+    const real kept = (real)(1 / (1 - a->rate));
+    philox_lanes(key.key, step, (uint64_t)(i * LANES), word);
     for (int k = 0; k < 4; k++)
-        factor[k] = (double)lra_u01f(w.v[k]) < a->rate ? 0 : (real)(1 / (1 - a->rate));
+        for (int l = 0; l < LANES; l++)
+            factor[4 * l + k] = (double)lra_u01f(word[k][l]) < a->rate ? 0 : kept;
 }
 
 static inline void apply(const lra_call *c, const lra_step *step)
@@ -31,22 +56,24 @@ static inline void apply(const lra_call *c, const lra_step *step)
     int64_t n = lra_elements(c->y);
     lra_type t = c->y->type;
 #pragma omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < (n + 3) / 4; i++) {
-        real factor[4];
+    for (int64_t i = 0; i < (n + BLOCK - 1) / BLOCK; i++) {
+        real factor[BLOCK];
+        int64_t end = n < BLOCK * (i + 1) ? n : BLOCK * (i + 1);
         draw(a, step, i, factor);
-        for (int64_t k = 4 * i; k < n && k < 4 * i + 4; k++)
-            t_store(c->out, t, k, t_load(c->in[0], t, k) * factor[k % 4]);
+        for (int64_t k = BLOCK * i; k < end; k++)
+            t_store(c->out, t, k, t_load(c->in[0], t, k) * factor[k % BLOCK]);
     }
 }
 
-/* scratch: (B,D) factors, rounded up to fours */
+/* scratch: (B,D) factors, rounded up to whole blocks */
 static inline void apply_tied(const lra_call *c, const lra_step *step)
 {
     int64_t n = lra_elements(c->y), D = lra_width(c->y);
     int64_t B = c->y->shape.d[0], T = n / (B * D);
     lra_type t = c->y->type;
     real *factor = c->scratch;
-    for (int64_t i = 0; i < (B * D + 3) / 4; i++) draw(c->y->args, step, i, factor + 4 * i);
+    for (int64_t i = 0; i < (B * D + BLOCK - 1) / BLOCK; i++)
+        draw(c->y->args, step, i, factor + BLOCK * i);
 #pragma omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)
     for (int64_t row = 0; row < B * T; row++) {
         const real *f = factor + row / T * D;
@@ -93,7 +120,8 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     (void)n_threads;
     const dropout_args *a = y->args;
     int64_t n = y->shape.n ? y->shape.d[0] * lra_width(y) : 1;
-    return a->tied ? (n + 3) / 4 * 4 * (int64_t)lra_type_size(lra_real(y->graph)) : 0;
+    return a->tied ? (n + BLOCK - 1) / BLOCK * BLOCK * (int64_t)lra_type_size(lra_real(y->graph))
+                   : 0;
 }
 
 static double flops(const lra_tensor *y)

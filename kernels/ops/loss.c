@@ -28,7 +28,9 @@ static inline void check_labels(const int32_t *label, int64_t n, int64_t C)
 static inline real exp_sum(const real *z, int64_t C, real *max)
 {
     real m = z[0], s = 0;
+#pragma omp simd reduction(max : m)
     for (int64_t k = 1; k < C; k++) m = z[k] > m ? z[k] : m;
+#pragma omp simd reduction(+ : s)
     for (int64_t k = 0; k < C; k++) s += r_exp(z[k] - m);
     *max = m;
     return s;

@@ -29,11 +29,18 @@ typedef double elem;
 #define r_min  fmin
 #else
 typedef float real;
-#define R(x)   (x##f)
+#define R(x) (x##f)
+#ifdef __CUDACC__
 #define r_exp  expf
-#define r_log  logf
 #define r_erf  erff
 #define r_tanh tanhf
+#else
+#include "kernels/ops/math_fn.h"
+#define r_exp  math_exp
+#define r_erf  math_erf
+#define r_tanh math_tanh
+#endif
+#define r_log  logf
 #define r_sqrt sqrtf
 #define r_abs  fabsf
 #define r_max  fmaxf

@@ -1,23 +1,34 @@
 /* y = exp(x - max x) / sum exp(x - max x) over the last dimension; dx = y (dy - sum dy y). */
 #include "kernels/ops/typed.h"
 
+LRA_ROW_FN void softmax_row(lra_type t, const void *x, int64_t D, void *y)
+{
+    real m = t_load(x, t, 0), s = 0;
+#pragma omp simd reduction(max : m)
+    for (int64_t d = 1; d < D; d++) m = t_load(x, t, d) > m ? t_load(x, t, d) : m;
+#pragma omp simd reduction(+ : s)
+    for (int64_t d = 0; d < D; d++) s += r_exp(t_load(x, t, d) - m);
+    real r = 1 / s;
+#pragma omp simd
+    for (int64_t d = 0; d < D; d++) t_store(y, t, d, r_exp(t_load(x, t, d) - m) * r);
+}
+
 LRA_BODY(softmax)
 {
     int64_t D = lra_width(c->y), rows = lra_rows(c->y);
     lra_type t = c->y->type;
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < rows; i++) {
-        const void *x = t_at(c->in[0], t, i * D);
-        void *y = t_to(c->out, t, i * D);
-        real m = t_load(x, t, 0), s = 0;
-        for (int64_t d = 1; d < D; d++) {
-            real v = t_load(x, t, d);
-            m = v > m ? v : m;
-        }
-        for (int64_t d = 0; d < D; d++) s += r_exp(t_load(x, t, d) - m);
-        real r = 1 / s;
-        for (int64_t d = 0; d < D; d++) t_store(y, t, d, r_exp(t_load(x, t, d) - m) * r);
-    }
+    for (int64_t i = 0; i < rows; i++)
+        LRA_BY_TYPE(softmax_row, t, t_at(c->in[0], t, i * D), D, t_to(c->out, t, i * D));
+}
+
+LRA_ROW_FN void grad_row(lra_type t, const void *dy, const void *y, int64_t D, void *dx)
+{
+    real s = 0;
+#pragma omp simd reduction(+ : s)
+    for (int64_t d = 0; d < D; d++) s += t_load(dy, t, d) * t_load(y, t, d);
+#pragma omp simd
+    for (int64_t d = 0; d < D; d++) t_store(dx, t, d, t_load(y, t, d) * (t_load(dy, t, d) - s));
 }
 
 /* sources: dy, y */
@@ -26,14 +37,9 @@ LRA_BODY(softmax_grad)
     int64_t D = lra_width(c->y), rows = lra_rows(c->y);
     lra_type t = c->y->type;
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < rows; i++) {
-        const void *dy = t_at(c->in[0], t, i * D), *y = t_at(c->in[1], t, i * D);
-        void *dx = t_to(c->out, t, i * D);
-        real s = 0;
-#pragma omp simd reduction(+ : s)
-        for (int64_t d = 0; d < D; d++) s += t_load(dy, t, d) * t_load(y, t, d);
-        for (int64_t d = 0; d < D; d++) t_store(dx, t, d, t_load(y, t, d) * (t_load(dy, t, d) - s));
-    }
+    for (int64_t i = 0; i < rows; i++)
+        LRA_BY_TYPE(grad_row, t, t_at(c->in[0], t, i * D), t_at(c->in[1], t, i * D), D,
+                    t_to(c->out, t, i * D));
 }
 
 #if LRA_RECORD
