@@ -120,21 +120,25 @@ static double copy_rate(size_t bytes_per_thread, int n_threads)
     return best;
 }
 
-lra_ceilings lra_cpu_ceilings(int n_threads)
+double lra_cpu_peak(bool bf16, int n_threads)
 {
     const double portable = 2.0 * ROUNDS * SUMS * 4;
-    lra_ceilings c = {.f32 = 0};
-    switch (lra_cpu_level()) {
 #if defined(__x86_64__)
-    case LRA_LEVEL_AVX2: c.f32 = rate(burst_avx2, 2 * portable, n_threads); break;
-    case LRA_LEVEL_AVX512: c.f32 = rate(burst_avx512, 4 * portable, n_threads); break;
+    if (bf16 && lra_cpu_bf16() != LRA_BF16_NONE)
+        return rate(burst_avx512bf16, 8 * portable, n_threads);
+    if (lra_cpu_level() == LRA_LEVEL_AVX512) return rate(burst_avx512, 4 * portable, n_threads);
+    if (lra_cpu_level() == LRA_LEVEL_AVX2) return rate(burst_avx2, 2 * portable, n_threads);
 #endif
-    default: c.f32 = rate(burst_portable, portable, n_threads); break;
-    }
-#if defined(__x86_64__)
-    if (lra_cpu_bf16() == LRA_BF16_AVX512) c.bf16 = rate(burst_avx512bf16, 8 * portable, n_threads);
-#endif
-    c.dram = copy_rate(256u << 20, n_threads);
-    c.cache = copy_rate(4u << 20, n_threads);
-    return c;
+    (void)bf16;
+    return rate(burst_portable, portable, n_threads);
+}
+
+lra_ceilings lra_cpu_ceilings(int n_threads)
+{
+    return (lra_ceilings){
+        .f32 = lra_cpu_peak(false, n_threads),
+        .bf16 = lra_cpu_bf16() != LRA_BF16_NONE ? lra_cpu_peak(true, n_threads) : 0,
+        .dram = copy_rate(256u << 20, n_threads),
+        .cache = copy_rate(4u << 20, n_threads),
+    };
 }

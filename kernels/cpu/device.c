@@ -1,14 +1,28 @@
 /* The CPU device: memory, copies, and the loop that runs a plan's calls in order. */
+#define _GNU_SOURCE /* madvise() */
 #include "kernels/cpu/device.h"
 
 #include <omp.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/cpu/ceiling.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm.h"
 
-enum { ALIGNMENT = 256 };
+enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20 };
+
+/* Large memory starts at a huge page and asks for huge pages, where the system has them: a fault for every
+ * 4 KiB of a workspace costs more than some of its kernels. */
+static void ask_for_huge_pages(void *p, size_t n_bytes)
+{
+#if defined(MADV_HUGEPAGE)
+    madvise(p, n_bytes, MADV_HUGEPAGE); /* a wish: refusal changes nothing but speed */
+#else
+    (void)p, (void)n_bytes;
+#endif
+}
 
 /* lra_try_alloc() aligns to 64: what it returned is kept in front of the aligned address. */
 static void *cpu_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err *e)
@@ -18,11 +32,13 @@ static void *cpu_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err 
         lra_fail(e, "'%s' needs %zu bytes, more than can be addressed", what, n_bytes);
         return NULL;
     }
-    char *raw = lra_try_alloc(n_bytes + ALIGNMENT + sizeof raw, what, e);
+    size_t alignment = n_bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
+    char *raw = lra_try_alloc(n_bytes + alignment + sizeof raw, what, e);
     if (!raw) return NULL;
     uintptr_t at = (uintptr_t)raw + sizeof raw;
-    char *aligned = raw + sizeof raw + (ALIGNMENT - at % ALIGNMENT) % ALIGNMENT;
+    char *aligned = raw + sizeof raw + (alignment - at % alignment) % alignment;
     memcpy(aligned - sizeof raw, &raw, sizeof raw);
+    if (alignment == HUGE_PAGE) ask_for_huge_pages(aligned, n_bytes);
     return aligned;
 }
 
@@ -79,13 +95,20 @@ static int cpu_threads(const lra_device *d)
     return (int)(intptr_t)d->own;
 }
 
+static double cpu_peak(const lra_device *d, lra_type type, int n_threads)
+{
+    (void)d;
+    return lra_cpu_peak(type == LRA_BF16, n_threads);
+}
+
 static const lra_backend backend = {.name = "cpu",
                                     .alloc = cpu_alloc,
                                     .free = cpu_free,
                                     .copy = cpu_copy,
                                     .clear = cpu_clear,
                                     .run = cpu_run,
-                                    .threads = cpu_threads};
+                                    .threads = cpu_threads,
+                                    .peak = cpu_peak};
 
 int lra_cpu_device(lra_device *out, int n_threads, lra_err *e)
 {

@@ -22,6 +22,8 @@ typedef struct {
     void (*forget)(lra_device *d, void *captured);
     /* The most threads a plan may use. */
     int (*threads)(const lra_device *d);
+    /* FLOP/s of matrix work at best, measured in some ten milliseconds. */
+    double (*peak)(const lra_device *d, lra_type type, int n_threads);
 } lra_backend;
 
 struct lra_device {

@@ -151,6 +151,8 @@ int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e);
 int lra_run_checked(lra_plan *p, lra_err *e);
 /* Threads a plan may use; 0 (the default): chosen by its FLOPs per node. */
 void lra_plan_threads(lra_plan *p, int n_threads);
+/* FLOP/s that the device could do at best with the plan's threads; measured, some ten milliseconds. */
+double lra_plan_peak(const lra_plan *p);
 /* Fills every freed range with NaN before it is used again; for tests, and on when LRA_POISON is set. */
 void lra_plan_poison(lra_plan *p, bool on);
 /* Refuses in-place execution in plans made from now on; for tests. */

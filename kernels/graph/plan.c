@@ -272,6 +272,12 @@ void lra_plan_poison(lra_plan *p, bool on)
     p->poison = on;
 }
 
+double lra_plan_peak(const lra_plan *p)
+{
+    const lra_device *d = p->space->device;
+    return d->backend->peak(d, p->graph->type, p->n_threads);
+}
+
 void lra_plan_threads(lra_plan *p, int n_threads)
 {
     int most = p->space->device->backend->threads(p->space->device);
