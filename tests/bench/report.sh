@@ -2,7 +2,7 @@
 # All benchmark figures in one text: steps beside PyTorch, ops, data, tests, lines.
 #   tests/bench/report.sh [BUILD]          BUILD: a release build, default build/release
 # LRA_PEER_PYTHON names a Python with torch ("python3" if unset); without torch its columns stay empty.
-# LRA_BENCH_ROUNDS (3) rounds are run, ours and the peer's in turn; medians of the rounds' medians.
+# LRA_PEER_MODES ("eager compile") are how torch runs its model.  LRA_BENCH_ROUNDS (3) rounds are run, ours and the peer's in turn; medians of the rounds' medians.
 # Quiet machines give better figures: nothing else should run.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -11,6 +11,7 @@ probe=$build/lra-probe
 python=${LRA_PEER_PYTHON:-python3}
 rounds=${LRA_BENCH_ROUNDS:-3}
 seconds=${LRA_BENCH_SECONDS:-3}
+modes=${LRA_PEER_MODES:-eager compile}
 [ -x "$probe" ] || { echo "report.sh: '$probe' is missing; run ./bootstrap build first" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
@@ -29,9 +30,11 @@ step() {
             > "$work/out.json"
         number median_s "$work/out.json" >> "$work/our.s"
         if [ -n "$torch" ]; then
-            for mode in "" --compile; do
+            for mode in $modes; do
+                flag=
+                [ "$mode" = eager ] || flag=--compile
                 "$python" "$source/tests/bench/peer.py" --precision "$1" --kernel "$2" --groups "$3" \
-                    --seconds "$seconds" $mode > "$work/peer.json" 2> "$work/peer.log" || continue
+                    --seconds "$seconds" $flag > "$work/peer.json" 2> "$work/peer.log" || continue
                 number median_s "$work/peer.json" >> "$work/peer.s$mode"
                 peer_peak=$(number peak_bytes "$work/peer.json")
             done
@@ -57,7 +60,7 @@ step() {
 "$probe" bench ceilings
 echo
 echo "training step of resconv, batch 16, length 1024, 6 layers, D 128, H 256: forward, backward, AdamW"
-echo "PyTorch: ${torch:-not found}, the faster of eager and torch.compile; $rounds rounds in turn"
+echo "PyTorch: ${torch:-not found}, the fastest of: $modes; $rounds rounds in turn"
 echo "prec  kernel  groups        ms    GFLOP  GFLOP/s  % ceiling   floor      MiB   PyTorch ms   ratio      MiB"
 for precision in f32 bf16; do
     for cell in "5 1" "31 1" "61 1" "61 32"; do
