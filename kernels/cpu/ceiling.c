@@ -13,13 +13,14 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cpu/features.h"
+#include "kernels/cpu/gemm_amx.h"
 #include "kernels/graph/op.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-enum { SUMS = 12, RUNS = 5, ROUNDS = 1 << 21 };
+enum { SUMS = 12, RUNS = 10, ROUNDS = 1 << 21 };
 
 /* One burst of ROUNDS x SUMS instructions; returns something of the result, so that it is computed. */
 typedef float (*burst)(void);
@@ -124,6 +125,8 @@ double lra_cpu_peak(bool bf16, int n_threads)
 {
     const double portable = 2.0 * ROUNDS * SUMS * 4;
 #if defined(__x86_64__)
+    if (bf16 && lra_cpu_bf16() == LRA_BF16_AMX)
+        return rate(lra_amx_burst, 2.0 * 16 * 16 * 32 * LRA_AMX_BURST, n_threads);
     if (bf16 && lra_cpu_bf16() != LRA_BF16_NONE)
         return rate(burst_avx512bf16, 8 * portable, n_threads);
     if (lra_cpu_level() == LRA_LEVEL_AVX512) return rate(burst_avx512, 4 * portable, n_threads);

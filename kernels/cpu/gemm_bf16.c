@@ -1,4 +1,5 @@
-/* bf16 products summed in float32 by the dot-product instruction: each lane of a register of sums takes
+/* bf16 products summed in float32.  Whole tiles go to gemm_amx.c where the processor has tiles; here is the
+ * dot-product instruction on registers, for the rest and for processors without tiles: each lane of a register of sums takes
  * a[2k] b[2k] + a[2k+1] b[2k+1] of one column, so b is packed in pairs of rows,
  *   packed[n/16][k/2][n%16][k%2],
  * and a pair of a, read as one 32-bit word at any address, goes to all lanes.  Rows of a may overlap.
@@ -10,6 +11,7 @@
 
 #include "kernels/base/err.h"
 #include "kernels/cpu/features.h"
+#include "kernels/cpu/gemm_amx.h"
 
 bool lra_gemm_bf16_fast(void)
 {
@@ -124,10 +126,9 @@ static inline int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
-                   int64_t panel, bool add, float *c, int64_t ldc)
+static void by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
+                         int64_t panel, bool add, float *c, int64_t ldc)
 {
-    if (K % 2 != 0) LRA_BUG("%lld products in pairs", (long long)K);
     for (int64_t k = 0; k == 0 || k < K; k += DEPTH) {
         tile_job t = {.pairs = smaller(DEPTH, K - k) / 2,
                       .row = a.row,
@@ -146,6 +147,23 @@ void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint
             }
         }
     }
+}
+
+void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
+                   int64_t panel, bool add, float *c, int64_t ldc)
+{
+    if (K % 2 != 0) LRA_BUG("%lld products in pairs", (long long)K);
+    int64_t m = M / 16 * 16, n = N / 16 * 16, k = K / 32 * 32;
+    if (lra_cpu_bf16() != LRA_BF16_AMX || m == 0 || n == 0 || k == 0) {
+        by_registers(M, N, K, a, b, panel, add, c, ldc);
+        return;
+    }
+    lra_gemm_amx(m, n, k, a, b, panel, add, c, ldc);
+    lra_pairs_bf16 rest = {a.a + k / 2 * a.step, a.row, a.step},
+                   below = {a.a + m * a.row, a.row, a.step};
+    if (k < K) by_registers(m, n, K - k, rest, b + k * 16, panel, true, c, ldc);
+    if (n < N) by_registers(m, N - n, K, a, b + n / 16 * panel, panel, add, c + n, ldc);
+    if (m < M) by_registers(M - m, N, K, below, b, panel, add, c + m * ldc, ldc);
 }
 
 #else
