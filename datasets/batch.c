@@ -1,12 +1,15 @@
 /* Batches: order, buckets, padding. */
 #include "datasets/batch.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
 
-enum { WINDOW = 64, ORDER_STREAM = 0x4F52, AUGMENT_STREAM = 0x4155 };
+/* LARGE: tokens of a batch from which on a helper saves more than waking it costs (some 10 us). */
+enum { WINDOW = 64, LARGE = 1 << 15, ORDER_STREAM = 0x4F52, AUGMENT_STREAM = 0x4155 };
 
 /* ---- buckets ---------------------------------------------------------------------------------------- */
 
@@ -63,9 +66,20 @@ struct lra_loader {
     uint64_t seed;
     bool training, augment;
     int64_t *order; /* (n_batches * batch) rows, -1: none */
-    lra_batch now;
-    uint16_t *row; /* one, for the augmentation */
+    uint16_t *row;  /* one, for the augmentation */
+
+    lra_batch buffer[2];
+    int current;   /* the buffer that was given out; the helper fills the other */
+    int64_t ahead; /* the batch in the other buffer, -1: none */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool large, started, busy, stop;
 };
+
+static void wait_for_helper(lra_loader *l);
+static void fill_ahead(lra_loader *l, int64_t i);
+static void stop_helper(lra_loader *l);
 
 /* A row and its length, for sorting. */
 typedef struct {
@@ -95,9 +109,15 @@ lra_loader *lra_loader_new(const lra_task *task, const lra_sequences *rows,
     int64_t longest = buckets->length[buckets->n - 1];
     int64_t all = l->n_batches * batch > rows->n ? l->n_batches * batch : rows->n;
     l->order = lra_alloc_array((size_t)all + 1, sizeof *l->order);
-    l->now.token = lra_alloc_array((size_t)(batch * longest), sizeof(int32_t));
-    l->now.length = lra_alloc_array((size_t)batch, sizeof(int32_t));
-    l->now.label = lra_alloc_array((size_t)batch, sizeof(int32_t));
+    for (int k = 0; k < 2; k++) {
+        l->buffer[k].token = lra_alloc_array((size_t)(batch * longest), sizeof(int32_t));
+        l->buffer[k].length = lra_alloc_array((size_t)batch, sizeof(int32_t));
+        l->buffer[k].label = lra_alloc_array((size_t)batch, sizeof(int32_t));
+    }
+    l->large = training && batch * longest >= LARGE;
+    l->ahead = -1;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->changed, NULL);
     l->row = lra_alloc_array((size_t)longest, sizeof *l->row);
     lra_loader_epoch(l, 0);
     return l;
@@ -106,10 +126,15 @@ lra_loader *lra_loader_new(const lra_task *task, const lra_sequences *rows,
 void lra_loader_free(lra_loader *l)
 {
     if (!l) return;
+    stop_helper(l);
+    pthread_cond_destroy(&l->changed);
+    pthread_mutex_destroy(&l->lock);
     lra_free(l->order);
-    lra_free(l->now.token);
-    lra_free(l->now.length);
-    lra_free(l->now.label);
+    for (int k = 0; k < 2; k++) {
+        lra_free(l->buffer[k].token);
+        lra_free(l->buffer[k].length);
+        lra_free(l->buffer[k].label);
+    }
     lra_free(l->row);
     lra_free(l);
 }
@@ -147,6 +172,8 @@ static void shuffle_batches(lra_loader *l, lra_rng *rng)
 void lra_loader_epoch(lra_loader *l, int64_t epoch)
 {
     int64_t n = l->rows->n, window = WINDOW * l->batch;
+    wait_for_helper(l);
+    l->ahead = -1;
     l->epoch = epoch;
     for (int64_t i = 0; i < n; i++) l->order[i] = i;
     for (int64_t i = n; i < l->n_batches * l->batch; i++) l->order[i] = -1;
@@ -176,12 +203,12 @@ static int bucket_of(const lra_loader *l, const int64_t *rows)
     return b;
 }
 
-static void put_row(lra_loader *l, int64_t i, int64_t row, int64_t T)
+static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t row, int64_t T)
 {
-    int32_t *to = l->now.token + i * T;
+    int32_t *to = b->token + i * T;
     memset(to, 0, (size_t)T * sizeof *to);
-    l->now.length[i] = 1;
-    l->now.label[i] = -1;
+    b->length[i] = 1;
+    b->label[i] = -1;
     if (row < 0) return;
     const uint16_t *from = l->rows->token + l->rows->start[row];
     int64_t n = length_of(l, row);
@@ -193,19 +220,89 @@ static void put_row(lra_loader *l, int64_t i, int64_t row, int64_t T)
         from = l->row;
     }
     for (int64_t t = 0; t < n; t++) to[t] = from[t];
-    l->now.length[i] = (int32_t)n;
-    l->now.label[i] = l->rows->label[row];
+    b->length[i] = (int32_t)n;
+    b->label[i] = l->rows->label[row];
+}
+
+static void fill(lra_loader *l, lra_batch *b, int64_t i)
+{
+    b->row = l->order + i * l->batch;
+    b->bucket = bucket_of(l, b->row);
+    for (int64_t k = 0; k < l->batch; k++)
+        put_row(l, b, k, b->row[k], l->buckets.length[b->bucket]);
+}
+
+/* ---- the helper fills the other buffer while a step runs; what a batch holds does not depend on it --- */
+
+static void *helper(void *loader)
+{
+    lra_loader *l = loader;
+    pthread_mutex_lock(&l->lock);
+    while (!l->stop) {
+        if (!l->busy) {
+            pthread_cond_wait(&l->changed, &l->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&l->lock);
+        fill(l, &l->buffer[!l->current], l->ahead);
+        pthread_mutex_lock(&l->lock);
+        l->busy = false;
+        pthread_cond_broadcast(&l->changed);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+static void wait_for_helper(lra_loader *l)
+{
+    pthread_mutex_lock(&l->lock);
+    while (l->busy) pthread_cond_wait(&l->changed, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Signals are for the thread that trains.  Without a helper batches are made when they are asked for. */
+static bool start_helper(lra_loader *l)
+{
+    sigset_t all, before;
+    if (l->started) return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    l->started = pthread_create(&l->thread, NULL, helper, l) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return l->started;
+}
+
+static void fill_ahead(lra_loader *l, int64_t i)
+{
+    l->ahead = -1;
+    if (!start_helper(l)) return;
+    pthread_mutex_lock(&l->lock);
+    l->ahead = i;
+    l->busy = true;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void stop_helper(lra_loader *l)
+{
+    wait_for_helper(l);
+    if (!l->started) return;
+    pthread_mutex_lock(&l->lock);
+    l->stop = true;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    pthread_join(l->thread, NULL);
 }
 
 const lra_batch *lra_loader_get(lra_loader *l, int64_t i)
 {
     if (i < 0 || i >= l->n_batches)
         LRA_BUG("batch %lld of %lld", (long long)i, (long long)l->n_batches);
-    l->now.row = l->order + i * l->batch;
-    l->now.bucket = bucket_of(l, l->now.row);
-    for (int64_t k = 0; k < l->batch; k++)
-        put_row(l, k, l->now.row[k], l->buckets.length[l->now.bucket]);
-    return &l->now;
+    wait_for_helper(l);
+    l->current = !l->current;
+    if (l->ahead != i) fill(l, &l->buffer[l->current], i);
+    if (l->large && i + 1 < l->n_batches) fill_ahead(l, i + 1);
+    return &l->buffer[l->current];
 }
 
 double lra_loader_padding(const lra_loader *l)

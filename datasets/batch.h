@@ -35,7 +35,8 @@ typedef struct {
     int32_t *token, *length, *label;
     int64_t *row;
 } lra_batch;
-/* The i-th batch of the epoch; valid until the next call. */
+/* The i-th batch of the epoch; valid until the next call.  A training loader makes the next large one
+ * meanwhile, in a thread of its own. */
 const lra_batch *lra_loader_get(lra_loader *l, int64_t i);
 /* Share of tokens of the epoch that are padding. */
 double lra_loader_padding(const lra_loader *l);

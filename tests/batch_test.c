@@ -177,6 +177,32 @@ static void buckets_are_the_best(void **state)
     lra_sequences_free(r);
 }
 
+/* Long buckets make batches large enough for the helper; asked for backwards there is none. */
+static void a_helper_changes_nothing(void **state)
+{
+    const lra_dataset *d = *state;
+    const lra_buckets longer = {1, {2048}};
+    const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
+    lra_loader *a = lra_loader_new(d->task, r, &longer, B, 5, true, true),
+               *b = lra_loader_new(d->task, r, &longer, B, 5, true, true);
+    int64_t n = lra_loader_batches(a);
+    assert_true(B * 2048 >= 1 << 15);
+    size_t size = (size_t)(B * 2048) * sizeof(int32_t);
+    int32_t *tokens = lra_alloc_array((size_t)n, size);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        lra_loader_epoch(a, epoch);
+        lra_loader_epoch(b, epoch);
+        for (int64_t i = 0; i < n; i++)
+            memcpy((char *)tokens + (size_t)i * size, lra_loader_get(a, i)->token, size);
+        for (int64_t i = n - 1; i >= 0; i--)
+            assert_memory_equal(lra_loader_get(b, i)->token, (char *)tokens + (size_t)i * size,
+                                size);
+    }
+    lra_free(tokens);
+    lra_loader_free(a);
+    lra_loader_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +210,7 @@ int main(void)
         cmocka_unit_test(epochs_differ_and_come_back),
         cmocka_unit_test(augmentation_keeps_labels),
         cmocka_unit_test(buckets_are_the_best),
+        cmocka_unit_test(a_helper_changes_nothing),
     };
     return cmocka_run_group_tests(tests, make_data, free_data);
 }
