@@ -80,6 +80,10 @@ expect 0 '' listops --make 72 --out o -q
 [ -s err ] && complain "-q is not quiet: $(cat err)"
 dir=$(cat out)
 [ "$(wc -l <"$dir/basic_test.tsv")" -eq 11 ] || complain "basic_test.tsv has not 10 rows and a header"
+# The first rows are those of any other machine.
+golden=$LRA_SOURCE/tests/golden/listops-rows.tsv
+[ -z "${LRA_UPDATE_GOLDEN-}" ] || cp "$dir/basic_test.tsv" "$golden"
+cmp -s "$dir/basic_test.tsv" "$golden" || complain "generated rows differ from $golden"
 expect 1 'exists already; --force replaces it' listops --make 72 --out o
 expect 0 '' listops --make 72 --out o --force
 expect 0 '' listops --check "$dir"
