@@ -54,6 +54,9 @@ double bench_floor(const bench *b, double flops, double bytes);
 /* Adds a row per op to t from the node times of `runs` runs of a plan with n nodes each. */
 void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs);
 
+void bench_print_text(const bench *b);
+int bench_print_json(const bench *b, lra_err *e);
+
 /* The kinds: each adds its tables. */
 int bench_step(bench *b, lra_err *e);
 int bench_ops(bench *b, lra_err *e);

@@ -1,13 +1,10 @@
-/* Runs: from options to a configuration, from a configuration to a result file. */
+/* Runs: from options to a configuration, a folder and a training specification. */
 #include "probes/job.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
-#include "kernels/base/version.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/features.h"
 
@@ -81,30 +78,6 @@ const lra_option lra_job_options[] = {
      .kind = LRA_OPTION_FLAG,
      .help = "check every node of every step for non-finite values"},
     {.name = NULL}};
-
-/* How a run trains, unless preset or --set say otherwise (spec: the locality paper's schedule). */
-static const char train_defaults[] =
-    "batch=32 epochs=120 rate=0.001 decay=0.1 clip=1.0 beta1=0.9 beta2=0.999 eps=1e-8 warmup=0.01 "
-    "factor=0.5 patience=10 threshold=0.0001 min-rate=1e-6 final-share=0.1 final-rate=0.01 augment=0 "
-    "pool=mean";
-
-static const lra_preset presets[] = {
-    {"listops", "quick",
-     "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
-     "final-share=0.34 final-rate=0.1",
-     "1,3,5,7,15,23", 3},
-    {"listops", "small", "layers=4 width=64 hidden=128 batch=64 epochs=10 rate=0.002 warmup=0.02",
-     "1,5,11,21,31,65", 3},
-    {"listops", "paper", "", "5,7,11,21,31,61", 3},
-};
-
-const lra_preset *lra_preset_find(const char *task, const char *preset)
-{
-    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
-        if (strcmp(presets[i].task, task) == 0 && strcmp(presets[i].preset, preset) == 0)
-            return &presets[i];
-    return NULL;
-}
 
 /* ---- configuration ----------------------------------------------------------------------------------------- */
 
@@ -189,7 +162,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     r->task_config = lra_task_config(r->task, r->preset, e);
     if (!r->task_config) return LRA_USAGE;
     r->model_config = lra_config_parse(r->model->defaults, e);
-    r->train_config = lra_config_parse(train_defaults, e);
+    r->train_config = lra_config_parse(lra_train_defaults, e);
     int rc = apply_preset(r, e);
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
@@ -249,7 +222,7 @@ char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
     lra_config_set_int(c, "seed", seed);
     add_changes(c, "task", r->task_config, r->task->defaults);
     add_changes(c, "model", r->model_config, r->model->defaults);
-    add_changes(c, "train", r->train_config, train_defaults);
+    add_changes(c, "train", r->train_config, lra_train_defaults);
     char *lines = lra_config_lines(c);
     lra_config_hash(c, hash);
     lra_config_free(c);
@@ -321,96 +294,4 @@ void lra_job_terminal(const lra_options *o)
                           : lra_option_flag(o, "verbose") ? LRA_LOG_VERBOSE
                                                           : LRA_LOG_NORMAL;
     lra_terminal_init(level, lra_option_flag(o, "no-color"));
-}
-
-/* ---- result ------------------------------------------------------------------------------------------------ */
-
-static void add_baselines(const lra_job *r, lra_result *out)
-{
-    const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
-                        *test = &r->data->split[LRA_TEST_SPLIT];
-    for (int b = 0; r->task->baseline && b < LRA_MAX_BASELINES; b++) {
-        int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
-        const char *name = r->task->baseline(b, train, test, predicted);
-        if (!name) {
-            lra_free(predicted);
-            return;
-        }
-        out->baseline_name[b] = lra_copy_text(name);
-        out->baseline[b] = predicted;
-        out->n_baselines = b + 1;
-    }
-}
-
-static double *history_table(const lra_train_report *t)
-{
-    double *v = lra_alloc_array((size_t)t->n_epochs * 7 + 1, sizeof *v);
-    for (int64_t i = 0; i < t->n_epochs; i++) {
-        const lra_epoch_record *h = &t->history[i];
-        const double row[] = {(double)h->step, h->train_loss, h->train_accuracy, h->val_loss,
-                              h->val_accuracy, h->rate,       h->seconds};
-        memcpy(v + i * 7, row, sizeof row);
-    }
-    return v;
-}
-
-static const char *deviations_of(const lra_job *r)
-{
-    if (strcmp(r->preset, "paper") != 0) return "";
-    return "batches are grouped by length\npadding is masked in convolutions and pooling\n"
-           "norm before the convolution and a final norm: not stated in the paper\n"
-           "schedule numbers, gradient clipping and warm-up: not stated in the paper\n";
-}
-
-static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_report *t,
-                        const char *path, lra_err *e)
-{
-    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
-    char hash[17];
-    lra_free(lra_job_config(r, (int64_t)s->seed, hash));
-    lra_result *out = lra_alloc(sizeof *out);
-    out->task = lra_copy_text(r->task->name), out->model = lra_copy_text(r->model->name);
-    out->preset = lra_copy_text(r->preset), out->precision = lra_copy_text(r->precision);
-    out->device = lra_copy_text(r->device.name), out->revision = lra_copy_text(lra_revision());
-    out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
-    out->config = lra_copy_text(s->config);
-    out->versions = lra_format("lra-locality %s\nhdf5 %s\n", LRA_VERSION, lra_h5_version());
-    out->deviations = lra_copy_text(deviations_of(r));
-    out->seed = (int64_t)s->seed;
-    if (lra_config_has(r->model_config, "kernel"))
-        out->kernel = lra_config_int(r->model_config, "kernel");
-    out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
-    out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
-    out->best_epoch = t->best_epoch, out->seconds = t->seconds;
-    out->step_flops = t->step_flops, out->padding = t->padding;
-    out->n_epochs = t->n_epochs, out->history = history_table(t);
-    out->n = test->n, out->n_classes = r->task->n_classes;
-    out->logits = t->logits, t->logits = NULL;
-    out->label = lra_alloc_array((size_t)test->n, sizeof *out->label);
-    memcpy(out->label, test->label, (size_t)test->n * sizeof *out->label);
-    add_baselines(r, out);
-    int rc = lra_result_write(path, out, e);
-    lra_result_free(out);
-    return rc;
-}
-
-int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
-{
-    lra_train_spec s;
-    lra_train_report t = {0};
-    lra_job_spec(r, seed, &s);
-    char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
-    lra_device device = r->device;
-    int rc = lra_folder_make(s.folder, e), lock = -1;
-    if (rc == 0 && !lra_file_exists(path)) {
-        lock = lra_lock(lock_path, e);
-        rc = lock < 0 ? LRA_FAILED : lra_train(&s, &device, &t, e);
-        if (rc == 0) rc = write_result(r, &s, &t, path, e);
-    }
-    lra_unlock(lock);
-    lra_train_report_free(&t);
-    lra_job_spec_free(&s);
-    lra_free(path);
-    lra_free(lock_path);
-    return rc;
 }

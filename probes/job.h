@@ -17,6 +17,8 @@ typedef struct {
     const char *kernels;                 /* rungs of the ladder */
     int seeds;
 } lra_preset;
+/* How a run trains, unless preset or --set say otherwise; also the list of legal keys. */
+extern const char lra_train_defaults[];
 const lra_preset *lra_preset_find(const char *task, const char *preset);
 
 typedef struct {

@@ -1,0 +1,98 @@
+/* Training what a job describes, and writing what was measured as its result file. */
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/version.h"
+#include "kernels/cpu/features.h"
+#include "probes/job.h"
+
+static void add_baselines(const lra_job *r, lra_result *out)
+{
+    const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
+                        *test = &r->data->split[LRA_TEST_SPLIT];
+    for (int b = 0; r->task->baseline && b < LRA_MAX_BASELINES; b++) {
+        int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
+        const char *name = r->task->baseline(b, train, test, predicted);
+        if (!name) {
+            lra_free(predicted);
+            return;
+        }
+        out->baseline_name[b] = lra_copy_text(name);
+        out->baseline[b] = predicted;
+        out->n_baselines = b + 1;
+    }
+}
+
+static double *history_table(const lra_train_report *t)
+{
+    double *v = lra_alloc_array((size_t)t->n_epochs * 7 + 1, sizeof *v);
+    for (int64_t i = 0; i < t->n_epochs; i++) {
+        const lra_epoch_record *h = &t->history[i];
+        const double row[] = {(double)h->step, h->train_loss, h->train_accuracy, h->val_loss,
+                              h->val_accuracy, h->rate,       h->seconds};
+        memcpy(v + i * 7, row, sizeof row);
+    }
+    return v;
+}
+
+static const char *deviations_of(const lra_job *r)
+{
+    if (strcmp(r->preset, "paper") != 0) return "";
+    return "batches are grouped by length\npadding is masked in convolutions and pooling\n"
+           "norm before the convolution and a final norm: not stated in the paper\n"
+           "schedule numbers, gradient clipping and warm-up: not stated in the paper\n";
+}
+
+static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_report *t,
+                        const char *path, lra_err *e)
+{
+    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
+    char hash[17];
+    lra_free(lra_job_config(r, (int64_t)s->seed, hash));
+    lra_result *out = lra_alloc(sizeof *out);
+    out->task = lra_copy_text(r->task->name), out->model = lra_copy_text(r->model->name);
+    out->preset = lra_copy_text(r->preset), out->precision = lra_copy_text(r->precision);
+    out->device = lra_copy_text(r->device.name), out->revision = lra_copy_text(lra_revision());
+    out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
+    out->config = lra_copy_text(s->config);
+    out->versions = lra_format("lra-locality %s\nhdf5 %s\n", LRA_VERSION, lra_h5_version());
+    out->deviations = lra_copy_text(deviations_of(r));
+    out->seed = (int64_t)s->seed;
+    if (lra_config_has(r->model_config, "kernel"))
+        out->kernel = lra_config_int(r->model_config, "kernel");
+    out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
+    out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
+    out->best_epoch = t->best_epoch, out->seconds = t->seconds;
+    out->step_flops = t->step_flops, out->padding = t->padding;
+    out->n_epochs = t->n_epochs, out->history = history_table(t);
+    out->n = test->n, out->n_classes = r->task->n_classes;
+    out->logits = t->logits, t->logits = NULL;
+    out->label = lra_alloc_array((size_t)test->n, sizeof *out->label);
+    memcpy(out->label, test->label, (size_t)test->n * sizeof *out->label);
+    add_baselines(r, out);
+    int rc = lra_result_write(path, out, e);
+    lra_result_free(out);
+    return rc;
+}
+
+int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
+{
+    lra_train_spec s;
+    lra_train_report t = {0};
+    lra_job_spec(r, seed, &s);
+    char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
+    lra_device device = r->device;
+    int rc = lra_folder_make(s.folder, e), lock = -1;
+    if (rc == 0 && !lra_file_exists(path)) {
+        lock = lra_lock(lock_path, e);
+        rc = lock < 0 ? LRA_FAILED : lra_train(&s, &device, &t, e);
+        if (rc == 0) rc = write_result(r, &s, &t, path, e);
+    }
+    lra_unlock(lock);
+    lra_train_report_free(&t);
+    lra_job_spec_free(&s);
+    lra_free(path);
+    lra_free(lock_path);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* Presets: what a task changes at the scale of minutes, of an experiment, of the paper. */
+#include <string.h>
+
+#include "probes/job.h"
+
+/* How a run trains, unless preset or --set say otherwise (spec: the locality paper's schedule). */
+const char lra_train_defaults[] =
+    "batch=32 epochs=120 rate=0.001 decay=0.1 clip=1.0 beta1=0.9 beta2=0.999 eps=1e-8 warmup=0.01 "
+    "factor=0.5 patience=10 threshold=0.0001 min-rate=1e-6 final-share=0.1 final-rate=0.01 augment=0 "
+    "pool=mean";
+
+static const lra_preset presets[] = {
+    {"listops", "quick",
+     "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
+     "final-share=0.34 final-rate=0.1",
+     "1,3,5,7,15,23", 3},
+    {"listops", "small", "layers=4 width=64 hidden=128 batch=64 epochs=10 rate=0.002 warmup=0.02",
+     "1,5,11,21,31,65", 3},
+    {"listops", "paper", "", "5,7,11,21,31,61", 3},
+};
+
+const lra_preset *lra_preset_find(const char *task, const char *preset)
+{
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        if (strcmp(presets[i].task, task) == 0 && strcmp(presets[i].preset, preset) == 0)
+            return &presets[i];
+    return NULL;
+}
