@@ -1,4 +1,4 @@
-/* labels: slow timeout: 300 */
+/* labels: slow timeout: 600 */
 /* Exact resume: a run that is killed with SIGKILL at 20 random moments ends with the same bits as one that
  * was not, with one thread and with two; so does one that stops on a signal; the log ends the same. */
 #include <setjmp.h>
