@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/interval.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
@@ -78,10 +79,11 @@ static int print_result(const lra_job *r, int64_t seed, lra_err *e)
         int64_t n_right = 0;
         for (int64_t i = 0; i < result->n; i++) n_right += right[i];
         char time[32];
-        printf("test accuracy %.2f %% (%" PRId64 " of %" PRId64
+        lra_estimate w = lra_wilson((double)n_right, (double)result->n, 0.95);
+        printf("test accuracy %.2f %% (%.2f to %.2f, 1 seed, %" PRId64 " of %" PRId64
                "), chance %.2f %%; validation selected "
                "epoch %" PRId64 "; %" PRId64 " steps, %s\nwrote %s\n",
-               100.0 * (double)n_right / (double)result->n, n_right, result->n,
+               100 * w.value, 100 * w.lo, 100 * w.hi, n_right, result->n,
                100 * lra_result_chance(result), result->best_epoch + 1, result->steps,
                lra_time_text(time, result->seconds), path);
         lra_free(right);

@@ -266,9 +266,10 @@ static void show_one(const lra_result *r)
     for (int64_t i = 0; i < r->n; i++) n_right += right[i];
     printf("%s %s, preset %s, seed %" PRId64 ", %s on %s, revision %s\n", r->task, r->model,
            r->preset, r->seed, r->precision, r->device, r->revision);
-    printf("  test %.2f %% of %" PRId64 ", chance %.2f %%; %" PRId64 " parameters, %" PRId64
-           " steps, best epoch %" PRId64 " of %" PRId64 ", %s\n",
-           100.0 * (double)n_right / (double)r->n, r->n, 100 * lra_result_chance(r), r->parameters,
+    lra_estimate w = lra_wilson((double)n_right, (double)r->n, 0.95);
+    printf("  test %.2f %% (%.2f to %.2f) of %" PRId64 ", chance %.2f %%; %" PRId64
+           " parameters, %" PRId64 " steps, best epoch %" PRId64 " of %" PRId64 ", %s\n",
+           100 * w.value, 100 * w.lo, 100 * w.hi, r->n, 100 * lra_result_chance(r), r->parameters,
            r->steps, r->best_epoch + 1, r->n_epochs, lra_time_text(time, r->seconds));
     for (const char *line = r->config; *line; line += strcspn(line, "\n") + 1)
         printf("  %.*s\n", (int)strcspn(line, "\n"), line);
