@@ -24,11 +24,21 @@ lra_estimate lra_t_interval(int n, const double *x, double level)
     return (lra_estimate){mean, mean - half, mean + half};
 }
 
+/* Of sorted values, linear between neighbours; between a finite and an infinite one: infinite. */
+static double quantile(int n, const double *sorted, double q)
+{
+    double at = q * (n - 1);
+    int i = (int)at;
+    if (i + 1 < n && at > i && isinf(sorted[i + 1])) return sorted[i + 1];
+    if (isinf(sorted[i])) return sorted[i];
+    return gsl_stats_quantile_from_sorted_data(sorted, 1, (size_t)n, q);
+}
+
 lra_estimate lra_percentile(double value, int n, double *replicate, double level)
 {
     gsl_sort(replicate, 1, (size_t)n);
-    double lo = gsl_stats_quantile_from_sorted_data(replicate, 1, (size_t)n, (1 - level) / 2);
-    double hi = gsl_stats_quantile_from_sorted_data(replicate, 1, (size_t)n, (1 + level) / 2);
+    double lo = quantile(n, replicate, (1 - level) / 2);
+    double hi = quantile(n, replicate, (1 + level) / 2);
     return (lra_estimate){value, lo, hi};
 }
 

@@ -13,7 +13,10 @@
 typedef struct {
     double gain[LRA_LADDER_MAX_RUNGS];
     double li, li_raw, difference;
+    double radius[LRA_LADDER_RADII];
 } curve;
+
+static const double radius_points[LRA_LADDER_RADII] = {0.01, 0.02, 0.05};
 
 static int64_t clipped(const lra_ladder_data *d, int r)
 {
@@ -34,6 +37,22 @@ static double reference_of(const lra_ladder_data *d, const double *accuracy)
     return isnan(d->reference) ? accuracy[d->n_rungs - 1] : d->reference;
 }
 
+/* Smallest R whose accuracy is within `points` of the reference, linear in log2 R between rungs. */
+static double radius(const lra_ladder_data *d, const double *accuracy, double points)
+{
+    double wanted = reference_of(d, accuracy) - points;
+    int first = first_rung(d);
+    for (int r = first; r < d->n_rungs; r++) {
+        if (accuracy[r] < wanted) continue;
+        double here = log2((double)clipped(d, r));
+        if (r == first) return exp2(here);
+        double before = log2((double)clipped(d, r - 1));
+        double share = (wanted - accuracy[r - 1]) / (accuracy[r] - accuracy[r - 1]);
+        return exp2(before + share * (here - before));
+    }
+    return INFINITY;
+}
+
 static void evaluate(const lra_ladder_data *d, const double *accuracy, curve *c)
 {
     double span = reference_of(d, accuracy) - d->chance, best = 0;
@@ -51,22 +70,7 @@ static void evaluate(const lra_ladder_data *d, const double *accuracy, curve *c)
     }
     if (width <= 0) c->li = c->li_raw = NAN; /* a single rung at T */
     c->difference = accuracy[last] - accuracy[first];
-}
-
-/* Smallest R whose accuracy is within `points` of the reference, linear in log2 R between rungs. */
-static double radius(const lra_ladder_data *d, const double *accuracy, double points)
-{
-    double wanted = reference_of(d, accuracy) - points;
-    int first = first_rung(d);
-    for (int r = first; r < d->n_rungs; r++) {
-        if (accuracy[r] < wanted) continue;
-        double here = log2((double)clipped(d, r));
-        if (r == first) return exp2(here);
-        double before = log2((double)clipped(d, r - 1));
-        double share = (wanted - accuracy[r - 1]) / (accuracy[r] - accuracy[r - 1]);
-        return exp2(before + share * (here - before));
-    }
-    return INFINITY;
+    for (int i = 0; i < LRA_LADDER_RADII; i++) c->radius[i] = radius(d, accuracy, radius_points[i]);
 }
 
 static double share(const uint8_t *correct, int64_t n)
@@ -127,7 +131,7 @@ static void draw(const lra_ladder_data *d, int replicate, const uint32_t *patter
 /* Columns of the table of replicates. */
 static int columns(const lra_ladder_data *d)
 {
-    return 2 * d->n_rungs + 3;
+    return 2 * d->n_rungs + 3 + LRA_LADDER_RADII;
 }
 
 static void keep(const lra_ladder_data *d, const double *accuracy, const curve *c, double *table,
@@ -138,7 +142,8 @@ static void keep(const lra_ladder_data *d, const double *accuracy, const curve *
     for (int r = 0; r < d->n_rungs; r++) table[at++ * B + replicate] = c->gain[r];
     table[at++ * B + replicate] = c->li;
     table[at++ * B + replicate] = c->li_raw;
-    table[at * B + replicate] = c->difference;
+    table[at++ * B + replicate] = c->difference;
+    for (int i = 0; i < LRA_LADDER_RADII; i++) table[at++ * B + replicate] = c->radius[i];
 }
 
 static void set_intervals(const lra_ladder_data *d, double *table, lra_ladder *out)
@@ -148,8 +153,9 @@ static void set_intervals(const lra_ladder_data *d, double *table, lra_ladder *o
         out->row[r].accuracy = lra_percentile(out->row[r].accuracy.value, B, table + at * B, 0.95);
     for (int r = 0; r < d->n_rungs; r++, at++)
         out->row[r].gain = lra_percentile(out->row[r].gain.value, B, table + at * B, 0.95);
-    lra_estimate *scalar[] = {&out->li, &out->li_raw, &out->widest_minus_narrowest};
-    for (int i = 0; i < 3; i++, at++)
+    lra_estimate *scalar[] = {&out->li,        &out->li_raw,    &out->widest_minus_narrowest,
+                              &out->radius[0], &out->radius[1], &out->radius[2]};
+    for (int i = 0; i < 3 + LRA_LADDER_RADII; i++, at++)
         *scalar[i] = lra_percentile(scalar[i]->value, B, table + at * B, 0.95);
 }
 
@@ -226,8 +232,7 @@ int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
         row->gain = exact(c.gain[r]);
         row->ratio = accuracy[r] / out->reference;
     }
-    static const double points[] = {0.01, 0.02, 0.05};
-    for (int i = 0; i < 3; i++) out->radius[i] = radius(d, accuracy, points[i]);
+    for (int i = 0; i < LRA_LADDER_RADII; i++) out->radius[i] = exact(c.radius[i]);
     out->li = exact(c.li);
     out->li_raw = exact(c.li_raw);
     out->widest_minus_narrowest = exact(c.difference);

@@ -22,7 +22,7 @@
 
 #include "analysis/interval.h"
 
-enum { LRA_LADDER_MAX_RUNGS = 16, LRA_LADDER_MAX_SEEDS = 64 };
+enum { LRA_LADDER_MAX_RUNGS = 16, LRA_LADDER_MAX_SEEDS = 64, LRA_LADDER_RADII = 3 };
 
 typedef struct {
     int64_t kernel;
@@ -59,7 +59,8 @@ typedef struct {
     double reference;
     lra_estimate li, li_raw;
     int64_t first_reach; /* R_1 */
-    double radius[3];    /* within 1, 2, 5 points of the reference; INFINITY: censored */
+    /* Within 1, 2, 5 points of the reference, tokens; INFINITY: never (censored). */
+    lra_estimate radius[LRA_LADDER_RADII];
     lra_estimate widest_minus_narrowest; /* non-null rungs */
 } lra_ladder;
 

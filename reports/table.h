@@ -1,4 +1,6 @@
-/* A table of text cells, printed as text, Markdown, LaTeX (booktabs), CSV or JSON. */
+/* A table of cells, printed as text, Markdown, LaTeX (booktabs), CSV or JSON.
+ * People see heads and the text of cells; CSV and JSON have keys and the numbers behind the text, in full
+ * precision, so that nothing has to be parsed out of what was made for the eye. */
 #ifndef LRA_REPORTS_TABLE_H
 #define LRA_REPORTS_TABLE_H
 
@@ -6,23 +8,56 @@
 
 #include "kernels/base/err.h"
 
-enum { LRA_TABLE_COLUMNS = 16, LRA_TABLE_ROWS = 256, LRA_TABLE_NOTES = 32 };
+enum { LRA_TABLE_COLUMNS = 24, LRA_TABLE_ROWS = 512, LRA_TABLE_NOTES = 32, LRA_TABLE_FACTS = 48 };
+
+typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
+typedef struct {
+    char *text; /* NULL: an empty cell */
+    lra_cell_kind kind;
+    double x, hi; /* the number, or the ends of an interval; NAN: there is none */
+} lra_cell;
+
+/* A value of the whole table, for JSON: a number, or a text. */
+typedef struct {
+    char *key, *text; /* text NULL: the number */
+    double x;
+} lra_fact;
 
 typedef struct {
     char *title;
-    int n_columns, n_rows, n_notes;
-    char *head[LRA_TABLE_COLUMNS];
-    char *cell[LRA_TABLE_ROWS][LRA_TABLE_COLUMNS];
+    int n_columns, n_rows, n_notes, n_facts;
+    char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
+    lra_cell cell[LRA_TABLE_ROWS][LRA_TABLE_COLUMNS];
     char *note[LRA_TABLE_NOTES]; /* one line each, below */
+    lra_fact fact[LRA_TABLE_FACTS];
 } lra_table;
 
+/* A column whose head is "" is not shown to people. */
 lra_table *lra_table_new(const char *title, int n_columns, const char *const *head);
 void lra_table_free(lra_table *t); /* Nullable: t */
-/* Starts a row; cells follow from the left. */
-void lra_table_row(lra_table *t);
+/* Names of the columns in CSV and JSON, otherwise their heads.  "": not there; "lo,hi": an interval. */
+void lra_table_keys(lra_table *t, const char *const *key);
+
+/* ---- fill: cells follow from the left ---- */
+
+void lra_table_row(lra_table *t); /* starts a row */
 void lra_table_cell(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
+/* A number, for people with so many decimals; NAN is "-". */
+void lra_table_number(lra_table *t, double x, int decimals);
+/* A number that people see as the text. */
+void lra_table_value(lra_table *t, double x, const char *fmt, ...) LRA_PRINTF(3, 4);
+/* "lo-hi" ("lo to hi" below zero); NAN is "-". */
+void lra_table_interval(lra_table *t, double lo, double hi, int decimals);
+
 void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
-/* format: text markdown latex csv json. */
+void lra_table_fact(lra_table *t, const char *key, double x);
+void lra_table_fact_text(lra_table *t, const char *key, const char *text);
+
+/* ---- print ---- */
+
+/* format: text markdown latex csv json.  Several tables are one document: CSV repeats its first line only
+ * where the columns change; JSON is {"tables": [{"title", "facts", "rows", "notes"}, ...]}. */
+int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
 int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e);
 
 #endif

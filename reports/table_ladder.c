@@ -7,27 +7,72 @@
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 11 };
-static const char *const head[COLUMNS] = {"kernel", "a layer", "reach", "accuracy %",
-                                          "95 %",   "gain",    "95 %",  "ratio",
-                                          "seeds",  "preset",  "prec."};
+enum { COLUMNS = 21 };
+/* The last columns say in every row of CSV and JSON what the title says to people. */
+static const char *const head[COLUMNS] = {"kernel", "a layer", "reach", "acc. %", "95 %",   "+- t",
+                                          "gain",   "95 %",    "ratio", "seeds",  "preset", "prec.",
+                                          "",       "",        "",      "",       "",       "",
+                                          "",       "",        ""};
+static const char *const key[COLUMNS] = {"row",
+                                         "reach_per_layer",
+                                         "reach",
+                                         "accuracy_percent",
+                                         "accuracy_percent_lo,accuracy_percent_hi",
+                                         "accuracy_percent_t_half_width",
+                                         "gain",
+                                         "gain_lo,gain_hi",
+                                         "ratio",
+                                         "seeds",
+                                         "preset",
+                                         "precision",
+                                         "kind",
+                                         "kernel",
+                                         "task",
+                                         "model",
+                                         "test_examples",
+                                         "max_length",
+                                         "reference",
+                                         "chance",
+                                         "flags"};
+
+/* "few-seeds": the interval does not cover the variation of training. */
+static const char *flags_of(const lra_ladder_view *v)
+{
+    return v->data.n_seeds < 3 ? "few-seeds" : "";
+}
+
+static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel)
+{
+    lra_table_cell(t, "%s", kind);
+    lra_table_number(t, kernel ? (double)kernel : NAN, 0);
+    lra_table_cell(t, "%s", v->first->task);
+    lra_table_cell(t, "%s", v->first->model);
+    lra_table_number(t, (double)v->data.n, 0);
+    lra_table_number(t, (double)v->data.T, 0);
+    lra_table_cell(t, "%s", v->reference);
+    lra_table_cell(t, "%s", v->chance);
+    lra_table_cell(t, "%s", kernel ? flags_of(v) : "");
+}
 
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
 {
     const lra_ladder_row *row = &v->ladder.row[r];
+    double half_width = 100 * (row->over_seeds.hi - row->over_seeds.lo) / 2;
     bool all = row->reach == v->data.T;
     lra_table_row(t);
     lra_table_cell(t, row->null_row ? "K = %" PRId64 " (null)" : "K = %" PRId64, row->kernel);
-    lra_table_cell(t, "%" PRId64, (row->kernel - 1) / 2);
-    lra_table_cell(t, all ? "%" PRId64 " (all)" : "%" PRId64, row->reach);
-    lra_table_cell(t, "%.2f", 100 * row->accuracy.value);
-    lra_table_cell(t, "%.2f-%.2f", 100 * row->accuracy.lo, 100 * row->accuracy.hi);
-    lra_table_cell(t, "%.3f", row->gain.value);
-    lra_table_cell(t, "%.3f-%.3f", row->gain.lo, row->gain.hi);
-    lra_table_cell(t, "%.3f", row->ratio);
-    lra_table_cell(t, "%d", v->data.n_seeds);
+    lra_table_number(t, (double)(row->kernel - 1) / 2, 0);
+    lra_table_value(t, (double)row->reach, all ? "%" PRId64 " (all)" : "%" PRId64, row->reach);
+    lra_table_number(t, 100 * row->accuracy.value, 2);
+    lra_table_interval(t, 100 * row->accuracy.lo, 100 * row->accuracy.hi, 2);
+    lra_table_number(t, v->data.n_seeds > 1 ? half_width : NAN, 2);
+    lra_table_number(t, row->gain.value, 3);
+    lra_table_interval(t, row->gain.lo, row->gain.hi, 3);
+    lra_table_number(t, row->ratio, 3);
+    lra_table_number(t, v->data.n_seeds, 0);
     lra_table_cell(t, "%s", v->first->preset);
     lra_table_cell(t, "%s", v->first->precision);
+    add_setting(t, v, row->null_row ? "null" : "rung", row->kernel);
 }
 
 static void add_baseline(lra_table *t, const lra_ladder_view *v, const char *name, double accuracy)
@@ -36,52 +81,100 @@ static void add_baseline(lra_table *t, const lra_ladder_view *v, const char *nam
     lra_estimate w = lra_wilson(accuracy * (double)d->n, (double)d->n, 0.95);
     lra_table_row(t);
     lra_table_cell(t, "%s", name);
-    lra_table_cell(t, "-");
-    lra_table_cell(t, "-");
-    lra_table_cell(t, "%.2f", 100 * accuracy);
-    lra_table_cell(t, "%.2f-%.2f", 100 * w.lo, 100 * w.hi);
-    lra_table_cell(t, "%.3f", (accuracy - d->chance) / (v->ladder.reference - d->chance));
-    lra_table_cell(t, "-");
-    lra_table_cell(t, "%.3f", accuracy / v->ladder.reference);
-    lra_table_cell(t, "-");
+    lra_table_number(t, NAN, 0);
+    lra_table_number(t, NAN, 0);
+    lra_table_number(t, 100 * accuracy, 2);
+    lra_table_interval(t, 100 * w.lo, 100 * w.hi, 2);
+    lra_table_number(t, NAN, 0);
+    lra_table_number(t, (accuracy - d->chance) / (v->ladder.reference - d->chance), 3);
+    lra_table_interval(t, NAN, NAN, 3);
+    lra_table_number(t, accuracy / v->ladder.reference, 3);
+    lra_table_number(t, NAN, 0);
     lra_table_cell(t, "%s", v->first->preset);
     lra_table_cell(t, "-");
+    add_setting(t, v, "baseline", 0);
+}
+
+/* "7.8", "> 32" when never. */
+static char *length_text(char text[32], double x, int64_t T)
+{
+    if (isinf(x))
+        snprintf(text, 32, "> %" PRId64, T);
+    else
+        snprintf(text, 32, "%.1f", x);
+    return text;
 }
 
 static void add_radius(lra_table *t, const lra_ladder *l, int64_t T)
 {
-    static const int points[] = {1, 2, 5};
     lra_text text = {0};
-    for (int i = 0; i < 3; i++) {
-        if (isinf(l->radius[i]))
-            lra_text_add(&text, "%s%d: > %" PRId64, i ? ", " : "", points[i], T);
-        else
-            lra_text_add(&text, "%s%d: %.1f", i ? ", " : "", points[i], l->radius[i]);
+    for (int i = 0; i < LRA_LADDER_RADII; i++) {
+        const lra_estimate *r = &l->radius[i];
+        char value[32], lo[32], hi[32];
+        lra_text_add(&text, "%s%s (%s to %s)", i ? ", " : "", length_text(value, r->value, T),
+                     length_text(lo, r->lo, T), length_text(hi, r->hi, T));
     }
-    lra_table_note(t, "radius    tokens to each side within that many points of the reference: %s",
+    lra_table_note(t, "radius    tokens to each side, 1, 2, 5 points from the reference: %s",
                    text.s);
     lra_text_free(&text);
 }
 
-/* DESIGN of a ladder that says something: order holds, and every rung beats what needs no order. */
+/* What the notes say, for JSON. */
+static void add_estimate(lra_table *t, const char *name, const lra_estimate *x, double unit)
+{
+    static const char *const ends[] = {"", "_lo", "_hi"};
+    const double value[] = {x->value, x->lo, x->hi};
+    for (int i = 0; i < 3; i++) {
+        char *full = lra_format("%s%s", name, ends[i]);
+        lra_table_fact(t, full, unit * value[i]);
+        lra_free(full);
+    }
+}
+
+static void add_facts(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    const lra_result *r = v->first;
+    lra_table_fact_text(t, "task", r->task);
+    lra_table_fact_text(t, "model", r->model);
+    lra_table_fact_text(t, "preset", r->preset);
+    lra_table_fact_text(t, "precision", r->precision);
+    lra_table_fact_text(t, "data", r->fingerprint);
+    lra_table_fact(t, "seeds", v->data.n_seeds);
+    lra_table_fact(t, "test_examples", (double)v->data.n);
+    lra_table_fact(t, "max_length", (double)v->data.T);
+    lra_table_fact_text(t, "reference", v->reference);
+    lra_table_fact(t, "reference_percent", 100 * l->reference);
+    lra_table_fact_text(t, "chance", v->chance);
+    lra_table_fact(t, "chance_percent", 100 * v->data.chance);
+    add_estimate(t, "li", &l->li, 1);
+    add_estimate(t, "li_raw", &l->li_raw, 1);
+    lra_table_fact(t, "first_reach", (double)l->first_reach);
+    add_estimate(t, "radius_1", &l->radius[0], 1);
+    add_estimate(t, "radius_2", &l->radius[1], 1);
+    add_estimate(t, "radius_5", &l->radius[2], 1);
+    add_estimate(t, "widest_minus_narrowest_percent", &l->widest_minus_narrowest, 100);
+    lra_table_fact_text(t, "flags", flags_of(v));
+}
+
+/* A ladder that says something: reach helps, and every rung beats what needs no order. */
 static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
     double baseline = lra_result_baseline_accuracy(v->first, "majority-by-operator");
-    bool grows = l->widest_minus_narrowest.lo > 0, above = true;
-    for (int r = 0; r < l->n_rungs; r++) {
-        if (l->row[r].null_row) continue;
-        if (l->row[r].accuracy.value <= baseline) above = false;
-        if (l->row[0].null_row && l->row[r].accuracy.value <= l->row[0].accuracy.value)
-            above = false;
+    bool null_row = l->row[0].null_row, above = true;
+    for (int r = null_row; r < l->n_rungs; r++) {
+        double accuracy = l->row[r].accuracy.value;
+        above = above && accuracy > baseline && accuracy > v->data.chance;
+        if (null_row) above = above && accuracy > l->row[0].accuracy.value;
     }
-    lra_table_note(t, "widest - narrowest  %+.2f points (%+.2f to %+.2f)%s",
-                   100 * l->widest_minus_narrowest.value, 100 * l->widest_minus_narrowest.lo,
-                   100 * l->widest_minus_narrowest.hi,
-                   grows ? "" : ": the interval does not exclude 0");
-    lra_table_note(
-        t, above ? "every rung with R > 0 is above majority-by-operator and the null row"
-                 : "not every rung with R > 0 is above majority-by-operator and the null row");
+    const lra_estimate *growth = &l->widest_minus_narrowest;
+    lra_table_note(t, "growth    widest - narrowest rung: %+.2f points (%+.2f to %+.2f)%s",
+                   100 * growth->value, 100 * growth->lo, 100 * growth->hi,
+                   growth->lo > 0 ? "" : "; the interval does not exclude 0");
+    lra_table_note(t, "check     %s rung with R > 0 is above chance%s%s",
+                   above ? "every" : "not every", baseline >= 0 ? ", majority-by-operator" : "",
+                   null_row ? ", the null row" : "");
 }
 
 static void add_notes(lra_table *t, const lra_ladder_view *v)
@@ -97,9 +190,13 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
     add_radius(t, l, v->data.T);
     add_acceptance(t, v);
     lra_table_note(t, "intervals %s",
-                   v->data.n_seeds == 1  ? "Wilson, examples only; flag one-seed"
+                   v->data.n_seeds == 1  ? "Wilson and bootstrap of examples; flag few-seeds"
                    : v->data.n_seeds < 3 ? "bootstrap of examples; flag few-seeds"
                                          : "bootstrap of examples crossed with seeds");
+    if (v->data.n_seeds < 3)
+        lra_table_note(t, "few-seeds the intervals do not cover the variation of training: use 3 "
+                          "seeds or more");
+    if (v->data.n_seeds > 1) lra_table_note(t, "+- t      half width of the t interval over seeds");
     if (v->n_left_out)
         lra_table_note(t, "left out  %d results of seeds that not every kernel has", v->n_left_out);
 }
@@ -113,6 +210,7 @@ static lra_table *ladder_table(const lra_ladder_view *v)
                              v->data.n_seeds, v->data.n_seeds == 1 ? "" : "s");
     lra_table *t = lra_table_new(title, COLUMNS, head);
     lra_free(title);
+    lra_table_keys(t, key);
     for (int i = 0; i < v->ladder.n_rungs; i++) add_rung(t, v, i);
     for (int b = 0; b < r->n_baselines; b++) {
         /* Deeper shallow evaluators belong to the breakdown by operator. */
@@ -121,6 +219,7 @@ static lra_table *ladder_table(const lra_ladder_view *v)
         add_baseline(t, v, name, lra_result_baseline_accuracy(r, name));
     }
     add_notes(t, v);
+    add_facts(t, v);
     return t;
 }
 
@@ -128,14 +227,13 @@ int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format,
 {
     lra_ladder_view *views;
     int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
-    int rc = n_views < 0 ? n_views : 0;
-    for (int i = 0; i < n_views && rc == 0; i++) {
-        lra_table *t = ladder_table(&views[i]);
-        if (i) fputc('\n', out);
-        rc = lra_table_print(t, format, out, e);
-        lra_table_free(t);
-    }
-    if (n_views > 0) lra_ladder_views_free(views, n_views);
+    if (n_views < 0) return n_views;
+    lra_table **list = lra_alloc_array((size_t)n_views, sizeof *list);
+    for (int i = 0; i < n_views; i++) list[i] = ladder_table(&views[i]);
+    int rc = lra_tables_print(list, n_views, format, out, e);
+    for (int i = 0; i < n_views; i++) lra_table_free(list[i]);
+    lra_free(list);
+    lra_ladder_views_free(views, n_views);
     return rc;
 }
 

@@ -10,21 +10,22 @@
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 10 };
-static const char *const head[COLUMNS] = {"task",    "kernel",   "reach",       "measured %",
-                                          "95 %",    "seeds",    "published %", "difference",
-                                          "of MEGA", "precision"};
+enum { COLUMNS = 11 };
+static const char *const head[COLUMNS] = {"task",    "kernel", "reach",       "measured %",
+                                          "95 %",    "seeds",  "published %", "difference",
+                                          "of MEGA", "preset", "prec."};
 
-static void add_number(lra_table *t, const char *format, double x)
-{
-    char text[32];
-    if (isnan(x)) {
-        lra_table_cell(t, "-");
-        return;
-    }
-    snprintf(text, sizeof text, strcmp(format, "+") == 0 ? "%+.2f" : "%.2f", x);
-    lra_table_cell(t, "%s", text);
-}
+static const char *const key[COLUMNS] = {"task",
+                                         "kernel",
+                                         "reach",
+                                         "measured_percent",
+                                         "measured_percent_lo,measured_percent_hi",
+                                         "seeds",
+                                         "published_percent",
+                                         "difference_points",
+                                         "percent_of_mega",
+                                         "preset",
+                                         "precision"};
 
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
 {
@@ -37,14 +38,16 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     double mega = lra_published("locality", "1", "mega", NULL, task, "accuracy");
     lra_table_row(t);
     lra_table_cell(t, "%s", task);
-    lra_table_cell(t, "%" PRId64, row->kernel);
-    lra_table_cell(t, "%" PRId64, row->reach);
-    lra_table_cell(t, "%.2f", measured);
-    lra_table_cell(t, "%.2f-%.2f", 100 * row->accuracy.lo, 100 * row->accuracy.hi);
-    lra_table_cell(t, "%d", v->data.n_seeds);
-    add_number(t, "", published);
-    add_number(t, "+", measured - published);
-    add_number(t, "", 100 * measured / mega);
+    lra_table_number(t, (double)row->kernel, 0);
+    lra_table_number(t, (double)row->reach, 0);
+    lra_table_number(t, measured, 2);
+    lra_table_interval(t, 100 * row->accuracy.lo, 100 * row->accuracy.hi, 2);
+    lra_table_number(t, v->data.n_seeds, 0);
+    lra_table_number(t, published, 2);
+    double difference = measured - published;
+    lra_table_value(t, difference, isnan(difference) ? "-" : "%+.2f", difference);
+    lra_table_number(t, 100 * measured / mega, 2);
+    lra_table_cell(t, "%s", v->first->preset);
     lra_table_cell(t, "%s", v->first->precision);
 }
 
@@ -60,6 +63,7 @@ static int print(FILE *out, const lra_report_input *in, const char *format, lra_
     if (n_views < 0) return n_views;
     lra_table *t = lra_table_new("Table 1 of the locality paper: measured beside published",
                                  COLUMNS, head);
+    lra_table_keys(t, key);
     for (int i = 0; i < n_views; i++) {
         if (!is_paper(&views[i])) continue;
         for (int r = 0; r < views[i].ladder.n_rungs; r++, n_rows++) add_rung(t, &views[i], r);

@@ -29,6 +29,20 @@ static void wilson(void **state)
     near(c.hi, 0.2775, 0.0001);
 }
 
+static void percentiles(void **state)
+{
+    (void)state;
+    double x[41];
+    for (int i = 0; i <= 40; i++) x[i] = 40 - i;
+    lra_estimate e = lra_percentile(20, 41, x, 0.95);
+    near(e.lo, 1, 1e-12);
+    near(e.hi, 39, 1e-12);
+    for (int i = 38; i <= 40; i++) x[i] = INFINITY; /* a threshold that was not reached */
+    e = lra_percentile(20, 41, x, 0.95);
+    near(e.lo, 1, 1e-12);
+    assert_true(isinf(e.hi));
+}
+
 static void t_interval(void **state)
 {
     (void)state;
@@ -127,7 +141,12 @@ static void a_ladder_with_examples(void **state)
     near(l.row[1].gain.value, 0.5, 1e-12);
     near(l.li.value, (0.5 * 1 + 1 * 3) / 4, 1e-12); /* 4..8, 8..64 of 4..64 in octaves */
     near(l.row[1].accuracy.hi - l.row[1].accuracy.lo, 2 * 1.96 * sqrt(.24 / N), 0.006);
-    near(l.radius[0], exp2(2 + (0.59 - 0.4) / 0.2), 1e-9);
+    near(l.radius[0].value, exp2(2 + (0.59 - 0.4) / 0.2), 1e-9);
+    assert_true(l.radius[0].lo < l.radius[0].value && l.radius[0].value < l.radius[0].hi);
+    d.reference = 0.7; /* nothing comes near: the radius lies beyond T */
+    assert_int_equal(lra_ladder_compute(&d, &again), 0);
+    assert_true(isinf(again.radius[2].value) && isinf(again.radius[2].hi));
+    d.reference = NAN;
     assert_true(l.widest_minus_narrowest.lo > 0.15);
     assert_int_equal(lra_ladder_compute(&d, &again), 0);
     assert_memory_equal(&l, &again, sizeof l); /* the same draws */
@@ -152,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wilson),
+        cmocka_unit_test(percentiles),
         cmocka_unit_test(t_interval),
         cmocka_unit_test(mcnemar),
         cmocka_unit_test(published_ladders),

@@ -94,6 +94,20 @@ static char *print(int (*table)(FILE *, const lra_report_input *, const char *, 
     return text;
 }
 
+/* Equal but for the last digits of numbers, which another compiler may round elsewhere. */
+static bool nearly_equal(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        bool number = *a >= '0' && *a <= '9';
+        char *end_a, *end_b;
+        double x = number ? strtod(a, &end_a) : 0, y = number ? strtod(b, &end_b) : 0;
+        if (fabs(x - y) > 1e-9 * fabs(x)) return false;
+        a = number ? end_a : a + 1;
+        b = number ? end_b : b + 1;
+    }
+    return *a == *b;
+}
+
 /* Equal to tests/golden/NAME; LRA_UPDATE_GOLDEN=1 rewrites it. */
 static void check_golden(const char *name, char *text)
 {
@@ -104,7 +118,7 @@ static void check_golden(const char *name, char *text)
     if (update && *update) assert_int_equal(lra_file_write(path, text, strlen(text), &e), 0);
     char *golden = lra_file_read(path, 1 << 20, &n, &e);
     if (!golden) fail_msg("%s", e.msg);
-    assert_string_equal(text, golden);
+    if (!nearly_equal(text, golden)) assert_string_equal(text, golden);
     lra_free_large(golden);
     lra_free_large(text);
     lra_free(path);

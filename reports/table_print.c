@@ -1,0 +1,304 @@
+/* Tables: their five formats. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/table.h"
+
+/* Row -1 is the head. */
+static const char *cell(const lra_table *t, int r, int c)
+{
+    const char *text = r < 0 ? t->head[c] : t->cell[r][c].text;
+    return text ? text : "";
+}
+
+/* Columns that people see, from the left; returns their number. */
+static int shown(const lra_table *t, int column[LRA_TABLE_COLUMNS])
+{
+    int n = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        if (*t->head[c]) column[n++] = c;
+    return n;
+}
+
+/* ---- for people ---------------------------------------------------------------------------------------------- */
+
+/* Characters of UTF-8. */
+static int width_of(const char *text)
+{
+    int n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static void pad(int n, FILE *out)
+{
+    for (int i = 0; i < n; i++) fputc(' ', out);
+}
+
+static void print_text(const lra_table *t, FILE *out)
+{
+    int column[LRA_TABLE_COLUMNS], n = shown(t, column), width[LRA_TABLE_COLUMNS] = {0}, total = 0;
+    for (int c = 0; c < n; c++) {
+        for (int r = -1; r < t->n_rows; r++) {
+            int w = width_of(cell(t, r, column[c]));
+            if (w > width[c]) width[c] = w;
+        }
+        total += width[c] + (c ? 2 : 0);
+    }
+    fprintf(out, "%s\n\n", t->title);
+    for (int r = -1; r < t->n_rows; r++) {
+        int last = n - 1;
+        while (last > 0 && !*cell(t, r, column[last])) last--;
+        for (int c = 0; c <= last; c++) {
+            const char *text = cell(t, r, column[c]);
+            int space = width[c] - width_of(text);
+            if (c) pad(2 + space, out);
+            fputs(text, out);
+            if (c == 0 && last > 0) pad(space, out);
+        }
+        fputc('\n', out);
+        for (int i = 0; r < 0 && i < total; i++) fputc('-', out);
+        if (r < 0) fputc('\n', out);
+    }
+    if (t->n_notes) fputc('\n', out);
+    for (int i = 0; i < t->n_notes; i++) fprintf(out, "%s\n", t->note[i]);
+}
+
+/* A bar would end the cell. */
+static void print_markdown_text(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        if (*text == '|') fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+static void print_markdown(const lra_table *t, FILE *out)
+{
+    int column[LRA_TABLE_COLUMNS], n = shown(t, column);
+    fprintf(out, "**%s**\n\n", t->title);
+    for (int r = -1; r < t->n_rows; r++) {
+        for (int c = 0; c < n; c++) {
+            fputs("| ", out);
+            print_markdown_text(cell(t, r, column[c]), out);
+            fputc(' ', out);
+        }
+        fputs("|\n", out);
+        for (int c = 0; r < 0 && c < n; c++) fputs(c ? "| ---: " : "| --- ", out);
+        if (r < 0) fputs("|\n", out);
+    }
+    if (t->n_notes) fputc('\n', out);
+    for (int i = 0; i < t->n_notes; i++) fprintf(out, "* %s\n", t->note[i]);
+}
+
+/* Text for LaTeX: what has a meaning there is escaped, signs of comparison and minus are set as such. */
+static void print_tex(const char *text, FILE *out)
+{
+    static const struct {
+        const char *plain, *tex;
+    } sign[] = {{"<=", "$\\le$"},
+                {">=", "$\\ge$"},
+                {"+-", "$\\pm$"},
+                {"<", "$<$"},
+                {">", "$>$"},
+                {"\\", "\\textbackslash{}"},
+                {"~", "\\textasciitilde{}"},
+                {"^", "\\textasciicircum{}"},
+                {"%", "\\%"},
+                {"_", "\\_"},
+                {"&", "\\&"},
+                {"#", "\\#"},
+                {"$", "\\$"},
+                {"{", "\\{"},
+                {"}", "\\}"}};
+    enum { N_SIGNS = sizeof sign / sizeof *sign };
+    for (const char *at = text; *at;) {
+        int i = 0;
+        while (i < N_SIGNS && strncmp(at, sign[i].plain, strlen(sign[i].plain)) != 0) i++;
+        bool digit_after = at[1] >= '0' && at[1] <= '9',
+             word_before = at > text && at[-1] != ' ' && at[-1] != '(';
+        if (i < N_SIGNS) {
+            fputs(sign[i].tex, out);
+            at += strlen(sign[i].plain);
+            continue;
+        }
+        if (*at == '-' && digit_after && !word_before)
+            fputs("$-$", out); /* a minus */
+        else if (*at == '-' && (text[1] == 0 || (digit_after && at[-1] >= '0' && at[-1] <= '9')))
+            fputs("--", out); /* an empty cell, or a range */
+        else
+            fputc(*at, out);
+        at++;
+    }
+}
+
+static void print_latex(const lra_table *t, FILE *out)
+{
+    int column[LRA_TABLE_COLUMNS], n = shown(t, column);
+    fputs("% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\caption{", out);
+    print_tex(t->title, out);
+    fputs("}\n\\small\n\\begin{tabular}{l", out);
+    for (int c = 1; c < n; c++) fputc('r', out);
+    fputs("}\n\\toprule\n", out);
+    for (int r = -1; r < t->n_rows; r++) {
+        for (int c = 0; c < n; c++) {
+            if (c) fputs(" & ", out);
+            print_tex(cell(t, r, column[c]), out);
+        }
+        fputs(r < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", out);
+    }
+    fputs("\\bottomrule\n\\end{tabular}\n", out);
+    if (t->n_notes) fputs("\n\\smallskip\n\\parbox{\\linewidth}{\\footnotesize\n", out);
+    for (int i = 0; i < t->n_notes; i++) {
+        print_tex(t->note[i], out);
+        fputs(i + 1 < t->n_notes ? "\\\\\n" : "}\n", out);
+    }
+    fputs("\\end{table}\n", out);
+}
+
+/* ---- for programs -------------------------------------------------------------------------------------------- */
+
+/* The names of a column: none, its key, or the two of an interval. */
+static int names_of(const lra_table *t, int c, char name[2][64])
+{
+    const char *key = t->key[c], *comma = strchr(key, ',');
+    if (!*key) return 0;
+    snprintf(name[0], 64, "%.*s", (int)(comma ? comma - key : (int)strlen(key)), key);
+    if (comma) snprintf(name[1], 64, "%s", comma + 1);
+    return comma ? 2 : 1;
+}
+
+static void csv_text(const char *text, bool *first, FILE *out)
+{
+    bool quoted = strpbrk(text, ",\"\n\r") != NULL;
+    if (!*first) fputc(',', out);
+    *first = false;
+    if (quoted) fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', out);
+        fputc(*text, out);
+    }
+    if (quoted) fputc('"', out);
+}
+
+static void csv_number(double x, bool *first, FILE *out)
+{
+    char text[40] = "";
+    if (isfinite(x)) snprintf(text, sizeof text, "%.17g", x);
+    csv_text(text, first, out);
+}
+
+static void print_csv_row(const lra_table *t, int r, FILE *out)
+{
+    char name[2][64];
+    bool first = true;
+    for (int c = 0; c < t->n_columns; c++) {
+        int n = names_of(t, c, name);
+        const lra_cell *x = r < 0 ? NULL : &t->cell[r][c];
+        for (int i = 0; i < n; i++)
+            if (r < 0)
+                csv_text(name[i], &first, out);
+            else if (!x->text || x->kind == LRA_CELL_TEXT)
+                csv_text(i || !x->text || strcmp(x->text, "-") == 0 ? "" : x->text, &first, out);
+            else
+                csv_number(i ? x->hi : x->x, &first, out);
+    }
+    fputc('\n', out);
+}
+
+static bool same_keys(const lra_table *a, const lra_table *b)
+{
+    bool same = a->n_columns == b->n_columns;
+    for (int c = 0; same && c < a->n_columns; c++) same = strcmp(a->key[c], b->key[c]) == 0;
+    return same;
+}
+
+static void print_csv(lra_table *const *list, int n, FILE *out)
+{
+    for (int i = 0; i < n; i++) {
+        bool change = i == 0 || !same_keys(list[i - 1], list[i]);
+        if (i && change) fputc('\n', out);
+        for (int r = change ? -1 : 0; r < list[i]->n_rows; r++) print_csv_row(list[i], r, out);
+    }
+}
+
+static json_t *json_of(double x)
+{
+    if (!isfinite(x)) return json_null();
+    return floor(x) == x && fabs(x) < 9e15 ? json_integer((json_int_t)x) : json_real(x);
+}
+
+static json_t *json_row(const lra_table *t, int r)
+{
+    json_t *row = json_object();
+    char name[2][64];
+    for (int c = 0; c < t->n_columns; c++) {
+        int n = names_of(t, c, name);
+        const lra_cell *x = &t->cell[r][c];
+        bool none = !x->text || (x->kind == LRA_CELL_TEXT && strcmp(x->text, "-") == 0);
+        for (int i = 0; i < n; i++)
+            json_object_set_new(row, name[i],
+                                none || (i && x->kind == LRA_CELL_TEXT) ? json_null()
+                                : x->kind == LRA_CELL_TEXT              ? json_string(x->text)
+                                                           : json_of(i ? x->hi : x->x));
+    }
+    return row;
+}
+
+static json_t *json_table(const lra_table *t)
+{
+    json_t *facts = json_object(), *rows = json_array(), *notes = json_array();
+    for (int i = 0; i < t->n_facts; i++)
+        json_object_set_new(facts, t->fact[i].key,
+                            t->fact[i].text ? json_string(t->fact[i].text) : json_of(t->fact[i].x));
+    for (int r = 0; r < t->n_rows; r++) json_array_append_new(rows, json_row(t, r));
+    for (int i = 0; i < t->n_notes; i++) json_array_append_new(notes, json_string(t->note[i]));
+    return json_pack("{s:s,s:o,s:o,s:o}", "title", t->title, "facts", facts, "rows", rows, "notes",
+                     notes);
+}
+
+static void print_json(lra_table *const *list, int n, FILE *out)
+{
+    json_t *tables = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(tables, json_table(list[i]));
+    json_t *all = json_pack("{s:o}", "tables", tables);
+    char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    fprintf(out, "%s\n", text);
+    free(text);
+    json_decref(all);
+}
+
+/* ---- both ---------------------------------------------------------------------------------------------------- */
+
+int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e)
+{
+    static const struct {
+        const char *name;
+        void (*print)(const lra_table *t, FILE *out);
+    } one_by_one[] = {{"text", print_text}, {"markdown", print_markdown}, {"latex", print_latex}};
+    enum { N = sizeof one_by_one / sizeof *one_by_one };
+    int f = 0;
+    while (f < N && strcmp(one_by_one[f].name, format) != 0) f++;
+    if (f < N)
+        for (int i = 0; i < n; i++) {
+            if (i) fputc('\n', out);
+            one_by_one[f].print(list[i], out);
+        }
+    else if (strcmp(format, "csv") == 0)
+        print_csv(list, n, out);
+    else if (strcmp(format, "json") == 0)
+        print_json(list, n, out);
+    else
+        LRA_BUG("unknown table format '%s'", format);
+    return ferror(out) ? lra_fail_errno(e, "cannot write the table") : 0;
+}
+
+int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e)
+{
+    lra_table *list[] = {(lra_table *)(uintptr_t)t};
+    return lra_tables_print(list, 1, format, out, e);
+}
