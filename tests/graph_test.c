@@ -88,6 +88,17 @@ typedef struct {
     int threads;
 } way;
 
+static void set_inputs(lra_plan *plan, const dag *d, const double *x)
+{
+    lra_err e;
+    for (int i = 0; i < N_INPUTS; i++) {
+        float single[SIZE];
+        for (int k = 0; k < SIZE; k++) single[k] = (float)x[i * SIZE + k];
+        const void *host = lra_graph_type(d->g) == LRA_F64 ? (const void *)(x + i * SIZE) : single;
+        assert_int_equal(lra_set(plan, d->in[i], host, &e), 0);
+    }
+}
+
 /* loss, result and gradients, as the bytes that lra_get() gives. */
 static void run(const dag *d, way w, const double *x, double out[1 + SIZE + N_INPUTS * SIZE])
 {
@@ -102,12 +113,7 @@ static void run(const dag *d, way w, const double *x, double out[1 + SIZE + N_IN
     if (!plan) fail_msg("%s", e.msg);
     lra_plan_threads(plan, w.threads);
     lra_plan_poison(plan, w.poison);
-    for (int i = 0; i < N_INPUTS; i++) {
-        float single[SIZE];
-        for (int k = 0; k < SIZE; k++) single[k] = (float)x[i * SIZE + k];
-        const void *host = lra_graph_type(d->g) == LRA_F64 ? (const void *)(x + i * SIZE) : single;
-        assert_int_equal(lra_set(plan, d->in[i], host, &e), 0);
-    }
+    set_inputs(plan, d, x);
     if (lra_run(plan, &e) != 0) fail_msg("%s", e.msg);
     for (int i = 0, at = 0; i < 5; i++) {
         int64_t n = lra_elements(wanted[i]);
@@ -189,12 +195,42 @@ static void errors_name_the_scope(void **state)
     lra_graph_free(g);
 }
 
+/* Addresses that a run has captured never move: a plan that comes later is refused, the others go on. */
+static void a_space_that_runs_takes_no_plan(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_device device;
+    assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+    lra_params *params = lra_params_new(&device, 1);
+    lra_space *space = lra_space_new(&device);
+    dag d = build(LRA_F32, 1);
+    double x[N_INPUTS * SIZE];
+    float before, after;
+    fill(1, x);
+    lra_plan *plan = lra_plan_new(d.g, params, space, 1, &d.loss, &e);
+    assert_non_null(plan);
+    set_inputs(plan, &d, x);
+    assert_int_equal(lra_run(plan, &e), 0);
+    assert_int_equal(lra_get(plan, d.loss, &before, &e), 0);
+    assert_null(lra_plan_new(d.g, params, space, 1, &d.out, &e));
+    assert_non_null(strstr(e.msg, "a space that already runs"));
+    assert_int_equal(lra_run(plan, &e), 0);
+    assert_int_equal(lra_get(plan, d.loss, &after, &e), 0);
+    assert_memory_equal(&before, &after, sizeof before);
+    lra_plan_free(plan);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(d.g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_bit_changes),
         cmocka_unit_test(gradients_of_random_graphs),
         cmocka_unit_test(errors_name_the_scope),
+        cmocka_unit_test(a_space_that_runs_takes_no_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

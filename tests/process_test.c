@@ -8,10 +8,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 
@@ -167,12 +169,83 @@ static void the_machine_is_described(void **state)
     assert_true(lra_cpu_count() <= sysconf(_SC_NPROCESSORS_CONF));
     assert_true(lra_memory_free() > 1e6);
     assert_true(lra_memory_peak() > 1e5);
-    assert_true(lra_memory_within(1e9, "max\n", "5000\n") == 1e9);
-    assert_true(lra_memory_within(1e9, "", "") == 1e9);
-    assert_true(lra_memory_within(1e9, "600000000\n", "100000000\n") == 5e8);
-    assert_true(lra_memory_within(1e9, "9223372036854771712\n", "100000000\n") == 1e9);
-    assert_true(lra_memory_within(1e9, "100\n", "200\n") == 1);
-    assert_true(lra_memory_within(0, "600\n", "100\n") == 500);
+}
+
+/* A made-up /sys/fs/cgroup: NAME of a file and what it holds. */
+static void put(const char *root, const char *name, const char *text)
+{
+    char *path = lra_format("%s/%s", root, name), *folder = lra_copy_text(path);
+    *strrchr(folder, '/') = 0;
+    if (lra_folder_make(folder, &err) != 0 || lra_file_write(path, text, strlen(text), &err) != 0)
+        fail_msg("%s", err.msg);
+    lra_free(folder);
+    lra_free(path);
+}
+
+static void control_groups_limit_the_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"memory.max", "max\n"},
+        {"job/memory.max", "5000\n"},
+        {"job/memory.current", "1500\n"},
+        {"job/memory.stat", "anon 900\nactive_file 100\ninactive_file 400\nfile 600\n"},
+        {"job/step/memory.max", "max\n"},
+        {"job/tight/memory.max", "700\n"},
+        {"job/tight/memory.current", "900\n"},
+        {"memory/memory.limit_in_bytes", "9223372036854771712\n"},
+        {"memory/memory.usage_in_bytes", "77\n"},
+        {"memory/slurm/memory.limit_in_bytes", "3000\n"},
+        {"memory/slurm/memory.usage_in_bytes", "2900\n"},
+        {"memory/slurm/memory.stat", "inactive_file 1\ntotal_inactive_file 2000\n"},
+    };
+    static const struct {
+        const char *groups;
+        double left;
+    } cases[] = {
+        {"", 1e9},
+        {"0::/\n", 1e9},
+        {"0::/job\n", 4000},        /* cache is given back: 5000 - (1500 - 500) */
+        {"0::/job/step\n", 4000},   /* the limit of the group above */
+        {"0::/job/tight\n", 1},     /* over its limit: nothing left, which is not 'unknown' */
+        {"0::/elsewhere/x\n", 1e9}, /* as seen from inside a container */
+        {"9:name=systemd:/\n4:memory:/slurm\n0::/\n", 2100},
+        {"4:cpu,memory,pids:/slurm/uid_7\n", 2100},
+        {"4:memoryless,cpu:/slurm\n", 1e9},
+        {"no colon", 1e9},
+    };
+    char root[] = "/tmp/lra-groups-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        put(root, files[i].name, files[i].text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double left = lra_memory_within(1e9, root, cases[i].groups);
+        if (left != cases[i].left)
+            fail_msg("'%s': %.0f bytes, expected %.0f", cases[i].groups, left, cases[i].left);
+    }
+    assert_true(lra_memory_within(0, root, "0::/job\n") == 4000); /* the machine does not say */
+    char *argv[] = {(char[]){"rm"}, (char[]){"-rf"}, root, NULL};
+    assert_int_equal(lra_process_run(argv, NULL, NULL, NULL, &err), 0);
+}
+
+static void an_address_space_limit_is_seen(void **state)
+{
+    (void)state;
+#ifdef LRA_DEBUG
+    skip(); /* sanitizers need more address space than there is memory */
+#else
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit limit = {(rlim_t)1 << 31, (rlim_t)1 << 31};
+        if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+        _exit(lra_memory_free() < 2147483648.0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+#endif
 }
 
 int main(void)
@@ -189,6 +262,8 @@ int main(void)
         cmocka_unit_test(signals_ask_and_the_second_interrupt_ends),
         cmocka_unit_test(a_request_to_stop_reaches_the_children),
         cmocka_unit_test(the_machine_is_described),
+        cmocka_unit_test(control_groups_limit_the_memory),
+        cmocka_unit_test(an_address_space_limit_is_seen),
     };
     return cmocka_run_group_tests_name("process", tests, NULL, NULL);
 }

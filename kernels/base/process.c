@@ -1,4 +1,4 @@
-/* Child processes, signals, and what the machine has. */
+/* Child processes and signals. */
 #include "kernels/base/process.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,86 +210,4 @@ int lra_process_run(char *const *argv, const char *input, char **out, char **err
     lra_text_free(&text_out);
     lra_text_free(&text_err);
     return lra_process_wait(&p, e);
-}
-
-/* ---- the machine ---------------------------------------------------------------------------------- */
-
-char *lra_self_path(void)
-{
-    char buf[4096];
-    ssize_t n = readlink("/proc/self/exe", buf, sizeof buf - 1);
-    if (n <= 0) return NULL;
-    buf[n] = 0;
-    return lra_copy_text(buf);
-}
-
-/* The bits of "Cpus_allowed: ff,ffffffff": what the scheduler may give this process. */
-int lra_cpu_count(void)
-{
-    int allowed = 0;
-    char *line = NULL;
-    size_t capacity = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && getline(&line, &capacity, f) > 0) {
-        if (strncmp(line, "Cpus_allowed:", 13) != 0) continue;
-        for (const char *at = line + 13; *at; at++) {
-            char digit[2] = {*at, 0};
-            for (long bits = strtol(digit, NULL, 16); bits; bits &= bits - 1) allowed++;
-        }
-    }
-    if (f) fclose(f);
-    free(line); /* from getline() */
-    if (allowed > 0) return allowed;
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
-}
-
-double lra_memory_within(double free, const char *limit, const char *used)
-{
-    char *end;
-    double most = strtod(limit, &end);
-    if (end == limit || most <= 0) return free; /* "max", or nothing */
-    double left = most - strtod(used, NULL);
-    if (left < 1) left = 1; /* 0 would mean unknown */
-    return free == 0 || left < free ? left : free;
-}
-
-/* The first line of a file, or "". */
-static void first_line(const char *path, char *buf, int size)
-{
-    FILE *f = fopen(path, "r");
-    if (!f || !fgets(buf, size, f)) buf[0] = 0;
-    if (f) fclose(f);
-}
-
-static double group_free(double free)
-{
-    static const char *const files[][2] = {
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-         "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
-    for (int i = 0; i < 2; i++) {
-        char limit[64], used[64];
-        first_line(files[i][0], limit, sizeof limit);
-        first_line(files[i][1], used, sizeof used);
-        free = lra_memory_within(free, limit, used);
-    }
-    return free;
-}
-
-double lra_memory_free(void)
-{
-    double kib = 0;
-    FILE *f = fopen("/proc/meminfo", "r");
-    char buf[128];
-    while (f && fgets(buf, sizeof buf, f))
-        if (strncmp(buf, "MemAvailable:", 13) == 0) kib = strtod(buf + 13, NULL);
-    if (f) fclose(f);
-    return group_free(1024 * kib);
-}
-
-double lra_memory_peak(void)
-{
-    struct rusage u;
-    return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
 }

@@ -1,4 +1,4 @@
-/* Processes and signals. */
+/* Processes, signals, and what the machine has. */
 #ifndef LRA_BASE_PROCESS_H
 #define LRA_BASE_PROCESS_H
 
@@ -38,11 +38,12 @@ bool lra_process_found(const char *program); /* in PATH */
 /* Path of this program's own executable; caller frees. */
 char *lra_self_path(void);
 int lra_cpu_count(void); /* processors this process may use */
-/* Bytes that this process can still get: what the machine has free, and what its control group allows (Linux:
- * memory.max less memory.current of version 2, limit_in_bytes less usage_in_bytes of version 1); 0: unknown. */
+/* Bytes that this process can still get: what the machine has free, within the limits of its control groups
+ * and of its address space; 0: unknown. */
 double lra_memory_free(void);
-/* The smaller of `free` and limit - used; texts as the control group writes them ("max": no limit). */
-double lra_memory_within(double free, const char *limit, const char *used);
+/* What the control groups named in `groups` (the text of /proc/self/cgroup) and all above them leave of
+ * `free`: limit - (used - file cache), versions 1 and 2; root is where they are mounted. */
+double lra_memory_within(double free, const char *root, const char *groups);
 double lra_memory_peak(void); /* bytes, peak resident size of this process */
 
 #endif

@@ -219,7 +219,11 @@ lra_plan *lra_plan_new(lra_graph *g, lra_params *params, lra_space *s, int n,
                        lra_tensor *const *out, lra_err *e)
 {
     if (lra_graph_check(g, e) != 0) return NULL;
-    if (s->sealed) LRA_BUG("a plan is made on a space that already runs");
+    if (s->sealed) {
+        lra_fail(
+            e, "a plan is made on a space that already runs; all plans come before the first step");
+        return NULL;
+    }
     lra_plan *p = lra_alloc(sizeof *p);
     p->graph = g, p->params = params, p->space = s;
     p->gate_node = -1;
