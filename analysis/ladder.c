@@ -203,6 +203,14 @@ static lra_estimate exact(double x)
     return (lra_estimate){x, NAN, NAN};
 }
 
+/* A reference that is not above chance measures nothing. */
+static void forget_gains(lra_ladder *out)
+{
+    const lra_estimate none = {NAN, NAN, NAN};
+    for (int r = 0; r < out->n_rungs; r++) out->row[r].gain = none;
+    out->li = out->li_raw = none;
+}
+
 int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
 {
     double accuracy[LRA_LADDER_MAX_RUNGS + 1];
@@ -238,6 +246,7 @@ int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
     out->widest_minus_narrowest = exact(c.difference);
     if (d->n == 0) return LRA_LADDER_OK;
     rc = bootstrap(d, out);
+    if (out->reference <= d->chance) forget_gains(out);
     for (int r = 0; r < d->n_rungs && d->n_seeds == 1; r++)
         out->row[r].accuracy = lra_wilson(accuracy[r] * (double)d->n, (double)d->n, 0.95);
     return rc;

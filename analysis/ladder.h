@@ -57,8 +57,8 @@ typedef struct {
     int n_rungs, n_seeds;
     lra_ladder_row row[LRA_LADDER_MAX_RUNGS];
     double reference;
-    lra_estimate li, li_raw;
-    int64_t first_reach; /* R_1 */
+    lra_estimate li, li_raw; /* they and gain: NAN when the reference is not above chance */
+    int64_t first_reach;     /* R_1 */
     /* Within 1, 2, 5 points of the reference, tokens; INFINITY: never (censored). */
     lra_estimate radius[LRA_LADDER_RADII];
     lra_estimate widest_minus_narrowest; /* non-null rungs */

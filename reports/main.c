@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_version.h>
+#include <jansson.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
@@ -334,8 +335,10 @@ int main(int argc, char **argv)
         return argc < 2 ? 2 : 0;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lra-report %s (%s), HDF5 %s, GSL %s; built by %s\n", LRA_VERSION, lra_revision(),
-               lra_h5_version(), gsl_version, LRA_COMPILER);
+        char *libraries = lra_format("HDF5 %s, GSL %s, jansson %s", lra_h5_version(), gsl_version,
+                                     JANSSON_VERSION);
+        lra_version_print(stdout, "lra-report", libraries, "portable (no kernels in this program)");
+        lra_free(libraries);
         return 0;
     }
     int command = 0;

@@ -56,7 +56,7 @@ void lra_table_fact_text(lra_table *t, const char *key, const char *text);
 /* ---- print ---- */
 
 /* format: text markdown latex csv json.  Several tables are one document: CSV repeats its first line only
- * where the columns change; JSON is {"tables": [{"title", "facts", "rows", "notes"}, ...]}. */
+ * where the columns change; JSON is {"schema": 1, "tables": [{"title", "facts", "rows", "notes"}, ...]}. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
 int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e);
 

@@ -35,10 +35,17 @@ static const char *const key[COLUMNS] = {"row",
                                          "chance",
                                          "flags"};
 
-/* "few-seeds": the interval does not cover the variation of training. */
+static bool at_chance(const lra_ladder_view *v)
+{
+    return v->ladder.reference <= v->data.chance;
+}
+
+/* few-seeds: the intervals do not cover the variation of training; at-chance: the reference is not above chance,
+ * so that there are no gains. */
 static const char *flags_of(const lra_ladder_view *v)
 {
-    return v->data.n_seeds < 3 ? "few-seeds" : "";
+    bool few = v->data.n_seeds < 3;
+    return at_chance(v) ? few ? "few-seeds at-chance" : "at-chance" : few ? "few-seeds" : "";
 }
 
 static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel)
@@ -86,7 +93,8 @@ static void add_baseline(lra_table *t, const lra_ladder_view *v, const char *nam
     lra_table_number(t, 100 * accuracy, 2);
     lra_table_interval(t, 100 * w.lo, 100 * w.hi, 2);
     lra_table_number(t, NAN, 0);
-    lra_table_number(t, (accuracy - d->chance) / (v->ladder.reference - d->chance), 3);
+    double span = v->ladder.reference - d->chance;
+    lra_table_number(t, span > 0 ? (accuracy - d->chance) / span : NAN, 3);
     lra_table_interval(t, NAN, NAN, 3);
     lra_table_number(t, accuracy / v->ladder.reference, 3);
     lra_table_number(t, NAN, 0);
@@ -180,11 +188,15 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 static void add_notes(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
-    lra_table_note(t,
-                   "LI        %.3f (%.3f to %.3f), LI.raw %.3f (%.3f to %.3f), from R_1 = %" PRId64
-                   " to T = %" PRId64,
-                   l->li.value, l->li.lo, l->li.hi, l->li_raw.value, l->li_raw.lo, l->li_raw.hi,
-                   l->first_reach, v->data.T);
+    if (at_chance(v))
+        lra_table_note(t, "LI        none: the reference is not above chance; flag at-chance");
+    else
+        lra_table_note(
+            t,
+            "LI        %.3f (%.3f to %.3f), LI.raw %.3f (%.3f to %.3f), from R_1 = %" PRId64
+            " to T = %" PRId64,
+            l->li.value, l->li.lo, l->li.hi, l->li_raw.value, l->li_raw.lo, l->li_raw.hi,
+            l->first_reach, v->data.T);
     lra_table_note(t, "reference %.2f %%, %s; chance %.2f %%, %s", 100 * l->reference, v->reference,
                    100 * v->data.chance, v->chance);
     add_radius(t, l, v->data.T);

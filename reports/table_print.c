@@ -265,7 +265,7 @@ static void print_json(lra_table *const *list, int n, FILE *out)
 {
     json_t *tables = json_array();
     for (int i = 0; i < n; i++) json_array_append_new(tables, json_table(list[i]));
-    json_t *all = json_pack("{s:o}", "tables", tables);
+    json_t *all = json_pack("{s:i,s:o}", "schema", 1, "tables", tables);
     char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     fprintf(out, "%s\n", text);
     free(text);

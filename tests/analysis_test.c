@@ -153,6 +153,21 @@ static void a_ladder_with_examples(void **state)
     lra_free(right);
 }
 
+static void a_reference_at_chance_measures_nothing(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    uint8_t *right = lra_alloc(8 * N);
+    lra_ladder_data d;
+    lra_ladder l;
+    fill_ladder(&d, right, N);
+    d.chance = 0.6;
+    assert_int_equal(lra_ladder_compute(&d, &l), 0);
+    assert_true(isnan(l.li.value) && isnan(l.li.hi) && isnan(l.row[1].gain.value));
+    near(l.row[1].accuracy.value, 0.4, 1e-12);
+    lra_free(right);
+}
+
 static void equal_reach_is_refused(void **state)
 {
     (void)state;
@@ -176,6 +191,7 @@ int main(void)
         cmocka_unit_test(mcnemar),
         cmocka_unit_test(published_ladders),
         cmocka_unit_test(a_ladder_with_examples),
+        cmocka_unit_test(a_reference_at_chance_measures_nothing),
         cmocka_unit_test(equal_reach_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
