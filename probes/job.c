@@ -148,6 +148,12 @@ static int check_model_config(const lra_config *c, lra_err *e)
     return 0;
 }
 
+const char *lra_job_precision(const char *asked)
+{
+    if (strcmp(asked, "auto") != 0) return asked;
+    return lra_cpu_bf16() != LRA_BF16_NONE ? "bf16" : "f32";
+}
+
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
 {
     *r = (lra_job){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
@@ -170,8 +176,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == 0) rc = check_train_config(r->train_config, e);
     if (rc == 0) rc = check_model_config(r->model_config, e);
     if (rc == 0) rc = lra_cpu_device(&r->device, (int)lra_option_int(o, "threads"), e);
-    if (rc == 0 && strcmp(r->precision, "auto") == 0)
-        r->precision = lra_cpu_bf16() != LRA_BF16_NONE ? "bf16" : "f32";
+    if (rc == 0) r->precision = lra_job_precision(r->precision);
     return rc;
 }
 

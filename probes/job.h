@@ -32,6 +32,8 @@ typedef struct {
     double checkpoint_every; /* seconds */
 } lra_job;
 
+/* What --precision auto is on this processor; after lra_cpu_init(). */
+const char *lra_job_precision(const char *asked);
 /* Reads the options; opens the device, not the data. */
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
 int lra_job_load_data(lra_job *r, lra_err *e);
@@ -44,6 +46,8 @@ char *lra_job_folder(const lra_job *r, int64_t seed);
 /* Fills a training specification; the caller frees folder, title and config. */
 void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s);
 void lra_job_spec_free(lra_train_spec *s);
+/* What is decided before a run starts, in full: "name  text" lines; caller frees. */
+char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c);
 /* Trains what is missing and writes result.h5; a finished run is left alone.
  * 0, LRA_STOPPED or a negative code. */
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);

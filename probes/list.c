@@ -67,8 +67,10 @@ static int list_devices(lra_err *e)
     lra_device d;
     char memory[32];
     if (lra_cpu_device(&d, 0, e) != 0) return LRA_FAILED;
-    printf("%-8s%s, level %s, %d threads, %s free\n", "cpu", lra_cpu_name(), lra_cpu_best(),
-           d.backend->threads(&d), lra_size_text(memory, lra_memory_free()));
+    printf("%-8s%s, level %s, %d threads, %s free, --precision auto is %s\n", "cpu", lra_cpu_name(),
+           lra_cpu_best(), d.backend->threads(&d), lra_size_text(memory, lra_memory_free()),
+           lra_job_precision("auto"));
+    printf("%-8snot in this build\n", "cuda");
     return 0;
 }
 

@@ -4,8 +4,11 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_version.h>
+#include <jansson.h>
+#include <xxhash.h>
 
 #include "kernels/base/h5.h"
+#include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
@@ -56,9 +59,13 @@ static int version(void)
         fprintf(stderr, "lra-probe: %s\n", e.msg);
         return 1;
     }
-    printf("lra-probe %s (%s), HDF5 %s, GSL %s, %s, no CUDA\nbuilt by %s; %s, level %s\n",
-           LRA_VERSION, lra_revision(), lra_h5_version(), gsl_version, lra_gemm_library(),
-           LRA_COMPILER, lra_cpu_name(), lra_cpu_best());
+    char *libraries = lra_format("HDF5 %s, GSL %s, %s, jansson %s, xxHash %d.%d.%d; no CUDA",
+                                 lra_h5_version(), gsl_version, lra_gemm_library(), JANSSON_VERSION,
+                                 XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
+    char *level = lra_format("%s (%s)", lra_cpu_best(), lra_cpu_name());
+    lra_version_print(stdout, "lra-probe", libraries, level);
+    lra_free(libraries);
+    lra_free(level);
     return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
-#include "kernels/cpu/features.h"
 #include "probes/job.h"
 #include "probes/probe.h"
 #include "reports/report.h"
@@ -44,6 +43,7 @@ static const lra_option own[] = {
     {.name = "dry-run",
      .kind = LRA_OPTION_FLAG,
      .help = "print the plan and its cost, train nothing"},
+    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "the ladder as one JSON document"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_ladder_scale_options, lra_job_options,
                                            lra_common_options, NULL};
@@ -68,7 +68,7 @@ typedef struct {
     lra_job job;
     const lra_options *options;
     int64_t kernel[LRA_LADDER_MAX_RUNGS];
-    int n_kernels, n_seeds, n_cells;
+    int n_kernels, n_seeds, n_cells, n_missing;
     cell *cells;
     lra_ladder_scale scale;
 } ladder_run;
@@ -145,14 +145,22 @@ static int make_plan(ladder_run *l, lra_err *e)
     return 0;
 }
 
+/* What all runs of the ladder share. */
+static void say_settings(const ladder_run *l, const lra_train_spec *s, const lra_train_cost *c)
+{
+    char *plan = lra_job_plan_text(&l->job, s, c);
+    lra_note("%s", plan);
+    lra_free(plan);
+}
+
 /* What is planned and what it will cost, before anything is trained. */
 static int print_plan(ladder_run *l, lra_err *e)
 {
     int done = 0;
     for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
+    l->n_missing = l->n_cells - done;
     lra_note("ladder: %s, preset %s, %d kernels x %d seeds = %d runs, %d done", l->job.task->name,
              l->job.preset, l->n_kernels, l->n_seeds, l->n_cells, done);
-    lra_note("  %s on %s (%s)", l->job.precision, l->job.device.name, lra_cpu_best());
     double seconds = 0;
     for (int k = 0; k < l->n_kernels && done < l->n_cells; k++) {
         lra_train_spec s;
@@ -164,10 +172,7 @@ static int print_plan(ladder_run *l, lra_err *e)
         set_kernel(l, l->kernel[k]);
         lra_job_spec(&l->job, 0, &s);
         int rc = lra_train_estimate(&s, &l->job.device, true, &c, e);
-        s.schedule.steps_per_epoch = c.steps / s.schedule.epochs;
-        char schedule[512];
-        lra_schedule_text(&s.schedule, schedule, sizeof schedule);
-        if (k == 0 && rc == 0) lra_note("  schedule: %s", schedule);
+        if (k == 0 && rc == 0) say_settings(l, &s, &c);
         lra_job_spec_free(&s);
         if (rc != 0) return rc;
         double cost = c.seconds_per_step * (double)c.steps;
@@ -203,7 +208,7 @@ static int train_here(ladder_run *l, lra_err *e)
     return 0;
 }
 
-/* The command of one cell: this program's `train` with the same options. */
+/* The command of one cell: this program's `train` with the same options of a run. */
 static char **cell_command(const ladder_run *l, const cell *c, const char *self)
 {
     const lra_options *o = l->options;
@@ -211,16 +216,31 @@ static char **cell_command(const ladder_run *l, const cell *c, const char *self)
     int n = 0;
     argv[n++] = lra_copy_text(self);
     argv[n++] = lra_copy_text("train");
-    static const char *const same[] = {"task",      "model", "preset",  "device",
-                                       "precision", "out",   "data-dir"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (lra_option_text(o, same[i]))
-            argv[n++] = lra_format("--%s=%s", same[i], lra_option_text(o, same[i]));
+    for (int i = 0; lra_job_options[i].name; i++) {
+        const char *name = lra_job_options[i].name;
+        switch (lra_job_options[i].kind) {
+        case LRA_OPTION_TEXT:
+        case LRA_OPTION_CHOICE:
+            if (lra_option_text(o, name))
+                argv[n++] = lra_format("--%s=%s", name, lra_option_text(o, name));
+            break;
+        case LRA_OPTION_INT:
+            argv[n++] = lra_format("--%s=%" PRId64, name, lra_option_int(o, name));
+            break;
+        case LRA_OPTION_REAL:
+            argv[n++] = lra_format("--%s=%.17g", name, lra_option_real(o, name));
+            break;
+        case LRA_OPTION_FLAG:
+            if (lra_option_flag(o, name)) argv[n++] = lra_format("--%s", name);
+            break;
+        case LRA_OPTION_REPEAT: break; /* --set, below: the kernel is set last */
+        case LRA_OPTION_INTS: LRA_BUG("no such option among those of a run: '%s'", name);
+        }
+    }
     for (int i = 0; lra_option_repeat(o, "set", i) && n < 240; i++)
         argv[n++] = lra_format("--set=%s", lra_option_repeat(o, "set", i));
     argv[n++] = lra_format("--set=kernel=%" PRId64, c->kernel);
     argv[n++] = lra_format("--seed=%" PRId64, c->seed);
-    argv[n++] = lra_format("--threads=%" PRId64, lra_option_int(o, "threads"));
     argv[n++] = lra_copy_text("--quiet");
     return argv;
 }
@@ -231,38 +251,56 @@ static void free_command(char **argv)
     lra_free(argv);
 }
 
-/* Deals the missing cells to at most n_jobs processes; the first failure lets the others finish. */
+/* Starts missing cells until n_jobs run; child[i] works on at[i].  Returns how many it started, or -1. */
+static int start_cells(ladder_run *l, lra_process *child, const cell **at, int *next, int running,
+                       int n_jobs, lra_err *e)
+{
+    int started = 0;
+    for (; *next < l->n_cells && running + started < n_jobs; (*next)++) {
+        const cell *c = &l->cells[*next];
+        int slot = 0;
+        if (lra_file_exists(c->result)) continue;
+        while (child[slot].pid) slot++;
+        char *self = lra_self_path(), **argv = cell_command(l, c, self);
+        int rc = lra_process_start(&child[slot], argv, LRA_QUIET_OUT, e);
+        free_command(argv);
+        lra_free(self);
+        if (rc != 0) return LRA_FAILED;
+        at[slot] = c;
+        started++;
+    }
+    return started;
+}
+
+/* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and those that run
+ * finish. */
 static int train_apart(ladder_run *l, int n_jobs, lra_err *e)
 {
     lra_process child[MAX_JOBS] = {{0}};
+    const cell *at[MAX_JOBS];
     int running = 0, next = 0, rc = 0, finished = 0;
-    char *self = lra_self_path();
-    while (rc >= 0 && (running > 0 || next < l->n_cells)) {
-        bool may_start = rc == 0 && !lra_stop_signal();
-        while (may_start && next < l->n_cells && running < n_jobs) {
-            const cell *c = &l->cells[next++];
-            if (lra_file_exists(c->result)) continue;
-            int slot = 0;
-            while (child[slot].pid) slot++;
-            char **argv = cell_command(l, c, self);
-            rc = lra_process_start(&child[slot], argv, LRA_QUIET_OUT, e);
-            free_command(argv);
-            if (rc != 0) break;
-            running++;
+    for (;;) {
+        if (rc == 0 && !lra_stop_signal()) {
+            int started = start_cells(l, child, at, &next, running, n_jobs, e);
+            if (started < 0)
+                rc = LRA_FAILED;
+            else
+                running += started;
         }
-        if (!may_start) next = l->n_cells;
         if (running == 0) break;
-        int status = 0;
-        if (lra_process_wait_any(child, n_jobs, &status, e) < 0) rc = LRA_FAILED;
+        int status = 0, slot = lra_process_wait_any(child, n_jobs, &status, e);
+        if (slot < 0) return LRA_FAILED;
         running--;
         if (status == LRA_EXIT_INTERRUPTED)
-            rc = LRA_STOPPED;
-        else if (status != 0 && rc == 0)
-            rc = lra_fail(e, "a run failed with exit code %d", status);
-        else
-            lra_note("  %d runs finished", ++finished);
+            rc = rc == 0 ? LRA_STOPPED : rc;
+        else if (status != 0 && rc >= 0)
+            rc = lra_fail(e,
+                          "the run of kernel %" PRId64 " seed %" PRId64 " ended with exit code %d",
+                          at[slot]->kernel, at[slot]->seed, status);
+        else if (status == 0)
+            lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " is trained", ++finished,
+                     l->n_missing, at[slot]->kernel, at[slot]->seed);
     }
-    lra_free(self);
     return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
 }
 
@@ -280,7 +318,8 @@ static int print_ladder(ladder_run *l, lra_err *e)
             rc = LRA_FAILED;
     }
     lra_report_input in = {.list = all, .n = n, .scale = l->scale};
-    if (rc == 0) rc = lra_report_ladder(stdout, &in, "text", e);
+    bool json = lra_option_flag(l->options, "json");
+    if (rc == 0) rc = lra_report_ladder(stdout, &in, json ? "json" : "text", e);
     lra_results_free(all, n);
     return rc;
 }
@@ -304,7 +343,7 @@ static int ladder(ladder_run *l, lra_err *e)
         return LRA_EXIT_INTERRUPTED;
     }
     if (rc == 0) rc = print_ladder(l, e);
-    if (rc == 0)
+    if (rc == 0 && !lra_option_flag(l->options, "json"))
         printf("\nresults   %s/runs\nnext      lra-report figures --out %s\n", l->job.out,
                l->job.out);
     return rc;

@@ -6,7 +6,6 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
-#include "kernels/cpu/features.h"
 #include "probes/job.h"
 #include "probes/probe.h"
 
@@ -41,18 +40,16 @@ static int dry_run(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;
     lra_train_cost c;
-    char schedule[512], work[32], weights[32], time[32];
+    char work[32], weights[32], time[32];
     lra_job_spec(r, seed, &s);
     lra_device device = r->device;
     int rc = lra_train_estimate(&s, &device, true, &c, e);
     if (rc == 0) {
-        s.schedule.steps_per_epoch = c.steps / s.schedule.epochs;
-        lra_schedule_text(&s.schedule, schedule, sizeof schedule);
+        char *plan = lra_job_plan_text(r, &s, &c);
         printf("run          %s\nparameters   %" PRId64 "\nreach        %" PRId64
-               " tokens to each side\n",
-               s.folder, c.parameters, lra_job_reach(r));
-        printf("steps        %" PRId64 " of batch %" PRId64 "\nschedule     %s\nbuckets     ",
-               c.steps, s.batch, schedule);
+               " tokens to each side\n%s\nbuckets     ",
+               s.folder, c.parameters, lra_job_reach(r), plan);
+        lra_free(plan);
         for (int b = 0; b < c.buckets.n; b++) printf(" %" PRId64, c.buckets.length[b]);
         printf(" tokens, padding %.1f %%\n", 100 * c.padding);
         printf("step         %.3f GFLOP, %.1f MB at the longest bucket\n", c.step_flops / 1e9,
@@ -99,17 +96,15 @@ static int say_plan(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;
     lra_train_cost c;
-    char schedule[512];
     lra_device device = r->device;
     if (lra_terminal_level() == LRA_LOG_QUIET) return 0;
     lra_job_spec(r, seed, &s);
     int rc = lra_train_estimate(&s, &device, false, &c, e);
     if (rc == 0) {
-        s.schedule.steps_per_epoch = c.steps / s.schedule.epochs;
-        lra_schedule_text(&s.schedule, schedule, sizeof schedule);
-        lra_note("%s: %s on %s (%s), %" PRId64 " parameters, reach %" PRId64 "\n  %s\n  %s",
-                 s.title, r->precision, device.name, lra_cpu_best(), c.parameters, lra_job_reach(r),
-                 schedule, s.folder);
+        char *plan = lra_job_plan_text(r, &s, &c);
+        lra_note("%s: %" PRId64 " parameters, reach %" PRId64 "\n%s\nrun          %s", s.title,
+                 c.parameters, lra_job_reach(r), plan, s.folder);
+        lra_free(plan);
     }
     lra_job_spec_free(&s);
     return rc;

@@ -1,0 +1,34 @@
+/* What is decided before a run starts, in full: device, precision, schedule, optimizer, selection. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/cpu/features.h"
+#include "probes/job.h"
+
+char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c)
+{
+    lra_schedule schedule = s->schedule;
+    const lra_adamw_spec *o = &s->optimizer;
+    char rate[512];
+    lra_text t = {0};
+    schedule.steps_per_epoch = c->steps / schedule.epochs;
+    lra_schedule_text(&schedule, rate, sizeof rate);
+    lra_text_add(&t, "device       %s: %s, level %s, at most %d threads\n", r->device.name,
+                 lra_cpu_name(), lra_cpu_best(), r->device.backend->threads(&r->device));
+    lra_text_add(&t, "precision    %s%s\n", r->precision,
+                 s->type == LRA_BF16 ? ", sums, losses and parameters in float32" : "");
+    lra_text_add(&t, "epochs       %" PRId64 " of %" PRId64 " steps each, batch %" PRId64 "%s\n",
+                 schedule.epochs, schedule.steps_per_epoch, s->batch,
+                 s->augment ? ", augmented" : "");
+    lra_text_add(&t, "schedule     %s\n", rate);
+    lra_text_add(&t,
+                 "optimizer    AdamW, betas %g %g, eps %g, decay %g (none on biases and norms), ",
+                 o->beta1, o->beta2, o->eps, o->decay);
+    if (o->clip > 0)
+        lra_text_add(&t, "gradient norm at most %g\n", o->clip);
+    else
+        lra_text_add(&t, "gradients not clipped\n");
+    lra_text_add(&t, "selection    the epoch with the best validation accuracy; test once");
+    return t.s;
+}
