@@ -66,6 +66,12 @@ static const lra_option own[] = {
      .value = "f32",
      .choices = "f32|bf16",
      .help = "of the graphs"},
+    {.name = "recompute",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "nothing",
+     .choices = "nothing|cheap|layers",
+     .arg = "WHAT",
+     .help = "what the backward pass computes again to save memory"},
     {.name = "seconds",
      .kind = LRA_OPTION_REAL,
      .value = "5",
@@ -187,6 +193,7 @@ static int open_bench(bench *b, const lra_options *o, lra_err *e)
                  .vocab = lra_option_int(o, "vocab"),
                  .classes = lra_option_int(o, "classes"),
                  .seconds = lra_option_real(o, "seconds")};
+    b->keep = (lra_keep)lra_job_recompute(o);
     b->type = strcmp(lra_option_text(o, "precision"), "bf16") == 0 ? LRA_BF16 : LRA_F32;
     for (int i = 0; i < lra_option_n_args(o); i++)
         if (find_kind(lra_option_arg(o, i), e) < 0) return LRA_USAGE;

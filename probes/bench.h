@@ -36,6 +36,7 @@ typedef struct {
     lra_device device;
     int threads;
     lra_type type; /* of graphs */
+    lra_keep keep; /* of the training step */
     const lra_model *model;
     lra_config *config; /* of the model */
     int64_t B, T, vocab, classes;

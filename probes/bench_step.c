@@ -46,6 +46,7 @@ static int open_step(bench *b, step *s, lra_err *e)
     lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
     *s = (step){
         .k = lra_classifier_build(b->type, LRA_TRAIN, b->model, b->config, &head, b->B, b->T)};
+    lra_graph_keep(s->k.graph, b->keep);
     int n = lra_graph_params(s->k.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
     lra_graph_params(s->k.graph, param);

@@ -74,6 +74,18 @@ const lra_option lra_job_options[] = {
      .max = 1e6,
      .arg = "SECONDS",
      .help = "at least this often, and after every epoch"},
+    {.name = "memory",
+     .kind = LRA_OPTION_INT,
+     .min = 1,
+     .max = 1 << 30,
+     .arg = "MIB",
+     .help = "most memory of a run for parameters and workspace; default: what is free"},
+    {.name = "recompute",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "auto",
+     .choices = "auto|nothing|cheap|layers",
+     .arg = "WHAT",
+     .help = "what the backward pass computes again to save memory; auto: what it must"},
     {.name = "debug-nodes",
      .kind = LRA_OPTION_FLAG,
      .help = "check every node of every step for non-finite values"},
@@ -154,6 +166,14 @@ const char *lra_job_precision(const char *asked)
     return lra_cpu_bf16() != LRA_BF16_NONE ? "bf16" : "f32";
 }
 
+int lra_job_recompute(const lra_options *o)
+{
+    static const char *const name[] = {"nothing", "cheap", "layers"}; /* lra_keep */
+    int keep = 2;
+    while (keep >= 0 && strcmp(name[keep], lra_option_text(o, "recompute")) != 0) keep--;
+    return keep < 0 ? LRA_RECOMPUTE_AUTO : keep;
+}
+
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
 {
     *r = (lra_job){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
@@ -161,6 +181,8 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     r->precision = lra_option_text(o, "precision");
     r->debug_nodes = lra_option_flag(o, "debug-nodes");
     r->checkpoint_every = lra_option_real(o, "checkpoint-every");
+    r->memory = 1048576.0 * (double)lra_option_int(o, "memory");
+    r->recompute = lra_job_recompute(o);
     r->task = lra_task_find(lra_option_text(o, "task"), e);
     if (!r->task) return LRA_USAGE;
     r->model = lra_model_find(lra_option_text(o, "model"), e);
@@ -264,6 +286,8 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .seed = (uint64_t)seed,
                           .augment = lra_config_int(c, "augment") != 0,
                           .debug_nodes = r->debug_nodes,
+                          .memory = r->memory,
+                          .recompute = r->recompute,
                           .checkpoint_every = r->checkpoint_every,
                           .schedule = {.rate = lra_config_real(c, "rate"),
                                        .warmup = lra_config_real(c, "warmup"),

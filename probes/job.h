@@ -30,10 +30,14 @@ typedef struct {
     lra_dataset *data;
     bool debug_nodes;
     double checkpoint_every; /* seconds */
+    double memory;           /* bytes; 0: what is free */
+    int recompute;           /* of lra_train_spec */
 } lra_job;
 
 /* What --precision auto is on this processor; after lra_cpu_init(). */
 const char *lra_job_precision(const char *asked);
+/* What --recompute means for lra_train_spec. */
+int lra_job_recompute(const lra_options *o);
 /* Reads the options; opens the device, not the data. */
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
 int lra_job_load_data(lra_job *r, lra_err *e);

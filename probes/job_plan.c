@@ -10,7 +10,9 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
 {
     lra_schedule schedule = s->schedule;
     const lra_adamw_spec *o = &s->optimizer;
-    char rate[512];
+    static const char *const again[] = {"", "; the backward pass computes cheap results again",
+                                        "; the backward pass computes layers again"};
+    char rate[512], work[32], weights[32];
     lra_text t = {0};
     schedule.steps_per_epoch = c->steps / schedule.epochs;
     lra_schedule_text(&schedule, rate, sizeof rate);
@@ -29,6 +31,9 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
         lra_text_add(&t, "gradient norm at most %g\n", o->clip);
     else
         lra_text_add(&t, "gradients not clipped\n");
+    lra_text_add(&t, "memory       %s workspace, %s parameters and moments%s\n",
+                 lra_size_text(work, c->workspace_bytes),
+                 lra_size_text(weights, c->parameter_bytes), again[c->keep]);
     lra_text_add(&t, "selection    the epoch with the best validation accuracy; test once");
     return t.s;
 }

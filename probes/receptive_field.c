@@ -3,6 +3,7 @@
  * result files alone.
  * Several cells at once (--jobs) are processes of this same program. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #include "probes/probe.h"
 #include "reports/report.h"
 
-enum { MAX_JOBS = 64 };
+enum { MAX_JOBS = 64, MIB = 1 << 20 };
 
 static const lra_option own[] = {
     {.name = "kernels",
@@ -225,7 +226,8 @@ static char **cell_command(const ladder_run *l, const cell *c, const char *self)
                 argv[n++] = lra_format("--%s=%s", name, lra_option_text(o, name));
             break;
         case LRA_OPTION_INT:
-            argv[n++] = lra_format("--%s=%" PRId64, name, lra_option_int(o, name));
+            if (lra_job_options[i].value) /* --memory, below: the share of a cell */
+                argv[n++] = lra_format("--%s=%" PRId64, name, lra_option_int(o, name));
             break;
         case LRA_OPTION_REAL:
             argv[n++] = lra_format("--%s=%.17g", name, lra_option_real(o, name));
@@ -241,6 +243,7 @@ static char **cell_command(const ladder_run *l, const cell *c, const char *self)
         argv[n++] = lra_format("--set=%s", lra_option_repeat(o, "set", i));
     argv[n++] = lra_format("--set=kernel=%" PRId64, c->kernel);
     argv[n++] = lra_format("--seed=%" PRId64, c->seed);
+    if (l->job.memory > 0) argv[n++] = lra_format("--memory=%.0f", l->job.memory / MIB);
     argv[n++] = lra_copy_text("--quiet");
     return argv;
 }
@@ -333,10 +336,12 @@ static int ladder(ladder_run *l, lra_err *e)
         rc = lra_fail_usage(e, "reference 'published' is for preset 'paper', found preset '%s'",
                             l->job.preset);
     if (rc == 0) rc = lra_job_load_data(&l->job, e);
+    int n_jobs = (int)lra_option_int(l->options, "jobs");
+    if (n_jobs > 1 && l->job.memory == 0) /* cells that start together divide what is free */
+        l->job.memory = MIB * floor(lra_memory_free() / n_jobs / MIB);
     if (rc == 0) rc = make_plan(l, e);
     if (rc == 0) rc = print_plan(l, e);
     if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
-    int n_jobs = (int)lra_option_int(l->options, "jobs");
     rc = n_jobs > 1 ? train_apart(l, n_jobs, e) : train_here(l, e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; checkpoints are saved, the same command goes on");

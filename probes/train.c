@@ -40,7 +40,7 @@ static int dry_run(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;
     lra_train_cost c;
-    char work[32], weights[32], time[32];
+    char room[32], time[32];
     lra_job_spec(r, seed, &s);
     lra_device device = r->device;
     int rc = lra_train_estimate(&s, &device, true, &c, e);
@@ -54,12 +54,9 @@ static int dry_run(const lra_job *r, int64_t seed, lra_err *e)
         printf(" tokens, padding %.1f %%\n", 100 * c.padding);
         printf("step         %.3f GFLOP, %.1f MB at the longest bucket\n", c.step_flops / 1e9,
                c.step_bytes / 1e6);
-        double fits = (lra_memory_free() - c.parameter_bytes) /
-                      (c.workspace_bytes / (double)s.batch);
-        printf(
-            "memory       %s workspace, %s parameters; the largest batch that fits is about %.0f\n",
-            lra_size_text(work, c.workspace_bytes), lra_size_text(weights, c.parameter_bytes),
-            fits);
+        printf("room         %s; the largest batch that fits is about %.0f\n",
+               lra_size_text(room, c.room_bytes),
+               c.room_bytes / c.workspace_bytes * (double)s.batch);
         printf("time         %s, %.2f ms a step (measured)\n",
                lra_time_text(time, c.seconds_per_step * (double)c.steps), 1e3 * c.seconds_per_step);
     }

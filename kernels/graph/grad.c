@@ -1,6 +1,7 @@
 /* Gradients as nodes: reverse walk over the graph; each op's rule emits expressions.
  *   d(y . seed)/d(x) = sum over uses u of x of rule_u(d(y . seed)/d(u))
- * Contributions are summed in float32 and rounded once (n-ary lra_sum). */
+ * Contributions are summed in float32 and rounded once (n-ary lra_sum).  Values that are not kept for the rules
+ * (recompute.c) are computed again: the rules read copies, made where they are first needed. */
 #include "kernels/graph/graph_impl.h"
 
 #include <string.h>
@@ -40,11 +41,55 @@ static bool *find_dependent(const lra_graph *g, int last, int n, lra_tensor *con
     return on;
 }
 
+/* ---- values that are computed again ---------------------------------------------------------------------- */
+
+typedef struct {
+    bool *keep;        /* by id of the forward node */
+    lra_tensor **copy; /* NULL: not yet */
+} again;
+
+static lra_tensor *stand_in(again *a, lra_tensor *t);
+
+/* What t is made of, as the backward pass reads it; in the arena.  Sets *same when that is t's own. */
+static lra_tensor **sources(again *a, lra_tensor *t, bool *same)
+{
+    lra_tensor **src = lra_arena_alloc(t->graph->arena, (size_t)(t->n_src + 1) * sizeof *src);
+    *same = true;
+    for (int i = 0; i < t->n_src; i++) {
+        src[i] = stand_in(a, t->src[i]);
+        *same = *same && src[i] == t->src[i];
+    }
+    return src;
+}
+
+/* t itself when it is kept, else its copy. */
+static lra_tensor *stand_in(again *a, lra_tensor *t)
+{
+    bool same;
+    if (a->keep[t->id]) return t;
+    if (a->copy[t->id]) return a->copy[t->id];
+    lra_tensor **src = sources(a, t, &same);
+    a->copy[t->id] = same && t->op->flags & LRA_ALIAS ? t : lra_copy_node(t, src);
+    return a->copy[t->id];
+}
+
+/* The rule of y's op, with all that it reads. */
+static void apply_rule(again *a, lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    bool same;
+    lra_tensor *z = stand_in(a, y), **own = z->src;
+    if (z == y) z->src = sources(a, y, &same); /* a kept result of sources that are not */
+    z->op->grad(z, dy, dx);
+    z->src = own;
+}
+
+/* ---- the walk --------------------------------------------------------------------------------------------- */
+
 /* Hands dy of one node to its sources. */
-static void pass_on(lra_tensor *y, lra_tensor *dy, const bool *on, parts *all)
+static void pass_on(again *a, lra_tensor *y, lra_tensor *dy, const bool *on, parts *all)
 {
     lra_tensor **dx = lra_alloc((size_t)(y->n_src + 1) * sizeof *dx);
-    y->op->grad(y, dy, dx);
+    apply_rule(a, y, dy, dx);
     for (int i = 0; i < y->n_src; i++) {
         lra_tensor *x = y->src[i];
         if (!dx[i] || !on[x->id]) continue;
@@ -62,6 +107,7 @@ void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_
     int last = y->id;
     bool *on = find_dependent(g, last, n, x);
     parts *all = lra_alloc((size_t)(last + 1) * sizeof *all);
+    again a = {lra_find_kept(g, last, on), lra_alloc_array((size_t)last + 1, sizeof(lra_tensor *))};
     add_part(&all[last], seed ? seed : lra_ones(g, y->type, y->shape));
     for (int id = last; id >= 0 && !g->failed; id--) {
         lra_tensor *t = g->node[id];
@@ -70,7 +116,7 @@ void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_
         lra_tensor *dy = total(&all[id]);
         all[id].n = 1; /* an x inside the graph keeps its summed gradient */
         all[id].part[0] = dy;
-        pass_on(t, dy, on, all);
+        pass_on(&a, t, dy, on, all);
     }
     g->scope = scope;
     for (int i = 0; i < n; i++) {
@@ -80,4 +126,6 @@ void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_
     for (int id = 0; id <= last; id++) lra_free(all[id].part);
     lra_free(all);
     lra_free(on);
+    lra_free(a.keep);
+    lra_free(a.copy);
 }

@@ -41,6 +41,11 @@ lra_type lra_elem(const lra_graph *g)
     return g->type;
 }
 
+void lra_graph_keep(lra_graph *g, lra_keep keep)
+{
+    g->keep = keep;
+}
+
 void lra_graph_fail(lra_graph *g, const char *fmt, ...)
 {
     if (g->failed) return;
@@ -171,6 +176,14 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
     lra_err e = {{0}};
     if (!g->failed && op->shape(y, &e) != 0) lra_graph_fail(g, "%s: %s", op->name, e.msg);
     if (g->failed) y->shape = LRA_SHAPE(1);
+    return y;
+}
+
+lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src)
+{
+    lra_tensor *y = add_node(t->graph, t->op);
+    y->type = t->type, y->shape = t->shape, y->args = t->args, y->scope = t->scope;
+    y->n_src = t->n_src, y->src = src;
     return y;
 }
 

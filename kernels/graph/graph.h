@@ -29,6 +29,8 @@ extern "C" {
 
 typedef enum { LRA_F32, LRA_F64, LRA_BF16, LRA_I32 } lra_type;
 typedef enum { LRA_TRAIN, LRA_EVAL } lra_mode;
+/* What the forward pass keeps for the backward pass; the rest is computed again, bit for bit: recompute.c. */
+typedef enum { LRA_KEEP_ALL, LRA_KEEP_PRODUCTS, LRA_KEEP_LAYERS } lra_keep;
 enum { LRA_MAX_RANK = 6 };
 
 /* Row-major, d[n-1] fastest; n = 0 is a scalar. */
@@ -97,6 +99,9 @@ int lra_graph_params(const lra_graph *g, lra_tensor **out);
 const char *lra_tensor_path(const lra_tensor *x); /* "layer0/conv/w"; for other nodes "scope/op" */
 
 /* ---- differentiate ------------------------------------------------------------------------------ */
+
+/* Before lra_grad(); LRA_KEEP_ALL unless said otherwise. */
+void lra_graph_keep(lra_graph *g, lra_keep keep);
 
 /* Emits nodes; dx[i] is d(y . seed)/d(x[i]); seed NULL means ones.  A tensor that y does not depend on
  * gets zeros. */

@@ -12,6 +12,7 @@ struct lra_graph {
     lra_tensor **node;
     int n_nodes, capacity;
     const char *scope; /* current, "" at the top */
+    lra_keep keep;
     lra_err err;
     bool failed;
 };
@@ -26,6 +27,11 @@ bool lra_is(const lra_tensor *x, const lra_op *op);
 bool lra_reads_shadow(const lra_op *op, int i);
 /* The node whose memory x is a part of, and where x starts in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
+
+/* A second node with the op, the arguments and the scope of t, no name, and sources of the same shapes. */
+lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src);
+/* By id up to `last`: what stays for the backward pass.  on: what passes gradients; caller frees. */
+bool *lra_find_kept(const lra_graph *g, int last, const bool *on);
 
 /* Of one run of a node. */
 double lra_node_flops(const lra_tensor *t);

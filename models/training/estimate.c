@@ -35,7 +35,9 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     lra_cost cost = lra_plan_cost(s.plans[s.buckets.n - 1].train_plan);
     c->step_flops = cost.flops;
     c->step_bytes = cost.bytes;
-    c->workspace_bytes = cost.workspace_bytes;
+    c->workspace_bytes = lra_session_workspace(&s);
+    c->room_bytes = lra_session_room(&s);
+    c->keep = s.keep;
     c->parameter_bytes = lra_params_bytes(s.params);
     c->steps = spec->schedule.epochs * lra_loader_batches(l);
     c->buckets = s.buckets;

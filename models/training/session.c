@@ -1,9 +1,10 @@
 /* Graphs and plans of a run. */
 #include "models/training/session.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/process.h"
 
 static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
 {
@@ -14,6 +15,7 @@ static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *
                                     spec->batch, T);
     p->eval = lra_classifier_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &head,
                                    spec->batch, T);
+    lra_graph_keep(p->train.graph, s->keep);
     int n = lra_graph_params(p->train.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
     lra_graph_params(p->train.graph, param);
@@ -31,31 +33,80 @@ static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *
     return 0;
 }
 
-int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)
-{
-    *s = (lra_session){.spec = spec};
-    s->buckets = lra_buckets_find(spec->data);
-    s->params = lra_params_new(dev, spec->seed);
-    s->space = lra_space_new(dev);
-    s->logits = lra_alloc_array((size_t)(spec->batch * spec->data->task->n_classes), sizeof(float));
-    for (int b = 0; b < s->buckets.n; b++)
-        if (open_bucket(s, &s->plans[b], s->buckets.length[b], e) != 0) {
-            lra_session_close(s);
-            return lra_fail_in(e, "model '%s'", spec->model->name);
-        }
-    return 0;
-}
-
-void lra_session_close(lra_session *s)
+static void close_buckets(lra_session *s)
 {
     for (int b = 0; b < s->buckets.n; b++) {
         lra_plan_free(s->plans[b].train_plan);
         lra_plan_free(s->plans[b].eval_plan);
         lra_graph_free(s->plans[b].train.graph);
         lra_graph_free(s->plans[b].eval.graph);
+        s->plans[b] = (lra_bucket_plans){0};
     }
-    lra_params_free(s->params);
     lra_space_free(s->space);
+    s->space = NULL;
+}
+
+static int open_buckets(lra_session *s, lra_device *dev, lra_err *e)
+{
+    s->space = lra_space_new(dev);
+    for (int b = 0; b < s->buckets.n; b++)
+        if (open_bucket(s, &s->plans[b], s->buckets.length[b], e) != 0)
+            return lra_fail_in(e, "model '%s'", s->spec->model->name);
+    return 0;
+}
+
+double lra_session_workspace(const lra_session *s)
+{
+    double most = 0;
+    for (int b = 0; b < s->buckets.n; b++) {
+        most = fmax(most, lra_plan_cost(s->plans[b].train_plan).workspace_bytes);
+        most = fmax(most, lra_plan_cost(s->plans[b].eval_plan).workspace_bytes);
+    }
+    return most;
+}
+
+double lra_session_room(const lra_session *s)
+{
+    if (s->spec->memory == 0) return lra_memory_free(); /* the parameters are in memory already */
+    return fmax(1, s->spec->memory - lra_params_bytes(s->params));
+}
+
+static int check_memory(const lra_session *s, lra_err *e)
+{
+    char need[32], have[32];
+    double work = lra_session_workspace(s), room = lra_session_room(s);
+    int64_t batch = s->spec->batch;
+    if (room == 0 || work <= room) return 0; /* 0: unknown */
+    return lra_fail(e, "batch %lld needs %s of workspace%s, found %s; a batch of %.0f would fit",
+                    (long long)batch, lra_size_text(need, work),
+                    s->keep == LRA_KEEP_LAYERS ? " although layers are computed again" : "",
+                    lra_size_text(have, room), floor(room / work * (double)batch));
+}
+
+int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)
+{
+    bool automatic = spec->recompute == LRA_RECOMPUTE_AUTO;
+    *s = (lra_session){.spec = spec};
+    s->buckets = lra_buckets_find(spec->data);
+    s->params = lra_params_new(dev, spec->seed);
+    s->logits = lra_alloc_array((size_t)(spec->batch * spec->data->task->n_classes), sizeof(float));
+    s->keep = automatic ? LRA_KEEP_ALL : (lra_keep)spec->recompute;
+    int rc = open_buckets(s, dev, e), fits = rc == 0 ? check_memory(s, e) : 0;
+    while (rc == 0 && fits != 0 && automatic && s->keep < LRA_KEEP_LAYERS) {
+        close_buckets(s);
+        s->keep++;
+        rc = open_buckets(s, dev, e);
+        fits = rc == 0 ? check_memory(s, e) : 0;
+    }
+    if (rc == 0 && fits == 0) return 0;
+    lra_session_close(s);
+    return LRA_FAILED;
+}
+
+void lra_session_close(lra_session *s)
+{
+    close_buckets(s);
+    lra_params_free(s->params);
     lra_free(s->logits);
     *s = (lra_session){0};
 }

@@ -16,11 +16,15 @@ typedef struct {
     lra_bucket_plans plans[LRA_MAX_BUCKETS];
     lra_params *params;
     lra_space *space;
+    lra_keep keep; /* of the training graphs */
     float *logits; /* (B,C) of the last batch */
 } lra_session;
 
+/* Fails when the plans do not fit the memory, and says which batch would. */
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
 void lra_session_close(lra_session *s);
+double lra_session_workspace(const lra_session *s); /* bytes: of the largest plan */
+double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: unknown */
 
 /* One training step; status: loss, gradient norm, applied, skipped in a row. */
 int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, float status[4],

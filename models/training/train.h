@@ -8,6 +8,8 @@
 #include "models/classifier.h"
 #include "models/training/schedule.h"
 
+enum { LRA_RECOMPUTE_AUTO = -1 };
+
 typedef struct {
     const char *folder; /* of the run: checkpoint.h5, best.h5, log.jsonl */
     const char *title;  /* "resconv K=5 seed 0": progress and log */
@@ -23,6 +25,8 @@ typedef struct {
     lra_adamw_spec optimizer;
     bool augment;
     int threads;             /* of every plan; 0: by its work */
+    double memory;           /* bytes for workspace and parameters; 0: what is free */
+    int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: the least that fits the memory */
     bool debug_nodes;        /* check every node of every step */
     double checkpoint_every; /* seconds */
     int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */
@@ -53,6 +57,8 @@ void lra_train_report_free(lra_train_report *r);
 
 typedef struct {
     double step_flops, step_bytes, workspace_bytes, parameter_bytes; /* of the largest bucket */
+    double room_bytes;       /* for the workspace; 0: unknown */
+    lra_keep keep;           /* what is not computed again */
     double seconds_per_step; /* mean over the buckets as often as they occur, measured */
     int64_t steps, parameters;
     lra_buckets buckets;

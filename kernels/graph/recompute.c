@@ -1,0 +1,118 @@
+/* Recomputation: what the backward pass reads again it may compute again, so that the forward pass keeps less.
+ * Which values are kept is decided here; grad.c then lets gradients read copies of the others, which it emits
+ * where they are first needed.  A copy has the inputs, the arguments and so the bits of its original.
+ *
+ *   LRA_KEEP_PRODUCTS  keeps results that cost more than FEW operations per element: a few per cent of time
+ *   LRA_KEEP_LAYERS    cuts the forward pass into segments and keeps what crosses a cut: at most one more
+ *                      forward pass.  With cuts c and segments of s(c) bytes the memory is about
+ *                        sum over c of crossing bytes(c) + max over c of s(c)
+ *                      and the cuts are those that make it least.
+ * Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", sections 3 and 4; where they place
+ * cuts greedily, we place them by dynamic programming for each bound on the longest segment. */
+#include "kernels/graph/graph_impl.h"
+
+#include <math.h>
+
+enum { FEW = 32, MAX_BOUNDS = 64 };
+
+/* ---- values: results of the forward pass that depend on what is differentiated ---------------------------- */
+
+typedef struct {
+    int n;
+    int *id;          /* by position in the order of running */
+    int *last;        /* position of the last reader */
+    double *bytes;    /* of the results at positions below i: n + 1 sums */
+    double *crossing; /* bytes that positions from i on read of those below i: n + 1 */
+} values;
+
+static void free_values(values *v)
+{
+    lra_free(v->id);
+    lra_free(v->last);
+    lra_free(v->bytes);
+    lra_free(v->crossing);
+}
+
+static bool has_memory(const lra_tensor *t)
+{
+    return !(t->op->flags & (LRA_LEAF | LRA_ALIAS));
+}
+
+static values find_values(const lra_graph *g, int last, const bool *on)
+{
+    size_t most = (size_t)last + 2, offset;
+    values v = {.id = lra_alloc_array(most, sizeof(int)),
+                .last = lra_alloc_array(most, sizeof(int)),
+                .bytes = lra_alloc_array(most, sizeof(double)),
+                .crossing = lra_alloc_array(most, sizeof(double))};
+    int *at = lra_alloc_array(most, sizeof *at);
+    for (int id = 0; id <= last; id++) {
+        const lra_tensor *t = g->node[id];
+        if (!on[id] || !has_memory(t)) continue;
+        at[id] = v.n;
+        v.id[v.n] = id;
+        v.last[v.n] = v.n;
+        v.bytes[v.n + 1] = v.bytes[v.n] + (double)lra_bytes(t);
+        v.n++;
+        for (int i = 0; i < t->n_src; i++) {
+            const lra_tensor *x = lra_root(t->src[i], &offset);
+            if (on[x->id] && has_memory(x)) v.last[at[x->id]] = at[id];
+        }
+    }
+    for (int i = 0; i < v.n; i++)
+        for (int c = i + 1; c <= v.last[i]; c++) v.crossing[c] += v.bytes[i + 1] - v.bytes[i];
+    lra_free(at);
+    return v;
+}
+
+/* ---- cuts -------------------------------------------------------------------------------------------------- */
+
+/* The cheapest cuts with segments of at most `bound` bytes: before[i] is the cut before a cut at i.  Returns the
+ * bytes that they keep, INFINITY when one value alone is larger. */
+static double place_cuts(const values *v, double bound, double *kept, int *before)
+{
+    kept[0] = 0;
+    for (int i = 1; i <= v->n; i++) {
+        kept[i] = INFINITY;
+        for (int j = i - 1; j >= 0 && v->bytes[i] - v->bytes[j] <= bound; j--)
+            if (kept[j] < kept[i]) kept[i] = kept[j], before[i] = j;
+        if (i < v->n) kept[i] += v->crossing[i];
+    }
+    return kept[v->n];
+}
+
+/* Marks what crosses the cuts of the best plan, and the last segment: its gradients come at once. */
+static void keep_crossing(const values *v, bool *keep)
+{
+    double *kept = lra_alloc_array((size_t)v->n + 1, sizeof *kept), least = INFINITY, best = 0;
+    int *before = lra_alloc_array((size_t)v->n + 1, sizeof *before);
+    for (int k = 1; k <= MAX_BOUNDS; k++) {
+        double bound = v->bytes[v->n] / k, total = place_cuts(v, bound, kept, before) + bound;
+        if (total < least) least = total, best = bound;
+    }
+    place_cuts(v, best, kept, before);
+    int from = before[v->n];
+    for (int i = from; i < v->n; i++) keep[v->id[i]] = true;
+    for (int cut = from; cut > 0; cut = before[cut])
+        for (int i = 0; i < cut; i++)
+            if (v->last[i] >= cut) keep[v->id[i]] = true;
+    lra_free(kept);
+    lra_free(before);
+}
+
+bool *lra_find_kept(const lra_graph *g, int last, const bool *on)
+{
+    bool *keep = lra_alloc((size_t)last + 1);
+    for (int id = 0; id <= last; id++) /* aliases follow what they are a part of */
+        keep[id] = !on[id] || g->node[id]->op->flags & LRA_LEAF || g->keep == LRA_KEEP_ALL;
+    if (g->keep == LRA_KEEP_ALL) return keep;
+    values v = find_values(g, last, on);
+    if (g->keep == LRA_KEEP_LAYERS) keep_crossing(&v, keep);
+    for (int i = 0; i < v.n && g->keep == LRA_KEEP_PRODUCTS; i++) {
+        const lra_tensor *t = g->node[v.id[i]];
+        keep[t->id] = lra_node_flops(t) > FEW * (double)lra_elements(t);
+    }
+    keep[last] = true;
+    free_values(&v);
+    return keep;
+}
