@@ -8,31 +8,48 @@ typedef struct {
     int64_t T; /* of the source; for the gradient */
 } pool_args;
 
-/* y = row(s) [0,n) of x: (n,D) seen through `kind`; acc: (2,D) */
-static inline void pool_rows(lra_pool_kind kind, const void *x, lra_type t, int64_t n, int64_t D,
-                             real *acc)
+/* acc: (2,D): sum of rows [0,n), block by block, and room for a block. */
+LRA_ROW_FN void sum_rows(lra_type t, const void *x, int64_t n, int64_t D, real *acc)
 {
     real *block = acc + D;
     for (int64_t d = 0; d < D; d++) acc[d] = 0;
-    if (n == 0) return;
-    if (kind == LRA_POOL_MEAN) {
-        for (int64_t first = 0; first < n; first += LRA_ROW_BLOCK) {
-            int64_t last = first + LRA_ROW_BLOCK < n ? first + LRA_ROW_BLOCK : n;
-            for (int64_t d = 0; d < D; d++) block[d] = 0;
-            for (int64_t i = first; i < last; i++)
-                for (int64_t d = 0; d < D; d++) block[d] += t_load(x, t, i * D + d);
-            for (int64_t d = 0; d < D; d++) acc[d] += block[d];
-        }
-        for (int64_t d = 0; d < D; d++) acc[d] /= (real)n;
-        return;
+    for (int64_t first = 0; first < n; first += LRA_ROW_BLOCK) {
+        int64_t last = first + LRA_ROW_BLOCK < n ? first + LRA_ROW_BLOCK : n;
+        for (int64_t d = 0; d < D; d++) block[d] = 0;
+        for (int64_t i = first; i < last; i++)
+            for (int64_t d = 0; d < D; d++) block[d] += t_load(x, t, i * D + d);
+        for (int64_t d = 0; d < D; d++) acc[d] += block[d];
     }
-    int64_t from = kind == LRA_POOL_LAST ? n - 1 : 0;
-    for (int64_t d = 0; d < D; d++) acc[d] = t_load(x, t, from * D + d);
-    for (int64_t i = from + 1; i < n; i++)
+}
+
+/* acc: (2,D): maxima of rows [0,n), n > 0, and the rows of the first of them as int32. */
+LRA_ROW_FN void max_rows(lra_type t, const void *x, int64_t n, int64_t D, real *acc)
+{
+    int32_t *where = (int32_t *)(acc + D);
+    for (int64_t d = 0; d < D; d++) acc[d] = t_load(x, t, d), where[d] = 0;
+    for (int64_t i = 1; i < n; i++)
+#pragma omp simd
         for (int64_t d = 0; d < D; d++) {
             real v = t_load(x, t, i * D + d);
+            where[d] = v > acc[d] ? (int32_t)i : where[d];
             acc[d] = v > acc[d] ? v : acc[d];
         }
+}
+
+/* acc[0..D): rows [0,n) of x seen through `kind`. */
+static inline void pool_rows(lra_pool_kind kind, const void *x, lra_type t, int64_t n, int64_t D,
+                             real *acc)
+{
+    for (int64_t d = 0; d < D; d++) acc[d] = 0;
+    if (n == 0) return;
+    if (kind == LRA_POOL_MEAN) {
+        LRA_BY_TYPE(sum_rows, t, x, n, D, acc);
+        for (int64_t d = 0; d < D; d++) acc[d] /= (real)n;
+    } else if (kind == LRA_POOL_MAX) {
+        LRA_BY_TYPE(max_rows, t, x, n, D, acc);
+    } else {
+        for (int64_t d = 0; d < D; d++) acc[d] = t_load(x, t, (n - 1) * D + d);
+    }
 }
 
 /* sources: x, [length]; scratch: (B,2,D) */
@@ -52,19 +69,24 @@ LRA_BODY(pool)
     }
 }
 
-/* Zeros but where the first maximum of each column of x stands. */
+/* dx, zeros so far, gets dy where the first maximum of each column of x stands.  acc: (2,D) */
 static inline void spread_max(const void *dy, const void *x, lra_type t, int64_t n, int64_t D,
-                              void *dx)
+                              void *dx, real *acc)
 {
-    for (int64_t d = 0; d < D && n > 0; d++) {
-        int64_t best = 0;
-        for (int64_t i = 1; i < n; i++)
-            if (t_load(x, t, i * D + d) > t_load(x, t, best * D + d)) best = i;
-        t_store(dx, t, best * D + d, t_load(dy, t, d));
-    }
+    const int32_t *where = (const int32_t *)(acc + D);
+    if (n == 0) return;
+    LRA_BY_TYPE(max_rows, t, x, n, D, acc);
+    for (int64_t d = 0; d < D; d++) t_store(dx, t, where[d] * D + d, t_load(dy, t, d));
 }
 
-/* sources: dy, [x, of a maximum], [length] */
+LRA_ROW_FN void spread_mean(lra_type t, const void *dy, int64_t n, int64_t D, void *dx)
+{
+    real scale = n ? 1 / (real)n : 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t d = 0; d < D; d++) t_store(dx, t, i * D + d, t_load(dy, t, d) * scale);
+}
+
+/* sources: dy, [x, of a maximum], [length]; scratch of a maximum: (B,2,D) */
 LRA_BODY(pool_grad)
 {
     const pool_args *a = c->y->args;
@@ -78,12 +100,12 @@ LRA_BODY(pool_grad)
         const void *dy = t_at(c->in[0], t, b * D);
         void *dx = t_to(c->out, t, b * T * D);
         int64_t written = a->kind == LRA_POOL_MEAN ? n : 0;
-        real scale = n ? 1 / (real)n : 0;
-        for (int64_t i = 0; i < written; i++)
-            for (int64_t d = 0; d < D; d++) t_store(dx, t, i * D + d, t_load(dy, t, d) * scale);
+        LRA_BY_TYPE(spread_mean, t, dy, written, D, dx);
         memset(t_to(dx, t, written * D), 0, (size_t)(T - written) * row);
         if (a->kind == LRA_POOL_LAST && n > 0) memcpy(t_to(dx, t, (n - 1) * D), dy, row);
-        if (a->kind == LRA_POOL_MAX) spread_max(dy, t_at(c->in[1], t, b * T * D), t, n, D, dx);
+        if (a->kind == LRA_POOL_MAX)
+            spread_max(dy, t_at(c->in[1], t, b * T * D), t, n, D, dx,
+                       (real *)c->scratch + b * 2 * D);
     }
 }
 
@@ -135,6 +157,13 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return 2 * lra_elements(y) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
+static int64_t grad_scratch(const lra_tensor *y, int n_threads)
+{
+    (void)n_threads;
+    if (((const pool_args *)y->args)->kind != LRA_POOL_MAX) return 0;
+    return 2 * lra_elements(y->src[0]) * (int64_t)lra_type_size(lra_real(y->graph));
+}
+
 static double flops(const lra_tensor *y)
 {
     return (double)lra_elements(y->src[0]);
@@ -174,6 +203,7 @@ const lra_op lra_op_pool = {.name = "pool",
 const lra_op lra_op_pool_grad = {.name = "pool_grad",
                                  .flags = LRA_NOGRAD,
                                  .shape = grad_shape,
+                                 .scratch = grad_scratch,
                                  .cpu = LRA_BODIES(pool_grad),
                                  .sample = grad_sample};
 #endif

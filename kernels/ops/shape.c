@@ -63,39 +63,60 @@ LRA_BODY(pad)
     }
 }
 
-/* n elements of `size` bytes, `stride` elements apart in the source */
-static inline void copy_strided(char *to, const char *from, int64_t n, int64_t stride, size_t size)
-{
-    if (stride == 1)
-        memcpy(to, from, (size_t)n * size);
-    else if (size == 4)
-        for (int64_t i = 0; i < n; i++) ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * stride];
-    else if (size == 8)
-        for (int64_t i = 0; i < n; i++) ((uint64_t *)to)[i] = ((const uint64_t *)from)[i * stride];
-    else
-        for (int64_t i = 0; i < n; i++) ((uint16_t *)to)[i] = ((const uint16_t *)from)[i * stride];
-}
+/* to[i to_step + j] = from[j from_step + i]: n x m elements, read and written a cache line at a time. */
+#define TILE_FN(name, type)                                                                        \
+    static inline void name(type *to, const type *from, int64_t n, int64_t m, int64_t to_step,     \
+                            int64_t from_step)                                                     \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            for (int64_t j = 0; j < m; j++) to[i * to_step + j] = from[j * from_step + i];         \
+    }
+TILE_FN(tile16, uint16_t)
+TILE_FN(tile32, uint32_t)
+TILE_FN(tile64, uint64_t)
 
+enum { TILE = 32 };
+
+/* Tile by tile over the last axis of y and the one that is last in x. */
 LRA_BODY(permute)
 {
     const lra_tensor *y = c->y, *x = y->src[0];
     const permute_args *a = y->args;
-    int n = y->shape.n;
-    int64_t width = lra_width(y), rows = lra_rows(y), stride[LRA_MAX_RANK] = {1};
-    size_t size = lra_type_size(y->type);
-    for (int i = 0; i < n; i++) stride[i] = inner(&x->shape, a->axes[i]);
-    int64_t along = n ? stride[n - 1] : 1;
-    const char *in = c->in[0];
-    char *out = c->out;
-#pragma omp parallel for num_threads(c->n_threads) if (rows * width >= LRA_PARALLEL_MIN)
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t from = 0, rest = r;
-        for (int i = n - 2; i >= 0; i--) {
-            from += rest % y->shape.d[i] * stride[i];
-            rest /= y->shape.d[i];
+    int n = y->shape.n, across = n - 1;
+    int64_t step[LRA_MAX_RANK] = {1}, tiles[LRA_MAX_RANK] = {1}, n_tiles = 1;
+    for (int i = 0; i < n; i++) {
+        step[i] = inner(&x->shape, a->axes[i]);
+        if (a->axes[i] == n - 1) across = i;
+    }
+    for (int i = 0; i < n; i++) {
+        bool cut = i == n - 1 || i == across;
+        tiles[i] = cut ? (y->shape.d[i] + TILE - 1) / TILE : y->shape.d[i];
+        n_tiles *= tiles[i];
+    }
+    int64_t size = (int64_t)lra_type_size(y->type), width = lra_width(y);
+    int64_t rows = n ? y->shape.d[across] : 1, row = n ? inner(&y->shape, across) : 1;
+#pragma omp parallel for num_threads(c->n_threads) if (lra_elements(y) >= LRA_PARALLEL_MIN)
+    for (int64_t tile = 0; tile < n_tiles; tile++) {
+        int64_t from = 0, to = 0, rest = tile, at[LRA_MAX_RANK] = {0};
+        for (int i = n - 1; i >= 0; i--) {
+            bool cut = i == n - 1 || i == across;
+            at[i] = rest % tiles[i] * (cut ? TILE : 1);
+            rest /= tiles[i];
+            from += at[i] * step[i];
+            to += at[i] * inner(&y->shape, i);
         }
-        copy_strided(out + r * width * (int64_t)size, in + from * (int64_t)size, width, along,
-                     size);
+        int64_t m = n ? width - at[n - 1] : 1, k = n ? rows - at[across] : 1;
+        m = m < TILE ? m : TILE, k = across == n - 1 ? 1 : k < TILE ? k : TILE;
+        const char *in = (const char *)c->in[0] + from * size;
+        char *out = (char *)c->out + to * size;
+        if (across == n - 1)
+            memcpy(out, in, (size_t)(m * size));
+        else if (size == 4)
+            tile32((uint32_t *)out, (const uint32_t *)in, k, m, row, step[n - 1]);
+        else if (size == 8)
+            tile64((uint64_t *)out, (const uint64_t *)in, k, m, row, step[n - 1]);
+        else
+            tile16((uint16_t *)out, (const uint16_t *)in, k, m, row, step[n - 1]);
     }
 }
 
@@ -305,10 +326,10 @@ lra_tensor *lra_permute(lra_tensor *x, int n, const int *axes)
 
 static lra_tensor *permute_sample(lra_graph *g, int i)
 {
-    static const int axes[][4] = {{1, 0}, {0, 2, 1}, {2, 0, 1}, {0, 2, 1, 3}};
-    const lra_shape s[] = {LRA_SHAPE(3, 5), LRA_SHAPE(2, 5, 3), LRA_SHAPE(2, 3, 7),
-                           LRA_SHAPE(2, 5, 3, 4)};
-    if (i > 3) return NULL;
+    static const int axes[][4] = {{1, 0}, {0, 2, 1}, {2, 0, 1}, {0, 2, 1, 3}, {1, 0}, {2, 1, 0}};
+    const lra_shape s[] = {LRA_SHAPE(3, 5),       LRA_SHAPE(2, 5, 3), LRA_SHAPE(2, 3, 7),
+                           LRA_SHAPE(2, 5, 3, 4), LRA_SHAPE(41, 67),  LRA_SHAPE(35, 2, 1)};
+    if (i > 5) return NULL;
     return lra_permute(lra_sample_input(g, "x", "normal", s[i]), s[i].n, axes[i]);
 }
 
