@@ -1,4 +1,5 @@
-/* Error messages: one line, always terminated, cut with "..." when too long. */
+/* Error messages: one line, always terminated, cut with "..." when too long; control characters, which a damaged
+ * file may bring into a message and from there to a terminal, are shown as '?'. */
 #include "kernels/base/err.h"
 
 #include <errno.h>
@@ -7,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message that was cut shows it. */
-static void mark_cut(char *msg, size_t size, int written)
+/* A message that was cut shows it; written: what snprintf() returned. */
+static void clean(char *msg, size_t size, int written)
 {
     if (written >= (int)size) memcpy(msg + size - 4, "...", 4);
+    for (; *msg; msg++)
+        if ((unsigned char)*msg < ' ' || *msg == 127) *msg = '?';
 }
 
 static void set(lra_err *e, const char *fmt, va_list args)
@@ -18,7 +21,7 @@ static void set(lra_err *e, const char *fmt, va_list args)
     if (!e) return;
     char text[sizeof e->msg]; /* the arguments may point into e->msg */
     int n = vsnprintf(text, sizeof text, fmt, args);
-    mark_cut(text, sizeof text, n);
+    clean(text, sizeof text, n);
     memcpy(e->msg, text, sizeof text);
 }
 
@@ -50,7 +53,7 @@ int lra_fail_in(lra_err *e, const char *fmt, ...)
     set(&context, fmt, args);
     va_end(args);
     int n = snprintf(e->msg, sizeof e->msg, "%s: %s", context.msg, inner.msg);
-    mark_cut(e->msg, sizeof e->msg, n);
+    clean(e->msg, sizeof e->msg, n);
     return LRA_FAILED;
 }
 
@@ -64,7 +67,7 @@ int lra_fail_errno(lra_err *e, const char *fmt, ...)
     set(&what, fmt, args);
     va_end(args);
     int n = snprintf(e->msg, sizeof e->msg, "%s: %s", what.msg, strerror(code));
-    mark_cut(e->msg, sizeof e->msg, n);
+    clean(e->msg, sizeof e->msg, n);
     return LRA_FAILED;
 }
 
