@@ -12,6 +12,7 @@
 #include "datasets/dataset.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "tests/folder.h"
 
 static char *folder; /* of this test, removed at the end */
 
@@ -21,23 +22,6 @@ static int make_folder(void **state)
     lra_err e;
     folder = lra_format("dataset_test.%ld", (long)getpid());
     return lra_folder_make(folder, &e);
-}
-
-static int remove_below(const char *path)
-{
-    char **names = NULL;
-    lra_err e;
-    int n = lra_folder_list(path, &names, &e);
-    for (int i = 0; i < n; i++) {
-        char *below = lra_format("%s/%s", path, names[i]);
-        if (lra_is_folder(below))
-            remove_below(below);
-        else
-            remove(below);
-        lra_free(below);
-    }
-    if (n > 0) lra_names_free(names, n);
-    return rmdir(path);
 }
 
 static int remove_folder(void **state)

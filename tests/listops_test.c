@@ -16,6 +16,7 @@
 #include "datasets/listops_tree.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "tests/real_data.h"
 
 static int value_of(const char *expression, int64_t depth, bool drop)
 {
@@ -189,17 +190,6 @@ static void splits_are_distinct_and_round_trip(void **state)
     lra_sequences_free(&again);
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
     lra_config_free(c);
-}
-
-/* Folder of real data: LRA_SHARED_DATA, or beside the source tree; caller frees; NULL: not there. */
-static char *real_file(const char *name)
-{
-    const char *data = getenv("LRA_SHARED_DATA"), *source = getenv("LRA_SOURCE");
-    char *path = data ? lra_format("%s/%s", data, name)
-                      : lra_format("%s/../shared/data/%s", source ? source : ".", name);
-    if (lra_file_exists(path)) return path;
-    lra_free(path);
-    return NULL;
 }
 
 static void label_first_files(void **state)

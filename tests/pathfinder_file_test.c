@@ -1,0 +1,258 @@
+/* Pathfinder folders: written and read back, metadata as text and as NumPy arrays, what is missing or broken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "datasets/pathfinder_file.h"
+#include "tests/folder.h"
+#include "tests/real_data.h"
+
+enum { ROWS = 12, SEED = 6 };
+
+static char *folder; /* of this test, removed at the end */
+
+static int make_folder(void **state)
+{
+    (void)state;
+    lra_err e;
+    folder = lra_format("pathfinder_file_test.%ld", (long)getpid());
+    return lra_folder_make(folder, &e);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    int rc = remove_below(folder);
+    lra_free(folder);
+    return rc;
+}
+
+/* Batches 0, 2 and 10 of a level folder of easy images; caller frees the path. */
+static char *write_level(const char *name)
+{
+    lra_err e;
+    char *level = lra_format("%s/%s/pathfinder32/curv_baseline", folder, name);
+    lra_pathfinder *g = lra_pathfinder_new(lra_pathfinder_size_find(32), LRA_PATHFINDER_EASY, -1,
+                                           false);
+    static const int64_t batch[] = {0, 2, 10};
+    for (int i = 0; i < 3; i++)
+        if (lra_pathfinder_write_batch(g, level, batch[i], SEED, i * ROWS, ROWS, &e) != 0)
+            fail_msg("%s", e.msg);
+    lra_pathfinder_free(g);
+    return level;
+}
+
+static void written_is_read_in_order(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *level = write_level("order");
+    lra_pathfinder_list list = {0};
+    lra_pathfinder_set set;
+    assert_int_equal(lra_pathfinder_list_read(level, &list, &e), 0);
+    assert_int_equal(list.n, 3 * ROWS);
+    assert_int_equal(list.n_batches, 3);
+    assert_int_equal(list.n_gaps, 8);
+    assert_non_null(strstr(list.path[3 * ROWS - 1], "imgs/10/sample_11.png"));
+    assert_int_equal(lra_pathfinder_set_read(&list, 0, &set, &e), 0);
+    assert_int_equal(set.window, 32);
+    assert_int_equal(set.n, 3 * ROWS);
+    assert_int_equal(set.n_absent + set.n_empty + set.n_broken, 0);
+    lra_pathfinder *g = lra_pathfinder_new(lra_pathfinder_size_find(32), LRA_PATHFINDER_EASY, -1,
+                                           false);
+    lra_pathfinder_sheet *s = lra_pathfinder_sheet_new(g);
+    for (int i = 0; i < 3 * ROWS; i++) {
+        uint8_t pixel[1024];
+        assert_int_equal(lra_pathfinder_image(g, s, SEED, (uint64_t)i, pixel, NULL), set.label[i]);
+        assert_memory_equal(pixel, set.pixel + i * 1024, sizeof pixel);
+    }
+    lra_pathfinder_sheet_free(s);
+    lra_pathfinder_free(g);
+    lra_pathfinder_set_free(&set);
+    lra_pathfinder_list_free(&list);
+    lra_free(level);
+}
+
+static void write_bytes(const char *level, const char *name, const char *bytes, size_t n)
+{
+    lra_err e;
+    char *path = lra_format("%s/%s", level, name);
+    assert_int_equal(lra_file_write(path, bytes, n, &e), 0);
+    lra_free(path);
+}
+
+static void bad_images_are_left_out_and_counted(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *level = write_level("bad"), *gone = lra_format("%s/imgs/2/sample_3.png", level);
+    remove(gone);
+    write_bytes(level, "imgs/0/sample_5.png", "", 0);
+    write_bytes(level, "imgs/0/sample_6.png", "\x89PNG", 4);
+    lra_pathfinder_list list = {0};
+    lra_pathfinder_set set;
+    assert_int_equal(lra_pathfinder_list_read(level, &list, &e), 0);
+    uint64_t before = lra_pathfinder_list_hash(&list);
+    assert_int_equal(lra_pathfinder_set_read(&list, 32, &set, &e), 0);
+    assert_int_equal(set.n, 3 * ROWS - 3);
+    assert_int_equal(set.n_absent, 1);
+    assert_int_equal(set.n_empty, 1);
+    assert_int_equal(set.n_broken, 1);
+    assert_non_null(strstr(set.first_broken, "sample_6.png"));
+    assert_int_equal(set.label[5], list.label[7]);
+    lra_pathfinder_set_free(&set);
+    write_bytes(level, "imgs/0/sample_6.png", "\x89PNX", 4);
+    assert_true(lra_pathfinder_list_hash(&list) != before);
+    /* Images of another size are broken ones. */
+    assert_int_equal(lra_pathfinder_set_read(&list, 64, &set, &e), -1);
+    assert_non_null(strstr(e.msg, "none of 36 images can be read"));
+    lra_pathfinder_set_free(&set);
+    lra_pathfinder_list_free(&list);
+    lra_free(gone);
+    lra_free(level);
+}
+
+/* ---- metadata ----------------------------------------------------------------------------------------- */
+
+static void refuses(const char *text, const char *message)
+{
+    lra_err e = {{0}};
+    lra_pathfinder_list list = {0};
+    assert_int_equal(lra_pathfinder_metadata(text, strlen(text), "f", "m.npy", &list, &e), -1);
+    if (!strstr(e.msg, message)) fail_msg("'%s' lacks '%s'", e.msg, message);
+    lra_pathfinder_list_free(&list);
+}
+
+#define REST "1.0 14 4 2 0.5 1 1"
+
+static void bad_metadata(void **state)
+{
+    (void)state;
+    refuses("imgs/0 sample_0.png 0 1 1.0\n", "'m.npy' row 1 has 5 fields, expected 11");
+    refuses("imgs/0 a.png 0 1 " REST "\nimgs/0 a.png 0 2 " REST "\n",
+            "'m.npy' row 2: label is '2', expected 0 or 1");
+    refuses("imgs/0 a.png 0 1 " REST " 9\n", "more than 11 fields");
+    refuses("../imgs a.png 0 1 " REST "\n", "expected a file below the folder");
+    refuses("/imgs a.png 0 1 " REST "\n", "expected a file below the folder");
+    refuses("imgs a/../../b 0 1 " REST "\n", "expected a file below the folder");
+    refuses("\x93NUMPY", "m.npy");
+    lra_err e;
+    lra_pathfinder_list list = {0};
+    assert_int_equal(lra_pathfinder_metadata("a\0b", 3, "f", "m.npy", &list, &e), -1);
+    assert_non_null(strstr(e.msg, "neither text nor a NumPy file"));
+    /* Line ends of any kind, and empty lines. */
+    const char *good = "imgs/0 a.png 0 1 " REST "\r\n\n  imgs/0\tb.png 1 0 " REST;
+    assert_int_equal(lra_pathfinder_metadata(good, strlen(good), "f", "m.npy", &list, &e), 0);
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.path[1], "f/imgs/0/b.png");
+    assert_int_equal(list.label[0], 1);
+    assert_int_equal(list.label[1], 0);
+    lra_pathfinder_list_free(&list);
+    char *absent = lra_format("%s/absent", folder);
+    assert_int_equal(lra_pathfinder_list_read(absent, &list, &e), -1);
+    lra_free(absent);
+}
+
+/* A table of one row of texts of 16 characters, in UCS-4 as NumPy writes it; returns its size. */
+static size_t numpy_table(char image[1024])
+{
+    enum { HEADER = 118, WIDTH = 16 };
+    static const char *const field[] = {"imgs/7", "sample_4.png", "4", "1", "1.0", "14", "4",
+                                        "2",      "0.5",          "1", "1"};
+    memset(image, 0, 1024);
+    memcpy(image, "\x93NUMPY\1\0", 8);
+    image[8] = HEADER;
+    int n = snprintf(image + 10, HEADER,
+                     "{'descr': '<U16', 'fortran_order': False, 'shape': (1, 11), }");
+    memset(image + 10 + n, ' ', (size_t)(HEADER - n));
+    image[10 + HEADER - 1] = '\n';
+    for (int k = 0; k < 11; k++)
+        for (size_t c = 0; field[k][c]; c++)
+            image[10 + HEADER + (k * WIDTH + (int)c) * 4] = field[k][c];
+    return 10 + HEADER + 11 * WIDTH * 4;
+}
+
+static void numpy_metadata(void **state)
+{
+    (void)state;
+    lra_err e;
+    char image[1024];
+    size_t n = numpy_table(image);
+    lra_pathfinder_list list = {0};
+    if (lra_pathfinder_metadata(image, n, "f", "m.npy", &list, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(list.n, 1);
+    assert_string_equal(list.path[0], "f/imgs/7/sample_4.png");
+    assert_int_equal(list.label[0], 1);
+    lra_pathfinder_list_free(&list);
+    for (size_t cut = 0; cut < n; cut++) {
+        char *part = lra_alloc(cut + 1);
+        memcpy(part, image, cut);
+        lra_pathfinder_metadata(part, cut, "f", "m.npy", &list, &e);
+        lra_pathfinder_list_free(&list);
+        lra_free(part);
+    }
+    for (size_t at = 0; at < n; at++)
+        for (int value = 0; value < 256; value += 51) {
+            char old = image[at];
+            image[at] = (char)value;
+            lra_pathfinder_metadata(image, n, "f", "m.npy", &list, &e);
+            lra_pathfinder_list_free(&list);
+            image[at] = old;
+        }
+}
+
+/* ---- real data ---------------------------------------------------------------------------------------- */
+
+static void real_sample(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *sample = real_file("pathfinder/sample");
+    if (!sample) skip();
+    char *level = lra_pathfinder_find(sample, 32, 2, 0);
+    assert_non_null(level);
+    assert_null(lra_pathfinder_find(sample, 32, 0, 0));
+    assert_null(lra_pathfinder_find(sample, 64, 2, 0));
+    assert_null(lra_pathfinder_find(sample, 32, 2, 1));
+    lra_pathfinder_list text = {0}, numpy = {0};
+    lra_pathfinder_set set;
+    assert_int_equal(lra_pathfinder_list_read(level, &text, &e), 0);
+    char *path = lra_format("%s/numpy_metadata_0.npy", sample);
+    size_t n;
+    char *bytes = lra_file_read(path, 1 << 20, &n, &e);
+    assert_int_equal(lra_pathfinder_metadata(bytes, n, level, path, &numpy, &e), 0);
+    assert_int_equal(text.n, 20);
+    assert_int_equal(numpy.n, 20);
+    for (int i = 0; i < 20; i++) {
+        assert_string_equal(text.path[i], numpy.path[i]);
+        assert_int_equal(text.label[i], numpy.label[i]);
+    }
+    assert_int_equal(lra_pathfinder_set_read(&text, 0, &set, &e), 0);
+    assert_int_equal(set.n, 20);
+    assert_int_equal(set.window, 32);
+    lra_free_large(bytes);
+    lra_free(path);
+    lra_pathfinder_set_free(&set);
+    lra_pathfinder_list_free(&text);
+    lra_pathfinder_list_free(&numpy);
+    lra_free(level);
+    lra_free(sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(written_is_read_in_order),
+        cmocka_unit_test(bad_images_are_left_out_and_counted),
+        cmocka_unit_test(bad_metadata),
+        cmocka_unit_test(numpy_metadata),
+        cmocka_unit_test(real_sample),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
