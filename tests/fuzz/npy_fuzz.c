@@ -20,7 +20,8 @@ bool lra_fuzz_seed(int i, lra_text *to)
     };
     if (i >= (int)(sizeof seeds / sizeof *seeds)) return false;
     size_t length = strlen(seeds[i].header) + 1;
-    const unsigned char start[] = {seeds[i].major, 0, length & 255, length >> 8, 0, 0};
+    const unsigned char start[] = {(unsigned char)seeds[i].major, 0, (unsigned char)(length & 255),
+                                   (unsigned char)(length >> 8),  0, 0};
     lra_text_bytes(to, "\x93NUMPY", 6);
     lra_text_bytes(to, start, seeds[i].major == 1 ? 4 : 6);
     lra_text_add(to, "%s\n", seeds[i].header);
