@@ -144,10 +144,11 @@ static int read_array(lra_h5 *f, const char *path, lra_h5_type type, size_t size
 {
     lra_h5_info info;
     if (lra_h5_find(f, path, &info, e) != 0) return LRA_FAILED;
-    if (info.rank != 1 || info.n > (int64_t)1 << 36)
-        return lra_fail(e, "'%s' is not a list of sensible length", path);
+    if (info.rank != 1 || info.type != type || info.n > (int64_t)1 << 36)
+        return lra_fail(e, "'%s' is not a list of the expected type and of sensible length", path);
+    *data = lra_try_array(info.n + 1, size, path, e);
+    if (!*data) return LRA_FAILED;
     *n = info.n;
-    *data = lra_alloc_array((size_t)info.n + 1, size);
     return lra_h5_get(f, path, type, 1, info.dims, *data, e);
 }
 
@@ -179,12 +180,29 @@ static int read_split(lra_h5 *f, int s, lra_dataset *d, lra_err *e)
     return rc;
 }
 
+/* The file of another task or of other parameters may have been copied here. */
+static int check_origin(const lra_dataset *d, lra_h5 *f, lra_err *e)
+{
+    char *task = lra_h5_attr_text(f, "/", "task", e);
+    char *config = task ? lra_h5_get_text(f, "/config", e) : NULL;
+    char *wanted = lra_config_lines(d->config);
+    int rc = config ? 0 : LRA_FAILED;
+    if (rc == 0 && strcmp(task, d->task->name) != 0)
+        rc = lra_fail(e, "it holds '%s', expected '%s'", task, d->task->name);
+    if (rc == 0 && strcmp(config, wanted) != 0)
+        rc = lra_fail(e, "it was made with other parameters than its name says");
+    lra_free(task);
+    lra_free(config);
+    lra_free(wanted);
+    return rc;
+}
+
 static int read_parts(lra_dataset *d, const char *path, lra_err *e)
 {
     lra_h5 *f = lra_h5_open(path, "data", e);
     if (!f) return LRA_FAILED;
     char *stored = lra_h5_attr_text(f, "/", "fingerprint", e);
-    int rc = stored ? 0 : LRA_FAILED;
+    int rc = stored ? check_origin(d, f, e) : LRA_FAILED;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = read_split(f, s, d, e);
     if (rc == 0) fingerprint(d);
     if (rc == 0 && strcmp(stored, d->fingerprint) != 0)

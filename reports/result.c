@@ -117,6 +117,27 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
+/* Numbers that tables and figures rely on. */
+static int check_fields(const lra_result *r, lra_err *e)
+{
+    const struct {
+        const char *name;
+        int64_t value, least;
+    } bounds[] = {{"seed", r->seed, 0},
+                  {"kernel", r->kernel, 0},
+                  {"reach", r->reach, -1},
+                  {"steps", r->steps, 0},
+                  {"max_length", r->max_length, 1},
+                  {"parameters", r->parameters, 0},
+                  {"skipped", r->skipped, 0},
+                  {"best_epoch", r->best_epoch, -1}};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        if (bounds[i].value < bounds[i].least || bounds[i].value > (int64_t)1 << 60)
+            return lra_fail(e, "'%s' is %lld, expected %lld to 2^60", bounds[i].name,
+                            (long long)bounds[i].value, (long long)bounds[i].least);
+    return 0;
+}
+
 static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
 {
     lra_h5_info logits;
@@ -124,9 +145,12 @@ static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
     if (logits.rank != 2 || logits.dims[0] < 1 || logits.dims[0] > MAX_ROWS || logits.dims[1] < 1 ||
         logits.dims[1] > MAX_CLASSES)
         return lra_fail(e, "'/test/logits' is no table of sensible size");
+    if (logits.type != LRA_H5_F32) return lra_fail(e, "'/test/logits' does not hold float32");
     r->n = logits.dims[0], r->n_classes = logits.dims[1];
-    r->logits = lra_alloc_array((size_t)logits.n, sizeof *r->logits);
-    r->label = lra_alloc_array((size_t)r->n, sizeof *r->label);
+    r->logits = lra_try_array(logits.n, sizeof *r->logits, "/test/logits", e);
+    if (!r->logits) return LRA_FAILED;
+    r->label = lra_try_array(r->n, sizeof *r->label, "/test/label", e);
+    if (!r->label) return LRA_FAILED;
     if (lra_h5_get(f, "/test/logits", LRA_H5_F32, 2, logits.dims, r->logits, e) != 0)
         return LRA_FAILED;
     if (lra_h5_get(f, "/test/label", LRA_H5_I32, 1, &r->n, r->label, e) != 0) return LRA_FAILED;
@@ -141,10 +165,12 @@ static int read_history(lra_result *r, lra_h5 *f, lra_err *e)
 {
     lra_h5_info info;
     if (lra_h5_find(f, "/history", &info, e) != 0) return LRA_FAILED;
-    if (info.rank != 2 || info.dims[0] > MAX_ROWS || info.dims[1] != COLUMNS)
-        return lra_fail(e, "'/history' is not a table of %d columns", COLUMNS);
+    if (info.rank != 2 || info.type != LRA_H5_F64 || info.dims[0] > MAX_ROWS ||
+        info.dims[1] != COLUMNS)
+        return lra_fail(e, "'/history' is not a table of %d columns of float64", COLUMNS);
     r->n_epochs = info.dims[0];
-    r->history = lra_alloc_array((size_t)info.n + 1, sizeof *r->history);
+    r->history = lra_try_array(info.n + 1, sizeof *r->history, "/history", e);
+    if (!r->history) return LRA_FAILED;
     return lra_h5_get(f, "/history", LRA_H5_F64, 2, info.dims, r->history, e);
 }
 
@@ -156,10 +182,15 @@ static int read_baselines(lra_result *r, lra_h5 *f, lra_err *e)
     if (n > LRA_MAX_BASELINES) rc = lra_fail(e, "%d baselines, at most %d", n, LRA_MAX_BASELINES);
     for (int b = 0; b < n && rc == 0; b++) {
         char *path = lra_format("/baseline/%s", names[b]);
-        r->baseline[b] = lra_alloc_array((size_t)r->n, sizeof(int32_t));
+        r->baseline[b] = lra_try_array(r->n, sizeof(int32_t), path, e);
         r->baseline_name[b] = lra_copy_text(names[b]);
         r->n_baselines++;
-        rc = lra_h5_get(f, path, LRA_H5_I32, 1, &r->n, r->baseline[b], e);
+        rc = r->baseline[b] ? lra_h5_get(f, path, LRA_H5_I32, 1, &r->n, r->baseline[b], e)
+                            : LRA_FAILED;
+        for (int64_t i = 0; i < r->n && rc == 0; i++)
+            if (r->baseline[b][i] < 0 || r->baseline[b][i] >= r->n_classes)
+                rc = lra_fail(e, "'%s': %d, expected 0 to %lld", path, r->baseline[b][i],
+                              (long long)r->n_classes - 1);
         lra_free(path);
     }
     if (n > 0) lra_h5_free_names(names, n);
@@ -172,6 +203,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (!f) return NULL;
     lra_result *r = lra_alloc(sizeof *r);
     int rc = read_fields(r, f, e);
+    if (rc == 0) rc = check_fields(r, e);
     if (rc == 0) rc = read_history(r, f, e);
     if (rc == 0) rc = read_test(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);

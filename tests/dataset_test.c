@@ -126,6 +126,27 @@ static void changed_caches_are_refused(void **state)
     lra_config_free(c);
 }
 
+/* A whole file of other parameters under the name of these. */
+static void copied_caches_are_refused(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_config *c = tiny();
+    char *here = lra_format("%s/here", folder), *there = lra_format("%s/there", folder);
+    lra_dataset_free(lra_dataset_open(&lra_task_listops, c, here, NULL, &e));
+    lra_config_set(c, "data-seed", "1");
+    lra_dataset_free(lra_dataset_open(&lra_task_listops, c, there, NULL, &e));
+    char *from = cache_of(here), *to = cache_of(there);
+    assert_int_equal(rename(from, to), 0);
+    assert_null(lra_dataset_open(&lra_task_listops, c, there, NULL, &e));
+    assert_non_null(strstr(e.msg, "other parameters than its name says"));
+    lra_free(from);
+    lra_free(to);
+    lra_free(here);
+    lra_free(there);
+    lra_config_free(c);
+}
+
 static void imports_follow_their_files(void **state)
 {
     (void)state;
@@ -169,9 +190,8 @@ static void names_are_suggested(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_again_is_the_same),
-        cmocka_unit_test(changed_caches_are_refused),
-        cmocka_unit_test(imports_follow_their_files),
+        cmocka_unit_test(read_again_is_the_same),    cmocka_unit_test(changed_caches_are_refused),
+        cmocka_unit_test(copied_caches_are_refused), cmocka_unit_test(imports_follow_their_files),
         cmocka_unit_test(names_are_suggested),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

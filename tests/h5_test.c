@@ -284,6 +284,78 @@ static void nothing_leads_out_of_the_file(void **state)
     lra_h5_close(f);
 }
 
+/* Adds a dataset of the library's own making to a file of ours. */
+static void add_dataset(const char *path, int rank, const hsize_t *dims, hid_t list, hid_t type)
+{
+    hid_t id = H5Fopen(bad, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(id >= 0);
+    hid_t space = H5Screate_simple(rank, dims, NULL);
+    hid_t set = H5Dcreate2(id, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Fclose(id);
+}
+
+/* An extent that nobody has stored, chunks larger than memory, a filter of another kind, rank 9; all in files
+ * of a few kilobytes. */
+static void what_is_not_stored_is_not_allocated(void **state)
+{
+    (void)state;
+    const hsize_t huge = (hsize_t)1 << 36, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, four = 4,
+                  wide = (hsize_t)1 << 28;
+    lra_h5 *made = lra_h5_create(bad, "data", &err);
+    assert_non_null(made);
+    assert_int_equal(lra_h5_commit(made, &err), 0);
+    hid_t chunked = H5Pcreate(H5P_DATASET_CREATE), filtered = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(chunked, 1, &four);
+    H5Pset_chunk(filtered, 1, &four);
+    H5Pset_nbit(filtered);
+    add_dataset("/huge", 1, &huge, chunked, H5T_STD_U8LE);
+    add_dataset("/filtered", 1, &four, filtered, H5T_STD_I32LE);
+    H5Pset_chunk(chunked, 1, &wide);
+    add_dataset("/wide", 1, &wide, chunked, H5T_STD_U8LE);
+    add_dataset("/nine", 9, nine, H5P_DEFAULT, H5T_IEEE_F32LE);
+    add_dataset("/never", 1, &four, H5P_DEFAULT, H5T_IEEE_F32LE);
+    H5Pclose(chunked);
+    H5Pclose(filtered);
+    lra_h5 *f = lra_h5_open(bad, "data", &err);
+    assert_non_null(f);
+    static const char *const paths[] = {"/huge", "/filtered", "/wide", "/nine", "/never"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        lra_h5_info info;
+        if (lra_h5_find(f, paths[i], &info, &err) == 0) fail_msg("%s is accepted", paths[i]);
+        assert_non_null(strstr(err.msg, "is stored in a way that is not accepted"));
+    }
+    assert_null(lra_h5_get_text(f, "/huge", &err));
+    lra_h5_close(f);
+}
+
+/* The library would convert any number, and cut those that do not fit. */
+static void attributes_have_the_type_that_is_written(void **state)
+{
+    (void)state;
+    const uint64_t large = UINT64_MAX;
+    int64_t whole_number;
+    double real;
+    lra_h5 *made = lra_h5_create(bad, "data", &err);
+    assert_non_null(made);
+    assert_int_equal(lra_h5_commit(made, &err), 0);
+    hid_t id = H5Fopen(bad, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+    hid_t a = H5Acreate2(id, "large", H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(a, H5T_NATIVE_UINT64, &large);
+    H5Aclose(a);
+    H5Sclose(space);
+    H5Fclose(id);
+    lra_h5 *f = lra_h5_open(bad, "data", &err);
+    assert_non_null(f);
+    assert_int_equal(lra_h5_get_int(f, "/", "large", &whole_number, &err), -1);
+    assert_non_null(strstr(err.msg, "another type"));
+    assert_int_equal(lra_h5_get_real(f, "/", "lra.format", &real, &err), -1);
+    assert_null(lra_h5_attr_text(f, "/", "lra.format", &err));
+    lra_h5_close(f);
+}
+
 /* ---- writing -------------------------------------------------------------------------------------- */
 
 static void an_abandoned_file_leaves_the_old_one(void **state)
@@ -337,6 +409,8 @@ int main(void)
         cmocka_unit_test(a_newer_format_is_refused),
         cmocka_unit_test(wrong_shapes_and_types_are_refused),
         cmocka_unit_test(nothing_leads_out_of_the_file),
+        cmocka_unit_test(what_is_not_stored_is_not_allocated),
+        cmocka_unit_test(attributes_have_the_type_that_is_written),
         cmocka_unit_test(an_abandoned_file_leaves_the_old_one),
         cmocka_unit_test(a_full_disk_leaves_the_old_one),
     };

@@ -6,7 +6,12 @@
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
 
-enum { TEXT_MAX = 64 << 20 };
+enum {
+    TEXT_MAX = 64 << 20,
+    CHUNK_MAX = 64 << 20,
+    CHILDREN_MAX = 100000,
+    DEFLATE_MOST = 1032 /* no deflated byte stands for more */
+};
 
 static hid_t open_file(const char *path)
 {
@@ -95,12 +100,43 @@ static lra_h5_type type_of(hid_t set)
     return found;
 }
 
-static bool stored_inside(hid_t set)
+/* Filters that the library has without plug-ins and that cannot grow without bounds. */
+static bool known_filters(hid_t list)
 {
-    hid_t list = H5Dget_create_plist(set);
-    bool inside = list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL &&
-                  H5Pget_external_count(list) == 0;
+    int n = H5Pget_nfilters(list);
+    for (int i = 0; i < n; i++) {
+        unsigned flags;
+        size_t n_values = 0;
+        H5Z_filter_t id = H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, 0, NULL, NULL);
+        if (id != H5Z_FILTER_DEFLATE && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32)
+            return false;
+    }
+    return n >= 0;
+}
+
+static bool small_chunks(hid_t list, size_t element)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    int rank = H5Pget_chunk(list, H5S_MAX_RANK, chunk);
+    double bytes = (double)element;
+    for (int i = 0; i < rank; i++) bytes *= (double)chunk[i];
+    return rank >= 1 && rank <= LRA_H5_MAX_RANK && bytes <= CHUNK_MAX;
+}
+
+/* Inside the file, without surprises, and with as many bytes as its extent can come from: an extent that
+ * nobody has stored would be memory that nobody has paid for. */
+static bool stored_inside(hid_t set, const lra_h5_info *info)
+{
+    hid_t list = H5Dget_create_plist(set), type = H5Dget_type(set);
+    size_t element = type >= 0 ? H5Tget_size(type) : 0;
+    H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
+    bool inside = element > 0 && known_filters(list) && H5Pget_external_count(list) == 0 &&
+                  (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT ||
+                   (layout == H5D_CHUNKED && small_chunks(list, element))) &&
+                  (double)info->n * (double)element <=
+                      (double)H5Dget_storage_size(set) * DEFLATE_MOST;
     if (list >= 0) H5Pclose(list);
+    if (type >= 0) H5Tclose(type);
     return inside;
 }
 
@@ -133,7 +169,7 @@ static hid_t open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
     hid_t set = H5Dopen2(f->id, path, H5P_DEFAULT);
     if (set < 0) {
         lra_h5_fail(f, path, e);
-    } else if (!stored_inside(set) || describe(set, info) != 0) {
+    } else if (describe(set, info) != 0 || !stored_inside(set, info)) {
         lra_fail(e, "'%s': '%s' is stored in a way that is not accepted", f->path, path);
         H5Dclose(set);
         set = -1;
@@ -195,12 +231,12 @@ char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e)
 {
     lra_h5_info info;
     if (lra_h5_find(f, path, &info, e) != 0) return NULL;
-    if (info.rank != 1 || info.n > TEXT_MAX) {
+    if (info.rank != 1 || info.n > TEXT_MAX || info.type != LRA_H5_U8) {
         lra_fail(e, "'%s': '%s' is not a text", f->path, path);
         return NULL;
     }
-    char *text = lra_alloc((size_t)info.n + 1);
-    if (lra_h5_get(f, path, LRA_H5_U8, 1, info.dims, text, e) == 0) return text;
+    char *text = lra_try_array(info.n + 1, 1, path, e);
+    if (text && lra_h5_get(f, path, LRA_H5_U8, 1, info.dims, text, e) == 0) return text;
     lra_free(text);
     return NULL;
 }
@@ -212,8 +248,9 @@ bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name)
     return lra_h5_has(f, path) && H5Aexists_by_name(f->id, path, name, H5P_DEFAULT) > 0;
 }
 
-/* Opens the attribute, whose type class and scalar shape must be as expected. */
-static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, H5T_class_t kind,
+/* Opens the attribute, which must be one value of the type that we write: H5T_C_S1 stands for texts of any
+ * fixed length. */
+static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, hid_t expected,
                             lra_err *e)
 {
     if (!lra_h5_has_attr(f, path, name)) {
@@ -226,9 +263,10 @@ static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, H5T_c
         return -1;
     }
     hid_t type = H5Aget_type(a), space = H5Aget_space(a);
-    bool ok = type >= 0 && space >= 0 && H5Tget_class(type) == kind &&
-              H5Sget_simple_extent_npoints(space) == 1 &&
-              (kind != H5T_STRING || H5Tis_variable_str(type) == 0);
+    bool same = expected == H5T_C_S1
+                    ? H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0
+                    : H5Tequal(type, expected) > 0;
+    bool ok = same && space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
     if (type >= 0) H5Tclose(type);
     if (space >= 0) H5Sclose(space);
     if (ok) return a;
@@ -237,10 +275,10 @@ static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, H5T_c
     return -1;
 }
 
-static int get_number(lra_h5 *f, const char *path, const char *name, H5T_class_t kind, hid_t type,
+static int get_number(lra_h5 *f, const char *path, const char *name, hid_t stored, hid_t type,
                       void *value, lra_err *e)
 {
-    hid_t a = open_attribute(f, path, name, kind, e);
+    hid_t a = open_attribute(f, path, name, stored, e);
     if (a < 0) return LRA_FAILED;
     int rc = H5Aread(a, type, value) < 0 ? lra_h5_fail(f, name, e) : 0;
     H5Aclose(a);
@@ -249,22 +287,27 @@ static int get_number(lra_h5 *f, const char *path, const char *name, H5T_class_t
 
 int lra_h5_get_int(lra_h5 *f, const char *path, const char *name, int64_t *value, lra_err *e)
 {
-    return get_number(f, path, name, H5T_INTEGER, H5T_NATIVE_INT64, value, e);
+    return get_number(f, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, value, e);
 }
 
 int lra_h5_get_real(lra_h5 *f, const char *path, const char *name, double *value, lra_err *e)
 {
-    return get_number(f, path, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, value, e);
+    return get_number(f, path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, value, e);
 }
 
 char *lra_h5_attr_text(lra_h5 *f, const char *path, const char *name, lra_err *e)
 {
-    hid_t a = open_attribute(f, path, name, H5T_STRING, e);
+    hid_t a = open_attribute(f, path, name, H5T_C_S1, e);
     if (a < 0) return NULL;
     hid_t type = H5Aget_type(a);
     size_t n = H5Tget_size(type);
-    char *text = n <= TEXT_MAX ? lra_alloc(n + 1) : NULL;
-    if (!text || H5Aread(a, type, text) < 0) {
+    char *text = NULL;
+    if (n > TEXT_MAX)
+        lra_fail(e, "'%s': attribute '%s' has %zu bytes, at most %d are accepted", f->path, name, n,
+                 TEXT_MAX);
+    else
+        text = lra_try_array((int64_t)n + 1, 1, name, e);
+    if (text && H5Aread(a, type, text) < 0) {
         lra_h5_fail(f, name, e);
         lra_free(text);
         text = NULL;
@@ -285,7 +328,8 @@ static herr_t add_child(hid_t group, const char *name, const H5L_info_t *link, v
 {
     (void)group;
     children *c = to;
-    if (link->type != H5L_TYPE_HARD || c->n >= 100000) return 0;
+    if (link->type != H5L_TYPE_HARD) return 0;
+    if (c->n == CHILDREN_MAX) return -1;
     c->names = lra_resize(c->names, (size_t)(c->n + 1) * sizeof *c->names);
     c->names[c->n++] = lra_copy_text(name);
     return 0;

@@ -65,12 +65,18 @@ static int read_history(lra_run_state *now, lra_h5 *f, lra_err *e)
 {
     lra_h5_info info;
     if (lra_h5_find(f, "/history", &info, e) != 0) return LRA_FAILED;
-    if (info.rank != 2 || info.dims[0] > 1 << 20) return lra_fail(e, "the history is no table");
-    int64_t n = info.dims[0], dims[] = {n, COLUMNS};
-    double *v = lra_alloc_array((size_t)n * COLUMNS + 1, sizeof *v);
-    int rc = lra_h5_get(f, "/history", LRA_H5_F64, 2, dims, v, e);
+    if (info.rank != 2 || info.type != LRA_H5_F64 || info.dims[0] > 1 << 20 ||
+        info.dims[1] != COLUMNS)
+        return lra_fail(e, "'/history' is not a table of %d columns of float64", COLUMNS);
+    int64_t n = info.dims[0];
+    double *v = lra_try_array(info.n + 1, sizeof *v, "/history", e);
+    if (!v) return LRA_FAILED;
+    int rc = lra_h5_get(f, "/history", LRA_H5_F64, 2, info.dims, v, e);
+    for (int64_t i = 0; i < n && rc == 0; i++)
+        if (!(v[i * COLUMNS] >= 0 && v[i * COLUMNS] < 9e15))
+            rc = lra_fail(e, "'/history': step %g of epoch %lld", v[i * COLUMNS], (long long)i);
     now->n_epochs = rc == 0 ? n : 0;
-    now->history = lra_alloc_array((size_t)n + 1, sizeof *now->history);
+    now->history = lra_alloc_array((size_t)now->n_epochs + 1, sizeof *now->history);
     for (int64_t i = 0; i < now->n_epochs; i++) {
         const double *r = v + i * COLUMNS;
         now->history[i] = (lra_epoch_record){i, (int64_t)r[0], r[1], r[2], r[3], r[4], r[5], r[6]};
@@ -114,6 +120,20 @@ static int check_config(const char *path, const char *stored, const char *wanted
                     (int)strcspn(stored, "\n"), stored, (int)strcspn(wanted, "\n"), wanted);
 }
 
+/* Counts that no run can have written. */
+static int check_state(const lra_run_state *now, const whole w[N_WHOLE], lra_err *e)
+{
+    for (int i = 0; i < N_WHOLE; i++) {
+        int64_t least = w[i].value == &now->best_epoch ? -1 : 0;
+        if (*w[i].value < least || *w[i].value > (int64_t)1 << 60)
+            return lra_fail(e, "'%s' is %lld, expected %lld to 2^60", w[i].name,
+                            (long long)*w[i].value, (long long)least);
+    }
+    if (now->n_epochs == now->epoch && now->best_epoch < now->n_epochs) return 0;
+    return lra_fail(e, "epoch %lld, best epoch %lld and %lld epochs of history do not fit together",
+                    (long long)now->epoch, (long long)now->best_epoch, (long long)now->n_epochs);
+}
+
 static int read_state(const lra_train_spec *s, const char *path, lra_run_state *now, lra_params *p,
                       lra_h5 *f, lra_err *e)
 {
@@ -134,6 +154,7 @@ static int read_state(const lra_train_spec *s, const char *path, lra_run_state *
     for (int i = 0; i < N_FRACTION && rc == 0; i++)
         rc = lra_h5_get_real(f, "/", r[i].name, r[i].value, e);
     if (rc == 0) rc = read_history(now, f, e);
+    if (rc == 0) rc = check_state(now, w, e);
     return rc == 0 ? lra_params_read(p, f, e) : rc;
 }
 
