@@ -1,6 +1,7 @@
 /* Feeds a fuzz target without libFuzzer.
- *   replay_NAME              the seeds, all their truncations, and every single-bit flip (large seeds: one bit of
- *                            every byte)
+ *   replay_NAME              the seeds, all their truncations, and every single-bit flip (of seeds above 2 KiB an
+ *                            even choice)
+ *   replay_NAME --all        without exception
  *   replay_NAME --write DIR  writes the seeds as files
  *   replay_NAME FILE...      what a fuzzer has found */
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "kernels/base/file.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { LARGE = 2048, MAX_FILE = 1 << 26 };
+enum { LARGE = 2048, CHOICE = 150, MAX_FILE = 1 << 26 };
 
 /* Exactly n bytes, so that the address sanitizer sees every read beyond them. */
 static void feed(const char *bytes, size_t n)
@@ -19,13 +20,14 @@ static void feed(const char *bytes, size_t n)
     lra_free(copy);
 }
 
-static long damage(lra_text *seed)
+static long damage(lra_text *seed, bool all)
 {
     long runs = 1;
+    bool choose = !all && seed->n > LARGE;
+    size_t cuts = choose ? seed->n / CHOICE : 1, bits = choose ? 8 * seed->n / CHOICE | 1 : 1;
     feed(seed->s, seed->n);
-    for (size_t cut = 0; cut < seed->n; cut++, runs++) feed(seed->s, cut);
-    size_t step = seed->n > LARGE ? 9 : 1;
-    for (size_t bit = 0; bit < 8 * seed->n; bit += step, runs++) {
+    for (size_t cut = 0; cut < seed->n; cut += cuts, runs++) feed(seed->s, cut);
+    for (size_t bit = 0; bit < 8 * seed->n; bit += bits, runs++) {
         seed->s[bit / 8] = (char)(seed->s[bit / 8] ^ (1 << bit % 8));
         feed(seed->s, seed->n);
         seed->s[bit / 8] = (char)(seed->s[bit / 8] ^ (1 << bit % 8));
@@ -57,10 +59,11 @@ int main(int argc, char **argv)
 {
     lra_err e = {{0}};
     bool write = argc == 3 && strcmp(argv[1], "--write") == 0;
+    bool all = argc == 2 && strcmp(argv[1], "--all") == 0, seeds = argc == 1 || all || write;
     int rc = 0, n_seeds = 0;
     long runs = 0;
-    for (int i = 1; i < argc && !write && rc == 0; i++) rc = replay_file(argv[i], &e);
-    for (lra_text seed = {0}; (argc == 1 || write) && rc == 0; lra_text_free(&seed), n_seeds++) {
+    for (int i = 1; i < argc && !seeds && rc == 0; i++) rc = replay_file(argv[i], &e);
+    for (lra_text seed = {0}; seeds && rc == 0; lra_text_free(&seed), n_seeds++) {
         lra_text_bytes(&seed, "", 0);
         if (!lra_fuzz_seed(n_seeds, &seed)) {
             lra_text_free(&seed);
@@ -69,9 +72,9 @@ int main(int argc, char **argv)
         if (write)
             rc = write_seed(argv[2], n_seeds, &seed, &e);
         else
-            runs += damage(&seed);
+            runs += damage(&seed, all);
     }
     if (rc != 0) fprintf(stderr, "%s: %s\n", argv[0], e.msg);
-    if (argc == 1) printf("%d seeds, %ld inputs\n", n_seeds, runs);
-    return rc != 0 || (argc == 1 && n_seeds == 0);
+    if (runs) printf("%d seeds, %ld inputs\n", n_seeds, runs);
+    return rc != 0 || (seeds && n_seeds == 0);
 }

@@ -1,0 +1,224 @@
+/* Tiny files of a run. */
+#include "tests/own_files.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "kernels/cpu/device.h"
+#include "models/training/checkpoint.h"
+#include "models/training/session.h"
+#include "reports/result.h"
+
+const char *const own_names[OWN_KINDS] = {"data", "checkpoint", "best", "result"};
+
+static char folder[64], *paths[OWN_KINDS];
+static lra_config *task, *model;
+static lra_dataset *data;
+static lra_device device;
+static lra_train_spec spec;
+static lra_session session;
+static lra_epoch_record epochs[2] = {{0, 8, 2.5, 0.1, 2.25, 0.125, 0.004, 1.5},
+                                     {1, 16, 1.5, 0.2, 1.25, 0.225, 0.002, 3.25}};
+
+static void must(int rc, const lra_err *e)
+{
+    if (rc != 0) LRA_BUG("%s", e->msg);
+}
+
+static void write_checkpoint(lra_err *e)
+{
+    lra_run_state now = {.epoch = 2,
+                         .batch = 3,
+                         .step = 19,
+                         .skipped = 1,
+                         .schedule = {0.5, 0.225, 1},
+                         .loss_sum = 12.5,
+                         .correct = 7,
+                         .seen = 24,
+                         .best_val_accuracy = 0.225,
+                         .best_epoch = 1,
+                         .seconds = 4.75,
+                         .log_bytes = 321,
+                         .history = epochs,
+                         .n_epochs = 2};
+    must(lra_checkpoint_write(&spec, &now, session.params, e), e);
+    must(lra_best_write(&spec, 1, 0.225, session.params, e), e);
+}
+
+static void write_result(lra_err *e)
+{
+    float logits[6 * 10];
+    int32_t label[6], guess[6];
+    double history[2 * 7];
+    for (int i = 0; i < 60; i++) logits[i] = (float)(i * i % 17) / 4;
+    for (int i = 0; i < 6; i++) label[i] = i % 4, guess[i] = 9 - i;
+    for (int i = 0; i < 14; i++) history[i] = i / 8.0;
+    lra_result r = {.task = "listops",
+                    .model = "resconv",
+                    .preset = "quick",
+                    .precision = "f32",
+                    .device = "cpu",
+                    .revision = "1",
+                    .fingerprint = data->fingerprint,
+                    .run = "0123456789abcdef",
+                    .config = "seed=1\ntask=listops\n",
+                    .versions = "hdf5\n",
+                    .deviations = "",
+                    .seed = 1,
+                    .kernel = 3,
+                    .reach = 1,
+                    .max_length = 32,
+                    .parameters = 1234,
+                    .steps = 16,
+                    .best_epoch = 1,
+                    .seconds = 4.75,
+                    .step_flops = 1e6,
+                    .padding = 0.125,
+                    .n_epochs = 2,
+                    .history = history,
+                    .n = 6,
+                    .n_classes = 10,
+                    .logits = logits,
+                    .label = label,
+                    .n_baselines = 2,
+                    .baseline_name = {"constant", "majority"},
+                    .baseline = {guess, label}};
+    must(lra_result_write(paths[OWN_RESULT], &r, e), e);
+}
+
+void own_files_make(void)
+{
+    lra_err e = {{0}};
+    char hash[17];
+    lra_terminal_init(LRA_LOG_QUIET, true);
+    const char *fast = lra_is_folder("/dev/shm") && access("/dev/shm", W_OK) == 0 ? "/dev/shm"
+                                                                                  : "/tmp";
+    snprintf(folder, sizeof folder, "%s/lra-own-%ld", fast, (long)getpid());
+    task = lra_task_config(&lra_task_listops, "quick", &e);
+    lra_config_set(task, "train", "24");
+    lra_config_set(task, "val", "4");
+    lra_config_set(task, "test", "6");
+    model = lra_config_parse("layers=1 width=4 hidden=4 kernel=3 groups=1 dropout=0.0", &e);
+    data = lra_dataset_open(&lra_task_listops, task, folder, NULL, &e);
+    must(data ? 0 : -1, &e);
+    must(lra_cpu_device(&device, 1, &e), &e);
+    spec = (lra_train_spec){.folder = folder,
+                            .title = "own",
+                            .config = "seed=1\ntask=listops\n",
+                            .data = data,
+                            .model = &lra_model_resconv,
+                            .model_config = model,
+                            .type = LRA_F32,
+                            .batch = 8,
+                            .threads = 1,
+                            .optimizer = {0.9, 0.999, 1e-8, 0.01, 1.0, 0.004}};
+    must(lra_session_open(&session, &spec, &device, &e), &e);
+    lra_config_hash(task, hash);
+    paths[OWN_DATA] = lra_format("%s/data/listops-%s.h5", folder, hash);
+    for (int k = OWN_CHECKPOINT; k < OWN_KINDS; k++)
+        paths[k] = lra_format("%s/%s.h5", folder, own_names[k]);
+    write_checkpoint(&e);
+    write_result(&e);
+}
+
+const char *own_files_path(int kind)
+{
+    return paths[kind];
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
+static void mix(uint64_t *hash, const void *bytes, size_t n)
+{
+    uint64_t parts[2] = {*hash, bytes ? lra_hash64(bytes, n) : 0};
+    *hash = lra_hash64(parts, sizeof parts);
+}
+
+static int read_data(uint64_t *hash, lra_err *e)
+{
+    lra_dataset *d = lra_dataset_open(&lra_task_listops, task, folder, NULL, e);
+    if (!d) return LRA_FAILED;
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        const lra_sequences *r = &d->split[s];
+        mix(hash, r->start, (size_t)(r->n + 1) * sizeof *r->start);
+        mix(hash, r->token, (size_t)r->start[r->n] * sizeof *r->token);
+        mix(hash, r->label, (size_t)r->n * sizeof *r->label);
+    }
+    mix(hash, &d->max_length, sizeof d->max_length);
+    mix(hash, d->fingerprint, 16);
+    lra_dataset_free(d);
+    return 0;
+}
+
+static int read_checkpoint(uint64_t *hash, lra_err *e)
+{
+    lra_run_state now = {0};
+    bool found;
+    int rc = lra_checkpoint_read(&spec, &now, session.params, &found, e);
+    if (rc == 0 && !found) rc = lra_fail(e, "not found");
+    mix(hash, now.history, (size_t)now.n_epochs * sizeof *now.history);
+    lra_free(now.history);
+    now.history = NULL;
+    mix(hash, &now, sizeof now);
+    uint64_t params = rc == 0 ? lra_params_hash(session.params) : 0;
+    mix(hash, &params, sizeof params);
+    return rc;
+}
+
+static int read_best(uint64_t *hash, lra_err *e)
+{
+    if (lra_best_read(&spec, session.params, e) != 0) return LRA_FAILED;
+    uint64_t params = lra_params_hash(session.params);
+    mix(hash, &params, sizeof params);
+    return 0;
+}
+
+static int read_result(uint64_t *hash, lra_err *e)
+{
+    lra_result *r = lra_result_read(paths[OWN_RESULT], e);
+    if (!r) return LRA_FAILED;
+    const char *texts[] = {r->task,   r->model,    r->preset,      r->precision,
+                           r->device, r->revision, r->fingerprint, r->run,
+                           r->config, r->versions, r->deviations};
+    const int64_t whole[] = {r->seed,       r->kernel, r->reach,     r->max_length,
+                             r->parameters, r->steps,  r->skipped,   r->best_epoch,
+                             r->n_epochs,   r->n,      r->n_classes, r->n_baselines};
+    const double reals[] = {r->seconds, r->step_flops, r->padding};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mix(hash, texts[i], strlen(texts[i]));
+    mix(hash, whole, sizeof whole);
+    mix(hash, reals, sizeof reals);
+    mix(hash, r->history, (size_t)r->n_epochs * 7 * sizeof *r->history);
+    mix(hash, r->logits, (size_t)(r->n * r->n_classes) * sizeof *r->logits);
+    mix(hash, r->label, (size_t)r->n * sizeof *r->label);
+    for (int b = 0; b < r->n_baselines; b++) {
+        mix(hash, r->baseline_name[b], strlen(r->baseline_name[b]));
+        mix(hash, r->baseline[b], (size_t)r->n * sizeof **r->baseline);
+    }
+    lra_result_free(r);
+    return 0;
+}
+
+int own_files_read(int kind, uint64_t *hash, lra_err *e)
+{
+    int (*const readers[OWN_KINDS])(uint64_t *, lra_err *) = {read_data, read_checkpoint, read_best,
+                                                              read_result};
+    *hash = 0;
+    return readers[kind](hash, e);
+}
+
+void own_files_remove(void)
+{
+    lra_err e;
+    char *argv[] = {"rm", "-rf", folder, NULL};
+    for (int k = 0; k < OWN_KINDS; k++) lra_free(paths[k]);
+    lra_session_close(&session);
+    lra_dataset_free(data);
+    lra_config_free(task);
+    lra_config_free(model);
+    lra_process_run(argv, NULL, NULL, NULL, &e);
+}

@@ -1,0 +1,20 @@
+/* The files that a run leaves, tiny, and all that can be read from them: for tests that damage them. */
+#ifndef LRA_TESTS_OWN_FILES_H
+#define LRA_TESTS_OWN_FILES_H
+
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+enum { OWN_DATA, OWN_CHECKPOINT, OWN_BEST, OWN_RESULT, OWN_KINDS };
+extern const char *const own_names[OWN_KINDS]; /* "data" "checkpoint" "best" "result" */
+
+/* Writes one file of each kind below a folder of this process, in memory where the system has such a place; once. */
+void own_files_make(void);
+const char *own_files_path(int kind);
+/* Reads everything as the programs do: 0 and a hash of all of it, or -1. */
+int own_files_read(int kind, uint64_t *hash, lra_err *e);
+/* Removes the folder. */
+void own_files_remove(void);
+
+#endif
