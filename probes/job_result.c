@@ -76,21 +76,30 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     return rc;
 }
 
+/* Under the lock: another process may have finished the run while this one waited. */
+static int train_missing(const lra_job *r, const lra_train_spec *s, const char *path, lra_err *e)
+{
+    lra_train_report t = {0};
+    lra_device device = r->device;
+    if (lra_file_exists(path)) return 0;
+    int rc = lra_train(s, &device, &t, e);
+    if (rc == 0) rc = write_result(r, s, &t, path, e);
+    lra_train_report_free(&t);
+    return rc;
+}
+
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;
-    lra_train_report t = {0};
     lra_job_spec(r, seed, &s);
     char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
-    lra_device device = r->device;
     int rc = lra_folder_make(s.folder, e), lock = -1;
     if (rc == 0 && !lra_file_exists(path)) {
-        lock = lra_lock(lock_path, e);
-        rc = lock < 0 ? LRA_FAILED : lra_train(&s, &device, &t, e);
-        if (rc == 0) rc = write_result(r, &s, &t, path, e);
+        /* Cells outlive a sweep that was killed: the same command waits for them and uses what they leave. */
+        lock = lra_lock_wait(lock_path, e);
+        rc = lock < 0 ? LRA_FAILED : train_missing(r, &s, path, e);
     }
     lra_unlock(lock);
-    lra_train_report_free(&t);
     lra_job_spec_free(&s);
     lra_free(path);
     lra_free(lock_path);
