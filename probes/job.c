@@ -1,6 +1,7 @@
 /* Runs: from options to a configuration, a folder and a training specification. */
 #include "probes/job.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
@@ -208,8 +209,16 @@ int lra_job_load_data(lra_job *r, lra_err *e)
     return r->data ? 0 : LRA_FAILED;
 }
 
+int lra_job_load_weights(lra_job *r, const char *path, lra_err *e)
+{
+    if (lra_safetensors_read(path, &r->weights, e) != 0) return LRA_FAILED;
+    r->weights_path = path;
+    return lra_weights_check(&r->weights, path, e);
+}
+
 void lra_job_close(lra_job *r)
 {
+    lra_safetensors_free(&r->weights);
     lra_dataset_free(r->data);
     lra_config_free(r->task_config);
     lra_config_free(r->model_config);
@@ -247,6 +256,11 @@ char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
     lra_config_set(c, "precision", r->precision);
     lra_config_set(c, "data", r->data->fingerprint);
     lra_config_set_int(c, "seed", seed);
+    if (r->weights_path) {
+        char weights[17];
+        snprintf(weights, sizeof weights, "%016" PRIx64, r->weights.hash);
+        lra_config_set(c, "weights", weights);
+    }
     add_changes(c, "task", r->task_config, r->task->defaults);
     add_changes(c, "model", r->model_config, r->model->defaults);
     add_changes(c, "train", r->train_config, lra_train_defaults);
@@ -284,6 +298,8 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
                           .batch = lra_config_int(c, "batch"),
                           .seed = (uint64_t)seed,
+                          .weights = r->weights_path ? &r->weights : NULL,
+                          .weights_path = r->weights_path,
                           .augment = lra_config_int(c, "augment") != 0,
                           .debug_nodes = r->debug_nodes,
                           .memory = r->memory,

@@ -5,6 +5,7 @@
 #include "kernels/base/options.h"
 #include "kernels/graph/backend.h"
 #include "models/training/train.h"
+#include "models/training/weights.h"
 #include "reports/result.h"
 
 /* --task --model --preset --set --seed(s) --threads --device --precision --out --data-dir ... */
@@ -32,6 +33,9 @@ typedef struct {
     double checkpoint_every; /* seconds */
     double memory;           /* bytes; 0: what is free */
     int recompute;           /* of lra_train_spec */
+    /* Initial weights from outside; NULL: drawn.  Their hash is part of the configuration. */
+    const char *weights_path;
+    lra_safetensors weights;
 } lra_job;
 
 /* What --precision auto is on this processor; after lra_cpu_init(). */
@@ -41,6 +45,8 @@ int lra_job_recompute(const lra_options *o);
 /* Reads the options; opens the device, not the data. */
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
 int lra_job_load_data(lra_job *r, lra_err *e);
+/* Initial weights from a safetensors file; before anything that asks for the configuration. */
+int lra_job_load_weights(lra_job *r, const char *path, lra_err *e);
 void lra_job_close(lra_job *r);
 
 /* The configuration of one seed as "key=value" lines (every option that changes the result and differs

@@ -21,6 +21,11 @@ static const lra_option own[] = {
     {.name = "dry-run",
      .kind = LRA_OPTION_FLAG,
      .help = "print FLOPs, bytes, memory and the estimated time, train nothing"},
+    {.name = "weights",
+     .letter = 'w',
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "safetensors file with the weights to start from (names: 'lra-probe export')"},
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
      .help = "exit 75 instead of 130 when a signal stops the run"},
@@ -111,6 +116,8 @@ static int train(const lra_options *o, lra_job *r, lra_err *e)
 {
     int64_t seed = lra_option_int(o, "seed");
     int rc = lra_job_open(r, o, e);
+    if (rc == 0 && lra_option_given(o, "weights"))
+        rc = lra_job_load_weights(r, lra_option_text(o, "weights"), e);
     if (rc == 0) rc = lra_job_load_data(r, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);

@@ -34,8 +34,9 @@ void lra_safetensors_free(lra_safetensors *t);
 const lra_ndarray *lra_safetensors_find(const lra_safetensors *t,
                                         const char *name); /* NULL: none */
 
-/* Writes PATH, whole or not at all, byte for byte as the reference does (larger elements first, then by name;
- * metadata by key).  Of an array dtype, rank, dims and bytes (row-major, little-endian) are used.  Nullable: meta. */
+/* Writes PATH, whole or not at all, as the reference does: larger elements first, then by name; metadata, whose
+ * order the reference leaves open, by key.  Of an array dtype, rank, dims and bytes (row-major, little-endian) are
+ * used.  Nullable: meta. */
 int lra_safetensors_write(const char *path, int n, const lra_safetensor *tensor,
                           const lra_config *meta, lra_err *e);
 

@@ -4,6 +4,7 @@
 #define LRA_MODELS_TRAINING_TRAIN_H
 
 #include "datasets/batch.h"
+#include "kernels/base/safetensors.h"
 #include "kernels/graph/ops.h"
 #include "models/classifier.h"
 #include "models/training/schedule.h"
@@ -21,7 +22,9 @@ typedef struct {
     lra_type type; /* of the graphs: LRA_F32 or LRA_BF16 */
     int64_t batch;
     uint64_t seed;
-    lra_schedule schedule; /* steps_per_epoch is filled in */
+    const lra_safetensors *weights; /* to start from.  Nullable: drawn from the seed */
+    const char *weights_path;       /* in messages */
+    lra_schedule schedule;          /* steps_per_epoch is filled in */
     lra_adamw_spec optimizer;
     bool augment;
     int threads;             /* of every plan; 0: by its work */

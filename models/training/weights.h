@@ -1,0 +1,21 @@
+/* Weights as safetensors files in PyTorch's layout.
+ * Tensor `param/PATH` is the parameter of that scope path, `state/PATH` an array without gradient.
+ *   convolution  PATH/kernel  (H, D/G, K), ours (K, D/G, H)     torch.nn.Conv1d(D, H, K, groups=G).weight
+ *   linear       PATH/w       (H, D), ours (D, H)               torch.nn.Linear(D, H).weight
+ * All other arrays are the same in both.  Metadata `lra.format` is "1". */
+#ifndef LRA_MODELS_TRAINING_WEIGHTS_H
+#define LRA_MODELS_TRAINING_WEIGHTS_H
+
+#include "kernels/base/safetensors.h"
+#include "kernels/graph/graph.h"
+
+/* Writes the weights of a checkpoint or best file; *n_arrays: how many. */
+int lra_weights_export(const char *checkpoint, const char *to, int *n_arrays, lra_err *e);
+/* Checks the metadata of a file from outside. */
+int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e);
+/* Puts every weight and state of `p` from the file, which must hold these and no others; integers and other
+ * floats than F32 become float32, *n_converted counts them.  `name` stands in messages. */
+int lra_weights_import(lra_params *p, const lra_safetensors *t, const char *name, int *n_converted,
+                       lra_err *e);
+
+#endif

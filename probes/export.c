@@ -1,0 +1,59 @@
+/* lra-probe export: the weights of a run as a safetensors file, in PyTorch's layout. */
+#include <stdio.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "models/training/weights.h"
+#include "probes/job.h"
+#include "probes/probe.h"
+
+static const lra_option own[] = {
+    {.name = "last",
+     .kind = LRA_OPTION_FLAG,
+     .help = "the weights of the last checkpoint instead of the selected epoch's"},
+    {.name = "force", .kind = LRA_OPTION_FLAG, .help = "replace FILE when it is there"},
+    {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_common_options, NULL};
+static const lra_command command = {
+    .program = "lra-probe export",
+    .summary = "Writes the weights of a run as a safetensors file, in PyTorch's layout.",
+    .usage = "RUN FILE",
+    .examples =
+        "  lra-probe export lra-out/runs/listops-resconv-0123456789abcdef weights.safetensors\n"
+        "  lra-probe train --set kernel=5 --weights weights.safetensors",
+    .min_args = 2,
+    .max_args = 2,
+    .tables = tables,
+};
+
+static int export_run(const lra_options *o, lra_err *e)
+{
+    const char *run = lra_option_arg(o, 0), *to = lra_option_arg(o, 1);
+    if (!lra_is_folder(run)) return lra_fail(e, "'%s' is not the folder of a run", run);
+    if (lra_file_exists(to) && !lra_option_flag(o, "force"))
+        return lra_fail(e, "'%s' is there already; --force replaces it", to);
+    char *from = lra_format("%s/%s", run, lra_option_flag(o, "last") ? "checkpoint.h5" : "best.h5");
+    int n, rc = lra_weights_export(from, to, &n, e);
+    if (rc == 0)
+        printf("wrote %s: %d arrays of '%s'\nnext  lra-probe train --weights %s\n", to, n, from,
+               to);
+    lra_free(from);
+    return rc;
+}
+
+static int run(int argc, char **argv, lra_err *e)
+{
+    lra_options *o = lra_options_parse(&command, argc, argv, e);
+    if (!o) return LRA_USAGE;
+    int rc = 0;
+    if (lra_options_help_wanted(o)) {
+        lra_options_help(&command, stdout);
+    } else {
+        lra_job_terminal(o);
+        rc = export_run(o, e);
+    }
+    lra_options_free(o);
+    return rc;
+}
+
+const lra_probe lra_probe_export = {"export", "weights of a run as a safetensors file", run};
