@@ -28,6 +28,10 @@ lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                      lra_tensor *length, int64_t groups);
 
+/* Convolution with long kernels, channel by channel: y[t] = sum_(j>=0) k[j] x[t-j], and with a second one
+ * + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for t >= length. */
+lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
+
 /* ---- attention ---------------------------------------------------------------------------------- */
 
 enum { LRA_MAX_HEADS = 64 };
