@@ -59,6 +59,25 @@ static lra_tensor *matmul(const inputs *in)
     lra_tensor *y = lra_matmul_t(in->x, false, in->x, true); /* (B,T,T) */
     return lra_matmul(y, in->x);
 }
+static lra_tensor *attend(const inputs *in, const lra_attention_spec *s)
+{
+    lra_tensor *x = lra_reshape(in->x, LRA_SHAPE(in->B, in->T, 4, WIDTH / 4));
+    return lra_attention(x, x, x, in->length, s);
+}
+static lra_tensor *attention(const inputs *in)
+{
+    return attend(in, &(lra_attention_spec){.scale = 0});
+}
+static lra_tensor *attention_chunk(const inputs *in)
+{
+    static const double decay[] = {0, 8, 7.5, 7};
+    return attend(in,
+                  &(lra_attention_spec){.causal = true, .chunk = 128, .decay = decay, .smooth = 3});
+}
+static lra_tensor *long_conv(const inputs *in)
+{
+    return lra_long_conv(in->x, weight(in, "kernel", LRA_SHAPE(WIDTH, in->T)), in->length);
+}
 static lra_tensor *embedding(const inputs *in)
 {
     return lra_embedding(weight(in, "table", LRA_SHAPE(VOCAB, WIDTH)),
@@ -155,6 +174,9 @@ static const struct {
              {"conv, K = 31, depthwise", conv31_depthwise},
              {"linear", linear},
              {"matmul", matmul},
+             {"attention, 4 heads of 32", attention},
+             {"attention, chunks of 128, LaS", attention_chunk},
+             {"long convolution", long_conv},
              {"embedding", embedding},
              {"layer norm", layer_norm},
              {"batch norm", batch_norm},

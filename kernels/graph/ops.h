@@ -28,6 +28,39 @@ lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                      lra_tensor *length, int64_t groups);
 
+/* Convolution with long kernels, channel by channel: y[t] = sum_(j>=0) k[j] x[t-j], and with a second one
+ * + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for t >= length. */
+lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
+
+/* ---- attention ---------------------------------------------------------------------------------- */
+
+enum { LRA_MAX_HEADS = 64 };
+
+/* Which keys j a query i sees, and how distance enters its score
+ *   s_ij = scale exp(-decay |i-j|) q_i k_j - slope |i-j|. */
+typedef struct {
+    bool causal;           /* only j <= i */
+    int64_t chunk, window; /* only the own block of `chunk`; only |i-j| <= window; 0: all */
+    double scale;          /* 0: 1/sqrt(K) */
+    double rotary_base;    /* 0: no rotary positions */
+    bool rotary_half;      /* the slower half of the pairs does not turn */
+    const double *decay;   /* (H): alpha of LaS.  Nullable: 0 */
+    const double *slope;   /* (H): ALiBi.  Nullable: 0 */
+    int smooth; /* weights are averaged over so many columns, with causal to the past; 0: not */
+} lra_attention_spec;
+/* y_i = sum_j softmax_j(s_ij) v_j.  q, k, v, y: (B,T,H,K); y is zero for t >= length. */
+lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
+                          const lra_attention_spec *s);
+/* Mass of the weights by distance, mean over the queries of an example: (B,H,T), real. */
+lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
+                                  const lra_attention_spec *s);
+/* Turns channels (2i,2i+1) at position t by t base^(-2i/K).  x: (B,T,H,K), K even. */
+lra_tensor *lra_rotary(lra_tensor *x, double base, bool half);
+/* Mean over `width` positions: to the past, or centred (width odd); zero beyond chunk (0: none) and
+ * length.  x: (B,T,..) */
+lra_tensor *lra_smooth(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,
+                       int64_t chunk);
+
 /* ---- normalisation ------------------------------------------------------------------------------ */
 
 /* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance; eps 1e-5 if 0. */

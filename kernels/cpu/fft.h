@@ -1,0 +1,19 @@
+/* Real Fourier transforms of one thread, in place, by FFTW:
+ *   n reals -> n/2 + 1 complex numbers (re, im), X_k = sum_t x_t exp(-2 pi i k t/n), and back without 1/n.
+ * Rows are lra_fft_row(n) elements apart and 64-byte aligned; plans are made by heuristic, once per n. */
+#ifndef LRA_CPU_FFT_H
+#define LRA_CPU_FFT_H
+
+#include <stdint.h>
+
+/* The smallest even product of 2, 3 and 5 that is at least n. */
+int64_t lra_fft_size(int64_t n);
+/* Elements from one row to the next. */
+int64_t lra_fft_row(int64_t n);
+
+void lra_fft_f32(int64_t n, float *x);
+void lra_fft_back_f32(int64_t n, float *x);
+void lra_fft_f64(int64_t n, double *x);
+void lra_fft_back_f64(int64_t n, double *x);
+
+#endif

@@ -1,0 +1,44 @@
+/* What the attention ops share: the arguments of a node, and builders of one for the other's gradient. */
+#ifndef LRA_OPS_ATTENTION_H
+#define LRA_OPS_ATTENTION_H
+
+#include "kernels/graph/op.h"
+
+/* Of the core ops: rotation and smoothing are ops of their own, before the core. */
+typedef struct {
+    bool causal, has_length;
+    double scale;
+    int64_t chunk, window;       /* 0: none */
+    int smooth;                  /* the profile alone: width of the average, 1: none */
+    double decay[LRA_MAX_HEADS]; /* factor exp(-decay |i-j|) of a score */
+    double slope[LRA_MAX_HEADS]; /* slope |i-j| is subtracted from it */
+} attention_args;
+
+/* Keys [from, to) that query i may see in an example of n tokens. */
+typedef struct {
+    int64_t from, to;
+} attention_keys;
+
+static inline attention_keys attention_keys_of(const attention_args *a, int64_t i, int64_t n)
+{
+    attention_keys k = {0, n};
+    if (a->chunk > 0) {
+        k.from = i / a->chunk * a->chunk;
+        if (k.from + a->chunk < k.to) k.to = k.from + a->chunk;
+    }
+    if (a->window > 0) {
+        if (i - a->window > k.from) k.from = i - a->window;
+        if (i + a->window + 1 < k.to) k.to = i + a->window + 1;
+    }
+    if (a->causal && i + 1 < k.to) k.to = i + 1;
+    return k;
+}
+
+/* Shape checks of q, k, v and what has their shape: (B,T,H,K), elem; then length. */
+int attention_check(const lra_tensor *y, int n_like_q, lra_err *e);
+/* Pairs of query and key of one example of T tokens. */
+double attention_pairs(const attention_args *a, int64_t T);
+/* (3,B,T,H,K): the gradients of q, k and v. */
+lra_tensor *attention_grad_node(lra_tensor *y, lra_tensor *dy);
+
+#endif
