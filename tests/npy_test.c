@@ -146,6 +146,29 @@ static void texts(void **state)
     assert_string_equal(e.msg, "'s': element 1 is no valid text");
 }
 
+/* First index fastest: (2,3) of one letter each, and a table so large that only direct access ends. */
+static void texts_in_another_order(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    char m[128];
+    lra_ndarray a;
+    size_t n = image(m, 1, "{'descr': '|S1', 'fortran_order': True, 'shape': (2, 3)}\n", "adbecf",
+                     6);
+    assert_int_equal(lra_npy_parse(m, n, "f", true, &a, &e), 0);
+    for (int i = 0; i < 6; i++) {
+        char *text = lra_ndarray_text(&a, i, "f", &e), expected[2] = {(char)('a' + i), 0};
+        assert_string_equal(text, expected);
+        lra_free(text);
+    }
+    enum { ROWS = 1 << 20 };
+    char *large = lra_alloc(11 * ROWS);
+    memset(large, 'x', 11 * ROWS);
+    a.dims[0] = ROWS, a.dims[1] = 11, a.n = 11 * ROWS, a.bytes = large;
+    for (int64_t i = 0; i < a.n; i += 11) lra_free(lra_ndarray_text(&a, i, "f", &e));
+    lra_free(large);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -197,7 +220,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_bytes), cmocka_unit_test(round_trips),
-        cmocka_unit_test(values_of_every_kind), cmocka_unit_test(texts), cmocka_unit_test(refused)};
+        cmocka_unit_test(golden_bytes),           cmocka_unit_test(round_trips),
+        cmocka_unit_test(values_of_every_kind),   cmocka_unit_test(texts),
+        cmocka_unit_test(texts_in_another_order), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

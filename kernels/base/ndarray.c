@@ -76,6 +76,18 @@ static int64_t next_offset(walk *w)
     return now;
 }
 
+/* The same for the i-th element alone. */
+static int64_t offset_of(const lra_ndarray *a, int64_t i)
+{
+    walk w = walk_from_start(a);
+    int64_t offset = 0;
+    for (int k = a->rank - 1; k >= 0; k--) {
+        offset += i % a->dims[k] * w.stride[k];
+        i /= a->dims[k];
+    }
+    return offset;
+}
+
 /* The `size` bytes of an element as a number, the first byte lowest. */
 static uint64_t load(const lra_ndarray *a, int64_t offset)
 {
@@ -225,17 +237,12 @@ static bool add_utf8(lra_text *t, uint32_t c)
 char *lra_ndarray_text(const lra_ndarray *a, int64_t i, const char *name, lra_err *e)
 {
     size_t unit = a->dtype == LRA_DTYPE_TEXT ? 4 : 1, width = a->element / unit;
-    int64_t offset = i;
     if (a->dtype != LRA_DTYPE_TEXT && a->dtype != LRA_DTYPE_BYTES) {
         lra_fail(e, "'%s' holds %s, expected text", name, lra_dtype_name(a->dtype));
         return NULL;
     }
-    if (a->fortran) {
-        walk w = walk_from_start(a);
-        for (int64_t k = 0; k <= i; k++) offset = next_offset(&w);
-    }
     lra_ndarray units = {.element = unit, .swapped = a->swapped};
-    units.bytes = (const char *)a->bytes + (size_t)offset * a->element;
+    units.bytes = (const char *)a->bytes + (size_t)offset_of(a, i) * a->element;
     while (width > 0 && load(&units, (int64_t)width - 1) == 0) width--;
     lra_text t = {0};
     lra_text_bytes(&t, "", 0);
