@@ -35,6 +35,7 @@ void lra_signals_init(void)
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) sigaction(caught[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is a write error like a full disk */
 }
 
 int lra_stop_signal(void)
@@ -67,6 +68,7 @@ static void become(char *const *argv, const int in[2], const int out[2], const i
                    unsigned flags)
 {
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     child_stream(0, in[0] >= 0 ? in[0] : null);
     child_stream(1, out[1] >= 0 ? out[1] : flags & LRA_QUIET_OUT ? null : -1);

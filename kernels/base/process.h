@@ -9,7 +9,8 @@
 #include "kernels/base/err.h"
 
 /* SIGINT, SIGTERM, SIGUSR1 ask for a clean stop: the work goes on to the next safe point, saves and
- * returns.  A second SIGINT ends the program at once.  SIGPIPE is ignored. */
+ * returns.  A second SIGINT ends the program at once.  SIGPIPE and SIGXFSZ are
+ * ignored: they are write errors. */
 void lra_signals_init(void);
 int lra_stop_signal(void); /* the signal that asked, or 0 */
 
