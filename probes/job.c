@@ -260,6 +260,7 @@ char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
         char weights[17];
         snprintf(weights, sizeof weights, "%016" PRIx64, r->weights.hash);
         lra_config_set(c, "weights", weights);
+        if (r->evaluate) lra_config_set_int(c, "evaluate", 1);
     }
     add_changes(c, "task", r->task_config, r->task->defaults);
     add_changes(c, "model", r->model_config, r->model->defaults);
@@ -300,6 +301,7 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .seed = (uint64_t)seed,
                           .weights = r->weights_path ? &r->weights : NULL,
                           .weights_path = r->weights_path,
+                          .evaluate = r->evaluate,
                           .augment = lra_config_int(c, "augment") != 0,
                           .debug_nodes = r->debug_nodes,
                           .memory = r->memory,

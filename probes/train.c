@@ -26,6 +26,9 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
      .help = "safetensors file with the weights to start from (names: 'lra-probe export')"},
+    {.name = "evaluate",
+     .kind = LRA_OPTION_FLAG,
+     .help = "measure the weights of --weights as they are, train nothing"},
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
      .help = "exit 75 instead of 130 when a signal stops the run"},
@@ -77,14 +80,15 @@ static int print_result(const lra_job *r, int64_t seed, lra_err *e)
         uint8_t *right = lra_result_correct(result);
         int64_t n_right = 0;
         for (int64_t i = 0; i < result->n; i++) n_right += right[i];
-        char time[32];
+        char time[32], how[96] = "not trained";
+        if (result->steps)
+            snprintf(how, sizeof how, "validation selected epoch %" PRId64 "; %" PRId64 " steps",
+                     result->best_epoch + 1, result->steps);
         lra_estimate w = lra_wilson((double)n_right, (double)result->n, 0.95);
         printf("test accuracy %.2f %% (%.2f to %.2f, 1 seed, %" PRId64 " of %" PRId64
-               "), chance %.2f %%; validation selected "
-               "epoch %" PRId64 "; %" PRId64 " steps, %s\nwrote %s\n",
+               "), chance %.2f %%; %s, %s\nwrote %s\n",
                100 * w.value, 100 * w.lo, 100 * w.hi, n_right, result->n,
-               100 * lra_result_chance(result), result->best_epoch + 1, result->steps,
-               lra_time_text(time, result->seconds), path);
+               100 * lra_result_chance(result), how, lra_time_text(time, result->seconds), path);
         lra_free(right);
     }
     lra_result_free(result);
@@ -116,12 +120,15 @@ static int train(const lra_options *o, lra_job *r, lra_err *e)
 {
     int64_t seed = lra_option_int(o, "seed");
     int rc = lra_job_open(r, o, e);
+    r->evaluate = lra_option_flag(o, "evaluate");
+    if (rc == 0 && r->evaluate && !lra_option_given(o, "weights"))
+        rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
     if (rc == 0 && lra_option_given(o, "weights"))
         rc = lra_job_load_weights(r, lra_option_text(o, "weights"), e);
     if (rc == 0) rc = lra_job_load_data(r, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);
-    rc = say_plan(r, seed, e);
+    rc = r->evaluate ? 0 : say_plan(r, seed, e);
     if (rc == 0) rc = lra_job_train(r, seed, e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; the checkpoint is saved, the same command goes on");

@@ -195,6 +195,15 @@ static bool must_stop(const run *r)
     return lra_stop_signal() || (r->spec->stop_after && r->now.step >= r->spec->stop_after);
 }
 
+/* The weights that came are the selected ones. */
+static int select_start(run *r, lra_err *e)
+{
+    double loss;
+    if (evaluate(r, r->val, &loss, &r->now.best_val_accuracy, NULL, e) != 0) return LRA_FAILED;
+    return lra_best_write(r->spec, r->now.best_epoch, r->now.best_val_accuracy, r->session.params,
+                          e);
+}
+
 static int train_all(run *r, lra_err *e)
 {
     lra_run_state *now = &r->now;
@@ -307,7 +316,7 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
     run r;
     *out = (lra_train_report){0};
     int rc = open_run(&r, s, dev, e);
-    if (rc == 0) rc = train_all(&r, e);
+    if (rc == 0) rc = s->evaluate ? select_start(&r, e) : train_all(&r, e);
     if (rc == 0) {
         out->hash = lra_params_hash(r.session.params);
         rc = test(&r, out, e);

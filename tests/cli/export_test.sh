@@ -28,11 +28,19 @@ expect 1 "No such file" lra-probe export "$dir" "$dir/x"
 expect 1 "cannot write '$dir/none/x'" lra-probe export "$run" "$dir/none/x"
 [ ! -e "$dir/x" ] || complain "a file although the export failed"
 
+# As they are: the predictions of the run they came from.
+expect 2 "option '--evaluate' needs '--weights FILE'" lra-probe train $small --evaluate
+"$LRA_BUILD/lra-probe" export "$run" "$dir/best.safetensors" >"$dir/stdout" 2>"$dir/stderr" || complain "export"
+"$LRA_BUILD/lra-probe" train $small >"$dir/first" 2>"$dir/stderr" || complain "the run again"
+"$LRA_BUILD/lra-probe" train $small --weights "$dir/best.safetensors" --evaluate >"$dir/second" 2>"$dir/stderr" || complain "--evaluate"
+grep -q "not trained" "$dir/second" || complain "--evaluate: $(cat "$dir/second")"
+[ "$(sed -n 's/; .*//p' "$dir/first")" = "$(sed -n 's/; .*//p' "$dir/second")" ] || complain "another accuracy: $(cat "$dir/first" "$dir/second")"
+
 # The other way: a run of its own, which the same command finds finished.
 "$LRA_BUILD/lra-probe" train $small --weights "$dir/w.safetensors" >"$dir/first" 2>"$dir/stderr" || complain "train --weights"
 "$LRA_BUILD/lra-probe" train $small --weights "$dir/w.safetensors" >"$dir/second" 2>"$dir/stderr" || complain "the same again"
 cmp -s "$dir/first" "$dir/second" || complain "the same command prints another result"
-[ "$(ls "$dir/o/runs" | wc -l)" -eq 2 ] || complain "runs: $(ls "$dir/o/runs")"
+[ "$(ls "$dir/o/runs" | wc -l)" -eq 3 ] || complain "runs: $(ls "$dir/o/runs")"
 expect 1 "has shape (8,8,5), expected (8,8,7)" lra-probe train $small --set kernel=7 --weights "$dir/w.safetensors"
 expect 1 "cannot open '$dir/none'" lra-probe train $small --weights "$dir/none"
 head -c 700 "$dir/w.safetensors" >"$dir/cut"
