@@ -9,7 +9,7 @@
 #include "kernels/base/file.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { LARGE = 2048, CHOICE = 150, MAX_FILE = 1 << 26 };
+enum { LARGE = 2048, CHOICE = 64, MAX_FILE = 1 << 26 };
 
 /* Exactly n bytes, so that the address sanitizer sees every read beyond them. */
 static void feed(const char *bytes, size_t n)
