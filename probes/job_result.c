@@ -3,6 +3,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/process.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
 #include "probes/job.h"
@@ -97,7 +98,9 @@ int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
     if (rc == 0 && !lra_file_exists(path)) {
         /* Cells outlive a sweep that was killed: the same command waits for them and uses what they leave. */
         lock = lra_lock_wait(lock_path, e);
-        rc = lock < 0 ? LRA_FAILED : train_missing(r, &s, path, e);
+        rc = lock >= 0           ? train_missing(r, &s, path, e)
+             : lra_stop_signal() ? LRA_STOPPED
+                                 : LRA_FAILED;
     }
     lra_unlock(lock);
     lra_job_spec_free(&s);
