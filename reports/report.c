@@ -16,3 +16,8 @@ int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format,
 {
     return lra_report_print(&lra_table_ladder, out, in, format, e);
 }
+
+int lra_report_listops(FILE *out, const lra_report_input *in, const char *format, lra_err *e)
+{
+    return lra_report_print(&lra_table_listops, out, in, format, e);
+}

@@ -30,6 +30,8 @@ int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_inpu
                      const char *format, lra_err *e);
 /* Ladders: accuracy against reach, baselines, locality index. */
 int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
+/* ListOps breakdowns: models and heuristics by operator, label, arity, depth, length; agreement; confusion. */
+int lra_report_listops(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 
 /* Writes FOLDER/NAME.dat and FOLDER/NAME.gp; the caller runs gnuplot on the script. */
 typedef struct {
