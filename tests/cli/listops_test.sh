@@ -50,6 +50,14 @@ has json '"same_error_percent"'
 for kind in txt md tex csv json; do [ -s "o/tables/listops.$kind" ] || complain "no listops.$kind"; done
 cmp -s o/tables/listops.txt by_name || complain "listops.txt is another table"
 cmp -s o/tables/listops.json json || complain "listops.json is another document"
+if command -v gnuplot >/dev/null; then
+    for id in loc-1 loc-2 loc-3; do
+        "$report" figures --figure $id --out o >out 2>err || complain "$id: $(cat err)"
+        [ -s err ] && complain "$id: gnuplot says $(cat err)"
+        for kind in pdf svg png gp dat; do [ -s "o/figures/$id.$kind" ] || complain "no $id.$kind"; done
+    done
+fi
+
 # Data that are gone are made again.
 rm -r o/data
 "$probe" listops o/runs/* -q >again 2>err || complain "without data: $(cat err)"
