@@ -150,7 +150,7 @@ static double largest_p(const workspace *w, int k)
 static void fill_row(workspace *w, int row, const int32_t *rival, lra_breakdown_row *out)
 {
     lra_estimate nothing = {NAN, NAN, NAN}, both[2];
-    *out = (lra_breakdown_row){w->n, NAN, nothing, NAN, nothing, NAN, NAN};
+    *out = (lra_breakdown_row){w->n, NAN, nothing, NAN, nothing, NAN};
     if (w->n == 0) return;
     set_score(w, 0, w->d->label, NULL);
     set_score(w, 1, w->d->label, rival);
@@ -159,35 +159,28 @@ static void fill_row(workspace *w, int row, const int32_t *rival, lra_breakdown_
     out->rival = share_of(w, w->d->label, rival);
     out->accuracy = share_estimate(w, both[0]);
     out->difference = both[1];
-    out->p = out->p_holm = largest_p(w, 1);
+    if (both[1].lo == both[1].hi) out->difference.lo = out->difference.hi = NAN;
+    out->p = largest_p(w, 1);
 }
 
 int lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
                           const int32_t *rival, lra_breakdown_row *row)
 {
     workspace w;
-    int rc = open_workspace(&w, d);
-    gsl_block *p = gsl_block_alloc((size_t)n_groups + 1);
-    if (rc != LRA_BREAKDOWN_OK || !p) rc = LRA_BREAKDOWN_NO_MEMORY;
-    for (int g = -1; g < n_groups && rc == LRA_BREAKDOWN_OK; g++) {
+    if (open_workspace(&w, d) != LRA_BREAKDOWN_OK) return LRA_BREAKDOWN_NO_MEMORY;
+    for (int g = -1; g < n_groups; g++) {
         take_group(&w, group, g);
         fill_row(&w, g + 1, rival, &row[g + 1]);
-        if (g >= 0) p->data[g] = row[g + 1].p;
     }
-    if (rc == LRA_BREAKDOWN_OK) {
-        lra_holm(n_groups, p->data);
-        for (int g = 0; g < n_groups; g++) row[g + 1].p_holm = p->data[g];
-    }
-    if (p) gsl_block_free(p);
     close_workspace(&w);
-    return rc;
+    return LRA_BREAKDOWN_OK;
 }
 
 /* ---- agreement --------------------------------------------------------------------------------------- */
 
 /* Sum over strata of (share of the stratum) * sum over classes of the product of both marginals. */
 static double chance_agreement(const workspace *w, int n_strata, const int32_t *stratum,
-                               const int32_t *heuristic)
+                               const int32_t *other)
 {
     const lra_breakdown_data *d = w->d;
     double total = 0;
@@ -198,7 +191,7 @@ static double chance_agreement(const workspace *w, int n_strata, const int32_t *
                 long at = w->index->data[i];
                 if (stratum[at] != g) continue;
                 n++;
-                theirs += heuristic[at] == c;
+                theirs += other[at] == c;
                 for (int s = 0; s < d->n_seeds; s++) ours += d->predicted[s][at] == c;
             }
             if (n > 0) total += theirs * (ours / d->n_seeds) / n;
@@ -206,25 +199,35 @@ static double chance_agreement(const workspace *w, int n_strata, const int32_t *
     return total / (double)w->n;
 }
 
+static void take_errors(workspace *w, const int32_t *heuristic)
+{
+    w->n = 0;
+    for (int64_t i = 0; i < w->d->n; i++)
+        if (heuristic[i] != w->d->label[i]) w->index->data[w->n++] = i;
+}
+
 int lra_breakdown_agreement(const lra_breakdown_data *d, int n_strata, const int32_t *stratum,
                             const int32_t *heuristic, lra_agreement *out)
 {
     workspace w;
-    *out = (lra_agreement){.all = {NAN, NAN, NAN}, .errors = {NAN, NAN, NAN}};
-    out->all_null = out->errors_null = NAN;
+    lra_estimate nothing = {NAN, NAN, NAN}, both[2];
+    *out = (lra_agreement){nothing, NAN, 0, nothing, NAN, nothing, NAN};
     if (open_workspace(&w, d) != LRA_BREAKDOWN_OK) return LRA_BREAKDOWN_NO_MEMORY;
-    for (int wrong = 0; wrong < 2; wrong++) {
-        lra_estimate e;
-        w.n = 0;
-        for (int64_t i = 0; i < d->n; i++)
-            if (!wrong || heuristic[i] != d->label[i]) w.index->data[w.n++] = i;
-        if (wrong) out->n_errors = w.n;
-        if (w.n == 0) break;
+    take_group(&w, NULL, -1);
+    set_score(&w, 0, heuristic, NULL);
+    estimate(&w, 0, 1, both);
+    out->all = share_estimate(&w, both[0]);
+    out->all_null = chance_agreement(&w, n_strata, stratum, heuristic);
+    take_errors(&w, heuristic);
+    out->n_errors = w.n;
+    if (w.n > 0) {
         set_score(&w, 0, heuristic, NULL);
-        estimate(&w, wrong, 1, &e);
-        *(wrong ? &out->errors : &out->all) = share_estimate(&w, e);
-        *(wrong ? &out->errors_null : &out->all_null) = chance_agreement(&w, n_strata, stratum,
-                                                                         heuristic);
+        set_score(&w, 1, d->label, NULL);
+        estimate(&w, 1, 2, both);
+        out->same = share_estimate(&w, both[0]);
+        out->right = share_estimate(&w, both[1]);
+        out->same_null = chance_agreement(&w, n_strata, stratum, heuristic);
+        out->right_null = chance_agreement(&w, n_strata, stratum, d->label);
     }
     close_workspace(&w);
     return LRA_BREAKDOWN_OK;

@@ -3,11 +3,11 @@
  * Accuracy is the mean over seeds.  Intervals (95 %): one seed: Wilson; two: bootstrap of the examples of the
  * group; from three on examples crossed with seeds, as ladder.h explains: seeds are drawn, and one draw of
  * examples serves all of them.  Where nothing varies (every prediction of a group right, or wrong) Wilson's
- * interval of the mean stands in, because the bootstrap would say +-0.
+ * interval of the mean stands in, because the bootstrap would say +-0; a difference has none then (NAN).
  * Null values: the share of the group's most frequent label; for an agreement what independent predictions
  * with the same marginals per stratum would give (chance agreement of Cohen's kappa, 1960).
- * Tests: McNemar's exact test against the rival, seed by seed, the largest p stands; adjusted by Holm's
- * method over the groups of one breakdown. */
+ * Tests: McNemar's exact test against the rival, seed by seed, the largest p stands; lra_holm() adjusts those
+ * that are shown together. */
 #ifndef LRA_ANALYSIS_BREAKDOWN_H
 #define LRA_ANALYSIS_BREAKDOWN_H
 
@@ -34,17 +34,19 @@ typedef struct {
     lra_estimate accuracy;   /* of the predictions */
     double rival;            /* accuracy of the rival */
     lra_estimate difference; /* accuracy - rival, paired by example */
-    double p;                /* McNemar, the largest over the seeds */
-    double p_holm;           /* adjusted over the groups; row 0 stands alone */
+    double p;                /* McNemar, the largest over the seeds; not adjusted */
 } lra_breakdown_row;
 
-/* How often the predictions are those of a heuristic. */
+/* How often the predictions are those of a heuristic.  Null values: independent predictions with the same
+ * labels in every stratum. */
 typedef struct {
-    lra_estimate all;    /* share of all examples */
-    double all_null;     /* independent, same marginals per stratum */
-    int64_t n_errors;    /* examples that the heuristic gets wrong */
-    lra_estimate errors; /* share of those where the prediction is the heuristic's wrong label */
-    double errors_null;
+    lra_estimate all; /* share of all examples */
+    double all_null;
+    int64_t n_errors;  /* examples that the heuristic gets wrong; there: */
+    lra_estimate same; /* share where the prediction is the heuristic's wrong label */
+    double same_null;
+    lra_estimate right; /* share where the prediction is right */
+    double right_null;
 } lra_agreement;
 
 enum { LRA_BREAKDOWN_OK = 0, LRA_BREAKDOWN_NO_MEMORY = -1 };

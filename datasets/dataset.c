@@ -266,6 +266,15 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
+static void find_max_length(lra_dataset *d)
+{
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        for (int64_t i = 0; i < d->split[s].n; i++) {
+            int64_t n = d->split[s].start[i + 1] - d->split[s].start[i];
+            if (n > d->max_length) d->max_length = n;
+        }
+}
+
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e)
 {
@@ -281,14 +290,65 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
     }
     lra_free(folder);
     lra_free(path);
-    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++)
-        for (int64_t i = 0; i < d->split[s].n; i++) {
-            int64_t n = d->split[s].start[i + 1] - d->split[s].start[i];
-            if (n > d->max_length) d->max_length = n;
-        }
-    if (rc == 0) return d;
+    if (rc == 0) {
+        find_max_length(d);
+        return d;
+    }
     lra_dataset_free(d);
     return NULL;
+}
+
+/* Configuration of a file of prepared data of the task with the fingerprint, as its attributes say; NULL: it is
+ * another. */
+static lra_config *config_of(const char *path, const lra_task *t, const char *fingerprint)
+{
+    lra_err e;
+    lra_h5 *f = lra_h5_open(path, "data", &e);
+    char *task = f ? lra_h5_attr_text(f, "/", "task", &e) : NULL;
+    char *found = task ? lra_h5_attr_text(f, "/", "fingerprint", &e) : NULL;
+    bool same = found && strcmp(task, t->name) == 0 && strcmp(found, fingerprint) == 0;
+    char *lines = same ? lra_h5_get_text(f, "/config", &e) : NULL;
+    lra_config *config = lines ? lra_config_parse(lines, &e) : NULL;
+    lra_free(lines);
+    lra_free(found);
+    lra_free(task);
+    lra_h5_close(f);
+    return config;
+}
+
+static lra_dataset *read_found(const char *path, const lra_task *t, const char *fingerprint)
+{
+    lra_err e;
+    lra_config *config = config_of(path, t, fingerprint);
+    if (!config) return NULL;
+    lra_dataset *d = lra_alloc(sizeof *d);
+    d->task = t, d->config = config;
+    if (read_parts(d, path, &e) == 0) {
+        find_max_length(d);
+        return d;
+    }
+    lra_dataset_free(d);
+    return NULL;
+}
+
+lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fingerprint)
+{
+    lra_err e;
+    char **names = NULL, *folder = lra_format("%s/data", out);
+    int n = lra_is_folder(folder) ? lra_folder_list(folder, &names, &e) : 0;
+    lra_dataset *found = NULL;
+    for (int i = 0; i < n && !found; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(names[i], t->name, strlen(t->name)) != 0 || length < 3 ||
+            strcmp(names[i] + length - 3, ".h5") != 0)
+            continue;
+        char *path = lra_format("%s/%s", folder, names[i]);
+        found = read_found(path, t, fingerprint);
+        lra_free(path);
+    }
+    if (n > 0) lra_names_free(names, n);
+    lra_free(folder);
+    return found;
 }
 
 void lra_dataset_free(lra_dataset *d)

@@ -78,6 +78,9 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
  * there.  Nullable: data_dir (then generated). */
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e);
+/* Prepared data below OUT/data with this fingerprint, imported or generated; NULL without a message when
+ * there are none. */
+lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fingerprint);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
 /* Growing rows. */

@@ -7,10 +7,9 @@
  * in 36.1 %. */
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/listops.h"
 #include "datasets/listops_file.h"
 #include "datasets/listops_show.h"
-#include "datasets/listops_tree.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 
@@ -21,7 +20,7 @@ static const char *const group_names[LISTOPS_OPS + 1] = {"MIN", "MAX", "MED", "S
 
 /* ---- make ------------------------------------------------------------------------------------------- */
 
-static int read_shape(const lra_config *c, lra_listops_shape *s, lra_err *e)
+int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e)
 {
     const char *root = lra_config_text(c, "root");
     if (strcmp(root, "op") != 0 && strcmp(root, "any") != 0)
@@ -128,7 +127,7 @@ static int validate(const lra_config *c, lra_err *e)
 {
     lra_listops_shape s;
     int64_t n[LRA_N_SPLITS];
-    if (read_shape(c, &s, e) != 0 || read_counts(c, n, e) != 0) return LRA_USAGE;
+    if (lra_listops_shape_read(c, &s, e) != 0 || read_counts(c, n, e) != 0) return LRA_USAGE;
     return check_shape(&s, (uint64_t)lra_config_int(c, "data-seed"), e);
 }
 
@@ -136,7 +135,7 @@ static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err 
 {
     lra_listops_shape s;
     int64_t n[LRA_N_SPLITS];
-    if (validate(c, e) != 0 || read_shape(c, &s, e) != 0 || read_counts(c, n, e) != 0)
+    if (validate(c, e) != 0 || lra_listops_shape_read(c, &s, e) != 0 || read_counts(c, n, e) != 0)
         return LRA_USAGE;
     int64_t total = n[0] + n[1] + n[2];
     seen_rows seen = {NULL, 1023};

@@ -172,7 +172,7 @@ static int no_such_run(const char *name, const char *out, lra_err *e)
     lra_result **list = NULL;
     const char *known[512];
     char *names[512];
-    int n = lra_results_load(out, &list, &ignored), k = 0;
+    int n = lra_results_load(1, &out, &list, &ignored), k = 0;
     for (; k < n && k < 510; k++)
         known[k] = names[k] = lra_format("%s-%s-%s", list[k]->task, list[k]->model, list[k]->run);
     const char *fixed[] = {"widest", "published"};
@@ -193,7 +193,7 @@ int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char 
     const char *place = lra_file_exists(name) ? name : lra_file_exists(below) ? below : NULL;
     lra_result **list = NULL;
     int n = 0, rc = place ? 0 : no_such_run(name, out, e);
-    if (place) n = lra_results_load(place, &list, e);
+    if (place) n = lra_results_load(1, &place, &list, e);
     if (place && n != 1)
         rc = n < 0 ? LRA_FAILED
                    : lra_fail(e, "reference '%s' holds %d results, expected 1", place, n);

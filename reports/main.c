@@ -14,6 +14,7 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
+#include "reports/draw.h"
 #include "reports/report.h"
 
 static const lra_report_table *const tables[] = {
@@ -69,11 +70,12 @@ static const lra_option *const plain_tables[] = {common, NULL};
 static const lra_command commands[] = {
     {"lra-report tables",
      "Prints a table from result files, and writes it in all formats to OUT/tables.", "[RESULT...]",
-     "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5", 0,
-     -1, table_tables},
+     "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5\n"
+     "  lra-report tables --table listops lra-out",
+     0, -1, table_tables},
     {"lra-report figures", "Draws a figure from result files with gnuplot.", "[RESULT...]",
-     "  lra-report figures --out lra-out\n  lra-report figures --format png --out lra-out", 0, -1,
-     figure_tables},
+     "  lra-report figures --out lra-out\n  lra-report figures --figure loc-2 --format png --out lra-out",
+     0, -1, figure_tables},
     {"lra-report show", "Prints what a result file holds.", "RESULT...",
      "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", 1, -1, plain_tables},
     {"lra-report list", "Lists the tables and figures.", "",
@@ -81,67 +83,82 @@ static const lra_command commands[] = {
 static const char *const names[] = {"tables", "figures", "show", "list"};
 enum { N_COMMANDS = sizeof names / sizeof *names };
 
-/* Results of the places named, or of --out. */
-static int load_list(const lra_options *o, lra_result ***list, lra_err *e)
+/* The places named, or --out; the caller frees the array. */
+static const char **places_of(const lra_options *o, int *n)
 {
-    int n = 0;
-    *list = NULL;
-    if (lra_option_n_args(o) == 0) return lra_results_load(lra_option_text(o, "out"), list, e);
-    for (int i = 0; i < lra_option_n_args(o); i++) {
-        lra_result **more;
-        int n_more = lra_results_load(lra_option_arg(o, i), &more, e);
-        if (n_more < 0) {
-            lra_results_free(*list, n);
-            *list = NULL;
-            return LRA_FAILED;
-        }
-        *list = lra_resize(*list, (size_t)(n + n_more + 1) * sizeof **list);
-        for (int k = 0; k < n_more; k++) (*list)[n + k] = more[k];
-        n += n_more;
-        lra_free(more);
-    }
+    *n = lra_option_n_args(o);
+    const char **place = lra_alloc_array((size_t)*n + 1, sizeof *place);
+    for (int i = 0; i < *n; i++) place[i] = lra_option_arg(o, i);
+    if (*n == 0) place[(*n)++] = lra_option_text(o, "out");
+    return place;
+}
+
+static int load_results(const lra_options *o, lra_result ***list, lra_err *e)
+{
+    int n_places;
+    const char **place = places_of(o, &n_places);
+    int n = lra_results_load(n_places, place, list, e);
+    lra_free(place);
     return n;
 }
 
-/* What a table or figure is made of. */
-static int load(const lra_options *o, lra_report_input *in, lra_result ***list, lra_err *e)
+static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
 {
+    int n_places;
+    const char **place = places_of(o, &n_places);
+    int n = lra_listops_results_load(n_places, place, list, e);
+    lra_free(place);
+    return n;
+}
+
+/* What a table or figure is made of; the caller frees it with unload(). */
+static int load(const lra_options *o, lra_report_source source, lra_report_input *in, lra_err *e)
+{
+    *in = (lra_report_input){0};
+    if (source == LRA_FROM_LISTOPS) {
+        lra_listops **list;
+        in->n_listops = load_listops(o, &list, e);
+        in->listops = list;
+        return in->n_listops < 0 ? LRA_FAILED : 0;
+    }
+    lra_result **list;
     int rc = lra_ladder_scale_open(&in->scale, o, lra_option_text(o, "out"), e);
     if (rc != 0) return rc;
-    in->n = load_list(o, list, e);
-    in->list = *list;
+    in->n = load_results(o, &list, e);
+    in->list = list;
     if (in->n >= 0) return 0;
     lra_ladder_scale_close(&in->scale);
     return LRA_FAILED;
 }
 
-static void unload(lra_report_input *in, lra_result **list)
+static void unload(lra_report_input *in)
 {
-    lra_results_free(list, in->n);
+    if (in->list) lra_results_free((lra_result **)(uintptr_t)in->list, in->n);
+    if (in->listops)
+        lra_listops_results_free((lra_listops **)(uintptr_t)in->listops, in->n_listops);
     lra_ladder_scale_close(&in->scale);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------------------------- */
 
 /* OUT/tables/ID.txt, .md, .tex, .csv, .json */
-static int write_table(const lra_report_table *t, const lra_report_input *in, const char *out,
-                       lra_err *e)
+static int write_table(const char *name, lra_table *const *list, int n, const char *out, lra_err *e)
 {
     static const char *const kind[][2] = {
         {"text", "txt"}, {"markdown", "md"}, {"latex", "tex"}, {"csv", "csv"}, {"json", "json"}};
     char *folder = lra_format("%s/tables", out);
     int rc = lra_folder_make(folder, e);
     for (int i = 0; i < 5 && rc == 0; i++) {
-        char *text = NULL, *path = lra_format("%s/%s.%s", folder, t->name, kind[i][1]);
-        size_t n = 0;
-        FILE *f = open_memstream(&text, &n);
-        rc = f ? t->print(f, in, kind[i][0], e) : lra_fail_errno(e, "no memory for a table");
-        if (f && fclose(f) != 0 && rc == 0) rc = lra_fail_errno(e, "no memory for a table");
-        if (rc == 0) rc = lra_file_write(path, text, n, e);
-        lra_free(text);
+        char *path = lra_format("%s/%s.%s", folder, name, kind[i][1]);
+        lra_file *f = lra_file_create(path, e);
+        rc = f ? lra_tables_print(list, n, kind[i][0], lra_file_stream(f), e) : LRA_FAILED;
+        if (rc == 0)
+            rc = lra_file_commit(f, e);
+        else
+            lra_file_abort(f);
         lra_free(path);
     }
-    if (rc == 0) lra_note("wrote %s/%s.{txt,md,tex,csv,json}", folder, t->name);
+    if (rc == 0) lra_note("wrote %s/%s.{txt,md,tex,csv,json}", folder, name);
     lra_free(folder);
     return rc;
 }
@@ -157,80 +174,22 @@ static int print_tables(const lra_options *o, lra_err *e)
     if (chosen < 0)
         return lra_fail_unknown(e, "table", lra_option_text(o, "table"), N_TABLES, ids,
                                 "lra-report list");
-    lra_result **list;
-    lra_report_input in = {0};
-    int rc = load(o, &in, &list, e);
+    lra_report_input in;
+    int rc = load(o, tables[chosen]->source, &in, e);
     if (rc != 0) return rc;
-    rc = tables[chosen]->print(stdout, &in, lra_option_text(o, "format"), e);
+    lra_table **list;
+    int n = tables[chosen]->make(&in, &list, e);
+    unload(&in);
+    if (n < 0) return n;
+    rc = lra_tables_print(list, n, lra_option_text(o, "format"), stdout, e);
     /* Files named one by one are only looked at, unless --out says where to write. */
     if (rc == 0 && (lra_option_n_args(o) == 0 || lra_option_given(o, "out")))
-        rc = write_table(tables[chosen], &in, lra_option_text(o, "out"), e);
-    unload(&in, list);
+        rc = write_table(ids[chosen], list, n, lra_option_text(o, "out"), e);
+    lra_tables_free(list, n);
     return rc;
 }
 
 /* ---- figures --------------------------------------------------------------------------------------------------- */
-
-static int check_formats(const char *list, lra_err *e)
-{
-    for (const char *at = list; *at;) {
-        size_t n = strcspn(at, ",");
-        bool known = n == 3 &&
-                     (!strncmp(at, "pdf", 3) || !strncmp(at, "svg", 3) || !strncmp(at, "png", 3));
-        if (!known)
-            return lra_fail_usage(e, "format '%.*s' is unknown, expected pdf, svg or png", (int)n,
-                                  at);
-        at += n + (at[n] == ',');
-    }
-    return *list ? 0 : lra_fail_usage(e, "no format, expected pdf, svg or png");
-}
-
-/* Runs the script with one terminal in the folder of the figure. */
-static int draw(const lra_report_figure *f, const char *folder, const char *format, lra_err *e)
-{
-    lra_text t = {0};
-    if (strcmp(format, "png") == 0)
-        lra_text_add(&t,
-                     "set terminal pngcairo size %d,%d font 'Sans,9' fontscale 2.2 linewidth 2.2 "
-                     "pointscale 2.2\n",
-                     (int)(f->width_cm / 2.54 * 220), (int)(f->height_cm / 2.54 * 220));
-    else if (strcmp(format, "pdf") == 0)
-        lra_text_add(&t, "set terminal pdfcairo size %gcm,%gcm font 'Sans,9'\n", f->width_cm,
-                     f->height_cm);
-    else
-        lra_text_add(&t, "set terminal svg size %d,%d dynamic font 'Sans,9'\n",
-                     (int)(f->width_cm / 2.54 * 96), (int)(f->height_cm / 2.54 * 96));
-    lra_text_add(&t, "cd '%s'\nset output '%s.%s.tmp'\nload '%s.gp'\nset output\n", folder, f->name,
-                 format, f->name);
-    char *argv[] = {(char[]){"gnuplot"}, (char[]){"-"}, NULL}, *said = NULL;
-    int status = lra_process_run(argv, t.s, NULL, &said, e);
-    lra_text_free(&t);
-    if (status < 0)
-        lra_fail_in(e, "'%s/%s.gp' and '.dat' are written, not drawn (install gnuplot)", folder,
-                    f->name);
-    else if (status > 0)
-        lra_fail(e, "gnuplot failed on '%s/%s.gp': %.200s", folder, f->name, said);
-    lra_free(said);
-    if (status != 0) return LRA_FAILED;
-    char *from = lra_format("%s/%s.%s.tmp", folder, f->name, format);
-    char *to = lra_format("%s/%s.%s", folder, f->name, format);
-    int rc = rename(from, to) == 0 ? 0 : lra_fail_errno(e, "cannot write '%s'", to);
-    if (rc == 0) printf("wrote %s\n", to);
-    lra_free(from);
-    lra_free(to);
-    return rc;
-}
-
-static int draw_all(const lra_report_figure *f, const char *folder, const char *formats, lra_err *e)
-{
-    int rc = 0;
-    for (const char *at = formats; *at && rc == 0;) {
-        char format[4] = {at[0], at[1], at[2], 0};
-        rc = draw(f, folder, format, e);
-        at += 3 + (at[3] == ',');
-    }
-    return rc;
-}
 
 static int draw_figures(const lra_options *o, lra_err *e)
 {
@@ -243,17 +202,16 @@ static int draw_figures(const lra_options *o, lra_err *e)
     if (chosen < 0)
         return lra_fail_unknown(e, "figure", lra_option_text(o, "figure"), N_FIGURES, ids,
                                 "lra-report list");
-    if (check_formats(formats, e) != 0) return LRA_USAGE;
-    lra_result **list;
-    lra_report_input in = {0};
-    int rc = load(o, &in, &list, e);
+    if (lra_draw_check(formats, e) != 0) return LRA_USAGE;
+    lra_report_input in;
+    int rc = load(o, figures[chosen]->source, &in, e);
     if (rc != 0) return rc;
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
     rc = lra_folder_make(folder, e);
     if (rc == 0) rc = figures[chosen]->write(folder, &in, e);
-    if (rc == 0) rc = draw_all(figures[chosen], folder, formats, e);
+    if (rc == 0) rc = lra_draw(figures[chosen], folder, formats, e);
     lra_free(folder);
-    unload(&in, list);
+    unload(&in);
     return rc;
 }
 
@@ -280,7 +238,7 @@ static void show_one(const lra_result *r)
 static int show(const lra_options *o, lra_err *e)
 {
     lra_result **list;
-    int n = load_list(o, &list, e);
+    int n = load_results(o, &list, e);
     for (int i = 0; i < n; i++) show_one(list[i]);
     if (n >= 0) lra_results_free(list, n);
     return n < 0 ? LRA_FAILED : 0;

@@ -5,28 +5,40 @@
 #include <stdio.h>
 
 #include "reports/ladder_view.h"
+#include "reports/listops_result.h"
+#include "reports/table.h"
 
-/* The results that a table or figure is made of, and what ladders are scaled by. */
+/* What a table or figure is made of: results with what ladders are scaled by, or ListOps breakdowns. */
+typedef enum { LRA_FROM_RESULTS, LRA_FROM_LISTOPS } lra_report_source;
 typedef struct {
     lra_result *const *list;
     int n;
     lra_ladder_scale scale;
+    lra_listops *const *listops;
+    int n_listops;
 } lra_report_input;
-
-/* Ladders as a table; format: text markdown latex csv json. */
-int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 
 /* A table or a figure: one file and one line in tables.def or figures.def. */
 typedef struct {
     const char *name, *summary;
-    int (*print)(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
+    /* Returns the number of tables, or a negative code; the caller frees them with lra_tables_free(). */
+    int (*make)(const lra_report_input *in, lra_table ***list, lra_err *e);
+    lra_report_source source;
 } lra_report_table;
+/* Makes and prints; format: text markdown latex csv json. */
+int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
+                     const char *format, lra_err *e);
+/* Ladders: accuracy against reach, baselines, locality index. */
+int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
+/* ListOps breakdowns: models and heuristics by operator, label, arity, depth, length; agreement; confusion. */
+int lra_report_listops(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 
 /* Writes FOLDER/NAME.dat and FOLDER/NAME.gp; the caller runs gnuplot on the script. */
 typedef struct {
     const char *name, *summary;
     int (*write)(const char *folder, const lra_report_input *in, lra_err *e);
     double width_cm, height_cm;
+    lra_report_source source;
 } lra_report_figure;
 
 #define LRA_TABLE(name) extern const lra_report_table lra_table_##name;

@@ -6,62 +6,38 @@
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
+#include "reports/fields.h"
+#include "reports/places.h"
 
 enum { COLUMNS = 7, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
 /* Attributes of the root, by name. */
-typedef struct {
-    const char *name;
-    char **value;
-} text_field;
-typedef struct {
-    const char *name;
-    int64_t *value;
-} int_field;
-typedef struct {
-    const char *name;
-    double *value;
-} real_field;
-enum { N_TEXTS = 8, N_INTS = 8, N_REALS = 3 };
-
-static void list_fields(lra_result *r, text_field t[N_TEXTS], int_field i[N_INTS],
-                        real_field d[N_REALS])
-{
-    const text_field texts[N_TEXTS] = {{"task", &r->task},
-                                       {"model", &r->model},
-                                       {"preset", &r->preset},
-                                       {"precision", &r->precision},
-                                       {"device", &r->device},
-                                       {"revision", &r->revision},
-                                       {"fingerprint", &r->fingerprint},
-                                       {"run", &r->run}};
-    const int_field ints[N_INTS] = {
-        {"seed", &r->seed},       {"kernel", &r->kernel},         {"reach", &r->reach},
-        {"steps", &r->steps},     {"max_length", &r->max_length}, {"parameters", &r->parameters},
-        {"skipped", &r->skipped}, {"best_epoch", &r->best_epoch}};
-    const real_field reals[N_REALS] = {
-        {"seconds", &r->seconds}, {"step_flops", &r->step_flops}, {"padding", &r->padding}};
-    memcpy(t, texts, sizeof texts);
-    memcpy(i, ints, sizeof ints);
-    memcpy(d, reals, sizeof reals);
-}
+static const lra_field fields[] = {{LRA_MEMBER(lra_result, task), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, model), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, preset), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, precision), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, device), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, revision), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, fingerprint), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, run), LRA_FIELD_TEXT, 0},
+                                   {LRA_MEMBER(lra_result, seed), LRA_FIELD_INT, 0},
+                                   {LRA_MEMBER(lra_result, kernel), LRA_FIELD_INT, 0},
+                                   {LRA_MEMBER(lra_result, reach), LRA_FIELD_INT, -1},
+                                   {LRA_MEMBER(lra_result, max_length), LRA_FIELD_INT, 1},
+                                   {LRA_MEMBER(lra_result, parameters), LRA_FIELD_INT, 0},
+                                   {LRA_MEMBER(lra_result, steps), LRA_FIELD_INT, 0},
+                                   {LRA_MEMBER(lra_result, skipped), LRA_FIELD_INT, 0},
+                                   {LRA_MEMBER(lra_result, best_epoch), LRA_FIELD_INT, -1},
+                                   {LRA_MEMBER(lra_result, seconds), LRA_FIELD_REAL, 0},
+                                   {LRA_MEMBER(lra_result, step_flops), LRA_FIELD_REAL, 0},
+                                   {LRA_MEMBER(lra_result, padding), LRA_FIELD_REAL, 0}};
+enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 /* ---- write -------------------------------------------------------------------------------------------- */
 
 static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
 {
-    lra_result copy = *r;
-    text_field t[N_TEXTS];
-    int_field n[N_INTS];
-    real_field d[N_REALS];
-    list_fields(&copy, t, n, d);
-    int rc = 0;
-    for (int i = 0; i < N_TEXTS && rc == 0; i++)
-        rc = lra_h5_set_text(f, "/", t[i].name, *t[i].value, e);
-    for (int i = 0; i < N_INTS && rc == 0; i++)
-        rc = lra_h5_set_int(f, "/", n[i].name, *n[i].value, e);
-    for (int i = 0; i < N_REALS && rc == 0; i++)
-        rc = lra_h5_set_real(f, "/", d[i].name, *d[i].value, e);
+    int rc = lra_fields_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/versions", r->versions, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/deviations", r->deviations, e);
@@ -95,19 +71,7 @@ int lra_result_write(const char *path, const lra_result *r, lra_err *e)
 
 static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
 {
-    text_field t[N_TEXTS];
-    int_field n[N_INTS];
-    real_field d[N_REALS];
-    list_fields(r, t, n, d);
-    int rc = 0;
-    for (int i = 0; i < N_TEXTS && rc == 0; i++) {
-        *t[i].value = lra_h5_attr_text(f, "/", t[i].name, e);
-        rc = *t[i].value ? 0 : LRA_FAILED;
-    }
-    for (int i = 0; i < N_INTS && rc == 0; i++)
-        rc = lra_h5_get_int(f, "/", n[i].name, n[i].value, e);
-    for (int i = 0; i < N_REALS && rc == 0; i++)
-        rc = lra_h5_get_real(f, "/", d[i].name, d[i].value, e);
+    int rc = lra_fields_read(f, fields, N_FIELDS, r, e);
     char **texts[] = {&r->config, &r->versions, &r->deviations};
     const char *const paths[] = {"/config", "/versions", "/deviations"};
     for (int i = 0; i < 3 && rc == 0; i++) {
@@ -115,27 +79,6 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
         rc = *texts[i] ? 0 : LRA_FAILED;
     }
     return rc;
-}
-
-/* Numbers that tables and figures rely on. */
-static int check_fields(const lra_result *r, lra_err *e)
-{
-    const struct {
-        const char *name;
-        int64_t value, least;
-    } bounds[] = {{"seed", r->seed, 0},
-                  {"kernel", r->kernel, 0},
-                  {"reach", r->reach, -1},
-                  {"steps", r->steps, 0},
-                  {"max_length", r->max_length, 1},
-                  {"parameters", r->parameters, 0},
-                  {"skipped", r->skipped, 0},
-                  {"best_epoch", r->best_epoch, -1}};
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
-        if (bounds[i].value < bounds[i].least || bounds[i].value > (int64_t)1 << 60)
-            return lra_fail(e, "'%s' is %lld, expected %lld to 2^60", bounds[i].name,
-                            (long long)bounds[i].value, (long long)bounds[i].least);
-    return 0;
 }
 
 static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
@@ -203,7 +146,6 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (!f) return NULL;
     lra_result *r = lra_alloc(sizeof *r);
     int rc = read_fields(r, f, e);
-    if (rc == 0) rc = check_fields(r, e);
     if (rc == 0) rc = read_history(r, f, e);
     if (rc == 0) rc = read_test(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
@@ -217,11 +159,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
 void lra_result_free(lra_result *r)
 {
     if (!r) return;
-    text_field t[N_TEXTS];
-    int_field n[N_INTS];
-    real_field d[N_REALS];
-    list_fields(r, t, n, d);
-    for (int i = 0; i < N_TEXTS; i++) lra_free(*t[i].value);
+    lra_fields_free(fields, N_FIELDS, r);
     lra_free(r->config);
     lra_free(r->versions);
     lra_free(r->deviations);
@@ -272,46 +210,22 @@ double lra_result_baseline_accuracy(const lra_result *r, const char *name)
 
 /* ---- many ---------------------------------------------------------------------------------------------- */
 
-static int add_result(const char *path, lra_result ***list, int n, lra_err *e)
+int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e)
 {
-    lra_result *r = lra_result_read(path, e);
-    if (!r) return LRA_FAILED;
-    *list = lra_resize(*list, (size_t)(n + 1) * sizeof **list);
-    (*list)[n] = r;
-    return n + 1;
-}
-
-static int load_runs(const char *runs, lra_result ***list, lra_err *e)
-{
-    char **names;
-    int n_names = lra_folder_list(runs, &names, e), n = 0;
-    if (n_names < 0) return LRA_FAILED;
-    for (int i = 0; i < n_names && n >= 0; i++) {
-        char *path = lra_format("%s/%s/result.h5", runs, names[i]);
-        int more = lra_file_exists(path) ? add_result(path, list, n, e) : n;
-        lra_free(path);
-        if (more < 0) {
-            lra_results_free(*list, n);
-            *list = NULL;
-        }
-        n = more;
-    }
-    lra_names_free(names, n_names);
-    return n;
-}
-
-int lra_results_load(const char *place, lra_result ***list, lra_err *e)
-{
+    char **paths;
+    int n_paths = lra_places_find(n, place, "result.h5", &paths, e), done = 0;
     *list = NULL;
-    if (!lra_file_exists(place)) return lra_fail(e, "there is no '%s'", place);
-    if (!lra_is_folder(place)) return add_result(place, list, 0, e);
-    char *runs = lra_format("%s/runs", place), *single = lra_format("%s/result.h5", place);
-    int n = lra_file_exists(single) ? add_result(single, list, 0, e)
-            : lra_is_folder(runs)   ? load_runs(runs, list, e)
-                                    : load_runs(place, list, e);
-    lra_free(runs);
-    lra_free(single);
-    return n;
+    if (n_paths < 0) return LRA_FAILED;
+    *list = lra_alloc_array((size_t)n_paths + 1, sizeof **list);
+    for (; done < n_paths; done++) {
+        (*list)[done] = lra_result_read(paths[done], e);
+        if (!(*list)[done]) break;
+    }
+    lra_names_free(paths, n_paths);
+    if (done == n_paths) return done;
+    lra_results_free(*list, done);
+    *list = NULL;
+    return LRA_FAILED;
 }
 
 void lra_results_free(lra_result **list, int n)

@@ -43,9 +43,9 @@ uint8_t *lra_result_correct(const lra_result *r);
 double lra_result_chance(const lra_result *r);
 double lra_result_baseline_accuracy(const lra_result *r, const char *name); /* -1: not there */
 
-/* Every result.h5 of OUT/runs (or a single file, or a run folder), sorted by path; files that cannot be
- * read fail.  Returns their number, or -1; the caller frees each and the list. */
-int lra_results_load(const char *place, lra_result ***list, lra_err *e);
+/* Every result.h5 of n places (places.h); files that cannot be read fail.  Returns their number, or -1; the
+ * caller frees the list with lra_results_free(). */
+int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e);
 void lra_results_free(lra_result **list, int n);
 
 #endif

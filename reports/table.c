@@ -37,6 +37,12 @@ void lra_table_free(lra_table *t)
     lra_free(t);
 }
 
+void lra_tables_free(lra_table **list, int n)
+{
+    for (int i = 0; i < n; i++) lra_table_free(list[i]);
+    lra_free(list);
+}
+
 void lra_table_keys(lra_table *t, const char *const *key)
 {
     for (int c = 0; c < t->n_columns; c++) {

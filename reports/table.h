@@ -34,7 +34,8 @@ typedef struct {
 
 /* A column whose head is "" is not shown to people. */
 lra_table *lra_table_new(const char *title, int n_columns, const char *const *head);
-void lra_table_free(lra_table *t); /* Nullable: t */
+void lra_table_free(lra_table *t);             /* Nullable: t */
+void lra_tables_free(lra_table **list, int n); /* the tables and their list */
 /* Names of the columns in CSV and JSON, otherwise their heads.  "": not there; "lo,hi": an interval. */
 void lra_table_keys(lra_table *t, const char *const *key);
 

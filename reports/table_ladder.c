@@ -235,19 +235,16 @@ static lra_table *ladder_table(const lra_ladder_view *v)
     return t;
 }
 
-int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e)
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_ladder_view *views;
-    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
-    if (n_views < 0) return n_views;
-    lra_table **list = lra_alloc_array((size_t)n_views, sizeof *list);
-    for (int i = 0; i < n_views; i++) list[i] = ladder_table(&views[i]);
-    int rc = lra_tables_print(list, n_views, format, out, e);
-    for (int i = 0; i < n_views; i++) lra_table_free(list[i]);
-    lra_free(list);
-    lra_ladder_views_free(views, n_views);
-    return rc;
+    int n = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
+    if (n < 0) return n;
+    *list = lra_alloc_array((size_t)n, sizeof **list);
+    for (int i = 0; i < n; i++) (*list)[i] = ladder_table(&views[i]);
+    lra_ladder_views_free(views, n);
+    return n;
 }
 
 const lra_report_table lra_table_ladder = {
-    "ladder", "accuracy against reach, baselines, locality index", lra_report_ladder};
+    "ladder", "accuracy against reach, baselines, locality index", make, LRA_FROM_RESULTS};

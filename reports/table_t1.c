@@ -56,7 +56,7 @@ static bool is_paper(const lra_ladder_view *v)
     return strcmp(v->first->preset, "paper") == 0;
 }
 
-static int print(FILE *out, const lra_report_input *in, const char *format, lra_err *e)
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_ladder_view *views;
     int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e), n_rows = 0;
@@ -76,15 +76,16 @@ static int print(FILE *out, const lra_report_input *in, const char *format, lra_
                            line);
     }
     lra_table_note(t, "of MEGA: measured accuracy over the published accuracy of MEGA, in %%");
-    int rc = n_rows
-                 ? lra_table_print(t, format, out, e)
-                 : lra_fail(
-                       e, "no results of preset 'paper' among %d; table 'ladder' shows the others",
-                       in->n);
-    lra_table_free(t);
     lra_ladder_views_free(views, n_views);
-    return rc;
+    if (n_rows > 0) {
+        *list = lra_alloc(sizeof **list);
+        (*list)[0] = t;
+        return 1;
+    }
+    lra_table_free(t);
+    return lra_fail(e, "no results of preset 'paper' among %d; table 'ladder' shows the others",
+                    in->n);
 }
 
 const lra_report_table lra_table_t1 = {
-    "T1", "Table 1 of the locality paper, measured beside published", print};
+    "T1", "Table 1 of the locality paper, measured beside published", make, LRA_FROM_RESULTS};

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/listops.h"
 #include "datasets/listops_file.h"
-#include "datasets/listops_tree.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "tests/real_data.h"
@@ -90,6 +89,50 @@ static void benchmark_statistics(void **state)
             double p = shallow[drop][depth - 1];
             assert_true(fabs(right[drop][depth] / N - p) < 4 * sqrt(p * (1 - p) / N) + 0.001);
         }
+}
+
+static void measures(const char *expression, int root, int arity, int depth, int length)
+{
+    lra_sequences rows = {0};
+    lra_err e = {{0}};
+    char *line = lra_format("%s\t0\n", expression);
+    assert_int_equal(lra_listops_parse(line, strlen(line), "x", false, &rows, &e), 0);
+    lra_listops_facts f = lra_listops_measure(rows.token, rows.start[1]);
+    assert_true(f.root == root && f.arity == arity && f.depth == depth && f.length == length);
+    lra_sequences_free(&rows);
+    lra_free(line);
+}
+
+static void facts_of_rows(void **state)
+{
+    (void)state;
+    measures("[MAX 4 3 [MIN 2 3 ] 1 0 [MED 1 5 8 9 2 ] ]", 1, 6, 3, 17);
+    measures("[SM [MIN [MED 1 2 ] 3 ] [MAX 1 2 ] ]", 3, 2, 4, 13);
+    measures("7", 4, 0, 1, 1);
+}
+
+/* Labels of the generator at the benchmark's parameters: the table in the header of the task. */
+static void expected_labels(void **state)
+{
+    (void)state;
+    enum { ROWS = 4000 };
+    int64_t count[LISTOPS_ROOTS][LISTOPS_LABELS], total[LISTOPS_ROOTS] = {0};
+    lra_err e = {{0}};
+    lra_listops_shape s;
+    lra_config *c = lra_task_config(&lra_task_listops, "paper", &e);
+    assert_int_equal(lra_listops_shape_read(c, &s, &e), 0);
+    lra_listops_expected(&s, 5, ROWS, count[0]);
+    for (int r = 0; r < LISTOPS_ROOTS; r++)
+        for (int k = 0; k < LISTOPS_LABELS; k++) total[r] += count[r][k];
+    assert_int_equal(total[0] + total[1] + total[2] + total[3] + total[4], ROWS);
+    /* MIN 0, MAX 9, MED 4, SM any: within five standard errors of a thousand rows. */
+    const double known[] = {0.564, 0.566, 0.214, 0.1};
+    const int label[] = {0, 9, 4, 3};
+    for (int r = 0; r < 4; r++) {
+        double p = known[r], found = (double)count[r][label[r]] / (double)total[r];
+        assert_true(fabs(found - p) < 5 * sqrt(p * (1 - p) / (double)total[r]));
+    }
+    lra_config_free(c);
 }
 
 static void shuffling_keeps_label_and_length(void **state)
@@ -298,6 +341,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked_examples),
         cmocka_unit_test(benchmark_statistics),
+        cmocka_unit_test(facts_of_rows),
+        cmocka_unit_test(expected_labels),
         cmocka_unit_test(shuffling_keeps_label_and_length),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(no_byte_is_trusted),

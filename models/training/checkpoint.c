@@ -196,7 +196,10 @@ int lra_best_read(const lra_train_spec *s, lra_params *p, lra_err *e)
 {
     char *path = file_of(s, "best.h5");
     lra_h5 *f = lra_h5_open(path, "checkpoint", e);
-    int rc = f ? lra_params_read_weights(p, f, e) : LRA_FAILED;
+    char *config = f ? lra_h5_get_text(f, "/config", e) : NULL;
+    int rc = config ? check_config(path, config, s->config, e) : LRA_FAILED;
+    if (rc == 0) rc = lra_params_read_weights(p, f, e);
+    lra_free(config);
     lra_h5_close(f);
     lra_free(path);
     return rc;

@@ -30,6 +30,7 @@ int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params 
 /* FOLDER/best.h5: weights and states of the selected epoch. */
 int lra_best_write(const lra_train_spec *s, int64_t epoch, double accuracy, const lra_params *p,
                    lra_err *e);
+/* Weights and states; a file of another configuration is refused. */
 int lra_best_read(const lra_train_spec *s, lra_params *p, lra_err *e);
 
 #endif

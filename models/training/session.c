@@ -2,19 +2,22 @@
 #include "models/training/session.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 
-static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
+static lra_head head_of(const lra_train_spec *s)
+{
+    return (lra_head){s->data->task->vocab, s->data->task->n_classes, s->pool};
+}
+
+static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
 {
     const lra_train_spec *spec = s->spec;
-    const lra_task *task = spec->data->task;
-    lra_head head = {task->vocab, task->n_classes, spec->pool};
+    lra_head head = head_of(spec);
     p->train = lra_classifier_build(spec->type, LRA_TRAIN, spec->model, spec->model_config, &head,
                                     spec->batch, T);
-    p->eval = lra_classifier_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &head,
-                                   spec->batch, T);
     lra_graph_keep(p->train.graph, s->keep);
     int n = lra_graph_params(p->train.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
@@ -23,12 +26,22 @@ static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *
     p->update = lra_adamw(p->train.loss, n, param, &spec->optimizer);
     lra_free(param);
     lra_tensor *train_out[] = {p->update, p->train.logits};
-    lra_tensor *eval_out[] = {p->eval.loss, p->eval.logits};
     p->train_plan = lra_plan_new(p->train.graph, s->params, s->space, 2, train_out, e);
-    if (p->train_plan)
-        p->eval_plan = lra_plan_new(p->eval.graph, s->params, s->space, 2, eval_out, e);
-    if (!p->eval_plan) return LRA_FAILED;
+    if (!p->train_plan) return LRA_FAILED;
     lra_plan_threads(p->train_plan, spec->threads);
+    return 0;
+}
+
+static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
+{
+    const lra_train_spec *spec = s->spec;
+    lra_head head = head_of(spec);
+    if (!spec->evaluate_only && open_training(s, p, T, e) != 0) return LRA_FAILED;
+    p->eval = lra_classifier_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &head,
+                                   spec->batch, T);
+    lra_tensor *eval_out[] = {p->eval.loss, p->eval.logits};
+    p->eval_plan = lra_plan_new(p->eval.graph, s->params, s->space, 2, eval_out, e);
+    if (!p->eval_plan) return LRA_FAILED;
     lra_plan_threads(p->eval_plan, spec->threads);
     return 0;
 }
@@ -59,8 +72,9 @@ double lra_session_workspace(const lra_session *s)
 {
     double most = 0;
     for (int b = 0; b < s->buckets.n; b++) {
-        most = fmax(most, lra_plan_cost(s->plans[b].train_plan).workspace_bytes);
-        most = fmax(most, lra_plan_cost(s->plans[b].eval_plan).workspace_bytes);
+        const lra_bucket_plans *p = &s->plans[b];
+        if (p->train_plan) most = fmax(most, lra_plan_cost(p->train_plan).workspace_bytes);
+        most = fmax(most, lra_plan_cost(p->eval_plan).workspace_bytes);
     }
     return most;
 }
@@ -152,6 +166,28 @@ int64_t lra_session_correct(const lra_session *s, const lra_batch *b, int64_t *n
         ++*n;
     }
     return right;
+}
+
+int lra_session_evaluate(lra_session *s, lra_loader *l, double *loss, double *accuracy,
+                         float *logits, lra_err *e)
+{
+    int64_t C = s->spec->data->task->n_classes, right = 0, seen = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+        const lra_batch *b = lra_loader_get(l, i);
+        float mean;
+        int64_t n;
+        if (lra_session_eval(s, b, &mean, e) != 0) return LRA_FAILED;
+        right += lra_session_correct(s, b, &n);
+        seen += n;
+        sum += (double)mean * (double)n;
+        for (int64_t k = 0; logits && k < s->spec->batch; k++)
+            if (b->row[k] >= 0)
+                memcpy(logits + b->row[k] * C, s->logits + k * C, (size_t)C * sizeof(float));
+    }
+    *loss = seen ? sum / (double)seen : 0;
+    *accuracy = seen ? (double)right / (double)seen : 0;
+    return 0;
 }
 
 int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e)

@@ -33,6 +33,9 @@ int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, f
 int lra_session_eval(lra_session *s, const lra_batch *b, float *loss, lra_err *e);
 /* Rows of s->logits whose largest entry is the label; *n counts rows with a label. */
 int64_t lra_session_correct(const lra_session *s, const lra_batch *b, int64_t *n);
+/* Mean loss and accuracy over the rows of a loader.  Nullable: logits, (rows, classes) in their order. */
+int lra_session_evaluate(lra_session *s, lra_loader *l, double *loss, double *accuracy,
+                         float *logits, lra_err *e);
 /* Runs the batch node by node and names the first bad node. */
 int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e);
 

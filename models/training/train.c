@@ -54,32 +54,6 @@ static int log_epoch(run *r, const lra_epoch_record *h, lra_err *e)
     return 0;
 }
 
-/* ---- evaluation ------------------------------------------------------------------------------------------ */
-
-/* Mean loss and accuracy over a split.  Nullable: logits, (rows, classes) in the order of the split. */
-static int evaluate(run *r, lra_loader *l, double *loss, double *accuracy, float *logits,
-                    lra_err *e)
-{
-    int64_t C = r->spec->data->task->n_classes, right = 0, seen = 0;
-    double sum = 0;
-    for (int64_t i = 0; i < lra_loader_batches(l); i++) {
-        const lra_batch *b = lra_loader_get(l, i);
-        float mean;
-        int64_t n;
-        if (lra_session_eval(&r->session, b, &mean, e) != 0) return LRA_FAILED;
-        right += lra_session_correct(&r->session, b, &n);
-        seen += n;
-        sum += (double)mean * (double)n;
-        for (int64_t k = 0; logits && k < r->spec->batch; k++)
-            if (b->row[k] >= 0)
-                memcpy(logits + b->row[k] * C, r->session.logits + k * C,
-                       (size_t)C * sizeof(float));
-    }
-    *loss = seen ? sum / (double)seen : 0;
-    *accuracy = seen ? (double)right / (double)seen : 0;
-    return 0;
-}
-
 /* ---- one step, one epoch --------------------------------------------------------------------------------- */
 
 static double session_seconds(const run *r)
@@ -167,7 +141,8 @@ static int end_epoch(run *r, lra_err *e)
                           .train_accuracy = (double)now->correct / n,
                           .rate = lra_schedule_rate(&r->schedule, &now->schedule, now->step - 1),
                           .seconds = now->seconds + session_seconds(r)};
-    if (evaluate(r, r->val, &h.val_loss, &h.val_accuracy, NULL, e) != 0) return LRA_FAILED;
+    if (lra_session_evaluate(&r->session, r->val, &h.val_loss, &h.val_accuracy, NULL, e) != 0)
+        return LRA_FAILED;
     now->history = lra_resize(now->history, (size_t)(now->n_epochs + 1) * sizeof h);
     now->history[now->n_epochs++] = h;
     lra_schedule_epoch(&r->schedule, &now->schedule, now->epoch, h.val_accuracy);
@@ -288,7 +263,8 @@ static int test(run *r, lra_train_report *out, lra_err *e)
     if (lra_best_read(r->spec, r->session.params, e) != 0) return LRA_FAILED;
     lra_loader *l = lra_loader_new(r->spec->data->task, rows, &r->session.buckets, r->spec->batch,
                                    r->spec->seed, false, false);
-    int rc = evaluate(r, l, &out->test_loss, &out->test_accuracy, out->logits, e);
+    int rc = lra_session_evaluate(&r->session, l, &out->test_loss, &out->test_accuracy, out->logits,
+                                  e);
     lra_loader_free(l);
     return rc;
 }
@@ -324,6 +300,23 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
     if (rc == 0) report(&r, out);
     close_run(&r);
     if (rc < 0) lra_train_report_free(out);
+    return rc;
+}
+
+int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *logits,
+                      lra_err *e)
+{
+    lra_session session;
+    lra_train_spec spec = *s;
+    double loss, accuracy;
+    spec.evaluate_only = true;
+    if (lra_session_open(&session, &spec, dev, e) != 0) return LRA_FAILED;
+    lra_loader *l = lra_loader_new(s->data->task, &s->data->split[split], &session.buckets,
+                                   s->batch, s->seed, false, false);
+    int rc = lra_best_read(s, session.params, e);
+    if (rc == 0) rc = lra_session_evaluate(&session, l, &loss, &accuracy, logits, e);
+    lra_loader_free(l);
+    lra_session_close(&session);
     return rc;
 }
 

@@ -32,6 +32,7 @@ typedef struct {
     double memory;           /* bytes for workspace and parameters; 0: what is free */
     int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: the least that fits the memory */
     bool debug_nodes;        /* check every node of every step */
+    bool evaluate_only;      /* no training graphs, no optimizer */
     double checkpoint_every; /* seconds */
     int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */
 } lra_train_spec;
@@ -58,6 +59,10 @@ enum { LRA_STOPPED = 1 };
  * of the same configuration goes on where it was, bit for bit. */
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *r, lra_err *e);
 void lra_train_report_free(lra_train_report *r);
+
+/* Logits (rows, classes) of a split, in its order, by the selected weights of the run (best.h5). */
+int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *logits,
+                      lra_err *e);
 
 typedef struct {
     double step_flops, step_bytes, workspace_bytes, parameter_bytes; /* of the largest bucket */

@@ -1,49 +1,56 @@
 set encoding utf8
 set datafile missing '?'
-set logscale x 2
-set xrange [9.6:2500]
 set border 3 lw 0.8
 set tics nomirror out scale 0.6 font ',8'
-set grid ytics lw 0.7 lc rgb '#cccccc' dt 1
-set bars 0.6
-set lmargin 9
-set rmargin 1.5
-set xtics ('12' 12, '90' 90)
+set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'
+set style fill transparent solid 0.2 noborder
+set logscale x 2
+set xrange [9.6:112.5]
 set multiplot
 
-set size 1,0.6
-set origin 0,0.4
-set tmargin 2.2
-set bmargin 1.6
-set format x ''
-set ylabel 'accuracy (%)' offset 1.5,0 font ',9'
-set yrange [24:*]
-set key above right horizontal font ',8' samplen 2.5 spacing 1.1
-set arrow 1 from 9.6,26 to 2500,26 nohead lw 1 dt 3 lc rgb '#666666'
-set label 1 'chance' at 9.888,26 left offset 0,0.45 textcolor rgb '#555555' font ',7'
-set arrow 2 from 9.6,26 to 2500,26 nohead lw 1 dt 4 lc rgb '#666666'
-set label 2 'majority by operator' at 9.888,26 left offset 0,0.45 textcolor rgb '#555555' font ',7'
-set arrow 3 from 9.6,24 to 2500,24 nohead lw 1 dt 2 lc rgb '#666666'
-set label 3 'K = 1, bag of tokens' at 9.888,24 left offset 0,0.45 textcolor rgb '#555555' font ',7'
-plot 'loc-T1.dat' index 0 using 1:3:4:5 with yerrorlines lc rgb '#0072B2' lw 1.6 dt 1 pt 7 ps 0.5 title 'listops, paper, f32 (1 seed)', \
-     'loc-T1.dat' index 0 using 1:9 with points lc rgb '#0072B2' lw 1.2 pt 6 ps 0.8 title 'listops, published'
+set lmargin at screen 0.15
+set rmargin at screen 0.975
+set bmargin at screen 0.455
+set tmargin at screen 0.777
+set label 'accuracy (%)' at screen 0.03, screen 0.616 center rotate font ',9'
+set label 'listops, paper, f32, 1 seed (few-seeds)' at screen 0.5, screen 0.98 center font ',9' noenhanced
+set key at screen 0.5, screen 0.955 center top horizontal maxcols 1 width -4 font ',8' samplen 3 spacing 1.05 noenhanced
+set yrange [9.82986:96.2021]
+set xtics ('' 12, '' 90)
+set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1 dt 2 lc rgb '#666666' back
+set label 'K = 1, bag of tokens' at 9.888, 24 left offset 0,-0.5 textcolor rgb '#555555' font ',7' noenhanced
+set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.01 dt 3 lc rgb '#666666' back
+set label 'chance' at graph 0.99, first 26 right offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
+set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.02 dt 4 lc rgb '#666666' back
+set label 'majority by operator' at 9.888, 26 left offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
+set arrow from graph 0, first 63.14 to graph 1, first 63.14 nohead lw 1.03 dt 1 lc rgb '#666666' back
+set x2range [9.6:112.5]
+set logscale x2 2
+set x2tics ('K = 5' 12, '31' 90)
+plot 'loc-T1.dat' index 0 using 1:4:5 with filledcurves lc rgb '#0072B2' notitle, \
+     'loc-T1.dat' index 0 using 1:3 with linespoints lc rgb '#0072B2' lw 1.8 dt 1 pt 7 ps 0.5 title 'measured, 95 % band', \
+     'loc-T1.dat' index 0 using 1:9 with points lc rgb '#0072B2' lw 1.2 pt 6 ps 1 title 'published', \
+     NaN with lines lc rgb '#666666' lw 1 dt 1 title 'reference: MEGA as published'
 
 unset arrow
 unset label
 unset key
-set size 1,0.4
-set origin 0,0
-set tmargin 0.6
-set bmargin 3
-set format x '%g'
+unset x2tics
+
+set lmargin at screen 0.15
+set rmargin at screen 0.975
+set bmargin at screen 0.115
+set tmargin at screen 0.415
+set label 'gain' at screen 0.03, screen 0.265 center rotate font ',9'
 set xtics ('12' 12, '90' 90)
-set xlabel 'reach to each side (tokens)' offset 0,0.4 font ',9'
-set ylabel 'gain' offset 1.5,0 font ',9'
-set yrange [0:1.1<*]
-set ytics 0.25
-set arrow 4 from 9.6,1 to 2500,1 nohead lw 1 dt 2 lc rgb '#666666'
-set label 4 '' at 9.888,1 left offset 0,0.45 textcolor rgb '#555555' font ',7'
-set label 5 'LI = 0.861 (0.712 to 1.000)' at graph 0.97,0.16 right font ',8'
-plot 'loc-T1.dat' index 0 using 1:6:7:8 with yerrorlines lc rgb '#0072B2' lw 1.6 dt 1 pt 7 ps 0.5 title 'listops, paper, f32 (1 seed)', \
-     'loc-T1.dat' index 0 using 1:10 with points lc rgb '#0072B2' lw 1.2 pt 6 ps 0.8 title 'listops, published'
+set xlabel 'reach to each side (tokens)' font ',9' offset 0,0.5
+set yrange [0:1.89553]
+set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 dt 3 lc rgb '#666666' back
+set label 'chance' at 9.888, 0 left offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
+set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.01 dt 1 lc rgb '#666666' back
+set label 'LI = 0.861 (0.712 to 1.000)' at graph 0.98,0.12 right font ',8'
+plot 'loc-T1.dat' index 0 using 1:7:8 with filledcurves lc rgb '#0072B2' notitle, \
+     'loc-T1.dat' index 0 using 1:6 with linespoints lc rgb '#0072B2' lw 1.8 dt 1 pt 7 ps 0.5 title 'measured, 95 % band', \
+     'loc-T1.dat' index 0 using 1:10 with points lc rgb '#0072B2' lw 1.2 pt 6 ps 1 title 'published', \
+     NaN with lines lc rgb '#666666' lw 1 dt 1 title 'reference: MEGA as published'
 unset multiplot

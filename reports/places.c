@@ -1,0 +1,63 @@
+/* Where files of results are. */
+#include "reports/places.h"
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+
+typedef struct {
+    char **path;
+    int n;
+} list;
+
+/* Takes the path. */
+static void add(list *l, char *path)
+{
+    l->path = lra_resize(l->path, (size_t)(l->n + 1) * sizeof *l->path);
+    l->path[l->n++] = path;
+}
+
+static int add_runs(list *l, const char *runs, const char *name, lra_err *e)
+{
+    char **entry;
+    int n = lra_folder_list(runs, &entry, e);
+    if (n < 0) return LRA_FAILED;
+    for (int i = 0; i < n; i++) {
+        char *path = lra_format("%s/%s/%s", runs, entry[i], name);
+        if (lra_file_exists(path))
+            add(l, path);
+        else
+            lra_free(path);
+    }
+    lra_names_free(entry, n);
+    return 0;
+}
+
+static int add_place(list *l, const char *place, const char *name, lra_err *e)
+{
+    if (!lra_file_exists(place)) return lra_fail(e, "there is no '%s'", place);
+    if (!lra_is_folder(place)) {
+        add(l, lra_copy_text(place));
+        return 0;
+    }
+    char *runs = lra_format("%s/runs", place), *single = lra_format("%s/%s", place, name);
+    int rc = 0;
+    if (lra_file_exists(single))
+        add(l, lra_copy_text(single));
+    else
+        rc = add_runs(l, lra_is_folder(runs) ? runs : place, name, e);
+    lra_free(runs);
+    lra_free(single);
+    return rc;
+}
+
+int lra_places_find(int n, const char *const *place, const char *name, char ***paths, lra_err *e)
+{
+    list l = {0};
+    int rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) rc = add_place(&l, place[i], name, e);
+    *paths = l.path;
+    if (rc == 0) return l.n;
+    lra_names_free(l.path, l.n);
+    *paths = NULL;
+    return LRA_FAILED;
+}

@@ -1,0 +1,239 @@
+/* Table listops: the breakdown of ListOps models.  One table for each grouping, with a column for every group
+ * and rows for the heuristics and every model; then agreement with the heuristics, and what each model says by
+ * operator and label.
+ * Source: Appendix B of "On the locality bias and results in the Long Range Arena". */
+#include "reports/table_listops.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/report.h"
+
+/* Before the groups: what people read; for programs the grouping, the row, its quantity, seeds; all examples. */
+enum { BEFORE = 6, COLUMNS = BEFORE + LRA_LISTOPS_GROUPS };
+enum { FEW_SEEDS = 3 };
+
+/* The rows of a model, in this order: for people, for programs. */
+enum { ACCURACY, ACCURACY_LO, ACCURACY_HI, LESS, LESS_LO, LESS_HI, MCNEMAR, N_QUANTITIES };
+static const char *const quantity[N_QUANTITIES][2] = {{"", "accuracy_percent"},
+                                                      {"  95 % from", "accuracy_percent_lo"},
+                                                      {"       to", "accuracy_percent_hi"},
+                                                      {"  - greedy", "minus_greedy_percent"},
+                                                      {"  95 % from", "minus_greedy_percent_lo"},
+                                                      {"       to", "minus_greedy_percent_hi"},
+                                                      {"  McNemar p", "mcnemar_p_holm"}};
+
+/* Rows of every cell, and their p adjusted over all that the table shows. */
+typedef struct {
+    lra_breakdown_row row[LRA_LISTOPS_CELLS][1 + LRA_LISTOPS_GROUPS];
+    double p[LRA_LISTOPS_CELLS][1 + LRA_LISTOPS_GROUPS];
+} numbers;
+
+lra_table *lra_listops_table_new(const lra_listops_view *v, const char *what, int n_columns,
+                                 const char *const *head, const char *const *key)
+{
+    const lra_listops *r = v->first;
+    char *title = lra_format("ListOps %s: preset %s, %" PRId64 " test rows, data %s", what,
+                             r->preset, r->n, r->fingerprint);
+    const char *heads[LRA_TABLE_COLUMNS] = {"", ""}, *keys[LRA_TABLE_COLUMNS] = {"preset", "data"};
+    for (int c = 0; c < n_columns; c++) {
+        heads[LRA_LISTOPS_SETTING + c] = head[c];
+        keys[LRA_LISTOPS_SETTING + c] = key[c];
+    }
+    lra_table *t = lra_table_new(title, LRA_LISTOPS_SETTING + n_columns, heads);
+    lra_table_keys(t, keys);
+    lra_table_fact_text(t, "breakdown", what);
+    lra_table_fact_text(t, "task", r->task);
+    lra_table_fact_text(t, "preset", r->preset);
+    lra_table_fact_text(t, "data", r->fingerprint);
+    lra_table_fact(t, "test_examples", (double)r->n);
+    lra_table_fact(t, "max_length", (double)r->max_length);
+    lra_free(title);
+    return t;
+}
+
+void lra_listops_table_row(lra_table *t, const lra_listops_view *v)
+{
+    lra_table_row(t);
+    lra_table_cell(t, "%s", v->first->preset);
+    lra_table_cell(t, "%s", v->first->fingerprint);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------- */
+
+static int compute(const lra_listops_view *v, const lra_listops_grouping *by, numbers *to)
+{
+    for (int c = 0; c < v->n_cells; c++) {
+        if (lra_breakdown_compute(&v->cell[c].data, by->n_groups, by->group, v->greedy,
+                                  to->row[c]) != 0)
+            return LRA_FAILED;
+        for (int g = 0; g <= LRA_LISTOPS_GROUPS; g++)
+            to->p[c][g] = g <= by->n_groups ? to->row[c][g].p : NAN;
+    }
+    lra_holm(v->n_cells * (1 + LRA_LISTOPS_GROUPS), to->p[0]);
+    return 0;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------- */
+
+/* What a row stands in: its table, its view, its grouping. */
+typedef struct {
+    lra_table *t;
+    const lra_listops_view *v;
+    const lra_listops_grouping *by;
+} place;
+
+/* Starts a row: what people read; what CSV and JSON call it, its quantity and seeds (0: no model). */
+static void add_name(const place *p, const char *shown, const char *row, const char *key, int seeds)
+{
+    lra_listops_table_row(p->t, p->v);
+    lra_table_cell(p->t, "%s", shown);
+    lra_table_cell(p->t, "%s", p->by->what);
+    lra_table_cell(p->t, "%s", row);
+    lra_table_cell(p->t, "%s", key);
+    lra_table_number(p->t, seeds ? (double)seeds : NAN, 0);
+}
+
+static void add_heuristic(const place *p, const char *shown, const char *name,
+                          const int32_t *predicted)
+{
+    add_name(p, shown, name, "accuracy_percent", 0);
+    for (int g = -1; g < p->by->n_groups; g++)
+        lra_table_number(p->t, 100 * lra_listops_share(p->v->first, predicted, p->by->group, g), 2);
+}
+
+/* The null value.  Among rows of one label the most frequent one says nothing: there it is the accuracy of the
+ * constant. */
+static void add_null(const place *p, const lra_breakdown_row *row)
+{
+    const int32_t *constant = lra_listops_heuristic(p->v->first, "constant");
+    if (p->by == &p->v->by[LRA_BY_LABEL] && constant) {
+        add_heuristic(p, "constant (null)", "constant", constant);
+        return;
+    }
+    add_name(p, "majority (null)", "majority", "accuracy_percent", 0);
+    for (int g = 0; g <= p->by->n_groups; g++) lra_table_number(p->t, 100 * row[g].majority, 2);
+}
+
+static void add_heuristics(const place *p)
+{
+    const lra_listops *r = p->v->first;
+    add_heuristic(p, "greedy", "greedy", p->v->greedy);
+    for (int h = 0; h < r->n_heuristics; h++)
+        if (strncmp(r->heuristic_name[h], "shallow-", 8) == 0)
+            add_heuristic(p, r->heuristic_name[h], r->heuristic_name[h], r->heuristic[h]);
+}
+
+static void add_p(lra_table *t, double p)
+{
+    if (isnan(p))
+        lra_table_number(t, p, 0);
+    else if (p < 1e-6)
+        lra_table_value(t, p, "<1e-6");
+    else
+        lra_table_value(t, p, p < 0.001 ? "%.0e" : "%.3f", p);
+}
+
+static void add_quantity(lra_table *t, const lra_breakdown_row *r, double p, int q)
+{
+    const double percent[] = {r->accuracy.value,   r->accuracy.lo,   r->accuracy.hi,
+                              r->difference.value, r->difference.lo, r->difference.hi};
+    if (q == MCNEMAR)
+        add_p(t, p);
+    else if (q < LESS || isnan(percent[q]))
+        lra_table_number(t, 100 * percent[q], 2);
+    else
+        lra_table_value(t, 100 * percent[q], "%+.2f", 100 * percent[q]);
+}
+
+static void add_model(const place *p, const lra_listops_cell *c, const lra_breakdown_row *row,
+                      const double *adjusted)
+{
+    int seeds = c->data.n_seeds;
+    for (int q = 0; q < N_QUANTITIES; q++) {
+        char *shown = q ? lra_copy_text(quantity[q][0])
+                        : lra_format("%s, %d seed%s", c->name, seeds, seeds == 1 ? "" : "s");
+        add_name(p, shown, c->name, quantity[q][1], seeds);
+        lra_free(shown);
+        for (int g = 0; g <= p->by->n_groups; g++) add_quantity(p->t, &row[g], adjusted[g], q);
+    }
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------ */
+
+static void add_notes(lra_table *t, const lra_listops_view *v)
+{
+    bool few = false;
+    for (int c = 0; c < v->n_cells; c++) few = few || v->cell[c].data.n_seeds < FEW_SEEDS;
+    lra_table_note(t, "majority     the most frequent label of the group; greedy: of the root "
+                      "operator, in training");
+    lra_table_note(t, "shallow-a-D  exact above depth D, deeper nodes are their most frequent "
+                      "label; b: they are left out");
+    lra_table_note(t, "McNemar p    exact, against greedy, the largest over the seeds, adjusted "
+                      "over the table (Holm)");
+    lra_table_note(t, "95 %%         one seed: Wilson (accuracy), bootstrap of rows (difference); "
+                      "two: bootstrap of rows; more: rows crossed with seeds");
+    lra_table_fact_text(t, "flags", few ? "few-seeds" : "");
+    if (few)
+        lra_table_note(t,
+                       "few-seeds    with fewer than %d seeds the intervals do not cover the "
+                       "variation of training",
+                       FEW_SEEDS);
+}
+
+static int table_by(const lra_listops_view *v, int k, lra_table **to)
+{
+    const lra_listops_grouping *by = &v->by[k];
+    const char *head[COLUMNS] = {"accuracy %", "", "", "", "", "all"};
+    const char *key[COLUMNS] = {"", "by", "row", "quantity", "seeds", "all"};
+    for (int g = 0; g < by->n_groups; g++) head[BEFORE + g] = key[BEFORE + g] = by->name[g];
+    numbers *x = lra_alloc(sizeof *x);
+    int rc = compute(v, by, x);
+    if (rc == 0) {
+        char *what = lra_format("by %s", by->what);
+        *to = lra_listops_table_new(v, what, BEFORE + by->n_groups, head, key);
+        lra_free(what);
+        place p = {*to, v, by};
+        add_name(&p, "rows", "rows", "examples", 0);
+        for (int g = 0; g <= by->n_groups; g++) lra_table_number(*to, (double)x->row[0][g].n, 0);
+        add_null(&p, x->row[0]);
+        add_heuristics(&p);
+        for (int c = 0; c < v->n_cells; c++) add_model(&p, &v->cell[c], x->row[c], x->p[c]);
+        if (k == LRA_BY_ROOT) add_notes(*to, v);
+    }
+    lra_free(x);
+    return rc;
+}
+
+/* Adds the tables of a view to the list of n; those not made stay NULL. */
+static int add_view(const lra_listops_view *v, lra_table **list, int *n)
+{
+    int rc = table_by(v, LRA_BY_ROOT, &list[*n]);
+    if (rc == 0) rc = lra_listops_tables_agreement(v, &list[*n + 1], &list[*n + 2]);
+    *n += 3;
+    for (int k = LRA_BY_ROOT + 1; k < LRA_N_GROUPINGS && rc == 0; k++)
+        rc = table_by(v, k, &list[(*n)++]);
+    for (int c = 0; c < v->n_cells && rc == 0; c++)
+        rc = lra_listops_table_confusion(v, &v->cell[c], &list[(*n)++]);
+    return rc;
+}
+
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
+{
+    enum { MOST = LRA_N_GROUPINGS + 2 + LRA_LISTOPS_CELLS };
+    lra_listops_view *views;
+    int n_views = lra_listops_views(in->listops, in->n_listops, &views, e), n = 0, rc = 0;
+    if (n_views < 0) return n_views;
+    *list = lra_alloc_array((size_t)(n_views * MOST), sizeof **list);
+    for (int i = 0; i < n_views && rc == 0; i++) rc = add_view(&views[i], *list, &n);
+    lra_listops_views_free(views, n_views);
+    if (rc == 0) return n;
+    lra_tables_free(*list, n);
+    return lra_fail(e, "no memory for the bootstrap");
+}
+
+const lra_report_table lra_table_listops = {
+    "listops", "accuracy by operator, label, arity, depth, length, beside heuristics; confusion",
+    make, LRA_FROM_LISTOPS};

@@ -1,0 +1,91 @@
+#!/bin/sh
+# lra-probe listops and what lra-report makes of it: seeds of one model together, the same numbers from the files,
+# one line for every fault.
+set -u
+probe=$LRA_BUILD/lra-probe
+report=$LRA_BUILD/lra-report
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+bad=0
+complain() { printf 'listops_test: %s\n' "$*"; bad=1; }
+has() { grep -qF -- "$2" "$1" || complain "$1 lacks '$2'"; }
+
+# refused CODE TEXT PROGRAM ARGS...: nothing on stdout, one line on stderr.
+refused() {
+    code=$1 text=$2
+    shift 2
+    "$@" >out 2>err
+    rc=$?
+    [ $rc -eq "$code" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] || complain "$*: exit $rc, stderr: $(cat err)"
+    has err "$text"
+}
+
+# Two seeds of one model and one of another.
+small="--set train=640 --set val=64 --set test=200 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 --out o -q"
+for cell in "0 3" "1 3" "0 5"; do
+    # shellcheck disable=SC2086
+    "$probe" train $small --seed "${cell% *}" --set kernel="${cell#* }" >train.out 2>&1 || complain "train: $(cat train.out)"
+done
+runs=$(ls o/runs)
+
+# By name and by path; what lra-report says is the same; JSON.
+# shellcheck disable=SC2086
+"$probe" listops $runs --out o >by_name 2>err || complain "by name: $(cat err)"
+"$probe" listops o/runs/* -q >by_path 2>err || complain "by path: $(cat err)"
+[ -s err ] && complain "-q is not quiet: $(cat err)"
+"$report" tables --table listops o/runs >from_files 2>err || complain "tables: $(cat err)"
+cmp -s by_name by_path || complain "a run's name and its path give different tables"
+cmp -s by_name from_files || complain "lra-report prints other numbers"
+has by_name 'ListOps by operator: preset quick, 200 test rows'
+has by_name 'resconv K = 3, 2 seeds'
+has by_name 'resconv K = 5, 1 seed'
+has by_name 'shallow-b-5'
+has by_name 'predictions of resconv K = 5 (1 seed) by operator and label'
+has by_name 'few-seeds'
+"$probe" listops o/runs/* -q --json >json || complain "--json fails"
+has json '"breakdown": "by length"'
+has json '"same_error_percent"'
+"$report" tables --table listops --out o >out 2>err || complain "tables --out: $(cat err)"
+for kind in txt md tex csv json; do [ -s "o/tables/listops.$kind" ] || complain "no listops.$kind"; done
+cmp -s o/tables/listops.txt by_name || complain "listops.txt is another table"
+cmp -s o/tables/listops.json json || complain "listops.json is another document"
+if command -v gnuplot >/dev/null; then
+    for id in loc-1 loc-2 loc-3; do
+        "$report" figures --figure $id --out o >out 2>err || complain "$id: $(cat err)"
+        [ -s err ] && complain "$id: gnuplot says $(cat err)"
+        for kind in pdf svg png gp dat; do [ -s "o/figures/$id.$kind" ] || complain "no $id.$kind"; done
+    done
+fi
+
+# Data that are gone are made again.
+rm -r o/data
+"$probe" listops o/runs/* -q >again 2>err || complain "without data: $(cat err)"
+cmp -s by_name again || complain "data made again give other numbers"
+
+refused 2 "too few arguments" "$probe" listops
+name=$(echo "$runs" | head -1)
+refused 2 "did you mean '$name'" "$probe" listops "${name%?}" --out o
+refused 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" listops x --out none
+refused 1 "is no folder of a run" "$probe" listops o/tables
+refused 1 "no ListOps breakdowns; 'lra-probe listops RUN...' makes them" "$report" tables --table listops o/tables
+refused 1 "is a result file, expected a probe file" "$report" tables --table listops "o/runs/$name/result.h5"
+refused 1 "seed 0 of run" "$probe" listops "$name" "$name" --out o -q
+
+# Weights: gone, of another run, damaged; a run that is not finished.
+first=o/runs/$(echo "$runs" | sed -n 1p) second=o/runs/$(echo "$runs" | sed -n 2p)
+mv "$first/best.h5" kept
+refused 1 "run '$first' has no weights (no best.h5)" "$probe" listops "$first" -q
+cp "$second/best.h5" "$first/best.h5"
+refused 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
+head -c 3000 kept >"$first/best.h5"
+refused 1 "not a complete HDF5 file" "$probe" listops "$first" -q
+mv kept "$first/best.h5"
+mv "$first/result.h5" kept
+refused 1 "is not finished" "$probe" listops "$first" -q
+cp "$second/result.h5" "$first/result.h5"
+refused 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
+mv kept "$first/result.h5"
+"$probe" listops o/runs/* -q >again 2>err || complain "with everything back: $(cat err)"
+cmp -s by_name again || complain "another table at the end"
+exit $bad

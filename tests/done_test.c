@@ -1,0 +1,81 @@
+/* Finished runs: those of another task, or with settings that this program does not know. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "probes/done.h"
+#include "tests/folder.h"
+
+static const lra_option *const tables[] = {lra_done_options, NULL};
+static const lra_command command = {"test", "", "", "", 0, -1, tables};
+
+/* done_runs/runs/RUN/result.h5 of a task. */
+static void write_run(const char *task, const char *config)
+{
+    lra_err e = {{0}};
+    lra_result *r = lra_alloc(sizeof *r);
+    r->task = lra_copy_text(task), r->model = lra_copy_text("resconv");
+    r->preset = lra_copy_text("quick"), r->precision = lra_copy_text("f32");
+    r->device = lra_copy_text("cpu"), r->revision = lra_copy_text("abc");
+    r->fingerprint = lra_copy_text("0123456789abcdef"), r->run = lra_copy_text("fedcba9876543210");
+    r->config = lra_copy_text(config), r->versions = lra_copy_text("");
+    r->deviations = lra_copy_text("");
+    r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
+    r->n = 1, r->n_classes = 2;
+    r->logits = lra_alloc_array(2, sizeof(float)), r->label = lra_alloc_array(1, sizeof(int32_t));
+    assert_int_equal(lra_folder_make("done_runs/runs/a", &e), 0);
+    if (lra_result_write("done_runs/runs/a/result.h5", r, &e) != 0) fail_msg("%s", e.msg);
+    lra_result_free(r);
+}
+
+/* The message of opening run `name` as one of ListOps; "" when it opens. */
+static const char *message(const char *name)
+{
+    static lra_err e;
+    char *argv[] = {(char[]){"--out"}, (char[]){"done_runs"}};
+    lra_done run;
+    e = (lra_err){{0}};
+    lra_options *o = lra_options_parse(&command, 2, argv, &e);
+    if (!o) fail_msg("%s", e.msg);
+    lra_done_open(&run, name, "listops", o, &e);
+    lra_done_close(&run);
+    lra_options_free(o);
+    return e.msg;
+}
+
+static void only_runs_of_the_task(void **state)
+{
+    (void)state;
+    write_run("pathfinder", "");
+    assert_string_equal(message("a"), "run 'done_runs/runs/a' is of task 'pathfinder', expected "
+                                      "'listops'");
+    write_run("listops", "");
+    assert_string_equal(message("a"), "");
+    assert_string_equal(message("done_runs/runs/a/"), "");
+    assert_string_equal(message("done_runs/runs/a/result.h5"), "");
+    remove_below("done_runs");
+}
+
+static void settings_are_known(void **state)
+{
+    (void)state;
+    write_run("listops", "model.kernel=5\nmodel.colour=7\n");
+    if (!strstr(message("a"), "has 'model.colour', which this program does not know"))
+        fail_msg("%s", message("a"));
+    write_run("listops", "model.kernel\n");
+    assert_string_not_equal(message("a"), "");
+    remove_below("done_runs");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(only_runs_of_the_task),
+                                       cmocka_unit_test(settings_are_known)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
