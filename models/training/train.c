@@ -298,7 +298,7 @@ static void report(run *r, lra_train_report *out)
     out->seconds = now->seconds + session_seconds(r);
     out->step_flops = lra_plan_cost(r->session.plans[last].train_plan).flops;
     out->padding = lra_loader_padding(r->train);
-    lra_head head = {r->spec->data->task->vocab, r->spec->data->task->n_classes, r->spec->pool};
+    lra_head head = lra_session_head(r->spec);
     out->parameters = lra_classifier_parameters(r->spec->model, r->spec->model_config, &head);
 }
 
