@@ -314,6 +314,27 @@ static void wrong_labels_are_noticed(void **state)
     lra_free(level);
 }
 
+/* The public archive has a set twice: both copies are found and compared. */
+static void copies_are_compared(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *first = write_level("twice/a"), *second = write_level("twice/b");
+    char *both = lra_format("%s/twice", folder);
+    lra_config *c = lra_config_parse(lra_task_pathfinder_easy.defaults, &e);
+    for (int equal = 1; equal >= 0; equal--) {
+        lra_facts found = {0};
+        if (lra_pathfinder_inspect(c, both, &found, &e) != 0) fail_msg("%s", e.msg);
+        assert_true(fact(&found, "copies") == 2);
+        assert_true(fact(&found, "copies are equal") == equal);
+        write_bytes(second, "imgs/0/sample_1.png", "", 0);
+    }
+    lra_config_free(c);
+    lra_free(both);
+    lra_free(first);
+    lra_free(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +345,7 @@ int main(void)
         cmocka_unit_test(real_sample),
         cmocka_unit_test(generated_images_are_like_real_ones),
         cmocka_unit_test(wrong_labels_are_noticed),
+        cmocka_unit_test(copies_are_compared),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
