@@ -110,7 +110,10 @@ lra_loader *lra_loader_new(const lra_task *task, const lra_sequences *rows,
     int64_t all = l->n_batches * batch > rows->n ? l->n_batches * batch : rows->n;
     l->order = lra_alloc_array((size_t)all + 1, sizeof *l->order);
     for (int k = 0; k < 2; k++) {
-        l->buffer[k].token = lra_alloc_array((size_t)(batch * longest), sizeof(int32_t));
+        if (task->level_scale != 0)
+            l->buffer[k].value = lra_alloc_array((size_t)(batch * longest), sizeof(float));
+        else
+            l->buffer[k].token = lra_alloc_array((size_t)(batch * longest), sizeof(int32_t));
         l->buffer[k].length = lra_alloc_array((size_t)batch, sizeof(int32_t));
         l->buffer[k].label = lra_alloc_array((size_t)batch, sizeof(int32_t));
     }
@@ -132,6 +135,7 @@ void lra_loader_free(lra_loader *l)
     lra_free(l->order);
     for (int k = 0; k < 2; k++) {
         lra_free(l->buffer[k].token);
+        lra_free(l->buffer[k].value);
         lra_free(l->buffer[k].length);
         lra_free(l->buffer[k].label);
     }
@@ -203,25 +207,34 @@ static int bucket_of(const lra_loader *l, const int64_t *rows)
     return b;
 }
 
+/* The tokens of a row, augmented; l->row holds them when they were changed. */
+static const uint16_t *tokens_of(lra_loader *l, int64_t row, int64_t n)
+{
+    const uint16_t *from = l->rows->token + l->rows->start[row];
+    if (!l->augment) return from;
+    uint64_t index = (uint64_t)l->epoch * (uint64_t)l->rows->n + (uint64_t)row;
+    lra_rng rng = lra_rng_new(l->seed, AUGMENT_STREAM, index);
+    memcpy(l->row, from, (size_t)n * sizeof *from);
+    l->task->augment(&rng, l->row, n);
+    return l->row;
+}
+
 static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t row, int64_t T)
 {
-    int32_t *to = b->token + i * T;
-    memset(to, 0, (size_t)T * sizeof *to);
-    b->length[i] = 1;
-    b->label[i] = -1;
-    if (row < 0) return;
-    const uint16_t *from = l->rows->token + l->rows->start[row];
-    int64_t n = length_of(l, row);
-    if (l->augment) {
-        uint64_t index = (uint64_t)l->epoch * (uint64_t)l->rows->n + (uint64_t)row;
-        lra_rng rng = lra_rng_new(l->seed, AUGMENT_STREAM, index);
-        memcpy(l->row, from, (size_t)n * sizeof *from);
-        l->task->augment(&rng, l->row, n);
-        from = l->row;
+    int64_t n = row < 0 ? 0 : length_of(l, row);
+    const uint16_t *from = row < 0 ? NULL : tokens_of(l, row, n);
+    if (b->value) {
+        float *to = b->value + i * T, scale = (float)l->task->level_scale;
+        float shift = (float)l->task->level_shift;
+        for (int64_t t = 0; t < n; t++) to[t] = scale * (float)from[t] + shift;
+        memset(to + n, 0, (size_t)(T - n) * sizeof *to);
+    } else {
+        int32_t *to = b->token + i * T;
+        for (int64_t t = 0; t < n; t++) to[t] = from[t];
+        memset(to + n, 0, (size_t)(T - n) * sizeof *to);
     }
-    for (int64_t t = 0; t < n; t++) to[t] = from[t];
-    b->length[i] = (int32_t)n;
-    b->label[i] = l->rows->label[row];
+    b->length[i] = row < 0 ? 1 : (int32_t)n;
+    b->label[i] = row < 0 ? -1 : l->rows->label[row];
 }
 
 static void fill(lra_loader *l, lra_batch *b, int64_t i)

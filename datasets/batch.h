@@ -29,10 +29,13 @@ void lra_loader_free(lra_loader *l);             /* Nullable: l */
 int64_t lra_loader_batches(const lra_loader *l); /* per epoch */
 void lra_loader_epoch(lra_loader *l, int64_t epoch);
 
-/* One batch: tokens (B, length of its bucket) with pad 0, length (B), label (B), row (B) or -1. */
+/* One batch: tokens, or values of tasks with levels, (B, length of its bucket) with pad 0; length (B), label (B),
+ * row (B) or -1. */
 typedef struct {
     int bucket;
-    int32_t *token, *length, *label;
+    int32_t *token; /* NULL: values */
+    float *value;   /* NULL: tokens */
+    int32_t *length, *label;
     int64_t *row;
 } lra_batch;
 /* The i-th batch of the epoch; valid until the next call.  A training loader makes the next large one

@@ -2,12 +2,14 @@
 #include "datasets/dataset.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
+#include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 
 const char *const lra_split_names[LRA_N_SPLITS] = {"train", "val", "test"};
@@ -39,7 +41,7 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
 {
     const char *changes = strcmp(preset, "quick") == 0   ? t->quick
                           : strcmp(preset, "small") == 0 ? t->small
-                          : strcmp(preset, "paper") == 0 ? ""
+                          : strcmp(preset, "paper") == 0 ? t->paper ? t->paper : ""
                                                          : NULL;
     if (!changes) {
         lra_fail_usage(e, "task '%s' has no preset '%s'", t->name, preset);
@@ -71,6 +73,26 @@ void lra_sequences_add(lra_sequences *r, const uint16_t *token, int64_t n, int32
     memcpy(r->token + used, token, (size_t)n * sizeof *token);
     r->label[r->n] = label;
     r->start[++r->n] = used + n;
+}
+
+uint16_t *lra_sequences_extend(lra_sequences *r, int64_t n, int64_t length, lra_err *e)
+{
+    int64_t rows = r->n + n, used = r->n ? r->start[r->n] : 0, tokens = used + n * length;
+    double needed = (double)(n * length) * sizeof *r->token, free = lra_memory_free();
+    char text[2][32];
+    if (free > 0 && needed > free) {
+        lra_fail(e, "%lld rows of %lld need %s, %s free", (long long)n, (long long)length,
+                 lra_size_text(text[0], needed), lra_size_text(text[1], free));
+        return NULL;
+    }
+    r->start = lra_resize(r->start, (size_t)(rows + 1) * sizeof *r->start);
+    r->label = lra_resize(r->label, (size_t)rows * sizeof *r->label);
+    r->token = lra_resize(r->token, (size_t)tokens * sizeof *r->token);
+    r->row_capacity = rows, r->token_capacity = tokens;
+    r->start[0] = 0;
+    for (int64_t i = r->n; i < rows; i++) r->start[i + 1] = r->start[i] + length;
+    r->n = rows;
+    return r->token + used;
 }
 
 void lra_sequences_free(lra_sequences *r)
@@ -220,11 +242,11 @@ static int read_cache(lra_dataset *d, const char *path, lra_err *e)
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
-static int make_cache(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
+static int make_cache(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
+                      lra_err *e)
 {
     double start = lra_now();
-    int rc = data_dir ? d->task->import(data_dir, d->split, e)
-                      : d->task->make(d->config, d->split, e);
+    int rc = data_dir ? d->task->import(c, data_dir, d->split, e) : d->task->make(c, d->split, e);
     if (rc != 0) return rc;
     fingerprint(d);
     char text[32];
@@ -235,20 +257,33 @@ static int make_cache(lra_dataset *d, const char *path, const char *data_dir, lr
 }
 
 /* One process makes the file, another that comes meanwhile waits for it. */
-static int prepare(lra_dataset *d, const char *path, const char *data_dir, lra_err *e)
+static int prepare(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
+                   lra_err *e)
 {
     if (lra_file_exists(path)) return read_cache(d, path, e);
     char *lock_path = lra_format("%s.lock", path);
     int lock = lra_lock_wait(lock_path, e), rc = lock < 0 ? LRA_FAILED : 0;
     if (rc == 0)
-        rc = lra_file_exists(path) ? read_cache(d, path, e) : make_cache(d, path, data_dir, e);
+        rc = lra_file_exists(path) ? read_cache(d, path, e) : make_cache(d, c, path, data_dir, e);
     if (lock >= 0) lra_file_remove(lock_path, NULL);
     lra_unlock(lock);
     lra_free(lock_path);
     return rc;
 }
 
-/* Imported data depend on the bytes of their files alone, generated data on the parameters. */
+/* Copies the parameters named in a list of words. */
+static void copy_keys(lra_config *to, const lra_config *from, const char *keys)
+{
+    for (const char *at = keys ? keys : ""; *at;) {
+        size_t n = strcspn(at, " ");
+        char *key = lra_format("%.*s", (int)n, at);
+        lra_config_set(to, key, lra_config_text(from, key));
+        lra_free(key);
+        at += n + (at[n] == ' ');
+    }
+}
+
+/* Imported data depend on the bytes of their files and on what is imported, generated data on the parameters. */
 static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (!data_dir) {
@@ -258,11 +293,12 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     if (!d->task->import)
         return lra_fail_usage(e, "task '%s' cannot be imported, only generated", d->task->name);
     uint64_t hash;
-    if (d->task->import_hash(data_dir, &hash, e) != 0) return LRA_FAILED;
+    if (d->task->import_hash(c, data_dir, &hash, e) != 0) return LRA_FAILED;
     char hex[17];
     snprintf(hex, sizeof hex, "%016" PRIx64, hash);
     d->config = lra_config_new();
     lra_config_set(d->config, "import", hex);
+    copy_keys(d->config, c, d->task->import_keys);
     return 0;
 }
 
@@ -286,7 +322,7 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
     if (rc == 0) {
         lra_config_hash(d->config, hash);
         path = lra_format("%s/%s-%s.h5", folder, t->name, hash);
-        rc = prepare(d, path, data_dir, e);
+        rc = prepare(d, c, path, data_dir, e);
     }
     lra_free(folder);
     lra_free(path);
@@ -349,6 +385,23 @@ lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fi
     if (n > 0) lra_names_free(names, n);
     lra_free(folder);
     return found;
+}
+
+int64_t lra_dataset_grid(const lra_dataset *d)
+{
+    int64_t side = 0;
+    while (d->task->image && side * side < d->max_length) side++;
+    return side;
+}
+
+void lra_facts_add(lra_facts *f, double value, const char *name, ...)
+{
+    if (f->n == LRA_MAX_FACTS) LRA_BUG("more than %d facts", LRA_MAX_FACTS);
+    va_list args;
+    va_start(args, name);
+    vsnprintf(f->name[f->n], sizeof f->name[0], name, args);
+    va_end(args);
+    f->value[f->n++] = value;
 }
 
 void lra_dataset_free(lra_dataset *d)

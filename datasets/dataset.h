@@ -21,6 +21,14 @@ typedef struct {
     int64_t row_capacity, token_capacity;
 } lra_sequences;
 
+/* What a check of official files found: names and numbers, in order. */
+enum { LRA_MAX_FACTS = 64 };
+typedef struct {
+    int n;
+    char name[LRA_MAX_FACTS][48];
+    double value[LRA_MAX_FACTS];
+} lra_facts;
+
 typedef struct lra_task lra_task;
 typedef struct {
     const lra_task *task;
@@ -33,17 +41,26 @@ typedef struct {
 struct lra_task {
     const char *name, *summary;
     int n_classes, vocab;
-    const char *const *token_names; /* (vocab) */
-    const char *defaults;           /* parameters as for lra_config_parse(): the paper's */
-    /* Parameters that a preset changes; NULL: no such preset of this task. */
-    const char *quick, *small;
+    const char *const *token_names; /* (vocab).  Nullable */
+    bool image;                     /* rows are square images, row by row */
+    /* Models see level_scale token + level_shift, a real number a step; 0: tokens are words of a table. */
+    double level_scale, level_shift;
+    const char *defaults; /* parameters as for lra_config_parse(): the paper's */
+    /* Parameters that a preset changes; NULL: no such preset of this task (paper: it changes nothing). */
+    const char *quick, *small, *paper;
     /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
     int (*validate)(const lra_config *c, lra_err *e);
+    /* Changes the parameters so that make() gives n rows in all.  Nullable: train, val, test are divided as
+     * they were. */
+    void (*resize)(lra_config *c, int64_t n);
     /* Fills the splits; rows are distinct across them and depend on the parameters alone. */
     int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
-    /* The same from the official files in a folder; import_hash: xxh3-64 of their bytes. */
-    int (*import)(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err *e);
-    int (*import_hash)(const char *folder, uint64_t *hash, lra_err *e);
+    /* The same from the official files in a folder; import_hash: xxh3-64 of their bytes.  import_keys: the
+     * parameters that say what is imported ("level size"); Nullable: none. */
+    const char *import_keys;
+    int (*import)(const lra_config *c, const char *folder, lra_sequences split[LRA_N_SPLITS],
+                  lra_err *e);
+    int (*import_hash)(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
     void (*augment)(lra_rng *rng, uint16_t *token, int64_t n);
     /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns; returns
@@ -57,10 +74,16 @@ struct lra_task {
     int (*group)(const uint16_t *token, int64_t n);
     /* The splits as official files in a folder, which exists.  Nullable. */
     int (*write)(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e);
+    /* The same for tasks whose files hold more than rows and labels: makes and writes the rows of the
+     * parameters, as far as they are not there (again: all of them).  Nullable. */
+    int (*make_files)(const lra_config *c, const char *folder, bool again, lra_err *e);
     /* Appends the rows of one official file, every label recomputed.  Nullable. */
     int (*check)(const char *path, lra_sequences *out, lra_err *e);
     /* The file names of write(), for check() of a folder.  Nullable. */
     const char *const *file_names; /* (LRA_N_SPLITS) */
+    /* Checks the official files in a folder as far as they go beyond single rows, and says what it found; fails
+     * when labels do not fit.  Nullable. */
+    int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
     /* Draws a row for people.  Nullable. */
     void (*show)(const uint16_t *token, int64_t n, FILE *out);
 };
@@ -83,7 +106,15 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
 lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fingerprint);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
+/* Pixels in a row of the task's images, 0: no images. */
+int64_t lra_dataset_grid(const lra_dataset *d);
+/* Adds "name value"; the name as for printf. */
+void lra_facts_add(lra_facts *f, double value, const char *name, ...) LRA_PRINTF(3, 4);
+
 /* Growing rows. */
+/* n rows of equal length more, whose tokens and labels the caller fills: tokens from the result on, labels from
+ * r->label[r->n - n] on.  NULL with a message when they do not fit into memory. */
+uint16_t *lra_sequences_extend(lra_sequences *r, int64_t n, int64_t length, lra_err *e);
 void lra_sequences_add(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label);
 void lra_sequences_free(lra_sequences *r);
 /* Share of the most frequent label, and that label. */

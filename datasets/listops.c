@@ -155,8 +155,10 @@ static char *file_of(const char *folder, int split)
     return lra_format("%s/%s", folder, file_names[split]);
 }
 
-static int import(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err *e)
+static int import(const lra_config *c, const char *folder, lra_sequences split[LRA_N_SPLITS],
+                  lra_err *e)
 {
+    (void)c;
     char *found = lra_listops_folder(folder, e);
     int rc = found ? 0 : LRA_FAILED;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
@@ -168,8 +170,9 @@ static int import(const char *folder, lra_sequences split[LRA_N_SPLITS], lra_err
     return rc;
 }
 
-static int import_hash(const char *folder, uint64_t *hash, lra_err *e)
+static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)
 {
+    (void)c;
     char *found = lra_listops_folder(folder, e);
     uint64_t part[LRA_N_SPLITS] = {0};
     int rc = found ? 0 : LRA_FAILED;

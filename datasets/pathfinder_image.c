@@ -129,7 +129,8 @@ static void draw_path(const pathfinder_pen *n, const pathfinder_path *path, uint
     }
 }
 
-/* Contrasts, then the range of the image stretched to 0..255. */
+/* Contrasts, then the range of the image stretched to 0..255.  Paddles pass through float32, as in the reference:
+ * it decides how levels halfway between two are rounded. */
 static void mix(const pathfinder_pen *n, uint8_t *pixel)
 {
     const lra_pathfinder_size *size = n->g->size;
@@ -138,7 +139,8 @@ static void mix(const pathfinder_pen *n, uint8_t *pixel)
     int pixels = size->window * size->window;
     double low = 1e9, high = 0, value[3][256];
     for (int k = 0; k < 3; k++)
-        for (int v = 0; v < 256; v++) value[k][v] = v / 255.0 * contrast[k];
+        for (int v = 0; v < 256; v++)
+            value[k][v] = k == MARKERS ? v / 255.0 : (double)(float)(v / 255.0 * contrast[k]);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < pixels; i++) {
             double v = 0;

@@ -49,7 +49,7 @@ static bool seed_first(pathfinder_pen *n, pathfinder_path *path)
 static bool seed_second(pathfinder_pen *n, const pathfinder_path *first, pathfinder_path *path)
 {
     for (int trial = 0; trial < PATHFINDER_TRIALS; trial++) {
-        double angle = (draw_degree(n) - 180) * pi / 180, distance = n->g->size->seed_distance;
+        double angle = draw_degree(n) * pi / 180, distance = n->g->size->seed_distance;
         int tail[2] = {(int)rint(first->tip[0] + distance * sin(angle)),
                        (int)rint(first->tip[1] + distance * cos(angle))};
         if (pathfinder_start(n->p, n->g->size->window, tail, draw_degree(n), path)) return true;

@@ -95,17 +95,28 @@ void pathfinder_block(const lra_paddles *p, const pathfinder_paddle *paddle,
     }
 }
 
+/* M + mask >= 1.8 where the levels add up to just that: the reference adds float32 numbers. */
+static bool tie_is_crowded(const uint8_t *level, const uint8_t *mask, int n)
+{
+    for (int x = 0; x < n; x++) {
+        double a = (double)(float)(level[x] / 255.0), b = (double)(float)(mask[x] / 255.0);
+        if (level[x] + mask[x] == CROWDED && a + b >= 1.8) return true;
+    }
+    return false;
+}
+
 static bool fits(const lra_paddles *p, int image, const int at[2], const pathfinder_mask *m)
 {
     const uint8_t *mask = p->mask + image * p->side * p->side;
     const uint8_t *level = pathfinder_mask_at(m, at[0] - p->radius, at[1] - p->radius);
-    for (int y = 0; y < p->side; y++) {
+    for (int y = 0; y < p->side; y++, level += m->stride, mask += p->side) {
         int most = 0;
         for (int x = 0; x < p->side; x++) {
-            int sum = level[y * m->stride + x] + mask[y * p->side + x];
+            int sum = level[x] + mask[x];
             most = sum > most ? sum : most;
         }
-        if (most >= CROWDED) return false;
+        if (most > CROWDED) return false;
+        if (most == CROWDED && tie_is_crowded(level, mask, p->side)) return false;
     }
     return true;
 }

@@ -5,19 +5,33 @@
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 
+/* (B,T) to (B,T,D). */
+static lra_tensor *embed(lra_classifier *k, const lra_config *c, const lra_head *head, int64_t B,
+                         int64_t T)
+{
+    lra_graph *g = k->graph;
+    int64_t width = lra_config_int(c, "width");
+    if (head->vocab == 0) {
+        k->values = lra_input(g, "values", lra_real(g), LRA_SHAPE(B, T, 1));
+        return lra_layer_linear(lra_cast(k->values, lra_elem(g)), "embed", width, LRA_ACT_NONE,
+                                NULL);
+    }
+    k->tokens = lra_input(g, "tokens", LRA_I32, LRA_SHAPE(B, T));
+    lra_push(g, "embed");
+    lra_shape table = LRA_SHAPE(head->vocab, width);
+    lra_tensor *x = lra_embedding(lra_param(g, "table", table, "normal:1"), k->tokens);
+    lra_pop(g);
+    return x;
+}
+
 lra_classifier lra_classifier_build(lra_type type, lra_mode mode, const lra_model *m,
                                     const lra_config *c, const lra_head *head, int64_t B, int64_t T)
 {
     lra_graph *g = lra_graph_new(type, mode);
     lra_classifier k = {.graph = g};
-    k.tokens = lra_input(g, "tokens", LRA_I32, LRA_SHAPE(B, T));
+    lra_tensor *x = embed(&k, c, head, B, T);
     k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(B));
     k.label = lra_input(g, "label", LRA_I32, LRA_SHAPE(B));
-
-    lra_push(g, "embed");
-    lra_shape table = LRA_SHAPE(head->vocab, lra_config_int(c, "width"));
-    lra_tensor *x = lra_embedding(lra_param(g, "table", table, "normal:1"), k.tokens);
-    lra_pop(g);
 
     lra_push(g, "encoder");
     x = m->encode(g, c, x, k.length);

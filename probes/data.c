@@ -1,16 +1,17 @@
 /* lra-probe data: generates, imports, checks, describes and draws the data of a task. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "datasets/dataset.h"
+#include "datasets/png.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
+#include "probes/data_check.h"
 #include "probes/data_describe.h"
 #include "probes/job.h"
 #include "probes/probe.h"
@@ -26,6 +27,10 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_REPEAT,
      .arg = "KEY=VALUE",
      .help = "changes one parameter of the task; may be repeated"},
+    {.name = "seeding",
+     .kind = LRA_OPTION_CHOICE,
+     .choices = "reference|uniform",
+     .help = "Pathfinder: where paths start; uniform is a data set of its own, denser"},
     {.name = "make",
      .kind = LRA_OPTION_INT,
      .min = 3,
@@ -35,7 +40,9 @@ static const lra_option own[] = {
     {.name = "check",
      .kind = LRA_OPTION_TEXT,
      .arg = "PATH",
-     .help = "recomputes every label of an official file, or of the files of a folder"},
+     .help =
+         "recomputes every label of an official file or folder; images: what is broken, labels, "
+         "statistics beside generated ones"},
     {.name = "import",
      .kind = LRA_OPTION_TEXT,
      .arg = "DIR",
@@ -45,7 +52,11 @@ static const lra_option own[] = {
      .min = 1,
      .max = 1 << 28,
      .arg = "ROW",
-     .help = "draws a row of --split, counted from 1, with its evaluation"},
+     .help = "draws a row of --split, counted from 1; ListOps: with its evaluation"},
+    {.name = "png",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "writes the row of --show, an image, as PNG too"},
     {.name = "split",
      .kind = LRA_OPTION_CHOICE,
      .value = "test",
@@ -74,7 +85,7 @@ static const lra_command command = {
     .summary = "Generates, imports, checks and describes the data of a task.",
     .usage = "TASK",
     .examples = "  lra-probe data listops --preset small --show 1\n"
-                "  lra-probe data listops --preset paper --make 100000 --out lra-out",
+                "  lra-probe data pathfinder --make 1000 --set size=64 --out lra-out",
     .min_args = 1,
     .max_args = 1,
     .tables = tables,
@@ -108,77 +119,54 @@ static int refuse_old_files(const lra_task *t, const char *folder, lra_err *e)
     return rc;
 }
 
-static int write_made(const lra_task *t, const lra_config *c, const char *folder, lra_err *e)
+/* Makes the rows, then writes them. */
+static int write_rows(const lra_task *t, const lra_config *c, const char *folder, lra_err *e)
 {
-    double start = lra_now();
     lra_sequences split[LRA_N_SPLITS] = {{0}};
     int rc = t->make(c, split, e);
     if (rc == 0) rc = lra_folder_make(folder, e);
     if (rc == 0) rc = t->write(folder, split, e);
-    char time[32];
-    if (rc == 0) {
-        lra_note("%" PRId64 " + %" PRId64 " + %" PRId64 " rows in %s", split[0].n, split[1].n,
-                 split[2].n, lra_time_text(time, lra_now() - start));
-        printf("%s\n", folder);
-        lra_note("next: lra-probe data %s --import '%s'", t->name, folder);
-    }
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
     return rc;
 }
 
 static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
-    if (!t->make || !t->write) return lra_fail_usage(e, "task '%s' cannot be generated", t->name);
-    divide_rows(c, lra_option_int(o, "make"));
-    char hash[17];
+    int64_t n = lra_option_int(o, "make");
+    bool force = lra_option_flag(o, "force");
+    if (!t->make_files && (!t->make || !t->write))
+        return lra_fail_usage(e, "task '%s' cannot be generated", t->name);
+    if (t->resize)
+        t->resize(c, n);
+    else
+        divide_rows(c, n);
+    if (t->validate && t->validate(c, e) != 0) return LRA_USAGE;
+    char hash[17], time[32];
     lra_config_hash(c, hash);
     char *folder = lra_format("%s/data/%s-%s", lra_option_text(o, "out"), t->name, hash);
-    int rc = lra_option_flag(o, "force") ? 0 : refuse_old_files(t, folder, e);
-    if (rc == 0) rc = write_made(t, c, folder, e);
+    double start = lra_now();
+    int rc = force || !t->file_names ? 0 : refuse_old_files(t, folder, e);
+    if (rc == 0)
+        rc = t->make_files ? t->make_files(c, folder, force, e) : write_rows(t, c, folder, e);
+    if (rc == 0) {
+        lra_note("%" PRId64 " rows in %s", n, lra_time_text(time, lra_now() - start));
+        printf("%s\n", folder);
+        lra_note("next: lra-probe data %s --import '%s'", t->name, folder);
+    }
     lra_free(folder);
     return rc;
 }
 
-/* ---- check ------------------------------------------------------------------------------------------ */
-
-static int check_one(const lra_task *t, const char *path, json_t *report, lra_err *e)
-{
-    lra_sequences rows = {0};
-    int rc = t->check(path, &rows, e);
-    if (rc == 0 && report)
-        json_object_set_new(report, path, json_integer(rows.n));
-    else if (rc == 0)
-        printf("%s: %" PRId64 " rows, every label is right\n", path, rows.n);
-    lra_sequences_free(&rows);
-    return rc;
-}
-
-static int check(const lra_task *t, const char *path, bool json, lra_err *e)
-{
-    if (!t->check) return lra_fail_usage(e, "task '%s' has no labels to recompute", t->name);
-    json_t *report = json ? json_object() : NULL;
-    int rc = 0;
-    if (!lra_is_folder(path)) {
-        rc = check_one(t, path, report, e);
-    } else {
-        for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
-            char *file = lra_format("%s/%s", path, t->file_names[s]);
-            rc = check_one(t, file, report, e);
-            lra_free(file);
-        }
-    }
-    if (rc == 0 && json) {
-        json_t *root = json_pack("{s:i, s:s, s:o}", "schema", 1, "task", t->name, "rows_checked",
-                                 json_incref(report));
-        json_dumpf(root, stdout, JSON_INDENT(2));
-        printf("\n");
-        json_decref(root);
-    }
-    json_decref(report);
-    return rc;
-}
-
 /* ---- show, describe --------------------------------------------------------------------------------- */
+
+static int write_png(const char *path, const uint16_t *token, int64_t side, lra_err *e)
+{
+    uint8_t *pixel = lra_alloc_array((size_t)side, (size_t)side);
+    for (int64_t i = 0; i < side * side; i++) pixel[i] = (uint8_t)token[i];
+    int rc = lra_png_write(path, (int)side, (int)side, pixel, e);
+    lra_free(pixel);
+    return rc;
+}
 
 static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
 {
@@ -191,7 +179,11 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
                               lra_split_names[s], r->n);
     if (!d->task->show) return lra_fail_usage(e, "rows of '%s' cannot be drawn", d->task->name);
     const uint16_t *token = r->token + r->start[row - 1];
-    int64_t n = r->start[row] - r->start[row - 1];
+    int64_t n = r->start[row] - r->start[row - 1], side = lra_dataset_grid(d);
+    const char *png = lra_option_text(o, "png");
+    if (png && !side)
+        return lra_fail_usage(e, "rows of '%s' are no images: no --png", d->task->name);
+    if (png && write_png(png, token, side, e) != 0) return LRA_FAILED;
     printf("%s row %" PRId64 ", %" PRId64 " tokens, label %d\n", lra_split_names[s], row, n,
            (int)r->label[row - 1]);
     d->task->show(token, n, stdout);
@@ -214,30 +206,67 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
 static int refuse_mixed(const lra_options *o, lra_err *e)
 {
     static const char *const alone[][2] = {
-        {"make", "check"}, {"make", "import"},   {"make", "show"},   {"check", "import"},
-        {"check", "show"}, {"import", "set"},    {"make", "json"},   {"show", "json"},
-        {"check", "set"},  {"import", "preset"}, {"check", "preset"}};
+        {"make", "check"},   {"make", "import"}, {"make", "show"}, {"check", "import"},
+        {"check", "show"},   {"make", "json"},   {"show", "json"}, {"import", "preset"},
+        {"check", "preset"}, {"png", "make"},    {"png", "check"}, {"seeding", "import"}};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         if (lra_option_given(o, alone[i][0]) && lra_option_given(o, alone[i][1]))
             return lra_fail_usage(e, "--%s and --%s do not go together", alone[i][0], alone[i][1]);
     return 0;
 }
 
+/* Is the key of "key=value" one of the words? */
+static bool sets_one_of(const char *assignment, const char *words)
+{
+    size_t n = strcspn(assignment, "=");
+    for (const char *at = words ? words : ""; *at;) {
+        size_t length = strcspn(at, " ");
+        if (length == n && strncmp(at, assignment, n) == 0) return true;
+        at += length + (at[length] == ' ');
+    }
+    return false;
+}
+
+/* --set and what is short for it.  Of official files only what is read can be chosen. */
+static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
+{
+    bool files = lra_option_given(o, "import") || lra_option_given(o, "check");
+    char *what = lra_format("task '%s'", t->name);
+    int rc = 0;
+    for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++) {
+        const char *assignment = lra_option_repeat(o, "set", i);
+        rc = lra_config_override(c, assignment, what, e);
+        if (rc == 0 && files && !sets_one_of(assignment, t->import_keys))
+            rc = lra_fail_usage(e, "--set %s says nothing about official files", assignment);
+    }
+    if (rc == 0 && lra_option_text(o, "seeding")) {
+        char *assignment = lra_format("seeding=%s", lra_option_text(o, "seeding"));
+        rc = lra_config_override(c, assignment, what, e);
+        lra_free(assignment);
+    }
+    lra_free(what);
+    return rc == 0 && t->validate ? t->validate(c, e) : rc;
+}
+
 static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
-    char *what = lra_format("task '%s'", t->name);
     int rc = refuse_mixed(o, e);
-    for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
-        rc = lra_config_override(c, lra_option_repeat(o, "set", i), what, e);
-    lra_free(what);
-    if (rc == 0 && t->validate) rc = t->validate(c, e);
+    if (rc == 0) rc = change(t, c, o, e);
     if (rc != 0) return rc;
     int64_t threads = lra_option_int(o, "threads");
+    bool json = lra_option_flag(o, "json");
     omp_set_num_threads(threads ? (int)threads : lra_cpu_count());
     if (lra_option_given(o, "make")) return make_files(t, c, o, e);
-    if (lra_option_given(o, "check"))
-        return check(t, lra_option_text(o, "check"), lra_option_flag(o, "json"), e);
-    return open_and_print(t, c, o, e);
+    if (!lra_option_given(o, "check")) return open_and_print(t, c, o, e);
+    return lra_data_check(t, c, lra_option_text(o, "check"), json, e);
+}
+
+/* The parameters to start from: of official files the task's own, whatever the preset generates. */
+static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err *e)
+{
+    bool files = lra_option_given(o, "import") || lra_option_given(o, "check");
+    return files ? lra_config_parse(t->defaults, e)
+                 : lra_task_config(t, lra_option_text(o, "preset"), e);
 }
 
 static int run(int argc, char **argv, lra_err *e)
@@ -254,8 +283,12 @@ static int run(int argc, char **argv, lra_err *e)
     } else {
         lra_job_terminal(o);
         const lra_task *t = lra_task_find(lra_option_arg(o, 0), e);
-        lra_config *c = t ? lra_task_config(t, lra_option_text(o, "preset"), e) : NULL;
+        lra_config *c = t ? first_config(t, o, e) : NULL;
         rc = c ? act(t, c, o, e) : LRA_USAGE;
+        if (rc < 0 && lra_stop_signal()) {
+            lra_note("%s", e->msg);
+            rc = LRA_EXIT_INTERRUPTED;
+        }
         lra_config_free(c);
     }
     lra_options_free(o);

@@ -37,12 +37,15 @@ static double *history_table(const lra_train_report *t)
     return v;
 }
 
-static const char *deviations_of(const lra_job *r)
+static char *deviations_of(const lra_job *r)
 {
-    if (strcmp(r->preset, "paper") != 0) return "";
-    return "batches are grouped by length\npadding is masked in convolutions and pooling\n"
-           "norm before the convolution and a final norm: not stated in the paper\n"
-           "schedule numbers, gradient clipping and warm-up: not stated in the paper\n";
+    if (strcmp(r->preset, "paper") != 0) return lra_copy_text("");
+    return lra_format("%snorm before the convolution and a final norm: not stated in the paper\n"
+                      "schedule numbers, gradient clipping and warm-up: not stated in the paper\n",
+                      r->task->image
+                          ? "levels of pixels as numbers from -1 to 1: not stated in the paper\n"
+                          : "batches are grouped by length\n"
+                            "padding is masked in convolutions and pooling\n");
 }
 
 static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_report *t,
@@ -58,11 +61,12 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
     out->config = lra_copy_text(s->config);
     out->versions = lra_format("lra-locality %s\nhdf5 %s\n", LRA_VERSION, lra_h5_version());
-    out->deviations = lra_copy_text(deviations_of(r));
+    out->deviations = deviations_of(r);
     out->seed = (int64_t)s->seed;
     if (lra_config_has(r->model_config, "kernel"))
         out->kernel = lra_config_int(r->model_config, "kernel");
     out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
+    out->grid = lra_dataset_grid(r->data);
     out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
     out->best_epoch = t->best_epoch, out->seconds = t->seconds;
     out->step_flops = t->step_flops, out->padding = t->padding;

@@ -9,6 +9,17 @@ const char lra_train_defaults[] =
     "factor=0.5 patience=10 threshold=0.0001 min-rate=1e-6 final-share=0.1 final-rate=0.01 augment=0 "
     "pool=mean";
 
+/* T = 1024: every ladder but the paper's has a rung that sees it all. */
+#define PATHFINDER_QUICK                                                                           \
+    "layers=4 width=32 hidden=64 groups=32 batch=64 epochs=2 rate=0.004 decay=0.01 warmup=0.05 "   \
+    "final-share=0.5 final-rate=0.1",                                                              \
+        "1,5,21,513", 2
+#define PATHFINDER_SMALL                                                                           \
+    "layers=6 width=64 hidden=128 groups=32 batch=64 epochs=10 rate=0.002 warmup=0.02",            \
+        "1,5,11,21,61,343", 3
+/* Three sets: 67 epochs have the steps of 200 of the hard set alone. */
+#define PATHFINDER_PAPER "groups=32 batch=128 epochs=67", "5,7,11,21,31,61", 3
+
 static const lra_preset presets[] = {
     {"listops", "quick",
      "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
@@ -17,6 +28,15 @@ static const lra_preset presets[] = {
     {"listops", "small", "layers=4 width=64 hidden=128 batch=64 epochs=10 rate=0.002 warmup=0.02",
      "1,5,11,21,31,65", 3},
     {"listops", "paper", "", "5,7,11,21,31,61", 3},
+    {"pathfinder", "quick", PATHFINDER_QUICK},
+    {"pathfinder", "small", PATHFINDER_SMALL},
+    {"pathfinder", "paper", PATHFINDER_PAPER},
+    {"pathfinder-intermediate", "quick", PATHFINDER_QUICK},
+    {"pathfinder-intermediate", "small", PATHFINDER_SMALL},
+    {"pathfinder-intermediate", "paper", PATHFINDER_PAPER},
+    {"pathfinder-easy", "quick", PATHFINDER_QUICK},
+    {"pathfinder-easy", "small", PATHFINDER_SMALL},
+    {"pathfinder-easy", "paper", PATHFINDER_PAPER},
 };
 
 const lra_preset *lra_preset_find(const char *task, const char *preset)

@@ -89,6 +89,9 @@ static int print_result(const lra_job *r, int64_t seed, lra_err *e)
                "), chance %.2f %%; %s, %s\nwrote %s\n",
                100 * w.value, 100 * w.lo, 100 * w.hi, n_right, result->n,
                100 * lra_result_chance(result), how, lra_time_text(time, result->seconds), path);
+        double accuracy = 0;
+        const char *baseline = lra_result_simple_baseline(result, &accuracy);
+        if (baseline) printf("baseline %s %.2f %%\n", baseline, 100 * accuracy);
         lra_free(right);
     }
     lra_result_free(result);

@@ -41,6 +41,7 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/versions", r->versions, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/deviations", r->deviations, e);
+    if (rc == 0 && r->grid > 0) rc = lra_h5_set_int(f, "/", "grid", r->grid, e);
     return rc;
 }
 
@@ -77,6 +78,12 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
     for (int i = 0; i < 3 && rc == 0; i++) {
         *texts[i] = lra_h5_get_text(f, paths[i], e);
         rc = *texts[i] ? 0 : LRA_FAILED;
+    }
+    if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
+        rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);
+        if (rc == 0 && (r->grid < 0 || r->grid > r->max_length))
+            rc = lra_fail(e, "'grid' is %lld, expected 0 to %lld", (long long)r->grid,
+                          (long long)r->max_length);
     }
     return rc;
 }
@@ -206,6 +213,20 @@ double lra_result_baseline_accuracy(const lra_result *r, const char *name)
         return (double)right / (double)r->n;
     }
     return -1;
+}
+
+const char *lra_result_simple_baseline(const lra_result *r, double *accuracy)
+{
+    const char *best = NULL;
+    for (int b = 0; b < r->n_baselines; b++) {
+        const char *name = r->baseline_name[b];
+        if (strcmp(name, "constant") == 0 || strncmp(name, "shallow-", 8) == 0) continue;
+        double a = lra_result_baseline_accuracy(r, name);
+        if (best && a <= *accuracy) continue;
+        best = name;
+        *accuracy = a;
+    }
+    return best;
 }
 
 /* ---- many ---------------------------------------------------------------------------------------------- */

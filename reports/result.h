@@ -18,6 +18,7 @@ typedef struct {
     char *deviations; /* from the published setting, one per line; "" when there are none */
     int64_t seed, kernel, reach; /* reach: one-sided, tokens; -1: unbounded.  kernel 0: none */
     int64_t max_length;          /* longest example, tokens */
+    int64_t grid;                /* pixels in a row of the image that an example is; 0: none */
     int64_t parameters, steps, skipped, best_epoch;
     double seconds, step_flops, padding;
     /* History: (n_epochs, 7): step, train loss, train accuracy, val loss, val accuracy, rate, seconds. */
@@ -42,6 +43,8 @@ uint8_t *lra_result_correct(const lra_result *r);
 /* Share of the most frequent label. */
 double lra_result_chance(const lra_result *r);
 double lra_result_baseline_accuracy(const lra_result *r, const char *name); /* -1: not there */
+/* The best baseline that needs no order of the input ("majority-by-operator", "marker-distance"); NULL: none. */
+const char *lra_result_simple_baseline(const lra_result *r, double *accuracy);
 
 /* Every result.h5 of n places (places.h); files that cannot be read fail.  Returns their number, or -1; the
  * caller frees the list with lra_results_free(). */

@@ -151,6 +151,7 @@ static void add_facts(lra_table *t, const lra_ladder_view *v)
     lra_table_fact(t, "seeds", v->data.n_seeds);
     lra_table_fact(t, "test_examples", (double)v->data.n);
     lra_table_fact(t, "max_length", (double)v->data.T);
+    if (r->grid > 0) lra_table_fact(t, "grid", (double)r->grid);
     lra_table_fact_text(t, "reference", v->reference);
     lra_table_fact(t, "reference_percent", 100 * l->reference);
     lra_table_fact_text(t, "chance", v->chance);
@@ -169,7 +170,8 @@ static void add_facts(lra_table *t, const lra_ladder_view *v)
 static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
-    double baseline = lra_result_baseline_accuracy(v->first, "majority-by-operator");
+    double baseline = -1;
+    const char *name = lra_result_simple_baseline(v->first, &baseline);
     bool null_row = l->row[0].null_row, above = true;
     for (int r = null_row; r < l->n_rungs; r++) {
         double accuracy = l->row[r].accuracy.value;
@@ -180,9 +182,26 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
     lra_table_note(t, "growth    widest - narrowest rung: %+.2f points (%+.2f to %+.2f)%s",
                    100 * growth->value, 100 * growth->lo, 100 * growth->hi,
                    growth->lo > 0 ? "" : "; the interval does not exclude 0");
-    lra_table_note(t, "check     %s rung with R > 0 is above chance%s%s",
-                   above ? "every" : "not every", baseline >= 0 ? ", majority-by-operator" : "",
+    lra_table_note(t, "check     %s rung with R > 0 is above chance%s%s%s",
+                   above ? "every" : "not every", name ? ", " : "", name ? name : "",
                    null_row ? ", the null row" : "");
+}
+
+/* Where reach becomes two-dimensional. */
+static void add_grid(lra_table *t, const lra_ladder_view *v)
+{
+    int64_t grid = v->first->grid;
+    int r = 0;
+    while (r < v->ladder.n_rungs && v->ladder.row[r].reach < grid) r++;
+    if (grid <= 0) return;
+    char *from = r < v->ladder.n_rungs ? lra_format("from K = %" PRId64 " (R = %" PRId64 ") on",
+                                                    v->ladder.row[r].kernel, v->ladder.row[r].reach)
+                                       : lra_format("in no rung");
+    lra_table_note(t,
+                   "rows      images of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
+                   "pixel below is reached %s",
+                   grid, grid, from);
+    lra_free(from);
 }
 
 static void add_notes(lra_table *t, const lra_ladder_view *v)
@@ -200,6 +219,7 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
     lra_table_note(t, "reference %.2f %%, %s; chance %.2f %%, %s", 100 * l->reference, v->reference,
                    100 * v->data.chance, v->chance);
     add_radius(t, l, v->data.T);
+    add_grid(t, v);
     add_acceptance(t, v);
     lra_table_note(t, "intervals %s",
                    v->data.n_seeds == 1  ? "Wilson and bootstrap of examples; flag few-seeds"

@@ -71,6 +71,11 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         lra_table_note(t, "%s: LI %.3f (%.3f to %.3f), reference %s %.2f %%, chance %.2f %%",
                        views[i].first->task, l->li.value, l->li.lo, l->li.hi, views[i].reference,
                        100 * l->reference, 100 * views[i].data.chance);
+        double accuracy = 0;
+        const char *baseline = lra_result_simple_baseline(views[i].first, &accuracy);
+        if (baseline)
+            lra_table_note(t, "%s: baseline %s %.2f %%", views[i].first->task, baseline,
+                           100 * accuracy);
         for (const char *line = views[i].first->deviations; *line; line += strcspn(line, "\n") + 1)
             lra_table_note(t, "%s deviates: %.*s", views[i].first->task, (int)strcspn(line, "\n"),
                            line);

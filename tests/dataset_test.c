@@ -14,24 +14,6 @@
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
 
-static char *folder; /* of this test, removed at the end */
-
-static int make_folder(void **state)
-{
-    (void)state;
-    lra_err e;
-    folder = lra_format("dataset_test.%ld", (long)getpid());
-    return lra_folder_make(folder, &e);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    int rc = remove_below(folder);
-    lra_free(folder);
-    return rc;
-}
-
 static lra_config *tiny(void)
 {
     lra_err e;

@@ -26,4 +26,22 @@ static inline int remove_below(const char *path)
     return rmdir(path);
 }
 
+static char *folder; /* of the test program: group set-up makes it, group tear-down removes it */
+
+static inline int make_folder(void **state)
+{
+    (void)state;
+    lra_err e;
+    folder = lra_format("test_folder.%ld", (long)getpid());
+    return lra_folder_make(folder, &e);
+}
+
+static inline int remove_folder(void **state)
+{
+    (void)state;
+    int rc = remove_below(folder);
+    lra_free(folder);
+    return rc;
+}
+
 #endif

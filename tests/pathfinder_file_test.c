@@ -5,33 +5,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "datasets/pathfinder_file.h"
+#include "datasets/pathfinder.h"
+#include "kernels/base/process.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"
 
 enum { ROWS = 12, SEED = 6 };
-
-static char *folder; /* of this test, removed at the end */
-
-static int make_folder(void **state)
-{
-    (void)state;
-    lra_err e;
-    folder = lra_format("pathfinder_file_test.%ld", (long)getpid());
-    return lra_folder_make(folder, &e);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    int rc = remove_below(folder);
-    lra_free(folder);
-    return rc;
-}
 
 /* Batches 0, 2 and 10 of a level folder of easy images; caller frees the path. */
 static char *write_level(const char *name)
@@ -245,6 +229,112 @@ static void real_sample(void **state)
     lra_free(sample);
 }
 
+/* ---- two samples -------------------------------------------------------------------------------------- */
+
+static double fact(const lra_facts *f, const char *name)
+{
+    for (int i = 0; i < f->n; i++)
+        if (strcmp(f->name[i], name) == 0) return f->value[i];
+    fail_msg("no fact '%s'", name);
+    return 0;
+}
+
+/* Unpacks images of the reference generator below `folder`, or skips. */
+static char *unpacked(const char *archive)
+{
+    char *path = real_file(archive), *to = lra_format("%s/real", folder);
+    if (!path) skip();
+    lra_err e;
+    assert_int_equal(lra_folder_make(to, &e), 0);
+    char *argv[] = {"tar", "-xJf", path, "-C", to, NULL};
+    if (lra_process_run(argv, NULL, NULL, NULL, &e) != 0) skip();
+    lra_free(path);
+    return to;
+}
+
+static void generated_images_are_like_real_ones(void **state)
+{
+    (void)state;
+    static const char *const close[] = {"mean grey", "components", "marker distance"};
+    static const lra_task *const tasks[] = {&lra_task_pathfinder, &lra_task_pathfinder_easy};
+    char *real = unpacked("pathfinder/pathfinder32.tar.xz");
+    for (int t = 0; t < 2; t++) {
+        lra_err e;
+        lra_facts found = {0};
+        lra_config *c = lra_config_parse(tasks[t]->defaults, &e);
+        if (lra_pathfinder_inspect(c, real, &found, &e) != 0) fail_msg("%s", e.msg);
+        for (int k = 0; k < 3; k++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s, effect size", close[k]);
+            double effect = fact(&found, name);
+            snprintf(name, sizeof name, "%s, its standard error", close[k]);
+            double error = fact(&found, name);
+            if (fabs(effect) > 0.05 + 2 * error) fail_msg("%s: effect size %g", close[k], effect);
+        }
+        assert_true(fact(&found, "grey levels, total variation") < 0.01);
+        assert_true(fact(&found, "labels that traced paths confirm, %") > 93);
+        assert_true(fabs(fact(&found, "label 1, %") - 50) < 5);
+        assert_true(fact(&found, "copies") == 1);
+        lra_config_free(c);
+    }
+    lra_free(real);
+}
+
+/* Labels that have nothing to do with the images are noticed; a second copy is found. */
+static void wrong_labels_are_noticed(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *level = write_level("wrong"), *set = lra_format("%s/wrong", folder);
+    lra_facts found = {0};
+    lra_config *c = lra_config_parse(lra_task_pathfinder_easy.defaults, &e);
+    assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), 0);
+    assert_true(fact(&found, "images read") == 3 * ROWS);
+    assert_true(fact(&found, "numbers missing between them") == 8);
+    for (int b = 0; b < 3; b++) {
+        char *path = lra_format("%s/metadata/%d.npy", level, b == 0 ? 0 : b == 1 ? 2 : 10);
+        size_t n;
+        char *text = lra_file_read(path, 1 << 20, &n, &e);
+        /* Field 3 of every line, every other one turned. */
+        int line = 0;
+        for (char *at = text; *at; at = strchr(at, '\n') + 1, line++) {
+            char *label = at;
+            for (int field = 0; field < 3; field++) label = strchr(label, ' ') + 1;
+            if (line % 2) *label = *label == '0' ? '1' : '0';
+        }
+        assert_int_equal(lra_file_write(path, text, n, &e), 0);
+        lra_free_large(text);
+        lra_free(path);
+    }
+    found.n = 0;
+    assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), -1);
+    assert_non_null(strstr(e.msg, "the labels do not fit the images"));
+    lra_config_free(c);
+    lra_free(set);
+    lra_free(level);
+}
+
+/* The public archive has a set twice: both copies are found and compared. */
+static void copies_are_compared(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *first = write_level("twice/a"), *second = write_level("twice/b");
+    char *both = lra_format("%s/twice", folder);
+    lra_config *c = lra_config_parse(lra_task_pathfinder_easy.defaults, &e);
+    for (int equal = 1; equal >= 0; equal--) {
+        lra_facts found = {0};
+        if (lra_pathfinder_inspect(c, both, &found, &e) != 0) fail_msg("%s", e.msg);
+        assert_true(fact(&found, "copies") == 2);
+        assert_true(fact(&found, "copies are equal") == equal);
+        write_bytes(second, "imgs/0/sample_1.png", "", 0);
+    }
+    lra_config_free(c);
+    lra_free(both);
+    lra_free(first);
+    lra_free(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +343,9 @@ int main(void)
         cmocka_unit_test(bad_metadata),
         cmocka_unit_test(numpy_metadata),
         cmocka_unit_test(real_sample),
+        cmocka_unit_test(generated_images_are_like_real_ones),
+        cmocka_unit_test(wrong_labels_are_noticed),
+        cmocka_unit_test(copies_are_compared),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -179,6 +179,39 @@ static void figure_scripts(void **state)
     }
 }
 
+/* Images: the pixel below is T tokens away, and the table says which kernels reach it; baselines that need no order
+ * stand in the check. */
+static void reach_of_images(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_result *list[3];
+    static const int kernel[] = {5, 11, 21}, right[] = {20, 30, 40};
+    for (int i = 0; i < 3; i++) {
+        list[i] = make("quick", kernel[i], 0, right[i]);
+        list[i]->grid = 32, list[i]->max_length = 1024;
+        lra_free(list[i]->baseline_name[0]);
+        list[i]->baseline_name[0] = lra_copy_text("marker-distance");
+    }
+    assert_int_equal(lra_result_write("report_test.h5", list[0], &e), 0);
+    lra_result *again = lra_result_read("report_test.h5", &e);
+    assert_non_null(again);
+    assert_int_equal(again->grid, 32);
+    remove("report_test.h5");
+    char *text = print(&lra_table_ladder, list, 3, "text");
+    assert_non_null(strstr(text, "images of 32 x 32 pixels, read row by row: the pixel below is "
+                                 "reached from K = 21 (R = 60) on"));
+    assert_non_null(strstr(text, "is above chance, marker-distance"));
+    lra_free_large(text);
+    text = print(&lra_table_ladder, list, 2, "text");
+    assert_non_null(strstr(text, "the pixel below is reached in no rung"));
+    lra_free_large(text);
+    double accuracy;
+    assert_string_equal(lra_result_simple_baseline(again, &accuracy), "marker-distance");
+    lra_result_free(again);
+    for (int i = 0; i < 3; i++) lra_result_free(list[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +221,7 @@ int main(void)
         cmocka_unit_test(only_paper_results_stand_beside_published),
         cmocka_unit_test(scales),
         cmocka_unit_test(figure_scripts),
+        cmocka_unit_test(reach_of_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ static void same_results(const char *out, const char *expected)
 {
     lra_err e = {{0}};
     lra_result **a = NULL, **b = NULL;
-    int n = lra_results_load(out, &a, &e), m = lra_results_load(expected, &b, &e);
+    int n = lra_results_load(1, &out, &a, &e), m = lra_results_load(1, &expected, &b, &e);
     assert_int_equal(n, CELLS);
     assert_int_equal(m, CELLS);
     for (int i = 0; i < n; i++) {

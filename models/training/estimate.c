@@ -42,7 +42,7 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     c->steps = spec->schedule.epochs * lra_loader_batches(l);
     c->buckets = s.buckets;
     c->padding = lra_loader_padding(l);
-    lra_head head = {spec->data->task->vocab, spec->data->task->n_classes, spec->pool};
+    lra_head head = lra_session_head(spec);
     c->parameters = lra_classifier_parameters(spec->model, spec->model_config, &head);
     int rc = measure ? time_steps(&s, l, c, e) : 0;
     lra_loader_free(l);

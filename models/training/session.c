@@ -7,15 +7,16 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 
-static lra_head head_of(const lra_train_spec *s)
+lra_head lra_session_head(const lra_train_spec *s)
 {
-    return (lra_head){s->data->task->vocab, s->data->task->n_classes, s->pool};
+    const lra_task *task = s->data->task;
+    return (lra_head){task->level_scale != 0 ? 0 : task->vocab, task->n_classes, s->pool};
 }
 
 static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
 {
     const lra_train_spec *spec = s->spec;
-    lra_head head = head_of(spec);
+    lra_head head = lra_session_head(spec);
     p->train = lra_classifier_build(spec->type, LRA_TRAIN, spec->model, spec->model_config, &head,
                                     spec->batch, T);
     lra_graph_keep(p->train.graph, s->keep);
@@ -35,7 +36,7 @@ static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err
 static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
 {
     const lra_train_spec *spec = s->spec;
-    lra_head head = head_of(spec);
+    lra_head head = lra_session_head(spec);
     if (!spec->evaluate_only && open_training(s, p, T, e) != 0) return LRA_FAILED;
     p->eval = lra_classifier_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &head,
                                    spec->batch, T);
@@ -127,7 +128,8 @@ void lra_session_close(lra_session *s)
 
 static int set_batch(lra_plan *p, const lra_classifier *k, const lra_batch *b, lra_err *e)
 {
-    if (lra_set(p, k->tokens, b->token, e) != 0) return LRA_FAILED;
+    int rc = k->values ? lra_set(p, k->values, b->value, e) : lra_set(p, k->tokens, b->token, e);
+    if (rc != 0) return LRA_FAILED;
     if (lra_set(p, k->length, b->length, e) != 0) return LRA_FAILED;
     return lra_set(p, k->label, b->label, e);
 }

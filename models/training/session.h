@@ -20,6 +20,9 @@ typedef struct {
     float *logits; /* (B,C) of the last batch */
 } lra_session;
 
+/* What stands before and behind the encoder of a run. */
+lra_head lra_session_head(const lra_train_spec *s);
+
 /* Fails when the plans do not fit the memory, and says which batch would. */
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
 void lra_session_close(lra_session *s);

@@ -174,7 +174,9 @@ static bool must_stop(const run *r)
 static int select_start(run *r, lra_err *e)
 {
     double loss;
-    if (evaluate(r, r->val, &loss, &r->now.best_val_accuracy, NULL, e) != 0) return LRA_FAILED;
+    lra_session *s = &r->session;
+    if (lra_session_evaluate(s, r->val, &loss, &r->now.best_val_accuracy, NULL, e) != 0)
+        return LRA_FAILED;
     return lra_best_write(r->spec, r->now.best_epoch, r->now.best_val_accuracy, r->session.params,
                           e);
 }
@@ -283,7 +285,7 @@ static void report(run *r, lra_train_report *out)
     out->seconds = now->seconds + session_seconds(r);
     out->step_flops = lra_plan_cost(r->session.plans[last].train_plan).flops;
     out->padding = lra_loader_padding(r->train);
-    lra_head head = {r->spec->data->task->vocab, r->spec->data->task->n_classes, r->spec->pool};
+    lra_head head = lra_session_head(r->spec);
     out->parameters = lra_classifier_parameters(r->spec->model, r->spec->model_config, &head);
 }
 

@@ -110,6 +110,31 @@ broken "[MAX 1 2${t}2" "not closed"
 : >empty.tsv
 expect 1 "holds no rows" listops --check empty.tsv
 
+# Pathfinder: files, check, import, the same data either way; images drawn.
+expect 0 '' pathfinder-easy --make 40 --out p
+images=$(cat out)
+expect 0 '' pathfinder-easy --check "$images"
+says '^images read  *40$'
+says '^labels that traced paths confirm, %  *\(100\|[89]\)'
+expect 0 '' pathfinder-easy --import "$images" --out p
+says '^train  *32 '
+says '^marker-distance '
+grep fingerprint out >imported
+expect 0 '' pathfinder-easy --set images=40 --out p
+grep fingerprint out | cmp -s - imported || complain "imported images differ from generated ones"
+expect 0 '' pathfinder-easy --set images=40 --seeding uniform --out p
+grep fingerprint out | cmp -s - imported && complain "uniform seeding makes the same images"
+expect 0 '' pathfinder-easy --set images=40 --out p --show 2 --png p/row.png
+says '^test row 2, 1024 tokens, label [01]$'
+[ "$(wc -l <out)" -eq 33 ] || complain "an image of 32 rows takes $(wc -l <out) lines"
+[ "$(head -c 4 p/row.png | tail -c 3)" = PNG ] || complain "p/row.png is no PNG"
+rm -r "$images"/pathfinder32/curv_baseline/metadata
+expect 1 "no 'curv_baseline/metadata' of pathfinder32" pathfinder-easy --check "$images"
+expect 2 "says nothing about official files" pathfinder --import "$images" --set images=30
+expect 2 "size is 33, expected 32, 64, 128 or 256" pathfinder --set size=33
+expect 2 "are no images: no --png" listops --set train=200 --set val=20 --set test=30 --out o --show 1 --png x.png
+expect 2 "has no 'seeding'" listops --seeding uniform
+
 # A damaged cache names the file; a folder that cannot be written is no crash.
 for h5 in o2/data/listops-*.h5; do
     head -c 3000 "$h5" >cut && cp cut "$h5"

@@ -1,0 +1,29 @@
+/* The dihedral group of the square on images.  Every symmetry is (swap of the axes or not) followed by mirroring
+ * or not along each axis; a quarter turn is a swap and one mirror. */
+#include "datasets/augment.h"
+
+static void exchange(uint16_t *a, uint16_t *b)
+{
+    uint16_t old = *a;
+    *a = *b;
+    *b = old;
+}
+
+void lra_image_turn(uint16_t *pixel, int64_t n, int symmetry)
+{
+    int64_t side = 0;
+    while (side * side < n) side++;
+    for (int64_t y = 0; y < side && symmetry & 4; y++)
+        for (int64_t x = 0; x < y; x++) exchange(&pixel[y * side + x], &pixel[x * side + y]);
+    for (int64_t y = 0; y < side && symmetry & 1; y++)
+        for (int64_t x = 0; x < side / 2; x++)
+            exchange(&pixel[y * side + x], &pixel[y * side + side - 1 - x]);
+    for (int64_t y = 0; y < side / 2 && symmetry & 2; y++)
+        for (int64_t x = 0; x < side; x++)
+            exchange(&pixel[y * side + x], &pixel[(side - 1 - y) * side + x]);
+}
+
+void lra_augment_d4(lra_rng *rng, uint16_t *pixel, int64_t n)
+{
+    lra_image_turn(pixel, n, (int)lra_rng_below(rng, LRA_D4));
+}

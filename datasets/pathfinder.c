@@ -1,0 +1,294 @@
+/* Pathfinder: are two markers joined by a path of dashes?  Two classes.
+ * An image follows from (data-seed, level, size, number) alone.  Every level has `images` of them, cut into
+ * 80, 10 and 10 % by torch's random_split with seed 42, as the public pipelines do.  sets=three trains on the
+ * training parts of all levels and selects and tests on the hard one.
+ * Models see (x/255 - 1/2) / (1/2), one number a pixel, row by row.
+ * Source: Linsley et al. 2018; Tay et al. 2021; three sets: the locality paper.
+ * Known: labels are fair coins; the distance of the markers alone gives about 58.7 % of easy, 54.6 % of intermediate
+ * labels and next to nothing of the hard ones. */
+#include "datasets/pathfinder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "datasets/augment.h"
+#include "datasets/image_show.h"
+#include "datasets/pathfinder_marker.h"
+#include "datasets/split.h"
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+
+enum { SPLIT_SEED = 42 };
+
+/* ---- make ----------------------------------------------------------------------------------------- */
+
+static int validate(const lra_config *c, lra_err *e)
+{
+    lra_pathfinder_spec s;
+    return lra_pathfinder_spec_read(c, &s, e) == 0 ? 0 : LRA_USAGE;
+}
+
+static void resize(lra_config *c, int64_t n)
+{
+    lra_config_set_int(c, "images", n);
+}
+
+static lra_pathfinder *generator(const lra_pathfinder_spec *s, int level)
+{
+    return lra_pathfinder_new(s->size, lra_pathfinder_level_paddles[level], s->n_distractors,
+                              s->uniform);
+}
+
+/* ---- splits ------------------------------------------------------------------------------------------- */
+
+static void divide(int64_t n, int64_t part[LRA_N_SPLITS])
+{
+    part[LRA_VAL_SPLIT] = part[LRA_TEST_SPLIT] = (int64_t)floor(0.1 * (double)n);
+    part[LRA_TRAIN_SPLIT] = n - part[LRA_VAL_SPLIT] - part[LRA_TEST_SPLIT];
+}
+
+/* Numbers of the images of each split, one split behind the other; caller frees. */
+static int64_t *order_of(int64_t n)
+{
+    int64_t *order = lra_alloc_array((size_t)n + 1, sizeof *order);
+    lra_split_torch(SPLIT_SEED, n, order);
+    return order;
+}
+
+/* Draws images order[0..n-1] behind the rows that are there. */
+static int draw(const lra_pathfinder *g, uint64_t seed, const int64_t *order, int64_t n,
+                lra_sequences *to, lra_err *e)
+{
+    int64_t window = lra_pathfinder_size_of(g)->window, pixels = window * window;
+    uint16_t *token = lra_sequences_extend(to, n, pixels, e);
+    int32_t *label = to->label + to->n - n;
+    if (!token) return LRA_FAILED;
+#pragma omp parallel
+    {
+        lra_pathfinder_sheet *sheet = lra_pathfinder_sheet_new(g);
+        uint8_t *pixel = lra_alloc((size_t)pixels);
+#pragma omp for schedule(dynamic, 16)
+        for (int64_t i = 0; i < n; i++) {
+            if (lra_stop_signal()) continue;
+            label[i] = lra_pathfinder_image(g, sheet, seed, (uint64_t)order[i], pixel, NULL);
+            for (int64_t k = 0; k < pixels; k++) token[i * pixels + k] = pixel[k];
+        }
+        lra_free(pixel);
+        lra_pathfinder_sheet_free(sheet);
+    }
+    return lra_stop_signal() ? lra_fail(e, "stopped while images were drawn") : 0;
+}
+
+static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    lra_pathfinder_spec s;
+    int64_t part[LRA_N_SPLITS];
+    if (lra_pathfinder_spec_read(c, &s, e) != 0) return LRA_USAGE;
+    int64_t *order = order_of(s.images);
+    int rc = 0;
+    divide(s.images, part);
+    for (int k = 0; k < s.n_sets && rc == 0; k++) {
+        lra_pathfinder *g = generator(&s, s.set[k]);
+        bool last = k == s.n_sets - 1;
+        for (int64_t at = 0, p = 0; p < (last ? LRA_N_SPLITS : 1) && rc == 0; at += part[p++])
+            rc = draw(g, s.seed, order + at, part[p], &split[p], e);
+        lra_pathfinder_free(g);
+    }
+    lra_free(order);
+    return rc;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------- */
+
+static int make_files(const lra_config *c, const char *folder, bool again, lra_err *e)
+{
+    lra_pathfinder_spec s;
+    if (lra_pathfinder_spec_read(c, &s, e) != 0) return LRA_USAGE;
+    int rc = 0;
+    for (int k = 0; k < s.n_sets && rc == 0; k++) {
+        lra_pathfinder *g = generator(&s, s.set[k]);
+        char *level = lra_format("%s/pathfinder%d/%s", folder, s.size->window,
+                                 lra_pathfinder_level_folders[s.set[k]]);
+        for (int64_t first = 0; first < s.images && rc == 0; first += LRA_PATHFINDER_BATCH) {
+            int64_t n = s.images - first, batch = first / LRA_PATHFINDER_BATCH;
+            if (n > LRA_PATHFINDER_BATCH) n = LRA_PATHFINDER_BATCH;
+            char *done = lra_format("%s/metadata/%lld.npy", level, (long long)batch);
+            if (again || !lra_file_exists(done))
+                rc = lra_pathfinder_write_batch(g, level, batch, s.seed, first, n, e);
+            if (rc == 0 && lra_stop_signal())
+                rc = lra_fail(e, "stopped after %lld images of '%s'; the same command goes on",
+                              (long long)(first + n), level);
+            lra_free(done);
+        }
+        lra_free(level);
+        lra_pathfinder_free(g);
+    }
+    return rc;
+}
+
+int lra_pathfinder_list_level(const lra_pathfinder_spec *s, int level, const char *folder,
+                              lra_pathfinder_list *list, lra_err *e)
+{
+    char *found = lra_pathfinder_find(folder, s->size->window, level, 0);
+    int rc = found ? lra_pathfinder_list_read(found, list, e)
+                   : lra_fail(e,
+                              "no '%s/metadata' of pathfinder%d in '%s' or three levels below; "
+                              "expected folders 'imgs' and 'metadata'",
+                              lra_pathfinder_level_folders[level], s->size->window, folder);
+    lra_free(found);
+    return rc;
+}
+
+/* Appends the images of one level to the splits; other splits than the training part when last. */
+static int import_level(const lra_pathfinder_spec *s, int level, const char *folder, bool last,
+                        lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    lra_pathfinder_list list = {0};
+    lra_pathfinder_set set = {0};
+    int64_t part[LRA_N_SPLITS], pixels = s->size->window * s->size->window;
+    int rc = lra_pathfinder_list_level(s, level, folder, &list, e);
+    if (rc == 0) rc = lra_pathfinder_set_read(&list, s->size->window, &set, e);
+    if (rc == 0 && set.n < LRA_PATHFINDER_MIN_IMAGES)
+        rc = lra_fail(e, "'%s' holds %lld images, expected %d at least", folder, (long long)set.n,
+                      LRA_PATHFINDER_MIN_IMAGES);
+    if (rc == 0 && set.n < list.n)
+        lra_warn("%s: %lld images listed, %lld absent, %lld empty, %lld undecodable: left out",
+                 lra_pathfinder_level_names[level], (long long)list.n, (long long)set.n_absent,
+                 (long long)set.n_empty, (long long)set.n_broken);
+    int64_t *order = rc == 0 ? order_of(set.n) : NULL;
+    divide(set.n, part);
+    for (int64_t at = 0, p = 0; p < (last ? LRA_N_SPLITS : 1) && rc == 0; at += part[p++]) {
+        uint16_t *token = lra_sequences_extend(&split[p], part[p], pixels, e);
+        rc = token ? 0 : LRA_FAILED;
+        for (int64_t i = 0; i < part[p] && rc == 0; i++) {
+            const uint8_t *pixel = set.pixel + order[at + i] * pixels;
+            for (int64_t k = 0; k < pixels; k++) token[i * pixels + k] = pixel[k];
+            split[p].label[split[p].n - part[p] + i] = set.label[order[at + i]];
+        }
+    }
+    lra_free(order);
+    lra_pathfinder_set_free(&set);
+    lra_pathfinder_list_free(&list);
+    return rc;
+}
+
+static int import(const lra_config *c, const char *folder, lra_sequences split[LRA_N_SPLITS],
+                  lra_err *e)
+{
+    lra_pathfinder_spec s;
+    int rc = lra_pathfinder_spec_read(c, &s, e);
+    for (int k = 0; k < s.n_sets && rc == 0; k++)
+        rc = import_level(&s, s.set[k], folder, k == s.n_sets - 1, split, e);
+    return rc;
+}
+
+static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)
+{
+    lra_pathfinder_spec s;
+    uint64_t part[LRA_PATHFINDER_LEVELS] = {0};
+    int rc = lra_pathfinder_spec_read(c, &s, e);
+    for (int k = 0; k < s.n_sets && rc == 0; k++) {
+        lra_pathfinder_list list = {0};
+        rc = lra_pathfinder_list_level(&s, s.set[k], folder, &list, e);
+        if (rc == 0) part[k] = lra_pathfinder_list_hash(&list);
+        lra_pathfinder_list_free(&list);
+    }
+    *hash = lra_hash64(part, sizeof part);
+    return rc;
+}
+
+/* ---- baselines ---------------------------------------------------------------------------------------- */
+
+/* Distances of the markers of all rows; (n), caller frees. */
+static double *measure(const lra_sequences *r)
+{
+    double *distance = lra_alloc_array((size_t)r->n + 1, sizeof *distance);
+#pragma omp parallel
+    {
+        lra_marker_finder *finder = NULL;
+        uint8_t *pixel = NULL;
+#pragma omp for schedule(dynamic, 64)
+        for (int64_t i = 0; i < r->n; i++) {
+            const uint16_t *token = r->token + r->start[i];
+            int64_t pixels = r->start[i + 1] - r->start[i];
+            int at[2][2];
+            if (!finder) {
+                int64_t window = (int64_t)lrint(sqrt((double)pixels));
+                finder = lra_marker_finder_new(lra_pathfinder_size_find(window));
+                pixel = lra_alloc((size_t)pixels);
+            }
+            for (int64_t k = 0; k < pixels; k++) pixel[k] = (uint8_t)token[k];
+            lra_marker_find(finder, pixel, at);
+            distance[i] = lra_marker_distance(at);
+        }
+        lra_marker_finder_free(finder);
+        lra_free(pixel);
+    }
+    return distance;
+}
+
+static void marker_distance(const lra_sequences *train, const lra_sequences *of, int32_t *predicted)
+{
+    lra_distance_rule rule = {0};
+    double *distance = measure(train);
+    for (int64_t i = 0; i < train->n; i++)
+        lra_distance_rule_add(&rule, distance[i], train->label[i]);
+    lra_distance_rule_fit(&rule);
+    lra_free(distance);
+    distance = measure(of);
+    for (int64_t i = 0; i < of->n; i++) predicted[i] = lra_distance_rule_label(&rule, distance[i]);
+    lra_free(distance);
+}
+
+static const char *baseline(int b, const lra_sequences *train, const lra_sequences *of,
+                            int32_t *predicted)
+{
+    int32_t label;
+    switch (b) {
+    case 0:
+        lra_sequences_majority(train, 2, &label);
+        for (int64_t i = 0; i < of->n; i++) predicted[i] = label;
+        return "constant";
+    case 1: marker_distance(train, of, predicted); return "marker-distance";
+    default: return NULL;
+    }
+}
+
+/* ---- the tasks ---------------------------------------------------------------------------------------- */
+
+#define PATHFINDER_TASK(symbol, task, text, level, quick_changes, small_changes, paper_changes)    \
+    const lra_task lra_task_##symbol = {                                                           \
+        .name = task,                                                                              \
+        .summary = text,                                                                           \
+        .n_classes = 2,                                                                            \
+        .vocab = 256,                                                                              \
+        .image = true,                                                                             \
+        .level_scale = 2.0 / 255,                                                                  \
+        .level_shift = -1,                                                                         \
+        .defaults = "level=" level " size=32 images=200000 sets=one seeding=reference "            \
+                    "distractors=-1 data-seed=0",                                                  \
+        .quick = quick_changes,                                                                    \
+        .small = small_changes,                                                                    \
+        .paper = paper_changes,                                                                    \
+        .validate = validate,                                                                      \
+        .resize = resize,                                                                          \
+        .make = make,                                                                              \
+        .import_keys = "level size sets",                                                          \
+        .import = import,                                                                          \
+        .import_hash = import_hash,                                                                \
+        .augment = lra_augment_d4,                                                                 \
+        .baseline = baseline,                                                                      \
+        .make_files = make_files,                                                                  \
+        .inspect = lra_pathfinder_inspect,                                                         \
+        .show = lra_image_show,                                                                    \
+    }
+
+PATHFINDER_TASK(pathfinder, "pathfinder",
+                "are two markers joined by a path of 14 dashes? images, two classes", "hard",
+                "level=easy images=10000", "level=easy images=50000", "sets=three");
+PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "the same with 9 dashes",
+                "intermediate", "images=10000", "images=50000", "");
+PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "easy",
+                "images=10000", "images=50000", "");

@@ -1,0 +1,10 @@
+/* lra-probe data --check. */
+#ifndef LRA_PROBES_DATA_CHECK_H
+#define LRA_PROBES_DATA_CHECK_H
+
+#include "datasets/dataset.h"
+
+/* Prints what it finds, as text or one JSON document; fails when labels are wrong. */
+int lra_data_check(const lra_task *t, const lra_config *c, const char *path, bool json, lra_err *e);
+
+#endif
