@@ -26,7 +26,7 @@ static void write_run(const char *task, const char *config)
     r->fingerprint = lra_copy_text("0123456789abcdef"), r->run = lra_copy_text("fedcba9876543210");
     r->config = lra_copy_text(config), r->versions = lra_copy_text("");
     r->deviations = lra_copy_text("");
-    r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
+    r->max_length = 8, r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
     r->n = 1, r->n_classes = 2;
     r->logits = lra_alloc_array(2, sizeof(float)), r->label = lra_alloc_array(1, sizeof(int32_t));
     assert_int_equal(lra_folder_make("done_runs/runs/a", &e), 0);
