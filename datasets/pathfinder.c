@@ -287,8 +287,8 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
 
 PATHFINDER_TASK(pathfinder, "pathfinder",
                 "are two markers joined by a path of 14 dashes? images, two classes", "hard",
-                "level=easy images=10000", "level=easy images=50000", "sets=three");
+                "level=easy images=10000", "level=easy images=20000", "sets=three");
 PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "the same with 9 dashes",
-                "intermediate", "images=10000", "images=50000", "");
+                "intermediate", "images=10000", "images=20000", "");
 PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "easy",
-                "images=10000", "images=50000", "");
+                "images=10000", "images=20000", "");

@@ -15,7 +15,7 @@ const char lra_train_defaults[] =
     "final-share=0.5 final-rate=0.1",                                                              \
         "1,5,21,513", 2
 #define PATHFINDER_SMALL                                                                           \
-    "layers=6 width=64 hidden=128 groups=32 batch=64 epochs=10 rate=0.002 warmup=0.02",            \
+    "layers=6 width=64 hidden=128 groups=32 batch=64 epochs=4 rate=0.002 warmup=0.02",             \
         "1,5,11,21,61,343", 3
 /* Three sets: 67 epochs have the steps of 200 of the hard set alone. */
 #define PATHFINDER_PAPER "groups=32 batch=128 epochs=67", "5,7,11,21,31,61", 3
