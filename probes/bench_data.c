@@ -7,7 +7,7 @@
 #include "kernels/base/terminal.h"
 #include "probes/bench.h"
 
-enum { FEW = 2000 };
+enum { FEW = 1000 };
 
 static int64_t longest(const lra_dataset *d)
 {

@@ -40,8 +40,9 @@ static double *history_table(const lra_train_report *t)
 static char *deviations_of(const lra_job *r)
 {
     if (strcmp(r->preset, "paper") != 0) return lra_copy_text("");
-    return lra_format("%snorm before the convolution and a final norm: not stated in the paper\n"
+    return lra_format("%s%snorm before the convolution and a final norm: not stated in the paper\n"
                       "schedule numbers, gradient clipping and warm-up: not stated in the paper\n",
+                      r->data_dir ? "" : "data are generated, not the released files\n",
                       r->task->image
                           ? "levels of pixels as numbers from -1 to 1: not stated in the paper\n"
                           : "batches are grouped by length\n"

@@ -28,7 +28,7 @@ static int list_tasks(lra_err *e)
 {
     (void)e;
     for (int i = 0; lra_task_at(i); i++)
-        printf("%-14s%s\n", lra_task_at(i)->name, lra_task_at(i)->summary);
+        printf("%-24s%s\n", lra_task_at(i)->name, lra_task_at(i)->summary);
     return 0;
 }
 
@@ -82,7 +82,7 @@ static int list_presets(lra_err *e)
         for (int k = 0; k < 3; k++) {
             const lra_preset *p = lra_preset_find(lra_task_at(i)->name, names[k]);
             if (p)
-                printf("%-14s%-8skernels %s, %d seeds\n%-22s%s\n", p->task, p->preset, p->kernels,
+                printf("%-24s%-8skernels %s, %d seeds\n%-32s%s\n", p->task, p->preset, p->kernels,
                        p->seeds, "", p->changes);
         }
     return 0;

@@ -127,6 +127,9 @@ grep fingerprint out | cmp -s - imported && complain "uniform seeding makes the 
 expect 0 '' pathfinder-easy --set images=40 --out p --show 2 --png p/row.png
 says '^test row 2, 1024 tokens, label [01]$'
 [ "$(wc -l <out)" -eq 33 ] || complain "an image of 32 rows takes $(wc -l <out) lines"
+golden=$LRA_SOURCE/tests/golden/pathfinder-image.txt
+[ -z "${LRA_UPDATE_GOLDEN-}" ] || cp out "$golden"
+cmp -s out "$golden" || complain "a generated image differs from $golden"
 [ "$(head -c 4 p/row.png | tail -c 3)" = PNG ] || complain "p/row.png is no PNG"
 rm -r "$images"/pathfinder32/curv_baseline/metadata
 expect 1 "no 'curv_baseline/metadata' of pathfinder32" pathfinder-easy --check "$images"
