@@ -301,7 +301,7 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .seed = (uint64_t)seed,
                           .weights = r->weights_path ? &r->weights : NULL,
                           .weights_path = r->weights_path,
-                          .evaluate = r->evaluate,
+                          .untrained = r->evaluate,
                           .augment = lra_config_int(c, "augment") != 0,
                           .debug_nodes = r->debug_nodes,
                           .memory = r->memory,

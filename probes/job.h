@@ -36,7 +36,7 @@ typedef struct {
     /* Initial weights from outside; NULL: drawn.  Their hash is part of the configuration. */
     const char *weights_path;
     lra_safetensors weights;
-    bool evaluate; /* of lra_train_spec */
+    bool evaluate; /* spec.untrained */
 } lra_job;
 
 /* What --precision auto is on this processor; after lra_cpu_init(). */

@@ -294,7 +294,7 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
     run r;
     *out = (lra_train_report){0};
     int rc = open_run(&r, s, dev, e);
-    if (rc == 0) rc = s->evaluate ? select_start(&r, e) : train_all(&r, e);
+    if (rc == 0) rc = s->untrained ? select_start(&r, e) : train_all(&r, e);
     if (rc == 0) {
         out->hash = lra_params_hash(r.session.params);
         rc = test(&r, out, e);

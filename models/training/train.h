@@ -24,7 +24,7 @@ typedef struct {
     uint64_t seed;
     const lra_safetensors *weights; /* to start from.  Nullable: drawn from the seed */
     const char *weights_path;       /* in messages */
-    bool evaluate;                  /* `weights` are measured as they are: no step is taken */
+    bool untrained;                 /* `weights` are measured as they are: no step is taken */
     lra_schedule schedule;          /* steps_per_epoch is filled in */
     lra_adamw_spec optimizer;
     bool augment;
