@@ -1,0 +1,144 @@
+/* Whole files with every checksum right, whose numbers no run can have written: each is refused by name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/h5_impl.h"
+#include "kernels/base/mem.h"
+#include "tests/own_files.h"
+
+static char *image[OWN_KINDS]; /* the files as written, without seal */
+static size_t size[OWN_KINDS];
+
+static int set_up(void **state)
+{
+    (void)state;
+    own_files_make();
+    for (int k = 0; k < OWN_KINDS; k++) {
+        lra_err e = {{0}};
+        image[k] = lra_file_read(own_files_path(k), 1 << 20, &size[k], &e);
+        if (!image[k]) return -1;
+        size[k] -= LRA_H5_SEAL;
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int k = 0; k < OWN_KINDS; k++) lra_free_large(image[k]);
+    own_files_remove();
+    return 0;
+}
+
+static void write_bytes(int kind, const char *bytes, size_t n, bool sealed)
+{
+    FILE *f = fopen(own_files_path(kind), "wb");
+    assert_non_null(f);
+    if (sealed)
+        assert_int_equal(lra_h5_write_sealed(f, bytes, n), 0);
+    else
+        assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void seal_again(int kind)
+{
+    lra_err e;
+    size_t n;
+    char *bytes = lra_file_read(own_files_path(kind), 1 << 20, &n, &e);
+    assert_non_null(bytes);
+    write_bytes(kind, bytes, n, true);
+    lra_free_large(bytes);
+}
+
+/* The file with element `at` of a dataset, or (at -1) an attribute of the root, set to `value`. */
+static void forge(int kind, const char *name, int at, double value)
+{
+    const int64_t whole = isfinite(value) ? (int64_t)value : 0;
+    double table[64];
+    write_bytes(kind, image[kind], size[kind], false);
+    hid_t file = H5Fopen(own_files_path(kind), H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(file >= 0);
+    if (at < 0) {
+        hid_t a = H5Aopen(file, name, H5P_DEFAULT);
+        assert_true(a >= 0 && H5Awrite(a, H5T_NATIVE_INT64, &whole) >= 0);
+        H5Aclose(a);
+    } else {
+        hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+        assert_true(set >= 0 && H5Sget_simple_extent_npoints(space) <= 64);
+        assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) >= 0);
+        table[at] = value;
+        assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) >= 0);
+        H5Sclose(space);
+        H5Dclose(set);
+    }
+    H5Fclose(file);
+    seal_again(kind);
+}
+
+static void numbers_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        int kind;
+        const char *name;
+        int at;
+        double value;
+        const char *says;
+    } forged[] = {
+        {OWN_DATA, "/val/label", 0, 10, "rows, tokens and labels do not fit together"},
+        {OWN_DATA, "/val/label", 0, -1, "rows, tokens and labels do not fit together"},
+        {OWN_DATA, "/val/start", 1, 0, "rows, tokens and labels do not fit together"},
+        {OWN_CHECKPOINT, "epoch", -1, -1, "'epoch' is -1, expected 0 to 2^60"},
+        {OWN_CHECKPOINT, "batch", -1, -5, "'batch' is -5, expected 0 to 2^60"},
+        {OWN_CHECKPOINT, "log_bytes", -1, -1, "'log_bytes' is -1"},
+        {OWN_CHECKPOINT, "best_epoch", -1, -2, "'best_epoch' is -2, expected -1 to 2^60"},
+        {OWN_CHECKPOINT, "best_epoch", -1, 2, "best epoch 2 and 2 epochs of history do not fit"},
+        {OWN_CHECKPOINT, "epoch", -1, 7, "epoch 7, best epoch 1 and 2 epochs of history"},
+        {OWN_CHECKPOINT, "/history", 7, NAN, "'/history': step nan of epoch 1"},
+        {OWN_CHECKPOINT, "/history", 0, -1, "'/history': step -1 of epoch 0"},
+        {OWN_RESULT, "max_length", -1, 0, "'max_length' is 0, expected 1 to 2^60"},
+        {OWN_RESULT, "reach", -1, -2, "'reach' is -2, expected -1 to 2^60"},
+        {OWN_RESULT, "kernel", -1, -3, "'kernel' is -3"},
+        {OWN_RESULT, "/test/label", 5, 10, "'/test/label': 10, expected 0 to 9"},
+        {OWN_RESULT, "/baseline/constant", 2, 10, "'/baseline/constant': 10, expected 0 to 9"},
+        {OWN_RESULT, "/baseline/majority", 2, -1, "'/baseline/majority': -1, expected 0 to 9"},
+    };
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        lra_err e = {{0}};
+        uint64_t hash;
+        forge(forged[i].kind, forged[i].name, forged[i].at, forged[i].value);
+        if (own_files_read(forged[i].kind, &hash, &e) == 0)
+            fail_msg("%s = %g is accepted", forged[i].name, forged[i].value);
+        if (!strstr(e.msg, forged[i].says)) fail_msg("'%s' lacks '%s'", e.msg, forged[i].says);
+    }
+}
+
+/* The way of forging itself harms nothing. */
+static void numbers_that_can_be(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    uint64_t hash;
+    forge(OWN_RESULT, "max_length", -1, 33);
+    forge(OWN_CHECKPOINT, "batch", -1, 2);
+    forge(OWN_DATA, "/val/label", 0, 3);
+    assert_int_equal(own_files_read(OWN_RESULT, &hash, &e), 0);
+    assert_int_equal(own_files_read(OWN_CHECKPOINT, &hash, &e), 0);
+    assert_int_equal(own_files_read(OWN_DATA, &hash, &e), -1); /* its fingerprint is another */
+    assert_non_null(strstr(e.msg, "fingerprint is"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_that_cannot_be),
+                                       cmocka_unit_test(numbers_that_can_be)};
+    return cmocka_run_group_tests_name("forged", tests, set_up, tear_down);
+}
