@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "datasets/listops_file.h"
+#include "datasets/pathfinder_file.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/npy.h"
@@ -53,8 +54,18 @@ static int read_listops(lra_err *e)
     return rc;
 }
 
+static int read_pathfinder(lra_err *e)
+{
+    lra_pathfinder_list list = {0};
+    char *path = path_of("level");
+    int rc = lra_pathfinder_list_read(path, &list, e);
+    lra_pathfinder_list_free(&list);
+    lra_free(path);
+    return rc;
+}
+
 /* The kinds of own_files.h, then the others. */
-enum { NPY = OWN_KINDS, SAFETENSORS, LISTOPS, N_READERS };
+enum { NPY = OWN_KINDS, SAFETENSORS, LISTOPS, PATHFINDER, N_READERS };
 
 static int read_one(int reader, lra_err *e)
 {
@@ -63,6 +74,7 @@ static int read_one(int reader, lra_err *e)
     case NPY: return read_npy(e);
     case SAFETENSORS: return read_safetensors(e);
     case LISTOPS: return read_listops(e);
+    case PATHFINDER: return read_pathfinder(e);
     default: return own_files_read(reader, &hash, e);
     }
 }
@@ -74,15 +86,21 @@ static int set_up(void **state)
     lra_err e = {{0}};
     const float v[4] = {1, 2, 3, 4};
     const int64_t four = 4;
+    static const char line[] = "imgs/0 sample_0.png 0 1 1.0 6 2 2 0.5 1 1\n";
+    char *level = path_of("level/metadata"), *batch = path_of("level/metadata/0.npy");
     char *npy = path_of("npy"), *safetensors = path_of("safetensors"), *tsv = path_of("tsv");
     static const char row[] = "Source\tTarget\n[MAX 1 2 ]\t2\n";
     lra_safetensor x = {"x", {.dtype = LRA_DTYPE_F32, .rank = 1, .dims = {4}, .bytes = v}};
     int rc = lra_npy_write(npy, LRA_DTYPE_F32, 1, &four, v, &e);
     if (rc == 0) rc = lra_safetensors_write(safetensors, 1, &x, NULL, &e);
     if (rc == 0) rc = lra_file_write(tsv, row, sizeof row - 1, &e);
+    if (rc == 0) rc = lra_folder_make(level, &e);
+    if (rc == 0) rc = lra_file_write(batch, line, sizeof line - 1, &e);
     lra_free(npy);
     lra_free(safetensors);
     lra_free(tsv);
+    lra_free(level);
+    lra_free(batch);
     return rc;
 }
 
