@@ -382,7 +382,7 @@ lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fi
         found = read_found(path, t, fingerprint);
         lra_free(path);
     }
-    if (n > 0) lra_names_free(names, n);
+    if (n >= 0) lra_names_free(names, n);
     lra_free(folder);
     return found;
 }

@@ -157,7 +157,7 @@ static char *search(const char *folder, int levels)
         if (lra_is_folder(below)) found = search(below, levels - 1);
         lra_free(below);
     }
-    if (n > 0) lra_names_free(names, n);
+    if (n >= 0) lra_names_free(names, n);
     return found;
 }
 

@@ -162,7 +162,7 @@ static char *search(const char *folder, int window, int level, int depth, int *w
         if (!images && lra_is_folder(below)) found = search(below, window, level, depth - 1, which);
         lra_free(below);
     }
-    if (n > 0) lra_names_free(names, n);
+    if (n >= 0) lra_names_free(names, n);
     return found;
 }
 

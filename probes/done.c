@@ -48,7 +48,7 @@ static int no_such_run(const char *name, const char *out, lra_err *e)
     int rc = n > 0 ? lra_fail_unknown(e, "run", path ? word + 1 : name, n,
                                       (const char *const *)names, show)
                    : lra_fail_usage(e, "there is no run '%s', nor any run in '%s'", name, parent);
-    if (n > 0) lra_names_free(names, n);
+    if (n >= 0) lra_names_free(names, n);
     lra_free(parent);
     lra_free(show);
     return rc;

@@ -22,7 +22,7 @@ static inline int remove_below(const char *path)
             remove(below);
         lra_free(below);
     }
-    if (n > 0) lra_names_free(names, n);
+    if (n >= 0) lra_names_free(names, n);
     return rmdir(path);
 }
 
