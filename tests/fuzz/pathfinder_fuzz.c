@@ -1,46 +1,53 @@
-/* Pathfinder metadata: any bytes, as text or as a NumPy array of texts; paths that are accepted stay below their
- * folder, labels are 0 or 1. */
+/* Pathfinder metadata, text or NumPy: any bytes; what is accepted names files below the folder and labels 0, 1. */
 #include "datasets/pathfinder_file.h"
 #include "tests/fuzz/fuzz.h"
 
-static void add_numpy(lra_text *to, const char *dtype, int width, int unit)
+/* A table of one row of 11 texts, each `unit` bytes times `width`. */
+static void add_table(lra_text *to, const char *descr, size_t unit, size_t width, bool fortran)
 {
-    static const char *const field[] = {"imgs/0", "sample_0.png", "0", "1", "1.0", "6", "2",
-                                        "2",      "0.5",          "1", "1"};
-    char *header = lra_format("{'descr': '%s', 'fortran_order': False, 'shape': (1, 11), }\n",
-                              dtype);
-    const unsigned char length[] = {(unsigned char)strlen(header), 0};
-    lra_text_bytes(to, "\x93NUMPY\1\0", 8);
-    lra_text_bytes(to, length, 2);
+    static const char *const field[] = {"imgs/0", "s_0.png", "0", "1", "1.0", "14",
+                                        "4",      "2",       "0", "1", "1"};
+    char *header = lra_format("{'descr': '%s', 'fortran_order': %s, 'shape': (1, 11), }\n", descr,
+                              fortran ? "True" : "False");
+    const uint8_t start[] = {1, 0, (uint8_t)strlen(header), 0};
+    lra_text_bytes(to, "\x93NUMPY", 6);
+    lra_text_bytes(to, start, sizeof start);
     lra_text_bytes(to, header, strlen(header));
-    for (int k = 0; k < 11; k++)
-        for (int c = 0; c < width; c++) {
-            char element[4] = {c < (int)strlen(field[k]) ? field[k][c] : 0};
-            lra_text_bytes(to, element, (size_t)unit);
+    for (int i = 0; i < 11; i++)
+        for (size_t k = 0; k < width; k++) {
+            lra_text_bytes(to, k < strlen(field[i]) ? field[i] + k : "", 1);
+            lra_text_bytes(to, "\0\0\0", unit - 1);
         }
     lra_free(header);
 }
 
 bool lra_fuzz_seed(int i, lra_text *to)
 {
-    if (i == 0)
-        lra_text_add(to, "imgs/0 sample_0.png 0 1 1.0 6 2 2 0.5 1 1\n"
-                         "imgs/0 sample_2.png 2 0 1.0 6 2 2 0.5 1 1\r\n\n");
-    if (i == 1) add_numpy(to, "<U12", 12, 4);
-    if (i == 2) add_numpy(to, "|S12", 12, 1);
-    return i < 3;
+    static const char *const texts[] = {
+        "imgs/0 sample_0.png 0 0 1.0 14 4 2 0.5 1 1\nimgs/0 sample_1.png 1 1 1.0 14 4 2 0.5 1 1\n",
+        "imgs/3\tsample_9.png 9 1  1.8 6 2 2 0.75 1 0.1\r\n\n", ""};
+    if (i < 3) lra_text_bytes(to, texts[i], strlen(texts[i]));
+    if (i == 3) add_table(to, "<U8", 4, 8, false);
+    if (i == 4) add_table(to, "|S7", 1, 7, true);
+    return i < 5;
+}
+
+static void check(const lra_pathfinder_list *l)
+{
+    for (int64_t i = 0; i < l->n; i++) {
+        if (strncmp(l->path[i], "below/", 6) != 0 || strstr(l->path[i], "/../") ||
+            strstr(l->path[i], "//../"))
+            LRA_BUG("'%s' is not below its folder", l->path[i]);
+        if (l->label[i] != 0 && l->label[i] != 1) LRA_BUG("label %d", l->label[i]);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     lra_err e = {{0}};
     lra_pathfinder_list list = {0};
-    if (lra_pathfinder_metadata(data, n, "f", "x", &list, &e) != 0) lra_fuzz_check_message(&e);
-    for (int64_t i = 0; i < list.n; i++) {
-        if (strncmp(list.path[i], "f/", 2) != 0 || strstr(list.path[i], "/../"))
-            LRA_BUG("path '%s' leaves its folder", list.path[i]);
-        if (list.label[i] != 0 && list.label[i] != 1) LRA_BUG("label %d", (int)list.label[i]);
-    }
+    if (lra_pathfinder_metadata(data, n, "below", "x", &list, &e) != 0) lra_fuzz_check_message(&e);
+    check(&list);
     lra_pathfinder_list_free(&list);
     return 0;
 }
