@@ -12,9 +12,10 @@
 #include "kernels/cpu/device.h"
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
+#include "reports/listops_result.h"
 #include "reports/result.h"
 
-const char *const own_names[OWN_KINDS] = {"data", "checkpoint", "best", "result"};
+const char *const own_names[OWN_KINDS] = {"data", "checkpoint", "best", "result", "listops"};
 
 static char folder[64], *paths[OWN_KINDS];
 static lra_config *task, *model;
@@ -91,6 +92,38 @@ static void write_result(lra_err *e)
     must(lra_result_write(paths[OWN_RESULT], &r, e), e);
 }
 
+static void write_listops(lra_err *e)
+{
+    int32_t digit[6] = {0, 1, 2, 9, 8, 7}, root[6] = {0, 1, 2, 3, 4, 0},
+            size[6] = {3, 4, 5, 6, 7, 8};
+    lra_listops r = {.task = "listops",
+                     .model = "resconv",
+                     .preset = "quick",
+                     .precision = "f32",
+                     .device = "cpu",
+                     .revision = "1",
+                     .fingerprint = data->fingerprint,
+                     .run = "0123456789abcdef",
+                     .config = "seed=1\ntask=listops\n",
+                     .seed = 1,
+                     .kernel = 3,
+                     .reach = 1,
+                     .max_length = 32,
+                     .n = 6,
+                     .label = digit,
+                     .predicted = digit,
+                     .root = root,
+                     .arity = size,
+                     .depth = root,
+                     .length = size,
+                     .n_heuristics = 2,
+                     .heuristic_name = {"majority-by-operator", "shallow-a-1"},
+                     .heuristic = {digit, digit},
+                     .train_count = {{5, 6, 7}},
+                     .expected_count = {{1, 2, 3}}};
+    must(lra_listops_result_write(paths[OWN_LISTOPS], &r, e), e);
+}
+
 void own_files_make(void)
 {
     lra_err e = {{0}};
@@ -124,6 +157,7 @@ void own_files_make(void)
         paths[k] = lra_format("%s/%s.h5", folder, own_names[k]);
     write_checkpoint(&e);
     write_result(&e);
+    write_listops(&e);
 }
 
 const char *own_files_path(int kind)
@@ -203,10 +237,32 @@ static int read_result(uint64_t *hash, lra_err *e)
     return 0;
 }
 
+static int read_listops(uint64_t *hash, lra_err *e)
+{
+    lra_listops *r = lra_listops_result_read(paths[OWN_LISTOPS], e);
+    if (!r) return LRA_FAILED;
+    const char *texts[] = {r->task,     r->model,       r->preset, r->precision, r->device,
+                           r->revision, r->fingerprint, r->run,    r->config};
+    const int64_t whole[] = {r->seed,    r->kernel, r->reach,       r->max_length,
+                             r->differs, r->n,      r->n_heuristics};
+    const int32_t *columns[] = {r->label, r->predicted, r->root, r->arity, r->depth, r->length};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mix(hash, texts[i], strlen(texts[i]));
+    mix(hash, whole, sizeof whole);
+    for (int c = 0; c < 6; c++) mix(hash, columns[c], (size_t)r->n * sizeof **columns);
+    for (int h = 0; h < r->n_heuristics; h++) {
+        mix(hash, r->heuristic_name[h], strlen(r->heuristic_name[h]));
+        mix(hash, r->heuristic[h], (size_t)r->n * sizeof **r->heuristic);
+    }
+    mix(hash, r->train_count, sizeof r->train_count);
+    mix(hash, r->expected_count, sizeof r->expected_count);
+    lra_listops_result_free(r);
+    return 0;
+}
+
 int own_files_read(int kind, uint64_t *hash, lra_err *e)
 {
     int (*const readers[OWN_KINDS])(uint64_t *, lra_err *) = {read_data, read_checkpoint, read_best,
-                                                              read_result};
+                                                              read_result, read_listops};
     *hash = 0;
     return readers[kind](hash, e);
 }

@@ -6,8 +6,8 @@
 
 #include "kernels/base/err.h"
 
-enum { OWN_DATA, OWN_CHECKPOINT, OWN_BEST, OWN_RESULT, OWN_KINDS };
-extern const char *const own_names[OWN_KINDS]; /* "data" "checkpoint" "best" "result" */
+enum { OWN_DATA, OWN_CHECKPOINT, OWN_BEST, OWN_RESULT, OWN_LISTOPS, OWN_KINDS };
+extern const char *const own_names[OWN_KINDS]; /* "data" "checkpoint" "best" "result" "listops" */
 
 /* Writes one file of each kind below a folder of this process, in memory where the system has such a place; once. */
 void own_files_make(void);

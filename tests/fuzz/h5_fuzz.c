@@ -1,6 +1,6 @@
 /* Our HDF5 files.  The seal would refuse every change, so it is made anew behind what was changed:
- *   0..3 IMAGE    the bytes of a data, checkpoint, best or result file;
- *   4.. EDITS     the whole file of kind first % 4 in which datasets and attributes are replaced by others of any
+ *   0..4 IMAGE    the bytes of a file of the kind (own_files.h);
+ *   5.. EDITS     the whole file of kind first % 5 in which datasets and attributes are replaced by others of any
  *                 type, rank and extent, through the library, so that its own checksums are right.
  * Whatever is read, the readers refuse it with a message or accept it; memory is bounded by the file. */
 #include <stdio.h>
@@ -43,6 +43,10 @@ static const char *const objects[] = {"/train/start",
                                       "/test/label",
                                       "/baseline/constant",
                                       "/baseline/another",
+                                      "/listops/label",
+                                      "/listops/root",
+                                      "/heuristic/majority-by-operator",
+                                      "/labels/train",
                                       "/versions",
                                       "/",
                                       "/param"};
