@@ -211,13 +211,13 @@ bool lra_fuzz_seed(int i, lra_text *to)
     static const uint8_t edits[][8] = {
         {2, 3, 1, 4, 47, 7}, {1, 9, 3, 1, 255, 255}, {38, 6, 2, 250, 1, 43}};
     if (!image[0].s) load_images();
-    if (i >= OWN_KINDS + 3 * OWN_KINDS) return false;
+    if (i >= 2 * OWN_KINDS) return false;
     char kind = (char)(i % OWN_KINDS + (i < OWN_KINDS ? 0 : OWN_KINDS));
     lra_text_bytes(to, &kind, 1);
     if (i < OWN_KINDS)
         lra_text_bytes(to, image[i].s, image[i].n);
     else
-        lra_text_bytes(to, edits[i / OWN_KINDS - 1], sizeof *edits);
+        lra_text_bytes(to, edits[i % 3], sizeof *edits);
     return true;
 }
 
