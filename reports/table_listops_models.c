@@ -118,7 +118,7 @@ static void add_operator(lra_table *t, const lra_listops_view *v, const lra_list
     int64_t sum[L] = {0}, n = 0;
     for (int label = 0; label < L; label++) {
         const lra_breakdown_row *r = &recall[label];
-        char text[4];
+        char text[12];
         if (r->n == 0) continue;
         for (int p = 0; p < L; p++) sum[p] += count[label][p];
         n += r->n;
