@@ -218,7 +218,7 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
             l->first_reach, v->data.T);
     lra_table_note(t, "reference %.2f %%, %s; chance %.2f %%, %s", 100 * l->reference, v->reference,
                    100 * v->data.chance, v->chance);
-    add_radius(t, l, v->data.T);
+    if (!at_chance(v)) add_radius(t, l, v->data.T);
     add_grid(t, v);
     add_acceptance(t, v);
     lra_table_note(t, "intervals %s",

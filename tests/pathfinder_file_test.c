@@ -242,8 +242,9 @@ static double fact(const lra_facts *f, const char *name)
 /* Unpacks images of the reference generator below `folder`, or skips. */
 static char *unpacked(const char *archive)
 {
-    char *path = real_file(archive), *to = lra_format("%s/real", folder);
+    char *path = real_file(archive);
     if (!path) skip();
+    char *to = lra_format("%s/real", folder);
     lra_err e;
     assert_int_equal(lra_folder_make(to, &e), 0);
     char *argv[] = {"tar", "-xJf", path, "-C", to, NULL};
