@@ -6,8 +6,6 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
-#include "kernels/cpu/device.h"
-#include "kernels/cpu/features.h"
 
 enum { CONFIG_VERSION = 1 };
 
@@ -49,15 +47,15 @@ const lra_option lra_job_options[] = {
      .help = "threads, 0: as many as help"},
     {.name = "device",
      .letter = 'd',
-     .kind = LRA_OPTION_CHOICE,
+     .kind = LRA_OPTION_TEXT,
      .value = "auto",
-     .choices = "auto|cpu",
-     .help = "where it runs; this build has the CPU"},
+     .arg = "DEVICE",
+     .help = "where it runs: auto, cpu, cuda or cuda:N ('lra-probe list devices')"},
     {.name = "precision",
      .kind = LRA_OPTION_CHOICE,
      .value = "auto",
      .choices = "auto|f32|bf16",
-     .help = "auto: bf16 where the processor multiplies it, else f32; printed and stored"},
+     .help = "auto: bf16 where the device multiplies it, else f32; printed and stored"},
     {.name = "out",
      .letter = 'o',
      .kind = LRA_OPTION_TEXT,
@@ -161,12 +159,6 @@ static int check_model_config(const lra_config *c, lra_err *e)
     return 0;
 }
 
-const char *lra_job_precision(const char *asked)
-{
-    if (strcmp(asked, "auto") != 0) return asked;
-    return lra_cpu_bf16() != LRA_BF16_NONE ? "bf16" : "f32";
-}
-
 int lra_job_recompute(const lra_options *o)
 {
     static const char *const name[] = {"nothing", "cheap", "layers"}; /* lra_keep */
@@ -198,8 +190,10 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == 0 && r->task->validate) rc = r->task->validate(r->task_config, e);
     if (rc == 0) rc = check_train_config(r->train_config, e);
     if (rc == 0) rc = check_model_config(r->model_config, e);
-    if (rc == 0) rc = lra_cpu_device(&r->device, (int)lra_option_int(o, "threads"), e);
-    if (rc == 0) r->precision = lra_job_precision(r->precision);
+    if (rc == 0)
+        rc = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
+                            &r->device, &r->no_gpu, e);
+    if (rc == 0) r->precision = lra_job_precision(r->precision, &r->device);
     return rc;
 }
 

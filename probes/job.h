@@ -28,6 +28,7 @@ typedef struct {
     const char *preset, *precision, *out, *data_dir;
     lra_config *task_config, *model_config, *train_config;
     lra_device device;
+    lra_err no_gpu; /* why --device auto is the CPU; empty: nothing to say */
     lra_dataset *data;
     bool debug_nodes;
     double checkpoint_every; /* seconds */
@@ -39,8 +40,11 @@ typedef struct {
     bool evaluate; /* spec.untrained */
 } lra_job;
 
-/* What --precision auto is on this processor; after lra_cpu_init(). */
-const char *lra_job_precision(const char *asked);
+/* Opens what --device names: auto, cpu, cuda, cuda:N.  no_gpu: why auto is the CPU in a build with CUDA, else
+ * empty. */
+int lra_job_device(const char *asked, int n_threads, lra_device *out, lra_err *no_gpu, lra_err *e);
+/* What --precision is on this device. */
+const char *lra_job_precision(const char *asked, const lra_device *d);
 /* What --recompute means for lra_train_spec. */
 int lra_job_recompute(const lra_options *o);
 /* Reads the options; opens the device, not the data. */

@@ -16,8 +16,12 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
     lra_text t = {0};
     schedule.steps_per_epoch = c->steps / schedule.epochs;
     lra_schedule_text(&schedule, rate, sizeof rate);
-    lra_text_add(&t, "device       %s: %s, level %s, at most %d threads\n", r->device.name,
-                 lra_cpu_name(), lra_cpu_best(), r->device.backend->threads(&r->device));
+    if (r->device.detail)
+        lra_text_add(&t, "device       %s: %s\n", r->device.name, r->device.detail);
+    else
+        lra_text_add(&t, "device       %s: %s, level %s, at most %d threads\n", r->device.name,
+                     lra_cpu_name(), lra_cpu_best(), r->device.backend->threads(&r->device));
+    if (r->no_gpu.msg[0]) lra_text_add(&t, "no GPU       %s\n", r->no_gpu.msg);
     lra_text_add(&t, "precision    %s%s\n", r->precision,
                  s->type == LRA_BF16 ? ", sums, losses and parameters in float32" : "");
     lra_text_add(&t, "epochs       %" PRId64 " of %" PRId64 " steps each, batch %" PRId64 "%s\n",

@@ -8,6 +8,7 @@
 #include "kernels/base/process.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/features.h"
+#include "kernels/cuda/device.h"
 #include "kernels/graph/op.h"
 #include "models/model.h"
 #include "probes/probe.h"
@@ -62,6 +63,23 @@ static int list_probes(lra_err *e)
     return 0;
 }
 
+/* Why there is none is an answer too. */
+static int list_gpus(lra_err *e)
+{
+    lra_err why = {{0}};
+    int n = lra_cuda_count(&why);
+    if (!lra_cuda_is_built()) printf("%-8snot in this build\n", "cuda");
+    if (lra_cuda_is_built() && n == 0)
+        printf("%-8snone to use, %s: %s\n", "cuda", lra_cuda_built(), why.msg);
+    for (int i = 0; i < n; i++) {
+        char text[160], name[16];
+        snprintf(name, sizeof name, "cuda:%d", i);
+        if (lra_cuda_describe(i, text, sizeof text, e) != 0) return LRA_FAILED;
+        printf("%-8s%s, %s, --precision auto is bf16\n", name, text, lra_cuda_built());
+    }
+    return 0;
+}
+
 static int list_devices(lra_err *e)
 {
     lra_device d;
@@ -69,9 +87,8 @@ static int list_devices(lra_err *e)
     if (lra_cpu_device(&d, 0, e) != 0) return LRA_FAILED;
     printf("%-8s%s, level %s, %d threads, %s free, --precision auto is %s\n", "cpu", lra_cpu_name(),
            lra_cpu_best(), d.backend->threads(&d), lra_size_text(memory, lra_memory_free()),
-           lra_job_precision("auto"));
-    printf("%-8snot in this build\n", "cuda");
-    return 0;
+           lra_job_precision("auto", &d));
+    return list_gpus(e);
 }
 
 static int list_presets(lra_err *e)

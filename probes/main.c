@@ -15,6 +15,7 @@
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cuda/device.h"
 #include "probes/probe.h"
 
 enum { MAX_PROBES = 64 };
@@ -59,9 +60,10 @@ static int version(void)
         fprintf(stderr, "lra-probe: %s\n", e.msg);
         return 1;
     }
-    char *libraries = lra_format("HDF5 %s, GSL %s, %s, jansson %s, xxHash %d.%d.%d; no CUDA",
+    char *libraries = lra_format("HDF5 %s, GSL %s, %s, jansson %s, xxHash %d.%d.%d; %s",
                                  lra_h5_version(), gsl_version, lra_gemm_library(), JANSSON_VERSION,
-                                 XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
+                                 XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE,
+                                 lra_cuda_built());
     char *level = lra_format("%s (%s)", lra_cpu_best(), lra_cpu_name());
     lra_version_print(stdout, "lra-probe", libraries, level);
     lra_free(libraries);

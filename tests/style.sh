@@ -34,7 +34,7 @@ kernels/base kernels/base
 kernels/graph kernels/graph kernels/base
 kernels/cpu kernels/cpu kernels/graph kernels/base
 kernels/cuda kernels/cuda kernels/graph kernels/base
-kernels/ops kernels/ops kernels/graph/op.h kernels/base kernels/cpu/gemm.h kernels/cpu/fft.h kernels/cpu/threads.h kernels/cuda/gemm.h kernels/cuda/fft.h kernels/cuda/launch.h
+kernels/ops kernels/ops kernels/graph/op.h kernels/base kernels/cpu/gemm.h kernels/cpu/fft.h kernels/cpu/threads.h kernels/cuda/gemm.h kernels/cuda/fft.h kernels/cuda/launch.h kernels/cuda/tensor.h
 models/training models datasets kernels/graph kernels/base
 models models kernels/graph kernels/base
 datasets datasets kernels/base
@@ -71,7 +71,7 @@ done
 hits=$(grep -nE '(^|[^A-Za-z0-9_.])/(work|home|root|Users)/' $(list | grep -vE '^(tests/golden|tests/style)') /dev/null)
 [ -z "$hits" ] || complain "a path of one machine: $hits"
 
-for d in kernels/base kernels/graph kernels/ops kernels/cpu models datasets analysis probes reports tests; do
+for d in kernels/base kernels/graph kernels/ops kernels/cpu kernels/cuda models datasets analysis probes reports tests; do
     n=$(printf '%s\n' $sources | grep "^$d/" | xargs cat 2>/dev/null | wc -l)
     printf '%-14s %6d lines\n' "$d" "$n"
 done

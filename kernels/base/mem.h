@@ -11,6 +11,10 @@
 
 #include "kernels/base/err.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Zeroed memory; aborts when there is none.  n may be 0. */
 void *lra_alloc(size_t n_bytes);
 /* n elements of `size` bytes, zeroed, product checked; aborts when there is none. */
@@ -62,4 +66,7 @@ void lra_text_free(lra_text *t);
 /* "141.2 GiB", "12 bytes": for messages; returns buf. */
 char *lra_size_text(char buf[32], double n_bytes);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/process.h"
 #include "kernels/cpu/ceiling.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm.h"
@@ -101,9 +102,16 @@ static double cpu_peak(const lra_device *d, lra_type type, int n_threads)
     return lra_cpu_peak(type == LRA_BF16, n_threads);
 }
 
+static double cpu_memory_free(const lra_device *d)
+{
+    (void)d;
+    return lra_memory_free();
+}
+
 static const lra_backend backend = {.name = "cpu",
                                     .alloc = cpu_alloc,
                                     .free = cpu_free,
+                                    .memory_free = cpu_memory_free,
                                     .copy = cpu_copy,
                                     .clear = cpu_clear,
                                     .run = cpu_run,

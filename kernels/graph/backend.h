@@ -11,6 +11,7 @@ typedef struct {
     void *(*alloc)(lra_device *d, size_t n_bytes, const char *what,
                    lra_err *e); /* 256-byte aligned */
     void (*free)(lra_device *d, void *p);
+    double (*memory_free)(const lra_device *d); /* bytes; 0: unknown */
     int (*copy)(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
                 lra_err *e);
     int (*clear)(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
@@ -20,6 +21,10 @@ typedef struct {
     void *(*capture)(lra_device *d, const lra_call *calls, int n, lra_err *e);
     int (*replay)(lra_device *d, void *captured, lra_err *e);
     void (*forget)(lra_device *d, void *captured);
+    /* Bytes of scratch of a node; NULL: op->scratch(y, threads()). */
+    int64_t (*scratch)(const lra_tensor *y);
+    /* Waits until all that was queued is done; NULL: nothing ever is. */
+    int (*wait)(lra_device *d, lra_err *e);
     /* The most threads a plan may use. */
     int (*threads)(const lra_device *d);
     /* FLOP/s of matrix work at best, measured in some ten milliseconds. */
@@ -29,8 +34,9 @@ typedef struct {
 struct lra_device {
     const lra_backend *backend;
     int index;
-    const char *name; /* "cpu", "cuda:0" */
-    void *own;        /* the backend's own */
+    const char *name;   /* "cpu", "cuda:0" */
+    const char *detail; /* "NVIDIA H200"; NULL: the processor */
+    void *own;          /* the backend's own */
 };
 
 #endif

@@ -25,6 +25,18 @@ const lra_op lra_op_input = {.name = "input", .flags = LRA_LEAF | LRA_NOGRAD, .s
 const lra_op lra_op_param = {.name = "param", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
 const lra_op lra_op_state = {.name = "state", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
 
+int64_t lra_no_scratch(const lra_tensor *y)
+{
+    (void)y;
+    return 0;
+}
+
+int64_t lra_cuda_scratch(const lra_tensor *y)
+{
+    if (y->op->cuda_scratch) return y->op->cuda_scratch(y);
+    return y->op->scratch ? y->op->scratch(y, 1) : 0;
+}
+
 bool lra_is(const lra_tensor *x, const lra_op *op)
 {
     return x->op == op;

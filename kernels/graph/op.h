@@ -10,6 +10,10 @@
 #include "kernels/graph/graph.h"
 #include "kernels/graph/ops.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct lra_op lra_op;
 
 struct lra_tensor {
@@ -46,6 +50,8 @@ enum {
 
 enum { LRA_LEVEL_PORTABLE, LRA_LEVEL_AVX2, LRA_LEVEL_AVX512, LRA_N_LEVELS };
 typedef void (*lra_body)(const lra_call *c);
+/* Queues the kernels of a node; nothing is waited for. */
+typedef void (*lra_cuda_body)(const lra_call *c, void *stream);
 
 struct lra_op {
     const char *name;
@@ -58,9 +64,11 @@ struct lra_op {
     void (*grad)(lra_tensor *y, lra_tensor *dy, lra_tensor **dx);
     double (*flops)(const lra_tensor *y);                   /* Nullable: one per element of y */
     int64_t (*scratch)(const lra_tensor *y, int n_threads); /* bytes; Nullable: none */
+    int64_t (*cuda_scratch)(const lra_tensor *y);           /* on a GPU; Nullable: scratch(y, 1) */
     lra_body
         cpu[3][LRA_N_LEVELS]; /* by graph type F32, F64, BF16, then level; NULL: the level below */
-    void (*cuda[3])(const lra_call *c, void *stream);
+    /* By graph type, F64 NULL; in a build without CUDA all are. */
+    lra_cuda_body cuda[3];
     lra_tensor *(*sample)(lra_graph *g, int i); /* i-th test case, NULL after the last */
 };
 
@@ -70,6 +78,10 @@ struct lra_op {
 #include "kernels/graph/ops.def"
 #undef LRA_OP
 const lra_op *lra_op_at(int i); /* NULL after the last */
+
+/* Bytes of scratch of a node on a GPU, and for ops that need none there. */
+int64_t lra_cuda_scratch(const lra_tensor *y);
+int64_t lra_no_scratch(const lra_tensor *y);
 
 /* ---- for builders ------------------------------------------------------------------------------- */
 
@@ -119,8 +131,32 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 #define LRA_RECORD 0
 #endif
 
+/* LRA_CUDA_BODY(softmax) { ... c, stream ... }, in softmax.cu. */
+#define LRA_CAT3_(a, b, c) a##b##_##c
+#define LRA_CAT3(a, b, c)  LRA_CAT3_(a, b, c)
+#define LRA_CUDA_BODY(name)                                                                        \
+    extern "C" void LRA_CAT3(lra_cuda_, name, LRA_PASS)(const lra_call *c, void *stream);          \
+    extern "C" void LRA_CAT3(lra_cuda_, name, LRA_PASS)(const lra_call *c, void *stream)
+
+/* LRA_CUDA: there are CUDA bodies to link; LRA_CUDA_FILE: of this op (its .cu stands beside its .c). */
+#if defined(LRA_CUDA) && defined(LRA_CUDA_FILE)
+#define LRA_CUDA_DECLARE(name)                                                                     \
+    void lra_cuda_##name##_32(const lra_call *c, void *stream);                                    \
+    void lra_cuda_##name##_16(const lra_call *c, void *stream);
+#define LRA_CUDA_BODIES(name)                                                                      \
+    {                                                                                              \
+        lra_cuda_##name##_32, NULL, lra_cuda_##name##_16                                           \
+    }
+#else
+#define LRA_CUDA_DECLARE(name)
+#define LRA_CUDA_BODIES(name)                                                                      \
+    {                                                                                              \
+        NULL, NULL, NULL                                                                           \
+    }
+#endif
+
+/* Declares all bodies of a name; .cpu = LRA_BODIES(softmax) then fills .cpu and .cuda. */
 #ifdef LRA_X86
-/* Declares all bodies of a name; LRA_BODIES(softmax) then fills .cpu. */
 #define LRA_DECLARE(name)                                                                          \
     void lra_cpu_##name##_32_portable(const lra_call *c);                                          \
     void lra_cpu_##name##_32_avx2(const lra_call *c);                                              \
@@ -128,24 +164,32 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
     void lra_cpu_##name##_64_portable(const lra_call *c);                                          \
     void lra_cpu_##name##_16_portable(const lra_call *c);                                          \
     void lra_cpu_##name##_16_avx2(const lra_call *c);                                              \
-    void lra_cpu_##name##_16_avx512(const lra_call *c);
+    void lra_cpu_##name##_16_avx512(const lra_call *c);                                            \
+    LRA_CUDA_DECLARE(name)
 #define LRA_BODIES(name)                                                                           \
     {                                                                                              \
         {lra_cpu_##name##_32_portable, lra_cpu_##name##_32_avx2, lra_cpu_##name##_32_avx512},      \
-            {lra_cpu_##name##_64_portable, NULL, NULL},                                            \
-            {lra_cpu_##name##_16_portable, lra_cpu_##name##_16_avx2, lra_cpu_##name##_16_avx512},  \
-    }
+        {lra_cpu_##name##_64_portable, NULL, NULL},                                                \
+        {lra_cpu_##name##_16_portable, lra_cpu_##name##_16_avx2, lra_cpu_##name##_16_avx512},      \
+    },                                                                                             \
+        .cuda = LRA_CUDA_BODIES(name)
 #else
 #define LRA_DECLARE(name)                                                                          \
     void lra_cpu_##name##_32_portable(const lra_call *c);                                          \
     void lra_cpu_##name##_64_portable(const lra_call *c);                                          \
-    void lra_cpu_##name##_16_portable(const lra_call *c);
+    void lra_cpu_##name##_16_portable(const lra_call *c);                                          \
+    LRA_CUDA_DECLARE(name)
 #define LRA_BODIES(name)                                                                           \
     {                                                                                              \
-        {lra_cpu_##name##_32_portable, NULL, NULL}, {lra_cpu_##name##_64_portable, NULL, NULL},    \
-            {lra_cpu_##name##_16_portable, NULL, NULL},                                            \
-    }
+        {lra_cpu_##name##_32_portable, NULL, NULL},                                                \
+        {lra_cpu_##name##_64_portable, NULL, NULL},                                                \
+        {lra_cpu_##name##_16_portable, NULL, NULL},                                                \
+    },                                                                                             \
+        .cuda = LRA_CUDA_BODIES(name)
 #endif
 #endif /* LRA_PASS */
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,6 +7,10 @@
 
 #include "kernels/graph/graph.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum { LRA_ACT_NONE, LRA_ACT_RELU, LRA_ACT_GELU, LRA_ACT_GELU_TANH, LRA_ACT_SILU } lra_act;
 typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX } lra_pool_kind;
 
@@ -135,4 +139,7 @@ typedef struct {
 lra_tensor *lra_adamw(lra_tensor *loss, int n, lra_tensor *const *params,
                       const lra_adamw_spec *spec);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

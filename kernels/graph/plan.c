@@ -109,6 +109,12 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
+static int64_t scratch_of(const lra_backend *b, const lra_tensor *y, int max_threads)
+{
+    if (b->scratch) return b->scratch(y);
+    return y->op->scratch ? y->op->scratch(y, max_threads) : 0;
+}
+
 /* Ranges of all buffers and scratches; `offset` carries who owns the range until layout fills it. */
 static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_threads)
 {
@@ -125,8 +131,7 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
         p->range[n++] = (lra_range){(size_t)id, bytes, l[id].first, l[id].last};
     }
     for (int at = 0; at < p->n_calls; at++) {
-        const lra_op *op = order[at]->op;
-        int64_t bytes = op->scratch ? op->scratch(order[at], max_threads) : 0;
+        int64_t bytes = scratch_of(p->space->device->backend, order[at], max_threads);
         p->scratch_of[at] = -1;
         if (bytes > 0)
             p->range[n++] = (lra_range){(size_t)(g->n_nodes + at), (size_t)bytes, at, at};

@@ -1,12 +1,8 @@
 /* dx = dy act'(v), zero for t >= length: the way back through an activation that a product applied.
  * The gradient with respect to v exists where act'' is zero (none and relu). */
+#include "kernels/ops/args.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/activation.h"
-
-typedef struct {
-    lra_act act;
-    bool has_length;
-} act_dx_args;
 
 #define EACH(slope)                                                                                \
     for (int64_t j = 0; j < n; j++) dx[j] = e_store(e_load(dy[j]) * slope(e_load(v[j])))

@@ -4,23 +4,12 @@
  * Loshchilov & Hutter 2019, algorithm 2; t counts applied updates.  An update whose loss or gradient norm
  * is not finite changes nothing but the number of updates skipped in a row.
  * Sources: loss, count (2), step, then n parameters, n gradients, n m, n v. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
 #include <stdlib.h>
 
 #include "kernels/base/mem.h"
-
-/* Rate and decay of one parameter, from its spec. */
-typedef struct {
-    double factor; /* of the rate of the step */
-    double decay;
-} adamw_group;
-
-typedef struct {
-    lra_adamw_spec spec;
-    int n;
-    adamw_group group[];
-} adamw_args;
 
 enum { LOSS, COUNT, STEP, FIRST };
 
@@ -153,6 +142,12 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n * (int64_t)sizeof(double);
 }
 
+/* The same, then what the step decides: adamw.cu. */
+static int64_t cuda_scratch(const lra_tensor *y)
+{
+    return scratch(y, 1) + 64;
+}
+
 /* ---- specs of parameters -------------------------------------------------------------------------- */
 
 /* Finds "key" among the words behind the first; its text after the key, or NULL. */
@@ -259,6 +254,7 @@ const lra_op lra_op_adamw = {.name = "adamw",
                              .shape = shape,
                              .flops = flops,
                              .scratch = scratch,
+                             .cuda_scratch = cuda_scratch,
                              .cpu = LRA_BODIES(adamw),
                              .sample = sample};
 #endif

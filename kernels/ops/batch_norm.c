@@ -5,13 +5,8 @@
  *   dx = r gain (dy - mean(dy) - xhat mean(dy xhat)) in training, r gain dy in evaluation.
  * Statistics are one tensor (2,D), mean and biased variance; sums go by blocks of rows in order.
  * Where we differ: rows beyond the length of their sample take no part. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
-
-typedef struct {
-    double eps, momentum;
-    bool has_length, training;
-    int which; /* batch_norm_move: 0 mean, 1 variance */
-} batch_norm_args;
 
 /* x seen as B samples of T rows of D; (B,D) has T = 1. */
 typedef struct {

@@ -3,6 +3,7 @@
  * reduce sums one run of neighbouring dimensions, x seen as (O,R,I) -> (O,I), in blocks of
  * LRA_ROW_BLOCK along R whose partial sums are added in block order; the builder strings several
  * together.  Its result is real: sums of activations are statistics or gradients of parameters. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/broadcast.h"
 #include "kernels/ops/typed.h"
 
@@ -10,10 +11,6 @@ typedef struct {
     lra_shape shape;
     lra_type type;
 } broadcast_args;
-
-typedef struct {
-    int from, to; /* dimensions [from, to) of x are summed */
-} reduce_args;
 
 /* x seen as (O,R,I) */
 typedef struct {

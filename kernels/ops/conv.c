@@ -3,14 +3,9 @@
  * Gradients: conv_dx.c, conv_dw.c; act' is read off y for relu, else the sum is computed again. */
 #include <stdio.h>
 
+#include "kernels/ops/args.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/conv_fn.h"
-
-typedef struct {
-    lra_act act;
-    bool has_bias, has_length;
-    int64_t groups;
-} conv_args;
 
 static inline conv_sizes sizes_of(const lra_tensor *y)
 {
@@ -142,6 +137,7 @@ const lra_op lra_op_conv = {.name = "conv",
                             .grad = grad,
                             .flops = flops,
                             .scratch = scratch,
+                            .cuda_scratch = lra_no_scratch,
                             .cpu = LRA_BODIES(conv),
                             .sample = sample};
 #endif

@@ -7,13 +7,10 @@
  * depend on the number of threads. */
 #include <stdio.h>
 
+#include "kernels/ops/args.h"
+#include "kernels/ops/conv_dw_parts.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/conv_fn.h"
-
-typedef struct {
-    int64_t K, groups;
-    bool has_length;
-} conv_dw_args;
 
 enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64, DW_PART_ROWS = 256 };
 
@@ -203,6 +200,16 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return dw_fits_bf16(y) ? conv_max(n, dw_scratch_bf16(y)) : n;
 }
 
+static int64_t cuda_scratch(const lra_tensor *y)
+{
+    const conv_dw_args *a = y->args;
+    const lra_tensor *x = y->src[0], *dy = y->src[1];
+    int64_t G = a->groups;
+    conv_dw_sizes s = {x->shape.d[0], x->shape.d[1], a->K, G, lra_width(x) / G, lra_width(dy) / G};
+    int64_t parts = conv_dw_parts(&s);
+    return parts > 1 ? parts * conv_dw_size(&s) * (int64_t)sizeof(float) : 0;
+}
+
 lra_tensor *lra_conv_dw(lra_tensor *x, lra_tensor *dy, lra_tensor *length, int64_t groups,
                         int64_t K)
 {
@@ -217,7 +224,8 @@ static lra_tensor *sample(lra_graph *g, int i)
         int64_t T, K, D, H, groups;
         bool length;
     } s[] = {{7, 3, 3, 5, 1, false}, {6, 1, 2, 3, 1, true},   {5, 5, 4, 6, 2, true},
-             {7, 15, 2, 2, 1, true}, {150, 3, 2, 1, 1, true}, {3, 3, 7, 19, 1, false}};
+             {7, 15, 2, 2, 1, true}, {150, 3, 2, 1, 1, true}, {3, 3, 7, 19, 1, false},
+             {300, 1, 2, 1, 1, true}};
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
     char fill[32];
     snprintf(fill, sizeof fill, "length:%d", (int)s[i].T);
@@ -232,6 +240,7 @@ const lra_op lra_op_conv_dw = {.name = "conv_dw",
                                .grad = grad,
                                .flops = flops,
                                .scratch = scratch,
+                               .cuda_scratch = cuda_scratch,
                                .cpu = LRA_BODIES(conv_dw),
                                .sample = sample};
 #endif

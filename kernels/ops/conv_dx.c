@@ -1,13 +1,9 @@
 /* Gradient of a convolution with respect to x: dx[t] = sum_k dy[t - k + (K-1)/2] w[k]^T, which is the
  * convolution of dy with taps reversed and channels exchanged; rows t >= length of dy are read as zero
  * and of dx are zero.  Linear in dy and w: its own gradients are a convolution and a conv_dw. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/conv_fn.h"
-
-typedef struct {
-    int64_t groups;
-    bool has_length;
-} conv_dx_args;
 
 static inline conv_sizes sizes_of(const lra_tensor *y)
 {
@@ -105,6 +101,7 @@ const lra_op lra_op_conv_dx = {.name = "conv_dx",
                                .grad = grad,
                                .flops = flops,
                                .scratch = scratch,
+                               .cuda_scratch = lra_no_scratch,
                                .cpu = LRA_BODIES(conv_dx),
                                .sample = sample};
 #endif

@@ -3,16 +3,11 @@
  * (step, element/4): nothing is stored, and it does not depend on threads, plans or length buckets.
  * tied: the element is that of (first dimension, last dimension), shared between
  * (variational dropout, Gal & Ghahramani 2016). */
+#include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
 #include "kernels/base/file.h"
 #include "kernels/base/philox.h"
-
-typedef struct {
-    double rate;
-    bool tied;
-    uint32_t key; /* of the path of the forward node */
-} dropout_args;
 
 /* Draws of LANES consecutive counters at once, lane by lane what lra_philox_at() gives. */
 enum { LANES = 16, BLOCK = 4 * LANES };

@@ -1,6 +1,7 @@
 /* y = table[index].  table: (V,D), index: (..), y: (..,D).  The gradient adds rows in the order of the
  * indices, each thread its own columns, so its bits do not depend on the number of threads.
  * An index outside [0,V) is a bug: readers check their vocabulary. */
+#include "kernels/ops/embedding_fn.h"
 #include "kernels/ops/typed.h"
 
 static inline void check_index(const lra_call *c, const int32_t *index, int64_t n, int64_t V)
@@ -86,6 +87,12 @@ static double no_flops(const lra_tensor *y)
     (void)y;
     return 0;
 }
+/* Partial sums of slices. */
+static int64_t grad_cuda_scratch(const lra_tensor *y)
+{
+    int64_t slices = embedding_slices(lra_elements(y->src[1]), lra_elements(y));
+    return slices > 1 ? slices * lra_bytes(y) : 0;
+}
 static double grad_flops(const lra_tensor *y)
 {
     return (double)lra_elements(y->src[0]);
@@ -110,9 +117,10 @@ static lra_tensor *sample(lra_graph *g, int i)
 static lra_tensor *grad_sample(lra_graph *g, int i)
 {
     embedding_args a = {6};
-    if (i) return NULL;
-    lra_tensor *src[] = {lra_sample_input(g, "dy", "normal", LRA_SHAPE(2, 9, 17)),
-                         lra_sample_input(g, "index", "index:6", LRA_SHAPE(2, 9))};
+    if (i > 1) return NULL;
+    int64_t T = i ? 600 : 9, D = i ? 2 : 17; /* 1: enough places for several slices on a GPU */
+    lra_tensor *src[] = {lra_sample_input(g, "dy", "normal", LRA_SHAPE(2, T, D)),
+                         lra_sample_input(g, "index", "index:6", LRA_SHAPE(2, T))};
     return lra_node(&lra_op_embedding_grad, g, 2, src, &a, sizeof a);
 }
 
@@ -127,6 +135,7 @@ const lra_op lra_op_embedding_grad = {.name = "embedding_grad",
                                       .flags = LRA_NOGRAD,
                                       .shape = grad_shape,
                                       .flops = grad_flops,
+                                      .cuda_scratch = grad_cuda_scratch,
                                       .cpu = LRA_BODIES(embedding_grad),
                                       .sample = grad_sample};
 #endif

@@ -2,11 +2,8 @@
  * With xhat = (x - mean) r, r = 1/sqrt(var + eps), u = dy gain:
  *   dx = r (u - mean(u) - xhat mean(u xhat));  dgain = sum over rows of dy xhat;  dbias = sum of dy.
  * Ba, Kiros, Hinton 2016.  The gradient recomputes the statistics: x is read anyway. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
-
-typedef struct {
-    double eps;
-} layer_norm_args;
 
 /* mean and r of one row */
 LRA_ROW_FN void statistics(lra_type t, const void *x, int64_t D, double eps, real *mean, real *r)
@@ -151,6 +148,12 @@ static int64_t dgain_scratch(const lra_tensor *y, int n_threads)
     return n_blocks * lra_bytes(y);
 }
 
+/* The same, then mean and r of each row. */
+static int64_t dgain_cuda_scratch(const lra_tensor *y)
+{
+    return dgain_scratch(y, 1) + 2 * lra_rows(y->src[1]) * (int64_t)lra_type_size(y->type);
+}
+
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     const layer_norm_args *a = y->args;
@@ -226,6 +229,7 @@ const lra_op lra_op_layer_norm_dgain = {.name = "layer_norm_dgain",
                                         .shape = dgain_shape,
                                         .flops = flops,
                                         .scratch = dgain_scratch,
+                                        .cuda_scratch = dgain_cuda_scratch,
                                         .cpu = LRA_BODIES(layer_norm_dgain),
                                         .sample = dgain_sample};
 #endif

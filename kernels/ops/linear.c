@@ -3,13 +3,9 @@
  * dresidual = dy.  For relu act' is read off y, for the others the product is computed again. */
 #include <omp.h>
 
+#include "kernels/ops/args.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/product_fn.h"
-
-typedef struct {
-    lra_act act;
-    bool has_bias, has_residual;
-} linear_args;
 
 #if LRA_PASS == 16 || LRA_RECORD
 /* Floats that hold w as float32, or packed. */
@@ -110,6 +106,12 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return (int64_t)sizeof(float) * (weight_scratch(D, H) + n_threads * LRA_GEMM_ROWS * (D + H));
 }
 
+/* float32 sums of a bf16 result. */
+static int64_t cuda_scratch(const lra_tensor *y)
+{
+    return y->type == LRA_BF16 ? lra_elements(y) * (int64_t)sizeof(float) : 0;
+}
+
 lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                        lra_tensor *residual)
 {
@@ -148,6 +150,7 @@ const lra_op lra_op_linear = {.name = "linear",
                               .grad = grad,
                               .flops = flops,
                               .scratch = scratch,
+                              .cuda_scratch = cuda_scratch,
                               .cpu = LRA_BODIES(linear),
                               .sample = sample};
 #endif

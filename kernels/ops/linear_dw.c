@@ -139,6 +139,7 @@ const lra_op lra_op_linear_dw = {.name = "linear_dw",
                                  .grad = grad,
                                  .flops = flops,
                                  .scratch = scratch,
+                                 .cuda_scratch = lra_no_scratch,
                                  .cpu = LRA_BODIES(linear_dw),
                                  .sample = sample};
 #endif

@@ -2,12 +2,8 @@
  *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0, 0 if there is none;
  *   mse = mean (x - target)^2;  l1 = mean |x - target|, with gradient 0 where they are equal.
  * Partial sums of blocks of rows or elements are added in block order. */
+#include "kernels/ops/loss_fn.h"
 #include "kernels/ops/typed.h"
-
-static inline int64_t n_blocks_of(int64_t n, int64_t block)
-{
-    return (n + block - 1) / block;
-}
 
 static inline int64_t count_labels(const int32_t *label, int64_t n)
 {
@@ -83,23 +79,6 @@ LRA_BODY(cross_entropy_grad)
         for (int64_t k = 0; k < C; k++) d[k] = r_exp(z[k] - m) * r;
         d[label[i]] -= scale;
     }
-}
-
-static inline real mse_f(real d)
-{
-    return d * d;
-}
-static inline real mse_d(real d)
-{
-    return 2 * d;
-}
-static inline real l1_f(real d)
-{
-    return r_abs(d);
-}
-static inline real l1_d(real d)
-{
-    return (real)((d > 0) - (d < 0));
 }
 
 /* name: sources x, target; name_grad: dy, x, target */
@@ -178,6 +157,12 @@ static int64_t entropy_scratch(const lra_tensor *y, int n_threads)
     return n_blocks_of(lra_rows(y->src[0]), LRA_ROW_BLOCK) * (int64_t)sizeof(double);
 }
 
+/* Sums and counts. */
+static int64_t entropy_cuda_scratch(const lra_tensor *y)
+{
+    return 2 * entropy_scratch(y, 1);
+}
+
 lra_tensor *lra_cross_entropy(lra_tensor *logits, lra_tensor *label)
 {
     lra_tensor *src[] = {lra_cast(logits, lra_real(logits->graph)), label};
@@ -209,6 +194,7 @@ const lra_op lra_op_cross_entropy = {.name = "cross_entropy",
                                      .grad = entropy_grad,
                                      .flops = flops,
                                      .scratch = entropy_scratch,
+                                     .cuda_scratch = entropy_cuda_scratch,
                                      .cpu = LRA_BODIES(cross_entropy),
                                      .sample = entropy_sample};
 const lra_op lra_op_cross_entropy_grad = {.name = "cross_entropy_grad",

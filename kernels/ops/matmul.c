@@ -3,12 +3,9 @@
  * dimensions is shared by all products and sums their gradients. */
 #include <omp.h>
 
+#include "kernels/ops/args.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/product_fn.h"
-
-typedef struct {
-    bool a_t, b_t;
-} matmul_args;
 
 /* Sizes of one product, and how far apart the operands of consecutive products are (0: shared). */
 typedef struct {
@@ -225,6 +222,7 @@ const lra_op lra_op_matmul = {.name = "matmul",
                               .grad = grad,
                               .flops = flops,
                               .scratch = scratch,
+                              .cuda_scratch = lra_no_scratch,
                               .cpu = LRA_BODIES(matmul),
                               .sample = sample};
 #endif

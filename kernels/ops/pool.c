@@ -1,12 +1,7 @@
 /* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum.
  * The gradient of the maximum goes to the first of equals.  A sample of length 0 gives zeros. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
-
-typedef struct {
-    lra_pool_kind kind;
-    bool has_length;
-    int64_t T; /* of the source; for the gradient */
-} pool_args;
 
 /* acc: (2,D): sum of rows [0,n), block by block, and room for a block. */
 LRA_ROW_FN void sum_rows(lra_type t, const void *x, int64_t n, int64_t D, real *acc)

@@ -2,21 +2,12 @@
  * Elements are moved as bytes, so every type works, int32 included.
  *   slice: y = x[.., from : from + n, ..];  pad, its gradient: zeros but for y[.., from : from + n, ..] = x;
  *   permute: dimension i of y is dimension axes[i] of x;  concat: sources one behind the other. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
 typedef struct {
     lra_shape shape;
 } reshape_args;
-
-/* slice: n of y; pad: n of y, the source stands at `from` */
-typedef struct {
-    int axis;
-    int64_t from, n;
-} slice_args;
-
-typedef struct {
-    int axes[LRA_MAX_RANK];
-} permute_args;
 
 /* Elements before (O) and behind (I) an axis. */
 static inline int64_t outer(const lra_shape *s, int axis)

@@ -38,13 +38,17 @@ LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
 #endif
 
 /* Element i of an array, for code that steps through rows. */
+LRA_FN int64_t t_size(lra_type t)
+{
+    return LRA_PASS == 16 && t != LRA_BF16 ? (int64_t)sizeof(real) : (int64_t)sizeof(elem);
+}
 LRA_FN const void *t_at(const void *x, lra_type t, int64_t i)
 {
-    return (const char *)x + i * (int64_t)lra_type_size(t);
+    return (const char *)x + i * t_size(t);
 }
 LRA_FN void *t_to(void *y, lra_type t, int64_t i)
 {
-    return (char *)y + i * (int64_t)lra_type_size(t);
+    return (char *)y + i * t_size(t);
 }
 
 /* LRA_EACH(i) statement: for i in [0,n) of the body's variable n, in parallel.

@@ -1,5 +1,6 @@
 /* Elementwise functions of one variable, y = f(x) with dx = dy f'(z), z = x or y as UNARY_OPS says;
  * and y = scale x + shift.  Formulas: unary_fn.h. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 #include "kernels/ops/unary_fn.h"
 
@@ -23,10 +24,6 @@
         t_store(dx, t, i, t_load(dy, t, i) * name##_d(t_load(z, t, i)));                           \
     }
 UNARY_OPS(BODIES)
-
-typedef struct {
-    double scale, shift;
-} affine_args;
 
 LRA_BODY(affine)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
+#include "kernels/graph/backend.h"
 
 lra_head lra_session_head(const lra_train_spec *s)
 {
@@ -82,7 +82,9 @@ double lra_session_workspace(const lra_session *s)
 
 double lra_session_room(const lra_session *s)
 {
-    if (s->spec->memory == 0) return lra_memory_free(); /* the parameters are in memory already */
+    const lra_backend *b = s->device->backend;
+    if (s->spec->memory == 0) /* the parameters are in memory already */
+        return b->memory_free ? b->memory_free(s->device) : 0;
     return fmax(1, s->spec->memory - lra_params_bytes(s->params));
 }
 
@@ -92,16 +94,17 @@ static int check_memory(const lra_session *s, lra_err *e)
     double work = lra_session_workspace(s), room = lra_session_room(s);
     int64_t batch = s->spec->batch;
     if (room == 0 || work <= room) return 0; /* 0: unknown */
-    return lra_fail(e, "batch %lld needs %s of workspace%s, found %s; a batch of %.0f would fit",
-                    (long long)batch, lra_size_text(need, work),
-                    s->keep == LRA_KEEP_LAYERS ? " although layers are computed again" : "",
-                    lra_size_text(have, room), floor(room / work * (double)batch));
+    return lra_fail(
+        e, "batch %lld needs %s of workspace%s, found %s on '%s'; a batch of %.0f would fit",
+        (long long)batch, lra_size_text(need, work),
+        s->keep == LRA_KEEP_LAYERS ? " although layers are computed again" : "",
+        lra_size_text(have, room), s->device->name, floor(room / work * (double)batch));
 }
 
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)
 {
     bool automatic = spec->recompute == LRA_RECOMPUTE_AUTO;
-    *s = (lra_session){.spec = spec};
+    *s = (lra_session){.spec = spec, .device = dev};
     s->buckets = lra_buckets_find(spec->data);
     s->params = lra_params_new(dev, spec->seed);
     s->logits = lra_alloc_array((size_t)(spec->batch * spec->data->task->n_classes), sizeof(float));

@@ -15,6 +15,7 @@ typedef struct {
     lra_buckets buckets;
     lra_bucket_plans plans[LRA_MAX_BUCKETS];
     lra_params *params;
+    lra_device *device;
     lra_space *space;
     lra_keep keep; /* of the training graphs */
     float *logits; /* (B,C) of the last batch */

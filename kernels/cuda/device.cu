@@ -1,0 +1,260 @@
+/* A GPU as a device: opening it, memory, copies, and what its errors mean. */
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+lra_cuda_state *lra_cuda;
+
+/* Inputs up to this size are staged; larger ones, parameters of a checkpoint, are waited for. */
+enum { SLOT_MOST = 8 << 20 };
+
+/* ---- errors --------------------------------------------------------------------------------------- */
+
+/* Errors after which nothing on this GPU works until the process ends. */
+static bool is_lost(cudaError_t rc)
+{
+    switch (rc) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorAssert: return true;
+    default: return false;
+    }
+}
+
+int lra_cuda_check(cudaError_t rc, const char *what, lra_err *e)
+{
+    const char *name = lra_cuda ? lra_cuda->name : "cuda";
+    if (rc == cudaSuccess) return 0;
+    if (is_lost(rc))
+        return lra_fail(
+            e,
+            "%s: the GPU '%s' was lost: %s; checkpoints are intact, start the same command again",
+            what, name, cudaGetErrorString(rc));
+    return lra_fail(e, "%s on '%s': %s", what, name, cudaGetErrorString(rc));
+}
+
+/* ---- which GPUs there are --------------------------------------------------------------------------- */
+
+extern "C" const char *lra_cuda_built(void)
+{
+    return "CUDA " LRA_CUDA_RELEASE " (" LRA_CUDA_BUILT ")";
+}
+
+extern "C" bool lra_cuda_is_built(void)
+{
+    return true;
+}
+
+extern "C" int lra_cuda_count(lra_err *e)
+{
+    int n = 0, driver = 0;
+    cudaError_t rc = cudaGetDeviceCount(&n);
+    if (rc == cudaSuccess && n > 0) return n;
+    cudaGetLastError(); /* the runtime remembers it otherwise */
+    if (rc == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+        driver > 0)
+        lra_fail(e,
+                 "the NVIDIA driver knows CUDA %d.%d, this build is of " LRA_CUDA_RELEASE
+                 "; a newer driver is needed",
+                 driver / 1000, driver % 1000 / 10);
+    else if (rc == cudaErrorInsufficientDriver)
+        lra_fail(e, "there is no NVIDIA driver");
+    else if (rc == cudaErrorNoDevice || rc == cudaSuccess)
+        lra_fail(
+            e, "the NVIDIA driver sees no GPU (CUDA_VISIBLE_DEVICES hides what it does not name)");
+    else
+        lra_fail(e, "the NVIDIA driver cannot be used: %s", cudaGetErrorString(rc));
+    return 0;
+}
+
+extern "C" int lra_cuda_describe(int index, char *buf, size_t size, lra_err *e)
+{
+    cudaDeviceProp p;
+    char name[16], a[32], b[32];
+    size_t free_bytes = 0, total = 0;
+    snprintf(name, sizeof name, "cuda:%d", index);
+    cudaError_t rc = cudaGetDeviceProperties(&p, index);
+    if (rc == cudaSuccess) rc = cudaSetDevice(index);
+    if (rc == cudaSuccess) rc = cudaMemGetInfo(&free_bytes, &total);
+    if (rc != cudaSuccess)
+        return lra_fail(e, "'%s' cannot be used: %s", name, cudaGetErrorString(rc));
+    snprintf(buf, size, "%s, compute capability %d.%d, %s of %s free", p.name, p.major, p.minor,
+             lra_size_text(a, (double)free_bytes), lra_size_text(b, (double)total));
+    return 0;
+}
+
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+static void *cuda_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err *e)
+{
+    void *p = NULL;
+    char needed[32], left[32];
+    size_t free_bytes = 0, total = 0;
+    cudaError_t rc = cudaMalloc(&p, n_bytes);
+    if (rc == cudaSuccess) return p;
+    if (rc != cudaErrorMemoryAllocation) {
+        lra_cuda_check(rc, what, e);
+        return NULL;
+    }
+    cudaGetLastError();
+    cudaMemGetInfo(&free_bytes, &total);
+    lra_fail(e, "'%s' needs %s on '%s', %s free", what, lra_size_text(needed, (double)n_bytes),
+             d->name, lra_size_text(left, (double)free_bytes));
+    return NULL;
+}
+
+static void cuda_free(lra_device *d, void *p)
+{
+    (void)d;
+    cudaFree(p); /* waits for what still uses it; an error would show at the next call */
+}
+
+static double cuda_memory_free(const lra_device *d)
+{
+    size_t free_bytes = 0, total = 0;
+    (void)d;
+    return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? (double)free_bytes : 0;
+}
+
+static int cuda_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e)
+{
+    (void)d;
+    return lra_cuda_check(cudaMemsetAsync(p, byte, n_bytes, lra_cuda->work), "clearing memory", e);
+}
+
+/* ---- copies --------------------------------------------------------------------------------------- */
+
+static cudaError_t grow_slot(lra_cuda_slot *s, size_t n_bytes)
+{
+    if (s->size >= n_bytes) return cudaSuccess;
+    cudaFreeHost(s->host);
+    cudaFree(s->staging);
+    s->host = s->staging = NULL, s->size = 0;
+    cudaError_t rc = cudaMallocHost(&s->host, n_bytes);
+    if (rc == cudaSuccess) rc = cudaMalloc(&s->staging, n_bytes);
+    if (rc == cudaSuccess) s->size = n_bytes;
+    return rc;
+}
+
+/* Returns as soon as `from` may be changed; the data arrive while earlier steps still run. */
+static cudaError_t stage_in(void *to, const void *from, size_t n_bytes)
+{
+    lra_cuda_slot *s = &lra_cuda->slot[lra_cuda->next];
+    lra_cuda->next = (lra_cuda->next + 1) % LRA_CUDA_SLOTS;
+    cudaError_t rc = cudaEventSynchronize(s->moved); /* of two batches ago */
+    if (rc == cudaSuccess) rc = grow_slot(s, n_bytes);
+    if (rc != cudaSuccess) return rc;
+    memcpy(s->host, from, n_bytes);
+    rc = cudaMemcpyAsync(s->staging, s->host, n_bytes, cudaMemcpyHostToDevice, lra_cuda->loader);
+    if (rc == cudaSuccess) rc = cudaEventRecord(s->filled, lra_cuda->loader);
+    if (rc == cudaSuccess) rc = cudaStreamWaitEvent(lra_cuda->work, s->filled, 0);
+    if (rc == cudaSuccess)
+        rc = cudaMemcpyAsync(to, s->staging, n_bytes, cudaMemcpyDeviceToDevice, lra_cuda->work);
+    return rc == cudaSuccess ? cudaEventRecord(s->moved, lra_cuda->work) : rc;
+}
+
+static int cuda_copy(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
+                     lra_err *e)
+{
+    static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+                                           cudaMemcpyDeviceToDevice};
+    static const char *const what[] = {"copying in", "copying out", "copying"};
+    (void)d;
+    if (n_bytes == 0) return 0;
+    if (kind == LRA_COPY_IN && n_bytes <= SLOT_MOST)
+        return lra_cuda_check(stage_in(to, from, n_bytes), what[kind], e);
+    cudaError_t rc = cudaMemcpyAsync(to, from, n_bytes, kinds[kind], lra_cuda->work);
+    if (rc == cudaSuccess && kind != LRA_COPY_WITHIN) rc = cudaStreamSynchronize(lra_cuda->work);
+    return lra_cuda_check(rc, what[kind], e);
+}
+
+/* ---- opening -------------------------------------------------------------------------------------- */
+
+static int cuda_threads(const lra_device *d)
+{
+    (void)d;
+    return 1;
+}
+
+static const lra_backend *backend(void)
+{
+    static lra_backend b;
+    b.name = "cuda";
+    b.alloc = cuda_alloc, b.free = cuda_free, b.memory_free = cuda_memory_free;
+    b.copy = cuda_copy, b.clear = cuda_clear;
+    b.run = lra_cuda_run, b.capture = lra_cuda_capture;
+    b.replay = lra_cuda_replay, b.forget = lra_cuda_forget, b.wait = lra_cuda_wait;
+    b.scratch = lra_cuda_scratch, b.threads = cuda_threads, b.peak = lra_cuda_peak;
+    return &b;
+}
+
+extern "C" int lra_cuda_capability(void)
+{
+    return lra_cuda->capability;
+}
+
+/* Streams do not wait for the default stream, which nothing uses. */
+static cudaError_t make_streams(lra_cuda_state *s)
+{
+    cudaError_t rc = cudaStreamCreateWithFlags(&s->work, cudaStreamNonBlocking);
+    if (rc == cudaSuccess) rc = cudaStreamCreateWithFlags(&s->loader, cudaStreamNonBlocking);
+    for (int i = 0; i < LRA_CUDA_SLOTS && rc == cudaSuccess; i++) {
+        rc = cudaEventCreateWithFlags(&s->slot[i].filled, cudaEventDisableTiming);
+        if (rc == cudaSuccess)
+            rc = cudaEventCreateWithFlags(&s->slot[i].moved, cudaEventDisableTiming);
+    }
+    return rc;
+}
+
+static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
+{
+    cudaDeviceProp p;
+    int n = lra_cuda_count(e);
+    if (n == 0) return LRA_FAILED;
+    if (index >= n) return lra_fail(e, "there is no 'cuda:%d', this process sees %d", index, n);
+    s->index = index;
+    snprintf(s->name, sizeof s->name, "cuda:%d", index);
+    if (lra_cuda_describe(index, s->detail, sizeof s->detail, e) != 0) return LRA_FAILED;
+    if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
+    s->capability = p.major * 10 + p.minor;
+    if (s->capability < 80)
+        return lra_fail(e, "'%s' (%s) has compute capability %d.%d, expected 8.0 or newer", s->name,
+                        p.name, p.major, p.minor);
+    snprintf(s->detail, sizeof s->detail, "%s", p.name);
+    return lra_cuda_check(make_streams(s), "opening", e);
+}
+
+extern "C" int lra_cuda_device(lra_device *out, int index, lra_err *e)
+{
+    static lra_cuda_state state;
+    if (lra_cuda && lra_cuda->index != index)
+        return lra_fail(e, "'%s' is open, and a process uses one GPU", lra_cuda->name);
+    if (!lra_cuda) {
+        memset(&state, 0, sizeof state);
+        if (open_gpu(index, &state, e) != 0) return LRA_FAILED;
+        lra_cuda = &state;
+        if (lra_cuda_gemm_open(e) != 0) {
+            lra_cuda = NULL;
+            return LRA_FAILED;
+        }
+    }
+    memset(out, 0, sizeof *out);
+    out->backend = backend();
+    out->index = index;
+    out->name = lra_cuda->name;
+    out->detail = lra_cuda->detail;
+    return 0;
+}

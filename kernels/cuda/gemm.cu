@@ -1,0 +1,193 @@
+/* Dense products by cuBLASLt, which is loaded when a GPU is opened: the program starts where there is none.
+ * Row-major c = a b is column-major c^T = b^T a^T, so the operands change places. */
+#include "kernels/cuda/gemm.h"
+#include "kernels/cuda/state.h"
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+#include <stdio.h>
+
+enum { WORKSPACE = 32 << 20 };
+
+/* The functions in use, as members of `lt`. */
+#define FUNCTIONS(X)                                                                               \
+    X(cublasLtCreate)                                                                              \
+    X(cublasLtMatmulDescCreate)                                                                    \
+    X(cublasLtMatmulDescDestroy)                                                                   \
+    X(cublasLtMatmulDescSetAttribute)                                                              \
+    X(cublasLtMatrixLayoutCreate)                                                                  \
+    X(cublasLtMatrixLayoutDestroy)                                                                 \
+    X(cublasLtMatrixLayoutSetAttribute)                                                            \
+    X(cublasLtMatmulPreferenceCreate)                                                              \
+    X(cublasLtMatmulPreferenceDestroy)                                                             \
+    X(cublasLtMatmulPreferenceSetAttribute)                                                        \
+    X(cublasLtMatmulAlgoGetHeuristic)                                                              \
+    X(cublasLtMatmul)
+
+#define MEMBER(name) decltype(&::name) name;
+static struct {
+    FUNCTIONS(MEMBER)
+    cublasLtHandle_t handle;
+    void *workspace;
+} lt;
+
+static int load(lra_err *e)
+{
+    char name[64];
+    snprintf(name, sizeof name, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return lra_fail(
+            e,
+            "'%s' cannot be loaded: %s; LD_LIBRARY_PATH should name the folder of cuBLAS " LRA_CUDA_RELEASE,
+            name, dlerror());
+#define LOAD(f)                                                                                    \
+    lt.f = (decltype(&::f))dlsym(library, #f);                                                     \
+    if (!lt.f) return lra_fail(e, "'%s' has no function '%s'", name, #f);
+    FUNCTIONS(LOAD)
+    return 0;
+}
+
+int lra_cuda_gemm_open(lra_err *e)
+{
+    if (lt.handle) return 0;
+    if (load(e) != 0) return LRA_FAILED;
+    if (lra_cuda_check(cudaMalloc(&lt.workspace, WORKSPACE), "the workspace of cuBLASLt", e) != 0)
+        return LRA_FAILED;
+    cublasStatus_t rc = lt.cublasLtCreate(&lt.handle);
+    return rc == CUBLAS_STATUS_SUCCESS ? 0
+                                       : lra_fail(e, "cuBLASLt cannot be used: status %d", (int)rc);
+}
+
+/* ---- a product as the library sees it ------------------------------------------------------------- */
+
+typedef struct {
+    cublasLtMatmulDesc_t what;
+    cublasLtMatrixLayout_t a, b, c; /* a is our b */
+    cublasLtMatmulPreference_t want;
+} description;
+
+static cudaDataType_t data_type(lra_type t)
+{
+    return t == LRA_BF16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+/* Column-major (rows, columns), n of them `step` elements apart. */
+static cublasLtMatrixLayout_t layout(lra_type t, int64_t rows, int64_t columns, int64_t n,
+                                     int64_t step)
+{
+    cublasLtMatrixLayout_t l = NULL;
+    int32_t count = (int32_t)n;
+    if (lt.cublasLtMatrixLayoutCreate(&l, data_type(t), (uint64_t)rows, (uint64_t)columns, rows) !=
+        0)
+        return NULL;
+    lt.cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                        sizeof count);
+    lt.cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step,
+                                        sizeof step);
+    return l;
+}
+
+/* The library takes 256 bytes for granted; a slice may start anywhere. */
+static void want_alignment(cublasLtMatmulPreference_t want,
+                           cublasLtMatmulPreferenceAttributes_t which, const void *p)
+{
+    uint32_t bytes = 256;
+    while (bytes > 1 && (uintptr_t)p % bytes != 0) bytes /= 2;
+    lt.cublasLtMatmulPreferenceSetAttribute(want, which, &bytes, sizeof bytes);
+}
+
+static bool describe(const lra_cuda_product *p, const void *a, const void *b, const void *c,
+                     description *d)
+{
+    cublasOperation_t first = p->b_t ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t second = p->a_t ? CUBLAS_OP_T : CUBLAS_OP_N;
+    size_t workspace = WORKSPACE;
+    *d = {};
+    if (lt.cublasLtMatmulDescCreate(&d->what, CUBLAS_COMPUTE_32F, CUDA_R_32F) != 0) return false;
+    lt.cublasLtMatmulDescSetAttribute(d->what, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
+    lt.cublasLtMatmulDescSetAttribute(d->what, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second);
+    d->a = layout(p->type, p->b_t ? p->K : p->N, p->b_t ? p->N : p->K, p->n_products, p->b_step);
+    d->b = layout(p->type, p->a_t ? p->M : p->K, p->a_t ? p->K : p->M, p->n_products, p->a_step);
+    d->c = layout(p->c_type, p->N, p->M, p->n_products, p->M * p->N);
+    if (!d->a || !d->b || !d->c || lt.cublasLtMatmulPreferenceCreate(&d->want) != 0) return false;
+    lt.cublasLtMatmulPreferenceSetAttribute(d->want, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                            &workspace, sizeof workspace);
+    want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, b);
+    want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, a);
+    want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, c);
+    want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, c);
+    return true;
+}
+
+static void forget(description *d)
+{
+    if (d->what) lt.cublasLtMatmulDescDestroy(d->what);
+    if (d->a) lt.cublasLtMatrixLayoutDestroy(d->a);
+    if (d->b) lt.cublasLtMatrixLayoutDestroy(d->b);
+    if (d->c) lt.cublasLtMatrixLayoutDestroy(d->c);
+    if (d->want) lt.cublasLtMatmulPreferenceDestroy(d->want);
+}
+
+/* The algorithm the heuristic puts first; false: there is none. */
+static bool choose(const description *d, cublasLtMatmulAlgo_t *algorithm)
+{
+    cublasLtMatmulHeuristicResult_t result;
+    int n = 0;
+    cublasStatus_t rc = lt.cublasLtMatmulAlgoGetHeuristic(lt.handle, d->what, d->a, d->b, d->c,
+                                                          d->c, d->want, 1, &result, &n);
+    if (rc != CUBLAS_STATUS_SUCCESS || n == 0 || result.state != CUBLAS_STATUS_SUCCESS)
+        return false;
+    *algorithm = result.algo;
+    return true;
+}
+
+static cublasStatus_t multiply(const description *d, const cublasLtMatmulAlgo_t *algorithm,
+                               const void *a, const void *b, void *c, void *stream)
+{
+    const float one = 1, zero = 0;
+    return lt.cublasLtMatmul(lt.handle, d->what, &one, b, d->a, a, d->b, &zero, c, d->c, c, d->c,
+                             algorithm, lt.workspace, WORKSPACE, (cudaStream_t)stream);
+}
+
+static void complain(const lra_cuda_product *p, const char *what, int status)
+{
+    lra_fail(&lra_cuda->fault, "cuBLASLt %s for a product (%lld,%lld) (%lld,%lld): status %d", what,
+             (long long)p->M, (long long)p->K, (long long)p->K, (long long)p->N, status);
+}
+
+extern "C" void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c,
+                              void *stream)
+{
+    description d;
+    cublasLtMatmulAlgo_t algorithm;
+    if (!describe(p, a, b, c, &d) || !choose(&d, &algorithm)) {
+        complain(p, "has no kernel", 0);
+    } else {
+        cublasStatus_t rc = multiply(&d, &algorithm, a, b, c, stream);
+        if (rc != CUBLAS_STATUS_SUCCESS) complain(p, "fails", (int)rc);
+    }
+    forget(&d);
+}
+
+extern "C" bool lra_cuda_gemm_bias(const lra_cuda_product *p, const void *a, const void *b,
+                                   const float *bias, bool relu, void *c, void *stream)
+{
+    description d;
+    cublasLtMatmulAlgo_t algorithm;
+    cublasLtEpilogue_t epilogue = relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    cudaDataType_t type = CUDA_R_32F;
+    bool done = false;
+    if (describe(p, a, b, c, &d)) {
+        lt.cublasLtMatmulDescSetAttribute(d.what, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                          sizeof epilogue);
+        lt.cublasLtMatmulDescSetAttribute(d.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+                                          sizeof bias);
+        cublasStatus_t rc = lt.cublasLtMatmulDescSetAttribute(
+            d.what, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type);
+        done = rc == CUBLAS_STATUS_SUCCESS && choose(&d, &algorithm) &&
+               multiply(&d, &algorithm, a, b, c, stream) == CUBLAS_STATUS_SUCCESS;
+    }
+    forget(&d);
+    return done;
+}

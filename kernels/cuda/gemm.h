@@ -1,0 +1,29 @@
+/* Dense matrix products on a GPU, by cuBLASLt: algorithms by its heuristic, never by timing, so that a
+ * machine type gives the same bits every time.  float32 is true float32 (no TF32), bf16 is summed in float32. */
+#ifndef LRA_CUDA_GEMM_H
+#define LRA_CUDA_GEMM_H
+
+#include "kernels/graph/op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* c = op(a) op(b), row-major: op(a): (M,K), op(b): (K,N), c: (M,N); op transposes where a_t, b_t are set. */
+typedef struct {
+    bool a_t, b_t;
+    int64_t M, N, K;
+    int64_t n_products, a_step, b_step; /* elements from product to product, 0: the same; c: M N */
+    lra_type type, c_type;              /* of a and b; of c: LRA_F32 or LRA_BF16 */
+} lra_cuda_product;
+
+/* What goes wrong is reported by the device once the call has returned. */
+void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c, void *stream);
+/* c = relu(op(a) op(b) + bias), relu if wanted; false: the library has no such kernel, nothing was queued. */
+bool lra_cuda_gemm_bias(const lra_cuda_product *p, const void *a, const void *b, const float *bias,
+                        bool relu, void *c, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

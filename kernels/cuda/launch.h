@@ -1,0 +1,54 @@
+/* How CUDA files start kernels and name shared memory.  Everything that nvcc and the host shim of the tests
+ * spell differently stands here: the shim is included before anything else and defines LRA_SHIM.
+ *   LRA_LAUNCH(kernel, grid, block, shared, stream, args...)   shared: bytes of LRA_SHARED()
+ *   LRA_SHARED(real, tile);                                    in a kernel: real *tile */
+#ifndef LRA_CUDA_LAUNCH_H
+#define LRA_CUDA_LAUNCH_H
+
+#include <stdint.h>
+
+#ifndef LRA_SHIM
+#include <cuda_runtime.h>
+
+#define LRA_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
+    kernel<<<grid, block, shared, (cudaStream_t)(stream)>>>(__VA_ARGS__)
+#define LRA_SHARED(type, name)                                                                     \
+    extern __shared__ __align__(128) unsigned char lra_shared_memory[];                            \
+    type *name = (type *)lra_shared_memory
+#endif
+
+/* In front of a loop whose arrays are meant to stay in registers. */
+#ifdef LRA_SHIM
+#define LRA_UNROLL
+#else
+#define LRA_UNROLL _Pragma("unroll")
+#endif
+
+/* A function of kernels alone. */
+#define LRA_DEV static __device__ __forceinline__
+
+/* 90: the open GPU has compute capability 9.0; 0 on the shim. */
+#ifdef __cplusplus
+extern "C"
+#endif
+    int
+    lra_cuda_capability(void);
+
+enum { LRA_WARP = 32, LRA_BLOCK = 256, LRA_BLOCK_WARPS = LRA_BLOCK / LRA_WARP };
+
+/* Blocks for n pieces of work, per_block in each; kernels step by the grid where this is cut off. */
+static inline unsigned lra_grid(int64_t n, int64_t per_block)
+{
+    int64_t blocks = (n + per_block - 1) / per_block;
+    return (unsigned)(blocks < 1 ? 1 : blocks < 1 << 20 ? blocks : 1 << 20);
+}
+
+/* Bytes of shared memory beyond 48 KiB have to be asked for; once for each kernel. */
+#ifndef LRA_SHIM
+#define LRA_ALLOW_SHARED(kernel, n_bytes)                                                          \
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(n_bytes))
+#else
+#define LRA_ALLOW_SHARED(kernel, n_bytes) ((void)(n_bytes))
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+/* Tensor-core products of bf16 summed in float32, and copies into shared memory that run on their own, for
+ * compute capability 8.0 and newer (PTX ISA 8.x: cp.async, ldmatrix, mma.sync).  The host shim has the same
+ * functions in tests/shim/tensor.h. */
+#ifndef LRA_CUDA_TENSOR_H
+#define LRA_CUDA_TENSOR_H
+
+#include "kernels/cuda/launch.h"
+
+#ifndef LRA_SHIM
+LRA_DEV unsigned tc_address(const void *shared)
+{
+    return (unsigned)__cvta_generic_to_shared(shared);
+}
+
+/* Starts copying 16 bytes, both ends aligned to 16; zeros if not valid. */
+LRA_DEV void tc_copy16(void *shared, const void *global, bool valid)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tc_address(shared)),
+                 "l"(global), "r"(valid ? 16 : 0)
+                 : "memory");
+}
+/* Closes a group of copies; waits until at most PENDING groups are under way. */
+LRA_DEV void tc_commit(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int PENDING> LRA_DEV void tc_wait(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+/* Four 8 x 8 matrices of 16-bit numbers: lane 8 j + r names row r of matrix j. */
+LRA_DEV void tc_load4(uint32_t v[4], const void *row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                 : "r"(tc_address(row))
+                 : "memory");
+}
+/* The same, each matrix transposed. */
+LRA_DEV void tc_load4_t(uint32_t v[4], const void *row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                 : "r"(tc_address(row))
+                 : "memory");
+}
+
+/* c (16,8) += a (16,16) b (16,8), spread over the warp as mma.m16n8k16 has it. */
+LRA_DEV void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+#endif
+
+#endif

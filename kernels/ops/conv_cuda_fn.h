@@ -1,0 +1,47 @@
+/* A convolution as CUDA kernels see it; conv.cu runs it forward and, with taps reversed and channels
+ * exchanged, backward. */
+#ifndef LRA_OPS_CONV_CUDA_FN_H
+#define LRA_OPS_CONV_CUDA_FN_H
+
+#include "kernels/ops/activation.h"
+#include "kernels/ops/cuda_fn.h"
+
+/* n_in, n_out: channels of one group.  Tap k of w[i][o] stands at w[start + k tap + i in + o out], and
+ * start moves by `group`. */
+typedef struct {
+    int64_t B, T, K, groups, n_in, n_out;
+    int64_t start, tap, in, out, group;
+    const elem *x, *w;
+    const real *bias;      /* Nullable */
+    const int32_t *length; /* Nullable */
+    lra_act act;
+    elem *y;
+} conv_job;
+
+/* conv_run.cu, once for each pass. */
+#define conv_cuda_run LRA_CAT3(lra_cuda_, conv_run, LRA_PASS)
+extern "C" void conv_cuda_run(const conv_job *j, void *stream);
+
+LRA_DEV int64_t conv_length(const conv_job *j, int64_t b)
+{
+    int64_t n = j->length ? j->length[b] : j->T;
+    return n < j->T ? n : j->T;
+}
+
+/* Element (b, t, i) of group g, zero outside the sample. */
+LRA_DEV real conv_x(const conv_job *j, int64_t b, int64_t t, int64_t length, int64_t g, int64_t i)
+{
+    if (t < 0 || t >= length) return 0;
+    return e_load(j->x[((b * j->T + t) * j->groups + g) * j->n_in + i]);
+}
+
+/* y = act(sum + bias), zero beyond the length. */
+LRA_DEV void conv_finish(const conv_job *j, int64_t b, int64_t t, int64_t length, int64_t g,
+                         int64_t o, real sum)
+{
+    int64_t column = g * j->n_out + o;
+    real v = act_value(j->act, sum + (j->bias ? j->bias[column] : R(0.0)));
+    j->y[(b * j->T + t) * j->groups * j->n_out + column] = e_store(t < length ? v : R(0.0));
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* The weight gradient of a convolution as CUDA kernels see it. */
+#ifndef LRA_OPS_CONV_DW_FN_H
+#define LRA_OPS_CONV_DW_FN_H
+
+#include "kernels/ops/conv_dw_parts.h"
+#include "kernels/ops/cuda_fn.h"
+
+typedef struct {
+    conv_dw_sizes s;
+    int64_t n_parts;
+    const elem *x, *dy;
+    const int32_t *length; /* Nullable */
+    real *part;            /* (n_parts, K, n_in, H) */
+} dw_job;
+
+/* Row `row` of B T takes part in tap k: t and t + k - half lie inside the sample. */
+LRA_DEV bool dw_row(const dw_job *j, int64_t row, int64_t shift)
+{
+    int64_t b = row / j->s.T, t = row % j->s.T, length = j->s.T;
+    if (j->length && j->length[b] < length) length = j->length[b];
+    return t < length && t + shift >= 0 && t + shift < length;
+}
+
+#endif

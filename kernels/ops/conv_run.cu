@@ -1,0 +1,20 @@
+/* The convolution of a conv_job on a GPU: which kernel runs it. */
+#include "kernels/ops/conv_grouped_fn.h"
+#include "kernels/ops/conv_tile_fn.h"
+#if LRA_PASS == 16
+#include "kernels/ops/conv_mma_fn.h"
+#endif
+
+extern "C" void conv_cuda_run(const conv_job *j, void *stream)
+{
+#if LRA_PASS == 16
+    if (mma_fits(j)) {
+        conv_mma_run(j, stream);
+        return;
+    }
+#endif
+    if (grouped_fits(j))
+        conv_grouped_run(j, stream);
+    else
+        conv_tile_run(j, stream);
+}

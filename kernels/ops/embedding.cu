@@ -1,0 +1,63 @@
+/* y = table[index] and its gradient on a GPU.  The gradient of a row sums the places where it was read, in
+ * order: places are cut into slices, a block sums those of one row of the table in one slice, slices are
+ * added in order.  An index out of range, which is a bug, gives NaN. */
+#include "kernels/ops/columns_fn.h"
+#include "kernels/ops/embedding_fn.h"
+
+static __global__ void embedding_kernel(int64_t n, int64_t V, int64_t D, bool wide,
+                                        const elem *table, const int32_t *index, elem *y)
+{
+    for (EACH_ROW(row, n)) {
+        int64_t from = index[row];
+        bool inside = from >= 0 && from < V;
+        for (EACH_LANE8(d, D)) {
+            real v[LRA_LANES];
+            for (int k = 0; k < LRA_LANES; k++) v[k] = bits_real(0x7FC00000u);
+            if (inside) load8(table, ELEM_TYPE, from * D + d, D - d, wide, v);
+            store8(y, ELEM_TYPE, row * D + d, D - d, wide, v);
+        }
+    }
+}
+
+LRA_CUDA_BODY(embedding)
+{
+    int64_t D = lra_width(c->y), n = lra_elements(c->y->src[1]);
+    bool wide = D % LRA_LANES == 0 && is_aligned(c->in[0], NULL, c->out);
+    LRA_LAUNCH(embedding_kernel, lra_grid(n, LRA_BLOCK_WARPS), ROW_BLOCK, 0, stream, n,
+               c->y->src[0]->shape.d[0], D, wide, (const elem *)c->in[0], (const int32_t *)c->in[1],
+               (elem *)c->out);
+}
+
+/* part (slices, V, D).  A block of 128 threads for a row of the table (x) and a slice of places (y). */
+static __global__ void embedding_grad_kernel(int64_t n, int64_t per_slice, int64_t V, int64_t D,
+                                             lra_type t, const void *dy, const int32_t *index,
+                                             real *part)
+{
+    LRA_SHARED(int32_t, found); /* of the next 128 places: index */
+    int64_t v = blockIdx.x, first = blockIdx.y * per_slice;
+    int64_t end = first + per_slice < n ? first + per_slice : n;
+    for (int64_t d0 = 0; d0 < D; d0 += blockDim.x) {
+        int64_t d = d0 + threadIdx.x;
+        real s = 0;
+        for (int64_t at = first; at < end; at += blockDim.x) {
+            __syncthreads();
+            if (at + threadIdx.x < end) found[threadIdx.x] = index[at + threadIdx.x];
+            __syncthreads();
+            int m = (int)(end - at < blockDim.x ? end - at : blockDim.x);
+            for (int k = 0; k < m; k++)
+                if (found[k] == v && d < D) s += t_load(dy, t, (at + k) * D + d);
+        }
+        if (d < D) part[(blockIdx.y * V + v) * D + d] = s;
+    }
+}
+
+LRA_CUDA_BODY(embedding_grad)
+{
+    int64_t V = c->y->shape.d[0], D = c->y->shape.d[1], n = lra_elements(c->y->src[1]);
+    int64_t slices = embedding_slices(n, V * D), per_slice = (n + slices - 1) / slices;
+    real *part = slices > 1 ? (real *)c->scratch : (real *)c->out;
+    LRA_LAUNCH(embedding_grad_kernel, dim3((unsigned)V, (unsigned)slices), 128,
+               128 * sizeof(int32_t), stream, n, per_slice, V, D, c->y->src[0]->type, c->in[0],
+               (const int32_t *)c->in[1], part);
+    if (slices > 1) add_blocks(part, 1, slices, V * D, (real *)c->out, stream);
+}

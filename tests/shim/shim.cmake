@@ -1,0 +1,37 @@
+#The plain CUDA kernels as host code : shim_test.c walks the registry on them.Needs a C++ compiler.
+include(CheckLanguage)
+check_language(CXX)
+if(NOT CMAKE_CXX_COMPILER)
+  message(STATUS "no C++ compiler: CUDA kernels are not tested on the host")
+  list(FILTER programs EXCLUDE REGEX "shim_test")
+  return()
+endif()
+enable_language(CXX)
+foreach(type DEBUG RELEASE TSAN) # the sanitizers of C, and what links them
+  set(CMAKE_CXX_FLAGS_${type} "${CMAKE_C_FLAGS_${type}}")
+endforeach()
+file(GLOB records CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*.c)
+file(GLOB bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*.cu)
+lra_cuda_records(${records})
+# The records once more, with CUDA bodies: they come before those of the engine when a test is linked.
+add_library(lra_shim_records OBJECT ${records})
+target_compile_definitions(lra_shim_records PRIVATE LRA_PASS=32 LRA_LEVEL=portable LRA_LEVEL_portable=1
+                           LRA_CUDA=1)
+target_link_libraries(lra_shim_records PRIVATE OpenMP::OpenMP_C)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_definitions(lra_shim_records PRIVATE LRA_X86=1)
+endif()
+foreach(pass 32 16)
+  set(copies)
+  foreach(file ${bodies}) # CMake would give a .cu file to nvcc
+    get_filename_component(name ${file} NAME_WE)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/shim_${pass}/${name}.cpp)
+    file(GENERATE OUTPUT ${copy} CONTENT "#include \"${file}\"\n")
+    list(APPEND copies ${copy})
+  endforeach()
+  add_library(lra_shim_${pass} OBJECT ${copies})
+  target_compile_definitions(lra_shim_${pass} PRIVATE LRA_PASS=${pass})
+  target_compile_features(lra_shim_${pass} PRIVATE cxx_std_17)
+  target_compile_options(lra_shim_${pass} PRIVATE -Wall -Wextra -Wno-missing-field-initializers
+                         $<$<BOOL:${LRA_WERROR}>:-Werror> -include ${CMAKE_SOURCE_DIR}/tests/shim/tensor.h)
+endforeach()

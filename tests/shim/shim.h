@@ -1,0 +1,85 @@
+/* CUDA on the host, for tests: kernels compiled as C++ run thread by thread on fibers (fibers.c), so that CI
+ * checks them without a GPU.  Included before everything else.  What needs tensor cores or TMA is not here. */
+#ifndef LRA_TESTS_SHIM_H
+#define LRA_TESTS_SHIM_H
+#define LRA_SHIM 1
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    unsigned x, y, z;
+} shim_dim;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern shim_dim shim_thread, shim_block, shim_block_size, shim_grid_size;
+extern void *shim_shared;  /* of the block, filled with NaN before it starts */
+extern int shim_backwards; /* threads run from last to first: a race then changes results */
+/* Runs body(arg) as every thread of the grid; all threads must meet at the same barriers. */
+void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void *arg), void *arg);
+void shim_wait_block(void);
+void shim_wait_warp(void);
+int shim_lane(void);
+/* 64 bytes of a lane of this warp, which all lanes may read between two waits. */
+void *shim_slot(int lane);
+#ifdef __cplusplus
+}
+
+#define __global__
+#define __device__
+#define __host__
+#define __restrict__ __restrict
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define threadIdx     shim_thread
+#define blockIdx      shim_block
+#define blockDim      shim_block_size
+#define gridDim       shim_grid_size
+#define __syncthreads shim_wait_block
+#define __syncwarp    shim_wait_warp
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+};
+struct uint2 {
+    unsigned x, y;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+};
+struct float4 {
+    float x, y, z, w;
+};
+
+template <class T> static inline T __shfl_sync(unsigned, T value, int from)
+{
+    memcpy(shim_slot(shim_lane()), &value, sizeof value);
+    shim_wait_warp();
+    memcpy(&value, shim_slot(from & 31), sizeof value);
+    shim_wait_warp();
+    return value;
+}
+template <class T> static inline T __shfl_xor_sync(unsigned mask, T value, int other)
+{
+    return __shfl_sync(mask, value, shim_lane() ^ other);
+}
+
+template <class F> static void shim_run(dim3 g, dim3 b, size_t shared, F *f)
+{
+    shim_launch(
+        {g.x, g.y, g.z}, {b.x, b.y, b.z}, shared, [](void *p) { (*(F *)p)(); }, f);
+}
+#define LRA_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
+    do {                                                                                           \
+        auto shim_body = [&] { kernel(__VA_ARGS__); };                                             \
+        (void)(stream);                                                                            \
+        shim_run(grid, block, shared, &shim_body);                                                 \
+    } while (0)
+#define LRA_SHARED(type, name) type *name = (type *)shim_shared
+#endif
+#endif

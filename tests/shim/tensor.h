@@ -1,0 +1,79 @@
+/* Tensor-core instructions on the host shim, as the PTX manual lays them out over a warp; kernels/cuda/tensor.h
+ * says what they do.  Copies arrive at once. */
+#ifndef LRA_TESTS_SHIM_TENSOR_H
+#define LRA_TESTS_SHIM_TENSOR_H
+
+#include "tests/shim/shim.h"
+
+#ifdef __cplusplus
+static inline void tc_copy16(void *shared, const void *global, bool valid)
+{
+    if (valid)
+        memcpy(shared, global, 16);
+    else
+        memset(shared, 0, 16);
+}
+static inline void tc_commit(void) {}
+template <int PENDING> static inline void tc_wait(void) {}
+
+/* Lane 8 j + r names row r of matrix j; lane 4 r + c gets elements 2 c and 2 c + 1 of row r. */
+static inline void tc_load4(uint32_t v[4], const void *row)
+{
+    const void *from;
+    memcpy(shim_slot(shim_lane()), &row, sizeof row);
+    shim_wait_warp();
+    for (int j = 0; j < 4; j++) {
+        memcpy(&from, shim_slot(8 * j + shim_lane() / 4), sizeof from);
+        memcpy(&v[j], (const uint32_t *)from + shim_lane() % 4, sizeof v[j]);
+    }
+    shim_wait_warp();
+}
+/* The same of the transposed matrices. */
+static inline void tc_load4_t(uint32_t v[4], const void *row)
+{
+    const void *from;
+    memcpy(shim_slot(shim_lane()), &row, sizeof row);
+    shim_wait_warp();
+    for (int j = 0; j < 4; j++) {
+        uint32_t half[2];
+        for (int k = 0; k < 2; k++) {
+            memcpy(&from, shim_slot(8 * j + 2 * (shim_lane() % 4) + k), sizeof from);
+            half[k] = ((const uint16_t *)from)[shim_lane() / 4];
+        }
+        v[j] = half[0] | half[1] << 16;
+    }
+    shim_wait_warp();
+}
+
+static inline float tc_half(uint32_t pair, int which)
+{
+    uint32_t bits = which ? pair & 0xFFFF0000u : pair << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* Lane 4 g + t holds rows g, g + 8 of a at k 2t, 2t + 1 (+ 8), column g of b at the same k, and rows g, g + 8
+ * of c at columns 2t, 2t + 1. */
+static inline void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+    uint32_t own[6] = {a[0], a[1], a[2], a[3], b0, b1}, row[6], column[6];
+    int g = shim_lane() / 4, t = shim_lane() % 4;
+    memcpy(shim_slot(shim_lane()), own, sizeof own);
+    shim_wait_warp();
+    for (int s = 0; s < 4; s++) {
+        memcpy(row, shim_slot(4 * g + s), sizeof row);
+        for (int n = 0; n < 2; n++) {
+            memcpy(column, shim_slot(4 * (2 * t + n) + s), sizeof column);
+            for (int k = 0; k < 2; k++)
+                for (int half = 0; half < 2; half++) {
+                    float w = tc_half(column[4 + half], k);
+                    c[n] += tc_half(row[2 * half], k) * w;
+                    c[2 + n] += tc_half(row[2 * half + 1], k) * w;
+                }
+        }
+    }
+    shim_wait_warp();
+}
+#endif
+#endif
