@@ -11,7 +11,7 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
-#include "kernels/cpu/device.h"
+#include "kernels/cuda/device.h"
 #include "probes/job.h"
 #include "probes/probe.h"
 
@@ -61,6 +61,12 @@ static const lra_option own[] = {
      .max = 1024,
      .arg = "N",
      .help = "threads, 0: all processors"},
+    {.name = "device",
+     .letter = 'd',
+     .kind = LRA_OPTION_TEXT,
+     .value = "cpu",
+     .arg = "DEVICE",
+     .help = "what is timed: auto, cpu, cuda or cuda:N"},
     {.name = "precision",
      .kind = LRA_OPTION_CHOICE,
      .value = "f32",
@@ -185,6 +191,16 @@ static int find_kind(const char *name, lra_err *e)
     return lra_fail_unknown(e, "benchmark", name, N_KINDS, names, "lra-probe bench --help");
 }
 
+/* A GPU has no cache worth a ceiling of its own. */
+static lra_ceilings ceilings_of(const bench *b)
+{
+    const lra_backend *backend = b->device.backend;
+    if (!b->device.detail) return lra_cpu_ceilings(b->threads);
+    double copy = lra_cuda_copy_rate(&b->device);
+    return (lra_ceilings){backend->peak(&b->device, LRA_F32, 1),
+                          backend->peak(&b->device, LRA_BF16, 1), copy, copy};
+}
+
 static int open_bench(bench *b, const lra_options *o, lra_err *e)
 {
     *b = (bench){.options = o,
@@ -204,10 +220,14 @@ static int open_bench(bench *b, const lra_options *o, lra_err *e)
     for (int i = 0; lra_option_repeat(o, "set", i); i++)
         if (lra_config_override(b->config, lra_option_repeat(o, "set", i), "the model", e) != 0)
             return LRA_USAGE;
-    if (lra_cpu_device(&b->device, (int)lra_option_int(o, "threads"), e) != 0) return LRA_FAILED;
+    lra_err no_gpu;
+    int opened = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
+                                &b->device, &no_gpu, e);
+    if (opened != 0) return opened;
+    if (no_gpu.msg[0]) lra_note("running on the CPU: %s", no_gpu.msg);
     b->threads = b->device.backend->threads(&b->device);
     lra_detail("measuring the ceilings");
-    b->ceilings = lra_cpu_ceilings(b->threads);
+    b->ceilings = ceilings_of(b);
     return 0;
 }
 

@@ -46,8 +46,11 @@ static void print_table(const bench_table *t)
 void bench_print_text(const bench *b)
 {
     const lra_ceilings *c = &b->ceilings;
-    printf("machine    %s, level %s, %d thread%s\n", lra_cpu_name(), lra_cpu_best(), b->threads,
-           b->threads == 1 ? "" : "s");
+    if (b->device.detail)
+        printf("machine    %s (%s)\n", b->device.detail, b->device.name);
+    else
+        printf("machine    %s, level %s, %d thread%s\n", lra_cpu_name(), lra_cpu_best(), b->threads,
+               b->threads == 1 ? "" : "s");
     printf("ceilings   float32 %.0f GFLOP/s, ", c->f32 / 1e9);
     if (c->bf16 > 0)
         printf("bf16 %.0f GFLOP/s, ", c->bf16 / 1e9);
@@ -81,10 +84,11 @@ int bench_print_json(const bench *b, lra_err *e)
     }
     json_t *root = json_pack(
         "{s:s, s:s, s:s, s:i, s:s, s:f, s:{s:f, s:o, s:f, s:f}, s:o}", "revision", lra_revision(),
-        "processor", lra_cpu_name(), "level", lra_cpu_best(), "threads", b->threads, "precision",
-        b->type == LRA_BF16 ? "bf16" : "f32", "peak_bytes", lra_memory_peak(), "ceilings",
-        "f32_flops", c->f32, "bf16_flops", c->bf16 > 0 ? json_real(c->bf16) : json_null(),
-        "dram_bytes", c->dram, "cache_bytes", c->cache, "tables", all);
+        "processor", b->device.detail ? b->device.detail : lra_cpu_name(), "level", lra_cpu_best(),
+        "threads", b->threads, "precision", b->type == LRA_BF16 ? "bf16" : "f32", "peak_bytes",
+        lra_memory_peak(), "ceilings", "f32_flops", c->f32, "bf16_flops",
+        c->bf16 > 0 ? json_real(c->bf16) : json_null(), "dram_bytes", c->dram, "cache_bytes",
+        c->cache, "tables", all);
     if (!root) LRA_BUG("the JSON document could not be built");
     json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(root);

@@ -68,18 +68,26 @@ static bool is_matrix(const char *op)
            strncmp(op, "matmul", 6) == 0;
 }
 
+/* A run and the end of it. */
+static int run_whole(bench *b, lra_plan *p, lra_err *e)
+{
+    const lra_backend *backend = b->device.backend;
+    if (lra_run(p, e) != 0) return LRA_FAILED;
+    return backend->wait ? backend->wait(&b->device, e) : 0;
+}
+
 int bench_step(bench *b, lra_err *e)
 {
-    enum { MAX_RUNS = 1000, WARM = 2 };
+    enum { MAX_RUNS = 1000, WARM = 3 }; /* node by node, recorded, replayed */
     step s = {0};
     double seconds[MAX_RUNS];
     lra_node_time *times = NULL;
     int rc = open_step(b, &s, e), n = 0, nodes = 0, runs = 0;
-    for (int i = 0; i < WARM && rc == 0; i++) rc = lra_run(s.plan, e);
+    for (int i = 0; i < WARM && rc == 0; i++) rc = run_whole(b, s.plan, e);
     double begin = lra_now();
     while (rc == 0 && n < MAX_RUNS && (n < 3 || lra_now() - begin < b->seconds)) {
         double start = lra_now();
-        rc = lra_run(s.plan, e);
+        rc = run_whole(b, s.plan, e);
         seconds[n++] = lra_now() - start;
     }
     if (rc == 0) {

@@ -49,7 +49,8 @@ def options():
         p.add_argument("--" + name, type=int, default=value)
     p.add_argument("--seconds", type=float, default=5.0, help="measures for so long, --least times at least")
     p.add_argument("--precision", choices=["f32", "bf16"], default="f32")
-    p.add_argument("--compile", action="store_true", help="torch.compile the model")
+    p.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    p.add_argument("--compile", nargs="?", const="default", default="", metavar="MODE", help="torch.compile the model")
     return p.parse_args()
 
 
@@ -57,18 +58,20 @@ def main():
     a = options()
     torch.set_num_threads(a.threads)
     torch.manual_seed(0)
-    model = Classifier(a)
+    model = Classifier(a).to(a.device)
     adamw = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
-    run = torch.compile(model) if a.compile else model
-    tokens = torch.randint(a.vocab, (a.batch, a.length))
-    label = torch.randint(a.classes, (a.batch,))
+    run = torch.compile(model, mode=a.compile) if a.compile else model
+    tokens = torch.randint(a.vocab, (a.batch, a.length), device=a.device)
+    label = torch.randint(a.classes, (a.batch,), device=a.device)
 
     def step():
         adamw.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", torch.bfloat16, enabled=a.precision == "bf16"):
+        with torch.autocast(a.device, torch.bfloat16, enabled=a.precision == "bf16"):
             logits = run(tokens)
         F.cross_entropy(logits.float(), label).backward()
         adamw.step()
+        if a.device == "cuda":
+            torch.cuda.synchronize()
 
     for _ in range(a.warm):
         step()
@@ -77,10 +80,12 @@ def main():
         start = time.perf_counter()
         step()
         seconds.append(time.perf_counter() - start)
+    peak = torch.cuda.max_memory_allocated() if a.device == "cuda" else \
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps(dict(torch=torch.__version__, compiled=a.compile, precision=a.precision,
                           kernel=a.kernel, groups=a.groups, median_s=statistics.median(seconds),
                           runs=len(seconds),
-                          peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)))
+                          peak_bytes=peak)))
 
 
 if __name__ == "__main__":
