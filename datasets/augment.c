@@ -23,7 +23,8 @@ void lra_image_turn(uint16_t *pixel, int64_t n, int symmetry)
             exchange(&pixel[y * side + x], &pixel[(side - 1 - y) * side + x]);
 }
 
-void lra_augment_d4(lra_rng *rng, uint16_t *pixel, int64_t n)
+void lra_augment_d4(const lra_dataset *d, lra_rng *rng, lra_row *row)
 {
-    lra_image_turn(pixel, n, (int)lra_rng_below(rng, LRA_D4));
+    (void)d;
+    lra_image_turn(row->token, row->n, (int)lra_rng_below(rng, LRA_D4));
 }

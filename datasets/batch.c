@@ -1,81 +1,17 @@
 /* Batches: order, buckets, padding. */
-#include "datasets/batch.h"
-
-#include <pthread.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "datasets/loader.h"
+#include "datasets/split.h"
 #include "kernels/base/mem.h"
 
 /* LARGE: tokens of a batch from which on a helper saves more than waking it costs (some 10 us). */
-enum { WINDOW = 64, LARGE = 1 << 15, ORDER_STREAM = 0x4F52, AUGMENT_STREAM = 0x4155 };
-
-/* ---- buckets ---------------------------------------------------------------------------------------- */
-
-/* Dynamic programming over multiples of the unit: cost of a bucket that ends at j and starts after i is
- * (number of rows with i < length <= j) * j. */
-lra_buckets lra_buckets_find(const lra_dataset *d)
-{
-    int64_t unit = d->max_length > 512  ? 64
-                   : d->max_length > 64 ? 8
-                                        : 2,
-            n = (d->max_length + unit - 1) / unit;
-    int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below); /* rows of at most i units */
-    const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT];
-    for (int64_t i = 0; i < train->n; i++)
-        below[(train->start[i + 1] - train->start[i] + unit - 1) / unit]++;
-    for (int64_t i = 1; i <= n; i++) below[i] += below[i - 1];
-
-    size_t cells = (size_t)(LRA_MAX_BUCKETS + 1) * (size_t)(n + 1);
-    double *cost = lra_alloc_array(cells, sizeof *cost);
-    int64_t *from = lra_alloc_array(cells, sizeof *from);
-    for (int64_t j = 1; j <= n; j++) cost[j] = 1e300; /* no bucket holds no row */
-    for (int64_t k = 1; k <= LRA_MAX_BUCKETS; k++)
-        for (int64_t j = 0; j <= n; j++) {
-            double *best = &cost[k * (n + 1) + j];
-            *best = cost[(k - 1) * (n + 1) + j];
-            from[k * (n + 1) + j] = j;
-            for (int64_t i = 0; i < j; i++) {
-                double c = cost[(k - 1) * (n + 1) + i] + (double)((below[j] - below[i]) * j);
-                if (c < *best) *best = c, from[k * (n + 1) + j] = i;
-            }
-        }
-    lra_buckets b = {0};
-    int64_t ends[LRA_MAX_BUCKETS], at = n;
-    for (int64_t k = LRA_MAX_BUCKETS; k > 0 && at > 0; k--) {
-        int64_t before = from[k * (n + 1) + at];
-        if (before == at) continue;
-        ends[b.n++] = at * unit;
-        at = before;
-    }
-    for (int i = 0; i < b.n; i++) b.length[i] = ends[b.n - 1 - i];
-    lra_free(below);
-    lra_free(cost);
-    lra_free(from);
-    return b;
-}
+enum { WINDOW = 64, LARGE = 1 << 15, SUBSET_SEED = 42, ORDER_STREAM = 0x4F52 };
 
 /* ---- the loader ------------------------------------------------------------------------------------- */
-
-struct lra_loader {
-    const lra_task *task;
-    const lra_sequences *rows;
-    lra_buckets buckets;
-    int64_t batch, n_batches, epoch;
-    uint64_t seed;
-    bool training, augment;
-    int64_t *order; /* (n_batches * batch) rows, -1: none */
-    uint16_t *row;  /* one, for the augmentation */
-
-    lra_batch buffer[2];
-    int current;   /* the buffer that was given out; the helper fills the other */
-    int64_t ahead; /* the batch in the other buffer, -1: none */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool large, started, busy, stop;
-};
 
 static void wait_for_helper(lra_loader *l);
 static void fill_ahead(lra_loader *l, int64_t i);
@@ -93,35 +29,83 @@ static int by_length(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static int64_t length_of(const lra_loader *l, int64_t row)
+int64_t lra_row_length(const lra_sequences *r, int64_t i)
 {
-    return l->rows->start[row + 1] - l->rows->start[row];
+    int64_t n = r->start[i + 1] - r->start[i], first = r->middle ? r->middle[i] : 0;
+    return n - first > first ? n - first : first;
 }
 
-lra_loader *lra_loader_new(const lra_task *task, const lra_sequences *rows,
-                           const lra_buckets *buckets, int64_t batch, uint64_t seed, bool training,
-                           bool augment)
+/* Arrays for a row of the most steps, where the augmentation changes it. */
+static void new_copy(lra_loader *l)
+{
+    int64_t longest = 1;
+    for (int64_t i = 0; i < l->rows->n; i++) {
+        int64_t n = l->rows->start[i + 1] - l->rows->start[i];
+        if (n > longest) longest = n;
+    }
+    size_t numbers = (size_t)(longest * l->rows->width);
+    size_t targets = (size_t)((l->rows->step_targets ? longest : 1) * l->rows->n_targets);
+    if (l->rows->token) l->copy.token = lra_alloc_array(numbers, sizeof *l->copy.token);
+    if (l->rows->value) l->copy.value = lra_alloc_array(numbers, sizeof *l->copy.value);
+    if (targets) l->copy.target = lra_alloc_array(targets, sizeof *l->copy.target);
+}
+
+static void new_buffer(const lra_loader *l, lra_batch *b)
+{
+    const lra_task *t = l->data->task;
+    int64_t T = l->buckets.length[l->buckets.n - 1], B = l->batch;
+    b->n = t->goal == LRA_GOAL_PAIR ? 2 * B : B;
+    size_t steps = (size_t)(b->n * T);
+    if (t->channels) b->value = lra_alloc_array(steps * (size_t)t->channels, sizeof(float));
+    if (!t->channels || l->spec.levels) b->token = lra_alloc_array(steps, sizeof(int32_t));
+    b->length = lra_alloc_array((size_t)b->n, sizeof(int32_t));
+    b->label = lra_alloc_array(t->goal == LRA_GOAL_NEXT ? steps : (size_t)B, sizeof(int32_t));
+    size_t targets = (size_t)((t->goal == LRA_GOAL_STEPS ? B * T : B) * t->n_targets);
+    if (!targets) return;
+    b->target = lra_alloc_array(targets, sizeof(float));
+    b->asked = lra_alloc_array(targets, sizeof(float));
+}
+
+/* The rows that are used, in ascending order. */
+static void choose_rows(lra_loader *l)
+{
+    int64_t n = l->rows->n;
+    int64_t *order = lra_alloc_array((size_t)n + 1, sizeof *order);
+    l->n_rows = n;
+    l->all = lra_alloc_array((size_t)n + 1, sizeof *l->all);
+    for (int64_t i = 0; i < n; i++) l->all[i] = i;
+    if (l->spec.fraction > 0) {
+        bool *used = lra_alloc_array((size_t)n + 1, sizeof *used);
+        lra_split_numpy(SUBSET_SEED, n, order);
+        l->n_rows = 0;
+        for (int64_t i = 0; i < (int64_t)floor(l->spec.fraction * (double)n); i++)
+            used[order[i]] = true;
+        for (int64_t i = 0; i < n; i++)
+            if (used[i]) l->all[l->n_rows++] = i;
+        lra_free(used);
+    }
+    lra_free(order);
+}
+
+lra_loader *lra_loader_new(const lra_loader_spec *s)
 {
     lra_loader *l = lra_alloc(sizeof *l);
-    l->task = task, l->rows = rows, l->buckets = *buckets, l->batch = batch;
-    l->seed = seed, l->training = training, l->augment = augment && task->augment;
-    l->n_batches = training ? rows->n / batch : (rows->n + batch - 1) / batch;
-    int64_t longest = buckets->length[buckets->n - 1];
-    int64_t all = l->n_batches * batch > rows->n ? l->n_batches * batch : rows->n;
+    l->spec = *s, l->data = s->data, l->rows = &s->data->split[s->split];
+    l->buckets = *s->buckets, l->batch = s->batch;
+    l->spec.augment = s->augment && s->data->task->augment;
+    choose_rows(l);
+    l->n_batches = lra_loader_is_stream(l) ? lra_stream_batches(l)
+                   : s->training           ? l->n_rows / s->batch
+                                           : (l->n_rows + s->batch - 1) / s->batch;
+    int64_t all = l->n_batches * s->batch > l->n_rows ? l->n_batches * s->batch : l->n_rows;
     l->order = lra_alloc_array((size_t)all + 1, sizeof *l->order);
-    for (int k = 0; k < 2; k++) {
-        if (task->level_scale != 0)
-            l->buffer[k].value = lra_alloc_array((size_t)(batch * longest), sizeof(float));
-        else
-            l->buffer[k].token = lra_alloc_array((size_t)(batch * longest), sizeof(int32_t));
-        l->buffer[k].length = lra_alloc_array((size_t)batch, sizeof(int32_t));
-        l->buffer[k].label = lra_alloc_array((size_t)batch, sizeof(int32_t));
-    }
-    l->large = training && batch * longest >= LARGE;
+    l->shift = lra_alloc_array((size_t)s->batch, sizeof *l->shift);
+    for (int k = 0; k < 2; k++) new_buffer(l, &l->buffer[k]);
+    if (l->spec.augment) new_copy(l);
+    l->large = s->training && s->batch * l->buckets.length[l->buckets.n - 1] >= LARGE;
     l->ahead = -1;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
-    l->row = lra_alloc_array((size_t)longest, sizeof *l->row);
     lra_loader_epoch(l, 0);
     return l;
 }
@@ -132,15 +116,26 @@ void lra_loader_free(lra_loader *l)
     stop_helper(l);
     pthread_cond_destroy(&l->changed);
     pthread_mutex_destroy(&l->lock);
+    lra_free(l->all);
     lra_free(l->order);
+    lra_free(l->shift);
     for (int k = 0; k < 2; k++) {
         lra_free(l->buffer[k].token);
         lra_free(l->buffer[k].value);
         lra_free(l->buffer[k].length);
         lra_free(l->buffer[k].label);
+        lra_free(l->buffer[k].target);
+        lra_free(l->buffer[k].asked);
     }
-    lra_free(l->row);
+    lra_free(l->copy.token);
+    lra_free(l->copy.value);
+    lra_free(l->copy.target);
     lra_free(l);
+}
+
+int64_t lra_loader_rows(const lra_loader *l)
+{
+    return lra_loader_is_stream(l) ? lra_stream_windows(l) : l->n_rows;
 }
 
 int64_t lra_loader_batches(const lra_loader *l)
@@ -153,7 +148,7 @@ static void sort_rows(lra_loader *l, int64_t from, int64_t n)
 {
     keyed *k = lra_alloc_array((size_t)n + 1, sizeof *k);
     for (int64_t i = 0; i < n; i++)
-        k[i] = (keyed){length_of(l, l->order[from + i]), l->order[from + i]};
+        k[i] = (keyed){lra_row_length(l->rows, l->order[from + i]), l->order[from + i]};
     qsort(k, (size_t)n, sizeof *k, by_length);
     for (int64_t i = 0; i < n; i++) l->order[from + i] = k[i].row;
     lra_free(k);
@@ -175,17 +170,21 @@ static void shuffle_batches(lra_loader *l, lra_rng *rng)
 
 void lra_loader_epoch(lra_loader *l, int64_t epoch)
 {
-    int64_t n = l->rows->n, window = WINDOW * l->batch;
+    int64_t n = l->n_rows, window = WINDOW * l->batch;
     wait_for_helper(l);
     l->ahead = -1;
     l->epoch = epoch;
-    for (int64_t i = 0; i < n; i++) l->order[i] = i;
+    if (lra_loader_is_stream(l)) {
+        lra_stream_epoch(l);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) l->order[i] = l->all[i];
     for (int64_t i = n; i < l->n_batches * l->batch; i++) l->order[i] = -1;
-    if (!l->training) {
+    if (!l->spec.training) {
         sort_rows(l, 0, n);
         return;
     }
-    lra_rng rng = lra_rng_new(l->seed, ORDER_STREAM, (uint64_t)epoch);
+    lra_rng rng = lra_rng_new(l->spec.seed, ORDER_STREAM, (uint64_t)epoch);
     for (int64_t i = n - 1; i > 0; i--) {
         int64_t other = lra_rng_below(&rng, (uint32_t)i + 1), row = l->order[i];
         l->order[i] = l->order[other];
@@ -197,52 +196,12 @@ void lra_loader_epoch(lra_loader *l, int64_t epoch)
     shuffle_batches(l, &rng);
 }
 
-static int bucket_of(const lra_loader *l, const int64_t *rows)
-{
-    int64_t longest = 1;
-    for (int64_t i = 0; i < l->batch; i++)
-        if (rows[i] >= 0 && length_of(l, rows[i]) > longest) longest = length_of(l, rows[i]);
-    int b = 0;
-    while (l->buckets.length[b] < longest) b++;
-    return b;
-}
-
-/* The tokens of a row, augmented; l->row holds them when they were changed. */
-static const uint16_t *tokens_of(lra_loader *l, int64_t row, int64_t n)
-{
-    const uint16_t *from = l->rows->token + l->rows->start[row];
-    if (!l->augment) return from;
-    uint64_t index = (uint64_t)l->epoch * (uint64_t)l->rows->n + (uint64_t)row;
-    lra_rng rng = lra_rng_new(l->seed, AUGMENT_STREAM, index);
-    memcpy(l->row, from, (size_t)n * sizeof *from);
-    l->task->augment(&rng, l->row, n);
-    return l->row;
-}
-
-static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t row, int64_t T)
-{
-    int64_t n = row < 0 ? 0 : length_of(l, row);
-    const uint16_t *from = row < 0 ? NULL : tokens_of(l, row, n);
-    if (b->value) {
-        float *to = b->value + i * T, scale = (float)l->task->level_scale;
-        float shift = (float)l->task->level_shift;
-        for (int64_t t = 0; t < n; t++) to[t] = scale * (float)from[t] + shift;
-        memset(to + n, 0, (size_t)(T - n) * sizeof *to);
-    } else {
-        int32_t *to = b->token + i * T;
-        for (int64_t t = 0; t < n; t++) to[t] = from[t];
-        memset(to + n, 0, (size_t)(T - n) * sizeof *to);
-    }
-    b->length[i] = row < 0 ? 1 : (int32_t)n;
-    b->label[i] = row < 0 ? -1 : l->rows->label[row];
-}
-
 static void fill(lra_loader *l, lra_batch *b, int64_t i)
 {
-    b->row = l->order + i * l->batch;
-    b->bucket = bucket_of(l, b->row);
-    for (int64_t k = 0; k < l->batch; k++)
-        put_row(l, b, k, b->row[k], l->buckets.length[b->bucket]);
+    if (lra_loader_is_stream(l))
+        lra_stream_fill(l, b, i);
+    else
+        lra_loader_fill(l, b, i);
 }
 
 /* ---- the helper fills the other buffer while a step runs; what a batch holds does not depend on it --- */
@@ -321,11 +280,14 @@ const lra_batch *lra_loader_get(lra_loader *l, int64_t i)
 double lra_loader_padding(const lra_loader *l)
 {
     double real = 0, padded = 0;
+    if (lra_loader_is_stream(l)) return 0;
     for (int64_t i = 0; i < l->n_batches; i++) {
         const int64_t *rows = l->order + i * l->batch;
-        padded += (double)(l->batch * l->buckets.length[bucket_of(l, rows)]);
+        int64_t T = l->buckets.length[lra_loader_bucket(l, rows)];
+        padded += (double)(l->buffer[0].n * T);
         for (int64_t k = 0; k < l->batch; k++)
-            if (rows[k] >= 0) real += (double)length_of(l, rows[k]);
+            if (rows[k] >= 0)
+                real += (double)(l->rows->start[rows[k] + 1] - l->rows->start[rows[k]]);
     }
     return padded > 0 ? 1 - real / padded : 0;
 }

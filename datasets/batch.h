@@ -20,28 +20,44 @@ typedef struct {
 lra_buckets lra_buckets_find(const lra_dataset *d);
 
 typedef struct lra_loader lra_loader;
-/* training: shuffled, the incomplete last batch is dropped; otherwise in order of length, and the last
- * batch is filled up with rows of label -1.  augment: the task's augmentation, keyed (seed, epoch, row). */
-lra_loader *lra_loader_new(const lra_task *task, const lra_sequences *rows,
-                           const lra_buckets *buckets, int64_t batch, uint64_t seed, bool training,
-                           bool augment);
+typedef struct {
+    const lra_dataset *data;
+    int split;
+    const lra_buckets *buckets;
+    int64_t batch;
+    uint64_t seed;
+    /* Shuffled, and the incomplete last batch is dropped; otherwise in order of length, and the last batch is
+     * filled up with rows of label -1.  Streams: see stream.c. */
+    bool training;
+    bool augment; /* the task's augmentation, keyed (seed, epoch, row) */
+    bool levels;  /* also give the tokens of tasks whose models see values of one number a step */
+    double fraction; /* of the rows, the first of numpy's permutation with seed 42; 0: all */
+} lra_loader_spec;
+lra_loader *lra_loader_new(const lra_loader_spec *s);
 void lra_loader_free(lra_loader *l);             /* Nullable: l */
 int64_t lra_loader_batches(const lra_loader *l); /* per epoch */
+int64_t lra_loader_rows(const lra_loader *l);    /* per epoch, of the split; streams: windows */
 void lra_loader_epoch(lra_loader *l, int64_t epoch);
 
-/* One batch: tokens, or values of tasks with levels, (B, length of its bucket) with pad 0; length (B), label (B),
- * row (B) or -1. */
+/* One batch of n sequences, padded with 0 to the length T of its bucket.  n is the batch size B, or 2 B for pairs:
+ * all first documents, then all second ones. */
 typedef struct {
     int bucket;
-    int32_t *token; /* NULL: values */
-    float *value;   /* NULL: tokens */
-    int32_t *length, *label;
-    int64_t *row;
+    int64_t n;
+    int32_t *token;  /* (n,T); NULL: models see values, and levels were not asked for */
+    float *value;    /* (n,T,channels); NULL: models see tokens */
+    int32_t *length; /* (n) */
+    int32_t *
+        label; /* (B), -1: no row.  LRA_GOAL_NEXT: (B,T) the token that follows, -1: none is asked */
+    /* LRA_GOAL_VALUE: (B,targets), LRA_GOAL_STEPS: (B,T,targets); 0 where nothing is asked. */
+    float *target;
+    float *asked; /* the same shape; 1 where a target counts, else 0 */
+    int64_t *row; /* (B) or -1; LRA_GOAL_NEXT: windows */
 } lra_batch;
 /* The i-th batch of the epoch; valid until the next call.  A training loader makes the next large one
  * meanwhile, in a thread of its own. */
 const lra_batch *lra_loader_get(lra_loader *l, int64_t i);
-/* Share of tokens of the epoch that are padding. */
+/* Share of steps of the epoch that are padding. */
 double lra_loader_padding(const lra_loader *l);
 
 #endif

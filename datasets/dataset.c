@@ -1,5 +1,5 @@
-/* Prepared data: the registry, the cache, and rows that grow. */
-#include "datasets/dataset.h"
+/* Prepared data: the registry, finding and opening. */
+#include "datasets/cache.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -55,216 +55,35 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
     return c;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
-
-void lra_sequences_add(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label)
-{
-    if (r->n == r->row_capacity) {
-        r->row_capacity = r->row_capacity ? 2 * r->row_capacity : 1024;
-        r->start = lra_resize(r->start, (size_t)(r->row_capacity + 1) * sizeof *r->start);
-        r->label = lra_resize(r->label, (size_t)r->row_capacity * sizeof *r->label);
-        r->start[0] = 0;
-    }
-    int64_t used = r->start[r->n];
-    if (used + n > r->token_capacity) {
-        r->token_capacity = 2 * (used + n) + 4096;
-        r->token = lra_resize(r->token, (size_t)r->token_capacity * sizeof *r->token);
-    }
-    memcpy(r->token + used, token, (size_t)n * sizeof *token);
-    r->label[r->n] = label;
-    r->start[++r->n] = used + n;
-}
-
-uint16_t *lra_sequences_extend(lra_sequences *r, int64_t n, int64_t length, lra_err *e)
-{
-    int64_t rows = r->n + n, used = r->n ? r->start[r->n] : 0, tokens = used + n * length;
-    double needed = (double)(n * length) * sizeof *r->token, free = lra_memory_free();
-    char text[2][32];
-    if (free > 0 && needed > free) {
-        lra_fail(e, "%lld rows of %lld need %s, %s free", (long long)n, (long long)length,
-                 lra_size_text(text[0], needed), lra_size_text(text[1], free));
-        return NULL;
-    }
-    r->start = lra_resize(r->start, (size_t)(rows + 1) * sizeof *r->start);
-    r->label = lra_resize(r->label, (size_t)rows * sizeof *r->label);
-    r->token = lra_resize(r->token, (size_t)tokens * sizeof *r->token);
-    r->row_capacity = rows, r->token_capacity = tokens;
-    r->start[0] = 0;
-    for (int64_t i = r->n; i < rows; i++) r->start[i + 1] = r->start[i] + length;
-    r->n = rows;
-    return r->token + used;
-}
-
-void lra_sequences_free(lra_sequences *r)
-{
-    lra_free(r->start);
-    lra_free(r->token);
-    lra_free(r->label);
-    *r = (lra_sequences){0};
-}
-
-double lra_sequences_majority(const lra_sequences *r, int n_classes, int32_t *label)
-{
-    int64_t *count = lra_alloc_array((size_t)n_classes, sizeof *count);
-    for (int64_t i = 0; i < r->n; i++) count[r->label[i]]++;
-    *label = 0;
-    for (int k = 1; k < n_classes; k++)
-        if (count[k] > count[*label]) *label = k;
-    double share = r->n ? (double)count[*label] / (double)r->n : 0;
-    lra_free(count);
-    return share;
-}
-
-static void fingerprint(lra_dataset *d)
-{
-    uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};
-    for (int s = 0; s < LRA_N_SPLITS; s++) {
-        const lra_sequences *r = &d->split[s];
-        if (r->n == 0) continue;
-        parts[1 + 3 * s] = lra_hash64(r->start, (size_t)(r->n + 1) * sizeof *r->start);
-        parts[2 + 3 * s] = lra_hash64(r->token, (size_t)r->start[r->n] * sizeof *r->token);
-        parts[3 + 3 * s] = lra_hash64(r->label, (size_t)r->n * sizeof *r->label);
-    }
-    snprintf(d->fingerprint, sizeof d->fingerprint, "%016" PRIx64, lra_hash64(parts, sizeof parts));
-}
-
-/* ---- the cache ------------------------------------------------------------------------------------ */
-
-static int write_split(lra_h5 *f, int s, const lra_sequences *r, lra_err *e)
-{
-    static const int64_t none;
-    const char *names[] = {"start", "token", "label"};
-    const lra_h5_type types[] = {LRA_H5_I64, LRA_H5_U16, LRA_H5_I32};
-    const void *data[] = {r->n ? r->start : &none, r->token, r->label};
-    int64_t n[] = {r->n + 1, r->n ? r->start[r->n] : 0, r->n};
-    int rc = 0;
-    for (int i = 0; i < 3 && rc == 0; i++) {
-        char *path = lra_format("/%s/%s", lra_split_names[s], names[i]);
-        rc = lra_h5_put(f, path, types[i], 1, &n[i], data[i], e);
-        lra_free(path);
-    }
-    return rc;
-}
-
-static int write_cache(const lra_dataset *d, const char *path, lra_err *e)
-{
-    lra_h5 *f = lra_h5_create(path, "data", e);
-    if (!f) return LRA_FAILED;
-    char *lines = lra_config_lines(d->config);
-    int rc = lra_h5_put_text(f, "/config", lines, e);
-    lra_free(lines);
-    if (rc == 0) rc = lra_h5_set_text(f, "/", "task", d->task->name, e);
-    if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", d->fingerprint, e);
-    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = write_split(f, s, &d->split[s], e);
-    if (rc == 0) return lra_h5_commit(f, e);
-    lra_h5_close(f);
-    return rc;
-}
-
-static int read_array(lra_h5 *f, const char *path, lra_h5_type type, size_t size, void **data,
-                      int64_t *n, lra_err *e)
-{
-    lra_h5_info info;
-    if (lra_h5_find(f, path, &info, e) != 0) return LRA_FAILED;
-    if (info.rank != 1 || info.type != type || info.n > (int64_t)1 << 36)
-        return lra_fail(e, "'%s' is not a list of the expected type and of sensible length", path);
-    *data = lra_try_array(info.n + 1, size, path, e);
-    if (!*data) return LRA_FAILED;
-    *n = info.n;
-    return lra_h5_get(f, path, type, 1, info.dims, *data, e);
-}
-
-static int check_rows(const lra_sequences *r, const lra_task *t, int64_t n_tokens, lra_err *e)
-{
-    bool ok = r->start[0] == 0 && r->start[r->n] == n_tokens;
-    for (int64_t i = 0; i < r->n && ok; i++)
-        ok = r->start[i] < r->start[i + 1] && r->label[i] >= 0 && r->label[i] < t->n_classes;
-    for (int64_t i = 0; i < n_tokens && ok; i++) ok = r->token[i] < t->vocab;
-    return ok ? 0 : lra_fail(e, "rows, tokens and labels do not fit together");
-}
-
-static int read_split(lra_h5 *f, int s, lra_dataset *d, lra_err *e)
-{
-    lra_sequences *r = &d->split[s];
-    int64_t n_start = 0, n_tokens = 0;
-    void *start = NULL, *token = NULL, *label = NULL;
-    char path[3][32];
-    snprintf(path[0], sizeof path[0], "/%s/start", lra_split_names[s]);
-    snprintf(path[1], sizeof path[1], "/%s/token", lra_split_names[s]);
-    snprintf(path[2], sizeof path[2], "/%s/label", lra_split_names[s]);
-    int rc = read_array(f, path[0], LRA_H5_I64, sizeof *r->start, &start, &n_start, e);
-    if (rc == 0) rc = read_array(f, path[1], LRA_H5_U16, sizeof *r->token, &token, &n_tokens, e);
-    if (rc == 0) rc = read_array(f, path[2], LRA_H5_I32, sizeof *r->label, &label, &r->n, e);
-    r->start = start, r->token = token, r->label = label;
-    if (rc == 0 && n_start != r->n + 1)
-        rc = lra_fail(e, "%lld starts for %lld rows", (long long)n_start, (long long)r->n);
-    if (rc == 0) rc = check_rows(r, d->task, n_tokens, e);
-    return rc;
-}
-
-/* The file of another task or of other parameters may have been copied here. */
-static int check_origin(const lra_dataset *d, lra_h5 *f, lra_err *e)
-{
-    char *task = lra_h5_attr_text(f, "/", "task", e);
-    char *config = task ? lra_h5_get_text(f, "/config", e) : NULL;
-    char *wanted = lra_config_lines(d->config);
-    int rc = config ? 0 : LRA_FAILED;
-    if (rc == 0 && strcmp(task, d->task->name) != 0)
-        rc = lra_fail(e, "it holds '%s', expected '%s'", task, d->task->name);
-    if (rc == 0 && strcmp(config, wanted) != 0)
-        rc = lra_fail(e, "it was made with other parameters than its name says");
-    lra_free(task);
-    lra_free(config);
-    lra_free(wanted);
-    return rc;
-}
-
-static int read_parts(lra_dataset *d, const char *path, lra_err *e)
-{
-    lra_h5 *f = lra_h5_open(path, "data", e);
-    if (!f) return LRA_FAILED;
-    char *stored = lra_h5_attr_text(f, "/", "fingerprint", e);
-    int rc = stored ? check_origin(d, f, e) : LRA_FAILED;
-    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = read_split(f, s, d, e);
-    if (rc == 0) fingerprint(d);
-    if (rc == 0 && strcmp(stored, d->fingerprint) != 0)
-        rc = lra_fail(e, "fingerprint is %s, stored is %s", d->fingerprint, stored);
-    lra_free(stored);
-    lra_h5_close(f);
-    return rc;
-}
-
-static int read_cache(lra_dataset *d, const char *path, lra_err *e)
-{
-    if (read_parts(d, path, e) == 0) return 0;
-    return lra_fail_in(e, "cannot use '%s' (remove it to make it anew)", path);
-}
-
 /* ---- open ----------------------------------------------------------------------------------------- */
 
 static int make_cache(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
                       lra_err *e)
 {
     double start = lra_now();
-    int rc = data_dir ? d->task->import(c, data_dir, d->split, e) : d->task->make(c, d->split, e);
+    if (!data_dir && !d->task->make)
+        return lra_fail_usage(e, "task '%s' is not generated: --data-dir must name its files (%s)",
+                              d->task->name, d->task->source);
+    int rc = data_dir ? d->task->import(c, data_dir, d, e) : d->task->make(c, d->split, e);
     if (rc != 0) return rc;
-    fingerprint(d);
+    lra_cache_fingerprint(d);
     char text[32];
     lra_note("%s: %lld + %lld + %lld rows prepared in %s", d->task->name, (long long)d->split[0].n,
              (long long)d->split[1].n, (long long)d->split[2].n,
              lra_time_text(text, lra_now() - start));
-    return write_cache(d, path, e);
+    return lra_cache_write(d, path, e);
 }
 
 /* One process makes the file, another that comes meanwhile waits for it. */
 static int prepare(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
                    lra_err *e)
 {
-    if (lra_file_exists(path)) return read_cache(d, path, e);
+    if (lra_file_exists(path)) return lra_cache_read(d, path, e);
     char *lock_path = lra_format("%s.lock", path);
     int lock = lra_lock_wait(lock_path, e), rc = lock < 0 ? LRA_FAILED : 0;
     if (rc == 0)
-        rc = lra_file_exists(path) ? read_cache(d, path, e) : make_cache(d, c, path, data_dir, e);
+        rc = lra_file_exists(path) ? lra_cache_read(d, path, e)
+                                   : make_cache(d, c, path, data_dir, e);
     if (lock >= 0) lra_file_remove(lock_path, NULL);
     lra_unlock(lock);
     lra_free(lock_path);
@@ -302,20 +121,52 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
-static void find_max_length(lra_dataset *d)
+/* What follows from the rows and is not stored. */
+static void complete(lra_dataset *d)
 {
+    const lra_task *t = d->task;
+    int64_t longest = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++)
         for (int64_t i = 0; i < d->split[s].n; i++) {
-            int64_t n = d->split[s].start[i + 1] - d->split[s].start[i];
-            if (n > d->max_length) d->max_length = n;
+            lra_row row = lra_sequences_row(&d->split[s], i);
+            int64_t document = row.n - row.middle > row.middle ? row.n - row.middle : row.middle;
+            if (row.n > longest) longest = row.n;
+            if (document > d->max_length) d->max_length = document;
         }
+    if (t->goal == LRA_GOAL_NEXT) d->max_length = lra_config_int(d->config, "context");
+    if (t->channels == 0 || t->values) return;
+    int64_t n = longest * d->split[LRA_TRAIN_SPLIT].width;
+    d->scale = lra_alloc_array((size_t)n + 1, sizeof *d->scale);
+    d->shift = lra_alloc_array((size_t)n + 1, sizeof *d->shift);
+    for (int64_t j = 0; j < n; j++)
+        d->scale[j] = (float)t->level_scale, d->shift[j] = (float)t->level_shift;
+    if (t->levels) t->levels(d, d->scale, d->shift);
+}
+
+static lra_dataset *dataset_new(const lra_task *t)
+{
+    lra_dataset *d = lra_alloc(sizeof *d);
+    d->task = t, d->vocab = t->vocab;
+    return d;
+}
+
+lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e)
+{
+    lra_dataset *d = dataset_new(t);
+    d->config = lra_config_copy(c);
+    if (t->make(c, d->split, e) == 0) {
+        lra_cache_fingerprint(d);
+        complete(d);
+        return d;
+    }
+    lra_dataset_free(d);
+    return NULL;
 }
 
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e)
 {
-    lra_dataset *d = lra_alloc(sizeof *d);
-    d->task = t;
+    lra_dataset *d = dataset_new(t);
     char hash[17], *folder = lra_format("%s/data", out), *path = NULL;
     int rc = name_data(d, c, data_dir, e);
     if (rc == 0) rc = lra_folder_make(folder, e);
@@ -327,7 +178,7 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
     lra_free(folder);
     lra_free(path);
     if (rc == 0) {
-        find_max_length(d);
+        complete(d);
         return d;
     }
     lra_dataset_free(d);
@@ -357,10 +208,10 @@ static lra_dataset *read_found(const char *path, const lra_task *t, const char *
     lra_err e;
     lra_config *config = config_of(path, t, fingerprint);
     if (!config) return NULL;
-    lra_dataset *d = lra_alloc(sizeof *d);
-    d->task = t, d->config = config;
-    if (read_parts(d, path, &e) == 0) {
-        find_max_length(d);
+    lra_dataset *d = dataset_new(t);
+    d->config = config;
+    if (lra_cache_read(d, path, &e) == 0) {
+        complete(d);
         return d;
     }
     lra_dataset_free(d);
@@ -409,5 +260,8 @@ void lra_dataset_free(lra_dataset *d)
     if (!d) return;
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d->split[s]);
     lra_config_free(d->config);
+    lra_free(d->words);
+    lra_free(d->scale);
+    lra_free(d->shift);
     lra_free(d);
 }

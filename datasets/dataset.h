@@ -12,14 +12,43 @@
 enum { LRA_TRAIN_SPLIT, LRA_VAL_SPLIT, LRA_TEST_SPLIT, LRA_N_SPLITS };
 extern const char *const lra_split_names[LRA_N_SPLITS]; /* "train" "val" "test" */
 
-/* Sequences of tokens, one behind the other: row i is token[start[i] .. start[i+1]-1]. */
+/* Rows of steps, one behind the other: row i has the steps start[i] .. start[i+1]-1.  A step is `width` numbers:
+ * words of a vocabulary or levels (token), or real numbers (value). */
 typedef struct {
     int64_t n;
-    int64_t *start; /* (n+1) */
-    uint16_t *token;
-    int32_t *label; /* (n) */
-    int64_t row_capacity, token_capacity;
+    int64_t *start;  /* (n+1) */
+    int width;       /* numbers a step; 0: no row yet */
+    uint16_t *token; /* (steps, width); NULL: value */
+    float *value;    /* (steps, width); NULL: token */
+    int32_t *label;  /* (n); 0 where a task has no classes */
+    /* LRA_GOAL_VALUE: (n, n_targets).  LRA_GOAL_STEPS: (steps, n_targets), NAN where nothing is asked. */
+    float *target;
+    int n_targets; /* 0: target is NULL */
+    bool step_targets;
+    int64_t *middle; /* LRA_GOAL_PAIR: (n) steps of the first document.  NULL: rows are not pairs */
+    int64_t row_capacity, step_capacity;
 } lra_sequences;
+
+/* One row of them; who owns the arrays says who made it. */
+typedef struct {
+    int64_t n; /* steps */
+    int width, n_targets;
+    bool step_targets;
+    uint16_t *token; /* (n, width); NULL: value */
+    float *value;    /* (n, width); NULL: token */
+    int32_t label;
+    float *target;  /* (n_targets) or (n, n_targets); NULL: none */
+    int64_t middle; /* 0: no pair */
+} lra_row;
+
+/* What is learned about a row. */
+typedef enum {
+    LRA_GOAL_CLASS, /* its label: accuracy */
+    LRA_GOAL_PAIR,  /* the label of two documents: accuracy */
+    LRA_GOAL_VALUE, /* real numbers: root mean squared error, R2 */
+    LRA_GOAL_STEPS, /* real numbers at steps: R2 */
+    LRA_GOAL_NEXT /* the token that follows; a split is one long row: bits per token, perplexity */
+} lra_goal;
 
 /* What a check of official files found: names and numbers, in order. */
 enum { LRA_MAX_FACTS = 64 };
@@ -34,17 +63,34 @@ typedef struct {
     const lra_task *task;
     lra_config *config; /* parameters of the generator, or of the import */
     lra_sequences split[LRA_N_SPLITS];
-    int64_t max_length;
-    char fingerprint[17]; /* xxh3-64 of all tokens and labels */
+    int64_t
+        max_length; /* steps a model must hold: of a document of a pair; of a window of a stream */
+    char fingerprint[17]; /* xxh3-64 of all rows */
+    /* The task's, unless an import found its own vocabulary. */
+    int vocab;
+    char *words; /* that vocabulary, a line each, '\n' and '\\' escaped.  NULL: none */
+    /* Tasks with real inputs but no values(): a model sees scale[j] x[j] + shift[j], j counting all numbers of a
+     * row.  (longest row, width) */
+    float *scale, *shift;
 } lra_dataset;
 
 struct lra_task {
     const char *name, *summary;
-    int n_classes, vocab;
+    const char *source; /* the official files and who publishes them.  Nullable: generated */
+    lra_goal goal;
+    int n_classes, n_targets;
+    int vocab; /* ids or levels below this; 0: rows hold values.  More than 65,536: a step is (low, high) halves */
+    int first_word, mask; /* ids below first_word are special, and so is mask (0: there is none) */
     const char *const *token_names; /* (vocab).  Nullable */
     bool image;                     /* rows are square images, row by row */
-    /* Models see level_scale token + level_shift, a real number a step; 0: tokens are words of a table. */
+    /* What models see at a step: 0: a word of a table; else this many real numbers, by default
+     * level_scale x + level_shift of each number of the row. */
+    int channels;
     double level_scale, level_shift;
+    /* Another scale and shift, fitted on the training split.  Nullable. */
+    void (*levels)(const lra_dataset *d, float *scale, float *shift);
+    /* The (n, channels) numbers of a row where they are more than that.  Nullable. */
+    void (*values)(const lra_dataset *d, const lra_row *row, float *out);
     const char *defaults; /* parameters as for lra_config_parse(): the paper's */
     /* Parameters that a preset changes; NULL: no such preset of this task (paper: it changes nothing). */
     const char *quick, *small, *paper;
@@ -53,16 +99,16 @@ struct lra_task {
     /* Changes the parameters so that make() gives n rows in all.  Nullable: train, val, test are divided as
      * they were. */
     void (*resize)(lra_config *c, int64_t n);
-    /* Fills the splits; rows are distinct across them and depend on the parameters alone. */
+    /* Fills the splits; rows are distinct across them and depend on the parameters alone.  Nullable: the task is
+     * only imported, and source says from where. */
     int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
     /* The same from the official files in a folder; import_hash: xxh3-64 of their bytes.  import_keys: the
      * parameters that say what is imported ("level size"); Nullable: none. */
     const char *import_keys;
-    int (*import)(const lra_config *c, const char *folder, lra_sequences split[LRA_N_SPLITS],
-                  lra_err *e);
+    int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
     int (*import_hash)(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
-    void (*augment)(lra_rng *rng, uint16_t *token, int64_t n);
+    void (*augment)(const lra_dataset *d, lra_rng *rng, lra_row *row);
     /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns; returns
      * its name, NULL after the last. */
     const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
@@ -85,7 +131,7 @@ struct lra_task {
      * when labels do not fit.  Nullable. */
     int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
     /* Draws a row for people.  Nullable. */
-    void (*show)(const uint16_t *token, int64_t n, FILE *out);
+    void (*show)(const lra_row *row, FILE *out);
 };
 
 #define LRA_TASK(name) extern const lra_task lra_task_##name;
@@ -104,6 +150,8 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
 /* Prepared data below OUT/data with this fingerprint, imported or generated; NULL without a message when
  * there are none. */
 lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fingerprint);
+/* Generated data that are kept nowhere. */
+lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
 /* Pixels in a row of the task's images, 0: no images. */
@@ -111,11 +159,14 @@ int64_t lra_dataset_grid(const lra_dataset *d);
 /* Adds "name value"; the name as for printf. */
 void lra_facts_add(lra_facts *f, double value, const char *name, ...) LRA_PRINTF(3, 4);
 
-/* Growing rows. */
+/* Row i; points into r. */
+lra_row lra_sequences_row(const lra_sequences *r, int64_t i);
+/* Growing rows; all rows of a split are of one kind. */
 /* n rows of equal length more, whose tokens and labels the caller fills: tokens from the result on, labels from
  * r->label[r->n - n] on.  NULL with a message when they do not fit into memory. */
-uint16_t *lra_sequences_extend(lra_sequences *r, int64_t n, int64_t length, lra_err *e);
-void lra_sequences_add(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label);
+uint16_t *lra_sequences_extend(lra_sequences *r, int64_t n, int64_t length, int width, lra_err *e);
+void lra_sequences_add(lra_sequences *r, const lra_row *row);
+void lra_sequences_add_tokens(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label);
 void lra_sequences_free(lra_sequences *r);
 /* Share of the most frequent label, and that label. */
 double lra_sequences_majority(const lra_sequences *r, int n_classes, int32_t *label);

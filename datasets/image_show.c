@@ -3,8 +3,10 @@
 
 enum { WIDEST = 64 };
 
-void lra_image_show(const uint16_t *pixel, int64_t n, FILE *out)
+void lra_image_show(const lra_row *image, FILE *out)
 {
+    const uint16_t *pixel = image->token;
+    int64_t n = image->n;
     static const char ink[] = " .:-=+*#%@";
     enum { LEVELS = sizeof ink - 1 };
     int64_t side = 0;

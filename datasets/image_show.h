@@ -2,11 +2,10 @@
 #ifndef LRA_DATASETS_IMAGE_SHOW_H
 #define LRA_DATASETS_IMAGE_SHOW_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include "datasets/dataset.h"
 
 /* Draws a square image of n grey levels 0..255, two characters a pixel, darker where there is nothing; images wider
  * than 64 pixels are reduced to the brightest pixel of every block. */
-void lra_image_show(const uint16_t *pixel, int64_t n, FILE *out);
+void lra_image_show(const lra_row *image, FILE *out);
 
 #endif

@@ -103,7 +103,7 @@ static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t 
             if (!fresh) continue;
             int label = lra_listops_value(row, length[i], LISTOPS_WHOLE, false, e);
             row[length[i]] = LISTOPS_EOS;
-            lra_sequences_add(&split[at], row, length[i] + 1, label);
+            lra_sequences_add_tokens(&split[at], row, length[i] + 1, label);
         }
         index += BLOCK;
     }
@@ -155,15 +155,14 @@ static char *file_of(const char *folder, int split)
     return lra_format("%s/%s", folder, file_names[split]);
 }
 
-static int import(const lra_config *c, const char *folder, lra_sequences split[LRA_N_SPLITS],
-                  lra_err *e)
+static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)
 {
     (void)c;
     char *found = lra_listops_folder(folder, e);
     int rc = found ? 0 : LRA_FAILED;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
         char *path = file_of(found, s);
-        rc = lra_listops_read(path, true, &split[s], e);
+        rc = lra_listops_read(path, true, &d->split[s], e);
         lra_free(path);
     }
     lra_free(found);
@@ -212,6 +211,17 @@ static int group(const uint16_t *token, int64_t n)
 {
     (void)n;
     return lra_listops_root(token);
+}
+
+static void shuffle(const lra_dataset *d, lra_rng *rng, lra_row *row)
+{
+    (void)d;
+    lra_listops_shuffle(rng, row->token, row->n);
+}
+
+static void show(const lra_row *row, FILE *out)
+{
+    lra_listops_show(row->token, row->n, out);
 }
 
 /* ---- baselines -------------------------------------------------------------------------------------- */
@@ -268,6 +278,7 @@ const lra_task lra_task_listops = {
     .summary = "nested list operations (MIN MAX MED SM), ten classes",
     .n_classes = 10,
     .vocab = LISTOPS_VOCAB,
+    .first_word = LISTOPS_CLOSE,
     .token_names = lra_listops_tokens,
     .defaults = "max-depth=10 max-args=10 min-length=500 max-length=2000 op=0.25 root=any "
                 "train=96000 val=2000 test=2000 data-seed=0",
@@ -278,7 +289,7 @@ const lra_task lra_task_listops = {
     .validate = validate,
     .make = make,
     .import = import,
-    .augment = lra_listops_shuffle,
+    .augment = shuffle,
     .baseline = baseline,
     .import_hash = import_hash,
     .n_groups = LISTOPS_OPS + 1,
@@ -287,5 +298,5 @@ const lra_task lra_task_listops = {
     .write = write_files,
     .check = check_file,
     .file_names = file_names,
-    .show = lra_listops_show,
+    .show = show,
 };

@@ -95,7 +95,7 @@ static int read_line(reader *r, const char *text, size_t n, lra_sequences *out, 
         return lra_fail(e, "'%s' line %lld: label is %d, the expression is %d", r->name,
                         (long long)r->line, label, value);
     r->token[count++] = LISTOPS_EOS;
-    lra_sequences_add(out, r->token, count, label);
+    lra_sequences_add_tokens(out, r->token, count, label);
     return 0;
 }
 

@@ -63,7 +63,7 @@ static int draw(const lra_pathfinder *g, uint64_t seed, const int64_t *order, in
                 lra_sequences *to, lra_err *e)
 {
     int64_t window = lra_pathfinder_size_of(g)->window, pixels = window * window;
-    uint16_t *token = lra_sequences_extend(to, n, pixels, e);
+    uint16_t *token = lra_sequences_extend(to, n, pixels, 1, e);
     int32_t *label = to->label + to->n - n;
     if (!token) return LRA_FAILED;
 #pragma omp parallel
@@ -161,7 +161,7 @@ static int import_level(const lra_pathfinder_spec *s, int level, const char *fol
     int64_t *order = rc == 0 ? order_of(set.n) : NULL;
     divide(set.n, part);
     for (int64_t at = 0, p = 0; p < (last ? LRA_N_SPLITS : 1) && rc == 0; at += part[p++]) {
-        uint16_t *token = lra_sequences_extend(&split[p], part[p], pixels, e);
+        uint16_t *token = lra_sequences_extend(&split[p], part[p], pixels, 1, e);
         rc = token ? 0 : LRA_FAILED;
         for (int64_t i = 0; i < part[p] && rc == 0; i++) {
             const uint8_t *pixel = set.pixel + order[at + i] * pixels;
@@ -175,13 +175,12 @@ static int import_level(const lra_pathfinder_spec *s, int level, const char *fol
     return rc;
 }
 
-static int import(const lra_config *c, const char *folder, lra_sequences split[LRA_N_SPLITS],
-                  lra_err *e)
+static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)
 {
     lra_pathfinder_spec s;
     int rc = lra_pathfinder_spec_read(c, &s, e);
     for (int k = 0; k < s.n_sets && rc == 0; k++)
-        rc = import_level(&s, s.set[k], folder, k == s.n_sets - 1, split, e);
+        rc = import_level(&s, s.set[k], folder, k == s.n_sets - 1, d->split, e);
     return rc;
 }
 
@@ -266,6 +265,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .n_classes = 2,                                                                            \
         .vocab = 256,                                                                              \
         .image = true,                                                                             \
+        .channels = 1,                                                                             \
         .level_scale = 2.0 / 255,                                                                  \
         .level_shift = -1,                                                                         \
         .defaults = "level=" level " size=32 images=200000 sets=one seeding=reference "            \

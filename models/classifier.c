@@ -12,7 +12,7 @@ static lra_tensor *embed(lra_classifier *k, const lra_config *c, const lra_head 
     lra_graph *g = k->graph;
     int64_t width = lra_config_int(c, "width");
     if (head->vocab == 0) {
-        k->values = lra_input(g, "values", lra_real(g), LRA_SHAPE(B, T, 1));
+        k->values = lra_input(g, "values", lra_real(g), LRA_SHAPE(B, T, head->channels));
         return lra_layer_linear(lra_cast(k->values, lra_elem(g)), "embed", width, LRA_ACT_NONE,
                                 NULL);
     }

@@ -1,6 +1,6 @@
 /* A classifier of sequences around any encoder:
  *   e = table[tokens], or values w + b;  h = encode(e);  p = pool(h);  logits = p W + b
- * Scopes: "embed/table" (V,D), or "embed/w" (1,D) and "embed/b" (D); "encoder/...", "features" (B,T,D), "head/w" (D,C), "head/b". */
+ * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "encoder/...", "features" (B,T,D), "head/w" (D,C), "head/b". */
 #ifndef LRA_MODELS_CLASSIFIER_H
 #define LRA_MODELS_CLASSIFIER_H
 
@@ -8,16 +8,17 @@
 #include "models/model.h"
 
 typedef struct {
-    int64_t vocab; /* 0: the input is one real number a step */
+    int64_t vocab; /* 0: the input is real numbers */
     int64_t classes;
     lra_pool_kind pool;
+    int64_t channels; /* real numbers a step; 0: tokens */
 } lra_head;
 
 /* The graph of one length bucket. */
 typedef struct {
     lra_graph *graph;
     lra_tensor *tokens; /* (B,T) int32; NULL: values */
-    lra_tensor *values; /* (B,T,1) real; NULL: tokens */
+    lra_tensor *values; /* (B,T,channels) real; NULL: tokens */
     lra_tensor *length; /* (B) int32 */
     lra_tensor *label;  /* (B) int32, -1: no example in this row */
     lra_tensor *logits; /* (B,C) */

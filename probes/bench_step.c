@@ -42,7 +42,7 @@ static int set_inputs(const bench *b, step *s, lra_err *e)
 
 static int open_step(bench *b, step *s, lra_err *e)
 {
-    lra_head head = {b->vocab, b->classes, LRA_POOL_MEAN};
+    lra_head head = {.vocab = b->vocab, .classes = b->classes, .pool = LRA_POOL_MEAN};
     lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
     *s = (step){
         .k = lra_classifier_build(b->type, LRA_TRAIN, b->model, b->config, &head, b->B, b->T)};
@@ -126,7 +126,7 @@ int bench_step(bench *b, lra_err *e)
 
 int bench_params(bench *b, lra_err *e)
 {
-    lra_head head = {b->vocab, b->classes, LRA_POOL_MEAN};
+    lra_head head = {.vocab = b->vocab, .classes = b->classes, .pool = LRA_POOL_MEAN};
     lra_classifier k = lra_classifier_build(b->type, LRA_EVAL, b->model, b->config, &head, 1, b->T);
     int rc = lra_graph_check(k.graph, e);
     int n = rc == 0 ? lra_graph_params(k.graph, NULL) : 0;

@@ -178,15 +178,15 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
         return lra_fail_usage(e, "row %" PRId64 " of %s, expected 1 to %" PRId64, row,
                               lra_split_names[s], r->n);
     if (!d->task->show) return lra_fail_usage(e, "rows of '%s' cannot be drawn", d->task->name);
-    const uint16_t *token = r->token + r->start[row - 1];
-    int64_t n = r->start[row] - r->start[row - 1], side = lra_dataset_grid(d);
+    lra_row drawn = lra_sequences_row(r, row - 1);
+    int64_t side = lra_dataset_grid(d);
     const char *png = lra_option_text(o, "png");
     if (png && !side)
         return lra_fail_usage(e, "rows of '%s' are no images: no --png", d->task->name);
-    if (png && write_png(png, token, side, e) != 0) return LRA_FAILED;
-    printf("%s row %" PRId64 ", %" PRId64 " tokens, label %d\n", lra_split_names[s], row, n,
+    if (png && write_png(png, drawn.token, side, e) != 0) return LRA_FAILED;
+    printf("%s row %" PRId64 ", %" PRId64 " steps, label %d\n", lra_split_names[s], row, drawn.n,
            (int)r->label[row - 1]);
-    d->task->show(token, n, stdout);
+    d->task->show(&drawn, stdout);
     return 0;
 }
 

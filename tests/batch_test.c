@@ -16,17 +16,20 @@ enum { B = 64 };
 static int make_data(void **state)
 {
     lra_err e;
-    lra_dataset *d = lra_alloc(sizeof *d);
     lra_config *c = lra_task_config(&lra_task_listops, "quick", &e);
     lra_config_set(c, "train", "9000");
     lra_config_set(c, "val", "100");
     lra_config_set(c, "test", "107");
-    d->task = &lra_task_listops;
-    d->max_length = 32;
-    if (d->task->make(c, d->split, &e) != 0) return -1;
+    *state = lra_dataset_make(&lra_task_listops, c, &e);
     lra_config_free(c);
-    *state = d;
-    return 0;
+    return *state ? 0 : -1;
+}
+
+static lra_loader *loader(const lra_dataset *d, int split, const lra_buckets *b, uint64_t seed,
+                          bool training, bool augment)
+{
+    lra_loader_spec s = {d, split, b, B, seed, training, augment, false, 0};
+    return lra_loader_new(&s);
 }
 
 static int free_data(void **state)
@@ -67,7 +70,7 @@ static void every_row_once(void **state)
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         const lra_sequences *r = &d->split[s];
         bool training = s == LRA_TRAIN_SPLIT;
-        lra_loader *l = lra_loader_new(d->task, r, &b, B, 5, training, false);
+        lra_loader *l = loader(d, s, &b, 5, training, false);
         int *seen = lra_alloc_array((size_t)r->n, sizeof *seen);
         int64_t n_seen = 0;
         for (int64_t i = 0; i < lra_loader_batches(l); i++) {
@@ -85,9 +88,9 @@ static void epochs_differ_and_come_back(void **state)
 {
     const lra_dataset *d = *state;
     lra_buckets b = lra_buckets_find(d);
-    lra_loader *l = lra_loader_new(d->task, &d->split[0], &b, B, 5, true, true);
-    lra_loader *resumed = lra_loader_new(d->task, &d->split[0], &b, B, 5, true, true);
-    lra_loader *other = lra_loader_new(d->task, &d->split[0], &b, B, 6, true, true);
+    lra_loader *l = loader(d, 0, &b, 5, true, true);
+    lra_loader *resumed = loader(d, 0, &b, 5, true, true);
+    lra_loader *other = loader(d, 0, &b, 6, true, true);
     int same_epoch = 0, same_seed = 0;
     int64_t n = lra_loader_batches(l), first[B];
     memcpy(first, lra_loader_get(l, 3)->row, sizeof first);
@@ -119,7 +122,7 @@ static void augmentation_keeps_labels(void **state)
     const lra_dataset *d = *state;
     const lra_sequences *r = &d->split[0];
     lra_buckets b = lra_buckets_find(d);
-    lra_loader *l = lra_loader_new(d->task, r, &b, B, 5, true, true);
+    lra_loader *l = loader(d, 0, &b, 5, true, true);
     int changed = 0;
     for (int64_t i = 0; i < 20; i++) {
         const lra_batch *batch = lra_loader_get(l, i);
@@ -159,7 +162,8 @@ static void buckets_are_the_best(void **state)
     lra_dataset d = {.task = &lra_task_listops, .max_length = (int64_t)64 * N};
     lra_sequences *r = &d.split[LRA_TRAIN_SPLIT];
     for (int t = 1; t <= N; t++)
-        for (int k = 0; k < 1 + t * 7 % 5; k++) lra_sequences_add(r, token, (int64_t)64 * t, 0);
+        for (int k = 0; k < 1 + t * 7 % 5; k++)
+            lra_sequences_add_tokens(r, token, (int64_t)64 * t, 0);
     lra_buckets b = lra_buckets_find(&d);
     assert_int_equal(b.n, LRA_MAX_BUCKETS);
     assert_int_equal(b.length[b.n - 1], 64 * N);
@@ -182,9 +186,7 @@ static void a_helper_changes_nothing(void **state)
 {
     const lra_dataset *d = *state;
     const lra_buckets longer = {1, {2048}};
-    const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
-    lra_loader *a = lra_loader_new(d->task, r, &longer, B, 5, true, true),
-               *b = lra_loader_new(d->task, r, &longer, B, 5, true, true);
+    lra_loader *a = loader(d, 0, &longer, 5, true, true), *b = loader(d, 0, &longer, 5, true, true);
     int64_t n = lra_loader_batches(a);
     assert_true(B * 2048 >= 1 << 15);
     size_t size = (size_t)(B * 2048) * sizeof(int32_t);

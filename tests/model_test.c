@@ -58,7 +58,7 @@ typedef struct {
 static void open_fixture(fixture *f, const lra_model *m, lra_type type, bool update, int64_t vocab)
 {
     lra_err e = {{0}};
-    lra_head head = {vocab, CLASSES, LRA_POOL_MEAN};
+    lra_head head = {vocab, CLASSES, LRA_POOL_MEAN, vocab ? 0 : 1};
     memset(f, 0, sizeof *f);
     assert_int_equal(lra_cpu_device(&f->device, 1, &e), 0);
     f->config = tiny(m);
@@ -290,7 +290,7 @@ static void reach_and_size_of_resconv(void **state)
 {
     (void)state;
     lra_err e;
-    lra_head head = {18, 10, LRA_POOL_MEAN};
+    lra_head head = {18, 10, LRA_POOL_MEAN, 0};
     lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
     lra_config_set(c, "kernel", "61");
     assert_int_equal(lra_model_resconv.reach(c), 180);
@@ -305,7 +305,7 @@ static void bad_configurations_are_named(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_head head = {18, 10, LRA_POOL_MEAN};
+    lra_head head = {18, 10, LRA_POOL_MEAN, 0};
     lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
     lra_config_set(c, "kernel", "4");
     lra_classifier k = lra_classifier_build(LRA_F32, LRA_EVAL, &lra_model_resconv, c, &head, 2, 8);

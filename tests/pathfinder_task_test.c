@@ -139,7 +139,8 @@ static void made_files_are_imported(void **state)
     lra_err e = {{0}};
     const lra_task *t = &lra_task_pathfinder;
     char *files = lra_format("%s/files", folder);
-    lra_sequences made[LRA_N_SPLITS], read[LRA_N_SPLITS] = {{0}};
+    lra_sequences made[LRA_N_SPLITS];
+    lra_dataset read = {.task = t};
     lra_config *c = config(t, "sets=three");
     make(t, "sets=three", made);
     assert_int_equal(t->make_files(c, files, false, &e), 0);
@@ -148,12 +149,12 @@ static void made_files_are_imported(void **state)
     remove(gone);
     assert_int_equal(t->make_files(c, files, false, &e), 0);
     assert_true(lra_file_exists(gone));
-    if (t->import(c, files, read, &e) != 0) fail_msg("%s", e.msg);
+    if (t->import(c, files, &read, &e) != 0) fail_msg("%s", e.msg);
     for (int p = 0; p < LRA_N_SPLITS; p++) {
-        assert_int_equal(made[p].n, read[p].n);
-        same_rows(&made[p], 0, &read[p], made[p].n);
+        assert_int_equal(made[p].n, read.split[p].n);
+        same_rows(&made[p], 0, &read.split[p], made[p].n);
     }
-    free_splits(read);
+    free_splits(read.split);
     /* An image less: the split is that of what remains. */
     char *image = lra_format("%s/pathfinder32/curv_contour_length_14/imgs/0/sample_0.png", files);
     uint64_t before, after;
@@ -161,13 +162,13 @@ static void made_files_are_imported(void **state)
     assert_int_equal(lra_file_write(image, "", 0, &e), 0);
     assert_int_equal(t->import_hash(c, files, &after, &e), 0);
     assert_true(before != after);
-    assert_int_equal(t->import(c, files, read, &e), 0);
-    assert_int_equal(read[LRA_TRAIN_SPLIT].n, 80 + 80 + 81);
-    assert_int_equal(read[LRA_TEST_SPLIT].n, 9);
-    free_splits(read);
+    assert_int_equal(t->import(c, files, &read, &e), 0);
+    assert_int_equal(read.split[LRA_TRAIN_SPLIT].n, 80 + 80 + 81);
+    assert_int_equal(read.split[LRA_TEST_SPLIT].n, 9);
+    free_splits(read.split);
     free_splits(made);
     lra_config_set(c, "size", "64");
-    assert_int_equal(t->import(c, files, read, &e), -1);
+    assert_int_equal(t->import(c, files, &read, &e), -1);
     assert_non_null(strstr(e.msg, "no 'curv_baseline/metadata' of pathfinder64"));
     lra_config_free(c);
     lra_free(image);
@@ -199,11 +200,14 @@ static void prepared_data_are_read_again(void **state)
 static void batches_hold_numbers(void **state)
 {
     (void)state;
-    lra_sequences split[LRA_N_SPLITS];
-    make(&lra_task_pathfinder_easy, NULL, split);
+    lra_err e;
+    lra_config *c = config(&lra_task_pathfinder_easy, NULL);
+    lra_dataset *d = lra_dataset_make(&lra_task_pathfinder_easy, c, &e);
+    const lra_sequences *test = &d->split[LRA_TEST_SPLIT];
     const lra_buckets buckets = {1, {PIXELS}};
-    lra_loader *l = lra_loader_new(&lra_task_pathfinder_easy, &split[LRA_TEST_SPLIT], &buckets, 4,
-                                   0, false, true);
+    lra_loader_spec spec = {
+        .data = d, .split = LRA_TEST_SPLIT, .buckets = &buckets, .batch = 4, .augment = true};
+    lra_loader *l = lra_loader_new(&spec);
     for (int64_t i = 0; i < lra_loader_batches(l); i++) {
         const lra_batch *b = lra_loader_get(l, i);
         assert_null(b->token);
@@ -217,12 +221,13 @@ static void batches_hold_numbers(void **state)
                     assert_true(x >= -1 && x <= 1);
                     int32_t level = (int32_t)lrintf((x + 1) * 127.5f);
                     /* Augmented: only what no symmetry moves is known, the corners. */
-                    if (t == 0) assert_int_equal(level, split[LRA_TEST_SPLIT].token[row * PIXELS]);
+                    if (t == 0) assert_int_equal(level, test->token[row * PIXELS]);
                 }
             }
     }
     lra_loader_free(l);
-    free_splits(split);
+    lra_dataset_free(d);
+    lra_config_free(c);
 }
 
 static void symmetries_of_the_square(void **state)
@@ -247,7 +252,8 @@ static void symmetries_of_the_square(void **state)
     lra_rng rng = lra_rng_new(1, 2, 3);
     for (int n = 0; n < 8000; n++) {
         memcpy(again, image[0], sizeof again);
-        lra_augment_d4(&rng, again, 9);
+        lra_row row = {.n = 9, .width = 1, .token = again};
+        lra_augment_d4(NULL, &rng, &row);
         for (int k = 0; k < LRA_D4; k++) count[k] += memcmp(again, image[k], sizeof again) == 0;
     }
     for (int k = 0; k < LRA_D4; k++) assert_in_range(count[k], 880, 1120);

@@ -78,7 +78,7 @@ static outcome train(lra_type type, lra_keep keep)
 {
     outcome o = {0};
     const lra_adamw_spec adamw = {0.9, 0.999, 1e-8, 0.01, 1.0, 0.01};
-    const lra_head head = {11, 3, LRA_POOL_MEAN};
+    const lra_head head = {11, 3, LRA_POOL_MEAN, 0};
     lra_config *c = lra_config_parse(lra_model_resconv.defaults, &err);
     assert_int_equal(lra_config_override(c, "dropout=0.2", "test", &err), 0);
     lra_classifier k = lra_classifier_build(type, LRA_TRAIN, &lra_model_resconv, c, &head, BATCH,

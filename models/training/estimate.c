@@ -30,8 +30,7 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     lra_session s;
     *c = (lra_train_cost){0};
     if (lra_session_open(&s, spec, dev, e) != 0) return LRA_FAILED;
-    lra_loader *l = lra_loader_new(spec->data->task, &spec->data->split[LRA_TRAIN_SPLIT],
-                                   &s.buckets, spec->batch, spec->seed, true, false);
+    lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
     lra_cost cost = lra_plan_cost(s.plans[s.buckets.n - 1].train_plan);
     c->step_flops = cost.flops;
     c->step_bytes = cost.bytes;

@@ -10,7 +10,10 @@
 lra_head lra_session_head(const lra_train_spec *s)
 {
     const lra_task *task = s->data->task;
-    return (lra_head){task->level_scale != 0 ? 0 : task->vocab, task->n_classes, s->pool};
+    return (lra_head){.vocab = task->channels ? 0 : s->data->vocab,
+                      .channels = task->channels,
+                      .classes = task->n_classes,
+                      .pool = s->pool};
 }
 
 static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
@@ -67,6 +70,18 @@ static int open_buckets(lra_session *s, lra_device *dev, lra_err *e)
         if (open_bucket(s, &s->plans[b], s->buckets.length[b], e) != 0)
             return lra_fail_in(e, "model '%s'", s->spec->model->name);
     return 0;
+}
+
+lra_loader *lra_session_loader(const lra_session *s, int split, bool training)
+{
+    lra_loader_spec spec = {.data = s->spec->data,
+                            .split = split,
+                            .buckets = &s->buckets,
+                            .batch = s->spec->batch,
+                            .seed = s->spec->seed,
+                            .training = training,
+                            .augment = training && s->spec->augment};
+    return lra_loader_new(&spec);
 }
 
 double lra_session_workspace(const lra_session *s)

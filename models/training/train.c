@@ -224,13 +224,10 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
         return lra_fail_usage(e, "batch %lld is larger than the training set of %lld",
                               (long long)s->batch, (long long)s->data->split[LRA_TRAIN_SPLIT].n);
     if (lra_session_open(&r->session, s, dev, e) != 0) return LRA_FAILED;
-    const lra_task *task = s->data->task;
     if (lra_is_tty(stderr) || lra_terminal_level() == LRA_LOG_VERBOSE)
         r->peak = lra_plan_peak(r->session.plans[r->session.buckets.n - 1].train_plan);
-    r->train = lra_loader_new(task, &s->data->split[LRA_TRAIN_SPLIT], &r->session.buckets, s->batch,
-                              s->seed, true, s->augment);
-    r->val = lra_loader_new(task, &s->data->split[LRA_VAL_SPLIT], &r->session.buckets, s->batch,
-                            s->seed, false, false);
+    r->train = lra_session_loader(&r->session, LRA_TRAIN_SPLIT, true);
+    r->val = lra_session_loader(&r->session, LRA_VAL_SPLIT, false);
     r->schedule.steps_per_epoch = lra_loader_batches(r->train);
     bool found = false;
     if (lra_folder_make(s->folder, e) != 0) return LRA_FAILED;
@@ -263,8 +260,7 @@ static int test(run *r, lra_train_report *out, lra_err *e)
     out->logits = lra_alloc_array((size_t)(rows->n * r->spec->data->task->n_classes) + 1,
                                   sizeof(float));
     if (lra_best_read(r->spec, r->session.params, e) != 0) return LRA_FAILED;
-    lra_loader *l = lra_loader_new(r->spec->data->task, rows, &r->session.buckets, r->spec->batch,
-                                   r->spec->seed, false, false);
+    lra_loader *l = lra_session_loader(&r->session, LRA_TEST_SPLIT, false);
     int rc = lra_session_evaluate(&r->session, l, &out->test_loss, &out->test_accuracy, out->logits,
                                   e);
     lra_loader_free(l);
@@ -313,8 +309,7 @@ int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float
     double loss, accuracy;
     spec.evaluate_only = true;
     if (lra_session_open(&session, &spec, dev, e) != 0) return LRA_FAILED;
-    lra_loader *l = lra_loader_new(s->data->task, &s->data->split[split], &session.buckets,
-                                   s->batch, s->seed, false, false);
+    lra_loader *l = lra_session_loader(&session, split, false);
     int rc = lra_best_read(s, session.params, e);
     if (rc == 0) rc = lra_session_evaluate(&session, l, &loss, &accuracy, logits, e);
     lra_loader_free(l);
