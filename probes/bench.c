@@ -13,19 +13,12 @@
 #include "kernels/base/terminal.h"
 #include "kernels/cuda/device.h"
 #include "probes/job.h"
+#include "probes/option_rows.h"
 #include "probes/probe.h"
 
 static const lra_option own[] = {
-    {.name = "model",
-     .letter = 'm',
-     .kind = LRA_OPTION_TEXT,
-     .value = "resconv",
-     .arg = "MODEL",
-     .help = "whose step is timed ('lra-probe list models')"},
-    {.name = "set",
-     .kind = LRA_OPTION_REPEAT,
-     .arg = "KEY=VALUE",
-     .help = "changes one parameter of the model; may be repeated"},
+    LRA_MODEL_OPTION("whose step is timed"),
+    LRA_SET_OPTION("the model"),
     {.name = "batch",
      .kind = LRA_OPTION_INT,
      .value = "16",
@@ -54,19 +47,8 @@ static const lra_option own[] = {
      .max = 1 << 16,
      .arg = "N",
      .help = "classes of the head"},
-    {.name = "threads",
-     .kind = LRA_OPTION_INT,
-     .value = "0",
-     .min = 0,
-     .max = 1024,
-     .arg = "N",
-     .help = "threads, 0: all processors"},
-    {.name = "device",
-     .letter = 'd',
-     .kind = LRA_OPTION_TEXT,
-     .value = "cpu",
-     .arg = "DEVICE",
-     .help = "what is timed: auto, cpu, cuda or cuda:N"},
+    LRA_THREADS_OPTION("all processors"),
+    LRA_DEVICE_OPTION("cpu", "what is timed: auto, cpu, cuda or cuda:N"),
     {.name = "precision",
      .kind = LRA_OPTION_CHOICE,
      .value = "f32",
@@ -85,7 +67,7 @@ static const lra_option own[] = {
      .max = 3600,
      .arg = "S",
      .help = "measures each thing for so long, three times at least"},
-    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document instead of tables"},
+    LRA_JSON_OPTION("one JSON document instead of tables"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
@@ -259,20 +241,5 @@ static int measure(const lra_options *o, lra_err *e)
     return rc;
 }
 
-static int run(int argc, char **argv, lra_err *e)
-{
-    lra_options *o = lra_options_parse(&command, argc, argv, e);
-    if (!o) return LRA_USAGE;
-    int rc = 0;
-    if (lra_options_help_wanted(o)) {
-        lra_options_help(&command, stdout);
-    } else {
-        lra_job_terminal(o);
-        rc = measure(o, e);
-    }
-    lra_options_free(o);
-    return rc;
-}
-
 const lra_probe lra_probe_bench = {
-    "bench", "step time, ops, data; percent of the machine's measured ceilings", run};
+    "bench", "step time, ops, data; percent of the machine's measured ceilings", &command, measure};

@@ -14,19 +14,12 @@
 #include "probes/data_check.h"
 #include "probes/data_describe.h"
 #include "probes/job.h"
+#include "probes/option_rows.h"
 #include "probes/probe.h"
 
 static const lra_option own[] = {
-    {.name = "preset",
-     .letter = 'p',
-     .kind = LRA_OPTION_CHOICE,
-     .value = "quick",
-     .choices = "quick|small|paper",
-     .help = "parameters to start from; paper: the benchmark's"},
-    {.name = "set",
-     .kind = LRA_OPTION_REPEAT,
-     .arg = "KEY=VALUE",
-     .help = "changes one parameter of the task; may be repeated"},
+    LRA_PRESET_OPTION("parameters to start from; paper: the benchmark's"),
+    LRA_SET_OPTION("the task"),
     {.name = "seeding",
      .kind = LRA_OPTION_CHOICE,
      .choices = "reference|uniform",
@@ -62,21 +55,10 @@ static const lra_option own[] = {
      .value = "test",
      .choices = "train|val|test",
      .help = "the split of --show"},
-    {.name = "out",
-     .letter = 'o',
-     .kind = LRA_OPTION_TEXT,
-     .value = "lra-out",
-     .arg = "DIR",
-     .help = "everything is written below this folder"},
-    {.name = "threads",
-     .kind = LRA_OPTION_INT,
-     .value = "0",
-     .min = 0,
-     .max = 1024,
-     .arg = "N",
-     .help = "threads, 0: all; the rows do not depend on it"},
-    {.name = "force", .kind = LRA_OPTION_FLAG, .help = "--make replaces files that are there"},
-    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document instead of text"},
+    LRA_OUT_OPTION("everything is written below this folder"),
+    LRA_THREADS_OPTION("all; the rows do not depend on it"),
+    LRA_FORCE_OPTION("--make replaces files that are there"),
+    LRA_JSON_OPTION("one JSON document instead of text"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 
@@ -269,31 +251,14 @@ static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err
                  : lra_task_config(t, lra_option_text(o, "preset"), e);
 }
 
-static int run(int argc, char **argv, lra_err *e)
+static int data(const lra_options *o, lra_err *e)
 {
-    if (argc == 0) {
-        lra_options_usage(&command, stderr);
-        return 2;
-    }
-    lra_options *o = lra_options_parse(&command, argc, argv, e);
-    if (!o) return LRA_USAGE;
-    int rc = 0;
-    if (lra_options_help_wanted(o)) {
-        lra_options_help(&command, stdout);
-    } else {
-        lra_job_terminal(o);
-        const lra_task *t = lra_task_find(lra_option_arg(o, 0), e);
-        lra_config *c = t ? first_config(t, o, e) : NULL;
-        rc = c ? act(t, c, o, e) : LRA_USAGE;
-        if (rc < 0 && lra_stop_signal()) {
-            lra_note("%s", e->msg);
-            rc = LRA_EXIT_INTERRUPTED;
-        }
-        lra_config_free(c);
-    }
-    lra_options_free(o);
+    const lra_task *t = lra_task_find(lra_option_arg(o, 0), e);
+    lra_config *c = t ? first_config(t, o, e) : NULL;
+    int rc = c ? act(t, c, o, e) : LRA_USAGE;
+    lra_config_free(c);
     return rc;
 }
 
-const lra_probe lra_probe_data = {
-    .name = "data", .summary = "generate, import, check, describe a task", .run = run};
+const lra_probe lra_probe_data = {"data", "generate, import, check, describe a task", &command,
+                                  data};

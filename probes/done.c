@@ -6,25 +6,12 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/cpu/device.h"
+#include "probes/option_rows.h"
 
 const lra_option lra_done_options[] = {
-    {.name = "out",
-     .letter = 'o',
-     .kind = LRA_OPTION_TEXT,
-     .value = "lra-out",
-     .arg = "DIR",
-     .help = "where runs are looked for by name"},
-    {.name = "data-dir",
-     .kind = LRA_OPTION_TEXT,
-     .arg = "DIR",
-     .help = "official raw files, when the run's data were imported and are gone"},
-    {.name = "threads",
-     .kind = LRA_OPTION_INT,
-     .value = "0",
-     .min = 0,
-     .max = 1024,
-     .arg = "N",
-     .help = "threads, 0: as many as help"},
+    LRA_OUT_OPTION("where runs are looked for by name"),
+    LRA_DATA_DIR_OPTION(", when the run's data were imported and are gone"),
+    LRA_THREADS_OPTION("as many as help"),
     {.name = NULL}};
 
 /* ---- finding ----------------------------------------------------------------------------------------- */

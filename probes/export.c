@@ -5,13 +5,14 @@
 #include "kernels/base/mem.h"
 #include "models/training/weights.h"
 #include "probes/job.h"
+#include "probes/option_rows.h"
 #include "probes/probe.h"
 
 static const lra_option own[] = {
     {.name = "last",
      .kind = LRA_OPTION_FLAG,
      .help = "the weights of the last checkpoint instead of the selected epoch's"},
-    {.name = "force", .kind = LRA_OPTION_FLAG, .help = "replace FILE when it is there"},
+    LRA_FORCE_OPTION("replace FILE when it is there"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
@@ -41,19 +42,5 @@ static int export_run(const lra_options *o, lra_err *e)
     return rc;
 }
 
-static int run(int argc, char **argv, lra_err *e)
-{
-    lra_options *o = lra_options_parse(&command, argc, argv, e);
-    if (!o) return LRA_USAGE;
-    int rc = 0;
-    if (lra_options_help_wanted(o)) {
-        lra_options_help(&command, stdout);
-    } else {
-        lra_job_terminal(o);
-        rc = export_run(o, e);
-    }
-    lra_options_free(o);
-    return rc;
-}
-
-const lra_probe lra_probe_export = {"export", "weights of a run as a safetensors file", run};
+const lra_probe lra_probe_export = {"export", "weights of a run as a safetensors file", &command,
+                                    export_run};

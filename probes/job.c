@@ -6,14 +6,9 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
+#include "probes/option_rows.h"
 
 enum { CONFIG_VERSION = 1 };
-
-const lra_option lra_common_options[] = {
-    {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
-    {.name = "verbose", .letter = 'v', .kind = LRA_OPTION_FLAG, .help = "more detail, every epoch"},
-    {.name = "no-color", .kind = LRA_OPTION_FLAG, .help = "no colour on a terminal"},
-    {.name = NULL}};
 
 const lra_option lra_job_options[] = {
     {.name = "task",
@@ -22,50 +17,20 @@ const lra_option lra_job_options[] = {
      .value = "listops",
      .arg = "TASK",
      .help = "what is learned ('lra-probe list tasks')"},
-    {.name = "model",
-     .letter = 'm',
-     .kind = LRA_OPTION_TEXT,
-     .value = "resconv",
-     .arg = "MODEL",
-     .help = "who learns ('lra-probe list models')"},
-    {.name = "preset",
-     .letter = 'p',
-     .kind = LRA_OPTION_CHOICE,
-     .value = "quick",
-     .choices = "quick|small|paper",
-     .help = "quick: minutes on two cores; small: a real experiment; paper: the published setting"},
-    {.name = "set",
-     .kind = LRA_OPTION_REPEAT,
-     .arg = "KEY=VALUE",
-     .help = "changes one parameter of task, model or training; may be repeated"},
-    {.name = "threads",
-     .kind = LRA_OPTION_INT,
-     .value = "0",
-     .min = 0,
-     .max = 1024,
-     .arg = "N",
-     .help = "threads, 0: as many as help"},
-    {.name = "device",
-     .letter = 'd',
-     .kind = LRA_OPTION_TEXT,
-     .value = "auto",
-     .arg = "DEVICE",
-     .help = "where it runs: auto, cpu, cuda or cuda:N ('lra-probe list devices')"},
+    LRA_MODEL_OPTION("who learns"),
+    LRA_PRESET_OPTION(
+        "quick: minutes on two cores; small: a real experiment; paper: the published setting"),
+    LRA_SET_OPTION("task, model or training"),
+    LRA_THREADS_OPTION("as many as help"),
+    LRA_DEVICE_OPTION("auto",
+                      "where it runs: auto, cpu, cuda or cuda:N ('lra-probe list devices')"),
     {.name = "precision",
      .kind = LRA_OPTION_CHOICE,
      .value = "auto",
      .choices = "auto|f32|bf16",
      .help = "auto: bf16 where the device multiplies it, else f32; printed and stored"},
-    {.name = "out",
-     .letter = 'o',
-     .kind = LRA_OPTION_TEXT,
-     .value = "lra-out",
-     .arg = "DIR",
-     .help = "everything is written below this folder"},
-    {.name = "data-dir",
-     .kind = LRA_OPTION_TEXT,
-     .arg = "DIR",
-     .help = "official raw files to import instead of generating"},
+    LRA_OUT_OPTION("everything is written below this folder"),
+    LRA_DATA_DIR_OPTION(" to import instead of generating"),
     {.name = "checkpoint-every",
      .kind = LRA_OPTION_REAL,
      .value = "300",
@@ -327,12 +292,4 @@ void lra_job_spec_free(lra_train_spec *s)
     lra_free((void *)(uintptr_t)s->folder);
     lra_free((void *)(uintptr_t)s->config);
     lra_free((void *)(uintptr_t)s->title);
-}
-
-void lra_job_terminal(const lra_options *o)
-{
-    lra_log_level level = lra_option_flag(o, "quiet")     ? LRA_LOG_QUIET
-                          : lra_option_flag(o, "verbose") ? LRA_LOG_VERBOSE
-                                                          : LRA_LOG_NORMAL;
-    lra_terminal_init(level, lra_option_flag(o, "no-color"));
 }

@@ -10,7 +10,6 @@
 
 /* --task --model --preset --set --seed(s) --threads --device --precision --out --data-dir ... */
 extern const lra_option lra_job_options[];
-extern const lra_option lra_common_options[]; /* -q -v --no-color */
 
 /* What a preset changes for a task and model; NULL: none. */
 typedef struct {
@@ -67,7 +66,5 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
  * 0, LRA_STOPPED or a negative code. */
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);
 int64_t lra_job_reach(const lra_job *r);
-/* -q, -v, --no-color */
-void lra_job_terminal(const lra_options *o);
 
 #endif

@@ -105,29 +105,17 @@ static int list_presets(lra_err *e)
     return 0;
 }
 
-static int run(int argc, char **argv, lra_err *e)
+static int list(const lra_options *o, lra_err *e)
 {
     static const char *const kinds[] = {"tasks", "models", "probes", "ops", "devices", "presets"};
-    static int (*const list[])(lra_err * e) = {list_tasks, list_models,  list_probes,
-                                               list_ops,   list_devices, list_presets};
+    static int (*const print[])(lra_err * e) = {list_tasks, list_models,  list_probes,
+                                                list_ops,   list_devices, list_presets};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
-    lra_options *o = lra_options_parse(&command, argc, argv, e);
-    if (!o) return LRA_USAGE;
-    int rc = 0;
-    if (lra_options_help_wanted(o)) {
-        lra_options_help(&command, stdout);
-    } else {
-        int i = 0;
-        while (i < N_KINDS && strcmp(lra_option_arg(o, 0), kinds[i]) != 0) i++;
-        if (i < N_KINDS)
-            rc = list[i](e);
-        else
-            rc = lra_fail_unknown(e, "kind", lra_option_arg(o, 0), N_KINDS, kinds,
-                                  "lra-probe list --help");
-    }
-    lra_options_free(o);
-    return rc;
+    const char *kind = lra_option_arg(o, 0);
+    for (int i = 0; i < N_KINDS; i++)
+        if (strcmp(kind, kinds[i]) == 0) return print[i](e);
+    return lra_fail_unknown(e, "kind", kind, N_KINDS, kinds, "lra-probe list --help");
 }
 
 const lra_probe lra_probe_list = {
-    "list", "what this build knows: tasks, models, probes, ops, devices, presets", run};
+    "list", "what this build knows: tasks, models, probes, ops, devices, presets", &command, list};

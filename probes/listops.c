@@ -15,6 +15,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
+#include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "probes/done.h"
 #include "reports/listops_result.h"
@@ -22,9 +23,8 @@
 
 enum { EXPECTED_ROWS = 100000 };
 
-static const lra_option own[] = {
-    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "print one JSON document instead of tables"},
-    {.name = NULL}};
+static const lra_option own[] = {LRA_JSON_OPTION("print one JSON document instead of tables"),
+                                 {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_done_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe listops",
@@ -201,20 +201,6 @@ static int listops(const lra_options *o, lra_err *e)
     return rc;
 }
 
-static int run(int argc, char **argv, lra_err *e)
-{
-    lra_options *o = lra_options_parse(&command, argc, argv, e);
-    if (!o) return LRA_USAGE;
-    int rc = 0;
-    if (lra_options_help_wanted(o)) {
-        lra_options_help(&command, stdout);
-    } else {
-        lra_job_terminal(o);
-        rc = listops(o, e);
-    }
-    lra_options_free(o);
-    return rc;
-}
-
 const lra_probe lra_probe_listops = {
-    "listops", "accuracy by operator, label, arity, depth, length, beside heuristics", run};
+    "listops", "accuracy by operator, label, arity, depth, length, beside heuristics", &command,
+    listops};

@@ -2,15 +2,9 @@
 #ifndef LRA_PROBES_PROBE_H
 #define LRA_PROBES_PROBE_H
 
-#include "kernels/base/err.h"
+#include "kernels/base/program.h"
 
-typedef struct {
-    const char *name, *summary;
-    /* argv: what follows the name.  0, or a negative code of err.h; positive: an exit code of its own. */
-    int (*run)(int argc, char **argv, lra_err *e);
-} lra_probe;
-
-enum { LRA_EXIT_INTERRUPTED = 130, LRA_EXIT_REQUEUE = 75 };
+typedef lra_subcommand lra_probe;
 
 #define LRA_PROBE(name) extern const lra_probe lra_probe_##name;
 #include "probes/probes.def"

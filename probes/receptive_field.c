@@ -13,6 +13,7 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "probes/job.h"
+#include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "reports/report.h"
 
@@ -44,7 +45,7 @@ static const lra_option own[] = {
     {.name = "dry-run",
      .kind = LRA_OPTION_FLAG,
      .help = "print the plan and its cost, train nothing"},
-    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "the ladder as one JSON document"},
+    LRA_JSON_OPTION("the ladder as one JSON document"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_ladder_scale_options, lra_job_options,
                                            lra_common_options, NULL};
@@ -327,7 +328,7 @@ static int print_ladder(ladder_run *l, lra_err *e)
     return rc;
 }
 
-static int ladder(ladder_run *l, lra_err *e)
+static int make_ladder(ladder_run *l, lra_err *e)
 {
     int rc = lra_job_open(&l->job, l->options, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
@@ -354,16 +355,10 @@ static int ladder(ladder_run *l, lra_err *e)
     return rc;
 }
 
-static int run(int argc, char **argv, lra_err *e)
+static int ladder(const lra_options *o, lra_err *e)
 {
-    ladder_run l = {.options = lra_options_parse(&command, argc, argv, e)};
-    int rc = l.options ? 0 : LRA_USAGE;
-    if (rc == 0 && lra_options_help_wanted(l.options)) {
-        lra_options_help(&command, stdout);
-    } else if (rc == 0) {
-        lra_job_terminal(l.options);
-        rc = ladder(&l, e);
-    }
+    ladder_run l = {.options = o};
+    int rc = make_ladder(&l, e);
     for (int i = 0; i < l.n_cells; i++) {
         lra_free(l.cells[i].folder);
         lra_free(l.cells[i].result);
@@ -371,9 +366,9 @@ static int run(int argc, char **argv, lra_err *e)
     lra_free(l.cells);
     lra_ladder_scale_close(&l.scale);
     lra_job_close(&l.job);
-    lra_options_free((lra_options *)(uintptr_t)l.options);
     return rc;
 }
 
 const lra_probe lra_probe_receptive_field = {
-    "receptive-field", "the ladder: accuracy against reach, with intervals (the main job)", run};
+    "receptive-field", "the ladder: accuracy against reach, with intervals (the main job)",
+    &command, ladder};

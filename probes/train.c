@@ -119,7 +119,7 @@ static int say_plan(const lra_job *r, int64_t seed, lra_err *e)
     return rc;
 }
 
-static int train(const lra_options *o, lra_job *r, lra_err *e)
+static int train_job(lra_job *r, const lra_options *o, lra_err *e)
 {
     int64_t seed = lra_option_int(o, "seed");
     int rc = lra_job_open(r, o, e);
@@ -140,21 +140,13 @@ static int train(const lra_options *o, lra_job *r, lra_err *e)
     return rc == 0 ? print_result(r, seed, e) : rc;
 }
 
-static int run(int argc, char **argv, lra_err *e)
+static int train(const lra_options *o, lra_err *e)
 {
-    lra_options *o = lra_options_parse(&command, argc, argv, e);
-    if (!o) return LRA_USAGE;
     lra_job r = {0};
-    int rc = 0;
-    if (lra_options_help_wanted(o)) {
-        lra_options_help(&command, stdout);
-    } else {
-        lra_job_terminal(o);
-        rc = train(o, &r, e);
-    }
+    int rc = train_job(&r, o, e);
     lra_job_close(&r);
-    lra_options_free(o);
     return rc;
 }
 
-const lra_probe lra_probe_train = {"train", "one model on one task -> run directory", run};
+const lra_probe lra_probe_train = {"train", "one model on one task -> run directory", &command,
+                                   train};

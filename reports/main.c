@@ -10,8 +10,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
-#include "kernels/base/process.h"
+#include "kernels/base/program.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
 #include "reports/draw.h"
@@ -67,22 +66,6 @@ static const lra_option *const table_tables[] = {table_options, lra_ladder_scale
 static const lra_option *const figure_tables[] = {figure_options, lra_ladder_scale_options, common,
                                                   NULL};
 static const lra_option *const plain_tables[] = {common, NULL};
-static const lra_command commands[] = {
-    {"lra-report tables",
-     "Prints a table from result files, and writes it in all formats to OUT/tables.", "[RESULT...]",
-     "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5\n"
-     "  lra-report tables --table listops lra-out",
-     0, -1, table_tables},
-    {"lra-report figures", "Draws a figure from result files with gnuplot.", "[RESULT...]",
-     "  lra-report figures --out lra-out\n  lra-report figures --figure loc-2 --format png --out lra-out",
-     0, -1, figure_tables},
-    {"lra-report show", "Prints what a result file holds.", "RESULT...",
-     "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", 1, -1, plain_tables},
-    {"lra-report list", "Lists the tables and figures.", "",
-     "  lra-report list\n  lra-report list -q", 0, 0, plain_tables}};
-static const char *const names[] = {"tables", "figures", "show", "list"};
-enum { N_COMMANDS = sizeof names / sizeof *names };
-
 /* The places named, or --out; the caller frees the array. */
 static const char **places_of(const lra_options *o, int *n)
 {
@@ -244,8 +227,9 @@ static int show(const lra_options *o, lra_err *e)
     return n < 0 ? LRA_FAILED : 0;
 }
 
-static int list_all(void)
+static int list_all(const lra_options *o, lra_err *e)
 {
+    (void)o, (void)e;
     for (int i = 0; i < N_TABLES; i++)
         printf("table   %-10s%s\n", tables[i]->name, tables[i]->summary);
     for (int i = 0; i < N_FIGURES; i++)
@@ -255,56 +239,51 @@ static int list_all(void)
 
 /* ---- main ------------------------------------------------------------------------------------------------------ */
 
-static int run(int command, int argc, char **argv, lra_err *e)
+static const lra_command commands[] = {
+    {"lra-report tables",
+     "Prints a table from result files, and writes it in all formats to OUT/tables.", "[RESULT...]",
+     "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5\n"
+     "  lra-report tables --table listops lra-out",
+     0, -1, table_tables},
+    {"lra-report figures", "Draws a figure from result files with gnuplot.", "[RESULT...]",
+     "  lra-report figures --out lra-out\n  lra-report figures --figure loc-2 --format png --out lra-out",
+     0, -1, figure_tables},
+    {"lra-report show", "Prints what a result file holds.", "RESULT...",
+     "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", 1, -1, plain_tables},
+    {"lra-report list", "Lists the tables and figures.", "",
+     "  lra-report list\n  lra-report list -q", 0, 0, plain_tables}};
+static const lra_subcommand subcommands[] = {
+    {"tables", "a table, printed and written in all formats", &commands[0], print_tables},
+    {"figures", "a figure, drawn with gnuplot", &commands[1], draw_figures},
+    {"show", "what a result file holds", &commands[2], show},
+    {"list", "the tables and figures", &commands[3], list_all}};
+
+static const lra_subcommand *command_at(int i)
 {
-    lra_options *o = lra_options_parse(&commands[command], argc, argv, e);
-    if (!o) return LRA_USAGE;
-    int rc = 0;
-    if (lra_options_help_wanted(o)) {
-        lra_options_help(&commands[command], stdout);
-    } else {
-        if (lra_option_flag(o, "quiet")) lra_terminal_init(LRA_LOG_QUIET, false);
-        if (command == 0) rc = print_tables(o, e);
-        if (command == 1) rc = draw_figures(o, e);
-        if (command == 2) rc = show(o, e);
-        if (command == 3) rc = list_all();
-    }
-    lra_options_free(o);
-    return rc;
+    return i < (int)(sizeof subcommands / sizeof *subcommands) ? &subcommands[i] : NULL;
 }
 
-static void help(FILE *out)
+static int version(lra_err *e)
 {
-    fprintf(out,
-            "Makes tables and figures from result files.\n\nusage: lra-report COMMAND [options]\n\n"
-            "examples:\n  lra-report tables --out lra-out\n  lra-report figures --out lra-out\n\n"
-            "commands:\n");
-    for (int i = 0; i < N_COMMANDS; i++) fprintf(out, "  %-10s%s\n", names[i], commands[i].summary);
+    (void)e;
+    char *libraries = lra_format("HDF5 %s, GSL %s, jansson %s", lra_h5_version(), gsl_version,
+                                 JANSSON_VERSION);
+    lra_version_print(stdout, "lra-report", libraries, "portable (no kernels in this program)");
+    lra_free(libraries);
+    return 0;
 }
+
+static const lra_program program = {
+    .name = "lra-report",
+    .summary = "Makes tables and figures from result files.",
+    .examples = "  lra-report tables --out lra-out\n  lra-report figures --out lra-out",
+    .codes = "exit codes: 0 done, 1 failed, 2 wrong usage",
+    .at = command_at,
+    .version = version,
+};
 
 int main(int argc, char **argv)
 {
-    lra_err e = {{0}};
     gsl_set_error_handler_off();
-    lra_signals_init();
-    lra_terminal_init(LRA_LOG_NORMAL, false);
-    if (argc < 2 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
-        help(argc < 2 ? stderr : stdout);
-        return argc < 2 ? 2 : 0;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        char *libraries = lra_format("HDF5 %s, GSL %s, jansson %s", lra_h5_version(), gsl_version,
-                                     JANSSON_VERSION);
-        lra_version_print(stdout, "lra-report", libraries, "portable (no kernels in this program)");
-        lra_free(libraries);
-        return 0;
-    }
-    int command = 0;
-    while (command < N_COMMANDS && strcmp(argv[1], names[command]) != 0) command++;
-    int rc = command < N_COMMANDS
-                 ? run(command, argc - 2, argv + 2, &e)
-                 : lra_fail_unknown(&e, "command", argv[1], N_COMMANDS, names, "lra-report --help");
-    if (fflush(stdout) != 0 && rc == 0) rc = lra_fail_errno(&e, "cannot write the output");
-    if (rc < 0) fprintf(stderr, "lra-report: %s\n", e.msg);
-    return rc == LRA_USAGE ? 2 : rc < 0 ? 1 : rc;
+    return lra_program_main(&program, argc, argv);
 }

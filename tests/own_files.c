@@ -14,14 +14,13 @@
 #include "models/training/session.h"
 #include "reports/listops_result.h"
 #include "reports/result.h"
+#include "tests/tiny_run.h"
 
 const char *const own_names[OWN_KINDS] = {"data", "checkpoint", "best", "result", "listops"};
 
 static char folder[64], *paths[OWN_KINDS];
-static lra_config *task, *model;
-static lra_dataset *data;
+static tiny_run run;
 static lra_device device;
-static lra_train_spec spec;
 static lra_session session;
 static lra_epoch_record epochs[2] = {{0, 8, 2.5, 0.1, 2.25, 0.125, 0.004, 1.5},
                                      {1, 16, 1.5, 0.2, 1.25, 0.225, 0.002, 3.25}};
@@ -47,9 +46,15 @@ static void write_checkpoint(lra_err *e)
                          .log_bytes = 321,
                          .history = epochs,
                          .n_epochs = 2};
-    must(lra_checkpoint_write(&spec, &now, session.params, e), e);
-    must(lra_best_write(&spec, 1, 0.225, session.params, e), e);
+    must(lra_checkpoint_write(&run.spec, &now, session.params, e), e);
+    must(lra_best_write(&run.spec, 1, 0.225, session.params, e), e);
 }
+
+/* What every result says of the run. */
+#define OF_THE_RUN                                                                                 \
+    .task = "listops", .model = "resconv", .preset = "quick", .precision = "f32", .device = "cpu", \
+    .revision = "1", .fingerprint = run.data->fingerprint, .run = "0123456789abcdef",              \
+    .config = "seed=1\ntask=listops\n", .seed = 1, .kernel = 3, .reach = 1, .max_length = 32
 
 static void write_result(lra_err *e)
 {
@@ -59,21 +64,9 @@ static void write_result(lra_err *e)
     for (int i = 0; i < 60; i++) logits[i] = (float)(i * i % 17) / 4;
     for (int i = 0; i < 6; i++) label[i] = i % 4, guess[i] = 9 - i;
     for (int i = 0; i < 14; i++) history[i] = i / 8.0;
-    lra_result r = {.task = "listops",
-                    .model = "resconv",
-                    .preset = "quick",
-                    .precision = "f32",
-                    .device = "cpu",
-                    .revision = "1",
-                    .fingerprint = data->fingerprint,
-                    .run = "0123456789abcdef",
-                    .config = "seed=1\ntask=listops\n",
+    lra_result r = {OF_THE_RUN,
                     .versions = "hdf5\n",
                     .deviations = "",
-                    .seed = 1,
-                    .kernel = 3,
-                    .reach = 1,
-                    .max_length = 32,
                     .parameters = 1234,
                     .steps = 16,
                     .best_epoch = 1,
@@ -96,19 +89,7 @@ static void write_listops(lra_err *e)
 {
     int32_t digit[6] = {0, 1, 2, 9, 8, 7}, root[6] = {0, 1, 2, 3, 4, 0},
             size[6] = {3, 4, 5, 6, 7, 8};
-    lra_listops r = {.task = "listops",
-                     .model = "resconv",
-                     .preset = "quick",
-                     .precision = "f32",
-                     .device = "cpu",
-                     .revision = "1",
-                     .fingerprint = data->fingerprint,
-                     .run = "0123456789abcdef",
-                     .config = "seed=1\ntask=listops\n",
-                     .seed = 1,
-                     .kernel = 3,
-                     .reach = 1,
-                     .max_length = 32,
+    lra_listops r = {OF_THE_RUN,
                      .n = 6,
                      .label = digit,
                      .predicted = digit,
@@ -132,26 +113,12 @@ void own_files_make(void)
     const char *fast = lra_is_folder("/dev/shm") && access("/dev/shm", W_OK) == 0 ? "/dev/shm"
                                                                                   : "/tmp";
     snprintf(folder, sizeof folder, "%s/lra-own-%ld", fast, (long)getpid());
-    task = lra_task_config(&lra_task_listops, "quick", &e);
-    lra_config_set(task, "train", "24");
-    lra_config_set(task, "val", "4");
-    lra_config_set(task, "test", "6");
-    model = lra_config_parse("layers=1 width=4 hidden=4 kernel=3 groups=1 dropout=0.0", &e);
-    data = lra_dataset_open(&lra_task_listops, task, folder, NULL, &e);
-    must(data ? 0 : -1, &e);
+    must(tiny_run_open(&run, folder, "seed=1\ntask=listops\n",
+                       "layers=1 width=4 hidden=4 kernel=3 groups=1 dropout=0.0", &e),
+         &e);
     must(lra_cpu_device(&device, 1, &e), &e);
-    spec = (lra_train_spec){.folder = folder,
-                            .title = "own",
-                            .config = "seed=1\ntask=listops\n",
-                            .data = data,
-                            .model = &lra_model_resconv,
-                            .model_config = model,
-                            .type = LRA_F32,
-                            .batch = 8,
-                            .threads = 1,
-                            .optimizer = {0.9, 0.999, 1e-8, 0.01, 1.0, 0.004}};
-    must(lra_session_open(&session, &spec, &device, &e), &e);
-    lra_config_hash(task, hash);
+    must(lra_session_open(&session, &run.spec, &device, &e), &e);
+    lra_config_hash(run.task, hash);
     paths[OWN_DATA] = lra_format("%s/data/listops-%s.h5", folder, hash);
     for (int k = OWN_CHECKPOINT; k < OWN_KINDS; k++)
         paths[k] = lra_format("%s/%s.h5", folder, own_names[k]);
@@ -175,7 +142,7 @@ static void mix(uint64_t *hash, const void *bytes, size_t n)
 
 static int read_data(uint64_t *hash, lra_err *e)
 {
-    lra_dataset *d = lra_dataset_open(&lra_task_listops, task, folder, NULL, e);
+    lra_dataset *d = lra_dataset_open(&lra_task_listops, run.task, folder, NULL, e);
     if (!d) return LRA_FAILED;
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         const lra_sequences *r = &d->split[s];
@@ -193,7 +160,7 @@ static int read_checkpoint(uint64_t *hash, lra_err *e)
 {
     lra_run_state now = {0};
     bool found;
-    int rc = lra_checkpoint_read(&spec, &now, session.params, &found, e);
+    int rc = lra_checkpoint_read(&run.spec, &now, session.params, &found, e);
     if (rc == 0 && !found) rc = lra_fail(e, "not found");
     mix(hash, now.history, (size_t)now.n_epochs * sizeof *now.history);
     lra_free(now.history);
@@ -206,7 +173,7 @@ static int read_checkpoint(uint64_t *hash, lra_err *e)
 
 static int read_best(uint64_t *hash, lra_err *e)
 {
-    if (lra_best_read(&spec, session.params, e) != 0) return LRA_FAILED;
+    if (lra_best_read(&run.spec, session.params, e) != 0) return LRA_FAILED;
     uint64_t params = lra_params_hash(session.params);
     mix(hash, &params, sizeof params);
     return 0;
@@ -273,8 +240,6 @@ void own_files_remove(void)
     char *argv[] = {"rm", "-rf", folder, NULL};
     for (int k = 0; k < OWN_KINDS; k++) lra_free(paths[k]);
     lra_session_close(&session);
-    lra_dataset_free(data);
-    lra_config_free(task);
-    lra_config_free(model);
+    tiny_run_close(&run);
     lra_process_run(argv, NULL, NULL, NULL, &e);
 }

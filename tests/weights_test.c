@@ -19,22 +19,21 @@
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
 #include "models/training/weights.h"
+#include "tests/tiny_run.h"
 
 enum { W = 4, H = 6, K = 3 }; /* width, hidden, kernel */
 
 static char *folder, *best, *file;
 static lra_err err;
 static lra_device device;
-static lra_config *task, *model;
-static lra_dataset *data;
-static lra_train_spec spec;
+static tiny_run run;
 static lra_session session;
 
 static void open_session(uint64_t seed)
 {
     lra_session_close(&session);
-    spec.seed = seed;
-    if (lra_session_open(&session, &spec, &device, &err) != 0) fail_msg("%s", err.msg);
+    run.spec.seed = seed;
+    if (lra_session_open(&session, &run.spec, &device, &err) != 0) fail_msg("%s", err.msg);
 }
 
 static int set_up(void **state)
@@ -43,23 +42,10 @@ static int set_up(void **state)
     lra_terminal_init(LRA_LOG_QUIET, true);
     folder = lra_format("weights_test.%ld", (long)getpid());
     best = lra_format("%s/best.h5", folder), file = lra_format("%s/w.safetensors", folder);
-    task = lra_task_config(&lra_task_listops, "quick", &err);
-    lra_config_set(task, "train", "24");
-    lra_config_set(task, "val", "4");
-    lra_config_set(task, "test", "4");
-    model = lra_config_parse("layers=2 width=4 hidden=6 kernel=3 groups=1 dropout=0.0", &err);
-    data = lra_dataset_open(&lra_task_listops, task, folder, NULL, &err);
-    spec = (lra_train_spec){.folder = folder,
-                            .title = "weights",
-                            .config = "model=resconv\nseed=1\ntask=listops\n",
-                            .data = data,
-                            .model = &lra_model_resconv,
-                            .model_config = model,
-                            .type = LRA_F32,
-                            .batch = 8,
-                            .threads = 1,
-                            .optimizer = {0.9, 0.999, 1e-8, 0.01, 1.0, 0.004}};
-    return data && lra_cpu_device(&device, 1, &err) == 0 ? 0 : -1;
+    if (tiny_run_open(&run, folder, "model=resconv\nseed=1\ntask=listops\n",
+                      "layers=2 width=4 hidden=6 kernel=3 groups=1 dropout=0.0", &err) != 0)
+        return -1;
+    return lra_cpu_device(&device, 1, &err);
 }
 
 static int tear_down(void **state)
@@ -68,9 +54,7 @@ static int tear_down(void **state)
     char *argv[] = {"rm", "-rf", folder, NULL};
     lra_session_close(&session);
     lra_process_run(argv, NULL, NULL, NULL, &err);
-    lra_dataset_free(data);
-    lra_config_free(task);
-    lra_config_free(model);
+    tiny_run_close(&run);
     lra_free(folder);
     lra_free(best);
     lra_free(file);
@@ -81,7 +65,7 @@ static int tear_down(void **state)
 static void write_file(void)
 {
     int n;
-    assert_int_equal(lra_best_write(&spec, 1, 0.5, session.params, &err), 0);
+    assert_int_equal(lra_best_write(&run.spec, 1, 0.5, session.params, &err), 0);
     if (lra_weights_export(best, file, &n, &err) != 0) fail_msg("%s", err.msg);
     assert_int_equal(n, 1 + 2 * 6 + 2 + 2);
 }

@@ -1,4 +1,4 @@
-/* Memory: checked allocation, arenas, growing text.  malloc stands in mem.c alone.
+/* Memory: checked allocation, arenas, growing text.  malloc stands in mem.c and large.c alone.
  * Small allocations that fail abort with the size; large ones (data, workspaces) use
  * lra_try_alloc(), whose failure the user can act on. */
 #ifndef LRA_BASE_MEM_H

@@ -1,0 +1,54 @@
+/* Large memory: refused with a message before the kernel's overcommit can accept what the machine does not have. */
+#include <stdlib.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+
+/* In Debug builds LRA_FAIL_ALLOC=n makes the n-th call since it was set fail. */
+static bool fails_on_purpose(void)
+{
+#ifdef LRA_DEBUG
+    static int calls;
+    const char *n = getenv("LRA_FAIL_ALLOC");
+    if (!n) calls = 0;
+    return n && ++calls == (int)strtol(n, NULL, 10);
+#else
+    return false;
+#endif
+}
+
+static void *refuse(double n_bytes, double free_bytes, const char *what, lra_err *e)
+{
+    char need[32], have[32];
+    lra_fail(e, "'%s' needs %s, %s free", what, lra_size_text(need, n_bytes),
+             lra_size_text(have, free_bytes));
+    return NULL;
+}
+
+/* Whether there may be room; 0: the machine does not say. */
+static bool fits(double n_bytes, double free_bytes)
+{
+    return (free_bytes == 0 || n_bytes <= free_bytes) && !fails_on_purpose();
+}
+
+void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e)
+{
+    double free_bytes = lra_memory_free();
+    void *p = NULL;
+    if (fits((double)n_bytes, free_bytes) && posix_memalign(&p, 64, n_bytes ? n_bytes : 1) == 0)
+        return p;
+    return refuse((double)n_bytes, free_bytes, what, e);
+}
+
+void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e)
+{
+    double n_bytes = (double)n * (double)size, free_bytes = lra_memory_free();
+    if (n < 0) LRA_BUG("'%s' has %lld elements", what, (long long)n);
+    void *p = fits(n_bytes, free_bytes) ? calloc(n ? (size_t)n : 1, size) : NULL;
+    return p ? p : refuse(n_bytes, free_bytes, what, e);
+}
+
+void lra_free_large(void *p)
+{
+    free(p);
+}

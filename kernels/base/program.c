@@ -1,0 +1,104 @@
+/* Finds the command, parses its options, runs it, turns its error into one line and an exit code. */
+#include "kernels/base/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+
+enum { MAX_COMMANDS = 64 };
+
+const lra_option lra_common_options[] = {
+    {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
+    {.name = "verbose", .letter = 'v', .kind = LRA_OPTION_FLAG, .help = "more detail, every epoch"},
+    {.name = "no-color", .kind = LRA_OPTION_FLAG, .help = "no colour on a terminal"},
+    {.name = NULL}};
+
+static void help(const lra_program *p, FILE *out)
+{
+    int width = 10;
+    for (int i = 0; p->at(i); i++) {
+        int n = (int)strlen(p->at(i)->name) + 3;
+        if (n > width) width = n;
+    }
+    fprintf(out,
+            "%s\n\nusage: %s COMMAND [options]   ('%s COMMAND --help' explains one)\n\n"
+            "examples:\n%s\n\ncommands:\n",
+            p->summary, p->name, p->name, p->examples);
+    for (int i = 0; p->at(i); i++)
+        fprintf(out, "  %-*s%s\n", width, p->at(i)->name, p->at(i)->summary);
+    fprintf(out, "\n%s\n", p->codes);
+}
+
+static const lra_subcommand *find(const lra_program *p, const char *name, lra_err *e)
+{
+    const char *names[MAX_COMMANDS];
+    char show[64];
+    int n = 0;
+    for (; n < MAX_COMMANDS && p->at(n); n++) {
+        names[n] = p->at(n)->name;
+        if (strcmp(names[n], name) == 0) return p->at(n);
+    }
+    snprintf(show, sizeof show, "%s --help", p->name);
+    lra_fail_unknown(e, "command", name, n, names, show);
+    return NULL;
+}
+
+/* -q, -v, --no-color, as far as the command has them. */
+static void set_terminal(const lra_command *c, const lra_options *o)
+{
+    bool on[3] = {false};
+    for (int i = 0; lra_option_entry(c, i); i++)
+        for (int k = 0; k < 3; k++)
+            if (strcmp(lra_option_entry(c, i)->name, lra_common_options[k].name) == 0)
+                on[k] = lra_option_flag(o, lra_common_options[k].name);
+    lra_terminal_init(on[0] ? LRA_LOG_QUIET : on[1] ? LRA_LOG_VERBOSE : LRA_LOG_NORMAL, on[2]);
+}
+
+static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
+{
+    if (argc == 0 && s->command->min_args > 0) {
+        lra_options_usage(s->command, stderr);
+        return 2;
+    }
+    lra_options *o = lra_options_parse(s->command, argc, argv, e);
+    if (!o) return LRA_USAGE;
+    int rc = 0;
+    if (lra_options_help_wanted(o)) {
+        lra_options_help(s->command, stdout);
+    } else {
+        set_terminal(s->command, o);
+        rc = s->run(o, e);
+    }
+    lra_options_free(o);
+    if (rc < 0 && lra_stop_signal()) {
+        lra_note("%s", e->msg);
+        rc = LRA_EXIT_INTERRUPTED;
+    }
+    return rc;
+}
+
+int lra_program_main(const lra_program *p, int argc, char **argv)
+{
+    lra_err e = {{0}};
+    lra_signals_init();
+    lra_terminal_init(LRA_LOG_NORMAL, false);
+    if (argc < 2) {
+        help(p, stderr);
+        return 2;
+    }
+    int rc = 0;
+    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
+        help(p, stdout);
+    } else if (strcmp(argv[1], "--version") == 0) {
+        rc = p->version(&e);
+    } else {
+        const lra_subcommand *s = find(p, argv[1], &e);
+        rc = s ? run(s, argc - 2, argv + 2, &e) : LRA_USAGE;
+    }
+    if (fflush(stdout) != 0 && rc == 0) rc = lra_fail_errno(&e, "cannot write the output");
+    if (rc >= 0) return rc;
+    fprintf(stderr, "%s: %s\n", p->name, e.msg);
+    return rc == LRA_USAGE ? 2 : 1;
+}

@@ -1,0 +1,32 @@
+/* Options that several commands have: one row each, whose help says what it is for there. */
+#ifndef LRA_PROBES_OPTION_ROWS_H
+#define LRA_PROBES_OPTION_ROWS_H
+
+#include "kernels/base/options.h"
+
+/* clang-format off */
+#define LRA_MODEL_OPTION(text)                                                                     \
+    {.name = "model", .letter = 'm', .kind = LRA_OPTION_TEXT, .value = "resconv", .arg = "MODEL",  \
+     .help = text " ('lra-probe list models')"}
+#define LRA_PRESET_OPTION(text)                                                                    \
+    {.name = "preset", .letter = 'p', .kind = LRA_OPTION_CHOICE, .value = "quick",                 \
+     .choices = "quick|small|paper", .help = text}
+#define LRA_SET_OPTION(of)                                                                         \
+    {.name = "set", .kind = LRA_OPTION_REPEAT, .arg = "KEY=VALUE",                                 \
+     .help = "changes one parameter of " of "; may be repeated"}
+#define LRA_THREADS_OPTION(zero)                                                                   \
+    {.name = "threads", .kind = LRA_OPTION_INT, .value = "0", .min = 0, .max = 1024, .arg = "N",   \
+     .help = "threads, 0: " zero}
+#define LRA_DEVICE_OPTION(usual, text)                                                             \
+    {.name = "device", .letter = 'd', .kind = LRA_OPTION_TEXT, .value = usual, .arg = "DEVICE",    \
+     .help = text}
+#define LRA_OUT_OPTION(text)                                                                       \
+    {.name = "out", .letter = 'o', .kind = LRA_OPTION_TEXT, .value = "lra-out", .arg = "DIR",      \
+     .help = text}
+#define LRA_DATA_DIR_OPTION(text)                                                                  \
+    {.name = "data-dir", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "official raw files" text}
+#define LRA_JSON_OPTION(text)  {.name = "json", .kind = LRA_OPTION_FLAG, .help = text}
+#define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
+/* clang-format on */
+
+#endif
