@@ -6,9 +6,8 @@
 
 #include "analysis/interval.h"
 #include "kernels/base/mem.h"
-#include "reports/listops_view.h"
+#include "reports/listops_figure.h"
 #include "reports/plot.h"
-#include "reports/report.h"
 
 enum { PANELS = 4, L = LRA_LISTOPS_LABELS };
 static const int operators[PANELS] = {1, 2, 0, 3}; /* MAX MED MIN SM */
@@ -100,19 +99,17 @@ static void add_script(lra_text *t, const lra_listops *r)
     lra_free(title);
 }
 
+static int fill(const lra_listops_view *v, lra_text *data, lra_text *script, lra_err *e)
+{
+    (void)e;
+    add_data(data, v->first);
+    add_script(script, v->first);
+    return 0;
+}
+
 static int write(const char *folder, const lra_report_input *in, lra_err *e)
 {
-    lra_listops_view *v;
-    int rc = lra_listops_view_only(in->listops, in->n_listops, &v, e);
-    if (rc != 0) return rc;
-    lra_text data = {0}, script = {0};
-    add_data(&data, v->first);
-    add_script(&script, v->first);
-    rc = lra_plot_write(folder, "loc-1", &data, &script, e);
-    lra_text_free(&data);
-    lra_text_free(&script);
-    lra_listops_views_free(v, 1);
-    return rc;
+    return lra_listops_figure_write(folder, "loc-1", in, fill, e);
 }
 
 const lra_report_figure lra_figure_loc_1 = {

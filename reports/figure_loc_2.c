@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "reports/listops_view.h"
+#include "reports/listops_figure.h"
 #include "reports/plot.h"
-#include "reports/report.h"
 
 enum { OPERATORS = 4, SM = 3, MODELS = LRA_PLOT_STYLES };
 static const int operators[OPERATORS] = {0, 1, 2, SM}; /* MIN MAX MED SM */
@@ -151,25 +150,20 @@ static void add_script(lra_text *t, const lra_listops_view *v)
     lra_free(title);
 }
 
+static int fill(const lra_listops_view *v, lra_text *data, lra_text *script, lra_err *e)
+{
+    if (v->n_cells > MODELS)
+        return lra_fail(e, "%d models, at most %d fit into one figure; name fewer runs", v->n_cells,
+                        MODELS);
+    if (add_models(data, v) != 0) return lra_fail(e, "no memory for the bootstrap");
+    add_marks(data, v);
+    add_script(script, v);
+    return 0;
+}
+
 static int write(const char *folder, const lra_report_input *in, lra_err *e)
 {
-    lra_listops_view *v;
-    int rc = lra_listops_view_only(in->listops, in->n_listops, &v, e);
-    if (rc != 0) return rc;
-    lra_text data = {0}, script = {0};
-    if (v->n_cells > MODELS)
-        rc = lra_fail(e, "%d models, at most %d fit into one figure; name fewer runs", v->n_cells,
-                      MODELS);
-    if (rc == 0 && add_models(&data, v) != 0) rc = lra_fail(e, "no memory for the bootstrap");
-    if (rc == 0) {
-        add_marks(&data, v);
-        add_script(&script, v);
-        rc = lra_plot_write(folder, "loc-2", &data, &script, e);
-    }
-    lra_text_free(&data);
-    lra_text_free(&script);
-    lra_listops_views_free(v, 1);
-    return rc;
+    return lra_listops_figure_write(folder, "loc-2", in, fill, e);
 }
 
 const lra_report_figure lra_figure_loc_2 = {

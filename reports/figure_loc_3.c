@@ -6,9 +6,8 @@
 #include <math.h>
 
 #include "kernels/base/mem.h"
-#include "reports/listops_view.h"
+#include "reports/listops_figure.h"
 #include "reports/plot.h"
-#include "reports/report.h"
 
 enum { PANELS = 4, L = LRA_LISTOPS_LABELS }; /* MIN MAX MED SM */
 static const char dat[] = "loc-3.dat";
@@ -207,23 +206,18 @@ static void add_script(lra_text *t, const model *m)
     lra_free(title);
 }
 
+static int fill(const lra_listops_view *v, lra_text *data, lra_text *script, lra_err *e)
+{
+    model m;
+    if (find_best(v, &m) != 0) return lra_fail(e, "no memory for the bootstrap");
+    add_data(data, &m);
+    add_script(script, &m);
+    return 0;
+}
+
 static int write(const char *folder, const lra_report_input *in, lra_err *e)
 {
-    lra_listops_view *v;
-    int rc = lra_listops_view_only(in->listops, in->n_listops, &v, e);
-    if (rc != 0) return rc;
-    lra_text data = {0}, script = {0};
-    model m;
-    if (find_best(v, &m) != 0) rc = lra_fail(e, "no memory for the bootstrap");
-    if (rc == 0) {
-        add_data(&data, &m);
-        add_script(&script, &m);
-        rc = lra_plot_write(folder, "loc-3", &data, &script, e);
-    }
-    lra_text_free(&data);
-    lra_text_free(&script);
-    lra_listops_views_free(v, 1);
-    return rc;
+    return lra_listops_figure_write(folder, "loc-3", in, fill, e);
 }
 
 const lra_report_figure lra_figure_loc_3 = {
