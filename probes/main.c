@@ -28,18 +28,8 @@ static int version(lra_err *e)
     return 0;
 }
 
-static const lra_program program = {
-    .name = "lra-probe",
-    .summary = "Measures how local a long-sequence benchmark or model is.",
-    .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
-                "  lra-probe data listops --preset paper --make 100000 --out lra-out",
-    .codes = "exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint saved)",
-    .at = lra_probe_at,
-    .version = version,
-};
-
 int main(int argc, char **argv)
 {
     gsl_set_error_handler_off();
-    return lra_program_main(&program, argc, argv);
+    return lra_program_main(&lra_probe_program, version, argc, argv);
 }

@@ -10,5 +10,6 @@ typedef lra_subcommand lra_probe;
 #include "probes/probes.def"
 #undef LRA_PROBE
 const lra_probe *lra_probe_at(int i); /* NULL after the last */
+extern const lra_program lra_probe_program;
 
 #endif

@@ -156,7 +156,7 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e
 const lra_option lra_ladder_scale_options[] = {
     {.name = "reference",
      .kind = LRA_OPTION_TEXT,
-     .arg = "WHAT",
+     .arg = "widest|published|RUN",
      .help = "gain 1: widest (rung), published (preset paper, its default), or a run"},
     {.name = "chance",
      .kind = LRA_OPTION_CHOICE,

@@ -40,7 +40,7 @@ static const lra_option common[] = {
 static const lra_option table_options[] = {{.name = "table",
                                             .kind = LRA_OPTION_TEXT,
                                             .value = "ladder",
-                                            .arg = "ID",
+                                            .arg = "TABLE",
                                             .help = "which table ('lra-report list')"},
                                            {.name = "format",
                                             .letter = 'f',
@@ -52,7 +52,7 @@ static const lra_option table_options[] = {{.name = "table",
 static const lra_option figure_options[] = {{.name = "figure",
                                              .kind = LRA_OPTION_TEXT,
                                              .value = "loc-T1",
-                                             .arg = "ID",
+                                             .arg = "FIGURE",
                                              .help = "which figure ('lra-report list')"},
                                             {.name = "format",
                                              .letter = 'f',
@@ -239,6 +239,8 @@ static int list_all(const lra_options *o, lra_err *e)
 
 /* ---- main ------------------------------------------------------------------------------------------------------ */
 
+static int help(const lra_options *o, lra_err *e);
+
 static const lra_command commands[] = {
     {"lra-report tables",
      "Prints a table from result files, and writes it in all formats to OUT/tables.", "[RESULT...]",
@@ -251,16 +253,28 @@ static const lra_command commands[] = {
     {"lra-report show", "Prints what a result file holds.", "RESULT...",
      "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", 1, -1, plain_tables},
     {"lra-report list", "Lists the tables and figures.", "",
-     "  lra-report list\n  lra-report list -q", 0, 0, plain_tables}};
+     "  lra-report list\n  lra-report list -q", 0, 0, plain_tables},
+    {"lra-report help", "Prints help, a man page, or a script that completes words in bash.",
+     "[COMMAND]",
+     "  lra-report help --man tables | man -l -\n  source <(lra-report help --completion bash)", 0,
+     1, lra_help_tables}};
 static const lra_subcommand subcommands[] = {
     {"tables", "a table, printed and written in all formats", &commands[0], print_tables},
     {"figures", "a figure, drawn with gnuplot", &commands[1], draw_figures},
     {"show", "what a result file holds", &commands[2], show},
-    {"list", "the tables and figures", &commands[3], list_all}};
+    {"list", "the tables and figures", &commands[3], list_all},
+    {"help", "help of a command, man pages, completion for bash", &commands[4], help}};
 
 static const lra_subcommand *command_at(int i)
 {
     return i < (int)(sizeof subcommands / sizeof *subcommands) ? &subcommands[i] : NULL;
+}
+
+static void words(const char *placeholder, lra_text *to)
+{
+    bool table = strcmp(placeholder, "TABLE") == 0, figure = strcmp(placeholder, "FIGURE") == 0;
+    for (int i = 0; table && i < N_TABLES; i++) lra_text_add(to, "%s ", tables[i]->name);
+    for (int i = 0; figure && i < N_FIGURES; i++) lra_text_add(to, "%s ", figures[i]->name);
 }
 
 static int version(lra_err *e)
@@ -277,13 +291,18 @@ static const lra_program program = {
     .name = "lra-report",
     .summary = "Makes tables and figures from result files.",
     .examples = "  lra-report tables --out lra-out\n  lra-report figures --out lra-out",
-    .codes = "exit codes: 0 done, 1 failed, 2 wrong usage",
+    .codes = "0 done, 1 failed, 2 wrong usage",
     .at = command_at,
-    .version = version,
+    .words = words,
 };
+
+static int help(const lra_options *o, lra_err *e)
+{
+    return lra_help_run(&program, o, e);
+}
 
 int main(int argc, char **argv)
 {
     gsl_set_error_handler_off();
-    return lra_program_main(&program, argc, argv);
+    return lra_program_main(&program, version, argc, argv);
 }

@@ -29,7 +29,7 @@ typedef struct {
     const char *value;   /* default as text; NULL: unset */
     double min, max;     /* INT, REAL, INTS */
     const char *choices; /* CHOICE: "auto|cpu|cuda" */
-    const char *arg;     /* placeholder in help: "N", "DIR" */
+    const char *arg;     /* placeholder: in help, and what completion offers (lra_program.words) */
     const char *help;    /* one line, no full stop */
     bool changes_result; /* recorded in the run configuration when it differs from the default */
 } lra_option;
@@ -69,6 +69,10 @@ const char *lra_option_repeat(const lra_options *o, const char *name, int i);
 int lra_option_n_args(const lra_options *o);
 const char *lra_option_arg(const lra_options *o, int i);
 
+/* What stands behind an option in help: "DIR"; "" for a flag. */
+const char *lra_option_placeholder(const lra_option *o);
+/* Its help with choices, range and default; the caller frees it. */
+char *lra_option_about(const lra_option *o);
 /* Walks every entry of every table: i from 0; NULL after the last. */
 const lra_option *lra_option_entry(const lra_command *c, int i);
 

@@ -1,6 +1,7 @@
 /* --help: one sentence, the usage, two examples, then every option with its default and range. */
 #include <string.h>
 
+#include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 
 enum { COLUMN = 28, RIGHT = 100 };
@@ -27,29 +28,36 @@ static void print_wrapped(FILE *out, const char *text, int at)
     fputc('\n', out);
 }
 
+const char *lra_option_placeholder(const lra_option *o)
+{
+    return o->kind == LRA_OPTION_FLAG ? "" : o->arg ? o->arg : "TEXT";
+}
+
+char *lra_option_about(const lra_option *o)
+{
+    lra_text t = {0};
+    lra_text_add(&t, "%s", o->help);
+    if (o->kind == LRA_OPTION_CHOICE) lra_text_add(&t, " (%s)", o->choices);
+    if (o->kind == LRA_OPTION_INT || o->kind == LRA_OPTION_REAL || o->kind == LRA_OPTION_INTS)
+        lra_text_add(&t, " (%.15g to %.15g)", o->min, o->max);
+    if (o->value) lra_text_add(&t, " [%s]", o->value);
+    return t.s;
+}
+
 static void print_option(const lra_option *o, FILE *out)
 {
-    char left[64], text[512];
-    const char *arg = o->kind == LRA_OPTION_FLAG ? "" : o->arg ? o->arg : "TEXT";
+    const char *arg = lra_option_placeholder(o);
     char letter[8] = "    ";
     if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, *arg ? " " : "", arg);
-    int n = snprintf(text, sizeof text, "%s", o->help);
-    size_t used = n < 0 ? 0 : (size_t)n;
-    if (o->kind == LRA_OPTION_CHOICE && used < sizeof text)
-        used += (size_t)snprintf(text + used, sizeof text - used, " (%s)", o->choices);
-    bool number = o->kind == LRA_OPTION_INT || o->kind == LRA_OPTION_REAL ||
-                  o->kind == LRA_OPTION_INTS;
-    if (number && used < sizeof text)
-        used += (size_t)snprintf(text + used, sizeof text - used, " (%.15g to %.15g)", o->min,
-                                 o->max);
-    if (o->value && used < sizeof text)
-        snprintf(text + used, sizeof text - used, " [%s]", o->value);
+    char *left = lra_format("  %s--%s%s%s", letter, o->name, *arg ? " " : "", arg);
+    char *about = lra_option_about(o);
     if (strlen(left) >= COLUMN - 1)
         fprintf(out, "%s\n%*s", left, COLUMN, "");
     else
         fprintf(out, "%-*s", COLUMN, left);
-    print_wrapped(out, text, COLUMN);
+    print_wrapped(out, about, COLUMN);
+    lra_free(left);
+    lra_free(about);
 }
 
 void lra_options_help(const lra_command *c, FILE *out)

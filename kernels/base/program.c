@@ -15,7 +15,7 @@ const lra_option lra_common_options[] = {
     {.name = "no-color", .kind = LRA_OPTION_FLAG, .help = "no colour on a terminal"},
     {.name = NULL}};
 
-static void help(const lra_program *p, FILE *out)
+void lra_program_help(const lra_program *p, FILE *out)
 {
     int width = 10;
     for (int i = 0; p->at(i); i++) {
@@ -28,10 +28,10 @@ static void help(const lra_program *p, FILE *out)
             p->summary, p->name, p->name, p->examples);
     for (int i = 0; p->at(i); i++)
         fprintf(out, "  %-*s%s\n", width, p->at(i)->name, p->at(i)->summary);
-    fprintf(out, "\n%s\n", p->codes);
+    fprintf(out, "\nexit codes: %s\n", p->codes);
 }
 
-static const lra_subcommand *find(const lra_program *p, const char *name, lra_err *e)
+const lra_subcommand *lra_program_find(const lra_program *p, const char *name, lra_err *e)
 {
     const char *names[MAX_COMMANDS];
     char show[64];
@@ -79,22 +79,22 @@ static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
     return rc;
 }
 
-int lra_program_main(const lra_program *p, int argc, char **argv)
+int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc, char **argv)
 {
     lra_err e = {{0}};
     lra_signals_init();
     lra_terminal_init(LRA_LOG_NORMAL, false);
     if (argc < 2) {
-        help(p, stderr);
+        lra_program_help(p, stderr);
         return 2;
     }
     int rc = 0;
     if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
-        help(p, stdout);
+        lra_program_help(p, stdout);
     } else if (strcmp(argv[1], "--version") == 0) {
-        rc = p->version(&e);
+        rc = version(&e);
     } else {
-        const lra_subcommand *s = find(p, argv[1], &e);
+        const lra_subcommand *s = lra_program_find(p, argv[1], &e);
         rc = s ? run(s, argc - 2, argv + 2, &e) : LRA_USAGE;
     }
     if (fflush(stdout) != 0 && rc == 0) rc = lra_fail_errno(&e, "cannot write the output");

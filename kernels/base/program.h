@@ -1,7 +1,9 @@
-/* A program made of commands: 'PROGRAM COMMAND [options]'.  One list of commands drives running and --help. */
+/* A program made of commands: 'PROGRAM COMMAND [options]'.  One list of commands and their option tables drives
+ * running, --help, man pages and completion, so that none of them can miss an option. */
 #ifndef LRA_BASE_PROGRAM_H
 #define LRA_BASE_PROGRAM_H
 
+#include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 
 /* Exit codes beside 0 (done), 1 (failed) and 2 (wrong usage): a checkpoint is saved. */
@@ -17,15 +19,32 @@ typedef struct {
 typedef struct {
     const char *name, *summary;         /* "lra-probe", one sentence */
     const char *examples;               /* two, each on a line of its own */
-    const char *codes;                  /* "exit codes: ..." */
+    const char *codes;                  /* "0 done, 1 failed ..." */
     const lra_subcommand *(*at)(int i); /* NULL after the last */
-    int (*version)(lra_err *e);
+    /* Appends the words that a placeholder of a usage or an option stands for ("TASK": listops ...), a blank behind
+     * each; nothing when it knows none. */
+    void (*words)(const char *placeholder, lra_text *to);
 } lra_program;
 
 /* -q -v --no-color: who has them in its tables gets them obeyed before run(). */
 extern const lra_option lra_common_options[];
 
-/* What main() does, all of it; returns the exit code. */
-int lra_program_main(const lra_program *p, int argc, char **argv);
+/* What main() does, all of it; returns the exit code.  version: prints what --version says. */
+int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc, char **argv);
+/* The command of this name, or NULL with a message that suggests one. */
+const lra_subcommand *lra_program_find(const lra_program *p, const char *name, lra_err *e);
+void lra_program_help(const lra_program *p, FILE *out);
+
+/* ---- the command `help` of every program -------------------------------------------------------------- */
+
+extern const lra_option *const lra_help_tables[];
+int lra_help_run(const lra_program *p, const lra_options *o, lra_err *e);
+
+/* A page for man, section 1: of the program, or of one command (Nullable: s). */
+void lra_manual_print(const lra_program *p, const lra_subcommand *s, FILE *out);
+/* Writes all of them: FOLDER/PROGRAM.1, FOLDER/PROGRAM-COMMAND.1 ... */
+int lra_manual_write(const lra_program *p, const char *folder, lra_err *e);
+/* A script for bash that completes commands, options, their values, and arguments. */
+void lra_completion_print(const lra_program *p, FILE *out);
 
 #endif

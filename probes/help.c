@@ -1,0 +1,64 @@
+/* lra-probe help: help, man pages and completion of the whole program; and the program itself. */
+#include <string.h>
+
+#include "datasets/dataset.h"
+#include "models/model.h"
+#include "probes/job.h"
+#include "probes/probe.h"
+
+static const lra_command command = {
+    .program = "lra-probe help",
+    .summary = "Prints help, a man page, or a script that completes words in bash.",
+    .usage = "[COMMAND]",
+    .examples = "  lra-probe help --man train | man -l -\n"
+                "  source <(lra-probe help --completion bash)",
+    .max_args = 1,
+    .tables = lra_help_tables,
+};
+
+/* "key=" for every key of the parameters, unless it is there already. */
+static void add_keys(const char *parameters, lra_text *to)
+{
+    lra_err e;
+    lra_config *c = lra_config_parse(parameters, &e);
+    for (int i = 0; c && lra_config_key(c, i); i++) {
+        char *word = lra_format(" %s= ", lra_config_key(c, i));
+        bool there = to->s && strstr(to->s, word);
+        if (!there) lra_text_add(to, "%s", to->n ? word + 1 : word);
+        lra_free(word);
+    }
+    lra_config_free(c);
+}
+
+static void words(const char *placeholder, lra_text *to)
+{
+    if (strcmp(placeholder, "TASK") == 0) {
+        for (int i = 0; lra_task_at(i); i++) lra_text_add(to, "%s ", lra_task_at(i)->name);
+    } else if (strcmp(placeholder, "MODEL") == 0) {
+        for (int i = 0; lra_model_at(i); i++) lra_text_add(to, "%s ", lra_model_at(i)->name);
+    } else if (strcmp(placeholder, "DEVICE") == 0) {
+        lra_text_add(to, "auto cpu cuda ");
+    } else if (strcmp(placeholder, "KEY=VALUE") == 0) {
+        add_keys(lra_train_defaults, to);
+        for (int i = 0; lra_model_at(i); i++) add_keys(lra_model_at(i)->defaults, to);
+        for (int i = 0; lra_task_at(i); i++) add_keys(lra_task_at(i)->defaults, to);
+    }
+}
+
+const lra_program lra_probe_program = {
+    .name = "lra-probe",
+    .summary = "Measures how local a long-sequence benchmark or model is.",
+    .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
+                "  lra-probe data listops --preset paper --make 100000 --out lra-out",
+    .codes = "0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint saved)",
+    .at = lra_probe_at,
+    .words = words,
+};
+
+static int help(const lra_options *o, lra_err *e)
+{
+    return lra_help_run(&lra_probe_program, o, e);
+}
+
+const lra_probe lra_probe_help = {"help", "help of a command, man pages, completion for bash",
+                                  &command, help};

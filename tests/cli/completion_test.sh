@@ -1,0 +1,83 @@
+#!/bin/sh
+# Completion really completes: bash loads the scripts and is asked what it offers.
+set -u
+command -v bash >/dev/null 2>&1 || { echo "completion_test: bash is not installed"; exit 0; }
+golden=$LRA_SOURCE/tests/golden/manual
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+complain() { echo "completion_test: $*"; bad=1; }
+for program in lra-probe lra-report; do
+    "$LRA_BUILD/$program" help --completion bash >"$tmp/$program.bash" || complain "$program: exit $?"
+    bash -n "$tmp/$program.bash" || complain "$program: not bash"
+done
+if [ -n "${LRA_UPDATE_GOLDEN-}" ]; then mkdir -p "$golden" && cp "$tmp/lra-report.bash" "$golden"; fi
+diff -u "$golden/lra-report.bash" "$tmp/lra-report.bash" || bad=1
+
+# What readline does: the words, split at '=' too, the cursor behind the last.
+cat >"$tmp/ask" <<'END'
+source "$1"
+shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+"_${1//-/_}"
+printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd ' '
+END
+# offers 'EXPECTED WORDS' PROGRAM WORD...
+offers() {
+    expected=$1
+    shift
+    found=$(cd "$tmp" && bash "$tmp/ask" "$tmp/$1.bash" "$@" 2>"$tmp/err")
+    [ -s "$tmp/err" ] && complain "$*: stderr: $(cat "$tmp/err")"
+    [ "$found" = "$expected" ] || complain "$*: offers '$found', expected '$expected'"
+}
+# includes 'WORDS' PROGRAM WORD...: these and perhaps others
+includes() {
+    expected=$1
+    shift
+    found=$(cd "$tmp" && bash "$tmp/ask" "$tmp/$1.bash" "$@" 2>/dev/null)
+    for word in $expected; do
+        case " $found " in *" $word "*) ;; *) complain "$*: offers '$found', not '$word'" ;; esac
+    done
+}
+mkdir -p "$tmp/lra-out/runs/listops-a" "$tmp/other/runs/image-b" "$tmp/a folder"
+: >"$tmp/a file"
+offers 'list listops' lra-probe lis
+offers 'figures' lra-report fig
+offers '--version' lra-probe --v
+offers 'listops' lra-probe train --task listo
+offers 'listops' lra-probe train -t listo
+offers 'listops' lra-probe train --task = listo
+includes 'listops pathfinder' lra-probe train --task =
+offers 'resconv' lra-probe bench --model res
+offers 'paper quick small' lra-probe receptive-field --preset ''
+offers '--checkpoint-every' lra-probe train --check
+offers '--precision --preset' lra-probe train --pre
+includes '--help --json' lra-probe bench --
+offers 'models' lra-probe list m
+offers 'ceilings' lra-probe bench c
+includes 'listops pathfinder' lra-probe data ''
+includes 'kernel= epochs= level=' lra-probe train --set ''
+offers 'epochs=' lra-probe train --set epo
+offers '' lra-probe train --set kernel = 5
+offers '' lra-probe train --seed ''
+offers 'listops-a' lra-probe listops list
+offers 'image-b' lra-probe listops --out other im
+offers 'image-b' lra-probe listops --out = other im
+offers 'a folder' lra-probe train --out 'a '
+offers 'a file a folder' lra-report show 'a '
+offers 'listops' lra-report tables --table li
+offers 'loc-1 loc-2 loc-3 loc-T1' lra-report figures --figure ''
+offers 'latex' lra-report tables --format la
+includes 'published widest listops-a' lra-report tables --reference ''
+offers 'tables' lra-report help tab
+offers '' lra-probe nonsense ''
+# Every option of every command is offered, and bash knows whom to ask.
+for program in lra-probe lra-report; do
+    for command in $("$LRA_BUILD/$program" --help | awk '/^commands:/ {on = 1; next} on && /^  [a-z]/ {print $1} on && /^$/ {exit}'); do
+        includes "$("$LRA_BUILD/$program" "$command" --help | sed -n '/^options:/,$p' | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | paste -sd ' ')" \
+            $program "$command" --
+    done
+    bash -c 'source "$1"; complete -p "$2"' - "$tmp/$program.bash" $program >"$tmp/out" 2>&1 ||
+        complain "$program: no completion is defined: $(cat "$tmp/out")"
+done
+exit $bad
