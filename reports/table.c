@@ -29,6 +29,7 @@ void lra_table_free(lra_table *t)
         for (int r = 0; r < t->n_rows; r++) lra_free(t->cell[r][c].text);
     }
     for (int i = 0; i < t->n_notes; i++) lra_free(t->note[i]);
+    lra_free(t->note);
     for (int i = 0; i < t->n_facts; i++) {
         lra_free(t->fact[i].key);
         lra_free(t->fact[i].text);
@@ -105,9 +106,9 @@ void lra_table_interval(lra_table *t, double lo, double hi, int decimals)
 
 void lra_table_note(lra_table *t, const char *fmt, ...)
 {
-    if (t->n_notes == LRA_TABLE_NOTES) return;
     va_list args;
     va_start(args, fmt);
+    t->note = lra_resize(t->note, (size_t)(t->n_notes + 1) * sizeof *t->note);
     t->note[t->n_notes++] = format_text(fmt, args);
     va_end(args);
 }

@@ -8,7 +8,7 @@
 
 #include "kernels/base/err.h"
 
-enum { LRA_TABLE_COLUMNS = 24, LRA_TABLE_ROWS = 512, LRA_TABLE_NOTES = 32, LRA_TABLE_FACTS = 48 };
+enum { LRA_TABLE_COLUMNS = 24, LRA_TABLE_ROWS = 512, LRA_TABLE_FACTS = 48 };
 
 typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
     int n_columns, n_rows, n_notes, n_facts;
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
     lra_cell cell[LRA_TABLE_ROWS][LRA_TABLE_COLUMNS];
-    char *note[LRA_TABLE_NOTES]; /* one line each, below */
+    char **note; /* (n_notes) */
     lra_fact fact[LRA_TABLE_FACTS];
 } lra_table;
 
@@ -50,6 +50,7 @@ void lra_table_value(lra_table *t, double x, const char *fmt, ...) LRA_PRINTF(3,
 /* "lo-hi" ("lo to hi" below zero); NAN is "-". */
 void lra_table_interval(lra_table *t, double lo, double hi, int decimals);
 
+/* A line below the table.  "key\ttext": what the key, a word of the table, means; texts are aligned. */
 void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
 void lra_table_fact(lra_table *t, const char *key, double x);
 void lra_table_fact_text(lra_table *t, const char *key, const char *text);

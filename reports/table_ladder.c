@@ -122,8 +122,7 @@ static void add_radius(lra_table *t, const lra_ladder *l, int64_t T)
         lra_text_add(&text, "%s%s (%s to %s)", i ? ", " : "", length_text(value, r->value, T),
                      length_text(lo, r->lo, T), length_text(hi, r->hi, T));
     }
-    lra_table_note(t, "radius    tokens to each side, 1, 2, 5 points from the reference: %s",
-                   text.s);
+    lra_table_note(t, "radius\ttokens to each side, 1, 2, 5 points from the reference: %s", text.s);
     lra_text_free(&text);
 }
 
@@ -179,10 +178,10 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
         if (null_row) above = above && accuracy > l->row[0].accuracy.value;
     }
     const lra_estimate *growth = &l->widest_minus_narrowest;
-    lra_table_note(t, "growth    widest - narrowest rung: %+.2f points (%+.2f to %+.2f)%s",
+    lra_table_note(t, "growth\twidest - narrowest rung: %+.2f points (%+.2f to %+.2f)%s",
                    100 * growth->value, 100 * growth->lo, 100 * growth->hi,
                    growth->lo > 0 ? "" : "; the interval does not exclude 0");
-    lra_table_note(t, "check     %s rung with R > 0 is above chance%s%s%s",
+    lra_table_note(t, "check\t%s rung with R > 0 is above chance%s%s%s",
                    above ? "every" : "not every", name ? ", " : "", name ? name : "",
                    null_row ? ", the null row" : "");
 }
@@ -198,7 +197,7 @@ static void add_grid(lra_table *t, const lra_ladder_view *v)
                                                     v->ladder.row[r].kernel, v->ladder.row[r].reach)
                                        : lra_format("in no rung");
     lra_table_note(t,
-                   "rows      images of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
+                   "rows\timages of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
                    "pixel below is reached %s",
                    grid, grid, from);
     lra_free(from);
@@ -208,29 +207,28 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
     if (at_chance(v))
-        lra_table_note(t, "LI        none: the reference is not above chance; flag at-chance");
+        lra_table_note(t, "LI\tnone: the reference is not above chance; flag at-chance");
     else
-        lra_table_note(
-            t,
-            "LI        %.3f (%.3f to %.3f), LI.raw %.3f (%.3f to %.3f), from R_1 = %" PRId64
-            " to T = %" PRId64,
-            l->li.value, l->li.lo, l->li.hi, l->li_raw.value, l->li_raw.lo, l->li_raw.hi,
-            l->first_reach, v->data.T);
-    lra_table_note(t, "reference %.2f %%, %s; chance %.2f %%, %s", 100 * l->reference, v->reference,
-                   100 * v->data.chance, v->chance);
+        lra_table_note(t,
+                       "LI\t%.3f (%.3f to %.3f), LI.raw %.3f (%.3f to %.3f), from R_1 = %" PRId64
+                       " to T = %" PRId64,
+                       l->li.value, l->li.lo, l->li.hi, l->li_raw.value, l->li_raw.lo, l->li_raw.hi,
+                       l->first_reach, v->data.T);
+    lra_table_note(t, "reference\t%.2f %%, %s; chance %.2f %%, %s", 100 * l->reference,
+                   v->reference, 100 * v->data.chance, v->chance);
     if (!at_chance(v)) add_radius(t, l, v->data.T);
     add_grid(t, v);
     add_acceptance(t, v);
-    lra_table_note(t, "intervals %s",
+    lra_table_note(t, "intervals\t%s",
                    v->data.n_seeds == 1  ? "Wilson and bootstrap of examples; flag few-seeds"
                    : v->data.n_seeds < 3 ? "bootstrap of examples; flag few-seeds"
                                          : "bootstrap of examples crossed with seeds");
     if (v->data.n_seeds < 3)
-        lra_table_note(t, "few-seeds the intervals do not cover the variation of training: use 3 "
+        lra_table_note(t, "few-seeds\tthe intervals do not cover the variation of training: use 3 "
                           "seeds or more");
-    if (v->data.n_seeds > 1) lra_table_note(t, "+- t      half width of the t interval over seeds");
+    if (v->data.n_seeds > 1) lra_table_note(t, "+- t\thalf width of the t interval over seeds");
     if (v->n_left_out)
-        lra_table_note(t, "left out  %d results of seeds that not every kernel has", v->n_left_out);
+        lra_table_note(t, "left out\t%d results of seeds that not every kernel has", v->n_left_out);
 }
 
 static lra_table *ladder_table(const lra_ladder_view *v)

@@ -167,18 +167,18 @@ static void add_notes(lra_table *t, const lra_listops_view *v)
 {
     bool few = false;
     for (int c = 0; c < v->n_cells; c++) few = few || v->cell[c].data.n_seeds < FEW_SEEDS;
-    lra_table_note(t, "majority     the most frequent label of the group; greedy: of the root "
+    lra_table_note(t, "majority\tthe most frequent label of the group; greedy: of the root "
                       "operator, in training");
-    lra_table_note(t, "shallow-a-D  exact above depth D, deeper nodes are their most frequent "
+    lra_table_note(t, "shallow-a-D\texact above depth D, deeper nodes are their most frequent "
                       "label; b: they are left out");
-    lra_table_note(t, "McNemar p    exact, against greedy, the largest over the seeds, adjusted "
+    lra_table_note(t, "McNemar p\texact, against greedy, the largest over the seeds, adjusted "
                       "over the table (Holm)");
-    lra_table_note(t, "95 %%         one seed: Wilson (accuracy), bootstrap of rows (difference); "
+    lra_table_note(t, "95 %%\tone seed: Wilson (accuracy), bootstrap of rows (difference); "
                       "two: bootstrap of rows; more: rows crossed with seeds");
     lra_table_fact_text(t, "flags", few ? "few-seeds" : "");
     if (few)
         lra_table_note(t,
-                       "few-seeds    with fewer than %d seeds the intervals do not cover the "
+                       "few-seeds\twith fewer than %d seeds the intervals do not cover the "
                        "variation of training",
                        FEW_SEEDS);
 }

@@ -40,7 +40,7 @@ static lra_table *agreement_table(const lra_listops_view *v)
                                       "agreement_null_percent"};
     enum { COLUMNS = sizeof head / sizeof *head };
     lra_table *t = lra_listops_table_new(v, "agreement with heuristics", COLUMNS, head, key);
-    lra_table_note(t, "null  independent predictions with the same labels by operator");
+    lra_table_note(t, "null\tindependent predictions with the same labels by operator");
     return t;
 }
 
@@ -60,9 +60,9 @@ static lra_table *imitation_table(const lra_listops_view *v)
                                       "right_null_percent"};
     enum { COLUMNS = sizeof head / sizeof *head };
     lra_table *t = lra_listops_table_new(v, "where a heuristic is wrong", COLUMNS, head, key);
-    lra_table_note(t, "same   the model says the heuristic's wrong label: it imitates");
-    lra_table_note(t, "right  the model says the right label: it does more");
-    lra_table_note(t, "null   independent predictions with the same labels by operator");
+    lra_table_note(t, "same\tthe model says the heuristic's wrong label: it imitates");
+    lra_table_note(t, "right\tthe model says the right label: it does more");
+    lra_table_note(t, "null\tindependent predictions with the same labels by operator");
     return t;
 }
 
@@ -165,7 +165,7 @@ int lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cel
     lra_free(what);
     for (int r = 0; r < LRA_LISTOPS_ROOTS; r++)
         add_operator(t, v, c, r, &recall[1 + r * L], count[r]);
-    lra_table_note(t, "0 to 9  predicted label, %% of the rows; beside the label \"all\": of the "
+    lra_table_note(t, "0 to 9\tpredicted label, %% of the rows; beside the label \"all\": of the "
                       "operator, the null value of right");
     *to = t;
     return 0;

@@ -7,44 +7,39 @@
 
 #include "kernels/base/mem.h"
 #include "reports/table.h"
-
-/* Row -1 is the head. */
-static const char *cell(const lra_table *t, int r, int c)
-{
-    const char *text = r < 0 ? t->head[c] : t->cell[r][c].text;
-    return text ? text : "";
-}
-
-/* Columns that people see, from the left; returns their number. */
-static int shown(const lra_table *t, int column[LRA_TABLE_COLUMNS])
-{
-    int n = 0;
-    for (int c = 0; c < t->n_columns; c++)
-        if (*t->head[c]) column[n++] = c;
-    return n;
-}
+#include "reports/table_parts.h"
 
 /* ---- for people ---------------------------------------------------------------------------------------------- */
-
-/* Characters of UTF-8. */
-static int width_of(const char *text)
-{
-    int n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
 
 static void pad(int n, FILE *out)
 {
     for (int i = 0; i < n; i++) fputc(' ', out);
 }
 
+/* The texts of notes with a key start below each other. */
+static void print_text_notes(const lra_table *t, FILE *out)
+{
+    char key[LRA_NOTE_KEY];
+    int widest = 0;
+    for (int i = 0; i < t->n_notes; i++) {
+        lra_note_split(t->note[i], key);
+        if (lra_text_width(key) > widest) widest = lra_text_width(key);
+    }
+    for (int i = 0; i < t->n_notes; i++) {
+        const char *text = lra_note_split(t->note[i], key);
+        fputs(key, out);
+        if (*key) pad(widest + 2 - lra_text_width(key), out);
+        fprintf(out, "%s\n", text);
+    }
+}
+
 static void print_text(const lra_table *t, FILE *out)
 {
-    int column[LRA_TABLE_COLUMNS], n = shown(t, column), width[LRA_TABLE_COLUMNS] = {0}, total = 0;
+    int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column), width[LRA_TABLE_COLUMNS] = {0},
+                                   total = 0;
     for (int c = 0; c < n; c++) {
         for (int r = -1; r < t->n_rows; r++) {
-            int w = width_of(cell(t, r, column[c]));
+            int w = lra_text_width(lra_table_text(t, r, column[c]));
             if (w > width[c]) width[c] = w;
         }
         total += width[c] + (c ? 2 : 0);
@@ -52,10 +47,10 @@ static void print_text(const lra_table *t, FILE *out)
     fprintf(out, "%s\n\n", t->title);
     for (int r = -1; r < t->n_rows; r++) {
         int last = n - 1;
-        while (last > 0 && !*cell(t, r, column[last])) last--;
+        while (last > 0 && !*lra_table_text(t, r, column[last])) last--;
         for (int c = 0; c <= last; c++) {
-            const char *text = cell(t, r, column[c]);
-            int space = width[c] - width_of(text);
+            const char *text = lra_table_text(t, r, column[c]);
+            int space = width[c] - lra_text_width(text);
             if (c) pad(2 + space, out);
             fputs(text, out);
             if (c == 0 && last > 0) pad(space, out);
@@ -65,7 +60,7 @@ static void print_text(const lra_table *t, FILE *out)
         if (r < 0) fputc('\n', out);
     }
     if (t->n_notes) fputc('\n', out);
-    for (int i = 0; i < t->n_notes; i++) fprintf(out, "%s\n", t->note[i]);
+    print_text_notes(t, out);
 }
 
 /* A bar would end the cell. */
@@ -79,12 +74,12 @@ static void print_markdown_text(const char *text, FILE *out)
 
 static void print_markdown(const lra_table *t, FILE *out)
 {
-    int column[LRA_TABLE_COLUMNS], n = shown(t, column);
+    int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column);
     fprintf(out, "**%s**\n\n", t->title);
     for (int r = -1; r < t->n_rows; r++) {
         for (int c = 0; c < n; c++) {
             fputs("| ", out);
-            print_markdown_text(cell(t, r, column[c]), out);
+            print_markdown_text(lra_table_text(t, r, column[c]), out);
             fputc(' ', out);
         }
         fputs("|\n", out);
@@ -92,72 +87,11 @@ static void print_markdown(const lra_table *t, FILE *out)
         if (r < 0) fputs("|\n", out);
     }
     if (t->n_notes) fputc('\n', out);
-    for (int i = 0; i < t->n_notes; i++) fprintf(out, "* %s\n", t->note[i]);
-}
-
-/* Text for LaTeX: what has a meaning there is escaped, signs of comparison and minus are set as such. */
-static void print_tex(const char *text, FILE *out)
-{
-    static const struct {
-        const char *plain, *tex;
-    } sign[] = {{"<=", "$\\le$"},
-                {">=", "$\\ge$"},
-                {"+-", "$\\pm$"},
-                {"<", "$<$"},
-                {">", "$>$"},
-                {"\\", "\\textbackslash{}"},
-                {"~", "\\textasciitilde{}"},
-                {"^", "\\textasciicircum{}"},
-                {"%", "\\%"},
-                {"_", "\\_"},
-                {"&", "\\&"},
-                {"#", "\\#"},
-                {"$", "\\$"},
-                {"{", "\\{"},
-                {"}", "\\}"}};
-    enum { N_SIGNS = sizeof sign / sizeof *sign };
-    for (const char *at = text; *at;) {
-        int i = 0;
-        while (i < N_SIGNS && strncmp(at, sign[i].plain, strlen(sign[i].plain)) != 0) i++;
-        bool digit_after = at[1] >= '0' && at[1] <= '9',
-             word_before = at > text && at[-1] != ' ' && at[-1] != '(';
-        if (i < N_SIGNS) {
-            fputs(sign[i].tex, out);
-            at += strlen(sign[i].plain);
-            continue;
-        }
-        if (*at == '-' && digit_after && !word_before)
-            fputs("$-$", out); /* a minus */
-        else if (*at == '-' && (text[1] == 0 || (digit_after && at[-1] >= '0' && at[-1] <= '9')))
-            fputs("--", out); /* an empty cell, or a range */
-        else
-            fputc(*at, out);
-        at++;
-    }
-}
-
-static void print_latex(const lra_table *t, FILE *out)
-{
-    int column[LRA_TABLE_COLUMNS], n = shown(t, column);
-    fputs("% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\caption{", out);
-    print_tex(t->title, out);
-    fputs("}\n\\small\n\\begin{tabular}{l", out);
-    for (int c = 1; c < n; c++) fputc('r', out);
-    fputs("}\n\\toprule\n", out);
-    for (int r = -1; r < t->n_rows; r++) {
-        for (int c = 0; c < n; c++) {
-            if (c) fputs(" & ", out);
-            print_tex(cell(t, r, column[c]), out);
-        }
-        fputs(r < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", out);
-    }
-    fputs("\\bottomrule\n\\end{tabular}\n", out);
-    if (t->n_notes) fputs("\n\\smallskip\n\\parbox{\\linewidth}{\\footnotesize\n", out);
     for (int i = 0; i < t->n_notes; i++) {
-        print_tex(t->note[i], out);
-        fputs(i + 1 < t->n_notes ? "\\\\\n" : "}\n", out);
+        char key[LRA_NOTE_KEY];
+        const char *text = lra_note_split(t->note[i], key);
+        fprintf(out, "* %s%s%s\n", key, *key ? ": " : "", text);
     }
-    fputs("\\end{table}\n", out);
 }
 
 /* ---- for programs -------------------------------------------------------------------------------------------- */
@@ -256,7 +190,11 @@ static json_t *json_table(const lra_table *t)
         json_object_set_new(facts, t->fact[i].key,
                             t->fact[i].text ? json_string(t->fact[i].text) : json_of(t->fact[i].x));
     for (int r = 0; r < t->n_rows; r++) json_array_append_new(rows, json_row(t, r));
-    for (int i = 0; i < t->n_notes; i++) json_array_append_new(notes, json_string(t->note[i]));
+    for (int i = 0; i < t->n_notes; i++) {
+        char key[LRA_NOTE_KEY];
+        const char *text = lra_note_split(t->note[i], key);
+        json_array_append_new(notes, json_sprintf("%s%s%s", key, *key ? ": " : "", text));
+    }
     return json_pack("{s:s,s:o,s:o,s:o}", "title", t->title, "facts", facts, "rows", rows, "notes",
                      notes);
 }
@@ -279,7 +217,8 @@ int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *ou
     static const struct {
         const char *name;
         void (*print)(const lra_table *t, FILE *out);
-    } one_by_one[] = {{"text", print_text}, {"markdown", print_markdown}, {"latex", print_latex}};
+    } one_by_one[] = {
+        {"text", print_text}, {"markdown", print_markdown}, {"latex", lra_table_print_latex}};
     enum { N = sizeof one_by_one / sizeof *one_by_one };
     int f = 0;
     while (f < N && strcmp(one_by_one[f].name, format) != 0) f++;
