@@ -1,0 +1,382 @@
+/* Folders, archives and compressed files as one: a walk over their files.
+ * Formats and filters are libarchive's.  Its "raw" format, which takes anything, is tried last and only where a
+ * compression was recognised: bytes that are neither an archive nor compressed are refused, not passed on. */
+#include "datasets/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+
+enum { BLOCK = 1 << 20, MAX_MEMBERS = 1 << 24 };
+#define MAX_FILE  ((uint64_t)1 << 30)
+#define MAX_TOTAL ((uint64_t)1 << 36)
+
+/* Where an archive is read from: a file, or memory. */
+typedef struct {
+    const char *path; /* NULL: memory */
+    const void *bytes;
+    size_t n;
+    const char *name;   /* for messages */
+    const char *prefix; /* of the names of members: "" or "archive.tar/" */
+} source;
+
+/* A wanted file kept until all are there, to be visited in order. */
+typedef struct {
+    char *name, *bytes;
+    size_t n;
+} kept_file;
+
+typedef struct {
+    lra_walk *w;
+    const source *from;
+    uint64_t max_file, max_total, kept_bytes;
+    kept_file *kept;
+    int64_t n_kept, kept_capacity;
+    lra_text bytes; /* of the present file */
+} reading;
+
+/* ---- files that are wanted ---------------------------------------------------------------------------- */
+
+static bool is_wanted(const lra_walk *w, const char *name)
+{
+    return !w->wanted || w->wanted(w->of, name);
+}
+
+static void count_damaged(lra_walk *w, const char *name)
+{
+    if (w->n_damaged++ == 0) snprintf(w->damaged, sizeof w->damaged, "%s", name);
+}
+
+static int visit(lra_walk *w, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    w->n_files++;
+    return w->visit(w->of, name, bytes, n, e);
+}
+
+static int keep(reading *r, const char *name, lra_err *e)
+{
+    r->kept_bytes += r->bytes.n;
+    if (r->kept_bytes > MAX_FILE * 4)
+        return lra_fail(e, "'%s' holds more than 4 GiB of files to be sorted", r->from->name);
+    if (r->n_kept == r->kept_capacity) {
+        r->kept_capacity = 2 * r->kept_capacity + 64;
+        r->kept = lra_resize(r->kept, (size_t)r->kept_capacity * sizeof *r->kept);
+    }
+    r->kept[r->n_kept++] = (kept_file){lra_copy_text(name), r->bytes.s, r->bytes.n};
+    r->bytes = (lra_text){0};
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const kept_file *)a)->name, ((const kept_file *)b)->name);
+}
+
+static int visit_kept(reading *r, int rc, lra_err *e)
+{
+    if (r->n_kept) qsort(r->kept, (size_t)r->n_kept, sizeof *r->kept, by_name);
+    for (int64_t i = 0; i < r->n_kept; i++) {
+        if (rc == 0) rc = visit(r->w, r->kept[i].name, r->kept[i].bytes, r->kept[i].n, e);
+        lra_free(r->kept[i].name);
+        lra_free(r->kept[i].bytes);
+    }
+    lra_free(r->kept);
+    return rc;
+}
+
+/* ---- archives ----------------------------------------------------------------------------------------- */
+
+static const char *reason(struct archive *a)
+{
+    const char *text = archive_error_string(a);
+    return text ? text : "no reason given";
+}
+
+static int open_source(struct archive *a, const source *from)
+{
+    return from->path ? archive_read_open_filename(a, from->path, BLOCK)
+                      : archive_read_open_memory(a, from->bytes, from->n);
+}
+
+/* raw: one compressed file.  NULL: not of this kind, or not readable. */
+static struct archive *open_as(const source *from, bool raw, lra_err *e)
+{
+    struct archive *a = archive_read_new();
+    if (!a) LRA_BUG("no memory for an archive");
+    archive_read_support_filter_gzip(a);
+    archive_read_support_filter_xz(a);
+    archive_read_support_filter_bzip2(a);
+    if (raw) {
+        archive_read_support_format_raw(a);
+    } else {
+        archive_read_support_format_tar(a);
+        archive_read_support_format_zip(a);
+    }
+    if (open_source(a, from) == ARCHIVE_OK) return a;
+    lra_fail(e, "cannot read '%s': %s", from->name, reason(a));
+    archive_read_free(a);
+    return NULL;
+}
+
+/* The next member; the code is libarchive's. */
+static int next_member(struct archive *a, struct archive_entry **entry)
+{
+    int code = archive_read_next_header(a, entry);
+    while (code == ARCHIVE_RETRY) code = archive_read_next_header(a, entry);
+    return code;
+}
+
+/* Opens and reads the first header, which decides what it is. */
+static struct archive *open_any(const source *from, bool *raw, struct archive_entry **entry,
+                                int *code, lra_err *e)
+{
+    for (int k = 0; k < 2; k++) {
+        struct archive *a = open_as(from, k, e);
+        if (!a) return NULL;
+        *raw = k == 1, *code = next_member(a, entry);
+        bool packed = archive_filter_count(a) > 1;
+        bool good = *code == ARCHIVE_OK || *code == ARCHIVE_WARN || (*code == ARCHIVE_EOF && !k);
+        if (good && (!k || packed)) return a;
+        if (k && !packed)
+            lra_fail(e, "'%s' is neither an archive (tar, zip) nor compressed (gz, xz, bz2)",
+                     from->name);
+        else
+            lra_fail(e, "'%s' is damaged: %s", from->name, reason(a));
+        archive_read_free(a);
+    }
+    return NULL;
+}
+
+/* The bytes of the present member.  1: it is damaged, the rest is not. */
+static int read_member(reading *r, struct archive *a, const char *name, lra_err *e)
+{
+    r->bytes.n = 0;
+    lra_text_bytes(&r->bytes, "", 0);
+    for (;;) {
+        const void *block;
+        size_t size;
+        int64_t offset;
+        int code = archive_read_data_block(a, &block, &size, &offset);
+        if (code == ARCHIVE_EOF) return 0;
+        if (code == ARCHIVE_RETRY) continue;
+        if (code == ARCHIVE_FAILED) return 1;
+        if (code == ARCHIVE_FATAL)
+            return lra_fail(e, "'%s' is damaged at '%s': %s", r->from->name, name, reason(a));
+        /* Holes of sparse files are zeros. */
+        uint64_t end = (uint64_t)offset + size;
+        if (offset < 0 || (size_t)offset < r->bytes.n || end > r->max_file)
+            return lra_fail(e, "'%s' in '%s' is larger than %llu bytes", name, r->from->name,
+                            (unsigned long long)r->max_file);
+        while (r->bytes.n < (size_t)offset) {
+            static const char zeros[4096];
+            size_t hole = (size_t)offset - r->bytes.n;
+            lra_text_bytes(&r->bytes, zeros, hole < sizeof zeros ? hole : sizeof zeros);
+        }
+        if (size) lra_text_bytes(&r->bytes, block, size);
+    }
+}
+
+static int take_member(reading *r, struct archive *a, const char *name, lra_err *e)
+{
+    int rc = read_member(r, a, name, e);
+    if (rc == 1) count_damaged(r->w, name);
+    if (rc != 0) return rc == 1 ? 0 : rc;
+    if (r->bytes.n == 0) {
+        r->w->n_empty++;
+        return 0;
+    }
+    return r->w->sorted ? keep(r, name, e) : visit(r->w, name, r->bytes.s, r->bytes.n, e);
+}
+
+/* The name of a compressed file without folders and its last suffix. */
+static char *unpacked_name(const char *name)
+{
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    return lra_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
+}
+
+/* Caller frees; NULL: the archive has no name for it. */
+static char *member_name(const reading *r, struct archive_entry *entry, bool raw)
+{
+    const char *name = archive_entry_pathname(entry);
+    if (!name) name = archive_entry_pathname_utf8(entry);
+    if (!raw && !name) return NULL;
+    char *file = raw ? unpacked_name(r->from->name) : NULL;
+    while (!raw && name[0] == '.' && name[1] == '/') name += 2;
+    char *full = lra_format("%s%s", r->from->prefix, raw ? file : name);
+    lra_free(file);
+    return full;
+}
+
+static int one_member(reading *r, struct archive *a, struct archive_entry *entry, bool raw,
+                      lra_err *e)
+{
+    if (!raw && archive_entry_filetype(entry) != AE_IFREG) return 0;
+    char *name = member_name(r, entry, raw);
+    int rc = 0;
+    if (!name)
+        count_damaged(r->w, "(a file without a name)");
+    else if (is_wanted(r->w, name))
+        rc = take_member(r, a, name, e);
+    if (rc == 0 && (uint64_t)archive_filter_bytes(a, 0) > r->max_total)
+        rc = lra_fail(e, "'%s' unpacks to more than %llu bytes", r->from->name,
+                      (unsigned long long)r->max_total);
+    lra_free(name);
+    return rc;
+}
+
+static int walk_archive(lra_walk *w, const source *from, lra_err *e)
+{
+    reading r = {.w = w, .from = from};
+    r.max_file = w->max_file ? w->max_file : MAX_FILE - 1;
+    r.max_total = w->max_total ? w->max_total : MAX_TOTAL;
+    struct archive_entry *entry = NULL;
+    bool raw = false;
+    int code = 0, rc = 0;
+    struct archive *a = open_any(from, &raw, &entry, &code, e);
+    if (!a) return LRA_FAILED;
+    for (int64_t i = 0; rc == 0 && code != ARCHIVE_EOF; i++) {
+        if (code == ARCHIVE_FATAL)
+            rc = lra_fail(e, "'%s' is damaged: %s", from->name, reason(a));
+        else if (code == ARCHIVE_FAILED)
+            count_damaged(w, "(a file without a header)");
+        else
+            rc = one_member(&r, a, entry, raw, e);
+        if (rc == 0 && i == MAX_MEMBERS)
+            rc = lra_fail(e, "'%s' holds more than %d files", from->name, (int)MAX_MEMBERS);
+        if (rc == 0) code = next_member(a, &entry);
+    }
+    archive_read_free(a);
+    lra_text_free(&r.bytes);
+    return visit_kept(&r, rc, e);
+}
+
+int lra_walk_bytes(lra_walk *w, const void *bytes, size_t n, const char *name, lra_err *e)
+{
+    source from = {.bytes = bytes, .n = n, .name = name, .prefix = ""};
+    return walk_archive(w, &from, e);
+}
+
+/* ---- folders and plain files -------------------------------------------------------------------------- */
+
+/* Is the file compressed or an archive, as its first bytes (of a tar archive: its 257th) say? */
+static bool is_packed(const char *path)
+{
+    unsigned char head[264] = {0};
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    size_t n = fread(head, 1, sizeof head - 1, f);
+    fclose(f);
+    return (n > 2 && head[0] == 0x1F && head[1] == 0x8B) ||
+           memcmp(head,
+                  "\xFD"
+                  "7zXZ",
+                  5) == 0 ||
+           memcmp(head, "BZh", 3) == 0 || memcmp(head, "PK\3\4", 4) == 0 ||
+           memcmp(head, "PK\5\6", 4) == 0 || memcmp(head + 257, "ustar", 5) == 0;
+}
+
+static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *e)
+{
+    size_t n;
+    if (!is_wanted(w, name)) return 0;
+    char *bytes = lra_file_read(path, w->max_file ? w->max_file : MAX_FILE, &n, e);
+    if (!bytes) return LRA_FAILED;
+    int rc = 0;
+    if (n == 0)
+        w->n_empty++;
+    else
+        rc = visit(w, name, bytes, n, e);
+    lra_free_large(bytes);
+    return rc;
+}
+
+static int walk_folder(lra_walk *w, const char *path, const char *prefix, int levels, lra_err *e)
+{
+    char **names = NULL;
+    int n = lra_folder_list(path, &names, e), rc = n < 0 ? LRA_FAILED : 0;
+    for (int i = 0; i < n && rc == 0; i++) {
+        char *below = lra_format("%s/%s", path, names[i]);
+        char *name = lra_format("%s%s", prefix, names[i]), *deeper = lra_format("%s/", name);
+        source from = {.path = below, .name = below, .prefix = deeper};
+        if (lra_is_folder(below))
+            rc = levels > 0 ? walk_folder(w, below, deeper, levels - 1, e) : 0;
+        else if (w->inside && w->inside(w->of, name) && is_packed(below))
+            rc = walk_archive(w, &from, e);
+        else
+            rc = walk_plain(w, below, name, e);
+        lra_free(deeper);
+        lra_free(name);
+        lra_free(below);
+    }
+    if (n >= 0) lra_names_free(names, n);
+    return rc;
+}
+
+int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
+{
+    if (lra_is_folder(path)) return walk_folder(w, path, "", w->levels, e);
+    source from = {.path = path, .name = path, .prefix = ""};
+    if (is_packed(path)) return walk_archive(w, &from, e);
+    const char *slash = strrchr(path, '/');
+    return walk_plain(w, path, slash ? slash + 1 : path, e);
+}
+
+void lra_walk_report(const lra_walk *w, const char *path)
+{
+    if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
+    if (w->n_damaged)
+        lra_warn("'%s': %lld damaged files left out, the first is '%s'", path,
+                 (long long)w->n_damaged, w->damaged);
+}
+
+/* ---- hashes ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const lra_walk *w;
+    uint64_t hash;
+} hashing;
+
+static void mix(hashing *h, const char *name, const char *bytes, size_t n)
+{
+    uint64_t part[3] = {h->hash, lra_hash64(name, strlen(name)), lra_hash64(bytes, n)};
+    h->hash = lra_hash64(part, sizeof part);
+}
+
+static bool hash_wanted(void *of, const char *name)
+{
+    const hashing *h = of;
+    return (h->w->inside && h->w->inside(h->w->of, name)) || is_wanted(h->w, name);
+}
+
+static int hash_file(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    (void)e;
+    mix(of, name, bytes, n);
+    return 0;
+}
+
+int lra_walk_hash(const lra_walk *w, const char *path, uint64_t *hash, lra_err *e)
+{
+    hashing h = {.w = w};
+    lra_walk files = {.wanted = hash_wanted,
+                      .visit = hash_file,
+                      .of = &h,
+                      .levels = w->levels,
+                      .max_file = MAX_TOTAL};
+    int rc;
+    if (lra_is_folder(path)) {
+        rc = lra_walk_path(&files, path, e);
+    } else {
+        files.wanted = NULL;
+        rc = walk_plain(&files, path, "", e);
+    }
+    *hash = h.hash;
+    return rc;
+}
