@@ -103,8 +103,7 @@ static int open_source(struct archive *a, const source *from)
                       : archive_read_open_memory(a, from->bytes, from->n);
 }
 
-/* raw: one compressed file.  NULL: not of this kind, or not readable. */
-static struct archive *open_as(const source *from, bool raw, lra_err *e)
+static struct archive *new_reader(bool raw)
 {
     struct archive *a = archive_read_new();
     if (!a) LRA_BUG("no memory for an archive");
@@ -117,10 +116,7 @@ static struct archive *open_as(const source *from, bool raw, lra_err *e)
         archive_read_support_format_tar(a);
         archive_read_support_format_zip(a);
     }
-    if (open_source(a, from) == ARCHIVE_OK) return a;
-    lra_fail(e, "cannot read '%s': %s", from->name, reason(a));
-    archive_read_free(a);
-    return NULL;
+    return a;
 }
 
 /* The next member; the code is libarchive's. */
@@ -131,22 +127,23 @@ static int next_member(struct archive *a, struct archive_entry **entry)
     return code;
 }
 
-/* Opens and reads the first header, which decides what it is. */
+/* Opens and reads the first header, which decides what it is: an archive, else one compressed file (raw). */
 static struct archive *open_any(const source *from, bool *raw, struct archive_entry **entry,
                                 int *code, lra_err *e)
 {
     for (int k = 0; k < 2; k++) {
-        struct archive *a = open_as(from, k, e);
-        if (!a) return NULL;
-        *raw = k == 1, *code = next_member(a, entry);
+        struct archive *a = new_reader(k);
+        *raw = k == 1;
+        bool open = open_source(a, from) == ARCHIVE_OK;
+        *code = open ? next_member(a, entry) : ARCHIVE_FATAL;
         bool packed = archive_filter_count(a) > 1;
         bool good = *code == ARCHIVE_OK || *code == ARCHIVE_WARN || (*code == ARCHIVE_EOF && !k);
         if (good && (!k || packed)) return a;
-        if (k && !packed)
+        if (k && good)
             lra_fail(e, "'%s' is neither an archive (tar, zip) nor compressed (gz, xz, bz2)",
                      from->name);
         else
-            lra_fail(e, "'%s' is damaged: %s", from->name, reason(a));
+            lra_fail(e, "cannot read '%s': %s", from->name, reason(a));
         archive_read_free(a);
     }
     return NULL;
@@ -164,7 +161,7 @@ static int read_member(reading *r, struct archive *a, const char *name, lra_err 
         int code = archive_read_data_block(a, &block, &size, &offset);
         if (code == ARCHIVE_EOF) return 0;
         if (code == ARCHIVE_RETRY) continue;
-        if (code == ARCHIVE_FAILED) return 1;
+        if (code == ARCHIVE_FAILED || code == ARCHIVE_WARN) return 1;
         if (code == ARCHIVE_FATAL)
             return lra_fail(e, "'%s' is damaged at '%s': %s", r->from->name, name, reason(a));
         /* Holes of sparse files are zeros. */

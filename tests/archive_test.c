@@ -1,0 +1,280 @@
+/* Walks over folders, archives and compressed files: the same files whatever they are packed in, what is broken
+ * is named and counted, and nothing unpacks to more than is allowed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "datasets/archive.h"
+#include "tests/folder.h"
+#include "tests/make_archive.h"
+
+/* "name=bytes;" of every file visited. */
+typedef struct {
+    lra_text seen;
+    const char *suffix;
+} record;
+
+static int take(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    (void)e;
+    record *r = of;
+    assert_int_equal(bytes[n], 0);
+    lra_text_add(&r->seen, "%s=%.*s;", name, n > 40 ? 40 : (int)n, bytes);
+    return 0;
+}
+
+static bool with_suffix(void *of, const char *name)
+{
+    const record *r = of;
+    size_t n = strlen(name), k = strlen(r->suffix);
+    return n >= k && strcmp(name + n - k, r->suffix) == 0;
+}
+
+static bool any_archive(void *of, const char *name)
+{
+    (void)of, (void)name;
+    return true;
+}
+
+static const packed_file files[] = {{"top/b.txt", "second", 0},
+                                    {"top/a.txt", "first", 0},
+                                    {"top/empty.txt", "", 0},
+                                    {"./other.dat", "third", 0}};
+enum { N_FILES = sizeof files / sizeof *files };
+
+static void packings_do_not_matter(void **state)
+{
+    (void)state;
+    for (int k = PACK_TAR; k <= PACK_ZIP; k++)
+        for (int sorted = 0; sorted < 2; sorted++) {
+            lra_err e = {{0}};
+            record r = {{0}, NULL};
+            lra_text packed = {0};
+            pack_files(k, files, N_FILES, &packed);
+            lra_walk w = {.visit = take, .of = &r, .sorted = sorted};
+            if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+            assert_string_equal(r.seen.s,
+                                sorted ? "other.dat=third;top/a.txt=first;top/b.txt=second;"
+                                       : "top/b.txt=second;top/a.txt=first;other.dat=third;");
+            assert_int_equal(w.n_files, 3);
+            assert_int_equal(w.n_empty, 1);
+            assert_int_equal(w.n_damaged, 0);
+            lra_text_free(&r.seen);
+            lra_text_free(&packed);
+        }
+}
+
+static void only_what_is_wanted(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    record r = {{0}, "a.txt"};
+    lra_text packed = {0};
+    pack_files(PACK_TAR_XZ, files, N_FILES, &packed);
+    lra_walk w = {.visit = take, .wanted = with_suffix, .of = &r};
+    assert_int_equal(lra_walk_bytes(&w, packed.s, packed.n, "x", &e), 0);
+    assert_string_equal(r.seen.s, "top/a.txt=first;");
+    assert_int_equal(w.n_empty, 0);
+    lra_text_free(&r.seen);
+    lra_text_free(&packed);
+}
+
+static void write_packed(const char *path, pack kind)
+{
+    lra_err e = {{0}};
+    lra_text packed = {0};
+    pack_files(kind, files, N_FILES, &packed);
+    assert_int_equal(lra_file_write(path, packed.s, packed.n, &e), 0);
+    lra_text_free(&packed);
+}
+
+static void compressed_and_plain_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int pack; /* -1: plain */
+        const char *seen;
+    } cases[] = {{"data.csv.gz", PACK_GZ, "data.csv=second;"},
+                 {"data.xz", PACK_XZ, "data=second;"},
+                 {"plain.csv", -1, "plain.csv=as it is;"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lra_err e = {{0}};
+        record r = {{0}, NULL};
+        char *path = lra_format("%s/%s", folder, cases[i].name);
+        if (cases[i].pack >= 0)
+            write_packed(path, (pack)cases[i].pack);
+        else
+            assert_int_equal(lra_file_write(path, "as it is", 8, &e), 0);
+        lra_walk w = {.visit = take, .of = &r};
+        if (lra_walk_path(&w, path, &e) != 0) fail_msg("%s", e.msg);
+        assert_string_equal(r.seen.s, cases[i].seen);
+        lra_text_free(&r.seen);
+        remove(path);
+        lra_free(path);
+    }
+}
+
+/* Files beside and below, an archive among them, one level too deep. */
+static void folders(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    char *top = lra_format("%s/tree", folder), *deep = lra_format("%s/one/two", top);
+    char *paths[] = {lra_format("%s/z.txt", top), lra_format("%s/one/y.txt", top),
+                     lra_format("%s/x.txt", deep), lra_format("%s/k.tar.gz", top)};
+    assert_int_equal(lra_folder_make(deep, &e), 0);
+    for (int i = 0; i < 3; i++) assert_int_equal(lra_file_write(paths[i], "t", 1, &e), 0);
+    write_packed(paths[3], PACK_TAR_GZ);
+    static const char *const expected[2] = {
+        "one/y.txt=t;z.txt=t;",
+        "k.tar.gz/top/b.txt=second;k.tar.gz/top/a.txt=first;one/y.txt=t;z.txt=t;"};
+    uint64_t hash[2];
+    for (int inside = 0; inside < 2; inside++) {
+        record r = {{0}, ".txt"};
+        lra_walk w = {.visit = take,
+                      .wanted = with_suffix,
+                      .inside = inside ? any_archive : NULL,
+                      .of = &r,
+                      .levels = 1};
+        if (lra_walk_path(&w, top, &e) != 0) fail_msg("%s", e.msg);
+        assert_string_equal(r.seen.s, expected[inside]);
+        assert_int_equal(lra_walk_hash(&w, top, &hash[inside], &e), 0);
+        uint64_t again;
+        assert_int_equal(lra_file_write(paths[0], "u", 1, &e), 0);
+        assert_int_equal(lra_walk_hash(&w, top, &again, &e), 0);
+        assert_true(again != hash[inside]);
+        assert_int_equal(lra_file_write(paths[0], "t", 1, &e), 0);
+        assert_int_equal(lra_walk_hash(&w, top, &again, &e), 0);
+        assert_true(again == hash[inside]);
+        lra_text_free(&r.seen);
+    }
+    assert_true(hash[0] != hash[1]);
+    for (int i = 0; i < 4; i++) lra_free(paths[i]);
+    lra_free(top);
+    lra_free(deep);
+}
+
+static void cut_archives_are_refused(void **state)
+{
+    (void)state;
+    static const pack kinds[] = {PACK_TAR_GZ, PACK_TAR_XZ, PACK_GZ, PACK_XZ};
+    for (int k = 0; k < 4; k++) {
+        lra_text packed = {0};
+        pack_files(kinds[k], files, N_FILES, &packed);
+        for (size_t cut = 0; cut < packed.n; cut++) {
+            lra_err e = {{0}};
+            record r = {{0}, NULL};
+            lra_walk w = {.visit = take, .of = &r};
+            if (lra_walk_bytes(&w, packed.s, cut, "x.tar", &e) == 0)
+                fail_msg("%s cut to %zu of %zu bytes is accepted", pack_suffix[kinds[k]], cut,
+                         packed.n);
+            assert_non_null(strstr(e.msg, "'x.tar'"));
+            lra_text_free(&r.seen);
+        }
+        lra_text_free(&packed);
+    }
+}
+
+/* A byte of the first member changes: its checksum is wrong, the others are there. */
+static void damaged_members_are_counted(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    record r = {{0}, NULL};
+    lra_text packed = {0};
+    pack_files(PACK_ZIP, files, N_FILES, &packed);
+    for (size_t i = 0; i + 6 <= packed.n; i++)
+        if (memcmp(packed.s + i, "second", 6) == 0) packed.s[i] ^= 1;
+    lra_walk w = {.visit = take, .of = &r};
+    if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(w.n_damaged, 1);
+    assert_string_equal(w.damaged, "top/b.txt");
+    assert_string_equal(r.seen.s, "top/a.txt=first;other.dat=third;");
+    lra_text_free(&r.seen);
+    lra_text_free(&packed);
+}
+
+static void bombs_are_refused(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    char *zeros = lra_alloc(SIZE);
+    packed_file bomb[] = {{"a", zeros, SIZE}, {"b", zeros, SIZE}, {"c", zeros, SIZE}};
+    static const struct {
+        uint64_t max_file, max_total;
+        const char *message;
+    } cases[] = {{SIZE - 1, 0, "'a' in 'x' is larger than 1048575 bytes"},
+                 {0, SIZE, "'x' unpacks to more than 1048576 bytes"},
+                 {SIZE, 4 * SIZE, NULL}};
+    lra_text packed = {0};
+    pack_files(PACK_TAR_GZ, bomb, 3, &packed);
+    assert_true(packed.n < SIZE / 100);
+    for (int i = 0; i < 3; i++) {
+        lra_err e = {{0}};
+        record r = {{0}, NULL};
+        lra_walk w = {.visit = take,
+                      .of = &r,
+                      .max_file = cases[i].max_file,
+                      .max_total = cases[i].max_total};
+        int rc = lra_walk_bytes(&w, packed.s, packed.n, "x", &e);
+        assert_int_equal(rc, cases[i].message ? -1 : 0);
+        if (cases[i].message) assert_string_equal(e.msg, cases[i].message);
+        lra_text_free(&r.seen);
+    }
+    lra_text_free(&packed);
+    lra_free(zeros);
+}
+
+static int stop(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    (void)bytes, (void)n;
+    ++*(int *)of;
+    return lra_fail(e, "enough at '%s'", name);
+}
+
+static void visitors_end_a_walk(void **state)
+{
+    (void)state;
+    for (int sorted = 0; sorted < 2; sorted++) {
+        lra_err e = {{0}};
+        int n = 0;
+        lra_text packed = {0};
+        pack_files(PACK_TAR_XZ, files, N_FILES, &packed);
+        lra_walk w = {.visit = stop, .of = &n, .sorted = sorted};
+        assert_int_equal(lra_walk_bytes(&w, packed.s, packed.n, "x", &e), -1);
+        assert_int_equal(n, 1);
+        assert_string_equal(e.msg, sorted ? "enough at 'other.dat'" : "enough at 'top/b.txt'");
+        lra_text_free(&packed);
+    }
+}
+
+static void what_is_no_archive_is_refused(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    record r = {{0}, NULL};
+    lra_walk w = {.visit = take, .of = &r};
+    assert_int_equal(lra_walk_bytes(&w, "plain text", 10, "x", &e), -1);
+    assert_non_null(strstr(e.msg, "'x' is neither an archive (tar, zip) nor compressed"));
+    assert_int_equal(lra_walk_path(&w, "no/such/file", &e), -1);
+    assert_non_null(strstr(e.msg, "no/such/file"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packings_do_not_matter),
+        cmocka_unit_test(only_what_is_wanted),
+        cmocka_unit_test(compressed_and_plain_files),
+        cmocka_unit_test(folders),
+        cmocka_unit_test(cut_archives_are_refused),
+        cmocka_unit_test(damaged_members_are_counted),
+        cmocka_unit_test(bombs_are_refused),
+        cmocka_unit_test(visitors_end_a_walk),
+        cmocka_unit_test(what_is_no_archive_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
