@@ -1,6 +1,10 @@
-/* The dihedral group of the square on images.  Every symmetry is (swap of the axes or not) followed by mirroring
+/* The registry of augmentations, and the first of them: the dihedral group of the square on images.  Every symmetry is (swap of the axes or not) followed by mirroring
  * or not along each axis; a quarter turn is a swap and one mirror. */
 #include "datasets/augment.h"
+
+#include <stddef.h>
+
+#include "kernels/base/mem.h"
 
 static void exchange(uint16_t *a, uint16_t *b)
 {
@@ -27,4 +31,45 @@ void lra_augment_d4(const lra_dataset *d, lra_rng *rng, lra_row *row)
 {
     (void)d;
     lra_image_turn(row->token, row->n, (int)lra_rng_below(rng, LRA_D4));
+}
+
+static void turn(int symmetry, lra_rng *rng, lra_row *row)
+{
+    (void)rng;
+    lra_image_turn(row->token, row->n, symmetry);
+}
+
+static char *turn_text(int symmetry)
+{
+    return lra_format("%s%s%s%s", symmetry ? "" : "as it is", symmetry & 4 ? "axes swapped " : "",
+                      symmetry & 1 ? "left-right " : "", symmetry & 2 ? "top-bottom" : "");
+}
+
+const lra_augmentation lra_augmentation_d4 = {
+    .name = "d4",
+    .summary = "square images: one of the eight symmetries of the square",
+    .n_variants = LRA_D4,
+    .apply = lra_augment_d4,
+    .variant = turn,
+    .variant_text = turn_text};
+
+/* ---- the registry ------------------------------------------------------------------------------------ */
+
+static const lra_augmentation *const registry[] = {
+#define LRA_AUGMENTATION(name) &lra_augmentation_##name,
+#include "datasets/augmentations.def"
+#undef LRA_AUGMENTATION
+};
+enum { N_AUGMENTATIONS = sizeof registry / sizeof *registry };
+
+const lra_augmentation *lra_augmentation_at(int i)
+{
+    return i >= 0 && i < N_AUGMENTATIONS ? registry[i] : NULL;
+}
+
+const lra_augmentation *lra_augmentation_of(const lra_task *task)
+{
+    int i = 0;
+    while (i < N_AUGMENTATIONS && registry[i]->apply != task->augment) i++;
+    return lra_augmentation_at(i);
 }

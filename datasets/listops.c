@@ -7,6 +7,7 @@
  * in 36.1 %. */
 #include <string.h>
 
+#include "datasets/augment.h"
 #include "datasets/listops.h"
 #include "datasets/listops_file.h"
 #include "datasets/listops_show.h"
@@ -272,6 +273,11 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         shallow(b / 2, b % 2, of, predicted);
     return names[b];
 }
+
+const lra_augmentation lra_augmentation_operands = {
+    .name = "operands",
+    .summary = "ListOps: an independent random order of the operands of every operator",
+    .apply = shuffle};
 
 const lra_task lra_task_listops = {
     .name = "listops",
