@@ -41,8 +41,15 @@ static void turn(int symmetry, lra_rng *rng, lra_row *row)
 
 static char *turn_text(int symmetry)
 {
-    return lra_format("%s%s%s%s", symmetry ? "" : "as it is", symmetry & 4 ? "axes swapped " : "",
-                      symmetry & 1 ? "left-right " : "", symmetry & 2 ? "top-bottom" : "");
+    static const char *const names[LRA_D4] = {"as it is",
+                                              "left to right",
+                                              "top to bottom",
+                                              "half a turn",
+                                              "rows and columns swapped",
+                                              "a quarter turn",
+                                              "the other quarter turn",
+                                              "swapped along the other diagonal"};
+    return lra_copy_text(names[symmetry]);
 }
 
 const lra_augmentation lra_augmentation_d4 = {

@@ -104,8 +104,8 @@ int lra_png_read(const void *bytes, size_t n, const char *name, int height, int 
 
 /* ---- write -------------------------------------------------------------------------------------------- */
 
-static int encode(FILE *f, const char *path, int height, int width, const uint8_t *pixel,
-                  lra_err *e)
+static int encode(FILE *f, const char *path, int height, int width, int channels,
+                  const uint8_t *pixel, lra_err *e)
 {
     source s = {NULL, 0, path, e};
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
@@ -119,21 +119,34 @@ static int encode(FILE *f, const char *path, int height, int width, const uint8_
         return LRA_FAILED;
     }
     png_init_io(png, f);
-    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_GRAY,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8,
+                 channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
-    for (int y = 0; y < height; y++) png_write_row(png, pixel + (size_t)y * (size_t)width);
+    for (int y = 0; y < height; y++)
+        png_write_row(png, pixel + (size_t)y * (size_t)(width * channels));
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
     return 0;
 }
 
-int lra_png_write(const char *path, int height, int width, const uint8_t *pixel, lra_err *e)
+static int write_png(const char *path, int height, int width, int channels, const uint8_t *pixel,
+                     lra_err *e)
 {
     FILE *f = fopen(path, "wb");
     if (!f) return lra_fail_errno(e, "cannot write '%s'", path);
-    int rc = encode(f, path, height, width, pixel, e);
+    int rc = encode(f, path, height, width, channels, pixel, e);
     if (rc == 0 && fflush(f) != 0) rc = lra_fail_errno(e, "cannot write '%s'", path);
     if (fclose(f) != 0 && rc == 0) rc = lra_fail_errno(e, "cannot write '%s'", path);
     return rc;
+}
+
+int lra_png_write(const char *path, int height, int width, const uint8_t *pixel, lra_err *e)
+{
+    return write_png(path, height, width, 1, pixel, e);
+}
+
+int lra_png_write_colour(const char *path, int height, int width, const uint8_t *pixel, lra_err *e)
+{
+    return write_png(path, height, width, 3, pixel, e);
 }

@@ -1,4 +1,4 @@
-/* Grey images as PNG, by libpng.  Reading is strict: 8-bit greyscale, not interlaced, every checksum right. */
+/* Images as PNG, by libpng.  Reading is strict: 8-bit greyscale, not interlaced, every checksum right. */
 #ifndef LRA_DATASETS_PNG_H
 #define LRA_DATASETS_PNG_H
 
@@ -17,5 +17,7 @@ int lra_png_read(const void *bytes, size_t n, const char *name, int height, int 
                  uint8_t *pixel, lra_err *e);
 /* Writes PATH; not synced to disk, for folders of many small files whose index is written last. */
 int lra_png_write(const char *path, int height, int width, const uint8_t *pixel, lra_err *e);
+/* The same in colour; pixel: (height,width,3), red, green, blue. */
+int lra_png_write_colour(const char *path, int height, int width, const uint8_t *pixel, lra_err *e);
 
 #endif

@@ -13,6 +13,7 @@
 #include "kernels/base/terminal.h"
 #include "probes/data_check.h"
 #include "probes/data_describe.h"
+#include "probes/data_sheet.h"
 #include "probes/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
@@ -50,6 +51,10 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
      .help = "writes the row of --show, an image, as PNG too"},
+    {.name = "sheet",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "writes what the augmentation makes of training images, as one PNG"},
     {.name = "split",
      .kind = LRA_OPTION_CHOICE,
      .value = "test",
@@ -177,8 +182,10 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
     lra_dataset *d = lra_dataset_open(t, c, lra_option_text(o, "out"), lra_option_text(o, "import"),
                                       e);
     if (!d) return LRA_FAILED;
-    int rc = lra_option_given(o, "show") ? show(d, o, e)
-                                         : lra_data_describe(d, lra_option_flag(o, "json"), e);
+    const char *sheet = lra_option_text(o, "sheet");
+    int rc = sheet                         ? lra_data_sheet(d, sheet, e)
+             : lra_option_given(o, "show") ? show(d, o, e)
+                                           : lra_data_describe(d, lra_option_flag(o, "json"), e);
     lra_dataset_free(d);
     return rc;
 }
@@ -188,9 +195,10 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
 static int refuse_mixed(const lra_options *o, lra_err *e)
 {
     static const char *const alone[][2] = {
-        {"make", "check"},   {"make", "import"}, {"make", "show"}, {"check", "import"},
-        {"check", "show"},   {"make", "json"},   {"show", "json"}, {"import", "preset"},
-        {"check", "preset"}, {"png", "make"},    {"png", "check"}, {"seeding", "import"}};
+        {"make", "check"},   {"make", "import"}, {"make", "show"},  {"check", "import"},
+        {"check", "show"},   {"make", "json"},   {"show", "json"},  {"import", "preset"},
+        {"check", "preset"}, {"png", "make"},    {"png", "check"},  {"seeding", "import"},
+        {"sheet", "make"},   {"sheet", "check"}, {"sheet", "show"}, {"sheet", "json"}};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         if (lra_option_given(o, alone[i][0]) && lra_option_given(o, alone[i][1]))
             return lra_fail_usage(e, "--%s and --%s do not go together", alone[i][0], alone[i][1]);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/augment.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 #include "kernels/base/process.h"
@@ -18,7 +18,7 @@ static const lra_option *const tables[] = {lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe list",
     .summary = "Lists what this build knows.",
-    .usage = "tasks|models|probes|ops|devices|presets",
+    .usage = "tasks|models|probes|ops|devices|presets|augmentations",
     .examples = "  lra-probe list models\n  lra-probe list tasks",
     .min_args = 1,
     .max_args = 1,
@@ -91,6 +91,17 @@ static int list_devices(lra_err *e)
     return list_gpus(e);
 }
 
+static int list_augmentations(lra_err *e)
+{
+    (void)e;
+    for (int i = 0; lra_augmentation_at(i); i++) {
+        const lra_augmentation *a = lra_augmentation_at(i);
+        printf("%-12s%s\n", a->name, a->summary);
+        if (a->keys) printf("%-12s%s\n", "", a->keys);
+    }
+    return 0;
+}
+
 static int list_presets(lra_err *e)
 {
     (void)e;
@@ -107,9 +118,11 @@ static int list_presets(lra_err *e)
 
 static int list(const lra_options *o, lra_err *e)
 {
-    static const char *const kinds[] = {"tasks", "models", "probes", "ops", "devices", "presets"};
-    static int (*const print[])(lra_err * e) = {list_tasks, list_models,  list_probes,
-                                                list_ops,   list_devices, list_presets};
+    static const char *const kinds[] = {"tasks",   "models",  "probes",       "ops",
+                                        "devices", "presets", "augmentations"};
+    static int (*const print[])(lra_err * e) = {list_tasks,        list_models,  list_probes,
+                                                list_ops,          list_devices, list_presets,
+                                                list_augmentations};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *kind = lra_option_arg(o, 0);
     for (int i = 0; i < N_KINDS; i++)
@@ -118,4 +131,5 @@ static int list(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_list = {
-    "list", "what this build knows: tasks, models, probes, ops, devices, presets", &command, list};
+    "list", "what this build knows: tasks, models, probes, ops, devices, presets, augmentations",
+    &command, list};

@@ -131,6 +131,13 @@ golden=$LRA_SOURCE/tests/golden/pathfinder-image.txt
 [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp out "$golden"
 cmp -s out "$golden" || complain "a generated image differs from $golden"
 [ "$(head -c 4 p/row.png | tail -c 3)" = PNG ] || complain "p/row.png is no PNG"
+expect 0 '' pathfinder-easy --set images=40 --out p --sheet p/sheet.png
+says '^row 4   top to bottom$'
+[ "$(wc -l <out)" -eq 10 ] || complain "a sheet of $(wc -l <out) rows, expected 10"
+[ "$(head -c 4 p/sheet.png | tail -c 3)" = PNG ] || complain "p/sheet.png is no PNG"
+expect 1 "cannot write 'nowhere/sheet.png'" pathfinder-easy --set images=40 --out p --sheet nowhere/sheet.png
+expect 2 "'listops' has no augmentation of images" listops --set train=200 --set val=20 --set test=30 --out o --sheet x.png
+expect 2 'do not go together' pathfinder-easy --sheet x.png --show 1
 rm -r "$images"/pathfinder32/curv_baseline/metadata
 expect 1 "no 'curv_baseline/metadata' of pathfinder32" pathfinder-easy --check "$images"
 expect 2 "says nothing about official files" pathfinder --import "$images" --set images=30
