@@ -1,0 +1,67 @@
+# -DLRA_PORTABLE=ON: every library but CUDA's and libc's is taken from its archive, so that the programs, and
+# the tests, run on a machine that has nothing of it: a bare one with an NVIDIA driver.  Included behind the
+# search for the libraries, whose targets it changes.
+# cuBLASLt stays a library that is loaded when a GPU is opened; one that lies beside the programs is found.
+
+# out: the path of libNAME.a; HINTS as find_library() has them.
+function(lra_archive out name)
+  find_library(LRA_ARCHIVE_${name} lib${name}.a HINTS ${ARGN})
+  if(NOT LRA_ARCHIVE_${name})
+    message(FATAL_ERROR "LRA_PORTABLE=ON, but there is no archive 'lib${name}.a'")
+  endif()
+  mark_as_advanced(LRA_ARCHIVE_${name})
+  set(${out} ${LRA_ARCHIVE_${name}} PARENT_SCOPE)
+endfunction()
+
+# The target links these archives, in this order, and nothing else.
+function(lra_link_archives target)
+  set(all)
+  foreach(name ${ARGN})
+    lra_archive(path ${name})
+    list(APPEND all ${path})
+  endforeach()
+  set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${all};m")
+endfunction()
+
+lra_link_archives(PkgConfig::JANSSON jansson)
+lra_link_archives(PkgConfig::XXHASH xxhash)
+lra_link_archives(PkgConfig::FFTW fftw3 fftw3f)
+lra_link_archives(PkgConfig::PNG png16 z)
+foreach(name gsl gslcblas)
+  lra_archive(path ${name})
+  set_target_properties(GSL::${name} PROPERTIES IMPORTED_LOCATION ${path} IMPORTED_LOCATION_RELEASE ${path})
+endforeach()
+
+# HDF5's access to S3, which alone needs curl and openssl, is not pulled out of the archive.  Its szip filter
+# is optional, and an archive of its own or of libaec.
+list(GET HDF5_C_LIBRARIES 0 path)
+get_filename_component(folder ${path} DIRECTORY)
+lra_archive(path hdf5 ${folder})
+set(archives ${path})
+foreach(name sz aec z)
+  find_library(LRA_ARCHIVE_${name} lib${name}.a)
+  if(LRA_ARCHIVE_${name})
+    list(APPEND archives ${LRA_ARCHIVE_${name}})
+  endif()
+endforeach()
+set(HDF5_C_LIBRARIES ${archives} ${CMAKE_DL_LIBS} m)
+
+# What the compiler brings.
+foreach(name gomp omp)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${name}.a OUTPUT_VARIABLE path
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(IS_ABSOLUTE "${path}" AND OpenMP_C_LIB_NAMES MATCHES "(^|;)${name}(;|$)")
+    set(openmp ${path})
+  endif()
+endforeach()
+if(NOT openmp)
+  message(FATAL_ERROR "LRA_PORTABLE=ON, but '${CMAKE_C_COMPILER}' has no archive of OpenMP")
+endif()
+set_target_properties(OpenMP::OpenMP_C PROPERTIES INTERFACE_LINK_LIBRARIES
+                      "${openmp};Threads::Threads;${CMAKE_DL_LIBS}")
+get_filename_component(folder ${OPENBLAS_LIBRARY} DIRECTORY)
+lra_archive(path openblas ${folder})
+set(OPENBLAS_LIBRARY ${path} ${openmp}) # which it uses
+
+set(CMAKE_BUILD_RPATH "\$ORIGIN" "\$ORIGIN/..")
+add_link_options($<HOST_LINK:-static-libgcc> $<$<LINK_LANGUAGE:CXX,CUDA>:-static-libstdc++>)
