@@ -1,5 +1,6 @@
 /* A GPU as a device: opening it, memory, copies, and what its errors mean. */
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/messages.h"
 #include "kernels/cuda/state.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 lra_cuda_state *lra_cuda;
 
 /* Inputs up to this size are staged; larger ones, parameters of a checkpoint, are waited for. */
-enum { SLOT_MOST = 8 << 20 };
+enum { SLOT_MOST = 8 << 20, RESERVE = 512 << 20 };
 
 /* ---- errors --------------------------------------------------------------------------------------- */
 
@@ -36,14 +37,9 @@ static bool is_lost(cudaError_t rc)
 
 int lra_cuda_check(cudaError_t rc, const char *what, lra_err *e)
 {
-    const char *name = lra_cuda ? lra_cuda->name : "cuda";
     if (rc == cudaSuccess) return 0;
-    if (is_lost(rc))
-        return lra_fail(
-            e,
-            "%s: the GPU '%s' was lost: %s; checkpoints are intact, start the same command again",
-            what, name, cudaGetErrorString(rc));
-    return lra_fail(e, "%s on '%s': %s", what, name, cudaGetErrorString(rc));
+    return lra_cuda_say_failed(e, what, lra_cuda ? lra_cuda->name : "cuda", cudaGetErrorString(rc),
+                               is_lost(rc));
 }
 
 /* ---- which GPUs there are --------------------------------------------------------------------------- */
@@ -64,19 +60,11 @@ extern "C" int lra_cuda_count(lra_err *e)
     cudaError_t rc = cudaGetDeviceCount(&n);
     if (rc == cudaSuccess && n > 0) return n;
     cudaGetLastError(); /* the runtime remembers it otherwise */
-    if (rc == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
-        driver > 0)
-        lra_fail(e,
-                 "the NVIDIA driver knows CUDA %d.%d, this build is of " LRA_CUDA_RELEASE
-                 "; a newer driver is needed",
-                 driver / 1000, driver % 1000 / 10);
-    else if (rc == cudaErrorInsufficientDriver)
-        lra_fail(e, "there is no NVIDIA driver");
-    else if (rc == cudaErrorNoDevice || rc == cudaSuccess)
-        lra_fail(
-            e, "the NVIDIA driver sees no GPU (CUDA_VISIBLE_DEVICES hides what it does not name)");
-    else
-        lra_fail(e, "the NVIDIA driver cannot be used: %s", cudaGetErrorString(rc));
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+    lra_cuda_trouble why = LRA_BAD_DRIVER;
+    if (rc == cudaErrorInsufficientDriver) why = driver > 0 ? LRA_OLD_DRIVER : LRA_NO_DRIVER;
+    if (rc == cudaErrorNoDevice || rc == cudaSuccess) why = LRA_NO_GPU;
+    lra_cuda_say_none(e, why, driver, CUDART_VERSION, cudaGetErrorString(rc));
     return 0;
 }
 
@@ -101,7 +89,6 @@ extern "C" int lra_cuda_describe(int index, char *buf, size_t size, lra_err *e)
 static void *cuda_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err *e)
 {
     void *p = NULL;
-    char needed[32], left[32];
     size_t free_bytes = 0, total = 0;
     cudaError_t rc = cudaMalloc(&p, n_bytes);
     if (rc == cudaSuccess) return p;
@@ -111,8 +98,7 @@ static void *cuda_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err
     }
     cudaGetLastError();
     cudaMemGetInfo(&free_bytes, &total);
-    lra_fail(e, "'%s' needs %s on '%s', %s free", what, lra_size_text(needed, (double)n_bytes),
-             d->name, lra_size_text(left, (double)free_bytes));
+    lra_cuda_say_memory(e, what, (double)n_bytes, d->name, (double)free_bytes);
     return NULL;
 }
 
@@ -122,11 +108,13 @@ static void cuda_free(lra_device *d, void *p)
     cudaFree(p); /* waits for what still uses it; an error would show at the next call */
 }
 
+/* What a workspace may take: kernels that are loaded later, recorded steps and input slots need some too. */
 static double cuda_memory_free(const lra_device *d)
 {
     size_t free_bytes = 0, total = 0;
     (void)d;
-    return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? (double)free_bytes : 0;
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) return 0;
+    return free_bytes > RESERVE ? (double)(free_bytes - RESERVE) : 1;
 }
 
 static int cuda_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e)
@@ -224,15 +212,13 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     cudaDeviceProp p;
     int n = lra_cuda_count(e);
     if (n == 0) return LRA_FAILED;
-    if (index >= n) return lra_fail(e, "there is no 'cuda:%d', this process sees %d", index, n);
+    if (index >= n) return lra_cuda_say_index(e, index, n);
     s->index = index;
     snprintf(s->name, sizeof s->name, "cuda:%d", index);
     if (lra_cuda_describe(index, s->detail, sizeof s->detail, e) != 0) return LRA_FAILED;
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
-    if (s->capability < 80)
-        return lra_fail(e, "'%s' (%s) has compute capability %d.%d, expected 8.0 or newer", s->name,
-                        p.name, p.major, p.minor);
+    if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
     snprintf(s->detail, sizeof s->detail, "%s", p.name);
     return lra_cuda_check(make_streams(s), "opening", e);
 }

@@ -2,6 +2,7 @@
 #include "models/training/session.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
@@ -105,15 +106,15 @@ double lra_session_room(const lra_session *s)
 
 static int check_memory(const lra_session *s, lra_err *e)
 {
-    char need[32], have[32];
+    char need[32], have[32], fits[48] = "not even a batch of 1 fits";
     double work = lra_session_workspace(s), room = lra_session_room(s);
-    int64_t batch = s->spec->batch;
+    double batch = (double)s->spec->batch, most = floor(room / work * batch);
     if (room == 0 || work <= room) return 0; /* 0: unknown */
-    return lra_fail(
-        e, "batch %lld needs %s of workspace%s, found %s on '%s'; a batch of %.0f would fit",
-        (long long)batch, lra_size_text(need, work),
-        s->keep == LRA_KEEP_LAYERS ? " although layers are computed again" : "",
-        lra_size_text(have, room), s->device->name, floor(room / work * (double)batch));
+    if (most >= 1) snprintf(fits, sizeof fits, "a batch of %.0f would fit", most);
+    return lra_fail(e, "batch %.0f needs %s of workspace%s, found %s on '%s'; %s", batch,
+                    lra_size_text(need, work),
+                    s->keep == LRA_KEEP_LAYERS ? " although layers are computed again" : "",
+                    lra_size_text(have, room), s->device->name, fits);
 }
 
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)

@@ -26,3 +26,5 @@ if train --memory 3 > "$work/out"; then fail "3 MiB should not do"; fi
 grep -q 'batch 256 needs [0-9.]* MiB of workspace although .*a batch of [0-9]* would fit' "$work/err" ||
     { cat "$work/err" >&2; fail "the message does not help"; }
 [ ! -e "$work/runs" ] || fail "a refused run leaves a folder"
+if train --memory 1 --set batch=1 --set width=256 > "$work/out"; then fail "1 MiB should not do"; fi
+grep -q 'not even a batch of 1 fits' "$work/err" || { cat "$work/err" >&2; fail "a batch of 0 is proposed"; }

@@ -1,0 +1,80 @@
+/* What is said when a GPU cannot be used: one line, what was found, what was expected. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/messages.h"
+
+static void expect(int rc, lra_err *e, const char *text)
+{
+    assert_int_equal(rc, LRA_FAILED);
+    assert_string_equal(e->msg, text);
+    e->msg[0] = 0;
+}
+
+static void no_gpu_at_all(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    expect(lra_cuda_say_none(&e, LRA_NO_DRIVER, 0, 13000, NULL), &e, "there is no NVIDIA driver");
+    expect(lra_cuda_say_none(&e, LRA_OLD_DRIVER, 12020, 13010, NULL), &e,
+           "the NVIDIA driver is too old: it knows CUDA 12.2, expected 13.0 or newer");
+    expect(lra_cuda_say_none(&e, LRA_NO_GPU, 13000, 13000, NULL), &e,
+           "the NVIDIA driver sees no GPU (CUDA_VISIBLE_DEVICES hides what it does not name)");
+    expect(lra_cuda_say_none(&e, LRA_BAD_DRIVER, 13000, 13000, "unknown error"), &e,
+           "the NVIDIA driver cannot be used: unknown error");
+}
+
+static void the_wrong_gpu(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    expect(lra_cuda_say_index(&e, 3, 1), &e,
+           "there is no 'cuda:3', this process sees one GPU: 'cuda:0'");
+    expect(lra_cuda_say_index(&e, 3, 2), &e,
+           "there is no 'cuda:3', this process sees 2 GPUs: 'cuda:0' to 'cuda:1'");
+    expect(lra_cuda_say_capability(&e, "cuda:0", "Tesla T4", 75), &e,
+           "'cuda:0' (Tesla T4) has compute capability 7.5, expected 8.0 or newer");
+}
+
+static void a_gpu_that_fails(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    double GiB = (double)(1 << 30);
+    expect(lra_cuda_say_memory(&e, "workspace", 141.25 * GiB, "cuda:0", 139 * GiB), &e,
+           "'workspace' needs 141.2 GiB on 'cuda:0', 139.0 GiB free; a smaller batch needs less");
+    expect(lra_cuda_say_failed(&e, "a step", "cuda:0", "invalid argument", false), &e,
+           "a step on 'cuda:0': invalid argument");
+    expect(lra_cuda_say_failed(&e, "a step", "cuda:0", "illegal address", true), &e,
+           "a step: the GPU 'cuda:0' was lost: illegal address; checkpoints are intact, start the "
+           "same command again");
+}
+
+/* Where there is no GPU the reason is one of the above; where there is one, it is the one asked for. */
+static void this_machine(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_device d;
+    int n = lra_cuda_count(&e);
+    assert_int_equal(n == 0, e.msg[0] != 0);
+    assert_null(strchr(e.msg, '\n'));
+    assert_int_equal(lra_cuda_device(&d, 1000, &e), LRA_FAILED);
+    assert_true(n == 0 || strstr(e.msg, "'cuda:1000'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_gpu_at_all),
+        cmocka_unit_test(the_wrong_gpu),
+        cmocka_unit_test(a_gpu_that_fails),
+        cmocka_unit_test(this_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
