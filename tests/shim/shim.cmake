@@ -1,4 +1,4 @@
-#The plain CUDA kernels as host code : shim_test.c walks the registry on them.Needs a C++ compiler.
+# The CUDA kernels as host code: shim_test.c walks the registry on them.  Needs a C++ compiler.
 include(CheckLanguage)
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER)

@@ -21,19 +21,19 @@ static inline void tc_load4(uint32_t v[4], const void *row)
 {
     const void *from;
     memcpy(shim_slot(shim_lane()), &row, sizeof row);
-    shim_wait_warp();
+    __syncwarp();
     for (int j = 0; j < 4; j++) {
         memcpy(&from, shim_slot(8 * j + shim_lane() / 4), sizeof from);
         memcpy(&v[j], (const uint32_t *)from + shim_lane() % 4, sizeof v[j]);
     }
-    shim_wait_warp();
+    __syncwarp();
 }
 /* The same of the transposed matrices. */
 static inline void tc_load4_t(uint32_t v[4], const void *row)
 {
     const void *from;
     memcpy(shim_slot(shim_lane()), &row, sizeof row);
-    shim_wait_warp();
+    __syncwarp();
     for (int j = 0; j < 4; j++) {
         uint32_t half[2];
         for (int k = 0; k < 2; k++) {
@@ -42,7 +42,7 @@ static inline void tc_load4_t(uint32_t v[4], const void *row)
         }
         v[j] = half[0] | half[1] << 16;
     }
-    shim_wait_warp();
+    __syncwarp();
 }
 
 static inline float tc_half(uint32_t pair, int which)
@@ -60,7 +60,7 @@ static inline void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t
     uint32_t own[6] = {a[0], a[1], a[2], a[3], b0, b1}, row[6], column[6];
     int g = shim_lane() / 4, t = shim_lane() % 4;
     memcpy(shim_slot(shim_lane()), own, sizeof own);
-    shim_wait_warp();
+    __syncwarp();
     for (int s = 0; s < 4; s++) {
         memcpy(row, shim_slot(4 * g + s), sizeof row);
         for (int n = 0; n < 2; n++) {
@@ -73,7 +73,7 @@ static inline void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t
                 }
         }
     }
-    shim_wait_warp();
+    __syncwarp();
 }
 #endif
 #endif
