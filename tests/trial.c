@@ -243,8 +243,9 @@ int count_samples(const lra_op *op)
 void each_sample(void (*f)(const lra_op *op, int i))
 {
     const lra_op *op;
+    const char *only = getenv("LRA_TEST_OP");
     for (int k = 0; (op = lra_op_at(k)) != NULL; k++) {
-        if (op->flags & LRA_LEAF) continue;
+        if (op->flags & LRA_LEAF || (only && strncmp(op->name, only, strlen(only)) != 0)) continue;
         int n = op->sample ? count_samples(op) : 0;
         for (int i = 0; i < n; i++) f(op, i);
     }

@@ -56,6 +56,7 @@ void expect_same(const lra_op *op, int i, const char *what, const result *a, con
 extern const lra_op trial_large;
 
 int count_samples(const lra_op *op);
+/* Every sample of every op, or of those whose names begin with LRA_TEST_OP of the environment. */
 void each_sample(void (*f)(const lra_op *op, int i));
 
 #endif

@@ -1,12 +1,8 @@
 /* Rotary positions: the pair (a,b) of channels (2i,2i+1) of a head at position t is turned by the angle t w_i:
  *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K);  half: w_i = 0 for the slower half of the pairs
  * The gradient turns back.  Source: Su et al. 2021; half: On the locality bias and results in the LRA, table 5. */
+#include "kernels/ops/positions_fn.h"
 #include "kernels/ops/typed.h"
-
-typedef struct {
-    double base;
-    bool half, back;
-} rotary_args;
 
 /* sources: x (B,T,H,K); scratch: (T,K/2,2) cosines and sines */
 LRA_BODY(rotary)
@@ -16,7 +12,7 @@ LRA_BODY(rotary)
     int64_t B = s->d[0], T = s->d[1], H = s->d[2], pairs = s->d[3] / 2;
     real *turn = c->scratch;
     for (int64_t i = 0; i < pairs; i++) {
-        double w = a->half && i >= pairs / 2 ? 0 : pow(a->base, -(double)i / (double)pairs);
+        double w = rotary_speed(a, i, pairs);
         for (int64_t t = 0; t < T; t++) {
             turn[2 * (t * pairs + i)] = (real)cos((double)t * w);
             turn[2 * (t * pairs + i) + 1] = (real)((a->back ? -1 : 1) * sin((double)t * w));

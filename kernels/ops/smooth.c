@@ -4,22 +4,8 @@
  * Positions outside the chunk of t or the example count as zero, divisor P; y is zero for t >= length.
  * Source: Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4; the causal form keeps the
  * future out, which the centred one does not. */
+#include "kernels/ops/positions_fn.h"
 #include "kernels/ops/typed.h"
-
-typedef struct {
-    int64_t width, chunk;
-    bool causal, has_length, back; /* back: the transposed average */
-} smooth_args;
-
-/* First and last position of a sum, before the borders. */
-static inline void reach_of(const smooth_args *a, int64_t *before, int64_t *after)
-{
-    *before = a->causal ? a->width - 1 : (a->width - 1) / 2;
-    *after = a->causal ? 0 : (a->width - 1) / 2;
-    if (!a->back) return;
-    int64_t swap = *before;
-    *before = *after, *after = swap;
-}
 
 /* sources: x (B,T,..), [length] */
 LRA_BODY(smooth)
@@ -27,15 +13,10 @@ LRA_BODY(smooth)
     const smooth_args *a = c->y->args;
     int64_t B = c->y->shape.d[0], T = c->y->shape.d[1], D = lra_elements(c->y) / (B * T);
     const int32_t *length = a->has_length ? c->in[1] : NULL;
-    int64_t before, after;
-    reach_of(a, &before, &after);
 #pragma omp parallel for num_threads(c->n_threads) if (B * T * D >= LRA_PARALLEL_MIN)
     for (int64_t row = 0; row < B * T; row++) {
-        int64_t t = row % T, n = length ? length[row / T] : T;
-        int64_t low = a->chunk > 0 ? t / a->chunk * a->chunk : 0;
-        int64_t high = a->chunk > 0 && low + a->chunk < n ? low + a->chunk : n;
-        if (t - before > low) low = t - before;
-        if (t + after + 1 < high) high = t + after + 1;
+        int64_t t = row % T, n = length ? length[row / T] : T, low, high;
+        smooth_span(a, t, n, &low, &high);
         const elem *x = (const elem *)c->in[0] + (row - t) * D;
         elem *y = (elem *)c->out + row * D;
         for (int64_t d = 0; d < D; d++) {

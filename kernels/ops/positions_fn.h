@@ -1,0 +1,38 @@
+/* What the C and the CUDA bodies of the ops on positions share: how fast a pair of channels turns (rotary.c), which
+ * positions an average holds (smooth.c). */
+#ifndef LRA_OPS_POSITIONS_FN_H
+#define LRA_OPS_POSITIONS_FN_H
+
+#include <stdbool.h>
+
+#include "kernels/ops/real.h"
+
+typedef struct {
+    double base;
+    bool half, back;
+} rotary_args;
+
+/* Angle of pair i of `pairs` from one position to the next. */
+LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
+{
+    return a->half && i >= pairs / 2 ? 0 : pow(a->base, -(double)i / (double)pairs);
+}
+
+typedef struct {
+    int64_t width, chunk;
+    bool causal, has_length, back; /* back: the transposed average */
+} smooth_args;
+
+/* Positions [low, high) that are averaged into position t of an example of n tokens. */
+LRA_FN void smooth_span(const smooth_args *a, int64_t t, int64_t n, int64_t *low, int64_t *high)
+{
+    int64_t before = a->causal ? a->width - 1 : (a->width - 1) / 2;
+    int64_t after = a->causal ? 0 : (a->width - 1) / 2;
+    int64_t first = t - (a->back ? after : before), end = t + (a->back ? before : after) + 1;
+    *low = a->chunk > 0 ? t / a->chunk * a->chunk : 0;
+    *high = a->chunk > 0 && *low + a->chunk < n ? *low + a->chunk : n;
+    if (first > *low) *low = first;
+    if (end < *high) *high = end;
+}
+
+#endif
