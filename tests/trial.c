@@ -240,14 +240,28 @@ int count_samples(const lra_op *op)
     return n;
 }
 
+static bool is_wanted(const lra_op *op)
+{
+    const char *only = getenv("LRA_TEST_OP");
+    return !only || strncmp(op->name, only, strlen(only)) == 0;
+}
+
 void each_sample(void (*f)(const lra_op *op, int i))
 {
     const lra_op *op;
-    const char *only = getenv("LRA_TEST_OP");
     for (int k = 0; (op = lra_op_at(k)) != NULL; k++) {
-        if (op->flags & LRA_LEAF || (only && strncmp(op->name, only, strlen(only)) != 0)) continue;
+        if (op->flags & LRA_LEAF || !is_wanted(op)) continue;
         int n = op->sample ? count_samples(op) : 0;
         for (int i = 0; i < n; i++) f(op, i);
+    }
+}
+
+void each_large_sample(void (*f)(const lra_op *op, int i))
+{
+    static const lra_op *const large[] = {&trial_large, &trial_attention, &trial_profile};
+    for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
+        int n = is_wanted(large[k]) ? count_samples(large[k]) : 0;
+        for (int i = 0; i < n; i++) f(large[k], i);
     }
 }
 
@@ -279,4 +293,4 @@ static lra_tensor *large_sample(lra_graph *g, int i)
                     bias, s[i].act, length, s[i].groups);
 }
 
-const lra_op trial_large = {.name = "large conv", .sample = large_sample};
+const lra_op trial_large = {.name = "conv, large", .sample = large_sample};

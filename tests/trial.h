@@ -53,10 +53,12 @@ void expect_close(const lra_op *op, int i, const char *what, const result *a, co
 void expect_same(const lra_op *op, int i, const char *what, const result *a, const result *b);
 
 /* Sizes that only tensor-core kernels and tests of kernels need: too slow for gradients by differences. */
-extern const lra_op trial_large;
+extern const lra_op trial_large, trial_attention, trial_profile;
 
 int count_samples(const lra_op *op);
 /* Every sample of every op, or of those whose names begin with LRA_TEST_OP of the environment. */
 void each_sample(void (*f)(const lra_op *op, int i));
+/* The same of the large ones. */
+void each_large_sample(void (*f)(const lra_op *op, int i));
 
 #endif

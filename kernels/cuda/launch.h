@@ -17,11 +17,13 @@
     type *name = (type *)lra_shared_memory
 #endif
 
-/* In front of a loop whose arrays are meant to stay in registers. */
+/* In front of a loop whose arrays are meant to stay in registers; of one that would take too many of them. */
 #ifdef LRA_SHIM
 #define LRA_UNROLL
+#define LRA_UNROLL_4
 #else
-#define LRA_UNROLL _Pragma("unroll")
+#define LRA_UNROLL   _Pragma("unroll")
+#define LRA_UNROLL_4 _Pragma("unroll 4")
 #endif
 
 /* A function of kernels alone. */

@@ -191,6 +191,7 @@ const lra_op lra_op_attention = {.name = "attention",
                                  .grad = grad,
                                  .flops = flops,
                                  .scratch = scratch,
+                                 .cuda_scratch = lra_no_scratch,
                                  .cpu = LRA_BODIES(attention),
                                  .sample = sample};
 #endif

@@ -3,6 +3,7 @@
 #define LRA_OPS_ATTENTION_H
 
 #include "kernels/graph/op.h"
+#include "kernels/ops/real.h"
 
 /* Of the core ops: rotation and smoothing are ops of their own, before the core. */
 typedef struct {
@@ -14,12 +15,15 @@ typedef struct {
     double slope[LRA_MAX_HEADS]; /* slope |i-j| is subtracted from it */
 } attention_args;
 
+/* What the CUDA kernels leave of a query for the gradients of keys: maximum, 1/sum, dy y. */
+enum { ATTENTION_LEFT = 3 };
+
 /* Keys [from, to) that query i may see in an example of n tokens. */
 typedef struct {
     int64_t from, to;
 } attention_keys;
 
-static inline attention_keys attention_keys_of(const attention_args *a, int64_t i, int64_t n)
+LRA_FN attention_keys attention_near(const attention_args *a, int64_t i, int64_t n)
 {
     attention_keys k = {0, n};
     if (a->chunk > 0) {
@@ -30,7 +34,19 @@ static inline attention_keys attention_keys_of(const attention_args *a, int64_t 
         if (i - a->window > k.from) k.from = i - a->window;
         if (i + a->window + 1 < k.to) k.to = i + a->window + 1;
     }
+    return k;
+}
+LRA_FN attention_keys attention_keys_of(const attention_args *a, int64_t i, int64_t n)
+{
+    attention_keys k = attention_near(a, i, n);
     if (a->causal && i + 1 < k.to) k.to = i + 1;
+    return k;
+}
+/* Queries [from, to) that see key j; both ends grow with j, as those of the keys do with i. */
+LRA_FN attention_keys attention_queries_of(const attention_args *a, int64_t j, int64_t n)
+{
+    attention_keys k = attention_near(a, j, n);
+    if (a->causal && j > k.from) k.from = j;
     return k;
 }
 

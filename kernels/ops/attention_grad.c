@@ -158,6 +158,11 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * thread_scratch(y->src[0]) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
+static int64_t cuda_scratch(const lra_tensor *y)
+{
+    return lra_rows(y->src[0]) * ATTENTION_LEFT * (int64_t)sizeof(float);
+}
+
 static lra_tensor *sample(lra_graph *g, int i)
 {
     const lra_attention_spec s = {.causal = i == 1};
@@ -175,6 +180,7 @@ const lra_op lra_op_attention_grad = {.name = "attention_grad",
                                       .shape = shape,
                                       .flops = flops,
                                       .scratch = scratch,
+                                      .cuda_scratch = cuda_scratch,
                                       .cpu = LRA_BODIES(attention_grad),
                                       .sample = sample};
 #endif

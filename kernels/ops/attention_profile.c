@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include "kernels/ops/attention_fn.h"
+#include "kernels/ops/attention_profile.h"
 
 /* q, k, a row of scores, its smoothed copy, the tables, a tile */
 static inline int64_t thread_scratch(const lra_tensor *q)
@@ -94,6 +95,13 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * thread_scratch(y->src[0]) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
+static int64_t cuda_scratch(const lra_tensor *y)
+{
+    const lra_shape *s = &y->src[0]->shape;
+    int64_t T = s->d[1], row = profile_diagonals(T) * profile_offsets(y->args);
+    return s->d[0] * s->d[2] * (T * PROFILE_ROW + row) * (int64_t)sizeof(float);
+}
+
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const double decay[] = {0, 0.3};
@@ -112,6 +120,7 @@ const lra_op lra_op_attention_profile = {.name = "attention_profile",
                                          .shape = shape,
                                          .flops = flops,
                                          .scratch = scratch,
+                                         .cuda_scratch = cuda_scratch,
                                          .cpu = LRA_BODIES(attention_profile),
                                          .sample = sample};
 #endif
