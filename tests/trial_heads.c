@@ -1,5 +1,5 @@
-/* Attention in sizes that fill tiles of CUDA kernels and leave rests: every width that has kernels of its own, rows
- * that end within a tile, every field of the spec.  The profile by distance of the same. */
+/* Attention and long convolution in sizes that fill tiles of CUDA kernels and leave rests: every width that has kernels of its own, rows
+ * that end within a tile, every field of the spec.  The profile by distance of the same.  Convolutions of several tiles of channels. */
 #include "tests/trial.h"
 
 #include <stdio.h>
@@ -49,3 +49,22 @@ static lra_tensor *look(lra_graph *g, int i)
 const lra_op trial_attention = {.name = "attention, large", .sample = attend};
 const lra_op trial_profile = {
     .name = "attention_profile, large", .flags = LRA_NOGRAD, .sample = look};
+
+static lra_tensor *convolve(lra_graph *g, int i)
+{
+    static const struct {
+        int64_t B, T, D, L;
+        bool two_sided, length;
+    } s[] = {
+        {3, 100, 40, 100, false, true}, {2, 70, 33, 90, true, true}, {4, 300, 8, 30, true, false}};
+    char fill[32];
+    if (i >= (int)(sizeof s / sizeof *s)) return NULL;
+    lra_shape k = s[i].two_sided ? LRA_SHAPE(2, s[i].D, s[i].L) : LRA_SHAPE(s[i].D, s[i].L);
+    lra_tensor *x = lra_sample_input(g, "x", "normal", LRA_SHAPE(s[i].B, s[i].T, s[i].D));
+    lra_tensor *kernel = lra_cast(lra_sample_input(g, "kernel", "normal", k), lra_real(g));
+    snprintf(fill, sizeof fill, "length:%d", (int)s[i].T);
+    return lra_long_conv(
+        x, kernel, s[i].length ? lra_sample_input(g, "length", fill, LRA_SHAPE(s[i].B)) : NULL);
+}
+
+const lra_op trial_long_conv = {.name = "long_conv, large", .sample = convolve};

@@ -6,6 +6,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The smallest even product of 2, 3 and 5 that is at least n. */
 int64_t lra_fft_size(int64_t n);
 /* Elements from one row to the next. */
@@ -15,5 +19,9 @@ void lra_fft_f32(int64_t n, float *x);
 void lra_fft_back_f32(int64_t n, float *x);
 void lra_fft_f64(int64_t n, double *x);
 void lra_fft_back_f64(int64_t n, double *x);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

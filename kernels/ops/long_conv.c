@@ -7,13 +7,8 @@
 #include <omp.h>
 #include <stdio.h>
 
-#include "kernels/cpu/fft.h"
+#include "kernels/ops/long_conv.h"
 #include "kernels/ops/typed.h"
-
-typedef struct {
-    bool two_sided, has_length, back; /* back: of x from dy */
-    int64_t L;                        /* of the kernel; for its gradient */
-} long_conv_args;
 
 #if LRA_PASS == 64
 #define fft_forth lra_fft_f64
@@ -24,21 +19,6 @@ typedef struct {
 #endif
 
 enum { CHANNELS = 8 }; /* of a block, whose rows are read together */
-
-/* Values of the kernels that can matter: lags 0 .. T-1, and -1 .. -(T-1). */
-static inline int64_t lags_of(int64_t T, int64_t L)
-{
-    return L < T ? L : T;
-}
-static inline int64_t behind_of(int64_t T, int64_t L)
-{
-    return L < T - 1 ? L : T - 1;
-}
-/* No lag is longer than the zeros behind an example, so that nothing wraps around into it. */
-static inline int64_t size_of(int64_t T, int64_t L)
-{
-    return lra_fft_size(T + lags_of(T, L));
-}
 
 /* Channels [d0, d0 + n) of one example as rows of reals, zero from `length` to n_fft. */
 static inline void read_channels(const elem *x, int64_t length, int64_t D, int64_t n, int64_t n_fft,
@@ -231,6 +211,21 @@ static int64_t dk_scratch(const lra_tensor *y, int n_threads)
     return n_threads * 3 * CHANNELS * lra_fft_row(n) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
+/* On a GPU: rows of some examples and of the kernel; rows of x, dy and their product. */
+static int64_t cuda_scratch(const lra_tensor *y)
+{
+    int64_t D = y->shape.d[2], n = size_of(y->shape.d[1], lra_width(y->src[1]));
+    int64_t rows = D * (1 + long_conv_examples(y->shape.d[0], D, n, 1));
+    return rows * lra_fft_row(n) * (int64_t)sizeof(float);
+}
+static int64_t dk_cuda_scratch(const lra_tensor *y)
+{
+    const lra_shape *s = &y->src[0]->shape;
+    int64_t n = size_of(s->d[1], ((const long_conv_args *)y->args)->L);
+    int64_t rows = s->d[2] * (1 + 2 * long_conv_examples(s->d[0], s->d[2], n, 2));
+    return rows * lra_fft_row(n) * (int64_t)sizeof(float);
+}
+
 lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
 {
     long_conv_args a = {kernel->shape.n == 3, length != NULL, false, 0};
@@ -275,6 +270,7 @@ const lra_op lra_op_long_conv = {.name = "long_conv",
                                  .grad = grad,
                                  .flops = flops,
                                  .scratch = scratch,
+                                 .cuda_scratch = cuda_scratch,
                                  .cpu = LRA_BODIES(long_conv),
                                  .sample = sample};
 const lra_op lra_op_long_conv_dx = {.name = "long_conv_dx",
@@ -282,6 +278,7 @@ const lra_op lra_op_long_conv_dx = {.name = "long_conv_dx",
                                     .shape = shape,
                                     .flops = flops,
                                     .scratch = scratch,
+                                    .cuda_scratch = cuda_scratch,
                                     .cpu = LRA_BODIES(long_conv),
                                     .sample = dx_sample};
 const lra_op lra_op_long_conv_dk = {.name = "long_conv_dk",
@@ -289,6 +286,7 @@ const lra_op lra_op_long_conv_dk = {.name = "long_conv_dk",
                                     .shape = dk_shape,
                                     .flops = dk_flops,
                                     .scratch = dk_scratch,
+                                    .cuda_scratch = dk_cuda_scratch,
                                     .cpu = LRA_BODIES(long_conv_dk),
                                     .sample = dk_sample};
 #endif

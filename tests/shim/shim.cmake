@@ -13,10 +13,12 @@ endforeach()
 file(GLOB records CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*.c)
 file(GLOB bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*.cu)
 lra_cuda_records(${records})
+# Small, so that few examples are one piece of work.
+set(shim_sizes LRA_LONG_CONV_BYTES=40000)
 # The records once more, with CUDA bodies: they come before those of the engine when a test is linked.
 add_library(lra_shim_records OBJECT ${records})
 target_compile_definitions(lra_shim_records PRIVATE LRA_PASS=32 LRA_LEVEL=portable LRA_LEVEL_portable=1
-                           LRA_CUDA=1)
+                           LRA_CUDA=1 ${shim_sizes})
 target_link_libraries(lra_shim_records PRIVATE OpenMP::OpenMP_C)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_definitions(lra_shim_records PRIVATE LRA_X86=1)
@@ -30,7 +32,7 @@ foreach(pass 32 16)
     list(APPEND copies ${copy})
   endforeach()
   add_library(lra_shim_${pass} OBJECT ${copies})
-  target_compile_definitions(lra_shim_${pass} PRIVATE LRA_PASS=${pass})
+  target_compile_definitions(lra_shim_${pass} PRIVATE LRA_PASS=${pass} ${shim_sizes})
   target_compile_features(lra_shim_${pass} PRIVATE cxx_std_17)
   target_compile_options(lra_shim_${pass} PRIVATE -Wall -Wextra -Wno-missing-field-initializers
                          $<$<BOOL:${LRA_WERROR}>:-Werror> -include ${CMAKE_SOURCE_DIR}/tests/shim/tensor.h)
