@@ -7,6 +7,7 @@
 
 #include "kernels/base/config.h"
 #include "kernels/base/err.h"
+#include "kernels/base/metric.h"
 #include "kernels/base/philox.h"
 
 enum { LRA_TRAIN_SPLIT, LRA_VAL_SPLIT, LRA_TEST_SPLIT, LRA_N_SPLITS };
@@ -78,6 +79,9 @@ struct lra_task {
     const char *name, *summary;
     const char *source; /* the official files and who publishes them.  Nullable: generated */
     lra_goal goal;
+    /* What selects and is reported (kernels/base/metric.h).  NULL: the goal's: accuracy, rmse, r2,
+     * bits-per-token. */
+    const char *metric;
     int n_classes, n_targets;
     int vocab; /* ids or levels below this; 0: rows hold values.  More than 65,536: a step is (low, high) halves */
     int first_word, mask; /* ids below first_word are special, and so is mask (0: there is none) */
@@ -139,6 +143,11 @@ struct lra_task {
 #undef LRA_TASK
 const lra_task *lra_task_at(int i); /* NULL after the last */
 const lra_task *lra_task_find(const char *name, lra_err *e);
+
+const lra_metric *lra_task_metric(const lra_task *t);
+/* The metric on a split without a look at the inputs: the share of the most frequent label; the mean of the training
+ * targets for every row (R2: 0); every token of the vocabulary alike. */
+double lra_dataset_chance(const lra_dataset *d, int split);
 
 /* The parameters of a preset ("quick", "small", "paper"); NULL with a message when the task lacks it. */
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);

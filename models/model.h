@@ -1,5 +1,5 @@
 /* What a model is: one function that builds the encoder and one record.  To add one: a file named after
- * the architecture and one line in models.def.  Embedding, pooling and head are shared: classifier.h. */
+ * the architecture and one line in models.def.  Embedding, pooling and heads are shared: network.h. */
 #ifndef LRA_MODELS_MODEL_H
 #define LRA_MODELS_MODEL_H
 
@@ -14,6 +14,8 @@ typedef struct {
     lra_tensor *(*encode)(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length);
     /* How far an output can see to one side, in tokens; -1: unbounded. */
     int64_t (*reach)(const lra_config *c);
+    /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never so. */
+    bool (*causal)(const lra_config *c);
 } lra_model;
 
 #define LRA_MODEL(name) extern const lra_model lra_model_##name;

@@ -4,6 +4,7 @@
  *
  * Conv_K: D -> H channels, kernel K (odd), G groups, "same" zero padding, bias; Linear: H -> D.
  * A layer sees (K-1)/2 tokens to each side, L layers L(K-1)/2; K = 1 is a bag of tokens.
+ * causal=1: all taps at the present and in the past, so that a layer sees K-1 tokens of it and none that follow.
  * Source: "On the locality bias and results in the Long Range Arena", section 8 and table 7.
  * The paper does not state where the norm stands: we use it before the convolution, with a final norm
  * before pooling, as in its Transformer.  Inputs of a convolution are zero beyond an example's length,
@@ -12,6 +13,11 @@
 #include "kernels/graph/ops.h"
 #include "models/layers.h"
 #include "models/model.h"
+
+static bool causal(const lra_config *c)
+{
+    return lra_config_int(c, "causal") != 0;
+}
 
 static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length)
 {
@@ -25,7 +31,10 @@ static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_
     for (int64_t i = 0; i < layers; i++) {
         lra_push(g, "layer%d", (int)i);
         lra_tensor *u = lra_layer_layer_norm(x, "norm");
-        lra_tensor *h = lra_layer_conv(u, "conv", hidden, kernel, groups, LRA_ACT_RELU, length);
+        lra_tensor *h = causal(c)
+                            ? lra_layer_causal_conv(u, "conv", hidden, kernel, groups, LRA_ACT_RELU)
+                            : lra_layer_conv(u, "conv", hidden, kernel, groups, LRA_ACT_RELU,
+                                             length);
         h = lra_dropout(h, dropout, false);
         x = lra_layer_linear(h, "linear", width, LRA_ACT_NONE, x);
         lra_pop(g);
@@ -35,14 +44,16 @@ static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_
 
 static int64_t reach(const lra_config *c)
 {
-    return lra_config_int(c, "layers") * ((lra_config_int(c, "kernel") - 1) / 2);
+    int64_t span = lra_config_int(c, "kernel") - 1;
+    return lra_config_int(c, "layers") * (causal(c) ? span : span / 2);
 }
 
 const lra_model lra_model_resconv = {
     .name = "resconv",
     .paper = "On the locality bias and results in the LRA, section 8",
     .summary = "residual small-kernel convolutions, the model of the ladder",
-    .defaults = "layers=6 width=128 hidden=256 kernel=5 groups=1 dropout=0.0",
+    .defaults = "layers=6 width=128 hidden=256 kernel=5 groups=1 causal=0 dropout=0.0",
     .encode = encode,
     .reach = reach,
+    .causal = causal,
 };

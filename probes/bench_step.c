@@ -4,11 +4,11 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "kernels/base/terminal.h"
-#include "models/classifier.h"
+#include "models/network.h"
 #include "probes/bench.h"
 
 typedef struct {
-    lra_classifier k;
+    lra_network k;
     lra_params *params;
     lra_space *space;
     lra_plan *plan;
@@ -42,10 +42,9 @@ static int set_inputs(const bench *b, step *s, lra_err *e)
 
 static int open_step(bench *b, step *s, lra_err *e)
 {
-    lra_head head = {.vocab = b->vocab, .classes = b->classes, .pool = LRA_POOL_MEAN};
+    lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
     lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
-    *s = (step){
-        .k = lra_classifier_build(b->type, LRA_TRAIN, b->model, b->config, &head, b->B, b->T)};
+    *s = (step){.k = lra_network_build(b->type, LRA_TRAIN, b->model, b->config, &spec, b->B, b->T)};
     lra_graph_keep(s->k.graph, b->keep);
     int n = lra_graph_params(s->k.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
@@ -126,8 +125,8 @@ int bench_step(bench *b, lra_err *e)
 
 int bench_params(bench *b, lra_err *e)
 {
-    lra_head head = {.vocab = b->vocab, .classes = b->classes, .pool = LRA_POOL_MEAN};
-    lra_classifier k = lra_classifier_build(b->type, LRA_EVAL, b->model, b->config, &head, 1, b->T);
+    lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
+    lra_network k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, 1, b->T);
     int rc = lra_graph_check(k.graph, e);
     int n = rc == 0 ? lra_graph_params(k.graph, NULL) : 0;
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);

@@ -117,9 +117,11 @@ static int check_model_config(const lra_config *c, lra_err *e)
     for (int i = 0; lra_config_key(c, i); i++) {
         int64_t v;
         bool whole = lra_parse_int(lra_config_value(c, i), &v);
-        if (whole && (v < 1 || v > 1 << 20) && strcmp(lra_config_key(c, i), "dropout") != 0)
-            return lra_fail_usage(e, "'%s' is %lld, expected 1 to %d", lra_config_key(c, i),
-                                  (long long)v, 1 << 20);
+        bool flag = strcmp(lra_config_key(c, i), "causal") == 0;
+        int64_t least = flag ? 0 : 1, most = flag ? 1 : 1 << 20;
+        if (whole && (v < least || v > most) && strcmp(lra_config_key(c, i), "dropout") != 0)
+            return lra_fail_usage(e, "'%s' is %lld, expected %lld to %lld", lra_config_key(c, i),
+                                  (long long)v, (long long)least, (long long)most);
     }
     return 0;
 }

@@ -30,8 +30,8 @@ static double *history_table(const lra_train_report *t)
     double *v = lra_alloc_array((size_t)t->n_epochs * 7 + 1, sizeof *v);
     for (int64_t i = 0; i < t->n_epochs; i++) {
         const lra_epoch_record *h = &t->history[i];
-        const double row[] = {(double)h->step, h->train_loss, h->train_accuracy, h->val_loss,
-                              h->val_accuracy, h->rate,       h->seconds};
+        const double row[] = {(double)h->step, h->train_loss, h->train_value, h->val_loss,
+                              h->val_value,    h->rate,       h->seconds};
         memcpy(v + i * 7, row, sizeof row);
     }
     return v;
@@ -73,7 +73,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->step_flops = t->step_flops, out->padding = t->padding;
     out->n_epochs = t->n_epochs, out->history = history_table(t);
     out->n = test->n, out->n_classes = r->task->n_classes;
-    out->logits = t->logits, t->logits = NULL;
+    out->logits = t->output, t->output = NULL;
     out->label = lra_alloc_array((size_t)test->n, sizeof *out->label);
     memcpy(out->label, test->label, (size_t)test->n * sizeof *out->label);
     add_baselines(r, out);

@@ -15,7 +15,7 @@
 #include "kernels/base/philox.h"
 #include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
-#include "models/classifier.h"
+#include "models/network.h"
 
 enum { B = 3, T = 12, VOCAB = 9, CLASSES = 4 };
 static const int32_t lengths[B] = {12, 7, 1};
@@ -46,7 +46,7 @@ static void fill(int32_t *token, int32_t *label, int32_t pad)
 typedef struct {
     lra_device device;
     lra_config *config;
-    lra_classifier k;
+    lra_network k;
     lra_params *params;
     lra_space *space;
     lra_plan *plan;
@@ -58,17 +58,17 @@ typedef struct {
 static void open_fixture(fixture *f, const lra_model *m, lra_type type, bool update, int64_t vocab)
 {
     lra_err e = {{0}};
-    lra_head head = {vocab, CLASSES, LRA_POOL_MEAN, vocab ? 0 : 1};
+    lra_network_spec shape = {.vocab = vocab, .outputs = CLASSES, .channels = vocab ? 0 : 1};
     memset(f, 0, sizeof *f);
     assert_int_equal(lra_cpu_device(&f->device, 1, &e), 0);
     f->config = tiny(m);
-    f->k = lra_classifier_build(type, LRA_TRAIN, m, f->config, &head, B, T);
+    f->k = lra_network_build(type, LRA_TRAIN, m, f->config, &shape, B, T);
     f->n = lra_graph_params(f->k.graph, f->param);
     assert_true(f->n < 64);
     lra_tensor *out[66];
     int n_out = 0;
     out[n_out++] = f->k.loss;
-    out[n_out++] = f->k.logits;
+    out[n_out++] = f->k.output;
     if (update) {
         lra_adamw_spec spec = {0.9, 0.999, 1e-8, 0, 0, 0.01};
         f->update = lra_adamw(f->k.loss, f->n, f->param, &spec);
@@ -184,7 +184,7 @@ static void padding_has_no_influence(void **state)
         for (int pad = 0; pad < 2; pad++) {
             set_batch(&f, pad ? 8 : 0);
             assert_int_equal(lra_run(f.plan, &e), 0);
-            assert_int_equal(lra_get(f.plan, f.k.logits, logits[pad], &e), 0);
+            assert_int_equal(lra_get(f.plan, f.k.output, logits[pad], &e), 0);
         }
         assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
         close_fixture(&f);
@@ -290,13 +290,13 @@ static void reach_and_size_of_resconv(void **state)
 {
     (void)state;
     lra_err e;
-    lra_head head = {18, 10, LRA_POOL_MEAN, 0};
+    lra_network_spec spec = {.vocab = 18, .outputs = 10};
     lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
     lra_config_set(c, "kernel", "61");
     assert_int_equal(lra_model_resconv.reach(c), 180);
     /* embedding, 6 (norm + convolution + linear), norm, head */
     int64_t layer = 2 * 128 + 61 * 128 * 256 + 256 + 256 * 128 + 128;
-    assert_int_equal(lra_classifier_parameters(&lra_model_resconv, c, &head),
+    assert_int_equal(lra_network_parameters(&lra_model_resconv, c, &spec),
                      18 * 128 + 6 * layer + 2 * 128 + 128 * 10 + 10);
     lra_config_free(c);
 }
@@ -305,10 +305,10 @@ static void bad_configurations_are_named(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_head head = {18, 10, LRA_POOL_MEAN, 0};
+    lra_network_spec spec = {.vocab = 18, .outputs = 10};
     lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
     lra_config_set(c, "kernel", "4");
-    lra_classifier k = lra_classifier_build(LRA_F32, LRA_EVAL, &lra_model_resconv, c, &head, 2, 8);
+    lra_network k = lra_network_build(LRA_F32, LRA_EVAL, &lra_model_resconv, c, &spec, 2, 8);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);
     assert_string_equal(e.msg, "'encoder': kernel is 4, expected an odd number from 1");
     lra_graph_free(k.graph);

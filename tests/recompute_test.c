@@ -11,7 +11,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
-#include "models/classifier.h"
+#include "models/network.h"
 
 static lra_device device;
 static lra_err err;
@@ -61,7 +61,7 @@ typedef struct {
     double flops, workspace;
 } outcome;
 
-static void set_inputs(lra_plan *plan, const lra_classifier *k, int step)
+static void set_inputs(lra_plan *plan, const lra_network *k, int step)
 {
     static int32_t token[BATCH * TOKENS];
     const int32_t length[BATCH] = {512, 50, 7, 1, 300, 400, 2, 511};
@@ -78,11 +78,10 @@ static outcome train(lra_type type, lra_keep keep)
 {
     outcome o = {0};
     const lra_adamw_spec adamw = {0.9, 0.999, 1e-8, 0.01, 1.0, 0.01};
-    const lra_head head = {11, 3, LRA_POOL_MEAN, 0};
+    const lra_network_spec spec = {.vocab = 11, .outputs = 3};
     lra_config *c = lra_config_parse(lra_model_resconv.defaults, &err);
     assert_int_equal(lra_config_override(c, "dropout=0.2", "test", &err), 0);
-    lra_classifier k = lra_classifier_build(type, LRA_TRAIN, &lra_model_resconv, c, &head, BATCH,
-                                            TOKENS);
+    lra_network k = lra_network_build(type, LRA_TRAIN, &lra_model_resconv, c, &spec, BATCH, TOKENS);
     lra_graph_keep(k.graph, keep);
     int n = lra_graph_params(k.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n, sizeof *param);

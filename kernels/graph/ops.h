@@ -119,6 +119,9 @@ lra_tensor *lra_pool(lra_tensor *x, lra_tensor *length, lra_pool_kind kind);
 /* Mean of -log softmax(logits)[label] over rows with label >= 0; logits: (..,C), label: (..) int32;
  * scalar, real; 0 when there is no such row. */
 lra_tensor *lra_cross_entropy(lra_tensor *logits, lra_tensor *label);
+/* The same row by row, to be measured: y = -log softmax(logits)[label], 0 where label < 0.  y: (..), real, without
+ * a gradient. */
+lra_tensor *lra_cross_entropy_rows(lra_tensor *logits, lra_tensor *label);
 lra_tensor *lra_mse(lra_tensor *x, lra_tensor *target); /* mean of (x - target)^2; scalar */
 lra_tensor *lra_l1(lra_tensor *x, lra_tensor *target);  /* mean of |x - target|; scalar */
 

@@ -1,5 +1,6 @@
 /* Losses: scalars, real, means over what counts.
  *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0, 0 if there is none;
+ *   cross_entropy_rows = its terms, 0 where label < 0: not a mean, without a gradient;
  *   mse = mean (x - target)^2;  l1 = mean |x - target|, with gradient 0 where they are equal.
  * Partial sums of blocks of rows or elements are added in block order. */
 #include "kernels/ops/loss_fn.h"
@@ -32,6 +33,13 @@ static inline real exp_sum(const real *z, int64_t C, real *max)
     return s;
 }
 
+/* -log softmax(z)[label] */
+static inline real row_entropy(const real *z, int64_t C, int32_t label)
+{
+    real m, sum = exp_sum(z, C, &m);
+    return r_log(sum) - (z[label] - m);
+}
+
 /* sources: logits, label; scratch: a double for each block of rows */
 LRA_BODY(cross_entropy)
 {
@@ -45,18 +53,26 @@ LRA_BODY(cross_entropy)
     for (int64_t b = 0; b < n_blocks; b++) {
         int64_t last = (b + 1) * LRA_ROW_BLOCK < rows ? (b + 1) * LRA_ROW_BLOCK : rows;
         double s = 0;
-        for (int64_t i = b * LRA_ROW_BLOCK; i < last; i++) {
-            real m;
-            if (label[i] < 0) continue;
-            const real *z = logits + i * C;
-            real sum = exp_sum(z, C, &m);
-            s += (double)(r_log(sum) - (z[label[i]] - m));
-        }
+        for (int64_t i = b * LRA_ROW_BLOCK; i < last; i++)
+            if (label[i] >= 0) s += (double)row_entropy(logits + i * C, C, label[i]);
         part[b] = s;
     }
     int64_t count = count_labels(label, rows);
     for (int64_t b = 0; b < n_blocks; b++) total += part[b];
     *(real *)c->out = (real)(count ? total / (double)count : 0);
+}
+
+/* sources: logits, label */
+LRA_BODY(cross_entropy_rows)
+{
+    int64_t C = lra_width(c->y->src[0]), rows = lra_rows(c->y->src[0]);
+    const real *logits = c->in[0];
+    const int32_t *label = c->in[1];
+    real *y = c->out;
+    check_labels(label, rows, C);
+#pragma omp parallel for num_threads(c->n_threads) if (rows * C >= LRA_PARALLEL_MIN)
+    for (int64_t i = 0; i < rows; i++)
+        y[i] = label[i] < 0 ? 0 : row_entropy(logits + i * C, C, label[i]);
 }
 
 /* sources: dy, logits, label */
@@ -114,6 +130,7 @@ BODIES(l1)
 #if LRA_RECORD
 LRA_DECLARE(cross_entropy)
 LRA_DECLARE(cross_entropy_grad)
+LRA_DECLARE(cross_entropy_rows)
 
 static double flops(const lra_tensor *y)
 {
@@ -202,6 +219,35 @@ const lra_op lra_op_cross_entropy_grad = {.name = "cross_entropy_grad",
                                           .shape = grad_shape,
                                           .cpu = LRA_BODIES(cross_entropy_grad),
                                           .sample = entropy_grad_sample};
+
+static int rows_shape(lra_tensor *y, lra_err *e)
+{
+    if (entropy_shape(y, e) != 0) return LRA_FAILED;
+    y->shape = y->src[1]->shape;
+    return 0;
+}
+
+lra_tensor *lra_cross_entropy_rows(lra_tensor *logits, lra_tensor *label)
+{
+    lra_tensor *src[] = {lra_cast(logits, lra_real(logits->graph)), label};
+    return lra_node(&lra_op_cross_entropy_rows, logits->graph, 2, src, NULL, 0);
+}
+
+static lra_tensor *rows_sample(lra_graph *g, int i)
+{
+    if (i > 1) return NULL;
+    int64_t C = i ? 300 : 3;
+    lra_tensor *logits = lra_sample_input(g, "logits", "normal", LRA_SHAPE(2, 9, C));
+    return lra_cross_entropy_rows(
+        logits, lra_sample_input(g, "label", i ? "label:300" : "label:3", LRA_SHAPE(2, 9)));
+}
+
+const lra_op lra_op_cross_entropy_rows = {.name = "cross_entropy_rows",
+                                          .flags = LRA_NOGRAD,
+                                          .shape = rows_shape,
+                                          .flops = flops,
+                                          .cpu = LRA_BODIES(cross_entropy_rows),
+                                          .sample = rows_sample};
 
 /* ---- distances ------------------------------------------------------------------------------------ */
 

@@ -38,6 +38,13 @@ LRA_DEV real exp_sum(const real *z, int64_t C, real *max)
     return warp_sum(s);
 }
 
+/* -log softmax(z)[label], for all lanes. */
+LRA_DEV real row_entropy(const real *z, int64_t C, int32_t label)
+{
+    real m, sum = exp_sum(z, C, &m);
+    return label < C ? r_log(sum) - (z[label] - m) : bits_real(0x7FC00000u);
+}
+
 /* A block for LRA_ROW_BLOCK rows, a warp for each row. */
 static __global__ void entropy_kernel(int64_t rows, int64_t C, const real *logits,
                                       const int32_t *label, double *part, double *counts)
@@ -47,13 +54,10 @@ static __global__ void entropy_kernel(int64_t rows, int64_t C, const real *logit
     int64_t end = first + LRA_ROW_BLOCK < rows ? first + LRA_ROW_BLOCK : rows;
     double s = 0, count = 0;
     for (int64_t row = first + threadIdx.y; row < end; row += LRA_BLOCK_WARPS) {
-        real m;
         if (label[row] < 0) continue;
-        const real *z = logits + row * C;
-        real sum = exp_sum(z, C, &m);
+        real nats = row_entropy(logits + row * C, C, label[row]);
         if (threadIdx.x != 0) continue;
-        s += label[row] < C ? (double)(r_log(sum) - (z[label[row]] - m))
-                            : (double)bits_real(0x7FC00000u);
+        s += (double)nats;
         count += 1;
     }
     s = block_sum(s, shared);
@@ -71,6 +75,23 @@ LRA_CUDA_BODY(cross_entropy)
                stream, rows, C, (const real *)c->in[0], (const int32_t *)c->in[1], part,
                part + n_blocks);
     mean_of(n_blocks, part, part + n_blocks, 0, c->out, stream);
+}
+
+static __global__ void entropy_rows_kernel(int64_t rows, int64_t C, const real *logits,
+                                           const int32_t *label, real *y)
+{
+    for (EACH_ROW(row, rows)) {
+        real nats = label[row] < 0 ? 0 : row_entropy(logits + row * C, C, label[row]);
+        if (threadIdx.x == 0) y[row] = nats;
+    }
+}
+
+/* sources: logits, label */
+LRA_CUDA_BODY(cross_entropy_rows)
+{
+    int64_t C = lra_width(c->y->src[0]), rows = lra_rows(c->y->src[0]);
+    LRA_LAUNCH(entropy_rows_kernel, lra_grid(rows, LRA_BLOCK_WARPS), ROW_BLOCK, 0, stream, rows, C,
+               (const real *)c->in[0], (const int32_t *)c->in[1], (real *)c->out);
 }
 
 static __global__ void entropy_grad_kernel(int64_t rows, int64_t C, const real *dy,

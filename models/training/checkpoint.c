@@ -6,16 +6,17 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 
-/* The whole numbers and the reals of a run's state, by name. */
+/* The whole numbers and the reals of a run's state, by name; `older` is the name in files from before there was
+ * more than accuracy, "": they have none, and it is 0. */
 typedef struct {
     const char *name;
     int64_t *value;
 } whole;
 typedef struct {
-    const char *name;
+    const char *name, *older;
     double *value;
 } fraction;
-enum { N_WHOLE = 9, N_FRACTION = 5 };
+enum { N_WHOLE = 9, N_FRACTION = 8 };
 
 static void list_fields(lra_run_state *s, whole w[N_WHOLE], fraction f[N_FRACTION])
 {
@@ -24,17 +25,28 @@ static void list_fields(lra_run_state *s, whole w[N_WHOLE], fraction f[N_FRACTIO
                                 {"step", &s->step},
                                 {"skipped", &s->skipped},
                                 {"schedule_bad", &s->schedule.bad},
-                                {"correct", &s->correct},
-                                {"seen", &s->seen},
+                                {"correct", &s->sums.right},
+                                {"seen", &s->sums.n},
                                 {"best_epoch", &s->best_epoch},
                                 {"log_bytes", &s->log_bytes}};
-    const fraction reals[N_FRACTION] = {{"schedule_plateau", &s->schedule.plateau},
-                                        {"schedule_best", &s->schedule.best},
-                                        {"loss_sum", &s->loss_sum},
-                                        {"best_val_accuracy", &s->best_val_accuracy},
-                                        {"seconds", &s->seconds}};
+    const fraction reals[N_FRACTION] = {{"schedule_plateau", NULL, &s->schedule.plateau},
+                                        {"schedule_best", NULL, &s->schedule.best},
+                                        {"loss_sum", NULL, &s->loss_sum},
+                                        {"measured_loss_sum", "", &s->sums.loss},
+                                        {"target_sum", "", &s->sums.target},
+                                        {"square_sum", "", &s->sums.square},
+                                        {"best_val", "best_val_accuracy", &s->best_val},
+                                        {"seconds", NULL, &s->seconds}};
     memcpy(w, all, sizeof all);
     memcpy(f, reals, sizeof reals);
+}
+
+static int read_fraction(lra_h5 *f, const fraction *r, lra_err *e)
+{
+    bool old = r->older && !lra_h5_has_attr(f, "/", r->name);
+    const char *name = old ? r->older : r->name;
+    *r->value = 0;
+    return *name ? lra_h5_get_real(f, "/", name, r->value, e) : 0;
 }
 
 static char *file_of(const lra_train_spec *s, const char *name)
@@ -51,8 +63,8 @@ static int write_history(const lra_run_state *now, lra_h5 *f, lra_err *e)
     double *v = lra_alloc_array((size_t)now->n_epochs * COLUMNS + 1, sizeof *v);
     for (int64_t i = 0; i < now->n_epochs; i++) {
         const lra_epoch_record *h = &now->history[i];
-        const double row[COLUMNS] = {(double)h->step, h->train_loss, h->train_accuracy, h->val_loss,
-                                     h->val_accuracy, h->rate,       h->seconds};
+        const double row[COLUMNS] = {(double)h->step, h->train_loss, h->train_value, h->val_loss,
+                                     h->val_value,    h->rate,       h->seconds};
         memcpy(v + i * COLUMNS, row, sizeof row);
     }
     int64_t dims[] = {now->n_epochs, COLUMNS};
@@ -151,8 +163,7 @@ static int read_state(const lra_train_spec *s, const char *path, lra_run_state *
     lra_free(print);
     for (int i = 0; i < N_WHOLE && rc == 0; i++)
         rc = lra_h5_get_int(f, "/", w[i].name, w[i].value, e);
-    for (int i = 0; i < N_FRACTION && rc == 0; i++)
-        rc = lra_h5_get_real(f, "/", r[i].name, r[i].value, e);
+    for (int i = 0; i < N_FRACTION && rc == 0; i++) rc = read_fraction(f, &r[i], e);
     if (rc == 0) rc = read_history(now, f, e);
     if (rc == 0) rc = check_state(now, w, e);
     return rc == 0 ? lra_params_read(p, f, e) : rc;
@@ -176,7 +187,7 @@ int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params 
 
 /* ---- best --------------------------------------------------------------------------------------------- */
 
-int lra_best_write(const lra_train_spec *s, int64_t epoch, double accuracy, const lra_params *p,
+int lra_best_write(const lra_train_spec *s, int64_t epoch, double value, const lra_params *p,
                    lra_err *e)
 {
     char *path = file_of(s, "best.h5");
@@ -185,7 +196,9 @@ int lra_best_write(const lra_train_spec *s, int64_t epoch, double accuracy, cons
     if (!f) return LRA_FAILED;
     int rc = lra_h5_put_text(f, "/config", s->config, e);
     if (rc == 0) rc = lra_h5_set_int(f, "/", "epoch", epoch, e);
-    if (rc == 0) rc = lra_h5_set_real(f, "/", "val_accuracy", accuracy, e);
+    const lra_metric *m = lra_task_metric(s->data->task);
+    if (rc == 0) rc = lra_h5_set_text(f, "/", "metric", m->name, e);
+    if (rc == 0) rc = lra_h5_set_real(f, "/", "val_value", value, e);
     if (rc == 0) rc = lra_params_write(p, f, e);
     if (rc == 0) return lra_h5_commit(f, e);
     lra_h5_close(f);

@@ -10,12 +10,12 @@ typedef struct {
     int64_t step;         /* batches done in the whole run */
     int64_t skipped;      /* updates that were not applied */
     lra_schedule_state schedule;
-    double loss_sum;          /* of this epoch so far */
-    int64_t correct, seen;    /* of this epoch so far */
-    double best_val_accuracy; /* -1: none */
-    int64_t best_epoch;
-    double seconds;    /* spent in earlier sessions */
-    int64_t log_bytes; /* of log.jsonl that belong to it */
+    double loss_sum;    /* of this epoch so far: what is minimised, times what was asked */
+    lra_sums sums;      /* of this epoch so far: what is measured */
+    double best_val;    /* value of the task's metric */
+    int64_t best_epoch; /* -1: none */
+    double seconds;     /* spent in earlier sessions */
+    int64_t log_bytes;  /* of log.jsonl that belong to it */
     lra_epoch_record *history;
     int64_t n_epochs; /* in history */
 } lra_run_state;
@@ -28,7 +28,7 @@ int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, cons
 int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params *p, bool *found,
                         lra_err *e);
 /* FOLDER/best.h5: weights and states of the selected epoch. */
-int lra_best_write(const lra_train_spec *s, int64_t epoch, double accuracy, const lra_params *p,
+int lra_best_write(const lra_train_spec *s, int64_t epoch, double value, const lra_params *p,
                    lra_err *e);
 /* Weights and states; a file of another configuration is refused. */
 int lra_best_read(const lra_train_spec *s, lra_params *p, lra_err *e);

@@ -41,8 +41,8 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     c->steps = spec->schedule.epochs * lra_loader_batches(l);
     c->buckets = s.buckets;
     c->padding = lra_loader_padding(l);
-    lra_head head = lra_session_head(spec);
-    c->parameters = lra_classifier_parameters(spec->model, spec->model_config, &head);
+    lra_network_spec network = lra_session_network(spec);
+    c->parameters = lra_network_parameters(spec->model, spec->model_config, &network);
     int rc = measure ? time_steps(&s, l, c, e) : 0;
     lra_loader_free(l);
     lra_session_close(&s);

@@ -11,7 +11,7 @@ static int64_t final_epoch(const lra_schedule *s)
 
 lra_schedule_state lra_schedule_start(void)
 {
-    return (lra_schedule_state){1, -1, 0};
+    return (lra_schedule_state){1, -INFINITY, 0};
 }
 
 double lra_schedule_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
@@ -27,11 +27,10 @@ double lra_schedule_rate(const lra_schedule *s, const lra_schedule_state *now, i
     return rate;
 }
 
-void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch,
-                        double accuracy)
+void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch, double score)
 {
-    if (accuracy > now->best + s->threshold) {
-        now->best = accuracy;
+    if (score > now->best + s->threshold) {
+        now->best = score;
         now->bad = 0;
         return;
     }

@@ -8,21 +8,32 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/backend.h"
 
-lra_head lra_session_head(const lra_train_spec *s)
+static const lra_head head_of[] = {[LRA_GOAL_CLASS] = LRA_HEAD_CLASS,
+                                   [LRA_GOAL_PAIR] = LRA_HEAD_PAIR,
+                                   [LRA_GOAL_VALUE] = LRA_HEAD_VALUE,
+                                   [LRA_GOAL_STEPS] = LRA_HEAD_STEPS,
+                                   [LRA_GOAL_NEXT] = LRA_HEAD_NEXT};
+
+lra_network_spec lra_session_network(const lra_train_spec *s)
 {
     const lra_task *task = s->data->task;
-    return (lra_head){.vocab = task->channels ? 0 : s->data->vocab,
-                      .channels = task->channels,
-                      .classes = task->n_classes,
-                      .pool = s->pool};
+    lra_head head = head_of[task->goal];
+    int64_t vocab = task->channels ? 0 : s->data->vocab;
+    return (lra_network_spec){.head = head,
+                              .vocab = vocab,
+                              .channels = task->channels,
+                              .outputs = head == LRA_HEAD_NEXT ? vocab
+                                         : task->n_targets     ? task->n_targets
+                                                               : task->n_classes,
+                              .pool = s->pool};
 }
 
 static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
 {
     const lra_train_spec *spec = s->spec;
-    lra_head head = lra_session_head(spec);
-    p->train = lra_classifier_build(spec->type, LRA_TRAIN, spec->model, spec->model_config, &head,
-                                    spec->batch, T);
+    lra_network_spec network = lra_session_network(spec);
+    p->train = lra_network_build(spec->type, LRA_TRAIN, spec->model, spec->model_config, &network,
+                                 spec->batch, T);
     lra_graph_keep(p->train.graph, s->keep);
     int n = lra_graph_params(p->train.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
@@ -30,7 +41,7 @@ static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err
     p->step = lra_step_input(p->train.graph);
     p->update = lra_adamw(p->train.loss, n, param, &spec->optimizer);
     lra_free(param);
-    lra_tensor *train_out[] = {p->update, p->train.logits};
+    lra_tensor *train_out[] = {p->update, p->train.output};
     p->train_plan = lra_plan_new(p->train.graph, s->params, s->space, 2, train_out, e);
     if (!p->train_plan) return LRA_FAILED;
     lra_plan_threads(p->train_plan, spec->threads);
@@ -40,12 +51,11 @@ static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err
 static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
 {
     const lra_train_spec *spec = s->spec;
-    lra_head head = lra_session_head(spec);
+    lra_network_spec network = lra_session_network(spec);
     if (!spec->evaluate_only && open_training(s, p, T, e) != 0) return LRA_FAILED;
-    p->eval = lra_classifier_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &head,
-                                   spec->batch, T);
-    lra_tensor *eval_out[] = {p->eval.loss, p->eval.logits};
-    p->eval_plan = lra_plan_new(p->eval.graph, s->params, s->space, 2, eval_out, e);
+    p->eval = lra_network_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &network,
+                                spec->batch, T);
+    p->eval_plan = lra_plan_new(p->eval.graph, s->params, s->space, 1, &p->eval.output, e);
     if (!p->eval_plan) return LRA_FAILED;
     lra_plan_threads(p->eval_plan, spec->threads);
     return 0;
@@ -117,13 +127,25 @@ static int check_memory(const lra_session *s, lra_err *e)
                     lra_size_text(have, room), s->device->name, fits);
 }
 
+/* Room for the output of the longest bucket. */
+static float *new_output(const lra_session *s)
+{
+    int64_t most = 1;
+    for (int b = 0; b < s->buckets.n; b++) {
+        int64_t n = lra_elements(s->plans[b].eval.output);
+        if (n > most) most = n;
+    }
+    return lra_alloc_array((size_t)most, sizeof(float));
+}
+
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)
 {
+    lra_network_spec network = lra_session_network(spec);
+    if (lra_network_check(spec->model, spec->model_config, &network, e) != 0) return LRA_USAGE;
     bool automatic = spec->recompute == LRA_RECOMPUTE_AUTO;
     *s = (lra_session){.spec = spec, .device = dev};
     s->buckets = lra_buckets_find(spec->data);
     s->params = lra_params_new(dev, spec->seed);
-    s->logits = lra_alloc_array((size_t)(spec->batch * spec->data->task->n_classes), sizeof(float));
     s->keep = automatic ? LRA_KEEP_ALL : (lra_keep)spec->recompute;
     int rc = open_buckets(s, dev, e), fits = rc == 0 ? check_memory(s, e) : 0;
     while (rc == 0 && fits != 0 && automatic && s->keep < LRA_KEEP_LAYERS) {
@@ -132,7 +154,10 @@ int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev
         rc = open_buckets(s, dev, e);
         fits = rc == 0 ? check_memory(s, e) : 0;
     }
-    if (rc == 0 && fits == 0) return 0;
+    if (rc == 0 && fits == 0) {
+        s->output = new_output(s);
+        return 0;
+    }
     lra_session_close(s);
     return LRA_FAILED;
 }
@@ -141,16 +166,29 @@ void lra_session_close(lra_session *s)
 {
     close_buckets(s);
     lra_params_free(s->params);
-    lra_free(s->logits);
+    lra_free(s->output);
     *s = (lra_session){0};
 }
 
-static int set_batch(lra_plan *p, const lra_classifier *k, const lra_batch *b, lra_err *e)
+/* Elements of the targets over those that are asked. */
+static float scale_of(const lra_network *k, const lra_batch *b)
+{
+    int64_t n = lra_elements(k->asked);
+    double asked = 0;
+    for (int64_t i = 0; i < n; i++) asked += (double)b->asked[i];
+    return asked > 0 ? (float)((double)n / asked) : 0;
+}
+
+static int set_batch(lra_plan *p, const lra_network *k, const lra_batch *b, lra_err *e)
 {
     int rc = k->values ? lra_set(p, k->values, b->value, e) : lra_set(p, k->tokens, b->token, e);
-    if (rc != 0) return LRA_FAILED;
-    if (lra_set(p, k->length, b->length, e) != 0) return LRA_FAILED;
-    return lra_set(p, k->label, b->label, e);
+    if (rc == 0) rc = lra_set(p, k->length, b->length, e);
+    if (rc == 0 && k->label) rc = lra_set(p, k->label, b->label, e);
+    if (rc != 0 || !k->target) return rc;
+    float scale = scale_of(k, b);
+    rc = lra_set(p, k->target, b->target, e);
+    if (rc == 0) rc = lra_set(p, k->asked, b->asked, e);
+    return rc == 0 ? lra_set(p, k->scale, &scale, e) : rc;
 }
 
 int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, float status[4],
@@ -160,55 +198,40 @@ int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, f
     if (set_batch(p->train_plan, &p->train, b, e) != 0) return LRA_FAILED;
     if (lra_set(p->train_plan, p->step, step, e) != 0) return LRA_FAILED;
     if (lra_run(p->train_plan, e) != 0) return LRA_FAILED;
-    if (lra_get(p->train_plan, p->train.logits, s->logits, e) != 0) return LRA_FAILED;
+    if (lra_get(p->train_plan, p->train.output, s->output, e) != 0) return LRA_FAILED;
     return lra_get(p->train_plan, p->update, status, e);
 }
 
-int lra_session_eval(lra_session *s, const lra_batch *b, float *loss, lra_err *e)
+int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e)
 {
     lra_bucket_plans *p = &s->plans[b->bucket];
-    if (set_batch(p->eval_plan, &p->eval, b, e) != 0) return LRA_FAILED;
-    if (lra_run(p->eval_plan, e) != 0) return LRA_FAILED;
-    if (lra_get(p->eval_plan, p->eval.logits, s->logits, e) != 0) return LRA_FAILED;
-    return lra_get(p->eval_plan, p->eval.loss, loss, e);
+    int rc = set_batch(p->eval_plan, &p->eval, b, e);
+    if (rc == 0) rc = lra_run(p->eval_plan, e);
+    return rc == 0 ? lra_get(p->eval_plan, p->eval.output, s->output, e) : rc;
 }
 
-int64_t lra_session_correct(const lra_session *s, const lra_batch *b, int64_t *n)
+int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,
+                         lra_sums *row, lra_err *e)
 {
-    int64_t C = s->spec->data->task->n_classes, right = 0;
-    *n = 0;
-    for (int64_t i = 0; i < s->spec->batch; i++) {
-        if (b->label[i] < 0) continue;
-        const float *row = s->logits + i * C;
-        int64_t best = 0;
-        for (int64_t c = 1; c < C; c++)
-            if (row[c] > row[best]) best = c;
-        right += best == b->label[i];
-        ++*n;
-    }
-    return right;
-}
-
-int lra_session_evaluate(lra_session *s, lra_loader *l, double *loss, double *accuracy,
-                         float *logits, lra_err *e)
-{
-    int64_t C = s->spec->data->task->n_classes, right = 0, seen = 0;
-    double sum = 0;
-    for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+    int64_t B = s->spec->batch, width = lra_session_network(s->spec).outputs;
+    lra_sums *sums = lra_alloc_array((size_t)B, sizeof *sums);
+    int rc = 0;
+    *total = (lra_sums){0};
+    for (int64_t i = 0; i < lra_loader_batches(l) && rc == 0; i++) {
         const lra_batch *b = lra_loader_get(l, i);
-        float mean;
-        int64_t n;
-        if (lra_session_eval(s, b, &mean, e) != 0) return LRA_FAILED;
-        right += lra_session_correct(s, b, &n);
-        seen += n;
-        sum += (double)mean * (double)n;
-        for (int64_t k = 0; logits && k < s->spec->batch; k++)
-            if (b->row[k] >= 0)
-                memcpy(logits + b->row[k] * C, s->logits + k * C, (size_t)C * sizeof(float));
+        rc = lra_session_eval(s, b, e);
+        if (rc == 0) lra_session_rows(s, b, sums);
+        for (int64_t k = 0; k < B && rc == 0; k++) {
+            if (b->row[k] < 0) continue;
+            lra_sums_add(total, &sums[k]);
+            if (row) row[b->row[k]] = sums[k];
+            if (output)
+                memcpy(output + b->row[k] * width, s->output + k * width,
+                       (size_t)width * sizeof *output);
+        }
     }
-    *loss = seen ? sum / (double)seen : 0;
-    *accuracy = seen ? (double)right / (double)seen : 0;
-    return 0;
+    lra_free(sums);
+    return rc;
 }
 
 int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e)

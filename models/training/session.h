@@ -5,7 +5,7 @@
 #include "models/training/train.h"
 
 typedef struct {
-    lra_classifier train, eval;
+    lra_network train, eval;
     lra_tensor *update, *step; /* of the training graph */
     lra_plan *train_plan, *eval_plan;
 } lra_bucket_plans;
@@ -18,11 +18,11 @@ typedef struct {
     lra_device *device;
     lra_space *space;
     lra_keep keep; /* of the training graphs */
-    float *logits; /* (B,C) of the last batch */
+    float *output; /* of the network in the last batch: lra_network.output */
 } lra_session;
 
 /* What stands before and behind the encoder of a run. */
-lra_head lra_session_head(const lra_train_spec *s);
+lra_network_spec lra_session_network(const lra_train_spec *s);
 
 /* Fails when the plans do not fit the memory, and says which batch would. */
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
@@ -36,12 +36,13 @@ double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: 
 int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, float status[4],
                      lra_err *e);
 /* Forward only. */
-int lra_session_eval(lra_session *s, const lra_batch *b, float *loss, lra_err *e);
-/* Rows of s->logits whose largest entry is the label; *n counts rows with a label. */
-int64_t lra_session_correct(const lra_session *s, const lra_batch *b, int64_t *n);
-/* Mean loss and accuracy over the rows of a loader.  Nullable: logits, (rows, classes) in their order. */
-int lra_session_evaluate(lra_session *s, lra_loader *l, double *loss, double *accuracy,
-                         float *logits, lra_err *e);
+int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e);
+/* What the rows of the last batch add to the sums of a metric; row: (B), 0 where there is no row. */
+void lra_session_rows(const lra_session *s, const lra_batch *b, lra_sums *row);
+/* Sums over the rows of a loader, one batch in memory at a time.  Nullable: output, (rows, outputs) logits or
+ * numbers in the order of the split, not for goals that are asked at steps; row: (rows) what each adds. */
+int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,
+                         lra_sums *row, lra_err *e);
 /* Runs the batch node by node and names the first bad node. */
 int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e);
 

@@ -18,8 +18,11 @@ enum { MAX_SKIPPED = 5 };
 /* Everything a run works with. */
 typedef struct {
     const lra_train_spec *spec;
+    const lra_metric *metric;
+    double chance; /* of the metric on the validation split */
     lra_schedule schedule;
     lra_session session;
+    lra_sums *rows; /* (B) of the batch that was done last */
     lra_loader *train, *val;
     lra_run_state now;
     lra_progress *progress;
@@ -38,15 +41,30 @@ static int log_cut(const run *r, lra_err *e)
     return lra_fail_errno(e, "cannot cut '%s'", r->log_path);
 }
 
+/* ,"key":number; null where it is not finite. */
+static void put_number(FILE *f, const char *key, const char *metric, double value)
+{
+    fprintf(f, ",\"%s%s\":", key, metric);
+    if (isfinite(value))
+        fprintf(f, "%.17g", value);
+    else
+        fprintf(f, "null");
+}
+
 static int log_epoch(run *r, const lra_epoch_record *h, lra_err *e)
 {
+    const lra_metric *m = r->metric;
     FILE *f = fopen(r->log_path, "a");
     if (!f) return lra_fail_errno(e, "cannot open '%s'", r->log_path);
-    fprintf(f,
-            "{\"epoch\":%lld,\"step\":%lld,\"train_loss\":%.17g,\"train_accuracy\":%.17g,"
-            "\"val_loss\":%.17g,\"val_accuracy\":%.17g,\"rate\":%.17g}\n",
-            (long long)h->epoch, (long long)h->step, h->train_loss, h->train_accuracy, h->val_loss,
-            h->val_accuracy, h->rate);
+    fprintf(f, "{\"epoch\":%lld,\"step\":%lld,\"metric\":\"%s\",\"lower_is_better\":%s",
+            (long long)h->epoch, (long long)h->step, m->name, m->lower ? "true" : "false");
+    put_number(f, "chance", "", r->chance);
+    put_number(f, "train_loss", "", h->train_loss);
+    put_number(f, "train_", m->name, h->train_value);
+    put_number(f, "val_loss", "", h->val_loss);
+    put_number(f, "val_", m->name, h->val_value);
+    put_number(f, "rate", "", h->rate);
+    fprintf(f, "}\n");
     long at = ftell(f);
     bool failed = ferror(f) || at < 0;
     if (fclose(f) != 0 || failed) return lra_fail_errno(e, "cannot write '%s'", r->log_path);
@@ -87,7 +105,6 @@ static int do_step(run *r, lra_err *e)
                      .step = (uint64_t)now->step,
                      .rate = (float)lra_schedule_rate(&r->schedule, &now->schedule, now->step)};
     float status[4];
-    int64_t n;
     if (r->spec->debug_nodes && lra_session_find_bad(&r->session, b, &step, e) != 0)
         return lra_fail_in(e, "step %lld", (long long)now->step);
     double start = lra_now();
@@ -101,9 +118,10 @@ static int do_step(run *r, lra_err *e)
                    (double)status[0], (double)status[1]);
         if (status[3] >= MAX_SKIPPED) return fail_not_finite(r, b, &step, e);
     } else {
-        now->correct += lra_session_correct(&r->session, b, &n);
-        now->seen += n;
-        now->loss_sum += (double)status[0] * (double)n;
+        int64_t before = now->sums.n;
+        lra_session_rows(&r->session, b, r->rows);
+        for (int64_t i = 0; i < r->spec->batch; i++) lra_sums_add(&now->sums, &r->rows[i]);
+        now->loss_sum += (double)status[0] * (double)(now->sums.n - before);
     }
     now->step++;
     now->batch++;
@@ -120,47 +138,68 @@ static const char *speed(const run *r, char buf[64])
     return buf;
 }
 
+/* Mean of what is minimised, over this epoch so far. */
+static double train_loss(const lra_run_state *now)
+{
+    return now->loss_sum / (now->sums.n ? (double)now->sums.n : 1);
+}
+
 static void show(run *r)
 {
-    char detail[160], rate[64];
+    char detail[160], rate[64], value[32];
     const lra_run_state *now = &r->now;
-    double n = now->seen ? (double)now->seen : 1;
-    snprintf(detail, sizeof detail, "epoch %lld  loss %.3f  acc %.1f %%%s",
-             (long long)now->epoch + 1, now->loss_sum / n, 100 * (double)now->correct / n,
-             speed(r, rate));
+    lra_metric_value_text(r->metric, r->metric->value(&now->sums), value);
+    snprintf(detail, sizeof detail, "epoch %lld  loss %.3f  %s %s%s", (long long)now->epoch + 1,
+             train_loss(now), r->metric->text, value, speed(r, rate));
     lra_progress_at(r->progress, (double)now->step, detail);
+}
+
+static void say_epoch(const run *r, const lra_epoch_record *h)
+{
+    char rate[64], value[2][32];
+    lra_metric_value_text(r->metric, h->train_value, value[0]);
+    lra_metric_value_text(r->metric, h->val_value, value[1]);
+    lra_detail("%s: epoch %lld of %lld: loss %.4f, %s %s, validation %s%s", r->spec->title,
+               (long long)h->epoch + 1, (long long)r->schedule.epochs, h->train_loss,
+               r->metric->text, value[0], value[1], speed(r, rate));
+}
+
+/* The value of the metric, and the mean loss, on the validation split. */
+static int validate(run *r, double *loss, double *value, lra_err *e)
+{
+    lra_sums sums;
+    if (lra_session_evaluate(&r->session, r->val, &sums, NULL, NULL, e) != 0) return LRA_FAILED;
+    *loss = sums.n ? sums.loss / (double)sums.n : 0;
+    *value = r->metric->value(&sums);
+    return 0;
 }
 
 static int end_epoch(run *r, lra_err *e)
 {
     lra_run_state *now = &r->now;
-    double n = now->seen ? (double)now->seen : 1;
     lra_epoch_record h = {.epoch = now->epoch,
                           .step = now->step,
-                          .train_loss = now->loss_sum / n,
-                          .train_accuracy = (double)now->correct / n,
+                          .train_loss = train_loss(now),
+                          .train_value = r->metric->value(&now->sums),
                           .rate = lra_schedule_rate(&r->schedule, &now->schedule, now->step - 1),
                           .seconds = now->seconds + session_seconds(r)};
-    if (lra_session_evaluate(&r->session, r->val, &h.val_loss, &h.val_accuracy, NULL, e) != 0)
-        return LRA_FAILED;
+    if (validate(r, &h.val_loss, &h.val_value, e) != 0) return LRA_FAILED;
     now->history = lra_resize(now->history, (size_t)(now->n_epochs + 1) * sizeof h);
     now->history[now->n_epochs++] = h;
-    lra_schedule_epoch(&r->schedule, &now->schedule, now->epoch, h.val_accuracy);
-    char rate[64];
-    lra_detail("%s: epoch %lld of %lld: loss %.4f, accuracy %.2f %%, validation %.2f %%%s",
-               r->spec->title, (long long)h.epoch + 1, (long long)r->schedule.epochs, h.train_loss,
-               100 * h.train_accuracy, 100 * h.val_accuracy, speed(r, rate));
-    if (h.val_accuracy > now->best_val_accuracy) {
-        now->best_val_accuracy = h.val_accuracy;
+    lra_schedule_epoch(&r->schedule, &now->schedule, now->epoch,
+                       r->metric->lower ? -h.val_value : h.val_value);
+    say_epoch(r, &h);
+    if (now->best_epoch < 0 || lra_metric_better(r->metric, h.val_value, now->best_val)) {
+        now->best_val = h.val_value;
         now->best_epoch = h.epoch;
-        if (lra_best_write(r->spec, h.epoch, h.val_accuracy, r->session.params, e) != 0)
+        if (lra_best_write(r->spec, h.epoch, h.val_value, r->session.params, e) != 0)
             return LRA_FAILED;
     }
     if (log_epoch(r, &h, e) != 0) return LRA_FAILED;
     now->epoch++;
     now->batch = 0;
     now->loss_sum = 0;
-    now->correct = now->seen = 0;
+    now->sums = (lra_sums){0};
     if (now->epoch < r->schedule.epochs) lra_loader_epoch(r->train, now->epoch);
     return save(r, e);
 }
@@ -174,11 +213,8 @@ static bool must_stop(const run *r)
 static int select_start(run *r, lra_err *e)
 {
     double loss;
-    lra_session *s = &r->session;
-    if (lra_session_evaluate(s, r->val, &loss, &r->now.best_val_accuracy, NULL, e) != 0)
-        return LRA_FAILED;
-    return lra_best_write(r->spec, r->now.best_epoch, r->now.best_val_accuracy, r->session.params,
-                          e);
+    if (validate(r, &loss, &r->now.best_val, e) != 0) return LRA_FAILED;
+    return lra_best_write(r->spec, r->now.best_epoch, r->now.best_val, r->session.params, e);
 }
 
 static int train_all(run *r, lra_err *e)
@@ -212,17 +248,35 @@ static int import_weights(run *r, lra_err *e)
     return 0;
 }
 
+/* There is a first batch. */
+static int check_batch(const lra_train_spec *s, lra_err *e)
+{
+    const lra_sequences *rows = &s->data->split[LRA_TRAIN_SPLIT];
+    int64_t steps = rows->n ? rows->start[rows->n] : 0, context = s->data->max_length;
+    if (s->data->task->goal != LRA_GOAL_NEXT) {
+        if (rows->n >= s->batch) return 0;
+        return lra_fail_usage(e, "batch %lld is larger than the training set of %lld",
+                              (long long)s->batch, (long long)rows->n);
+    }
+    if (steps / s->batch >= context) return 0;
+    return lra_fail_usage(e,
+                          "batch %lld cuts %lld training tokens into parts of %lld, shorter than "
+                          "the context of %lld",
+                          (long long)s->batch, (long long)steps, (long long)(steps / s->batch),
+                          (long long)context);
+}
+
 static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e)
 {
     *r = (run){.spec = s, .schedule = s->schedule};
     r->started = r->saved = lra_now();
     r->now.schedule = lra_schedule_start();
-    r->now.best_val_accuracy = -1;
     r->now.best_epoch = -1;
+    r->metric = lra_task_metric(s->data->task);
+    r->chance = lra_dataset_chance(s->data, LRA_VAL_SPLIT);
+    r->rows = lra_alloc_array((size_t)s->batch, sizeof *r->rows);
     r->log_path = lra_format("%s/log.jsonl", s->folder);
-    if (s->data->split[LRA_TRAIN_SPLIT].n < s->batch)
-        return lra_fail_usage(e, "batch %lld is larger than the training set of %lld",
-                              (long long)s->batch, (long long)s->data->split[LRA_TRAIN_SPLIT].n);
+    if (check_batch(s, e) != 0) return LRA_USAGE;
     if (lra_session_open(&r->session, s, dev, e) != 0) return LRA_FAILED;
     if (lra_is_tty(stderr) || lra_terminal_level() == LRA_LOG_VERBOSE)
         r->peak = lra_plan_peak(r->session.plans[r->session.buckets.n - 1].train_plan);
@@ -250,19 +304,22 @@ static void close_run(run *r)
     lra_loader_free(r->val);
     lra_session_close(&r->session);
     lra_free(r->now.history);
+    lra_free(r->rows);
     lra_free(r->log_path);
 }
 
 /* The selected weights on the test split, once. */
 static int test(run *r, lra_train_report *out, lra_err *e)
 {
-    const lra_sequences *rows = &r->spec->data->split[LRA_TEST_SPLIT];
-    out->logits = lra_alloc_array((size_t)(rows->n * r->spec->data->task->n_classes) + 1,
-                                  sizeof(float));
+    lra_network_spec network = lra_session_network(r->spec);
+    bool at_steps = network.head == LRA_HEAD_STEPS || network.head == LRA_HEAD_NEXT;
     if (lra_best_read(r->spec, r->session.params, e) != 0) return LRA_FAILED;
     lra_loader *l = lra_session_loader(&r->session, LRA_TEST_SPLIT, false);
-    int rc = lra_session_evaluate(&r->session, l, &out->test_loss, &out->test_accuracy, out->logits,
-                                  e);
+    out->n_rows = lra_loader_rows(l);
+    out->row = lra_alloc_array((size_t)out->n_rows + 1, sizeof *out->row);
+    if (!at_steps)
+        out->output = lra_alloc_array((size_t)(out->n_rows * network.outputs) + 1, sizeof(float));
+    int rc = lra_session_evaluate(&r->session, l, &out->test, out->output, out->row, e);
     lra_loader_free(l);
     return rc;
 }
@@ -275,14 +332,14 @@ static void report(run *r, lra_train_report *out)
     now->history = NULL;
     out->n_epochs = now->n_epochs;
     out->best_epoch = now->best_epoch;
-    out->best_val_accuracy = now->best_val_accuracy;
+    out->best_val = now->best_val;
     out->steps = now->step;
     out->skipped = now->skipped;
     out->seconds = now->seconds + session_seconds(r);
     out->step_flops = lra_plan_cost(r->session.plans[last].train_plan).flops;
     out->padding = lra_loader_padding(r->train);
-    lra_head head = lra_session_head(r->spec);
-    out->parameters = lra_classifier_parameters(r->spec->model, r->spec->model_config, &head);
+    lra_network_spec network = lra_session_network(r->spec);
+    out->parameters = lra_network_parameters(r->spec->model, r->spec->model_config, &network);
 }
 
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, lra_err *e)
@@ -301,17 +358,17 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
     return rc;
 }
 
-int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *logits,
-                      lra_err *e)
+int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *output,
+                      lra_sums *row, lra_err *e)
 {
     lra_session session;
     lra_train_spec spec = *s;
-    double loss, accuracy;
+    lra_sums total;
     spec.evaluate_only = true;
     if (lra_session_open(&session, &spec, dev, e) != 0) return LRA_FAILED;
     lra_loader *l = lra_session_loader(&session, split, false);
     int rc = lra_best_read(s, session.params, e);
-    if (rc == 0) rc = lra_session_evaluate(&session, l, &loss, &accuracy, logits, e);
+    if (rc == 0) rc = lra_session_evaluate(&session, l, &total, output, row, e);
     lra_loader_free(l);
     lra_session_close(&session);
     return rc;
@@ -320,6 +377,7 @@ int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float
 void lra_train_report_free(lra_train_report *r)
 {
     lra_free(r->history);
-    lra_free(r->logits);
+    lra_free(r->output);
+    lra_free(r->row);
     *r = (lra_train_report){0};
 }

@@ -6,7 +6,7 @@
 #include "datasets/batch.h"
 #include "kernels/base/safetensors.h"
 #include "kernels/graph/ops.h"
-#include "models/classifier.h"
+#include "models/network.h"
 #include "models/training/schedule.h"
 
 enum { LRA_RECOMPUTE_AUTO = -1 };
@@ -37,20 +37,22 @@ typedef struct {
     int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */
 } lra_train_spec;
 
-/* One line per epoch. */
+/* One line per epoch; a value is that of the task's metric. */
 typedef struct {
     int64_t epoch, step;
-    double train_loss, train_accuracy, val_loss, val_accuracy, rate, seconds;
+    double train_loss, train_value, val_loss, val_value, rate, seconds;
 } lra_epoch_record;
 
 typedef struct {
     lra_epoch_record *history;
     int64_t n_epochs, best_epoch;
     int64_t steps, skipped, parameters;
-    double best_val_accuracy, seconds;
+    double best_val, seconds;
     double step_flops, padding;
-    double test_loss, test_accuracy;
-    float *logits; /* (n test, classes), in the order of the split */
+    int64_t n_rows; /* of the test split; streams: windows */
+    lra_sums test;
+    lra_sums *row; /* (n_rows) what each row adds to it, in the order of the split */
+    float *output; /* (n_rows, outputs) logits or numbers; NULL for goals that are asked at steps */
     uint64_t hash; /* of the final parameters, moments and states */
 } lra_train_report;
 
@@ -60,9 +62,10 @@ enum { LRA_STOPPED = 1 };
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *r, lra_err *e);
 void lra_train_report_free(lra_train_report *r);
 
-/* Logits (rows, classes) of a split, in its order, by the selected weights of the run (best.h5). */
-int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *logits,
-                      lra_err *e);
+/* Logits or numbers (rows, outputs) of a split, in its order, by the selected weights of the run (best.h5).  Nullable:
+ * output, where the goal is asked at steps; row: (rows) what each adds to the metric. */
+int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *output,
+                      lra_sums *row, lra_err *e);
 
 typedef struct {
     double step_flops, step_bytes, workspace_bytes, parameter_bytes; /* of the largest bucket */

@@ -1,0 +1,54 @@
+/* How a task is measured, and what can be had without looking. */
+#include <math.h>
+#include <string.h>
+
+#include "datasets/dataset.h"
+
+const lra_metric *lra_task_metric(const lra_task *t)
+{
+    static const char *const usual[] = {[LRA_GOAL_CLASS] = "accuracy",
+                                        [LRA_GOAL_PAIR] = "accuracy",
+                                        [LRA_GOAL_VALUE] = "rmse",
+                                        [LRA_GOAL_STEPS] = "r2",
+                                        [LRA_GOAL_NEXT] = "bits-per-token"};
+    lra_err e;
+    const lra_metric *m = lra_metric_find(t->metric ? t->metric : usual[t->goal], &e);
+    if (!m) LRA_BUG("task '%s': %s", t->name, e.msg);
+    return m;
+}
+
+/* Sums over the targets of a split: of the numbers, and of their distances to `mean`. */
+static lra_sums target_sums(const lra_sequences *r, double mean)
+{
+    lra_sums s = {0};
+    int64_t n = (r->step_targets && r->n ? r->start[r->n] : r->n) * r->n_targets;
+    for (int64_t i = 0; i < n; i++) {
+        double y = (double)r->target[i];
+        if (isnan(y)) continue;
+        s.n++;
+        s.target += y;
+        s.square += y * y;
+        s.loss += (y - mean) * (y - mean);
+    }
+    return s;
+}
+
+double lra_dataset_chance(const lra_dataset *d, int split)
+{
+    const lra_task *t = d->task;
+    const lra_metric *m = lra_task_metric(t);
+    lra_sums s = {.n = 1, .loss = log((double)d->vocab)};
+    int32_t label;
+    switch (t->goal) {
+    case LRA_GOAL_CLASS:
+    case LRA_GOAL_PAIR: return lra_sequences_majority(&d->split[split], t->n_classes, &label);
+    case LRA_GOAL_VALUE:
+    case LRA_GOAL_STEPS:
+        s = target_sums(&d->split[LRA_TRAIN_SPLIT], 0);
+        s = target_sums(&d->split[split], s.n ? s.target / (double)s.n : 0);
+        break;
+    case LRA_GOAL_NEXT: break;
+    }
+    /* The mean of another split than the own one makes R2 a little less than 0. */
+    return strcmp(m->name, "r2") == 0 ? 0 : m->value(&s);
+}

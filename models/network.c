@@ -1,0 +1,157 @@
+/* Inputs, encoder and heads. */
+#include "models/network.h"
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/layers.h"
+
+int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
+                      lra_err *e)
+{
+    if (s->head != LRA_HEAD_NEXT || (m->causal && m->causal(c))) return 0;
+    return lra_fail_usage(e, "model '%s' sees the tokens that follow, which the task asks for%s",
+                          m->name, m->causal ? "; it must be causal (--set causal=1)" : "");
+}
+
+/* ---- inputs and encoder ------------------------------------------------------------------------------ */
+
+/* (n,T) to (n,T,D). */
+static lra_tensor *embed(lra_network *k)
+{
+    lra_graph *g = k->graph;
+    int64_t width = lra_config_int(k->config, "width");
+    if (k->spec.vocab == 0) {
+        k->values = lra_input(g, "values", lra_real(g), LRA_SHAPE(k->n, k->T, k->spec.channels));
+        return lra_layer_linear(lra_cast(k->values, lra_elem(g)), "embed", width, LRA_ACT_NONE,
+                                NULL);
+    }
+    k->tokens = lra_input(g, "tokens", LRA_I32, LRA_SHAPE(k->n, k->T));
+    lra_push(g, "embed");
+    lra_shape table = LRA_SHAPE(k->spec.vocab, width);
+    lra_tensor *x = lra_embedding(lra_param(g, "table", table, "normal:1"), k->tokens);
+    lra_pop(g);
+    return x;
+}
+
+lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
+                             const lra_network_spec *s, int64_t B, int64_t T)
+{
+    lra_graph *g = lra_graph_new(type, mode);
+    lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
+    if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
+    lra_tensor *x = embed(&k);
+    k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));
+    lra_push(g, "encoder");
+    x = m->encode(g, c, x, k.length);
+    lra_pop(g);
+    k.features = lra_name(x, "features");
+    return k;
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------------ */
+
+lra_tensor *lra_network_linear(lra_tensor *x, const char *name, int64_t outputs)
+{
+    lra_graph *g = x->graph;
+    lra_tensor *y = lra_layer_linear(lra_cast(x, lra_elem(g)), name, outputs, LRA_ACT_NONE, NULL);
+    return lra_cast(y, lra_real(g));
+}
+
+lra_tensor *lra_network_mse(lra_tensor *x, lra_tensor *target, lra_tensor *asked, lra_tensor *scale)
+{
+    return lra_mul(lra_mse(lra_mul(x, asked), target), scale);
+}
+
+lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked, lra_tensor *scale)
+{
+    return lra_mul(lra_l1(lra_mul(x, asked), target), scale);
+}
+
+/* ---- heads ------------------------------------------------------------------------------------------- */
+
+static void classify(lra_network *k, lra_tensor *p)
+{
+    k->label = lra_input(k->graph, "label", LRA_I32, LRA_SHAPE(k->B));
+    k->output = lra_name(lra_network_linear(p, "head", k->spec.outputs), "logits");
+    k->loss = lra_cross_entropy(k->output, k->label);
+}
+
+/* Numbers of this shape against targets. */
+static void regress(lra_network *k, lra_tensor *x, lra_shape s)
+{
+    lra_graph *g = k->graph;
+    lra_type real = lra_real(g);
+    k->target = lra_input(g, "target", real, s);
+    k->asked = lra_input(g, "asked", real, s);
+    k->scale = lra_input(g, "scale", real, (lra_shape){0});
+    k->output = lra_name(lra_network_linear(x, "head", k->spec.outputs), "numbers");
+    k->loss = lra_network_mse(k->output, k->target, k->asked, k->scale);
+}
+
+static void class_head(lra_network *k)
+{
+    classify(k, lra_pool(k->features, k->length, k->spec.pool));
+}
+
+static void pair_head(lra_network *k)
+{
+    lra_tensor *p = lra_cast(lra_pool(k->features, k->length, k->spec.pool), lra_elem(k->graph));
+    lra_tensor *a = lra_slice(p, 0, 0, k->B), *b = lra_slice(p, 0, k->B, k->B);
+    lra_tensor *both[] = {a, b, lra_sub(a, b), lra_mul(a, b)};
+    lra_tensor *x = lra_concat(4, both, 1);
+    classify(k, lra_layer_linear(x, "pair", lra_width(p), LRA_ACT_GELU, NULL));
+}
+
+static void value_head(lra_network *k)
+{
+    lra_tensor *p = lra_pool(k->features, k->length, k->spec.pool);
+    regress(k, p, LRA_SHAPE(k->B, k->spec.outputs));
+}
+
+static void steps_head(lra_network *k)
+{
+    regress(k, k->features, LRA_SHAPE(k->B, k->T, k->spec.outputs));
+}
+
+static void next_head(lra_network *k)
+{
+    k->label = lra_input(k->graph, "label", LRA_I32, LRA_SHAPE(k->B, k->T));
+    lra_tensor *logits = lra_network_linear(k->features, "head", k->spec.outputs);
+    logits = lra_name(logits, "logits");
+    k->output = lra_name(lra_cross_entropy_rows(logits, k->label), "nats");
+    k->loss = lra_cross_entropy(logits, k->label);
+}
+
+void lra_network_head(lra_network *k)
+{
+    switch (k->spec.head) {
+    case LRA_HEAD_CLASS: class_head(k); return;
+    case LRA_HEAD_PAIR: pair_head(k); return;
+    case LRA_HEAD_VALUE: value_head(k); return;
+    case LRA_HEAD_STEPS: steps_head(k); return;
+    case LRA_HEAD_NEXT: next_head(k); return;
+    }
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------- */
+
+lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
+                              const lra_network_spec *s, int64_t B, int64_t T)
+{
+    lra_network k = lra_network_open(type, mode, m, c, s, B, T);
+    lra_network_head(&k);
+    return k;
+}
+
+int64_t lra_network_parameters(const lra_model *m, const lra_config *c, const lra_network_spec *s)
+{
+    lra_network k = lra_network_build(LRA_F32, LRA_EVAL, m, c, s, 1, 8);
+    int n = lra_graph_params(k.graph, NULL);
+    lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
+    lra_graph_params(k.graph, param);
+    int64_t total = 0;
+    for (int i = 0; i < n; i++) total += lra_elements(param[i]);
+    lra_free(param);
+    lra_graph_free(k.graph);
+    return total;
+}
