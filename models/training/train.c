@@ -277,7 +277,8 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     r->rows = lra_alloc_array((size_t)s->batch, sizeof *r->rows);
     r->log_path = lra_format("%s/log.jsonl", s->folder);
     if (check_batch(s, e) != 0) return LRA_USAGE;
-    if (lra_session_open(&r->session, s, dev, e) != 0) return LRA_FAILED;
+    int rc = lra_session_open(&r->session, s, dev, e);
+    if (rc != 0) return rc;
     if (lra_is_tty(stderr) || lra_terminal_level() == LRA_LOG_VERBOSE)
         r->peak = lra_plan_peak(r->session.plans[r->session.buckets.n - 1].train_plan);
     r->train = lra_session_loader(&r->session, LRA_TRAIN_SPLIT, true);

@@ -1,0 +1,220 @@
+/* Every goal, on a tiny task of its own: it is learned, the sums of the rows say what was measured, and a run that
+ * stops and goes on ends with the same bits and the same log. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/terminal.h"
+#include "kernels/cpu/device.h"
+#include "models/training/train.h"
+#include "tests/folder.h"
+#include "tests/tiny_tasks.h"
+
+static const char model_text[] =
+    "layers=1 width=16 hidden=16 kernel=3 groups=1 causal=%d dropout=0.1";
+
+typedef struct {
+    lra_goal goal;
+    lra_dataset *data;
+    lra_config *model;
+    lra_device device;
+    lra_train_spec spec;
+} run;
+
+static void open_run(run *r, lra_goal goal, const char *name, int64_t epochs)
+{
+    lra_err e;
+    char text[128];
+    snprintf(text, sizeof text, model_text, goal == LRA_GOAL_NEXT);
+    lra_terminal_init(LRA_LOG_QUIET, true);
+    *r = (run){.goal = goal, .data = tiny_dataset(goal), .model = lra_config_parse(text, &e)};
+    assert_int_equal(lra_cpu_device(&r->device, 1, &e), 0);
+    r->spec = (lra_train_spec){.folder = lra_format("%s/%s-%d", folder, name, (int)goal),
+                               .title = tiny_tasks[goal].name,
+                               .config = "x=1\n",
+                               .data = r->data,
+                               .model = &lra_model_resconv,
+                               .model_config = r->model,
+                               .type = LRA_F32,
+                               .batch = 8,
+                               .seed = 3,
+                               .threads = 1,
+                               .checkpoint_every = 1e9,
+                               .schedule = {.rate = 0.02,
+                                            .warmup = 0.1,
+                                            .factor = 0.5,
+                                            .patience = 2,
+                                            .final_share = 0.3,
+                                            .final_rate = 0.1,
+                                            .epochs = epochs},
+                               .optimizer = {0.9, 0.999, 1e-8, 0, 1.0, 0.02}};
+}
+
+static void close_run(run *r)
+{
+    lra_free((void *)(uintptr_t)r->spec.folder);
+    lra_dataset_free(r->data);
+    lra_config_free(r->model);
+}
+
+static lra_train_report train(run *r)
+{
+    lra_err e = {{0}};
+    lra_train_report report;
+    if (lra_train(&r->spec, &r->device, &report, &e) != 0) fail_msg("%s", e.msg);
+    return report;
+}
+
+/* Half of what chance leaves to be had, on the test split. */
+static void every_goal_is_learned(void **state)
+{
+    (void)state;
+    static const double expected[N_TINY_TASKS] = {0.9, 0.9, 0.5, 0.9, 1.2};
+    for (int goal = 0; goal < N_TINY_TASKS; goal++) {
+        run r;
+        open_run(&r, (lra_goal)goal, "learn", 30);
+        const lra_metric *m = lra_task_metric(r.data->task);
+        lra_train_report report = train(&r);
+        double value = m->value(&report.test), chance = lra_dataset_chance(r.data, LRA_TEST_SPLIT);
+        if (!lra_metric_better(m, value, expected[goal]) || !lra_metric_better(m, value, chance))
+            fail_msg("%s: %s %g, expected %g or better, chance %g", r.data->task->name, m->name,
+                     value, expected[goal], chance);
+        lra_train_report_free(&report);
+        close_run(&r);
+    }
+}
+
+/* Rows add up to the whole, and the best epoch is the best of the history. */
+static void rows_add_up(void **state)
+{
+    (void)state;
+    static const int64_t asked[N_TINY_TASKS] = {32, 32, 32, 0, 202};
+    for (int goal = 0; goal < N_TINY_TASKS; goal++) {
+        run r;
+        open_run(&r, (lra_goal)goal, "rows", 3);
+        const lra_metric *m = lra_task_metric(r.data->task);
+        lra_train_report report = train(&r);
+        lra_sums sums = {0};
+        for (int64_t i = 0; i < report.n_rows; i++) lra_sums_add(&sums, &report.row[i]);
+        assert_int_equal(sums.n, report.test.n);
+        assert_true(fabs(sums.loss - report.test.loss) <= 1e-9 * fabs(sums.loss));
+        assert_int_equal(sums.right, report.test.right);
+        if (asked[goal]) assert_int_equal(sums.n, asked[goal]);
+        assert_int_equal(report.n_rows, goal == LRA_GOAL_NEXT ? 26 : 32);
+        for (int64_t i = 0; i < report.n_epochs; i++)
+            assert_false(lra_metric_better(m, report.history[i].val_value, report.best_val));
+        assert_true(report.history[report.best_epoch].val_value == report.best_val);
+        assert_int_equal(report.output != NULL, goal <= LRA_GOAL_VALUE);
+        lra_train_report_free(&report);
+        close_run(&r);
+    }
+}
+
+/* Predictions in the report give the same squared errors. */
+static void numbers_are_those_of_the_rows(void **state)
+{
+    (void)state;
+    run r;
+    open_run(&r, LRA_GOAL_VALUE, "numbers", 2);
+    lra_train_report report = train(&r);
+    const lra_sequences *rows = &r.data->split[LRA_TEST_SPLIT];
+    for (int64_t i = 0; i < rows->n; i++) {
+        double d = (double)report.output[i] - (double)rows->target[i];
+        assert_int_equal(report.row[i].n, 1);
+        assert_true(fabs(report.row[i].loss - d * d) < 1e-12);
+        assert_true(report.row[i].target == (double)rows->target[i]);
+    }
+    lra_train_report_free(&report);
+    close_run(&r);
+}
+
+static char *log_of(const run *r)
+{
+    lra_err e;
+    size_t n;
+    char *path = lra_format("%s/log.jsonl", r->spec.folder);
+    char *text = lra_file_read(path, 1 << 20, &n, &e);
+    if (!text) fail_msg("%s", e.msg);
+    lra_free(path);
+    return text;
+}
+
+static void goes_on_with_the_same_bits(void **state)
+{
+    (void)state;
+    for (int goal = 0; goal < N_TINY_TASKS; goal++) {
+        run whole, parts;
+        lra_err e;
+        lra_train_report a, b;
+        open_run(&whole, (lra_goal)goal, "whole", 3);
+        open_run(&parts, (lra_goal)goal, "parts", 3);
+        a = train(&whole);
+        for (int stop = 5; stop < 24; stop += 6) {
+            parts.spec.stop_after = stop;
+            assert_int_equal(lra_train(&parts.spec, &parts.device, &b, &e), LRA_STOPPED);
+        }
+        parts.spec.stop_after = 0;
+        b = train(&parts);
+        assert_true(a.hash == b.hash);
+        assert_true(a.test.loss == b.test.loss);
+        char *log[] = {log_of(&whole), log_of(&parts)};
+        assert_string_equal(log[0], log[1]);
+        lra_free_large(log[0]);
+        lra_free_large(log[1]);
+        lra_train_report_free(&a);
+        lra_train_report_free(&b);
+        close_run(&whole);
+        close_run(&parts);
+    }
+}
+
+/* The log names the metric, its direction and what can be had without looking. */
+static void the_log_names_the_metric(void **state)
+{
+    (void)state;
+    run r;
+    open_run(&r, LRA_GOAL_NEXT, "log", 1);
+    lra_train_report report = train(&r);
+    char *log = log_of(&r);
+    static const char start[] =
+        "{\"epoch\":0,\"step\":16,\"metric\":\"perplexity\",\"lower_is_better\":true,\"chance\":";
+    assert_memory_equal(log, start, sizeof start - 1);
+    assert_true(fabs(strtod(log + sizeof start - 1, NULL) - 5) < 1e-12);
+    assert_non_null(strstr(log, "\"val_perplexity\":"));
+    lra_free_large(log);
+    lra_train_report_free(&report);
+    close_run(&r);
+}
+
+static void a_model_that_sees_the_answer_is_refused(void **state)
+{
+    (void)state;
+    run r;
+    lra_err e = {{0}};
+    lra_train_report report;
+    open_run(&r, LRA_GOAL_NEXT, "refused", 1);
+    lra_config_set_int(r.model, "causal", 0);
+    assert_int_equal(lra_train(&r.spec, &r.device, &report, &e), LRA_USAGE);
+    assert_string_equal(e.msg, "model 'resconv' sees the tokens that follow, which the task asks "
+                               "for; it must be causal (--set causal=1)");
+    close_run(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_goal_is_learned),
+        cmocka_unit_test(rows_add_up),
+        cmocka_unit_test(numbers_are_those_of_the_rows),
+        cmocka_unit_test(goes_on_with_the_same_bits),
+        cmocka_unit_test(the_log_names_the_metric),
+        cmocka_unit_test(a_model_that_sees_the_answer_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
