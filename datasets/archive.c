@@ -37,7 +37,8 @@ typedef struct {
     uint64_t max_file, max_total, kept_bytes;
     kept_file *kept;
     int64_t n_kept, kept_capacity;
-    lra_text bytes; /* of the present file */
+    lra_text bytes; /* of the present file, unless it is given out in pieces */
+    uint64_t n;     /* how many there were */
 } reading;
 
 /* ---- files that are wanted ---------------------------------------------------------------------------- */
@@ -56,6 +57,12 @@ static int visit(lra_walk *w, const char *name, const char *bytes, size_t n, lra
 {
     w->n_files++;
     return w->visit(w->of, name, bytes, n, e);
+}
+
+static int end_pieces(lra_walk *w, const char *name, lra_err *e)
+{
+    w->n_files++;
+    return w->piece(w->of, name, NULL, 0, e);
 }
 
 static int keep(reading *r, const char *name, lra_err *e)
@@ -149,10 +156,39 @@ static struct archive *open_any(const source *from, bool *raw, struct archive_en
     return NULL;
 }
 
+static int too_large(const reading *r, lra_err *e)
+{
+    return lra_fail(e, "'%s' unpacks to more than %llu bytes", r->from->name,
+                    (unsigned long long)r->max_total);
+}
+
+static int take_block(reading *r, const char *name, const void *block, size_t size, int64_t offset,
+                      lra_err *e)
+{
+    static const char zeros[4096]; /* holes of sparse files */
+    uint64_t end = (uint64_t)offset + size;
+    if (offset < 0 || (uint64_t)offset < r->n || end > r->max_file)
+        return lra_fail(e, "'%s' in '%s' is larger than %llu bytes", name, r->from->name,
+                        (unsigned long long)r->max_file);
+    int rc = 0;
+    while (r->n < end && rc == 0) {
+        bool hole = r->n < (uint64_t)offset;
+        size_t n = hole ? (size_t)((uint64_t)offset - r->n) : size;
+        if (hole && n > sizeof zeros) n = sizeof zeros;
+        const char *from = hole ? zeros : block;
+        if (r->w->piece)
+            rc = r->w->piece(r->w->of, name, from, n, e);
+        else
+            lra_text_bytes(&r->bytes, from, n);
+        r->n += n;
+    }
+    return rc;
+}
+
 /* The bytes of the present member.  1: it is damaged, the rest is not. */
 static int read_member(reading *r, struct archive *a, const char *name, lra_err *e)
 {
-    r->bytes.n = 0;
+    r->bytes.n = 0, r->n = 0;
     lra_text_bytes(&r->bytes, "", 0);
     for (;;) {
         const void *block;
@@ -164,30 +200,27 @@ static int read_member(reading *r, struct archive *a, const char *name, lra_err 
         if (code == ARCHIVE_FAILED || code == ARCHIVE_WARN) return 1;
         if (code == ARCHIVE_FATAL)
             return lra_fail(e, "'%s' is damaged at '%s': %s", r->from->name, name, reason(a));
-        /* Holes of sparse files are zeros. */
-        uint64_t end = (uint64_t)offset + size;
-        if (offset < 0 || (size_t)offset < r->bytes.n || end > r->max_file)
-            return lra_fail(e, "'%s' in '%s' is larger than %llu bytes", name, r->from->name,
-                            (unsigned long long)r->max_file);
-        while (r->bytes.n < (size_t)offset) {
-            static const char zeros[4096];
-            size_t hole = (size_t)offset - r->bytes.n;
-            lra_text_bytes(&r->bytes, zeros, hole < sizeof zeros ? hole : sizeof zeros);
-        }
-        if (size) lra_text_bytes(&r->bytes, block, size);
+        int rc = take_block(r, name, block, size, offset, e);
+        if (rc != 0) return rc;
+        if ((uint64_t)archive_filter_bytes(a, 0) > r->max_total) return too_large(r, e);
     }
 }
 
 static int take_member(reading *r, struct archive *a, const char *name, lra_err *e)
 {
+    lra_walk *w = r->w;
     int rc = read_member(r, a, name, e);
-    if (rc == 1) count_damaged(r->w, name);
+    if (rc == 1) count_damaged(w, name);
+    /* What was given out piece by piece cannot be left out any more. */
+    if (rc == 1 && w->piece && r->n)
+        return lra_fail(e, "'%s' in '%s' is damaged", name, r->from->name);
     if (rc != 0) return rc == 1 ? 0 : rc;
-    if (r->bytes.n == 0) {
-        r->w->n_empty++;
+    if (r->n == 0) {
+        w->n_empty++;
         return 0;
     }
-    return r->w->sorted ? keep(r, name, e) : visit(r->w, name, r->bytes.s, r->bytes.n, e);
+    if (w->piece) return end_pieces(w, name, e);
+    return w->sorted ? keep(r, name, e) : visit(w, name, r->bytes.s, r->bytes.n, e);
 }
 
 /* The name of a compressed file without folders and its last suffix. */
@@ -221,9 +254,7 @@ static int one_member(reading *r, struct archive *a, struct archive_entry *entry
         count_damaged(r->w, "(a file without a name)");
     else if (is_wanted(r->w, name))
         rc = take_member(r, a, name, e);
-    if (rc == 0 && (uint64_t)archive_filter_bytes(a, 0) > r->max_total)
-        rc = lra_fail(e, "'%s' unpacks to more than %llu bytes", r->from->name,
-                      (unsigned long long)r->max_total);
+    if (rc == 0 && (uint64_t)archive_filter_bytes(a, 0) > r->max_total) rc = too_large(r, e);
     lra_free(name);
     return rc;
 }
@@ -231,7 +262,7 @@ static int one_member(reading *r, struct archive *a, struct archive_entry *entry
 static int walk_archive(lra_walk *w, const source *from, lra_err *e)
 {
     reading r = {.w = w, .from = from};
-    r.max_file = w->max_file ? w->max_file : MAX_FILE - 1;
+    r.max_file = w->max_file ? w->max_file : w->piece ? INT64_MAX : MAX_FILE - 1;
     r.max_total = w->max_total ? w->max_total : MAX_TOTAL;
     struct archive_entry *entry = NULL;
     bool raw = false;
@@ -279,10 +310,31 @@ static bool is_packed(const char *path)
            memcmp(head, "PK\5\6", 4) == 0 || memcmp(head + 257, "ustar", 5) == 0;
 }
 
+static int walk_pieces(lra_walk *w, const char *path, const char *name, lra_err *e)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return lra_fail_errno(e, "cannot open '%s'", path);
+    char *block = lra_alloc(BLOCK);
+    size_t n = 1;
+    int rc = 0;
+    bool empty = true;
+    while (n > 0 && rc == 0) {
+        n = fread(block, 1, BLOCK, f);
+        if (n > 0) rc = w->piece(w->of, name, block, n, e), empty = false;
+    }
+    if (rc == 0 && ferror(f)) rc = lra_fail_errno(e, "cannot read '%s'", path);
+    if (rc == 0 && empty) w->n_empty++;
+    if (rc == 0 && !empty) rc = end_pieces(w, name, e);
+    fclose(f);
+    lra_free(block);
+    return rc;
+}
+
 static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *e)
 {
     size_t n;
     if (!is_wanted(w, name)) return 0;
+    if (w->piece) return walk_pieces(w, path, name, e);
     char *bytes = lra_file_read(path, w->max_file ? w->max_file : MAX_FILE, &n, e);
     if (!bytes) return LRA_FAILED;
     int rc = 0;
@@ -340,40 +392,28 @@ typedef struct {
     uint64_t hash;
 } hashing;
 
-static void mix(hashing *h, const char *name, const char *bytes, size_t n)
-{
-    uint64_t part[3] = {h->hash, lra_hash64(name, strlen(name)), lra_hash64(bytes, n)};
-    h->hash = lra_hash64(part, sizeof part);
-}
-
 static bool hash_wanted(void *of, const char *name)
 {
     const hashing *h = of;
     return (h->w->inside && h->w->inside(h->w->of, name)) || is_wanted(h->w, name);
 }
 
-static int hash_file(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+/* Pieces are blocks of one size, so that the hash depends on names and bytes alone. */
+static int hash_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
 {
     (void)e;
-    mix(of, name, bytes, n);
+    hashing *h = of;
+    uint64_t part[3] = {h->hash, n ? 0 : lra_hash64(name, strlen(name)), lra_hash64(bytes, n)};
+    h->hash = lra_hash64(part, sizeof part);
     return 0;
 }
 
 int lra_walk_hash(const lra_walk *w, const char *path, uint64_t *hash, lra_err *e)
 {
     hashing h = {.w = w};
-    lra_walk files = {.wanted = hash_wanted,
-                      .visit = hash_file,
-                      .of = &h,
-                      .levels = w->levels,
-                      .max_file = MAX_TOTAL};
-    int rc;
-    if (lra_is_folder(path)) {
-        rc = lra_walk_path(&files, path, e);
-    } else {
-        files.wanted = NULL;
-        rc = walk_plain(&files, path, "", e);
-    }
+    lra_walk files = {.wanted = hash_wanted, .piece = hash_piece, .of = &h, .levels = w->levels};
+    int rc = lra_is_folder(path) ? lra_walk_path(&files, path, e)
+                                 : walk_pieces(&files, path, "", e);
     *hash = h.hash;
     return rc;
 }

@@ -19,10 +19,13 @@ typedef struct {
     bool (*inside)(void *of, const char *name);
     /* A file that is wanted, 1 byte at least; bytes[n] is 0.  A code other than 0 ends the walk. */
     int (*visit)(void *of, const char *name, const char *bytes, size_t n, lra_err *e);
+    /* Instead, for files of any size: their bytes piece by piece, then once n = 0.  Not with `sorted`. */
+    int (*piece)(void *of, const char *name, const char *bytes, size_t n, lra_err *e);
     void *of;
     bool sorted; /* archives: by name, all that is wanted in memory at once; folders always are */
     int levels;  /* folders: how deep files may lie below the path; 0: in it */
-    /* Bytes that a file, and all of an archive together, may unpack to; 0: 1 GiB and 64 GiB. */
+    /* Bytes that a file (in pieces: any number), and all of an archive together, may unpack to; 0: 1 GiB and
+     * 64 GiB. */
     uint64_t max_file, max_total;
 
     /* What was found. */

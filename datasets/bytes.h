@@ -4,7 +4,12 @@
 #ifndef LRA_DATASETS_BYTES_H
 #define LRA_DATASETS_BYTES_H
 
+#include "datasets/dataset.h"
+
 enum { LRA_BYTES_PAD, LRA_BYTES_UNK, LRA_BYTES_EOS, LRA_BYTES_MASK, LRA_BYTES_FIRST };
 enum { LRA_BYTES_VOCAB = LRA_BYTES_FIRST + 256 };
+
+/* The text of a row of such tokens; what a terminal could take for a command is shown as '?'. */
+void lra_bytes_show(const lra_row *row, FILE *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* Text: is a movie review positive?  Bytes of real reviews, two classes.
  * Source: Maas et al. 2011; as a task of long sequences, Tay et al. 2021.
- * Rows are the first length - 1 bytes of a review and <eos>; ids as in datasets/bytes.h.
+ * Rows are the first length - 1 bytes of a review and <eos>, ids as in datasets/bytes.h; vocab=chars15: characters
+ * that occur 15 times at least in the training reviews, as cut to the length (S4's vocabulary).
  * Where we differ: the public pipelines select the model on the test set.  Here a tenth of the training set is set
  * apart for that (PyTorch's random_split, seed 42, over neg before pos, each by ascending id: 22,500 and 2,500
  * rows); val=test is the published protocol, and marked.
@@ -10,13 +11,19 @@
 #include <string.h>
 
 #include "datasets/bytes.h"
+#include "datasets/characters.h"
 #include "datasets/dataset.h"
 #include "datasets/imdb.h"
 #include "datasets/split.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 
-enum { SPLIT_SEED = 42, MIN_LENGTH = 16, MAX_LENGTH = 1 << 16 };
+enum { SPLIT_SEED = 42, MIN_LENGTH = 16, MAX_LENGTH = 1 << 16, LEAST = 15 };
+
+static bool in_characters(const lra_config *c)
+{
+    return strcmp(lra_config_text(c, "vocab"), "chars15") == 0;
+}
 
 static int validate(const lra_config *c, lra_err *e)
 {
@@ -30,6 +37,9 @@ static int validate(const lra_config *c, lra_err *e)
         return lra_fail_usage(e, "rows is %lld, expected 0 (all) or more", (long long)rows);
     if (share < 0.001 || share > 0.9)
         return lra_fail_usage(e, "val-split is %g, expected 0.001 to 0.9", share);
+    if (strcmp(lra_config_text(c, "vocab"), "bytes") != 0 && !in_characters(c))
+        return lra_fail_usage(e, "vocab is '%s', expected bytes or chars15",
+                              lra_config_text(c, "vocab"));
     if (strcmp(val, "carved") != 0 && strcmp(val, "test") != 0)
         return lra_fail_usage(e, "val is '%s', expected carved (from the training set) or test",
                               val);
@@ -38,53 +48,86 @@ static int validate(const lra_config *c, lra_err *e)
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-static void add_row(const lra_reviews *r, int64_t i, uint16_t *token, lra_sequences *to)
-{
-    const lra_review *v = &r->review[i];
-    for (size_t k = 0; k < v->n; k++)
-        token[k] = (uint16_t)(LRA_BYTES_FIRST + (unsigned char)r->text[v->at + k]);
-    token[v->n] = LRA_BYTES_EOS;
-    lra_sequences_add_tokens(to, token, (int64_t)v->n + 1, v->label);
-}
+/* What the reviews are encoded with. */
+typedef struct {
+    const lra_reviews *reviews;
+    lra_characters *characters; /* NULL: bytes */
+    int64_t length, rows;
+    uint16_t *token; /* (length) */
+} encoder;
 
-/* Reviews order[0..n-1] (of the part that starts at `first`), or as many of them, evenly spaced, as are wanted. */
-static void add_rows(const lra_reviews *r, int64_t first, const int64_t *order, int64_t n,
-                     int64_t wanted, uint16_t *token, lra_sequences *to)
+/* Rows of reviews order[0..n-1] of the part that starts at `first`, or as many of them, evenly spaced, as are
+ * wanted. */
+static void add_rows(const encoder *c, int64_t first, const int64_t *order, int64_t n,
+                     lra_sequences *to)
 {
-    int64_t taken = wanted && wanted < n ? wanted : n;
+    int64_t taken = c->rows && c->rows < n ? c->rows : n;
     for (int64_t k = 0; k < taken; k++) {
         int64_t i = k * n / taken;
-        add_row(r, first + (order ? order[i] : i), token, to);
+        const lra_review *v = &c->reviews->review[first + (order ? order[i] : i)];
+        int64_t steps = lra_characters_encode(c->characters, c->reviews->text + v->at, v->n,
+                                              c->length, false, c->token);
+        lra_sequences_add_tokens(to, c->token, steps, v->label);
     }
 }
 
-static void fill(const lra_config *c, const lra_reviews *r, lra_sequences split[LRA_N_SPLITS])
+/* Every training review counts, those apart for validation too, and however many rows are wanted. */
+static int find_vocabulary(const encoder *c, int64_t n_train, lra_dataset *d, lra_err *e)
+{
+    for (int64_t i = 0; i < n_train; i++) {
+        const lra_review *v = &c->reviews->review[i];
+        lra_characters_encode(c->characters, c->reviews->text + v->at, v->n, c->length, true,
+                              c->token);
+    }
+    d->vocab = lra_characters_fix(c->characters, LEAST, e);
+    if (d->vocab < 0) return LRA_FAILED;
+    d->words = lra_characters_words(c->characters);
+    return 0;
+}
+
+static void renumber(const encoder *c, lra_dataset *d)
+{
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        lra_sequences *r = &d->split[s];
+        if (r->n) lra_characters_renumber(c->characters, r->token, r->start[r->n]);
+    }
+}
+
+static int fill(const lra_config *c, const lra_reviews *r, lra_dataset *d, lra_err *e)
 {
     int64_t n_train = r->count[0][0] + r->count[0][1], n_test = r->n - n_train;
-    int64_t rows = lra_config_int(c, "rows");
     bool on_test = strcmp(lra_config_text(c, "val"), "test") == 0;
     double share = on_test ? 0 : lra_config_real(c, "val-split");
     int64_t n_kept = (int64_t)floor((double)n_train * (1 - share));
-    uint16_t *token = lra_alloc_array((size_t)lra_config_int(c, "length"), sizeof *token);
+    encoder k = {.reviews = r,
+                 .length = lra_config_int(c, "length"),
+                 .rows = lra_config_int(c, "rows"),
+                 .characters = in_characters(c) ? lra_characters_new() : NULL};
+    k.token = lra_alloc_array((size_t)k.length, sizeof *k.token);
     int64_t *order = lra_alloc_array((size_t)n_train, sizeof *order);
     lra_split_torch(SPLIT_SEED, n_train, order);
-    add_rows(r, 0, order, n_kept, rows, token, &split[LRA_TRAIN_SPLIT]);
+    add_rows(&k, 0, order, n_kept, &d->split[LRA_TRAIN_SPLIT]);
     if (on_test)
-        add_rows(r, n_train, NULL, n_test, rows, token, &split[LRA_VAL_SPLIT]);
+        add_rows(&k, n_train, NULL, n_test, &d->split[LRA_VAL_SPLIT]);
     else
-        add_rows(r, 0, order + n_kept, n_train - n_kept, rows, token, &split[LRA_VAL_SPLIT]);
-    add_rows(r, n_train, NULL, n_test, rows, token, &split[LRA_TEST_SPLIT]);
+        add_rows(&k, 0, order + n_kept, n_train - n_kept, &d->split[LRA_VAL_SPLIT]);
+    add_rows(&k, n_train, NULL, n_test, &d->split[LRA_TEST_SPLIT]);
+    int rc = k.characters ? find_vocabulary(&k, n_train, d, e) : 0;
+    if (rc == 0 && k.characters) renumber(&k, d);
     lra_free(order);
-    lra_free(token);
+    lra_free(k.token);
+    lra_characters_free(k.characters);
     if (on_test)
         lra_warn("text: selected on test, as published: the validation rows are the test's");
+    return rc;
 }
 
 static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)
 {
-    lra_reviews r = {.keep = (size_t)lra_config_int(c, "length") - 1};
+    int64_t kept = lra_config_int(c, "length") - 1;
+    lra_reviews r = {.keep = (size_t)(in_characters(c) ? 4 * kept : kept)};
     int rc = lra_reviews_read(&r, folder, NULL, e);
-    if (rc == 0) fill(c, &r, d->split);
+    if (rc == 0) rc = fill(c, &r, d, e);
     lra_reviews_free(&r);
     return rc;
 }
@@ -166,17 +209,6 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
     return "constant";
 }
 
-/* As it is; what a terminal could take for a command is shown as '?'. */
-static void show(const lra_row *row, FILE *out)
-{
-    for (int64_t i = 0; i < row->n; i++) {
-        int byte = row->token[i] - LRA_BYTES_FIRST;
-        if (byte < 0) continue;
-        fputc((byte < ' ' && byte != '\n' && byte != '\t') || byte == 127 ? '?' : byte, out);
-    }
-    fputc('\n', out);
-}
-
 const lra_task lra_task_text = {
     .name = "text",
     .summary = "is a movie review (IMDB, byte by byte) positive? two classes",
@@ -184,16 +216,16 @@ const lra_task lra_task_text = {
     .vocab = LRA_BYTES_VOCAB,
     .first_word = LRA_BYTES_FIRST,
     .mask = LRA_BYTES_MASK,
-    .defaults = "length=4096 val-split=0.1 val=carved rows=0",
+    .defaults = "length=4096 val-split=0.1 val=carved rows=0 vocab=bytes",
     .quick = "length=256 rows=3000",
     .small = "length=1024",
     .paper = "",
     .validate = validate,
     .source = LRA_IMDB_SOURCE,
-    .import_keys = "length val-split val rows",
+    .import_keys = "length val-split val rows vocab",
     .import = import,
     .import_hash = import_hash,
     .baseline = baseline,
     .inspect = inspect,
-    .show = show,
+    .show = lra_bytes_show,
 };

@@ -44,6 +44,14 @@ static const lra_preset presets[] = {
     {"text", "small",
      "layers=4 width=64 hidden=128 batch=32 epochs=6 rate=0.002 decay=0.2 warmup=0.02", "5,31", 3},
     {"text", "paper", "layers=4 batch=16 epochs=80 decay=0.2 patience=5", "5,7,11,21,31,61", 3},
+    {"retrieval", "quick",
+     "layers=3 width=32 hidden=64 batch=32 epochs=8 rate=0.004 decay=0.1 warmup=0.05 "
+     "final-share=0.34 final-rate=0.1",
+     "1,5,31", 2},
+    {"retrieval", "small", "layers=4 width=64 hidden=128 batch=32 epochs=6 rate=0.001 warmup=0.02",
+     "5,31", 3},
+    {"retrieval", "paper", "layers=4 batch=64 epochs=60 rate=0.0003 patience=5", "5,7,11,21,31,61",
+     3},
 };
 
 const lra_preset *lra_preset_find(const char *task, const char *preset)

@@ -235,6 +235,54 @@ static int stop(void *of, const char *name, const char *bytes, size_t n, lra_err
     return lra_fail(e, "enough at '%s'", name);
 }
 
+static int take_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    (void)e;
+    record *r = of;
+    if (r->seen.n == 0 || r->seen.s[r->seen.n - 1] == ';') lra_text_add(&r->seen, "%s=", name);
+    if (n > 0)
+        lra_text_bytes(&r->seen, bytes, n);
+    else
+        lra_text_add(&r->seen, ";");
+    return 0;
+}
+
+/* The same files in pieces, larger than a file may be in memory. */
+static void pieces_make_the_whole(void **state)
+{
+    (void)state;
+    enum { SIZE = 3 << 20 };
+    lra_err e = {{0}};
+    lra_text packed = {0}, expected = {0};
+    char *large = lra_alloc(SIZE + 1), *path = lra_format("%s/large", folder);
+    for (int i = 0; i < SIZE; i++) large[i] = (char)('a' + i % 23);
+    packed_file of[] = {{"first", large, SIZE}, {"empty", "", 0}, {"second", "2", 0}};
+    lra_text_add(&expected, "first=%s;second=2;", large);
+    for (int k = PACK_TAR; k <= PACK_ZIP; k++) {
+        record r = {{0}, NULL};
+        packed.n = 0;
+        pack_files(k, of, 3, &packed);
+        lra_walk w = {.piece = take_piece, .of = &r};
+        if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+        assert_string_equal(r.seen.s, expected.s);
+        assert_int_equal(w.n_files, 2);
+        assert_int_equal(w.n_empty, 1);
+        lra_text_free(&r.seen);
+    }
+    assert_int_equal(lra_file_write(path, large, SIZE, &e), 0);
+    record r = {{0}, NULL};
+    lra_walk w = {.piece = take_piece, .of = &r};
+    assert_int_equal(lra_walk_path(&w, path, &e), 0);
+    lra_text_add(&r.seen, "second=2;");
+    memcpy(expected.s, "large", 5);
+    assert_string_equal(r.seen.s, expected.s);
+    lra_text_free(&r.seen);
+    lra_text_free(&packed);
+    lra_text_free(&expected);
+    lra_free(large);
+    lra_free(path);
+}
+
 static void visitors_end_a_walk(void **state)
 {
     (void)state;
@@ -273,6 +321,7 @@ int main(void)
         cmocka_unit_test(cut_archives_are_refused),
         cmocka_unit_test(damaged_members_are_counted),
         cmocka_unit_test(bombs_are_refused),
+        cmocka_unit_test(pieces_make_the_whole),
         cmocka_unit_test(visitors_end_a_walk),
         cmocka_unit_test(what_is_no_archive_is_refused),
     };
