@@ -6,6 +6,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/png.h"
+#include "datasets/vocabulary.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
@@ -17,6 +18,8 @@
 #include "probes/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
+
+enum { MOST_SHOWN = 20000 /* words of a row */ };
 
 static const lra_option own[] = {
     LRA_PRESET_OPTION("parameters to start from; paper: the benchmark's"),
@@ -164,7 +167,8 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     if (row > r->n)
         return lra_fail_usage(e, "row %" PRId64 " of %s, expected 1 to %" PRId64, row,
                               lra_split_names[s], r->n);
-    if (!d->task->show) return lra_fail_usage(e, "rows of '%s' cannot be drawn", d->task->name);
+    if (!d->task->show && !d->words)
+        return lra_fail_usage(e, "rows of '%s' cannot be drawn", d->task->name);
     lra_row drawn = lra_sequences_row(r, row - 1);
     int64_t side = lra_dataset_grid(d);
     const char *png = lra_option_text(o, "png");
@@ -173,7 +177,10 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     if (png && write_png(png, drawn.token, side, e) != 0) return LRA_FAILED;
     printf("%s row %" PRId64 ", %" PRId64 " steps, label %d\n", lra_split_names[s], row, drawn.n,
            (int)r->label[row - 1]);
-    d->task->show(&drawn, stdout);
+    if (d->words)
+        lra_vocabulary_show(d, &drawn, MOST_SHOWN, stdout);
+    else
+        d->task->show(&drawn, stdout);
     return 0;
 }
 

@@ -114,6 +114,7 @@ static void print_lengths(const lra_dataset *d)
 static void print_labels(const lra_dataset *d)
 {
     const lra_task *t = d->task;
+    if (t->n_classes == 0) return;
     int64_t *count = count_labels(t, &d->split[LRA_TRAIN_SPLIT]);
     printf("\nlabels of the training split, %% of the row\n%-8s %8s", "group", "rows");
     for (int k = 0; k < t->n_classes; k++) printf(" %5d", k);
@@ -158,6 +159,8 @@ static void print_text(const lra_dataset *d)
         printf("%s%s=%s", i ? " " : "", lra_config_key(d->config, i),
                lra_config_value(d->config, i));
     printf("\n");
+    if (d->vocab)
+        printf("vocabulary %d%s\n", d->vocab, d->words ? ", found on the training split" : "");
     print_lengths(d);
     print_labels(d);
     print_baselines(d);
@@ -189,6 +192,7 @@ static json_t *json_labels(const lra_dataset *d)
 {
     const lra_task *t = d->task;
     json_t *labels = json_object();
+    if (t->n_classes == 0) return labels;
     int64_t *count = count_labels(t, &d->split[LRA_TRAIN_SPLIT]);
     for (int g = 0; g <= n_groups(t); g++) {
         json_t *row = json_array();
@@ -234,6 +238,7 @@ static int print_json(const lra_dataset *d, lra_err *e)
     json_object_set_new(root, "task", json_string(d->task->name));
     json_object_set_new(root, "fingerprint", json_string(d->fingerprint));
     json_object_set_new(root, "config", config);
+    json_object_set_new(root, "vocabulary", json_integer(d->vocab));
     json_object_set_new(root, "max_length", json_integer(d->max_length));
     json_object_set_new(root, "splits", json_splits(d));
     json_object_set_new(root, "train_labels", json_labels(d));

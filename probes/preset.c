@@ -17,6 +17,16 @@ const char lra_train_defaults[] =
 #define PATHFINDER_SMALL                                                                           \
     "layers=6 width=64 hidden=128 groups=32 batch=64 epochs=4 rate=0.002 warmup=0.02",             \
         "1,5,11,21,61,343", 3
+/* Streams: an epoch is a pass over all windows. */
+#define LANGUAGE_QUICK                                                                             \
+    "layers=3 width=64 hidden=128 batch=16 epochs=4 rate=0.004 decay=0.01 warmup=0.05 "            \
+    "final-share=0.5 final-rate=0.1",                                                              \
+        "1,3,7", 2
+#define LANGUAGE_SMALL                                                                             \
+    "layers=4 width=128 hidden=256 batch=16 epochs=4 rate=0.002 decay=0.01 warmup=0.02", "1,5,31", 3
+#define LANGUAGE_PAPER                                                                             \
+    "width=768 hidden=3072 batch=64 epochs=22 rate=0.00025 decay=0.01 warmup=0.033",               \
+        "5,7,11,21,31,61", 3
 /* 67 epochs of three sets have the steps of 200 of one. */
 #define PATHFINDER_PAPER(epochs) "groups=32 batch=128 epochs=" epochs, "5,7,11,21,31,61", 3
 
@@ -52,6 +62,15 @@ static const lra_preset presets[] = {
      "5,31", 3},
     {"retrieval", "paper", "layers=4 batch=64 epochs=60 rate=0.0003 patience=5", "5,7,11,21,31,61",
      3},
+    {"text8", "quick", LANGUAGE_QUICK},
+    {"text8", "small", LANGUAGE_SMALL},
+    {"text8", "paper", LANGUAGE_PAPER},
+    {"enwik8", "quick", LANGUAGE_QUICK},
+    {"enwik8", "small", LANGUAGE_SMALL},
+    {"enwik8", "paper", LANGUAGE_PAPER},
+    {"wikitext103", "quick", LANGUAGE_QUICK},
+    {"wikitext103", "small", LANGUAGE_SMALL},
+    {"wikitext103", "paper", LANGUAGE_PAPER},
 };
 
 const lra_preset *lra_preset_find(const char *task, const char *preset)

@@ -1,0 +1,279 @@
+/* text8 and enwik8: the next character, the next byte.
+ * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each, text8 in 27 characters;
+ * the first 90 million for training, 5 for validation, 5 for testing (tasks.md 3.4).
+ * Files of another size are divided in the same proportions, and that is said.
+ * Known: chance is log2 27 = 4.755 bits a character of text8, 8 bits a byte of enwik8. */
+#include "datasets/language.h"
+
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+
+enum { PUBLISHED = 100000000, LETTERS = 27, BYTES = 256, LEVELS = 2, SHOWN = 2000 };
+enum { MIN_CONTEXT = 2, MAX_CONTEXT = 1 << 16, SPELLED = 7 /* " seven " without one blank */ };
+
+static const char *const letters[LETTERS] = {" ", "a", "b", "c", "d", "e", "f", "g", "h",
+                                             "i", "j", "k", "l", "m", "n", "o", "p", "q",
+                                             "r", "s", "t", "u", "v", "w", "x", "y", "z"};
+
+/* ---- what all share ----------------------------------------------------------------------------------- */
+
+int lra_language_validate(const lra_config *c, lra_err *e)
+{
+    int64_t context = lra_config_int(c, "context"), tokens = lra_config_int(c, "tokens");
+    if (context < MIN_CONTEXT || context > MAX_CONTEXT)
+        return lra_fail_usage(e, "context is %lld, expected %d to %d", (long long)context,
+                              (int)MIN_CONTEXT, (int)MAX_CONTEXT);
+    if (tokens != 0 && tokens < context)
+        return lra_fail_usage(e, "tokens is %lld, expected 0 (all) or at least the context (%lld)",
+                              (long long)tokens, (long long)context);
+    return 0;
+}
+
+int lra_language_fill(const lra_config *c, const int32_t *token, int64_t n, lra_dataset *d,
+                      int split, lra_err *e)
+{
+    int64_t most = lra_config_int(c, "tokens");
+    int width = d->vocab > 65536 ? 2 : 1;
+    if (most && n > most) n = most;
+    if (n < 2)
+        return lra_fail(e, "the %s part has %lld tokens, expected 2 at least",
+                        lra_split_names[split], (long long)n);
+    uint16_t *to = lra_sequences_extend(&d->split[split], 1, n, width, e);
+    if (!to) return LRA_FAILED;
+    for (int64_t i = 0; i < n; i++) {
+        to[i * width] = (uint16_t)(token[i] & 0xFFFF);
+        if (width == 2) to[2 * i + 1] = (uint16_t)(token[i] >> 16);
+    }
+    d->split[split].label[0] = 0;
+    return 0;
+}
+
+/* ---- text8 -------------------------------------------------------------------------------------------- */
+
+int lra_text8_parse(const char *bytes, size_t n, const char *name, int32_t *token, lra_err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] == ' ')
+            token[i] = 0;
+        else if (bytes[i] >= 'a' && bytes[i] <= 'z')
+            token[i] = 1 + bytes[i] - 'a';
+        else
+            return lra_fail(e,
+                            "'%s' byte %zu is %d, expected a to z or a blank (--set clean=1 makes "
+                            "any text so)",
+                            name, i + 1, (unsigned char)bytes[i]);
+    }
+    return 0;
+}
+
+size_t lra_text8_clean(const char *bytes, size_t n, char *to)
+{
+    static const char *const digits[10] = {"zero", "one", "two",   "three", "four",
+                                           "five", "six", "seven", "eight", "nine"};
+    size_t k = 0;
+    bool blank = true; /* one before a word, none in front of the first */
+    for (size_t i = 0; i < n; i++) {
+        char s = bytes[i];
+        bool digit = s >= '0' && s <= '9';
+        if (s >= 'A' && s <= 'Z') s = (char)(s - 'A' + 'a');
+        bool letter = s >= 'a' && s <= 'z';
+        if (!letter || blank) {
+            if (k > 0 && to[k - 1] != ' ') to[k++] = ' ';
+            blank = false;
+        }
+        if (letter) to[k++] = s;
+        if (!digit) continue;
+        size_t size = strlen(digits[s - '0']);
+        memcpy(to + k, digits[s - '0'], size);
+        k += size;
+        blank = true;
+    }
+    return k;
+}
+
+/* ---- the files ---------------------------------------------------------------------------------------- */
+
+/* One file, by its name in folders and archives; a path that is the file may have any name. */
+typedef struct {
+    const lra_task *task;
+    const lra_config *config;
+    bool any_name;
+    char *found; /* its name */
+    lra_dataset *data;
+} importer;
+
+static const char *base_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+static bool is_wanted(void *of, const char *name)
+{
+    const importer *m = of;
+    return m->any_name || strcmp(base_of(name), m->task->name) == 0;
+}
+
+static bool looks_inside(void *of, const char *name)
+{
+    const importer *m = of;
+    size_t n = strlen(m->task->name);
+    const char *base = base_of(name);
+    return strncmp(base, m->task->name, n) == 0 && base[n] == '.';
+}
+
+static int fill_splits(importer *m, const int32_t *token, int64_t n, lra_err *e)
+{
+    int64_t small = n / 20, part[LRA_N_SPLITS] = {n - 2 * small, small, small}, at = 0;
+    int rc = 0;
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; at += part[s++])
+        rc = lra_language_fill(m->config, token + at, part[s], m->data, s, e);
+    return rc;
+}
+
+/* Characters of text8 (cleaned on demand), bytes of enwik8. */
+static int encode(const importer *m, const char *name, const char *bytes, int64_t n, int32_t *token,
+                  lra_err *e)
+{
+    if (m->task->vocab == LETTERS) return lra_text8_parse(bytes, (size_t)n, name, token, e);
+    for (int64_t i = 0; i < n; i++) token[i] = (unsigned char)bytes[i];
+    return 0;
+}
+
+static int read_file(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    importer *m = of;
+    if (m->found)
+        return lra_fail(e, "two files for '%s': '%s' and '%s'; name one", m->task->name, m->found,
+                        name);
+    m->found = lra_copy_text(name);
+    char *clean = NULL;
+    if (m->task->vocab == LETTERS && lra_config_int(m->config, "clean")) {
+        clean = lra_try_alloc(SPELLED * n, name, e);
+        if (!clean) return LRA_FAILED;
+        n = lra_text8_clean(bytes, n, clean);
+        bytes = clean;
+    }
+    if (n != PUBLISHED)
+        lra_warn("'%s' has %zu bytes, published are %d; divided 90 : 5 : 5", name, n,
+                 (int)PUBLISHED);
+    int32_t *token = lra_try_array((int64_t)n, sizeof *token, name, e);
+    int rc = token ? encode(m, name, bytes, (int64_t)n, token, e) : LRA_FAILED;
+    if (rc == 0) rc = fill_splits(m, token, (int64_t)n, e);
+    lra_free(token);
+    lra_free_large(clean);
+    return rc;
+}
+
+static lra_walk make_walk(importer *m)
+{
+    return (lra_walk){
+        .wanted = is_wanted, .inside = looks_inside, .visit = read_file, .of = m, .levels = LEVELS};
+}
+
+static int import_file(const lra_task *t, const lra_config *c, const char *path, lra_dataset *d,
+                       lra_err *e)
+{
+    importer m = {.task = t, .config = c, .data = d, .any_name = !lra_is_folder(path)};
+    lra_walk w = make_walk(&m);
+    int rc = lra_walk_path(&w, path, e);
+    if (rc == 0 && !m.found)
+        rc = lra_fail(e, "no file '%s' in '%s' or %d levels below; expected %s", t->name, path,
+                      (int)LEVELS, t->source);
+    if (rc == 0) lra_walk_report(&w, path);
+    lra_free(m.found);
+    return rc;
+}
+
+static int hash_file(const lra_task *t, const char *path, uint64_t *hash, lra_err *e)
+{
+    importer m = {.task = t};
+    lra_walk w = make_walk(&m);
+    return lra_walk_hash(&w, path, hash, e);
+}
+
+static int import_text8(const lra_config *c, const char *path, lra_dataset *d, lra_err *e)
+{
+    return import_file(&lra_task_text8, c, path, d, e);
+}
+
+static int import_enwik8(const lra_config *c, const char *path, lra_dataset *d, lra_err *e)
+{
+    return import_file(&lra_task_enwik8, c, path, d, e);
+}
+
+static int hash_text8(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+{
+    (void)c;
+    return hash_file(&lra_task_text8, path, hash, e);
+}
+
+static int hash_enwik8(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+{
+    (void)c;
+    return hash_file(&lra_task_enwik8, path, hash, e);
+}
+
+/* ---- the tasks ---------------------------------------------------------------------------------------- */
+
+static int validate_text8(const lra_config *c, lra_err *e)
+{
+    int64_t clean = lra_config_int(c, "clean");
+    if (clean != 0 && clean != 1)
+        return lra_fail_usage(e, "clean is %lld, expected 0 or 1", (long long)clean);
+    return lra_language_validate(c, e);
+}
+
+/* The beginning of the stream. */
+static void show_text8(const lra_row *row, FILE *out)
+{
+    for (int64_t i = 0; i < row->n && i < SHOWN; i++) fputs(letters[row->token[i]], out);
+    fputs(row->n > SHOWN ? "...\n" : "\n", out);
+}
+
+static void show_enwik8(const lra_row *row, FILE *out)
+{
+    for (int64_t i = 0; i < row->n && i < SHOWN; i++) {
+        int byte = row->token[i];
+        fputc((byte < ' ' && byte != '\n' && byte != '\t') || byte == 127 ? '?' : byte, out);
+    }
+    fputs(row->n > SHOWN ? "...\n" : "\n", out);
+}
+
+const lra_task lra_task_text8 = {
+    .name = "text8",
+    .summary = "the next character of Wikipedia, 27 characters",
+    .source = "text8.zip: http://mattmahoney.net/dc/text8.zip",
+    .goal = LRA_GOAL_NEXT,
+    .vocab = LETTERS,
+    .token_names = letters,
+    .defaults = "context=512 tokens=0 clean=0",
+    .quick = "context=64 tokens=200000",
+    .small = "context=256 tokens=5000000",
+    .paper = "",
+    .validate = validate_text8,
+    .import_keys = "context tokens clean",
+    .import = import_text8,
+    .import_hash = hash_text8,
+    .show = show_text8,
+};
+
+const lra_task lra_task_enwik8 = {
+    .name = "enwik8",
+    .summary = "the next byte of Wikipedia, marks and all",
+    .source = "enwik8.zip: http://mattmahoney.net/dc/enwik8.zip",
+    .goal = LRA_GOAL_NEXT,
+    .vocab = BYTES,
+    .defaults = "context=512 tokens=0",
+    .quick = "context=64 tokens=200000",
+    .small = "context=256 tokens=5000000",
+    .paper = "",
+    .validate = lra_language_validate,
+    .import_keys = "context tokens",
+    .import = import_enwik8,
+    .import_hash = hash_enwik8,
+    .show = show_enwik8,
+};
