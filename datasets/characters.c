@@ -148,8 +148,8 @@ char *lra_characters_words(const lra_characters *c)
     for (int i = LRA_BYTES_FIRST; i < c->n_final; i++) {
         char s[5] = {0};
         size_t n = lra_utf8_write(c->ordered[i].point, s);
-        if (s[0] == '\n' || s[0] == '\\')
-            lra_text_add(&t, s[0] == '\n' ? "\\n" : "\\\\");
+        if (s[0] == '\n' || s[0] == '\\' || s[0] == 0)
+            lra_text_add(&t, s[0] == '\n' ? "\\n" : s[0] ? "\\\\" : "\\0");
         else
             lra_text_bytes(&t, s, n);
         lra_text_bytes(&t, "\n", 1);

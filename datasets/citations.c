@@ -238,22 +238,33 @@ static void divide(edges *g, int64_t part[LRA_N_SPLITS])
     g->edge = sorted;
 }
 
-/* other[k]: the citing paper of another edge that has nothing to do with what edge k cites; -1: there is none left. */
+/* May the papers make a pair of label 0? */
+static bool strangers(const lra_citations *c, int64_t a, int64_t b)
+{
+    return a != b && !cites(c, a, b) && !cites(c, b, a);
+}
+
+/* other[k]: the citing paper of another edge that has nothing to do with what edge k cites, drawn from what is left
+ * of a permutation, else by exchange with an earlier one; -1: there is none. */
 static void draw_others(const lra_citations *c, const edges *g, int64_t from, int64_t n,
                         int64_t *other)
 {
+    const int64_t(*edge)[2] = (const int64_t(*)[2])(g->edge + from);
     int64_t *order = lra_alloc_array((size_t)n, sizeof *order);
     lra_split_torch(SEED, n, order);
     for (int64_t k = 0; k < n; k++) {
-        int64_t cited = g->edge[from + k][1];
+        int64_t cited = edge[k][1], mine = order[k], found = -1;
+        for (int64_t j = k; j < n && found < 0; j++)
+            if (strangers(c, edge[order[j]][0], cited)) found = j;
+        for (int64_t j = 0; j < k && found < 0; j++)
+            if (other[j] >= 0 && strangers(c, other[j], cited) &&
+                strangers(c, edge[mine][0], edge[j][1]))
+                found = j;
         other[k] = -1;
-        for (int64_t j = k; j < n && other[k] < 0; j++) {
-            int64_t candidate = g->edge[from + order[j]][0], swap = order[j];
-            if (candidate == cited || cites(c, candidate, cited) || cites(c, cited, candidate))
-                continue;
-            order[j] = order[k], order[k] = swap;
-            other[k] = candidate;
-        }
+        if (found < 0) continue;
+        order[k] = order[found], order[found] = mine;
+        other[k] = edge[order[k]][0];
+        if (found < k) other[found] = edge[mine][0];
     }
     lra_free(order);
 }

@@ -21,7 +21,7 @@ static void put_word(const char *word, FILE *out)
 {
     for (; *word && *word != '\n'; word++) {
         char s = *word;
-        if (s == '\\' && word[1]) s = *++word == 'n' ? '\n' : *word;
+        if (s == '\\' && word[1]) s = *++word == 'n' ? '\n' : *word == '0' ? 0 : *word;
         fputc(((unsigned char)s < ' ' && s != '\n' && s != '\t') || s == 127 ? '?' : s, out);
     }
 }

@@ -6,6 +6,7 @@
 #include <archive_entry.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 
 typedef struct {
@@ -64,6 +65,22 @@ static inline void pack_files(pack kind, const packed_file *file, int n, lra_tex
     archive_write_free(a);
     lra_text_bytes(to, bytes, used);
     lra_free(bytes);
+}
+
+/* Writes the archive of n files below a folder. */
+static inline void pack_write(const char *where, const char *name, const packed_file *file, int n,
+                              pack kind)
+{
+    lra_err e = {{0}};
+    lra_text packed = {0};
+    char *path = lra_format("%s/%s", where, name), *slash = strrchr(path, '/');
+    *slash = 0;
+    if (lra_folder_make(path, &e) != 0) LRA_BUG("%s", e.msg);
+    *slash = '/';
+    pack_files(kind, file, n, &packed);
+    if (lra_file_write(path, packed.s, packed.n, &e) != 0) LRA_BUG("%s", e.msg);
+    lra_text_free(&packed);
+    lra_free(path);
 }
 
 #endif

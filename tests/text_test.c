@@ -10,6 +10,7 @@
 #include "datasets/imdb.h"
 #include "datasets/split.h"
 #include "tests/folder.h"
+#include "tests/import_task.h"
 #include "tests/make_archive.h"
 #include "tests/real_data.h"
 
@@ -37,38 +38,12 @@ static const char *const in_order[10] = {"n0", "n1", "n2", "n10", "n33",
 
 static lra_config *config_of(const char *changes)
 {
-    lra_err e = {{0}};
-    lra_config *c = lra_config_parse(lra_task_text.defaults, &e);
-    lra_config *change = lra_config_parse(changes, &e);
-    for (int i = 0; lra_config_key(change, i); i++)
-        lra_config_set(c, lra_config_key(change, i), lra_config_value(change, i));
-    lra_config_free(change);
-    return c;
-}
-
-static void write_archive(const char *name, const packed_file *of, int n, pack kind)
-{
-    lra_err e = {{0}};
-    lra_text packed = {0};
-    char *path = lra_format("%s/%s", folder, name), *slash = strrchr(path, '/');
-    *slash = 0;
-    assert_int_equal(lra_folder_make(path, &e), 0);
-    *slash = '/';
-    pack_files(kind, of, n, &packed);
-    assert_int_equal(lra_file_write(path, packed.s, packed.n, &e), 0);
-    lra_text_free(&packed);
-    lra_free(path);
+    return task_config(&lra_task_text, changes);
 }
 
 static lra_dataset *import(const char *name, const char *changes, lra_err *e)
 {
-    lra_config *c = config_of(changes);
-    char *path = lra_format("%s/%s", folder, name), *out = lra_format("%s/out", folder);
-    lra_dataset *d = lra_dataset_open(&lra_task_text, c, out, path, e);
-    lra_free(path);
-    lra_free(out);
-    lra_config_free(c);
-    return d;
+    return task_import(&lra_task_text, name, changes, e);
 }
 
 static void check_row(const lra_sequences *r, int64_t i, const char *text, int label)
@@ -91,7 +66,7 @@ static void order_and_split(void **state)
     char print[17] = "";
     for (int k = 0; k < 2; k++) {
         lra_err e = {{0}};
-        write_archive(names[k], files, N_FILES, k ? PACK_TAR_GZ : PACK_ZIP);
+        pack_write(folder, names[k], files, N_FILES, k ? PACK_TAR_GZ : PACK_ZIP);
         for (int whole = 0; whole < 2; whole++) { /* the archive, and the folder that holds it */
             char *from = lra_copy_text(names[k]);
             if (whole) *strchr(from, '/') = 0;
@@ -121,7 +96,7 @@ static void validation_is_the_test_as_published(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    write_archive("pub/imdb.tar", files, N_FILES, PACK_TAR);
+    pack_write(folder, "pub/imdb.tar", files, N_FILES, PACK_TAR);
     lra_dataset *d = import("pub", "val=test length=64", &e);
     if (!d) fail_msg("%s", e.msg);
     assert_int_equal(d->split[0].n, 10);
@@ -143,16 +118,16 @@ static void copies_and_gaps(void **state)
     (void)state;
     lra_err e = {{0}};
     static const packed_file other[] = {{"aclImdb/train/neg/0_2.txt", "changed", 0}};
-    write_archive("two/imdb_a.tar.gz", files, N_FILES, PACK_TAR_GZ);
-    write_archive("two/x/imdb_b.zip", files, N_FILES, PACK_ZIP);
+    pack_write(folder, "two/imdb_a.tar.gz", files, N_FILES, PACK_TAR_GZ);
+    pack_write(folder, "two/x/imdb_b.zip", files, N_FILES, PACK_ZIP);
     lra_dataset *d = import("two", "", &e);
     if (!d) fail_msg("%s", e.msg);
     assert_int_equal(d->split[0].n + d->split[1].n, 10);
     lra_dataset_free(d);
-    write_archive("two/imdb_c.tar", other, 1, PACK_TAR);
+    pack_write(folder, "two/imdb_c.tar", other, 1, PACK_TAR);
     assert_null(import("two", "", &e));
     assert_non_null(strstr(e.msg, "'train/neg/0_2.txt' is there twice with different texts"));
-    write_archive("gap/imdb.tar", files, 10, PACK_TAR);
+    pack_write(folder, "gap/imdb.tar", files, 10, PACK_TAR);
     assert_null(import("gap", "", &e));
     assert_non_null(strstr(e.msg, "no reviews test/neg/ID_RATING.txt in"));
     assert_non_null(strstr(e.msg, "https://ai.stanford.edu/~amaas/data/sentiment/"));
@@ -197,7 +172,8 @@ static void wrong_parameters(void **state)
 {
     (void)state;
     static const char *const cases[] = {"length=15",     "length=70000",  "rows=-1",
-                                        "val-split=0.0", "val-split=1.0", "val=none"};
+                                        "val-split=0.0", "val-split=1.0", "val=none",
+                                        "vocab=words"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lra_err e = {{0}};
         lra_config *c = config_of(cases[i]);
@@ -213,6 +189,35 @@ static double fact(const lra_facts *f, const char *name)
         if (strcmp(f->name[i], name) == 0) return f->value[i];
     fail_msg("no '%s'", name);
     return 0;
+}
+
+/* Characters that occur 15 times in the training reviews, those for validation among them, as cut. */
+static void characters(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    packed_file of[13];
+    for (int i = 0; i < 13; i++) of[i] = files[i];
+    of[0].bytes = "bbbbbbbbbbbbbbbbbbbb\xC3\xA9\xC3\xA9";    /* 20 b */
+    of[2].bytes = "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9" /* 16 e with an accent in all */
+                  "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9";
+    of[3].bytes = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; /* 20 a, then cut */
+    of[4].bytes = "cccccccccccccc";                        /* 14 c */
+    pack_write(folder, "chars/imdb.tar", of, 13, PACK_TAR);
+    lra_dataset *d = import("chars", "length=21 vocab=chars15", &e);
+    if (!d) fail_msg("%s", e.msg);
+    assert_int_equal(d->vocab, LRA_BYTES_FIRST + 2);
+    assert_string_equal(d->words, "<pad>\n<unk>\n<eos>\n<mask>\na\nb\n");
+    lra_dataset_free(d);
+    d = import("chars", "length=23 vocab=chars15", &e);
+    assert_string_equal(d->words, "<pad>\n<unk>\n<eos>\n<mask>\na\nb\n\xC3\xA9\n");
+    lra_row row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 0);
+    assert_int_equal(row.n, 2);
+    assert_int_equal(row.token[0], LRA_BYTES_FIRST + 2);
+    row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 1); /* t1: not in the vocabulary */
+    assert_int_equal(row.n, 3);
+    assert_int_equal(row.token[0], LRA_BYTES_UNK);
+    lra_dataset_free(d);
 }
 
 /* The published training reviews and four fifths of the test's. */
@@ -250,6 +255,22 @@ static void real_reviews(void **state)
     assert_int_equal(positive, 12500);
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d.split[s]);
     lra_config_free(c);
+    /* Sizes of S4's vocabulary, which has no <mask>. */
+    static const struct {
+        const char *config;
+        int size;
+    } cut[] = {{"vocab=chars15 length=2048 rows=5", 129},
+               {"vocab=chars15 length=4096 rows=5", 134},
+               {"vocab=chars15 length=16384 rows=5", 136}};
+    for (int i = 0; i < 3; i++) {
+        lra_dataset t = {.task = &lra_task_text};
+        c = config_of(cut[i].config);
+        if (lra_task_text.import(c, path, &t, &e) != 0) fail_msg("%s", e.msg);
+        assert_int_equal(t.vocab, cut[i].size + 1);
+        for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&t.split[s]);
+        lra_free(t.words);
+        lra_config_free(c);
+    }
     lra_free(path);
 }
 
@@ -258,7 +279,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_and_split),  cmocka_unit_test(validation_is_the_test_as_published),
         cmocka_unit_test(copies_and_gaps),  cmocka_unit_test(names_of_files),
-        cmocka_unit_test(wrong_parameters), cmocka_unit_test(real_reviews),
+        cmocka_unit_test(wrong_parameters), cmocka_unit_test(characters),
+        cmocka_unit_test(real_reviews),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
