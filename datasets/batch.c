@@ -17,16 +17,16 @@ static void wait_for_helper(lra_loader *l);
 static void fill_ahead(lra_loader *l, int64_t i);
 static void stop_helper(lra_loader *l);
 
-/* A row and its length, for sorting. */
+/* An entry of the order and the length of its row, for sorting. */
 typedef struct {
-    int64_t length, row;
+    int64_t length, entry;
 } keyed;
 
 static int by_length(const void *a, const void *b)
 {
     const keyed *x = a, *y = b;
     if (x->length != y->length) return x->length < y->length ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+    return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
 int64_t lra_row_length(const lra_sequences *r, int64_t i)
@@ -50,14 +50,42 @@ static void new_copy(lra_loader *l)
     if (targets) l->copy.target = lra_alloc_array(targets, sizeof *l->copy.target);
 }
 
+/* Arrays for what is to be found. */
+static void new_masked(const lra_loader *l, lra_batch *b, size_t steps)
+{
+    size_t values = steps * (size_t)l->data->task->channels;
+    if (l->spec.masking.kind == LRA_MASK_NONE) return;
+    if (lra_mask_asks_words(l->data)) b->word = lra_alloc_array(steps, sizeof *b->word);
+    if (values == 0) return;
+    b->plain = lra_alloc_array(values, sizeof *b->plain);
+    b->picked = lra_alloc_array(values, sizeof *b->picked);
+}
+
+static void free_buffer(lra_batch *b)
+{
+    lra_free(b->token);
+    lra_free(b->value);
+    lra_free(b->length);
+    lra_free(b->label);
+    lra_free(b->target);
+    lra_free(b->asked);
+    lra_free(b->row);
+    lra_free(b->word);
+    lra_free(b->plain);
+    lra_free(b->picked);
+}
+
 static void new_buffer(const lra_loader *l, lra_batch *b)
 {
     const lra_task *t = l->data->task;
     int64_t T = l->buckets.length[l->buckets.n - 1], B = l->batch;
     b->n = t->goal == LRA_GOAL_PAIR ? 2 * B : B;
     size_t steps = (size_t)(b->n * T);
-    if (t->channels) b->value = lra_alloc_array(steps * (size_t)t->channels, sizeof(float));
+    size_t channels = (size_t)lra_mask_channels(l->data, l->spec.masking);
+    if (t->channels) b->value = lra_alloc_array(steps * channels, sizeof(float));
     if (!t->channels || l->spec.levels) b->token = lra_alloc_array(steps, sizeof(int32_t));
+    b->row = lra_alloc_array((size_t)B, sizeof *b->row);
+    new_masked(l, b, steps);
     b->length = lra_alloc_array((size_t)b->n, sizeof(int32_t));
     b->label = lra_alloc_array(t->goal == LRA_GOAL_NEXT ? steps : (size_t)B, sizeof(int32_t));
     size_t targets = (size_t)((t->goal == LRA_GOAL_STEPS ? B * T : B) * t->n_targets);
@@ -78,13 +106,33 @@ static void choose_rows(lra_loader *l)
         bool *used = lra_alloc_array((size_t)n + 1, sizeof *used);
         lra_split_numpy(SUBSET_SEED, n, order);
         l->n_rows = 0;
-        for (int64_t i = 0; i < (int64_t)floor(l->spec.fraction * (double)n); i++)
-            used[order[i]] = true;
+        int64_t chosen = (int64_t)floor(l->spec.fraction * (double)n + 1e-9);
+        for (int64_t i = 0; i < chosen && i < n; i++) used[order[i]] = true;
         for (int64_t i = 0; i < n; i++)
             if (used[i]) l->all[l->n_rows++] = i;
         lra_free(used);
     }
     lra_free(order);
+}
+
+/* Batches of an epoch, and room for their order. */
+static void count_batches(lra_loader *l)
+{
+    const lra_loader_spec *s = &l->spec;
+    int64_t unit = l->batch * l->group, n = s->same_steps && l->n_rows ? l->rows->n : l->n_rows;
+    l->n_batches = lra_loader_is_stream(l) ? lra_stream_batches(l)
+                   : s->training           ? n / unit * l->group
+                                           : (l->n_rows + l->batch - 1) / l->batch;
+    int64_t used = l->n_batches * l->batch;
+    bool again = s->training && s->same_steps && l->n_rows;
+    l->passes = again ? (used + l->n_rows - 1) / l->n_rows : 1;
+    int64_t all = l->passes * l->n_rows > used ? l->passes * l->n_rows : used;
+    l->order = lra_alloc_array((size_t)all + 1, sizeof *l->order);
+}
+
+int64_t lra_loader_row(const lra_loader *l, int64_t entry)
+{
+    return entry < 0 ? -1 : entry % l->rows->n;
 }
 
 lra_loader *lra_loader_new(const lra_loader_spec *s)
@@ -93,13 +141,12 @@ lra_loader *lra_loader_new(const lra_loader_spec *s)
     l->spec = *s, l->data = s->data, l->rows = &s->data->split[s->split];
     l->buckets = *s->buckets, l->batch = s->batch;
     l->spec.augment = s->augment && s->data->task->augment;
+    l->group = s->training && s->group > 1 ? s->group : 1;
+    bool asks_levels = s->masking.kind && s->data->task->channels && lra_mask_asks_words(s->data);
+    l->spec.levels = s->levels || asks_levels;
     choose_rows(l);
-    l->n_batches = lra_loader_is_stream(l) ? lra_stream_batches(l)
-                   : s->training           ? l->n_rows / s->batch
-                                           : (l->n_rows + s->batch - 1) / s->batch;
-    int64_t all = l->n_batches * s->batch > l->n_rows ? l->n_batches * s->batch : l->n_rows;
-    l->order = lra_alloc_array((size_t)all + 1, sizeof *l->order);
-    l->shift = lra_alloc_array((size_t)s->batch, sizeof *l->shift);
+    count_batches(l);
+    l->shift = lra_alloc_array((size_t)(s->batch * l->group), sizeof *l->shift);
     for (int k = 0; k < 2; k++) new_buffer(l, &l->buffer[k]);
     if (l->spec.augment) new_copy(l);
     l->large = s->training && s->batch * l->buckets.length[l->buckets.n - 1] >= LARGE;
@@ -119,14 +166,7 @@ void lra_loader_free(lra_loader *l)
     lra_free(l->all);
     lra_free(l->order);
     lra_free(l->shift);
-    for (int k = 0; k < 2; k++) {
-        lra_free(l->buffer[k].token);
-        lra_free(l->buffer[k].value);
-        lra_free(l->buffer[k].length);
-        lra_free(l->buffer[k].label);
-        lra_free(l->buffer[k].target);
-        lra_free(l->buffer[k].asked);
-    }
+    for (int k = 0; k < 2; k++) free_buffer(&l->buffer[k]);
     lra_free(l->copy.token);
     lra_free(l->copy.value);
     lra_free(l->copy.target);
@@ -148,19 +188,21 @@ static void sort_rows(lra_loader *l, int64_t from, int64_t n)
 {
     keyed *k = lra_alloc_array((size_t)n + 1, sizeof *k);
     for (int64_t i = 0; i < n; i++)
-        k[i] = (keyed){lra_row_length(l->rows, l->order[from + i]), l->order[from + i]};
+        k[i] = (keyed){lra_row_length(l->rows, lra_loader_row(l, l->order[from + i])),
+                       l->order[from + i]};
     qsort(k, (size_t)n, sizeof *k, by_length);
-    for (int64_t i = 0; i < n; i++) l->order[from + i] = k[i].row;
+    for (int64_t i = 0; i < n; i++) l->order[from + i] = k[i].entry;
     lra_free(k);
 }
 
 static void shuffle_batches(lra_loader *l, lra_rng *rng)
 {
-    size_t size = (size_t)l->batch * sizeof *l->order;
+    int64_t unit = l->batch * l->group;
+    size_t size = (size_t)unit * sizeof *l->order;
     int64_t *copy = lra_alloc(size + 1);
-    for (int64_t i = l->n_batches - 1; i > 0; i--) {
-        int64_t *a = l->order + i * l->batch;
-        int64_t *b = l->order + (int64_t)lra_rng_below(rng, (uint32_t)i + 1) * l->batch;
+    for (int64_t i = l->n_batches / l->group - 1; i > 0; i--) {
+        int64_t *a = l->order + i * unit;
+        int64_t *b = l->order + (int64_t)lra_rng_below(rng, (uint32_t)i + 1) * unit;
         memcpy(copy, a, size);
         memmove(a, b, size);
         memcpy(b, copy, size);
@@ -168,9 +210,21 @@ static void shuffle_batches(lra_loader *l, lra_rng *rng)
     lra_free(copy);
 }
 
+/* One pass: all rows in random order. */
+static void shuffle_rows(lra_loader *l, int64_t pass, lra_rng *rng)
+{
+    int64_t n = l->n_rows, *order = l->order + pass * n;
+    for (int64_t i = 0; i < n; i++) order[i] = l->all[i] + pass * l->rows->n;
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t other = lra_rng_below(rng, (uint32_t)i + 1), entry = order[i];
+        order[i] = order[other];
+        order[other] = entry;
+    }
+}
+
 void lra_loader_epoch(lra_loader *l, int64_t epoch)
 {
-    int64_t n = l->n_rows, window = WINDOW * l->batch;
+    int64_t window = WINDOW * l->batch * l->group, used = l->n_batches * l->batch;
     wait_for_helper(l);
     l->ahead = -1;
     l->epoch = epoch;
@@ -178,19 +232,13 @@ void lra_loader_epoch(lra_loader *l, int64_t epoch)
         lra_stream_epoch(l);
         return;
     }
-    for (int64_t i = 0; i < n; i++) l->order[i] = l->all[i];
-    for (int64_t i = n; i < l->n_batches * l->batch; i++) l->order[i] = -1;
     if (!l->spec.training) {
-        sort_rows(l, 0, n);
+        for (int64_t i = 0; i < used; i++) l->order[i] = i < l->n_rows ? l->all[i] : -1;
+        sort_rows(l, 0, l->n_rows);
         return;
     }
     lra_rng rng = lra_rng_new(l->spec.seed, ORDER_STREAM, (uint64_t)epoch);
-    for (int64_t i = n - 1; i > 0; i--) {
-        int64_t other = lra_rng_below(&rng, (uint32_t)i + 1), row = l->order[i];
-        l->order[i] = l->order[other];
-        l->order[other] = row;
-    }
-    int64_t used = l->n_batches * l->batch;
+    for (int64_t pass = 0; pass < l->passes; pass++) shuffle_rows(l, pass, &rng);
     for (int64_t from = 0; from < used; from += window)
         sort_rows(l, from, used - from < window ? used - from : window);
     shuffle_batches(l, &rng);
@@ -282,12 +330,13 @@ double lra_loader_padding(const lra_loader *l)
     double real = 0, padded = 0;
     if (lra_loader_is_stream(l)) return 0;
     for (int64_t i = 0; i < l->n_batches; i++) {
-        const int64_t *rows = l->order + i * l->batch;
-        int64_t T = l->buckets.length[lra_loader_bucket(l, rows)];
+        const int64_t *entry = l->order + i * l->batch;
+        int64_t T = l->buckets.length[lra_loader_bucket(l, entry)];
         padded += (double)(l->buffer[0].n * T);
-        for (int64_t k = 0; k < l->batch; k++)
-            if (rows[k] >= 0)
-                real += (double)(l->rows->start[rows[k] + 1] - l->rows->start[rows[k]]);
+        for (int64_t k = 0; k < l->batch; k++) {
+            int64_t row = lra_loader_row(l, entry[k]);
+            if (row >= 0) real += (double)(l->rows->start[row + 1] - l->rows->start[row]);
+        }
     }
     return padded > 0 ? 1 - real / padded : 0;
 }

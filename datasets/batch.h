@@ -6,7 +6,7 @@
 #ifndef LRA_DATASETS_BATCH_H
 #define LRA_DATASETS_BATCH_H
 
-#include "datasets/dataset.h"
+#include "datasets/mask.h"
 
 enum { LRA_MAX_BUCKETS = 12 };
 
@@ -32,11 +32,16 @@ typedef struct {
     bool augment; /* the task's augmentation, keyed (seed, epoch, row) */
     bool levels;  /* also give the tokens of tasks whose models see values of one number a step */
     double fraction; /* of the rows, the first of numpy's permutation with seed 42; 0: all */
+    /* An epoch of a fraction has as many batches as one of all rows: it goes through its rows again and again. */
+    bool same_steps;
+    int64_t
+        group; /* 0: 1.  Training: ordered as if batches were so many times as large, given out in pieces */
+    lra_masking masking; /* keyed (seed, epoch, row) like the augmentation, which comes first */
 } lra_loader_spec;
 lra_loader *lra_loader_new(const lra_loader_spec *s);
 void lra_loader_free(lra_loader *l);             /* Nullable: l */
-int64_t lra_loader_batches(const lra_loader *l); /* per epoch */
-int64_t lra_loader_rows(const lra_loader *l);    /* per epoch, of the split; streams: windows */
+int64_t lra_loader_batches(const lra_loader *l); /* per epoch; training: a multiple of the group */
+int64_t lra_loader_rows(const lra_loader *l);    /* that are used; streams: windows */
 void lra_loader_epoch(lra_loader *l, int64_t epoch);
 
 /* One batch of n sequences, padded with 0 to the length T of its bucket.  n is the batch size B, or 2 B for pairs:
@@ -45,7 +50,7 @@ typedef struct {
     int bucket;
     int64_t n;
     int32_t *token;  /* (n,T); NULL: models see values, and levels were not asked for */
-    float *value;    /* (n,T,channels); NULL: models see tokens */
+    float *value;    /* (n,T,lra_mask_channels()); NULL: models see tokens */
     int32_t *length; /* (n) */
     int32_t *
         label; /* (B), -1: no row.  LRA_GOAL_NEXT: (B,T) the token that follows, -1: none is asked */
@@ -53,6 +58,10 @@ typedef struct {
     float *target;
     float *asked; /* the same shape; 1 where a target counts, else 0 */
     int64_t *row; /* (B) or -1; LRA_GOAL_NEXT: windows */
+    /* Masked loaders: what is to be found at each step.  NULL: the other of the two kinds, or no masking. */
+    int32_t *word; /* (n,T) token or level, -1: nothing is asked */
+    float *plain;  /* (n,T,channels) values, 0 where nothing is asked */
+    float *picked; /* the same shape; 1 where a value is asked, else 0 */
 } lra_batch;
 /* The i-th batch of the epoch; valid until the next call.  A training loader makes the next large one
  * meanwhile, in a thread of its own. */

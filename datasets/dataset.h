@@ -91,6 +91,7 @@ struct lra_task {
      * level_scale x + level_shift of each number of the row. */
     int channels;
     double level_scale, level_shift;
+    bool ask_levels; /* what is masked is found among `vocab` levels; else as real numbers */
     /* Another scale and shift, fitted on the training split.  Nullable. */
     void (*levels)(const lra_dataset *d, float *scale, float *shift);
     /* The (n, channels) numbers of a row where they are more than that.  Nullable. */

@@ -4,13 +4,15 @@
 
 #include "datasets/loader.h"
 
-enum { AUGMENT_STREAM = 0x4155 };
+/* MASK_STREAM + split: a mask has nothing to do with that of another split. */
+enum { AUGMENT_STREAM = 0x4155, MASK_STREAM = 0x4D41 };
 
-int lra_loader_bucket(const lra_loader *l, const int64_t *rows)
+int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
 {
     int64_t longest = 1;
     for (int64_t i = 0; i < l->batch; i++) {
-        int64_t n = rows[i] < 0 ? 0 : lra_row_length(l->rows, rows[i]);
+        int64_t row = lra_loader_row(l, entry[i]);
+        int64_t n = row < 0 ? 0 : lra_row_length(l->rows, row);
         if (n > longest) longest = n;
     }
     int b = 0;
@@ -18,13 +20,19 @@ int lra_loader_bucket(const lra_loader *l, const int64_t *rows)
     return b;
 }
 
-/* The row, or its augmented copy. */
-static lra_row row_of(lra_loader *l, int64_t i)
+/* What is drawn for an entry of the order, of all epochs. */
+static lra_rng rng_of(const lra_loader *l, uint32_t stream, int64_t entry)
 {
-    lra_row row = lra_sequences_row(l->rows, i);
+    uint64_t before = (uint64_t)l->epoch * (uint64_t)(l->passes * l->rows->n);
+    return lra_rng_new(l->spec.seed, stream, before + (uint64_t)entry);
+}
+
+/* The row, or its augmented copy. */
+static lra_row row_of(lra_loader *l, int64_t entry)
+{
+    lra_row row = lra_sequences_row(l->rows, lra_loader_row(l, entry));
     if (!l->spec.augment) return row;
-    uint64_t index = (uint64_t)l->epoch * (uint64_t)l->rows->n + (uint64_t)i;
-    lra_rng rng = lra_rng_new(l->spec.seed, AUGMENT_STREAM, index);
+    lra_rng rng = rng_of(l, AUGMENT_STREAM, entry);
     size_t numbers = (size_t)(row.n * row.width);
     size_t targets = (size_t)((row.step_targets ? row.n : 1) * row.n_targets);
     if (row.token) row.token = memcpy(l->copy.token, row.token, numbers * sizeof *row.token);
@@ -56,17 +64,37 @@ static void put_values(const lra_loader *l, const lra_row *row, float *to)
         to[j] = scale[j] * (row->token ? (float)row->token[j] : row->value[j]) + shift[j];
 }
 
+/* Takes from sequence i what is to be found. */
+static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t n, int64_t T,
+                          lra_rng *rng)
+{
+    int64_t C = l->data->task->channels, seen = lra_mask_channels(l->data, l->spec.masking);
+    int32_t *token = b->token ? b->token + i * T : NULL, *word = b->word ? b->word + i * T : NULL;
+    for (int64_t t = n; word && t < T; t++) word[t] = -1;
+    if (!b->value) {
+        lra_mask_tokens(l->data, l->spec.masking, rng, n, token, word);
+        return;
+    }
+    float *plain = b->plain + i * T * C, *picked = b->picked + i * T * C;
+    float *value = b->value + i * T * seen;
+    lra_mask_values(l->data, l->spec.masking, rng, n, plain, value, picked, token, word);
+    memset(plain + n * C, 0, (size_t)((T - n) * C) * sizeof *plain);
+    memset(picked + n * C, 0, (size_t)((T - n) * C) * sizeof *picked);
+    memset(value + n * seen, 0, (size_t)((T - n) * seen) * sizeof *value);
+}
+
 /* n steps of the row, from one on, as sequence i of the batch; n = 0: none. */
 static void put_sequence(const lra_loader *l, lra_batch *b, int64_t i, const lra_row *row,
                          int64_t from, int64_t n, int64_t T)
 {
     size_t rest = (size_t)(T - n), channels = (size_t)l->data->task->channels;
+    float *values = b->plain ? b->plain : b->value;
     if (b->token) {
         if (n) put_tokens(l, row, from, n, b->token + i * T);
         memset(b->token + i * T + n, 0, rest * sizeof *b->token);
     }
-    if (b->value) {
-        float *to = b->value + (size_t)(i * T) * channels;
+    if (values) {
+        float *to = values + (size_t)(i * T) * channels;
         if (n) put_values(l, row, to);
         memset(to + (size_t)n * channels, 0, rest * channels * sizeof *to);
     }
@@ -89,14 +117,20 @@ static void put_targets(lra_batch *b, int64_t i, const lra_row *row, int64_t T)
     memset(b->asked + i * all + n, 0, (size_t)(all - n) * sizeof *b->asked);
 }
 
-static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t index, int64_t T)
+static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t entry, int64_t T)
 {
     const lra_task *t = l->data->task;
-    bool pair = t->goal == LRA_GOAL_PAIR, none = index < 0;
-    lra_row row = none ? (lra_row){.n_targets = t->n_targets} : row_of(l, index);
+    bool pair = t->goal == LRA_GOAL_PAIR, none = entry < 0;
+    lra_row row = none ? (lra_row){.n_targets = t->n_targets} : row_of(l, entry);
     row.step_targets = t->goal == LRA_GOAL_STEPS;
-    put_sequence(l, b, i, &row, 0, pair ? row.middle : row.n, T);
-    if (pair) put_sequence(l, b, l->batch + i, &row, row.middle, row.n - row.middle, T);
+    int64_t first = pair ? row.middle : row.n, second = row.n - first;
+    put_sequence(l, b, i, &row, 0, first, T);
+    if (pair) put_sequence(l, b, l->batch + i, &row, first, second, T);
+    if (l->spec.masking.kind) {
+        lra_rng rng = rng_of(l, MASK_STREAM + (uint32_t)l->spec.split, none ? 0 : entry);
+        mask_sequence(l, b, i, first, T, &rng);
+        if (pair) mask_sequence(l, b, l->batch + i, second, T, &rng);
+    }
     b->label[i] = none ? -1 : row.label;
     if (!b->target) return;
     if (!none) {
@@ -110,8 +144,10 @@ static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t index, int64
 
 void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i)
 {
-    b->row = l->order + i * l->batch;
-    b->bucket = lra_loader_bucket(l, b->row);
-    for (int64_t k = 0; k < l->batch; k++)
-        put_row(l, b, k, b->row[k], l->buckets.length[b->bucket]);
+    const int64_t *entry = l->order + i * l->batch;
+    b->bucket = lra_loader_bucket(l, entry);
+    for (int64_t k = 0; k < l->batch; k++) {
+        b->row[k] = lra_loader_row(l, entry[k]);
+        put_row(l, b, k, entry[k], l->buckets.length[b->bucket]);
+    }
 }

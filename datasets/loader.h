@@ -12,10 +12,11 @@ struct lra_loader {
     const lra_sequences *rows;
     lra_buckets buckets;
     int64_t n_rows, batch, n_batches, epoch;
-    int64_t *all;   /* (n_rows) rows that are used */
-    int64_t *order; /* (n_batches * batch) rows, -1: none */
-    int64_t *shift; /* (batch) streams: how far each part is rotated */
-    lra_row copy;   /* one row, for the augmentation: arrays for the longest */
+    int64_t group, passes; /* batches ordered as one; how often an epoch goes through its rows */
+    int64_t *all;          /* (n_rows) rows that are used */
+    int64_t *order;        /* (n_batches * batch) row + pass * rows of the split, -1: none */
+    int64_t *shift;        /* (batch * group) streams: how far each part is rotated */
+    lra_row copy;          /* one row, for the augmentation: arrays for the longest */
 
     lra_batch buffer[2];
     int current;   /* the buffer that was given out; the helper fills the other */
@@ -29,8 +30,9 @@ struct lra_loader {
 /* Steps that a model must hold for a row: all, or those of the longer document. */
 int64_t lra_row_length(const lra_sequences *r, int64_t i);
 
-int lra_loader_bucket(const lra_loader *l, const int64_t *rows); /* of a batch */
-void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i);    /* rows of order */
+int64_t lra_loader_row(const lra_loader *l, int64_t entry);       /* of the order; -1: none */
+int lra_loader_bucket(const lra_loader *l, const int64_t *entry); /* of a batch */
+void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i);     /* rows of order */
 
 bool lra_loader_is_stream(const lra_loader *l);
 int64_t lra_stream_batches(const lra_loader *l);

@@ -268,6 +268,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .channels = 1,                                                                             \
         .level_scale = 2.0 / 255,                                                                  \
         .level_shift = -1,                                                                         \
+        .ask_levels = true,                                                                        \
         .defaults = "level=" level " size=32 images=200000 sets=one seeding=reference "            \
                     "distractors=-1 data-seed=0",                                                  \
         .quick = quick_changes,                                                                    \

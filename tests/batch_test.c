@@ -28,7 +28,13 @@ static int make_data(void **state)
 static lra_loader *loader(const lra_dataset *d, int split, const lra_buckets *b, uint64_t seed,
                           bool training, bool augment)
 {
-    lra_loader_spec s = {d, split, b, B, seed, training, augment, false, 0};
+    lra_loader_spec s = {.data = d,
+                         .split = split,
+                         .buckets = b,
+                         .batch = B,
+                         .seed = seed,
+                         .training = training,
+                         .augment = augment};
     return lra_loader_new(&s);
 }
 
