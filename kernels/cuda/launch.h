@@ -21,9 +21,11 @@
 #ifdef LRA_SHIM
 #define LRA_UNROLL
 #define LRA_UNROLL_4
+#define LRA_NO_UNROLL
 #else
-#define LRA_UNROLL   _Pragma("unroll")
-#define LRA_UNROLL_4 _Pragma("unroll 4")
+#define LRA_UNROLL    _Pragma("unroll")
+#define LRA_UNROLL_4  _Pragma("unroll 4")
+#define LRA_NO_UNROLL _Pragma("unroll 1")
 #endif
 
 /* A function of kernels alone. */

@@ -19,6 +19,13 @@ LRA_DEV void tc_copy16(void *shared, const void *global, bool valid)
                  "l"(global), "r"(valid ? 16 : 0)
                  : "memory");
 }
+/* The same of 8 bytes, aligned to 8. */
+LRA_DEV void tc_copy8(void *shared, const void *global, bool valid)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(tc_address(shared)),
+                 "l"(global), "r"(valid ? 8 : 0)
+                 : "memory");
+}
 /* Closes a group of copies; waits until at most PENDING groups are under way. */
 LRA_DEV void tc_commit(void)
 {
@@ -53,6 +60,21 @@ LRA_DEV void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
                  "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/* Two bf16, the first in the low half. */
+LRA_DEV uint32_t tc_pair(float first, float second)
+{
+    uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+    return pair;
+}
+/* 2^x with a relative error below 2^-22: what weights that become bf16 need. */
+LRA_DEV float tc_exp2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 }
 #endif
 

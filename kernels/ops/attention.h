@@ -49,6 +49,11 @@ LRA_FN attention_keys attention_queries_of(const attention_args *a, int64_t j, i
     if (a->causal && j > k.from) k.from = j;
     return k;
 }
+/* The one or the other: what row i meets. */
+LRA_FN attention_keys attention_met(bool by_key, const attention_args *a, int64_t i, int64_t n)
+{
+    return by_key ? attention_queries_of(a, i, n) : attention_keys_of(a, i, n);
+}
 
 /* Shape checks of q, k, v and what has their shape: (B,T,H,K), elem; then length. */
 int attention_check(const lra_tensor *y, int n_like_q, lra_err *e);

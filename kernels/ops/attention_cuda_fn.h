@@ -72,14 +72,15 @@ LRA_DEV int attention_distance(int i, int j)
     return i > j ? i - j : j - i;
 }
 
-/* Keys that any of the rows [t0, end) sees. */
-LRA_DEV attention_keys attention_reach(const attention_job *j, const attention_place *p, int end)
+/* What any of the rows [t0, end) meets: keys, or queries if the rows are keys. */
+LRA_DEV attention_keys attention_reach(const attention_job *j, const attention_place *p, int end,
+                                       bool by_key)
 {
     int last = (end < p->n ? end : p->n) - 1;
     attention_keys k = {0, 0};
     if (last < p->t0) return k;
-    k.from = attention_keys_of(&j->a, p->t0, p->n).from;
-    k.to = attention_keys_of(&j->a, last, p->n).to;
+    k.from = attention_met(by_key, &j->a, p->t0, p->n).from;
+    k.to = attention_met(by_key, &j->a, last, p->n).to;
     return k;
 }
 

@@ -3,8 +3,12 @@
  *     dq_i = sum_j f e_ij (dy_i v_j - dy_i y_i) k_j / sum_j e_ij,
  *     and the maximum, 1/sum and dy_i y_i of a row are left for the other pass;
  *   of keys: queries pass by, p_ij = e_ij / sum is known.
- * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums. */
+ * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the bus q, k, v, dy twice,
+ * y and the gradients once. */
 #include "kernels/ops/attention_cuda_fn.h"
+#if LRA_PASS == 16
+#include "kernels/ops/attention_back_mma_fn.h"
+#endif
 
 /* dot[i] = dy_i y_i of a thread's rows */
 LRA_DEV void at_dot(const attention_job *j, const attention_place *p, real dot[AT_SUMS])
@@ -38,7 +42,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     LRA_SHARED(real, shared);
     real *tile = shared + AT_TILE * AT_PITCH;
     attention_place p = attention_find(&j, AT_TILE);
-    attention_keys keys = attention_reach(&j, &p, p.t0 + AT_TILE);
+    attention_keys keys = attention_reach(&j, &p, p.t0 + AT_TILE, false);
     int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
     real sum[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, shrink[AT_SUMS], dot[AT_SUMS];
     at_softmax r;
@@ -94,11 +98,9 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel
     real *tile = shared + AT_TILE * AT_PITCH;
     attention_place p = attention_find(&j, AT_TILE);
     int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
-    int last = (p.t0 + AT_TILE < p.n ? p.t0 + AT_TILE : p.n) - 1;
-    int i0 = (int)attention_queries_of(&j.a, p.t0, p.n).from;
-    int end = last < p.t0 ? 0 : (int)attention_queries_of(&j.a, last, p.n).to;
+    attention_keys queries = attention_reach(&j, &p, p.t0 + AT_TILE, true);
     real dk[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, dv[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}};
-    for (; i0 < end; i0 += AT_TILE) {
+    for (int i0 = (int)queries.from; i0 < queries.to; i0 += AT_TILE) {
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(&j, &p, j.k, p.t0, j.q, i0, shared, s);
         at_products(&j, &p, j.v, p.t0, j.dy, i0, shared, ds);
@@ -126,6 +128,12 @@ LRA_CUDA_BODY(attention_grad)
     j.v = (const elem *)c->in[3], j.y = (const elem *)c->in[4];
     j.out = (elem *)c->out, j.dk = j.out + n, j.dv = j.out + 2 * n;
     j.rows = (real *)c->scratch;
+#if LRA_PASS == 16
+    if (attention_mma_fits(&j)) {
+        AM_FOR_WIDTH(attention_back_mma_run, j.K, attention_is_distant(&j), &j, s, stream);
+        return;
+    }
+#endif
     if (j.K <= AT_TILE) {
         LRA_LAUNCH(attention_dq_tile_kernel<1>, at_grid(s, 1), LRA_BLOCK, AT_SHARED, stream, j);
         LRA_LAUNCH(attention_dkv_tile_kernel<1>, at_grid(s, 1), LRA_BLOCK, AT_SHARED, stream, j);

@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_rows_kernel(atten
 {
     LRA_SHARED(real, shared);
     attention_place p = attention_find(&j, AT_TILE);
-    attention_keys keys = attention_reach(&j, &p, p.t0 + AT_TILE);
+    attention_keys keys = attention_reach(&j, &p, p.t0 + AT_TILE, false);
     real shrink[AT_SUMS];
     at_softmax r;
     at_begin(&j, &p, &r);
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_diagonal_kernel(p
     for (int o = threadIdx.x; o < e.offsets; o += LRA_BLOCK) sum[o] = 0;
     for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.n; p.t0 += AT_TILE) {
         int j0 = p.t0 + delta;
-        attention_keys keys = attention_reach(j, &p, p.t0 + AT_TILE);
+        attention_keys keys = attention_reach(j, &p, p.t0 + AT_TILE, false);
         if (j0 >= keys.to || j0 + AT_TILE <= keys.from) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j, &p, j->q, p.t0, j->k, j0, shared, s);

@@ -13,6 +13,13 @@ static inline void tc_copy16(void *shared, const void *global, bool valid)
     else
         memset(shared, 0, 16);
 }
+static inline void tc_copy8(void *shared, const void *global, bool valid)
+{
+    if (valid)
+        memcpy(shared, global, 8);
+    else
+        memset(shared, 0, 8);
+}
 static inline void tc_commit(void) {}
 template <int PENDING> static inline void tc_wait(void) {}
 
@@ -74,6 +81,19 @@ static inline void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t
         }
     }
     __syncwarp();
+}
+
+static inline uint32_t tc_pair(float first, float second)
+{
+    uint32_t bits[2];
+    memcpy(&bits[0], &first, sizeof first);
+    memcpy(&bits[1], &second, sizeof second);
+    for (int i = 0; i < 2; i++) bits[i] = (bits[i] + 0x7FFFu + (bits[i] >> 16 & 1u)) >> 16;
+    return bits[0] | bits[1] << 16;
+}
+static inline float tc_exp2(float x)
+{
+    return exp2f(x);
 }
 #endif
 #endif
