@@ -93,9 +93,9 @@ static void numbers_that_cannot_be(void **state)
         double value;
         const char *says;
     } forged[] = {
-        {OWN_DATA, "/val/label", 0, 10, "rows, tokens and labels do not fit together"},
-        {OWN_DATA, "/val/label", 0, -1, "rows, tokens and labels do not fit together"},
-        {OWN_DATA, "/val/start", 1, 0, "rows, tokens and labels do not fit together"},
+        {OWN_DATA, "/val/label", 0, 10, "rows, steps, targets and labels do not fit together"},
+        {OWN_DATA, "/val/label", 0, -1, "rows, steps, targets and labels do not fit together"},
+        {OWN_DATA, "/val/start", 1, 0, "rows, steps, targets and labels do not fit together"},
         {OWN_CHECKPOINT, "epoch", -1, -1, "'epoch' is -1, expected 0 to 2^60"},
         {OWN_CHECKPOINT, "batch", -1, -5, "'batch' is -5, expected 0 to 2^60"},
         {OWN_CHECKPOINT, "log_bytes", -1, -1, "'log_bytes' is -1"},

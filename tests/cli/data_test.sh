@@ -125,7 +125,7 @@ grep fingerprint out | cmp -s - imported || complain "imported images differ fro
 expect 0 '' pathfinder-easy --set images=40 --seeding uniform --out p
 grep fingerprint out | cmp -s - imported && complain "uniform seeding makes the same images"
 expect 0 '' pathfinder-easy --set images=40 --out p --show 2 --png p/row.png
-says '^test row 2, 1024 tokens, label [01]$'
+says '^test row 2, 1024 steps, label [01]$'
 [ "$(wc -l <out)" -eq 33 ] || complain "an image of 32 rows takes $(wc -l <out) lines"
 golden=$LRA_SOURCE/tests/golden/pathfinder-image.txt
 [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp out "$golden"

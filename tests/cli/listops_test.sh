@@ -63,7 +63,8 @@ rm -r o/data
 "$probe" listops o/runs/* -q >again 2>err || complain "without data: $(cat err)"
 cmp -s by_name again || complain "data made again give other numbers"
 
-refused 2 "too few arguments" "$probe" listops
+"$probe" listops >out 2>err && complain "no run is enough"
+has err "usage: lra-probe listops RUN"
 name=$(echo "$runs" | head -1)
 refused 2 "did you mean '$name'" "$probe" listops "${name%?}" --out o
 refused 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" listops x --out none
