@@ -206,6 +206,7 @@ const lra_task lra_task_wikitext103 = {
     .summary = "the next word of Wikipedia articles",
     .source = SOURCE,
     .goal = LRA_GOAL_NEXT,
+    .metric = "perplexity",
     .vocab = VOCAB,
     .defaults = "context=512 tokens=0 training=file",
     .quick = "context=64 tokens=200000",

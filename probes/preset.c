@@ -19,13 +19,14 @@ const char lra_train_defaults[] =
         "1,5,11,21,61,343", 3
 /* Streams: an epoch is a pass over all windows. */
 #define LANGUAGE_QUICK                                                                             \
-    "layers=3 width=64 hidden=128 batch=16 epochs=4 rate=0.004 decay=0.01 warmup=0.05 "            \
+    "layers=3 width=64 hidden=128 causal=1 batch=16 epochs=4 rate=0.004 decay=0.01 warmup=0.05 "   \
     "final-share=0.5 final-rate=0.1",                                                              \
         "1,3,7", 2
 #define LANGUAGE_SMALL                                                                             \
-    "layers=4 width=128 hidden=256 batch=16 epochs=4 rate=0.002 decay=0.01 warmup=0.02", "1,5,31", 3
+    "layers=4 width=128 hidden=256 causal=1 batch=16 epochs=4 rate=0.002 decay=0.01 warmup=0.02",  \
+        "1,5,31", 3
 #define LANGUAGE_PAPER                                                                             \
-    "width=768 hidden=3072 batch=64 epochs=22 rate=0.00025 decay=0.01 warmup=0.033",               \
+    "width=768 hidden=3072 causal=1 batch=64 epochs=22 rate=0.00025 decay=0.01 warmup=0.033",      \
         "5,7,11,21,31,61", 3
 /* 67 epochs of three sets have the steps of 200 of one. */
 #define PATHFINDER_PAPER(epochs) "groups=32 batch=128 epochs=" epochs, "5,7,11,21,31,61", 3
