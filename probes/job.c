@@ -126,6 +126,14 @@ static int check_model_config(const lra_config *c, lra_err *e)
     return 0;
 }
 
+/* A model that cannot learn the task. */
+static int check_head(const lra_job *r, lra_err *e)
+{
+    bool next = r->task->goal == LRA_GOAL_NEXT;
+    lra_network_spec s = {.head = next ? LRA_HEAD_NEXT : LRA_HEAD_CLASS};
+    return lra_network_check(r->model, r->model_config, &s, e);
+}
+
 int lra_job_recompute(const lra_options *o)
 {
     static const char *const name[] = {"nothing", "cheap", "layers"}; /* lra_keep */
@@ -157,6 +165,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == 0 && r->task->validate) rc = r->task->validate(r->task_config, e);
     if (rc == 0) rc = check_train_config(r->train_config, e);
     if (rc == 0) rc = check_model_config(r->model_config, e);
+    if (rc == 0) rc = check_head(r, e);
     if (rc == 0)
         rc = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
                             &r->device, &r->no_gpu, e);

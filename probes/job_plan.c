@@ -38,6 +38,8 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
     lra_text_add(&t, "memory       %s workspace, %s parameters and moments%s\n",
                  lra_size_text(work, c->workspace_bytes),
                  lra_size_text(weights, c->parameter_bytes), again[c->keep]);
-    lra_text_add(&t, "selection    the epoch with the best validation accuracy; test once");
+    const lra_metric *m = lra_task_metric(r->task);
+    lra_text_add(&t, "selection    the epoch with the %s validation %s; test once",
+                 m->lower ? "lowest" : "best", m->text);
     return t.s;
 }

@@ -12,7 +12,7 @@ static void add_baselines(const lra_job *r, lra_result *out)
 {
     const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
                         *test = &r->data->split[LRA_TEST_SPLIT];
-    for (int b = 0; r->task->baseline && b < LRA_MAX_BASELINES; b++) {
+    for (int b = 0; r->task->baseline && r->task->n_classes && b < LRA_MAX_BASELINES; b++) {
         int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
         const char *name = r->task->baseline(b, train, test, predicted);
         if (!name) {
@@ -49,10 +49,35 @@ static char *deviations_of(const lra_job *r)
                             "padding is masked in convolutions and pooling\n");
 }
 
+static void *copy_of(const void *from, size_t n, size_t size)
+{
+    return memcpy(lra_alloc_array(n + 1, size), from, n * size);
+}
+
+/* What was answered on the test split, and what it is measured by. */
+static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
+{
+    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
+    out->metric = lra_task_metric(r->task);
+    out->chance = lra_dataset_chance(r->data, LRA_TEST_SPLIT);
+    out->batch = lra_config_int(r->train_config, "batch");
+    out->n = t->n_rows, out->n_classes = r->task->n_classes;
+    if (out->n_classes) {
+        out->logits = t->output, t->output = NULL;
+        out->label = copy_of(test->label, (size_t)out->n, sizeof *out->label);
+        add_baselines(r, out);
+        return;
+    }
+    out->row = t->row, t->row = NULL;
+    if (!t->output) return;
+    out->n_numbers = r->task->n_targets;
+    out->number = t->output, t->output = NULL;
+    out->target = copy_of(test->target, (size_t)(out->n * out->n_numbers), sizeof *out->target);
+}
+
 static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_report *t,
                         const char *path, lra_err *e)
 {
-    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
     char hash[17];
     lra_free(lra_job_config(r, (int64_t)s->seed, hash));
     lra_result *out = lra_alloc(sizeof *out);
@@ -72,11 +97,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->best_epoch = t->best_epoch, out->seconds = t->seconds;
     out->step_flops = t->step_flops, out->padding = t->padding;
     out->n_epochs = t->n_epochs, out->history = history_table(t);
-    out->n = test->n, out->n_classes = r->task->n_classes;
-    out->logits = t->output, t->output = NULL;
-    out->label = lra_alloc_array((size_t)test->n, sizeof *out->label);
-    memcpy(out->label, test->label, (size_t)test->n * sizeof *out->label);
-    add_baselines(r, out);
+    add_test(r, t, out);
     int rc = lra_result_write(path, out, e);
     lra_result_free(out);
     return rc;

@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/interval.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "probes/job.h"
 #include "probes/probe.h"
+#include "reports/measure.h"
 
 static const lra_option own[] = {
     {.name = "seed",
@@ -77,22 +77,16 @@ static int print_result(const lra_job *r, int64_t seed, lra_err *e)
     char *folder = lra_job_folder(r, seed), *path = lra_format("%s/result.h5", folder);
     lra_result *result = lra_result_read(path, e);
     if (result) {
-        uint8_t *right = lra_result_correct(result);
-        int64_t n_right = 0;
-        for (int64_t i = 0; i < result->n; i++) n_right += right[i];
-        char time[32], how[96] = "not trained";
+        char time[32], how[96] = "not trained", *text = lra_result_text(result);
         if (result->steps)
             snprintf(how, sizeof how, "validation selected epoch %" PRId64 "; %" PRId64 " steps",
                      result->best_epoch + 1, result->steps);
-        lra_estimate w = lra_wilson((double)n_right, (double)result->n, 0.95);
-        printf("test accuracy %.2f %% (%.2f to %.2f, 1 seed, %" PRId64 " of %" PRId64
-               "), chance %.2f %%; %s, %s\nwrote %s\n",
-               100 * w.value, 100 * w.lo, 100 * w.hi, n_right, result->n,
-               100 * lra_result_chance(result), how, lra_time_text(time, result->seconds), path);
+        printf("test %s; %s, %s\nwrote %s\n", text, how, lra_time_text(time, result->seconds),
+               path);
         double accuracy = 0;
         const char *baseline = lra_result_simple_baseline(result, &accuracy);
         if (baseline) printf("baseline %s %.2f %%\n", baseline, 100 * accuracy);
-        lra_free(right);
+        lra_free(text);
     }
     lra_result_free(result);
     lra_free(folder);

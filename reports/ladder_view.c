@@ -9,29 +9,16 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "reports/measure.h"
 #include "reports/published.h"
 
-enum { REPLICATES = 1000, BOOTSTRAP_STREAM = 0x424F };
-
-static void words(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out)
-{
-    lra_rng r = lra_rng_new(key, BOOTSTRAP_STREAM, replicate);
-    for (int64_t i = 0; i < n; i++) out[i] = lra_rng_u32(&r);
-}
+enum { REPLICATES = 1000 };
 
 /* The configuration without the lines that differ inside a ladder; caller frees. */
 static char *identity(const lra_result *r)
 {
-    lra_text t = {0};
-    lra_text_add(&t, "%s %s %s %s\n", r->task, r->preset, r->precision, r->fingerprint);
-    for (const char *line = r->config; *line;) {
-        size_t n = strcspn(line, "\n");
-        bool own = strncmp(line, "model.kernel=", 13) == 0 || strncmp(line, "seed=", 5) == 0;
-        if (!own) lra_text_add(&t, "%.*s\n", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-    return t.s;
+    static const char *const own[] = {"model.kernel=", "seed="};
+    return lra_result_identity(r, 2, own);
 }
 
 /* A result and the ladder it belongs to. */
@@ -130,7 +117,7 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e
     int rc = set_scale(v, scale, e);
     if (rc != 0) return rc;
     d->n_replicates = REPLICATES;
-    d->words = words;
+    d->words = lra_bootstrap_words;
     for (int r = 0; r < d->n_rungs; r++) {
         d->rung[r].kernel = v->run[r][0]->kernel;
         d->rung[r].reach = v->run[r][0]->reach;

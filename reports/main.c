@@ -14,6 +14,7 @@
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
 #include "reports/draw.h"
+#include "reports/measure.h"
 #include "reports/report.h"
 
 static const lra_report_table *const tables[] = {
@@ -200,22 +201,18 @@ static int draw_figures(const lra_options *o, lra_err *e)
 
 /* ---- show, list ------------------------------------------------------------------------------------------------ */
 
-static void show_one(const lra_result *r)
+static void show_one(lra_result *r)
 {
-    uint8_t *right = lra_result_correct(r);
-    int64_t n_right = 0;
-    char time[32];
-    for (int64_t i = 0; i < r->n; i++) n_right += right[i];
+    char time[32], *text = lra_result_text(r);
     printf("%s %s, preset %s, seed %" PRId64 ", %s on %s, revision %s\n", r->task, r->model,
            r->preset, r->seed, r->precision, r->device, r->revision);
-    lra_estimate w = lra_wilson((double)n_right, (double)r->n, 0.95);
-    printf("  test %.2f %% (%.2f to %.2f) of %" PRId64 ", chance %.2f %%; %" PRId64
-           " parameters, %" PRId64 " steps, best epoch %" PRId64 " of %" PRId64 ", %s\n",
-           100 * w.value, 100 * w.lo, 100 * w.hi, r->n, 100 * lra_result_chance(r), r->parameters,
-           r->steps, r->best_epoch + 1, r->n_epochs, lra_time_text(time, r->seconds));
+    printf("  test %s; %" PRId64 " parameters, %" PRId64 " steps, best epoch %" PRId64
+           " of %" PRId64 ", %s\n",
+           text, r->parameters, r->steps, r->best_epoch + 1, r->n_epochs,
+           lra_time_text(time, r->seconds));
     for (const char *line = r->config; *line; line += strcspn(line, "\n") + 1)
         printf("  %.*s\n", (int)strcspn(line, "\n"), line);
-    lra_free(right);
+    lra_free(text);
 }
 
 static int show(const lra_options *o, lra_err *e)

@@ -1,6 +1,7 @@
 /* Result files. */
 #include "reports/result.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/base/file.h"
@@ -9,7 +10,7 @@
 #include "reports/fields.h"
 #include "reports/places.h"
 
-enum { COLUMNS = 7, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
+enum { COLUMNS = 7, SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
 /* Attributes of the root, by name. */
 static const lra_field fields[] = {{LRA_MEMBER(lra_result, task), LRA_FIELD_TEXT, 0},
@@ -45,10 +46,37 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
+static int write_metric(const lra_result *r, lra_h5 *f, lra_err *e)
+{
+    const lra_metric *m = lra_result_metric(r);
+    int rc = lra_h5_set_text(f, "/", "metric", m->name, e);
+    if (rc == 0) rc = lra_h5_set_int(f, "/", "lower_is_better", m->lower, e);
+    if (rc == 0) rc = lra_h5_set_real(f, "/", "chance", lra_result_chance(r), e);
+    return rc == 0 ? lra_h5_set_int(f, "/", "batch", r->batch, e) : rc;
+}
+
+/* (n, 5): asked, right, loss, target, square. */
+static int write_rows(const lra_result *r, lra_h5 *f, lra_err *e)
+{
+    const int64_t dims[] = {r->n, SUMS}, numbers[] = {r->n, r->n_numbers};
+    double *v = lra_alloc_array((size_t)r->n * SUMS + 1, sizeof *v);
+    for (int64_t i = 0; i < r->n; i++) {
+        const lra_sums *s = &r->row[i];
+        const double row[SUMS] = {(double)s->n, (double)s->right, s->loss, s->target, s->square};
+        memcpy(v + i * SUMS, row, sizeof row);
+    }
+    int rc = lra_h5_put(f, "/test/rows", LRA_H5_F64, 2, dims, v, e);
+    lra_free(v);
+    if (rc != 0 || r->n_numbers == 0) return rc;
+    rc = lra_h5_put(f, "/test/number", LRA_H5_F32, 2, numbers, r->number, e);
+    return rc == 0 ? lra_h5_put(f, "/test/target", LRA_H5_F32, 2, numbers, r->target, e) : rc;
+}
+
 static int write_arrays(const lra_result *r, lra_h5 *f, lra_err *e)
 {
     const int64_t history[] = {r->n_epochs, COLUMNS}, logits[] = {r->n, r->n_classes};
     int rc = lra_h5_put(f, "/history", LRA_H5_F64, 2, history, r->history, e);
+    if (r->n_classes == 0) return rc == 0 ? write_rows(r, f, e) : rc;
     if (rc == 0) rc = lra_h5_put(f, "/test/logits", LRA_H5_F32, 2, logits, r->logits, e);
     if (rc == 0) rc = lra_h5_put(f, "/test/label", LRA_H5_I32, 1, &r->n, r->label, e);
     for (int b = 0; b < r->n_baselines && rc == 0; b++) {
@@ -63,7 +91,8 @@ int lra_result_write(const char *path, const lra_result *r, lra_err *e)
 {
     lra_h5 *f = lra_h5_create(path, "result", e);
     if (!f) return LRA_FAILED;
-    if (write_fields(r, f, e) == 0 && write_arrays(r, f, e) == 0) return lra_h5_commit(f, e);
+    if (write_fields(r, f, e) == 0 && write_metric(r, f, e) == 0 && write_arrays(r, f, e) == 0)
+        return lra_h5_commit(f, e);
     lra_h5_close(f);
     return LRA_FAILED;
 }
@@ -88,9 +117,70 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
+/* Files from before there was more than accuracy have none of this. */
+static int read_metric(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    r->chance = NAN;
+    r->metric = lra_metric_at(0);
+    if (!lra_h5_has_attr(f, "/", "metric")) return 0;
+    char *name = lra_h5_attr_text(f, "/", "metric", e);
+    r->metric = name ? lra_metric_find(name, e) : NULL;
+    lra_free(name);
+    int rc = r->metric ? lra_h5_get_real(f, "/", "chance", &r->chance, e) : LRA_FAILED;
+    if (rc == 0) rc = lra_h5_get_int(f, "/", "batch", &r->batch, e);
+    if (rc == 0 && (r->batch < 0 || r->batch > MAX_ROWS))
+        rc = lra_fail(e, "'batch' is %lld, expected 0 to %d", (long long)r->batch, MAX_ROWS);
+    return rc;
+}
+
+static int set_row(lra_sums *s, const double *v, int64_t i, lra_err *e)
+{
+    if (!(v[0] >= 0 && v[0] < 9e15 && v[1] >= 0 && v[1] <= v[0]))
+        return lra_fail(e, "'/test/rows': row %lld has %g right answers of %g", (long long)i, v[1],
+                        v[0]);
+    *s = (lra_sums){(int64_t)v[0], (int64_t)v[1], v[2], v[3], v[4]};
+    return 0;
+}
+
+static int read_rows(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    lra_h5_info info;
+    if (lra_h5_find(f, "/test/rows", &info, e) != 0) return LRA_FAILED;
+    if (info.rank != 2 || info.type != LRA_H5_F64 || info.dims[0] < 1 || info.dims[0] > MAX_ROWS ||
+        info.dims[1] != SUMS)
+        return lra_fail(e, "'/test/rows' is not a table of %d columns of float64", SUMS);
+    r->n = info.dims[0];
+    double *v = lra_try_array(info.n, sizeof *v, "/test/rows", e);
+    if (v) r->row = lra_try_array(r->n, sizeof *r->row, "/test/rows", e);
+    int rc = v && r->row ? lra_h5_get(f, "/test/rows", LRA_H5_F64, 2, info.dims, v, e) : LRA_FAILED;
+    for (int64_t i = 0; i < r->n && rc == 0; i++) rc = set_row(&r->row[i], v + i * SUMS, i, e);
+    lra_free(v);
+    return rc;
+}
+
+static int read_numbers(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    lra_h5_info info;
+    float **to[] = {&r->number, &r->target};
+    static const char *const path[] = {"/test/number", "/test/target"};
+    if (!lra_h5_has(f, path[0])) return 0;
+    if (lra_h5_find(f, path[0], &info, e) != 0) return LRA_FAILED;
+    if (info.rank != 2 || info.dims[0] != r->n || info.dims[1] < 1 || info.dims[1] > MAX_CLASSES)
+        return lra_fail(e, "'%s' has no row for each of '/test/rows'", path[0]);
+    r->n_numbers = info.dims[1];
+    int rc = 0;
+    for (int k = 0; k < 2 && rc == 0; k++) {
+        *to[k] = lra_try_array(info.n, sizeof **to[k], path[k], e);
+        rc = *to[k] ? lra_h5_get(f, path[k], LRA_H5_F32, 2, info.dims, *to[k], e) : LRA_FAILED;
+    }
+    return rc;
+}
+
 static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
 {
     lra_h5_info logits;
+    if (strcmp(r->metric->name, "accuracy") != 0)
+        return read_rows(r, f, e) == 0 ? read_numbers(r, f, e) : LRA_FAILED;
     if (lra_h5_find(f, "/test/logits", &logits, e) != 0) return LRA_FAILED;
     if (logits.rank != 2 || logits.dims[0] < 1 || logits.dims[0] > MAX_ROWS || logits.dims[1] < 1 ||
         logits.dims[1] > MAX_CLASSES)
@@ -153,6 +243,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (!f) return NULL;
     lra_result *r = lra_alloc(sizeof *r);
     int rc = read_fields(r, f, e);
+    if (rc == 0) rc = read_metric(r, f, e);
     if (rc == 0) rc = read_history(r, f, e);
     if (rc == 0) rc = read_test(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
@@ -173,60 +264,14 @@ void lra_result_free(lra_result *r)
     lra_free(r->history);
     lra_free(r->logits);
     lra_free(r->label);
+    lra_free(r->row);
+    lra_free(r->number);
+    lra_free(r->target);
     for (int b = 0; b < r->n_baselines; b++) {
         lra_free(r->baseline_name[b]);
         lra_free(r->baseline[b]);
     }
     lra_free(r);
-}
-
-/* ---- what follows from it ------------------------------------------------------------------------------ */
-
-uint8_t *lra_result_correct(const lra_result *r)
-{
-    uint8_t *right = lra_alloc((size_t)r->n + 1);
-    for (int64_t i = 0; i < r->n; i++) {
-        const float *row = r->logits + i * r->n_classes;
-        int64_t best = 0;
-        for (int64_t c = 1; c < r->n_classes; c++)
-            if (row[c] > row[best]) best = c;
-        right[i] = best == r->label[i];
-    }
-    return right;
-}
-
-double lra_result_chance(const lra_result *r)
-{
-    int64_t *count = lra_alloc_array((size_t)r->n_classes, sizeof *count), most = 0;
-    for (int64_t i = 0; i < r->n; i++)
-        if (++count[r->label[i]] > most) most = count[r->label[i]];
-    lra_free(count);
-    return r->n ? (double)most / (double)r->n : 0;
-}
-
-double lra_result_baseline_accuracy(const lra_result *r, const char *name)
-{
-    for (int b = 0; b < r->n_baselines; b++) {
-        if (strcmp(r->baseline_name[b], name) != 0) continue;
-        int64_t right = 0;
-        for (int64_t i = 0; i < r->n; i++) right += r->baseline[b][i] == r->label[i];
-        return (double)right / (double)r->n;
-    }
-    return -1;
-}
-
-const char *lra_result_simple_baseline(const lra_result *r, double *accuracy)
-{
-    const char *best = NULL;
-    for (int b = 0; b < r->n_baselines; b++) {
-        const char *name = r->baseline_name[b];
-        if (strcmp(name, "constant") == 0 || strncmp(name, "shallow-", 8) == 0) continue;
-        double a = lra_result_baseline_accuracy(r, name);
-        if (best && a <= *accuracy) continue;
-        best = name;
-        *accuracy = a;
-    }
-    return best;
 }
 
 /* ---- many ---------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "kernels/base/config.h"
 #include "kernels/base/err.h"
+#include "kernels/base/metric.h"
 
 enum { LRA_MAX_BASELINES = 32 };
 
@@ -21,13 +22,20 @@ typedef struct {
     int64_t grid;                /* pixels in a row of the image that an example is; 0: none */
     int64_t parameters, steps, skipped, best_epoch;
     double seconds, step_flops, padding;
-    /* History: (n_epochs, 7): step, train loss, train accuracy, val loss, val accuracy, rate, seconds. */
+    const lra_metric *metric; /* what selected and is reported.  NULL: accuracy */
+    double chance; /* of the metric on the test split; accuracies: see lra_result_chance() */
+    int64_t batch; /* rows of a training batch; 0: not known */
+    /* History: (n_epochs, 7): step, train loss, train metric, val loss, val metric, rate, seconds. */
     int64_t n_epochs;
     double *history;
-    /* Test split: predictions of the selected epoch. */
-    int64_t n, n_classes;
-    float *logits;  /* (n, n_classes) */
-    int32_t *label; /* (n) */
+    /* Test split: n rows, by the selected epoch, in the order of the split. */
+    int64_t n, n_classes; /* n_classes 0: no classes, and no logits and labels */
+    float *logits;        /* (n, n_classes) */
+    int32_t *label;       /* (n) */
+    lra_sums *row;     /* (n) what each row adds to the metric; NULL: it follows from the logits */
+    int64_t n_numbers; /* of a row's answer; 0: the two below are NULL */
+    float *number;     /* (n, n_numbers) answers, and what they should be; NAN: not asked */
+    float *target;
     /* Predictions of baselines for the same rows. */
     int n_baselines;
     char *baseline_name[LRA_MAX_BASELINES];
@@ -40,8 +48,11 @@ void lra_result_free(lra_result *r); /* Nullable: r */
 
 /* 1 where the largest logit is the label; (n), caller frees with lra_free(). */
 uint8_t *lra_result_correct(const lra_result *r);
-/* Share of the most frequent label. */
+/* The metric without a look at the inputs; of classes the share of the most frequent label. */
 double lra_result_chance(const lra_result *r);
+const lra_metric *lra_result_metric(const lra_result *r);
+/* What each row adds to the metric, of classes without the loss; (n), caller frees with lra_free(). */
+lra_sums *lra_result_rows(const lra_result *r);
 double lra_result_baseline_accuracy(const lra_result *r, const char *name); /* -1: not there */
 /* The best baseline that needs no order of the input ("majority-by-operator", "marker-distance"); NULL: none. */
 const char *lra_result_simple_baseline(const lra_result *r, double *accuracy);

@@ -96,12 +96,18 @@ void lra_table_value(lra_table *t, double x, const char *fmt, ...)
     va_end(args);
 }
 
-void lra_table_interval(lra_table *t, double lo, double hi, int decimals)
+void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals)
 {
     bool none = isnan(lo) || isnan(hi);
     put(t, LRA_CELL_INTERVAL, lo, hi,
         none ? lra_copy_text("-")
-             : lra_format(lo < 0 ? "%.*f to %.*f" : "%.*f-%.*f", decimals, lo, decimals, hi));
+             : lra_format(lo < 0 ? "%.*f to %.*f" : "%.*f-%.*f", decimals, scale * lo, decimals,
+                          scale * hi));
+}
+
+void lra_table_interval(lra_table *t, double lo, double hi, int decimals)
+{
+    lra_table_scaled_interval(t, lo, hi, 1, decimals);
 }
 
 void lra_table_note(lra_table *t, const char *fmt, ...)

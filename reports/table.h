@@ -49,6 +49,8 @@ void lra_table_number(lra_table *t, double x, int decimals);
 void lra_table_value(lra_table *t, double x, const char *fmt, ...) LRA_PRINTF(3, 4);
 /* "lo-hi" ("lo to hi" below zero); NAN is "-". */
 void lra_table_interval(lra_table *t, double lo, double hi, int decimals);
+/* The same; people see it times `scale`. */
+void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals);
 
 /* A line below the table.  "key\ttext": what the key, a word of the table, means; texts are aligned. */
 void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);

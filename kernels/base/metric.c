@@ -39,13 +39,13 @@ static double perplexity(const lra_sums *s)
 }
 
 static const lra_metric registry[] = {
-    {"accuracy", "accuracy", 100, " %", 2, false, accuracy},
-    {"rmse", "RMSE", 1, "", 4, true, rmse},
-    {"r2", "R2", 1, "", 4, false, r2},
-    {"bits-per-token", "bits per token", 1, "", 4, true, bits},
-    {"bits-per-byte", "bits per byte", 1, "", 4, true, bits},
-    {"bits-per-character", "bits per character", 1, "", 4, true, bits},
-    {"perplexity", "perplexity", 1, "", 2, true, perplexity},
+    {"accuracy", "accuracy", 100, " %", 2, false, NULL, accuracy},
+    {"rmse", "RMSE", 1, "", 4, true, "r2", rmse},
+    {"r2", "R2", 1, "", 4, false, "rmse", r2},
+    {"bits-per-token", "bits per token", 1, "", 4, true, "perplexity", bits},
+    {"bits-per-byte", "bits per byte", 1, "", 4, true, "perplexity", bits},
+    {"bits-per-character", "bits per character", 1, "", 4, true, "perplexity", bits},
+    {"perplexity", "perplexity", 1, "", 2, true, "bits-per-token", perplexity},
 };
 enum { N_METRICS = sizeof registry / sizeof *registry };
 

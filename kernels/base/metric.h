@@ -28,6 +28,7 @@ typedef struct {
     const char *unit; /* behind them: " %" or "" */
     int decimals;     /* of them */
     bool lower;       /* is better */
+    const char *also; /* another metric of the same sums, shown beside it.  Nullable */
     double (*value)(const lra_sums *s);
 } lra_metric;
 
@@ -37,7 +38,7 @@ const lra_metric *lra_metric_find(const char *name, lra_err *e);
 void lra_sums_add(lra_sums *to, const lra_sums *more);
 /* a is better than b; anything is better than what is not a number. */
 bool lra_metric_better(const lra_metric *m, double a, double b);
-/* "63.20 %", "4.213".  Returns buf. */
+/* "63.20 %", "4.2130".  Returns buf. */
 char *lra_metric_value_text(const lra_metric *m, double value, char buf[32]);
 
 #endif

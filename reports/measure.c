@@ -1,0 +1,188 @@
+/* Values and intervals of results. */
+#include "reports/measure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/bootstrap.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+
+enum { REPLICATES = 1000, BOOTSTRAP_STREAM = 0x424F, COLUMNS = 5 };
+
+void lra_bootstrap_words(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out)
+{
+    lra_rng r = lra_rng_new(key, BOOTSTRAP_STREAM, replicate);
+    for (int64_t i = 0; i < n; i++) out[i] = lra_rng_u32(&r);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------ */
+
+static lra_sums total_of(const lra_result *r)
+{
+    lra_sums total = {0}, *row = lra_result_rows(r);
+    for (int64_t i = 0; i < r->n; i++) lra_sums_add(&total, &row[i]);
+    lra_free(row);
+    return total;
+}
+
+double lra_result_value(const lra_result *r, const lra_metric *m)
+{
+    lra_sums total = total_of(r);
+    return m->value(&total);
+}
+
+double lra_result_batch_r2(const lra_result *r)
+{
+    double sum = 0;
+    int64_t n_batches = 0;
+    const char *metric = lra_result_metric(r)->name;
+    bool numbers = strcmp(metric, "rmse") == 0 || strcmp(metric, "r2") == 0;
+    if (!numbers || r->batch < 1) return NAN;
+    for (int64_t from = 0; from < r->n; from += r->batch) {
+        lra_sums s = {0};
+        for (int64_t i = from; i < r->n && i < from + r->batch; i++) lra_sums_add(&s, &r->row[i]);
+        if (s.n == 0) continue;
+        double n = (double)s.n, mean = s.target / n;
+        sum += 1 - s.loss / n / fmax(s.square / n - mean * mean, 1e-5);
+        n_batches++;
+    }
+    return n_batches ? sum / (double)n_batches : NAN;
+}
+
+/* ---- intervals --------------------------------------------------------------------------------------- */
+
+/* The metric of sums that come as (asked, right, loss, target, square). */
+static double value_of_sums(const void *metric, const double *sum)
+{
+    const lra_sums s = {llround(sum[0]), llround(sum[1]), sum[2], sum[3], sum[4]};
+    return ((const lra_metric *)metric)->value(&s);
+}
+
+/* Rows as numbers; caller frees. */
+static double *rows_of(const lra_result *r)
+{
+    lra_sums *row = lra_result_rows(r);
+    double *v = lra_alloc_array((size_t)r->n * COLUMNS + 1, sizeof *v);
+    for (int64_t i = 0; i < r->n; i++) {
+        const lra_sums *s = &row[i];
+        const double one[COLUMNS] = {(double)s->n, (double)s->right, s->loss, s->target, s->square};
+        memcpy(v + i * COLUMNS, one, sizeof one);
+    }
+    lra_free(row);
+    return v;
+}
+
+lra_estimate lra_results_value(lra_result *const *list, int n)
+{
+    const lra_metric *m = lra_result_metric(list[0]);
+    if (n == 1 && list[0]->n_classes) {
+        lra_sums total = total_of(list[0]);
+        return lra_wilson((double)total.right, (double)total.n, 0.95);
+    }
+    double **row = lra_alloc_array((size_t)n, sizeof *row);
+    for (int s = 0; s < n; s++) row[s] = rows_of(list[s]);
+    const lra_rows_data d = {.n_seeds = n,
+                             .n_columns = COLUMNS,
+                             .n = list[0]->n,
+                             .row = (const double *const *)row,
+                             .value = value_of_sums,
+                             .context = m,
+                             .n_replicates = REPLICATES,
+                             .words = lra_bootstrap_words};
+    lra_estimate value = lra_rows_bootstrap(&d);
+    for (int s = 0; s < n; s++) lra_free(row[s]);
+    lra_free(row);
+    return value;
+}
+
+char *lra_result_text(lra_result *r)
+{
+    const lra_metric *m = lra_result_metric(r);
+    lra_estimate v = lra_results_value(&r, 1);
+    char value[32], chance[32], also[32];
+    lra_text t = {0};
+    lra_text_add(&t, "%s %s (%.*f to %.*f, 1 seed, ", m->text,
+                 lra_metric_value_text(m, v.value, value), m->decimals, m->scale * v.lo,
+                 m->decimals, m->scale * v.hi);
+    if (r->n_classes)
+        lra_text_add(&t, "%" PRId64 " of %" PRId64 ")", total_of(r).right, r->n);
+    else
+        lra_text_add(&t, "%" PRId64 " rows)", r->n);
+    lra_text_add(&t, ", chance %s", lra_metric_value_text(m, lra_result_chance(r), chance));
+    lra_err e;
+    const lra_metric *other = m->also ? lra_metric_find(m->also, &e) : NULL;
+    if (other)
+        lra_text_add(&t, "; %s %s", other->text,
+                     lra_metric_value_text(other, lra_result_value(r, other), also));
+    double batches = lra_result_batch_r2(r);
+    if (!isnan(batches)) lra_text_add(&t, ", R2 of single batches %.4f", batches);
+    return t.s;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------ */
+
+char *lra_result_identity(const lra_result *r, int n_words, const char *const *word)
+{
+    lra_text t = {0};
+    lra_text_add(&t, "%s %s %s %s\n", r->task, r->preset, r->precision, r->fingerprint);
+    for (const char *line = r->config; *line;) {
+        size_t n = strcspn(line, "\n");
+        bool own = false;
+        for (int i = 0; i < n_words; i++) own = own || strncmp(line, word[i], strlen(word[i])) == 0;
+        if (!own) lra_text_add(&t, "%.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    return t.s;
+}
+
+typedef struct {
+    char *identity;
+    lra_result *result;
+} member;
+
+static int order_of(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_identity(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    const lra_result *p = x->result, *q = y->result;
+    int order = strcmp(p->task, q->task);
+    if (!order) order = strcmp(p->preset, q->preset);
+    if (!order) order = strcmp(p->model, q->model);
+    if (!order) order = order_of(p->kernel, q->kernel);
+    if (!order) order = strcmp(x->identity, y->identity);
+    return order ? order : order_of(p->seed, q->seed);
+}
+
+int lra_results_group(lra_result *const *list, int n, lra_result_group **groups)
+{
+    static const char *const own[] = {"seed="};
+    member *m = lra_alloc_array((size_t)n + 1, sizeof *m);
+    for (int i = 0; i < n; i++) m[i] = (member){lra_result_identity(list[i], 1, own), list[i]};
+    qsort(m, (size_t)n, sizeof *m, by_identity);
+    int n_groups = 0;
+    *groups = lra_alloc_array((size_t)n + 1, sizeof **groups);
+    for (int i = 0; i < n; i++) {
+        lra_result_group *g = &(*groups)[n_groups ? n_groups - 1 : 0];
+        if (i == 0 || strcmp(m[i].identity, m[i - 1].identity) != 0) {
+            g = &(*groups)[n_groups++];
+            g->run = lra_alloc_array((size_t)n, sizeof *g->run);
+        }
+        g->run[g->n++] = m[i].result;
+    }
+    for (int i = 0; i < n; i++) lra_free(m[i].identity);
+    lra_free(m);
+    return n_groups;
+}
+
+void lra_result_groups_free(lra_result_group *groups, int n)
+{
+    for (int i = 0; i < n; i++) lra_free(groups[i].run);
+    lra_free(groups);
+}

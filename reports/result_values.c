@@ -1,0 +1,68 @@
+/* What follows from a result file: what is right, chance, baselines. */
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/result.h"
+
+uint8_t *lra_result_correct(const lra_result *r)
+{
+    uint8_t *right = lra_alloc((size_t)r->n + 1);
+    for (int64_t i = 0; i < r->n; i++) {
+        const float *row = r->logits + i * r->n_classes;
+        int64_t best = 0;
+        for (int64_t c = 1; c < r->n_classes; c++)
+            if (row[c] > row[best]) best = c;
+        right[i] = best == r->label[i];
+    }
+    return right;
+}
+
+const lra_metric *lra_result_metric(const lra_result *r)
+{
+    return r->metric ? r->metric : lra_metric_at(0);
+}
+
+lra_sums *lra_result_rows(const lra_result *r)
+{
+    lra_sums *row = lra_alloc_array((size_t)r->n + 1, sizeof *row);
+    if (r->row) return memcpy(row, r->row, (size_t)r->n * sizeof *row);
+    uint8_t *right = lra_result_correct(r);
+    for (int64_t i = 0; i < r->n; i++) row[i] = (lra_sums){.n = 1, .right = right[i]};
+    lra_free(right);
+    return row;
+}
+
+double lra_result_chance(const lra_result *r)
+{
+    if (r->n_classes == 0) return r->chance;
+    int64_t *count = lra_alloc_array((size_t)r->n_classes, sizeof *count), most = 0;
+    for (int64_t i = 0; i < r->n; i++)
+        if (++count[r->label[i]] > most) most = count[r->label[i]];
+    lra_free(count);
+    return r->n ? (double)most / (double)r->n : 0;
+}
+
+double lra_result_baseline_accuracy(const lra_result *r, const char *name)
+{
+    for (int b = 0; b < r->n_baselines; b++) {
+        if (strcmp(r->baseline_name[b], name) != 0) continue;
+        int64_t right = 0;
+        for (int64_t i = 0; i < r->n; i++) right += r->baseline[b][i] == r->label[i];
+        return (double)right / (double)r->n;
+    }
+    return -1;
+}
+
+const char *lra_result_simple_baseline(const lra_result *r, double *accuracy)
+{
+    const char *best = NULL;
+    for (int b = 0; b < r->n_baselines; b++) {
+        const char *name = r->baseline_name[b];
+        if (strcmp(name, "constant") == 0 || strncmp(name, "shallow-", 8) == 0) continue;
+        double a = lra_result_baseline_accuracy(r, name);
+        if (best && a <= *accuracy) continue;
+        best = name;
+        *accuracy = a;
+    }
+    return best;
+}

@@ -1,0 +1,154 @@
+/* The table of all results of a folder, whatever their task: metric, value with interval, what chance gives, time.
+ * A row for each task, model and configuration, over its seeds. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "reports/measure.h"
+#include "reports/report.h"
+#include "reports/table.h"
+
+enum { COLUMNS = 21 };
+static const char *const head[COLUMNS] = {"task",  "model", "kernel", "preset", "prec.", "metric",
+                                          "value", "95 %",  "chance", "also",   "seeds", "rows",
+                                          "time",  "",      "",       "",       "",      "",
+                                          "",      "",      ""};
+/* Values as they are: an accuracy is a share. */
+static const char *const key[COLUMNS] = {"task",
+                                         "model",
+                                         "kernel",
+                                         "preset",
+                                         "precision",
+                                         "metric",
+                                         "value",
+                                         "value_lo,value_hi",
+                                         "chance",
+                                         "",
+                                         "seeds",
+                                         "rows",
+                                         "seconds_per_seed",
+                                         "lower_is_better",
+                                         "other_metric",
+                                         "other_value",
+                                         "r2_of_single_batches",
+                                         "reach",
+                                         "run",
+                                         "data",
+                                         "flags"};
+
+/* Mean over the seeds. */
+static double mean_of(const lra_result_group *g, double (*value)(const lra_result *r))
+{
+    double sum = 0;
+    for (int s = 0; s < g->n; s++) sum += value(g->run[s]) / g->n;
+    return sum;
+}
+
+static double seconds_of(const lra_result *r)
+{
+    return r->seconds;
+}
+
+static double other_value(const lra_result *r)
+{
+    lra_err e;
+    return lra_result_value(r, lra_metric_find(lra_result_metric(r)->also, &e));
+}
+
+/* few-seeds: the interval does not cover the variation of training; at-chance: it holds what chance gives, or is
+ * worse. */
+static const char *flags_of(const lra_metric *m, int n_seeds, const lra_estimate *v, double chance)
+{
+    bool at = !lra_metric_better(m, m->lower ? v->hi : v->lo, chance);
+    return n_seeds < 3 ? at ? "few-seeds at-chance" : "few-seeds" : at ? "at-chance" : "";
+}
+
+/* For people, one column; for programs, three. */
+static void add_other(lra_table *t, const lra_metric *other, double value, double batch_r2)
+{
+    char text[32];
+    if (!other)
+        lra_table_cell(t, "-");
+    else if (isnan(batch_r2))
+        lra_table_cell(t, "%s %s", other->text, lra_metric_value_text(other, value, text));
+    else
+        lra_table_cell(t, "%s %s, R2 of batches %.4f", other->text,
+                       lra_metric_value_text(other, value, text), batch_r2);
+}
+
+static void add_group(lra_table *t, const lra_result_group *g)
+{
+    lra_err e;
+    char text[32];
+    const lra_result *r = g->run[0];
+    const lra_metric *m = lra_result_metric(r),
+                     *other = m->also ? lra_metric_find(m->also, &e) : NULL;
+    lra_estimate v = lra_results_value(g->run, g->n);
+    double chance = lra_result_chance(r), seconds = mean_of(g, seconds_of);
+    double beside = other ? mean_of(g, other_value) : NAN;
+    double batch_r2 = mean_of(g, lra_result_batch_r2);
+    lra_table_row(t);
+    lra_table_cell(t, "%s", r->task);
+    lra_table_cell(t, "%s", r->model);
+    lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
+    lra_table_cell(t, "%s", r->preset);
+    lra_table_cell(t, "%s", r->precision);
+    lra_table_cell(t, "%s", m->name);
+    lra_table_value(t, v.value, "%s", lra_metric_value_text(m, v.value, text));
+    lra_table_scaled_interval(t, v.lo, v.hi, m->scale, m->decimals);
+    lra_table_value(t, chance, "%s", lra_metric_value_text(m, chance, text));
+    add_other(t, other, beside, batch_r2);
+    lra_table_number(t, g->n, 0);
+    lra_table_number(t, (double)r->n, 0);
+    lra_table_value(t, seconds, "%s", lra_time_text(text, seconds));
+    lra_table_number(t, m->lower, 0);
+    lra_table_cell(t, "%s", other ? other->name : "");
+    lra_table_number(t, beside, 6);
+    lra_table_number(t, batch_r2, 6);
+    lra_table_number(t, r->reach >= 0 ? (double)r->reach : NAN, 0);
+    lra_table_cell(t, "%s", r->run);
+    lra_table_cell(t, "%s", r->fingerprint);
+    lra_table_cell(t, "%s", flags_of(m, g->n, &v, chance));
+}
+
+static void add_notes(lra_table *t, const lra_result_group *groups, int n)
+{
+    bool few = false;
+    for (int i = 0; i < n; i++) few = few || groups[i].n < 3;
+    lra_table_note(t,
+                   "chance\tthe most frequent class; the mean of the training targets; all tokens "
+                   "alike");
+    lra_table_note(t, "95 %%\tone accuracy Wilson, else the bootstrap of rows, from three seeds on "
+                      "crossed with seeds");
+    if (few)
+        lra_table_note(t, "seeds\tfewer than 3 (flag few-seeds): the interval does not cover the "
+                          "variation of training");
+    lra_table_note(t, "time\tof training, one seed");
+}
+
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
+{
+    lra_result_group *groups;
+    int n = lra_results_group(in->list, in->n, &groups), rc = 1;
+    if (n == 0)
+        rc = lra_fail(e, "no results; 'lra-probe train' makes them");
+    else if (n > LRA_TABLE_ROWS)
+        rc = lra_fail(e, "%d configurations, the table holds %d; name fewer results", n,
+                      LRA_TABLE_ROWS);
+    if (rc == 1) {
+        lra_table *t = lra_table_new("All results: one row for each task, model and configuration",
+                                     COLUMNS, head);
+        lra_table_keys(t, key);
+        for (int i = 0; i < n; i++) add_group(t, &groups[i]);
+        add_notes(t, groups, n);
+        *list = lra_alloc(sizeof **list);
+        (*list)[0] = t;
+    }
+    lra_result_groups_free(groups, n);
+    return rc;
+}
+
+const lra_report_table lra_table_tasks = {
+    "tasks", "all results: task, metric, value, interval, chance, time", make, LRA_FROM_RESULTS};
