@@ -40,13 +40,17 @@ static double *history_table(const lra_train_report *t)
 static char *deviations_of(const lra_job *r)
 {
     if (strcmp(r->preset, "paper") != 0) return lra_copy_text("");
-    return lra_format("%s%snorm before the convolution and a final norm: not stated in the paper\n"
-                      "schedule numbers, gradient clipping and warm-up: not stated in the paper\n",
-                      r->data_dir ? "" : "data are generated, not the released files\n",
-                      r->task->image
-                          ? "levels of pixels as numbers from -1 to 1: not stated in the paper\n"
-                          : "batches are grouped by length\n"
-                            "padding is masked in convolutions and pooling\n");
+    bool carved = strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0;
+    return lra_format(
+        "%s%s%snorm before the convolution and a final norm: not stated in the paper\n"
+        "schedule numbers, gradient clipping and warm-up: not stated in the paper\n",
+        r->data_dir ? "" : "data are generated, not the released files\n",
+        carved ? "weights are chosen on rows of the training set, published: on the "
+                 "test set\n"
+               : "",
+        r->task->image ? "levels of pixels as numbers from -1 to 1: not stated in the paper\n"
+                       : "batches are grouped by length\n"
+                         "padding is masked in convolutions and pooling\n");
 }
 
 static void *copy_of(const void *from, size_t n, size_t size)

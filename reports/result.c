@@ -274,6 +274,13 @@ void lra_result_free(lra_result *r)
     lra_free(r);
 }
 
+bool lra_result_selected_on_test(const lra_result *r)
+{
+    static const char line[] = "task.val=test\n";
+    const char *at = strstr(r->config, line);
+    return at && (at == r->config || at[-1] == '\n');
+}
+
 /* ---- many ---------------------------------------------------------------------------------------------- */
 
 int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e)

@@ -56,6 +56,8 @@ lra_sums *lra_result_rows(const lra_result *r);
 double lra_result_baseline_accuracy(const lra_result *r, const char *name); /* -1: not there */
 /* The best baseline that needs no order of the input ("majority-by-operator", "marker-distance"); NULL: none. */
 const char *lra_result_simple_baseline(const lra_result *r, double *accuracy);
+/* Were the validation rows, which choose the weights, those of the test split (task.val=test)? */
+bool lra_result_selected_on_test(const lra_result *r);
 
 /* Every result.h5 of n places (places.h); files that cannot be read fail.  Returns their number, or -1; the
  * caller frees the list with lra_results_free(). */

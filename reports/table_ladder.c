@@ -41,24 +41,31 @@ static bool at_chance(const lra_ladder_view *v)
 }
 
 /* few-seeds: the intervals do not cover the variation of training; at-chance: the reference is not above chance,
- * so that there are no gains. */
-static const char *flags_of(const lra_ladder_view *v)
+ * so that there are no gains; selected-on-test: the validation rows were the test's. */
+static const char *flags_of(const lra_ladder_view *v, char text[64])
 {
-    bool few = v->data.n_seeds < 3;
-    return at_chance(v) ? few ? "few-seeds at-chance" : "at-chance" : few ? "few-seeds" : "";
+    const bool set[] = {v->data.n_seeds < 3, at_chance(v), lra_result_selected_on_test(v->first)};
+    static const char *const names[] = {"few-seeds", "at-chance", "selected-on-test"};
+    text[0] = 0;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(text);
+        if (set[i]) snprintf(text + n, 64 - n, "%s%s", n ? " " : "", names[i]);
+    }
+    return text;
 }
 
 static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel)
 {
     lra_table_cell(t, "%s", kind);
     lra_table_number(t, kernel ? (double)kernel : NAN, 0);
+    char flags[64];
     lra_table_cell(t, "%s", v->first->task);
     lra_table_cell(t, "%s", v->first->model);
     lra_table_number(t, (double)v->data.n, 0);
     lra_table_number(t, (double)v->data.T, 0);
     lra_table_cell(t, "%s", v->reference);
     lra_table_cell(t, "%s", v->chance);
-    lra_table_cell(t, "%s", kernel ? flags_of(v) : "");
+    lra_table_cell(t, "%s", kernel ? flags_of(v, flags) : "");
 }
 
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
@@ -162,7 +169,8 @@ static void add_facts(lra_table *t, const lra_ladder_view *v)
     add_estimate(t, "radius_2", &l->radius[1], 1);
     add_estimate(t, "radius_5", &l->radius[2], 1);
     add_estimate(t, "widest_minus_narrowest_percent", &l->widest_minus_narrowest, 100);
-    lra_table_fact_text(t, "flags", flags_of(v));
+    char flags[64];
+    lra_table_fact_text(t, "flags", flags_of(v, flags));
 }
 
 /* A ladder that says something: reach helps, and every rung beats what needs no order. */
@@ -226,6 +234,9 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
     if (v->data.n_seeds < 3)
         lra_table_note(t, "few-seeds\tthe intervals do not cover the variation of training: use 3 "
                           "seeds or more");
+    if (lra_result_selected_on_test(v->first))
+        lra_table_note(t, "selected-on-test\tweights were chosen by accuracy on the test split, as "
+                          "published results of this task were");
     if (v->data.n_seeds > 1) lra_table_note(t, "+- t\thalf width of the t interval over seeds");
     if (v->n_left_out)
         lra_table_note(t, "left out\t%d results of seeds that not every kernel has", v->n_left_out);

@@ -122,6 +122,33 @@ static void the_published_table(void **state)
     for (int i = 0; i < TASKS * RUNGS; i++) lra_result_free(list[i]);
 }
 
+/* Weights that were chosen on the test split are flagged, and it is said. */
+static void selection_on_test_is_marked(void **state)
+{
+    (void)state;
+    lra_result *list[2];
+    for (int marked = 0; marked < 2; marked++) {
+        for (int i = 0; i < 2; i++) {
+            list[i] = as_published(1, kernels[i]);
+            lra_free(list[i]->config);
+            list[i]->config = lra_format("model.kernel=%d\nseed=0\ntask=%s\n%s", kernels[i],
+                                         known[1].task,
+                                         marked ? "task.val=test\n" : "xtask.val=test\n");
+        }
+        lra_report_input in = {.list = list, .n = 2};
+        json_t *all = print_json(&in);
+        const json_t *t = json_array_get(json_object_get(all, "tables"), 0);
+        assert_string_equal(
+            json_string_value(json_object_get(json_object_get(t, "facts"), "flags")),
+            marked ? "few-seeds selected-on-test" : "few-seeds");
+        char *text = json_dumps(all, 0);
+        assert_int_equal(strstr(text, "chosen by accuracy on the test split") != NULL, marked);
+        free(text);
+        json_decref(all);
+        for (int i = 0; i < 2; i++) lra_result_free(list[i]);
+    }
+}
+
 /* Every row names its setting and its interval; a table is one precision and preset. */
 static void rows_carry_their_setting(void **state)
 {
@@ -158,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_published_table),
+        cmocka_unit_test(selection_on_test_is_marked),
         cmocka_unit_test(rows_carry_their_setting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
