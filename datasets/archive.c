@@ -1,19 +1,16 @@
-/* Folders, archives and compressed files as one: a walk over their files.
+/* The files of an archive, or the one file of a compressed one.
  * Formats and filters are libarchive's.  Its "raw" format, which takes anything, is tried last and only where a
  * compression was recognised: bytes that are neither an archive nor compressed are refused, not passed on. */
-#include "datasets/archive.h"
+#include "datasets/walk.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 enum { BLOCK = 1 << 20, MAX_MEMBERS = 1 << 24 };
-#define MAX_FILE  ((uint64_t)1 << 30)
 #define MAX_TOTAL ((uint64_t)1 << 36)
 
 /* Where an archive is read from: a file, or memory. */
@@ -43,32 +40,15 @@ typedef struct {
 
 /* ---- files that are wanted ---------------------------------------------------------------------------- */
 
-static bool is_wanted(const lra_walk *w, const char *name)
-{
-    return !w->wanted || w->wanted(w->of, name);
-}
-
 static void count_damaged(lra_walk *w, const char *name)
 {
     if (w->n_damaged++ == 0) snprintf(w->damaged, sizeof w->damaged, "%s", name);
 }
 
-static int visit(lra_walk *w, const char *name, const char *bytes, size_t n, lra_err *e)
-{
-    w->n_files++;
-    return w->visit(w->of, name, bytes, n, e);
-}
-
-static int end_pieces(lra_walk *w, const char *name, lra_err *e)
-{
-    w->n_files++;
-    return w->piece(w->of, name, NULL, 0, e);
-}
-
 static int keep(reading *r, const char *name, lra_err *e)
 {
     r->kept_bytes += r->bytes.n;
-    if (r->kept_bytes > MAX_FILE * 4)
+    if (r->kept_bytes > LRA_WALK_MAX_FILE * 4)
         return lra_fail(e, "'%s' holds more than 4 GiB of files to be sorted", r->from->name);
     if (r->n_kept == r->kept_capacity) {
         r->kept_capacity = 2 * r->kept_capacity + 64;
@@ -88,7 +68,7 @@ static int visit_kept(reading *r, int rc, lra_err *e)
 {
     if (r->n_kept) qsort(r->kept, (size_t)r->n_kept, sizeof *r->kept, by_name);
     for (int64_t i = 0; i < r->n_kept; i++) {
-        if (rc == 0) rc = visit(r->w, r->kept[i].name, r->kept[i].bytes, r->kept[i].n, e);
+        if (rc == 0) rc = lra_walk_visit(r->w, r->kept[i].name, r->kept[i].bytes, r->kept[i].n, e);
         lra_free(r->kept[i].name);
         lra_free(r->kept[i].bytes);
     }
@@ -219,14 +199,14 @@ static int take_member(reading *r, struct archive *a, const char *name, lra_err 
         w->n_empty++;
         return 0;
     }
-    if (w->piece) return end_pieces(w, name, e);
-    return w->sorted ? keep(r, name, e) : visit(w, name, r->bytes.s, r->bytes.n, e);
+    if (w->piece) return lra_walk_end(w, name, e);
+    return w->sorted ? keep(r, name, e) : lra_walk_visit(w, name, r->bytes.s, r->bytes.n, e);
 }
 
 /* The name of a compressed file without folders and its last suffix. */
 static char *unpacked_name(const char *name)
 {
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const char *base = lra_walk_base(name);
     const char *dot = strrchr(base, '.');
     return lra_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
 }
@@ -252,17 +232,17 @@ static int one_member(reading *r, struct archive *a, struct archive_entry *entry
     int rc = 0;
     if (!name)
         count_damaged(r->w, "(a file without a name)");
-    else if (is_wanted(r->w, name))
+    else if (lra_walk_wants(r->w, name))
         rc = take_member(r, a, name, e);
     if (rc == 0 && (uint64_t)archive_filter_bytes(a, 0) > r->max_total) rc = too_large(r, e);
     lra_free(name);
     return rc;
 }
 
-static int walk_archive(lra_walk *w, const source *from, lra_err *e)
+static int walk_members(lra_walk *w, const source *from, lra_err *e)
 {
     reading r = {.w = w, .from = from};
-    r.max_file = w->max_file ? w->max_file : w->piece ? INT64_MAX : MAX_FILE - 1;
+    r.max_file = w->max_file ? w->max_file : w->piece ? INT64_MAX : LRA_WALK_MAX_FILE - 1;
     r.max_total = w->max_total ? w->max_total : MAX_TOTAL;
     struct archive_entry *entry = NULL;
     bool raw = false;
@@ -288,132 +268,11 @@ static int walk_archive(lra_walk *w, const source *from, lra_err *e)
 int lra_walk_bytes(lra_walk *w, const void *bytes, size_t n, const char *name, lra_err *e)
 {
     source from = {.bytes = bytes, .n = n, .name = name, .prefix = ""};
-    return walk_archive(w, &from, e);
+    return walk_members(w, &from, e);
 }
 
-/* ---- folders and plain files -------------------------------------------------------------------------- */
-
-/* Is the file compressed or an archive, as its first bytes (of a tar archive: its 257th) say? */
-static bool is_packed(const char *path)
+int lra_walk_archive(lra_walk *w, const char *path, const char *prefix, lra_err *e)
 {
-    unsigned char head[264] = {0};
-    FILE *f = fopen(path, "rb");
-    if (!f) return false;
-    size_t n = fread(head, 1, sizeof head - 1, f);
-    fclose(f);
-    return (n > 2 && head[0] == 0x1F && head[1] == 0x8B) ||
-           memcmp(head,
-                  "\xFD"
-                  "7zXZ",
-                  5) == 0 ||
-           memcmp(head, "BZh", 3) == 0 || memcmp(head, "PK\3\4", 4) == 0 ||
-           memcmp(head, "PK\5\6", 4) == 0 || memcmp(head + 257, "ustar", 5) == 0;
-}
-
-static int walk_pieces(lra_walk *w, const char *path, const char *name, lra_err *e)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) return lra_fail_errno(e, "cannot open '%s'", path);
-    char *block = lra_alloc(BLOCK);
-    size_t n = 1;
-    int rc = 0;
-    bool empty = true;
-    while (n > 0 && rc == 0) {
-        n = fread(block, 1, BLOCK, f);
-        if (n > 0) rc = w->piece(w->of, name, block, n, e), empty = false;
-    }
-    if (rc == 0 && ferror(f)) rc = lra_fail_errno(e, "cannot read '%s'", path);
-    if (rc == 0 && empty) w->n_empty++;
-    if (rc == 0 && !empty) rc = end_pieces(w, name, e);
-    fclose(f);
-    lra_free(block);
-    return rc;
-}
-
-static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *e)
-{
-    size_t n;
-    if (!is_wanted(w, name)) return 0;
-    if (w->piece) return walk_pieces(w, path, name, e);
-    char *bytes = lra_file_read(path, w->max_file ? w->max_file : MAX_FILE, &n, e);
-    if (!bytes) return LRA_FAILED;
-    int rc = 0;
-    if (n == 0)
-        w->n_empty++;
-    else
-        rc = visit(w, name, bytes, n, e);
-    lra_free_large(bytes);
-    return rc;
-}
-
-static int walk_folder(lra_walk *w, const char *path, const char *prefix, int levels, lra_err *e)
-{
-    char **names = NULL;
-    int n = lra_folder_list(path, &names, e), rc = n < 0 ? LRA_FAILED : 0;
-    for (int i = 0; i < n && rc == 0; i++) {
-        char *below = lra_format("%s/%s", path, names[i]);
-        char *name = lra_format("%s%s", prefix, names[i]), *deeper = lra_format("%s/", name);
-        source from = {.path = below, .name = below, .prefix = deeper};
-        if (lra_is_folder(below))
-            rc = levels > 0 ? walk_folder(w, below, deeper, levels - 1, e) : 0;
-        else if (w->inside && w->inside(w->of, name) && is_packed(below))
-            rc = walk_archive(w, &from, e);
-        else
-            rc = walk_plain(w, below, name, e);
-        lra_free(deeper);
-        lra_free(name);
-        lra_free(below);
-    }
-    if (n >= 0) lra_names_free(names, n);
-    return rc;
-}
-
-int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
-{
-    if (lra_is_folder(path)) return walk_folder(w, path, "", w->levels, e);
-    source from = {.path = path, .name = path, .prefix = ""};
-    if (is_packed(path)) return walk_archive(w, &from, e);
-    const char *slash = strrchr(path, '/');
-    return walk_plain(w, path, slash ? slash + 1 : path, e);
-}
-
-void lra_walk_report(const lra_walk *w, const char *path)
-{
-    if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
-    if (w->n_damaged)
-        lra_warn("'%s': %lld damaged files left out, the first is '%s'", path,
-                 (long long)w->n_damaged, w->damaged);
-}
-
-/* ---- hashes ------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    const lra_walk *w;
-    uint64_t hash;
-} hashing;
-
-static bool hash_wanted(void *of, const char *name)
-{
-    const hashing *h = of;
-    return (h->w->inside && h->w->inside(h->w->of, name)) || is_wanted(h->w, name);
-}
-
-/* Pieces are blocks of one size, so that the hash depends on names and bytes alone. */
-static int hash_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
-{
-    (void)e;
-    hashing *h = of;
-    uint64_t part[3] = {h->hash, n ? 0 : lra_hash64(name, strlen(name)), lra_hash64(bytes, n)};
-    h->hash = lra_hash64(part, sizeof part);
-    return 0;
-}
-
-int lra_walk_hash(const lra_walk *w, const char *path, uint64_t *hash, lra_err *e)
-{
-    hashing h = {.w = w};
-    lra_walk files = {.wanted = hash_wanted, .piece = hash_piece, .of = &h, .levels = w->levels};
-    int rc = lra_is_folder(path) ? lra_walk_path(&files, path, e)
-                                 : walk_pieces(&files, path, "", e);
-    *hash = h.hash;
-    return rc;
+    source from = {.path = path, .name = path, .prefix = prefix};
+    return walk_members(w, &from, e);
 }

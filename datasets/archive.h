@@ -39,6 +39,8 @@ typedef struct {
 int lra_walk_path(lra_walk *w, const char *path, lra_err *e);
 /* The same for an archive or a compressed file in memory; `name` stands in messages. */
 int lra_walk_bytes(lra_walk *w, const void *bytes, size_t n, const char *name, lra_err *e);
+/* A name without the folders in front of it. */
+const char *lra_walk_base(const char *name);
 /* Warns of what was left out, if anything. */
 void lra_walk_report(const lra_walk *w, const char *path);
 

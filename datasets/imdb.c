@@ -147,8 +147,7 @@ static int add_file(void *of, const char *name, const char *bytes, size_t n, lra
 static bool looks_like_archive(void *of, const char *name)
 {
     (void)of;
-    const char *slash = strrchr(name, '/');
-    const char *at = slash ? slash + 1 : name;
+    const char *at = lra_walk_base(name);
     for (; *at; at++)
         if (strncmp(at, "aclImdb", 7) == 0 || strncmp(at, "imdb", 4) == 0) break;
     return *at && !strstr(at, ".txt") && !strstr(name, "/neg/") && !strstr(name, "/pos/");

@@ -105,23 +105,17 @@ typedef struct {
     lra_dataset *data;
 } importer;
 
-static const char *base_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 static bool is_wanted(void *of, const char *name)
 {
     const importer *m = of;
-    return m->any_name || strcmp(base_of(name), m->task->name) == 0;
+    return m->any_name || strcmp(lra_walk_base(name), m->task->name) == 0;
 }
 
 static bool looks_inside(void *of, const char *name)
 {
     const importer *m = of;
     size_t n = strlen(m->task->name);
-    const char *base = base_of(name);
+    const char *base = lra_walk_base(name);
     return strncmp(base, m->task->name, n) == 0 && base[n] == '.';
 }
 

@@ -61,17 +61,11 @@ typedef struct {
     lra_aan_counts counts[LRA_N_SPLITS];
 } importer;
 
-static const char *base_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 /* -1: not a file of pairs. */
 static int split_of(const char *name)
 {
     for (int s = 0; s < LRA_N_SPLITS; s++)
-        if (strcmp(base_of(name), file_names[s]) == 0) return s;
+        if (strcmp(lra_walk_base(name), file_names[s]) == 0) return s;
     return -1;
 }
 
@@ -84,20 +78,20 @@ static bool ends_with(const char *name, const char *suffix)
 /* "E12-1054.txt" or ".xml" */
 static bool is_paper(const char *name)
 {
-    const char *base = base_of(name);
+    const char *base = lra_walk_base(name);
     return (ends_with(base, ".txt") || ends_with(base, ".xml")) &&
            lra_citations_is_id(base, strlen(base) - 4);
 }
 
 static bool is_list(const char *name)
 {
-    return strcmp(base_of(name), "acl.txt") == 0;
+    return strcmp(lra_walk_base(name), "acl.txt") == 0;
 }
 
 static bool wanted_pairs(void *of, const char *name)
 {
     (void)of;
-    return split_of(name) >= 0 || strstr(base_of(name), "only_ids.tsv");
+    return split_of(name) >= 0 || strstr(lra_walk_base(name), "only_ids.tsv");
 }
 
 static bool wanted_citations(void *of, const char *name)
@@ -109,7 +103,7 @@ static bool wanted_citations(void *of, const char *name)
 static bool looks_inside(void *of, const char *name)
 {
     (void)of;
-    const char *base = base_of(name);
+    const char *base = lra_walk_base(name);
     return strncmp(base, "new_aan_pairs.", 14) == 0 || strncmp(base, "lra_release", 11) == 0 ||
            strncmp(base, "tsv_data", 8) == 0 || strncmp(base, "acl.txt.", 8) == 0;
 }
@@ -169,7 +163,7 @@ static int read_file(void *of, const char *name, const char *bytes, size_t n, lr
         int rc = read_pairs(m, name, bytes, n, e);
         return rc == 0 ? read_pairs(m, name, NULL, 0, e) : rc;
     }
-    const char *base = base_of(name);
+    const char *base = lra_walk_base(name);
     if (is_list(name))
         lra_citations_list(m->citations, bytes, n);
     else

@@ -40,12 +40,6 @@ static int validate(const lra_config *c, lra_err *e)
 
 /* ---- the files ---------------------------------------------------------------------------------------- */
 
-static const char *base_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 /* wiki.train.tokens, train.txt; -1: none of them. */
 static int split_of(const char *name)
 {
@@ -54,7 +48,7 @@ static int split_of(const char *name)
         snprintf(names[0], sizeof names[0], "wiki.%s.tokens", stems[s]);
         snprintf(names[1], sizeof names[1], "%s.txt", stems[s]);
         for (int k = 0; k < 2; k++)
-            if (strcmp(base_of(name), names[k]) == 0) return s;
+            if (strcmp(lra_walk_base(name), names[k]) == 0) return s;
     }
     return -1;
 }
@@ -69,7 +63,7 @@ static bool is_wanted(void *of, const char *name)
 static bool looks_inside(void *of, const char *name)
 {
     (void)of;
-    const char *base = base_of(name);
+    const char *base = lra_walk_base(name);
     if (strncmp(base, "wikitext", 8) == 0 || strncmp(base, "wiki.", 5) == 0) return true;
     for (int s = 0; s < LRA_N_SPLITS; s++)
         if (strncmp(base, stems[s], strlen(stems[s])) == 0 && strstr(base, ".txt.")) return true;
