@@ -52,7 +52,7 @@ static void packings_do_not_matter(void **state)
             lra_err e = {{0}};
             record r = {{0}, NULL};
             lra_text packed = {0};
-            pack_files(k, files, N_FILES, &packed);
+            pack_files((pack)k, files, N_FILES, &packed);
             lra_walk w = {.visit = take, .of = &r, .sorted = sorted};
             if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
             assert_string_equal(r.seen.s,
@@ -261,7 +261,7 @@ static void pieces_make_the_whole(void **state)
     for (int k = PACK_TAR; k <= PACK_ZIP; k++) {
         record r = {{0}, NULL};
         packed.n = 0;
-        pack_files(k, of, 3, &packed);
+        pack_files((pack)k, of, 3, &packed);
         lra_walk w = {.piece = take_piece, .of = &r};
         if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
         assert_string_equal(r.seen.s, expected.s);
