@@ -82,7 +82,7 @@ static size_t plain(const char *text, size_t n, bool xml, size_t most, char *to)
 void lra_citations_paper(lra_citations *c, const char *id, size_t n_id, const char *text, size_t n,
                          bool xml)
 {
-    if (!lra_citations_is_id(id, n_id)) return;
+    if (n == 0 || !lra_citations_is_id(id, n_id)) return;
     if (c->n_papers == c->paper_capacity) {
         c->paper_capacity = 2 * c->paper_capacity + 256;
         c->papers = lra_resize(c->papers, (size_t)c->paper_capacity * sizeof *c->papers);

@@ -14,6 +14,7 @@ bool lra_fuzz_seed(int i, lra_text *to)
         "1.0\tE12-1054\tN04-1038\tone paper\tanother \"paper\"\n0.0\tW10-1012\tN04-1038\t\"x\t\n",
         "1\tA00-1000\tA00-1001\ta\tb\r\n0\tA00-1001\tA00-1000\tb\ta",
         "1.0\tP01-0001\tP01-0002\n",
+        "0.0\tA00-1000\tA00-1001\t\t\n",
         "P01-0001 , P01-0002\nJ79-1032f , C73-2028\nnothing\nP01-0002 , P01-0001\n",
         "2.0\ta\tb\tc\td\n1.0\ta\tb\tc\td\te\n\n1.0\tA00-1000\tB00-1000\t\xC3\xA9\xE2\x82\tx y\n",
     };
