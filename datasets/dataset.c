@@ -111,6 +111,9 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     }
     if (!d->task->import)
         return lra_fail_usage(e, "task '%s' cannot be imported, only generated", d->task->name);
+    if (!lra_file_exists(data_dir))
+        return lra_fail(e, "there is no file or folder '%s', expected the official files of '%s'",
+                        data_dir, d->task->name);
     uint64_t hash;
     if (d->task->import_hash(c, data_dir, &hash, e) != 0) return LRA_FAILED;
     char hex[17];

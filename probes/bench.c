@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cuda/device.h"
 #include "probes/job.h"
@@ -221,6 +222,11 @@ static void close_bench(bench *b)
         lra_free(b->table[i].title);
     }
     lra_config_free(b->config);
+}
+
+int bench_stopped(lra_err *e)
+{
+    return lra_stop_signal() ? lra_fail(e, "stopped; nothing of a benchmark is kept") : 0;
 }
 
 static int measure(const lra_options *o, lra_err *e)

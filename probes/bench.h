@@ -55,6 +55,9 @@ double bench_floor(const bench *b, double flops, double bytes);
 /* Adds a row per op to t from the node times of `runs` runs of a plan with n nodes each. */
 void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs);
 
+/* A failure when a signal has asked to stop. */
+int bench_stopped(lra_err *e);
+
 void bench_print_text(const bench *b);
 int bench_print_json(const bench *b, lra_err *e);
 

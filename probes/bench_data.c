@@ -34,6 +34,7 @@ static int run_preset(bench *b, const lra_task *t, const char *preset, lra_err *
     double make_time[3], load_time[3];
     int64_t rows = 0, batches = 0, tokens = 0;
     for (int i = 0; i < 3; i++) {
+        if (bench_stopped(e) != 0) return LRA_FAILED;
         lra_config *c = lra_task_config(t, preset, e);
         if (!c) return LRA_FAILED;
         /* Tasks that count their rows in one number: few of them, rates are what is measured. */

@@ -294,6 +294,6 @@ static int run_case(bench *b, int i, lra_err *e)
 int bench_ops(bench *b, lra_err *e)
 {
     for (int i = 0; i < N_CASES; i++)
-        if (run_case(b, i, e) != 0) return LRA_FAILED;
+        if (bench_stopped(e) != 0 || run_case(b, i, e) != 0) return LRA_FAILED;
     return 0;
 }

@@ -71,7 +71,7 @@ static bool is_matrix(const char *op)
 static int run_whole(bench *b, lra_plan *p, lra_err *e)
 {
     const lra_backend *backend = b->device.backend;
-    if (lra_run(p, e) != 0) return LRA_FAILED;
+    if (bench_stopped(e) != 0 || lra_run(p, e) != 0) return LRA_FAILED;
     return backend->wait ? backend->wait(&b->device, e) : 0;
 }
 
@@ -94,7 +94,10 @@ int bench_step(bench *b, lra_err *e)
         runs = n < 10 ? n : 10;
         times = lra_alloc_array((size_t)(nodes * runs) + 1, sizeof *times);
     }
-    for (int i = 0; i < runs && rc == 0; i++) rc = lra_run_timed(s.plan, times + i * nodes, e);
+    for (int i = 0; i < runs && rc == 0; i++) {
+        rc = bench_stopped(e);
+        if (rc == 0) rc = lra_run_timed(s.plan, times + i * nodes, e);
+    }
     if (rc == 0) {
         lra_cost cost = lra_plan_cost(s.plan);
         bench_row whole = {.name = lra_copy_text("whole step"), .count = nodes};

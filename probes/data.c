@@ -209,6 +209,10 @@ static int refuse_mixed(const lra_options *o, lra_err *e)
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         if (lra_option_given(o, alone[i][0]) && lra_option_given(o, alone[i][1]))
             return lra_fail_usage(e, "--%s and --%s do not go together", alone[i][0], alone[i][1]);
+    static const char *const needs[][2] = {{"png", "show"}, {"split", "show"}, {"force", "make"}};
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (lra_option_given(o, needs[i][0]) && !lra_option_given(o, needs[i][1]))
+            return lra_fail_usage(e, "option '--%s' needs '--%s'", needs[i][0], needs[i][1]);
     return 0;
 }
 

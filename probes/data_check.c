@@ -73,5 +73,8 @@ static int check_rows(const lra_task *t, const char *path, bool json, lra_err *e
 
 int lra_data_check(const lra_task *t, const lra_config *c, const char *path, bool json, lra_err *e)
 {
+    if (!lra_file_exists(path))
+        return lra_fail(e, "there is no file or folder '%s', expected official files of '%s'", path,
+                        t->name);
     return t->inspect ? inspect(t, c, path, json, e) : check_rows(t, path, json, e);
 }

@@ -41,32 +41,47 @@ static int no_such_run(const char *name, const char *out, lra_err *e)
     return rc;
 }
 
-static int find_folder(lra_done *r, const char *name, const char *out, lra_err *e)
+static bool holds(const char *folder, const char *name)
 {
-    char *below = lra_format("%s/runs/%s", out, name);
-    if (lra_is_folder(name))
-        r->folder = lra_copy_text(name);
-    else if (lra_file_exists(name))
-        r->folder = parent_of(name);
+    char *path = lra_format("%s/%s", folder, name);
+    bool there = lra_file_exists(path);
+    lra_free(path);
+    return there;
+}
+
+/* Whether what was found is a run at all; where runs are, if it is not. */
+static int check_folder(const char *folder, const char *name, lra_err *e)
+{
+    if (holds(folder, "result.h5") || holds(folder, "best.h5") || holds(folder, "checkpoint.h5"))
+        return 0;
+    if (!lra_is_folder(name))
+        return lra_fail(e, "'%s' is no file of a run, expected the folder of a run", name);
+    return holds(folder, "runs")
+               ? lra_fail(e, "'%s' is no folder of a run; its runs are in '%s/runs'", name, folder)
+               : lra_fail(e, "'%s' is no folder of a run (no result.h5, no checkpoint)", name);
+}
+
+int lra_done_find(const char *name, const char *out, char **folder, lra_err *e)
+{
+    char *below = lra_format("%s/runs/%s", out, name), *found = NULL;
+    bool here = lra_file_exists(name);
+    if (here)
+        found = lra_is_folder(name) ? lra_copy_text(name) : parent_of(name);
     else if (lra_is_folder(below))
-        r->folder = lra_copy_text(below);
+        found = lra_copy_text(below);
+    int rc = found ? check_folder(found, here ? name : below, e) : no_such_run(name, out, e);
+    for (size_t n = found ? strlen(found) : 0; n > 1 && found[n - 1] == '/';) found[--n] = 0;
+    if (rc != 0) lra_free(found);
+    *folder = rc == 0 ? found : NULL;
     lra_free(below);
-    if (!r->folder) return no_such_run(name, out, e);
-    for (size_t n = strlen(r->folder); n > 1 && r->folder[n - 1] == '/';) r->folder[--n] = 0;
-    char *runs = parent_of(r->folder);
-    r->out = parent_of(runs);
-    lra_free(runs);
-    return 0;
+    return rc;
 }
 
 static int read_result(lra_done *r, lra_err *e)
 {
-    char *path = lra_format("%s/result.h5", r->folder), *best = lra_format("%s/best.h5", r->folder);
-    char *started = lra_format("%s/checkpoint.h5", r->folder);
+    char *path = lra_format("%s/result.h5", r->folder);
     int rc = 0;
-    if (!lra_file_exists(path) && !lra_file_exists(best) && !lra_file_exists(started))
-        rc = lra_fail(e, "'%s' is no folder of a run (no result.h5, no checkpoint)", r->folder);
-    else if (!lra_file_exists(path))
+    if (!lra_file_exists(path))
         rc = lra_fail(e,
                       "run '%s' is not finished (no result.h5); the command that started it "
                       "goes on",
@@ -74,8 +89,6 @@ static int read_result(lra_done *r, lra_err *e)
     else
         rc = (r->result = lra_result_read(path, e)) ? 0 : LRA_FAILED;
     lra_free(path);
-    lra_free(best);
-    lra_free(started);
     return rc;
 }
 
@@ -120,8 +133,11 @@ static int make_job(lra_done *r, const lra_options *o, lra_err *e)
 int lra_done_open(lra_done *r, const char *name, const char *task, const lra_options *o, lra_err *e)
 {
     *r = (lra_done){0};
-    int rc = find_folder(r, name, lra_option_text(o, "out"), e);
+    int rc = lra_done_find(name, lra_option_text(o, "out"), &r->folder, e);
     if (rc != 0) return rc;
+    char *runs = parent_of(r->folder);
+    r->out = parent_of(runs);
+    lra_free(runs);
     rc = read_result(r, e);
     if (rc == 0 && task && strcmp(r->result->task, task) != 0)
         return lra_fail(e, "run '%s' is of task '%s', expected '%s'", r->folder, r->result->task,

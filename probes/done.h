@@ -13,9 +13,10 @@ typedef struct {
 /* --out --data-dir --threads */
 extern const lra_option lra_done_options[];
 
-/* name: a run folder, its result file, or the name of a run below OUT/runs.  Fails with one line when there is
- * none (the nearest name is suggested), when it is not finished, damaged, or of another task.
- * Nullable: task (any). */
+/* The folder of the run that is called so: a run folder, a file in it, or the name of a run below OUT/runs.  Fails
+ * with one line when there is none (the nearest name is suggested); the caller frees it. */
+int lra_done_find(const char *name, const char *out, char **folder, lra_err *e);
+/* Opens it.  Fails when it is not finished, damaged, or of another task.  Nullable: task (any). */
 int lra_done_open(lra_done *r, const char *name, const char *task, const lra_options *o,
                   lra_err *e);
 /* The data it was trained on: found below OUT by their fingerprint, or made again. */

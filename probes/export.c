@@ -4,7 +4,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "models/training/weights.h"
-#include "probes/job.h"
+#include "probes/done.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 
@@ -13,6 +13,7 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_FLAG,
      .help = "the weights of the last checkpoint instead of the selected epoch's"},
     LRA_FORCE_OPTION("replace FILE when it is there"),
+    LRA_OUT_OPTION("where runs are looked for by name"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
@@ -29,16 +30,21 @@ static const lra_command command = {
 
 static int export_run(const lra_options *o, lra_err *e)
 {
-    const char *run = lra_option_arg(o, 0), *to = lra_option_arg(o, 1);
-    if (!lra_is_folder(run)) return lra_fail(e, "'%s' is not the folder of a run", run);
+    const char *to = lra_option_arg(o, 1);
+    if (lra_is_folder(to)) return lra_fail(e, "'%s' is a folder, expected the name of a file", to);
     if (lra_file_exists(to) && !lra_option_flag(o, "force"))
         return lra_fail(e, "'%s' is there already; --force replaces it", to);
+    char *run;
+    int rc = lra_done_find(lra_option_arg(o, 0), lra_option_text(o, "out"), &run, e);
+    if (rc != 0) return rc;
     char *from = lra_format("%s/%s", run, lra_option_flag(o, "last") ? "checkpoint.h5" : "best.h5");
-    int n, rc = lra_weights_export(from, to, &n, e);
+    int n;
+    rc = lra_weights_export(from, to, &n, e);
     if (rc == 0)
         printf("wrote %s: %d arrays of '%s'\nnext  lra-probe train --weights %s\n", to, n, from,
                to);
     lra_free(from);
+    lra_free(run);
     return rc;
 }
 

@@ -103,7 +103,7 @@ static int check_train_config(const lra_config *c, lra_err *e)
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         double v = lra_config_real(c, ranges[i].key);
         if (v < ranges[i].lo || v > ranges[i].hi)
-            return lra_fail_usage(e, "'%s' is %g, expected %g to %g", ranges[i].key, v,
+            return lra_fail_usage(e, "'%s' is %.15g, expected %.15g to %.15g", ranges[i].key, v,
                                   ranges[i].lo, ranges[i].hi);
     }
     const char *pool = lra_config_text(c, "pool");

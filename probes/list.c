@@ -131,5 +131,4 @@ static int list(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_list = {
-    "list", "registries: tasks, models, probes, ops, devices, presets, augmentations", &command,
-    list};
+    "list", "what this build knows: tasks, models, ops, devices, presets ...", &command, list};

@@ -4,6 +4,7 @@
  * Several cells at once (--jobs) are processes of this same program. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -147,11 +148,27 @@ static int make_plan(ladder_run *l, lra_err *e)
     return 0;
 }
 
+/* A line of the plan: what --dry-run answers, else a note. */
+static void say(const ladder_run *l, const char *fmt, ...) LRA_PRINTF(2, 3);
+static void say(const ladder_run *l, const char *fmt, ...)
+{
+    lra_text line = {0};
+    va_list args;
+    va_start(args, fmt);
+    lra_text_addv(&line, fmt, args);
+    va_end(args);
+    if (lra_option_flag(l->options, "dry-run"))
+        printf("%s\n", line.s);
+    else
+        lra_note("%s", line.s);
+    lra_text_free(&line);
+}
+
 /* What all runs of the ladder share. */
 static void say_settings(const ladder_run *l, const lra_train_spec *s, const lra_train_cost *c)
 {
     char *plan = lra_job_plan_text(&l->job, s, c);
-    lra_note("%s", plan);
+    say(l, "%s", plan);
     lra_free(plan);
 }
 
@@ -161,8 +178,8 @@ static int print_plan(ladder_run *l, lra_err *e)
     int done = 0;
     for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
     l->n_missing = l->n_cells - done;
-    lra_note("ladder: %s, preset %s, %d kernels x %d seeds = %d runs, %d done", l->job.task->name,
-             l->job.preset, l->n_kernels, l->n_seeds, l->n_cells, done);
+    say(l, "ladder: %s, preset %s, %d kernels x %d seeds = %d runs, %d done", l->job.task->name,
+        l->job.preset, l->n_kernels, l->n_seeds, l->n_cells, done);
     double seconds = 0;
     for (int k = 0; k < l->n_kernels && done < l->n_cells; k++) {
         lra_train_spec s;
@@ -179,16 +196,16 @@ static int print_plan(ladder_run *l, lra_err *e)
         if (rc != 0) return rc;
         double cost = c.seconds_per_step * (double)c.steps;
         seconds += cost * missing;
-        lra_note("  K = %-3" PRId64 " reach %-4" PRId64 " %7" PRId64 " parameters  %6" PRId64
-                 " steps of %.2f ms  %s a seed, %d to train",
-                 l->kernel[k], lra_job_reach(&l->job), c.parameters, c.steps,
-                 1e3 * c.seconds_per_step, lra_time_text(text, cost), missing);
+        say(l,
+            "  K = %-3" PRId64 " reach %-4" PRId64 " %7" PRId64 " parameters  %6" PRId64
+            " steps of %.2f ms  %s a seed, %d to train",
+            l->kernel[k], lra_job_reach(&l->job), c.parameters, c.steps, 1e3 * c.seconds_per_step,
+            lra_time_text(text, cost), missing);
     }
     char text[32];
     double n_jobs = (double)lra_option_int(l->options, "jobs");
     if (done < l->n_cells)
-        lra_note("about %s in all with %.0f at once", lra_time_text(text, seconds / n_jobs),
-                 n_jobs);
+        say(l, "about %s in all with %.0f at once", lra_time_text(text, seconds / n_jobs), n_jobs);
     return 0;
 }
 
@@ -330,6 +347,8 @@ static int print_ladder(ladder_run *l, lra_err *e)
 
 static int make_ladder(ladder_run *l, lra_err *e)
 {
+    if (lra_option_flag(l->options, "dry-run") && lra_option_flag(l->options, "json"))
+        return lra_fail_usage(e, "--dry-run and --json do not go together");
     int rc = lra_job_open(&l->job, l->options, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
     if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&

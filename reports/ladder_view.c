@@ -164,7 +164,9 @@ static int no_such_run(const char *name, const char *out, lra_err *e)
         known[k] = names[k] = lra_format("%s-%s-%s", list[k]->task, list[k]->model, list[k]->run);
     const char *fixed[] = {"widest", "published"};
     for (int i = 0; i < 2; i++) known[k + i] = fixed[i];
-    int rc = lra_fail_unknown(e, "reference", name, k + 2, known, "lra-report show OUT");
+    char *show = lra_format("lra-report show %s", out);
+    int rc = lra_fail_unknown(e, "reference", name, k + 2, known, show);
+    lra_free(show);
     for (int i = 0; i < k; i++) lra_free(names[i]);
     if (n >= 0) lra_results_free(list, n);
     return rc;

@@ -77,11 +77,22 @@ static const char **places_of(const lra_options *o, int *n)
     return place;
 }
 
+static int no_files(const char *what, const char *command, int n, const char *const *place,
+                    lra_err *e)
+{
+    char *others = n > 1 ? lra_format(" and %d other places", n - 1) : lra_copy_text("");
+    int rc = lra_fail(e, "there are no %s in '%s'%s; '%s' makes them", what, place[0], others,
+                      command);
+    lra_free(others);
+    return rc;
+}
+
 static int load_results(const lra_options *o, lra_result ***list, lra_err *e)
 {
     int n_places;
     const char **place = places_of(o, &n_places);
     int n = lra_results_load(n_places, place, list, e);
+    if (n == 0) n = no_files("results", "lra-probe receptive-field", n_places, place, e);
     lra_free(place);
     return n;
 }
@@ -91,6 +102,7 @@ static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
     int n_places;
     const char **place = places_of(o, &n_places);
     int n = lra_listops_results_load(n_places, place, list, e);
+    if (n == 0) n = no_files("ListOps breakdowns", "lra-probe listops RUN...", n_places, place, e);
     lra_free(place);
     return n;
 }
@@ -193,7 +205,10 @@ static int draw_figures(const lra_options *o, lra_err *e)
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
     rc = lra_folder_make(folder, e);
     if (rc == 0) rc = figures[chosen]->write(folder, &in, e);
-    if (rc == 0) rc = lra_draw(figures[chosen], folder, formats, e);
+    if (rc == 0)
+        rc = lra_draw(figures[chosen], folder, formats, e);
+    else
+        remove(folder); /* unless something is in it */
     lra_free(folder);
     unload(&in);
     return rc;

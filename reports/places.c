@@ -34,7 +34,7 @@ static int add_runs(list *l, const char *runs, const char *name, lra_err *e)
 
 static int add_place(list *l, const char *place, const char *name, lra_err *e)
 {
-    if (!lra_file_exists(place)) return lra_fail(e, "there is no '%s'", place);
+    if (!lra_file_exists(place)) return lra_fail(e, "there is no file or folder '%s'", place);
     if (!lra_is_folder(place)) {
         add(l, lra_copy_text(place));
         return 0;

@@ -119,9 +119,12 @@ static int check(const lra_option *o, const char *value, lra_err *e)
         return lra_fail_usage(e, "option '--%s' is '%s', expected a number from %g to %g", o->name,
                               value, o->min, o->max);
     case LRA_OPTION_CHOICE: return check_choice(o, value, e);
-    case LRA_OPTION_FLAG:
     case LRA_OPTION_TEXT:
-    case LRA_OPTION_REPEAT: break;
+    case LRA_OPTION_REPEAT:
+        if (*value) return 0;
+        return lra_fail_usage(e, "option '--%s' is '', expected %s", o->name,
+                              lra_option_placeholder(o));
+    case LRA_OPTION_FLAG: break;
     }
     return 0;
 }
@@ -190,6 +193,10 @@ static int parse(lra_options *p, int argc, char **argv, lra_err *e)
         else if (parse_option(p, argc, argv, &i, e) != 0)
             return LRA_USAGE;
     }
+    for (int i = 0; i < p->n_args; i++)
+        if (!*p->arg[i])
+            return lra_fail_usage(e, "argument %d is '' (usage: %s %s)", i + 1, c->program,
+                                  c->usage);
     if (c->max_args >= 0 && p->n_args > c->max_args)
         return lra_fail_usage(e, "unexpected argument '%s' (usage: %s%s%s)", p->arg[c->max_args],
                               c->program, *c->usage ? " " : "", c->usage);

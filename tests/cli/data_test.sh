@@ -94,8 +94,8 @@ expect 0 '' listops --import o --out o3
 says '^train  *60 '
 
 # Files that are wrong.
-expect 1 "cannot open 'absent.tsv'" listops --check absent.tsv
-expect 1 "no 'basic_train.tsv' in 'absent'" listops --import absent
+expect 1 "there is no file or folder 'absent.tsv'" listops --check absent.tsv
+expect 1 "there is no file or folder 'absent'" listops --import absent
 t=$(printf '\t')
 broken() { # TEXT PATTERN
     printf '%s\n' "Source${t}Target" "$1" >broken.tsv

@@ -23,8 +23,8 @@ run=$(echo "$dir"/o/runs/*)
 grep -q "wrote $dir/w.safetensors: 11 arrays" "$dir/stdout" || complain "export: $(cat "$dir/stdout")"
 expect 1 "is there already; --force replaces it" lra-probe export "$run" "$dir/w.safetensors"
 "$LRA_BUILD/lra-probe" export "$run" "$dir/w.safetensors" --force --last >"$dir/stdout" 2>"$dir/stderr" || complain "export --force"
-expect 1 "'$dir/none' is not the folder of a run" lra-probe export "$dir/none" "$dir/x"
-expect 1 "No such file" lra-probe export "$dir" "$dir/x"
+expect 2 "unknown run 'none'" lra-probe export "$dir/none" "$dir/x"
+expect 1 "'$dir' is no folder of a run" lra-probe export "$dir" "$dir/x"
 expect 1 "cannot write '$dir/none/x'" lra-probe export "$run" "$dir/none/x"
 [ ! -e "$dir/x" ] || complain "a file although the export failed"
 

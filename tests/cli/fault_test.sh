@@ -32,7 +32,7 @@ expect 2 "kernels must grow" lra-probe receptive-field --kernels 5,3 --out "$dir
 expect 2 "both reach 32 of 32 tokens" lra-probe receptive-field --kernels 23,31 --out "$dir/o" -q
 expect 2 "no kernel above 1" lra-probe receptive-field --kernels 1 --out "$dir/o" -q
 expect 1 "expected an odd number" lra-probe train --set kernel=4 --out "$dir/o" -q
-expect 1 "there is no '$dir/none'" lra-report tables --out "$dir/none"
+expect 1 "there is no file or folder '$dir/none'" lra-report tables --out "$dir/none"
 expect 2 "unknown table 'laddr'; did you mean 'ladder'?" lra-report tables --table laddr
 expect 2 "format 'bmp' is unknown" lra-report figures --format bmp --out "$dir/o"
 expect 2 "unknown command 'table'; did you mean 'tables'?" lra-report table

@@ -8,10 +8,10 @@ bad=0
 complain() { echo "manual_test: $*"; bad=1; }
 
 # Golden: pages that change seldom.
-for page in lra-report lra-report-tables lra-probe-list; do
+for page in lra-report lra-report-tables lra-probe-help; do
     program=${page%-tables} command=${page#lra-report-}
     [ "$page" = lra-report ] && command=
-    [ "$page" = lra-probe-list ] && program=lra-probe command=list
+    [ "$page" = lra-probe-help ] && program=lra-probe command=help
     "$LRA_BUILD/$program" help --man $command >"$tmp/page" || complain "$page: exit $?"
     [ -z "${LRA_UPDATE_GOLDEN-}" ] || { mkdir -p "$golden" && cp "$tmp/page" "$golden/$page.1"; }
     diff -u "$golden/$page.1" "$tmp/page" || bad=1
