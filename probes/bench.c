@@ -18,6 +18,11 @@
 #include "probes/probe.h"
 
 static const lra_option own[] = {
+    {.name = "op",
+     .kind = LRA_OPTION_TEXT,
+     .value = "",
+     .arg = "NAME",
+     .help = "of ops, those whose names begin so; empty: all"},
     LRA_MODEL_OPTION("whose step is timed"),
     LRA_SET_OPTION("the model"),
     {.name = "batch",

@@ -59,24 +59,33 @@ static lra_tensor *matmul(const inputs *in)
     lra_tensor *y = lra_matmul_t(in->x, false, in->x, true); /* (B,T,T) */
     return lra_matmul(y, in->x);
 }
-static lra_tensor *attend(const inputs *in, const lra_attention_spec *s)
+/* Four heads. */
+static lra_tensor *attend(const inputs *in, lra_tensor *x, const lra_attention_spec *s)
 {
-    lra_tensor *x = lra_reshape(in->x, LRA_SHAPE(in->B, in->T, 4, WIDTH / 4));
+    x = lra_reshape(x, LRA_SHAPE(in->B, in->T, 4, lra_width(x) / 4));
     return lra_attention(x, x, x, in->length, s);
 }
 static lra_tensor *attention(const inputs *in)
 {
-    return attend(in, &(lra_attention_spec){.scale = 0});
+    return attend(in, in->x, &(lra_attention_spec){.scale = 0});
+}
+static lra_tensor *attention_wide(const inputs *in)
+{
+    return attend(in, in->h, &(lra_attention_spec){.scale = 0});
 }
 static lra_tensor *attention_chunk(const inputs *in)
 {
     static const double decay[] = {0, 8, 7.5, 7};
-    return attend(in,
+    return attend(in, in->x,
                   &(lra_attention_spec){.causal = true, .chunk = 128, .decay = decay, .smooth = 3});
 }
 static lra_tensor *long_conv(const inputs *in)
 {
     return lra_long_conv(in->x, weight(in, "kernel", LRA_SHAPE(WIDTH, in->T)), in->length);
+}
+static lra_tensor *long_conv_wide(const inputs *in)
+{
+    return lra_long_conv(in->h, weight(in, "kernel", LRA_SHAPE(HIDDEN, in->T)), in->length);
 }
 static lra_tensor *embedding(const inputs *in)
 {
@@ -175,8 +184,10 @@ static const struct {
              {"linear", linear},
              {"matmul", matmul},
              {"attention, 4 heads of 32", attention},
+             {"attention, 4 heads of 64", attention_wide},
              {"attention, chunks of 128, LaS", attention_chunk},
-             {"long convolution", long_conv},
+             {"long convolution, 128 channels", long_conv},
+             {"long convolution, 256 channels", long_conv_wide},
              {"embedding", embedding},
              {"layer norm", layer_norm},
              {"batch norm", batch_norm},
@@ -293,7 +304,12 @@ static int run_case(bench *b, int i, lra_err *e)
 
 int bench_ops(bench *b, lra_err *e)
 {
-    for (int i = 0; i < N_CASES; i++)
+    const char *op = lra_option_text(b->options, "op");
+    int n = 0;
+    for (int i = 0; i < N_CASES; i++) {
+        if (strncmp(cases[i].name, op, strlen(op)) != 0) continue;
         if (bench_stopped(e) != 0 || run_case(b, i, e) != 0) return LRA_FAILED;
-    return 0;
+        n++;
+    }
+    return n ? 0 : lra_fail(e, "no op of this benchmark begins with '%s'", op);
 }

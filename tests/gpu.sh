@@ -121,6 +121,35 @@ step() {
 }
 for kernel in 5 11 31 61; do step "step K $kernel, bf16, batch 64" 64 $kernel 1; done
 for kernel in 5 31 61; do step "step K $kernel, 32 groups, batch 128" 128 $kernel 32; done
+
+# op CASE BATCH LENGTH NAME PEER...: forward and backward of one operation, the nodes whose names begin with NAME.
+op() {
+    case=$1 batch=$2 length=$3 name=$4
+    shift 4
+    json=$out/op.json
+    "$probe" bench ops --op "$case" --device cuda --precision bf16 --batch "$batch" --length "$length" --seconds 10 --json \
+        > "$json" 2> "$out/bench.log" || { row "$case, T $length" failed "$(tail -n 1 "$out/bench.log")"; return; }
+    best=
+    for mode in '' --flash; do
+        [ -n "$torch" ] || break
+        "$python" "$source/tests/bench/peer.py" --device cuda --precision bf16 --batch "$batch" --length "$length" --seconds 2 \
+            --warm 5 "$@" $mode > "$out/peer.json" 2> "$out/peer.log" || continue
+        best=$(printf '%s\n' $best "$(number median_s "$out/peer.json")" | sort -g | head -n 1)
+    done
+    row "$case, T $length" measured "$(sed 's/,$//' "$json" | awk -v name="$name" -v p="$best" '
+        $1 == "\"name\":" {mine = index($2, "\"" name) == 1}
+        $1 == "\"median_s\":" && mine {s += $2}
+        $1 == "\"flops\":" && mine {f += $2}
+        END {
+            printf "%.3f ms, %.0f TFLOP/s", 1e3 * s, f / s / 1e12
+            if (p != "") printf ", PyTorch %.3f ms (%.2f x)", 1e3 * p, p / s}')"
+}
+for length in 1024 4096; do
+    op "attention, 4 heads of 32" 64 $length attention --op attention --heads 4 --width 128
+    op "attention, 4 heads of 64" 64 $length attention --op attention --heads 4 --width 256
+done
+for length in 1024 2048 4096; do op "long convolution, 256 channels" 64 $length long_conv --op long_conv --width 256; done
+for length in 8192 16384; do op "long convolution, 256 channels" 16 $length long_conv --op long_conv --width 256; done
 "$probe" bench ops --device cuda --precision bf16 --json > "$out/ops.json" 2> "$out/bench.log" ||
     row "bench ops" failed "$(tail -n 1 "$out/bench.log")"
 
@@ -130,6 +159,6 @@ for kernel in 5 31 61; do step "step K $kernel, 32 groups, batch 128" 128 $kerne
     cat "$out/rows"
     printf '\n]}\n'
 } > "$out/gpu.json"
-rm -f "$out/rows" "$out/a" "$out/b"
+rm -f "$out/rows" "$out/a" "$out/b" "$out/op.json" "$out/peer.json"
 echo "written: $out/gpu.json, $out/gpu.txt; every operation: $out/ops.json"
 exit $bad
