@@ -1,5 +1,6 @@
 /* Attention and long convolution in sizes that fill tiles of CUDA kernels and leave rests: every width that has kernels of its own, rows
- * that end within a tile, every field of the spec.  The profile by distance of the same.  Convolutions of several tiles of channels. */
+ * that end within a tile, every field of the spec.  The profile by distance of the same.  Convolutions of several tiles of channels, and of
+ * every size that CUDA kernels transform within shared memory. */
 #include "tests/trial.h"
 
 #include <stdio.h>
@@ -55,8 +56,10 @@ static lra_tensor *convolve(lra_graph *g, int i)
     static const struct {
         int64_t B, T, D, L;
         bool two_sided, length;
-    } s[] = {
-        {3, 100, 40, 100, false, true}, {2, 70, 33, 90, true, true}, {4, 300, 8, 30, true, false}};
+    } s[] = {{3, 100, 40, 100, false, true},   {2, 70, 33, 90, true, true},
+             {4, 200, 8, 30, true, false},     {3, 500, 5, 500, false, true},
+             {4, 290, 3, 700, true, true},     {3, 700, 2, 900, true, true},
+             {5, 1300, 2, 1000, false, false}, {3, 2100, 1, 2100, true, true}};
     char fill[32];
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
     lra_shape k = s[i].two_sided ? LRA_SHAPE(2, s[i].D, s[i].L) : LRA_SHAPE(s[i].D, s[i].L);

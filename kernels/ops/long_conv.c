@@ -211,19 +211,23 @@ static int64_t dk_scratch(const lra_tensor *y, int n_threads)
     return n_threads * 3 * CHANNELS * lra_fft_row(n) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* On a GPU: rows of some examples and of the kernel; rows of x, dy and their product. */
+/* On a GPU within shared memory: roots, spectra, some examples; else rows of the kernel and of some examples. */
+static int64_t cuda_scratch_of(const lra_shape *x, int64_t L, int arrays)
+{
+    int64_t B = x->d[0], T = x->d[1], D = x->d[2], points = long_conv_points(T, L);
+    int64_t n = size_of(T, L), parts = arrays == 2 ? long_conv_parts(B, D) : 1;
+    int64_t rows = D * (1 + arrays * long_conv_examples(B, D, n, arrays)) * lra_fft_row(n);
+    int64_t pairs = arrays * long_conv_pairs(B, D, T, arrays) * 2 * D * T;
+    if (!points) return rows * (int64_t)sizeof(float);
+    return long_conv_spectra(1 + parts * D, points) + pairs * (int64_t)sizeof(float);
+}
 static int64_t cuda_scratch(const lra_tensor *y)
 {
-    int64_t D = y->shape.d[2], n = size_of(y->shape.d[1], lra_width(y->src[1]));
-    int64_t rows = D * (1 + long_conv_examples(y->shape.d[0], D, n, 1));
-    return rows * lra_fft_row(n) * (int64_t)sizeof(float);
+    return cuda_scratch_of(&y->shape, lra_width(y->src[1]), 1);
 }
 static int64_t dk_cuda_scratch(const lra_tensor *y)
 {
-    const lra_shape *s = &y->src[0]->shape;
-    int64_t n = size_of(s->d[1], ((const long_conv_args *)y->args)->L);
-    int64_t rows = s->d[2] * (1 + 2 * long_conv_examples(s->d[0], s->d[2], n, 2));
-    return rows * lra_fft_row(n) * (int64_t)sizeof(float);
+    return cuda_scratch_of(&y->src[0]->shape, ((const long_conv_args *)y->args)->L, 2);
 }
 
 lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
