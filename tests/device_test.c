@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/level.h"
 #include "kernels/cuda/messages.h"
 
 static void expect(int rc, lra_err *e, const char *text)
@@ -55,6 +56,23 @@ static void a_gpu_that_fails(void **state)
            "same command again");
 }
 
+static void levels(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_cuda_level_kind level = LRA_CUDA_PLAIN;
+    assert_int_equal(lra_cuda_level_find(NULL, 90, &level, &e), 0);
+    assert_int_equal(level, LRA_CUDA_MMA); /* until wgmma has been tested on a GPU */
+    assert_int_equal(lra_cuda_level_find("plain", 80, &level, &e), 0);
+    assert_int_equal(level, LRA_CUDA_PLAIN);
+    assert_int_equal(lra_cuda_level_find("wgmma", 90, &level, &e), 0);
+    assert_int_equal(level, LRA_CUDA_WGMMA);
+    expect(lra_cuda_level_find("wgmma", 89, &level, &e), &e,
+           "LRA_CUDA_LEVEL=wgmma needs compute capability 9.0, found 8.9; 'mma' runs there");
+    expect(lra_cuda_level_find("tensor", 90, &level, &e), &e,
+           "LRA_CUDA_LEVEL is 'tensor', expected plain, mma or wgmma");
+}
+
 /* Where there is no GPU the reason is one of the above; where there is one, it is the one asked for. */
 static void this_machine(void **state)
 {
@@ -71,9 +89,8 @@ static void this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_gpu_at_all),
-        cmocka_unit_test(the_wrong_gpu),
-        cmocka_unit_test(a_gpu_that_fails),
+        cmocka_unit_test(no_gpu_at_all),    cmocka_unit_test(the_wrong_gpu),
+        cmocka_unit_test(a_gpu_that_fails), cmocka_unit_test(levels),
         cmocka_unit_test(this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "kernels/cuda/state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
@@ -189,9 +190,9 @@ static const lra_backend *backend(void)
     return &b;
 }
 
-extern "C" int lra_cuda_capability(void)
+extern "C" lra_cuda_level_kind lra_cuda_level(void)
 {
-    return lra_cuda->capability;
+    return lra_cuda->level;
 }
 
 /* Streams do not wait for the default stream, which nothing uses. */
@@ -219,6 +220,8 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
+    if (lra_cuda_level_find(getenv("LRA_CUDA_LEVEL"), s->capability, &s->level, e) != 0)
+        return LRA_FAILED;
     snprintf(s->detail, sizeof s->detail, "%s", p.name);
     return lra_cuda_check(make_streams(s), "opening", e);
 }

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "kernels/cuda/level.h"
+
 #ifndef LRA_SHIM
 #include <cuda_runtime.h>
 
@@ -30,13 +32,6 @@
 
 /* A function of kernels alone. */
 #define LRA_DEV static __device__ __forceinline__
-
-/* 90: the open GPU has compute capability 9.0; 0 on the shim. */
-#ifdef __cplusplus
-extern "C"
-#endif
-    int
-    lra_cuda_capability(void);
 
 enum { LRA_WARP = 32, LRA_BLOCK = 256, LRA_BLOCK_WARPS = LRA_BLOCK / LRA_WARP };
 

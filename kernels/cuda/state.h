@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/level.h"
 
 /* Input slots: two batches of at most four inputs are on their way at a time. */
 enum { LRA_CUDA_SLOTS = 8 };
@@ -19,6 +20,7 @@ typedef struct {
 
 typedef struct {
     int index, capability; /* 90: compute capability 9.0 */
+    lra_cuda_level_kind level;
     char name[16], detail[160];
     cudaStream_t work, loader;
     lra_cuda_slot slot[LRA_CUDA_SLOTS];

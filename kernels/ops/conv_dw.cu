@@ -67,7 +67,7 @@ LRA_CUDA_BODY(conv_dw)
     if (a->has_length) j.length = (const int32_t *)c->in[2];
     j.part = j.n_parts > 1 ? (real *)c->scratch : (real *)c->out;
 #if LRA_PASS == 16
-    if (dw_mma_fits(&j))
+    if (lra_cuda_level() >= LRA_CUDA_MMA && dw_mma_fits(&j))
         dw_mma_run(&j, stream);
     else
 #endif

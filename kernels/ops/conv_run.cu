@@ -3,12 +3,17 @@
 #include "kernels/ops/conv_tile_fn.h"
 #if LRA_PASS == 16
 #include "kernels/ops/conv_mma_fn.h"
+#include "kernels/ops/conv_wgmma_fn.h"
 #endif
 
 extern "C" void conv_cuda_run(const conv_job *j, void *stream)
 {
 #if LRA_PASS == 16
-    if (mma_fits(j)) {
+    if (lra_cuda_level() >= LRA_CUDA_WGMMA && wgmma_fits(j)) {
+        conv_wgmma_run(j, stream);
+        return;
+    }
+    if (lra_cuda_level() >= LRA_CUDA_MMA && mma_fits(j)) {
         conv_mma_run(j, stream);
         return;
     }

@@ -65,10 +65,10 @@ static void go_on(int i)
     setcontext(&fresh);
 }
 
-/* Threads [first,end) go on when all that are alive wait at `what`; false: some do not. */
-static int release(int first, int end, int what)
+/* Threads [first,first+n) go on when all that are alive wait at `what`; 0: some do not. */
+static int release(int first, int n, int what)
 {
-    int waiting = 0, alive = 0;
+    int waiting = 0, alive = 0, end = first + n < n_fibers ? first + n : n_fibers;
     for (int i = first; i < end; i++) {
         alive += fiber[i].state != SHIM_DONE;
         waiting += fiber[i].state == what;
@@ -89,8 +89,8 @@ static void run_block(void)
             if (fiber[i].state == SHIM_READY) go_on(i);
             going |= fiber[i].state == SHIM_READY; /* it polls */
         }
-        for (int i = 0; i < n_fibers; i += 32)
-            going |= release(i, i + 32 < n_fibers ? i + 32 : n_fibers, SHIM_WARP);
+        for (int i = 0; i < n_fibers; i += 32) going |= release(i, 32, SHIM_WARP);
+        for (int i = 0; i < n_fibers; i += 128) going |= release(i, 128, SHIM_GROUP);
         going |= release(0, n_fibers, SHIM_BLOCK);
     }
     for (int i = 0; i < n_fibers; i++)

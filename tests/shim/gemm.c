@@ -1,5 +1,6 @@
 /* The library's part of the host shim: plain products. */
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/level.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,4 +53,11 @@ bool lra_cuda_gemm_bias(const lra_cuda_product *p, const void *a, const void *b,
     if (p->N % 2 != 0) return false;
     for (int64_t n = 0; n < p->n_products; n++) product(p, n, a, b, bias, relu, c);
     return true;
+}
+
+extern lra_cuda_level_kind shim_level;
+lra_cuda_level_kind shim_level = LRA_CUDA_MMA;
+lra_cuda_level_kind lra_cuda_level(void)
+{
+    return shim_level;
 }

@@ -35,5 +35,5 @@ foreach(pass 32 16)
   target_compile_definitions(lra_shim_${pass} PRIVATE LRA_PASS=${pass} ${shim_sizes})
   target_compile_features(lra_shim_${pass} PRIVATE cxx_std_17)
   target_compile_options(lra_shim_${pass} PRIVATE -Wall -Wextra -Wno-missing-field-initializers
-                         $<$<BOOL:${LRA_WERROR}>:-Werror> -include ${CMAKE_SOURCE_DIR}/tests/shim/tensor.h)
+                         $<$<BOOL:${LRA_WERROR}>:-Werror> -include ${CMAKE_SOURCE_DIR}/tests/shim/wgmma.h)
 endforeach()

@@ -1,0 +1,26 @@
+/* Which instructions the kernels of products and convolutions use: LRA_CUDA_LEVEL=plain|mma|wgmma, so that tests
+ * compare them on one GPU.  Other results differ by rounding alone. */
+#ifndef LRA_CUDA_LEVEL_H
+#define LRA_CUDA_LEVEL_H
+
+#include "kernels/base/err.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    LRA_CUDA_PLAIN, /* no tensor cores in our kernels */
+    LRA_CUDA_MMA,   /* mma.sync: the default */
+    LRA_CUDA_WGMMA  /* TMA and wgmma: compute capability 9.0 */
+} lra_cuda_level_kind;
+
+/* Of the open GPU. */
+lra_cuda_level_kind lra_cuda_level(void);
+/* What `text` names on a GPU of this capability (90: 9.0); NULL and "": the default. */
+int lra_cuda_level_find(const char *text, int capability, lra_cuda_level_kind *out, lra_err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,8 @@
+/* Tensor maps of the host shim. */
+#include "tests/shim/wgmma.h"
+
+extern "C" bool lra_cuda_map(lra_map *m, const void *data, const int64_t d[3], const int box[3],
+                             bool swizzled)
+{
+    return shim_make_map(m, data, d, box, swizzled);
+}
