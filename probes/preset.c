@@ -31,6 +31,14 @@ const char lra_train_defaults[] =
 /* 67 epochs of three sets have the steps of 200 of one. */
 #define PATHFINDER_PAPER(epochs) "groups=32 batch=128 epochs=" epochs, "5,7,11,21,31,61", 3
 
+/* One layer of kernel K has the field K: rungs below and above every power of two, or one above it. */
+#define DISTANCE_QUICK                                                                             \
+    "layers=1 width=16 hidden=32 batch=32 epochs=2 rate=0.004 decay=0.01 warmup=0.05",             \
+        "5,13,25,49,97", 3
+#define DISTANCE_SMALL                                                                             \
+    "layers=1 width=32 hidden=64 batch=32 epochs=8 rate=0.004 decay=0.01 warmup=0.02",             \
+        "1,5,9,17,33,65,129", 5
+
 static const lra_preset presets[] = {
     {"listops", "quick",
      "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
@@ -72,6 +80,8 @@ static const lra_preset presets[] = {
     {"wikitext103", "quick", LANGUAGE_QUICK},
     {"wikitext103", "small", LANGUAGE_SMALL},
     {"wikitext103", "paper", LANGUAGE_PAPER},
+    {"xor", "quick", DISTANCE_QUICK},
+    {"xor", "small", DISTANCE_SMALL},
 };
 
 const lra_preset *lra_preset_find(const char *task, const char *preset)

@@ -91,7 +91,8 @@ lra_loader *lra_session_loader(const lra_session *s, int split, bool training)
                             .batch = s->spec->batch,
                             .seed = s->spec->seed,
                             .training = training,
-                            .augment = training && s->spec->augment};
+                            .augment = training &&
+                                       (s->spec->augment || s->spec->data->task->fresh)};
     return lra_loader_new(&spec);
 }
 

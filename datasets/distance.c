@@ -1,0 +1,196 @@
+/* What tasks with a dependency distance share: parameters, rows, baselines. */
+#include "datasets/distance.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+enum { MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 24, LEARNED_ROWS = 4096 };
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static lra_distance_shape shape_of(const lra_config *c)
+{
+    return (lra_distance_shape){lra_config_int(c, "distance"), lra_config_int(c, "length"),
+                                (uint32_t)lra_config_int(c, "fillers"),
+                                lra_config_int(c, "groups")};
+}
+
+static int64_t room_of(const lra_distance_kind *k, const lra_distance_shape *s)
+{
+    return s->length - 1 - k->span * s->distance;
+}
+
+/* Groups that certainly find a place: each mark of another keeps a group, moved as a whole, from at most one start
+ * for each of its own that may stand there. */
+static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
+{
+    int64_t room = room_of(k, s), shared = room / s->distance + 1;
+    if (shared > k->n_marks) shared = k->n_marks;
+    return room >= k->n_marks * (s->groups - 1) * shared;
+}
+
+static int check_range(const lra_config *c, const char *key, int64_t most, const char *unit,
+                       lra_err *e)
+{
+    int64_t x = lra_config_int(c, key);
+    if (x >= 1 && x <= most) return 0;
+    return lra_fail_usage(e, "%s is %lld, expected 1 to %lld %s", key, (long long)x,
+                          (long long)most, unit);
+}
+
+int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_err *e)
+{
+    if (check_range(c, "length", MAX_LENGTH, "steps", e) != 0 ||
+        check_range(c, "distance", MAX_LENGTH, "steps", e) != 0 ||
+        check_range(c, "groups", MAX_LENGTH, "in a row", e) != 0 ||
+        check_range(c, "fillers", LRA_DISTANCE_MAX_FILLERS, "words", e) != 0)
+        return LRA_USAGE;
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        if (check_range(c, lra_split_names[s], MAX_ROWS, "rows", e) != 0) return LRA_USAGE;
+    lra_distance_shape shape = shape_of(c);
+    if (has_room(k, &shape)) return 0;
+    while (!has_room(k, &shape)) shape.length++;
+    return lra_fail_usage(
+        e, "%lld group%s at distance %lld need rows of %lld steps; length is %lld",
+        (long long)shape.groups, shape.groups == 1 ? "" : "s", (long long)shape.distance,
+        (long long)shape.length, (long long)lra_config_int(c, "length"));
+}
+
+static bool is_free(const lra_distance_kind *k, const uint16_t *token, const int64_t *at)
+{
+    for (int i = 0; i < k->n_marks; i++)
+        if (token[at[i]] < k->first_filler) return false;
+    return true;
+}
+
+static void draw(const lra_distance_kind *k, const lra_distance_shape *s, lra_rng *rng,
+                 int32_t label, uint16_t *token)
+{
+    int64_t room = room_of(k, s), at[LRA_DISTANCE_MAX_MARKS];
+    uint16_t mark[LRA_DISTANCE_MAX_MARKS];
+    for (int64_t t = 0; t < s->length; t++)
+        token[t] = (uint16_t)(k->first_filler + lra_rng_below(rng, s->fillers));
+    for (int64_t g = 0; g < s->groups; g++) {
+        do k->group(s, rng, room, label, at, mark);
+        while (!is_free(k, token, at));
+        for (int i = 0; i < k->n_marks; i++) token[at[i]] = mark[i];
+    }
+}
+
+int lra_distance_make(const lra_distance_kind *k, const lra_config *c,
+                      lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    if (lra_distance_validate(k, c, e) != 0) return LRA_USAGE;
+    lra_distance_shape shape = shape_of(c);
+    /* Fillers of one distance say nothing of those of another. */
+    uint64_t seed = (uint64_t)lra_config_int(c, "data-seed") ^ (uint64_t)shape.distance << 32,
+             index = 0;
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        int64_t n = lra_config_int(c, lra_split_names[s]);
+        uint16_t *token = lra_sequences_extend(&split[s], n, shape.length, 1, e);
+        if (!token) return LRA_FAILED;
+        for (int64_t i = 0; i < n; i++) {
+            lra_rng rng = lra_rng_new(seed, k->stream, index++);
+            split[s].label[i] = (int32_t)(i % k->n_classes);
+            draw(k, &shape, &rng, split[s].label[i], token + i * shape.length);
+        }
+    }
+    return 0;
+}
+
+void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_rng *rng,
+                         lra_row *row)
+{
+    lra_distance_shape shape = shape_of(d->config);
+    row->label = (int32_t)lra_rng_below(rng, (uint32_t)k->n_classes);
+    draw(k, &shape, rng, row->label, row->token);
+}
+
+void lra_distance_gaps(lra_rng *rng, int64_t room, int64_t *a, int64_t *b)
+{
+    /* Two different numbers of room + 2, in order, less what keeps them apart. */
+    int64_t i = lra_rng_below(rng, (uint32_t)room + 2), j = lra_rng_below(rng, (uint32_t)room + 1);
+    j += j >= i;
+    *a = i < j ? i : j;
+    *b = (i < j ? j : i) - 1;
+}
+
+/* ---- baselines -------------------------------------------------------------------------------------- */
+
+/* Counts of a feature in the rows of each class. */
+typedef struct {
+    int vocab, n_classes;
+    int64_t from, to; /* offsets of a pair; 0 to 0: single tokens */
+    double *score;    /* (features, classes): counts, then logarithms */
+} bayes;
+
+static int64_t feature(const bayes *b, const uint16_t *token, int64_t t, int64_t offset)
+{
+    if (b->to == 0) return token[t];
+    return ((offset - b->from) * b->vocab + token[t]) * b->vocab + token[t + offset];
+}
+
+/* Adds `by` to the counts of its class, or (by 0) the scores of a row to `total`. */
+static void walk(bayes *b, const uint16_t *token, int64_t n, int32_t label, double by,
+                 double *total)
+{
+    for (int64_t offset = b->from; offset <= b->to; offset++)
+        for (int64_t t = 0; t + offset < n; t++) {
+            double *score = b->score + feature(b, token, t, offset) * b->n_classes;
+            score[label] += by;
+            for (int c = 0; c < b->n_classes && total; c++) total[c] += score[c];
+        }
+}
+
+static void learn(bayes *b, const lra_sequences *train, int64_t n_features)
+{
+    int64_t n = train->n < LEARNED_ROWS ? train->n : LEARNED_ROWS;
+    double *all = lra_alloc_array((size_t)b->n_classes, sizeof *all);
+    for (int64_t i = 0; i < n; i++)
+        walk(b, train->token + train->start[i], train->start[i + 1] - train->start[i],
+             train->label[i], 1, NULL);
+    for (int64_t i = 0; i < n_features * b->n_classes; i++)
+        all[i % b->n_classes] += b->score[i] + 1;
+    for (int64_t i = 0; i < n_features * b->n_classes; i++)
+        b->score[i] = log((b->score[i] + 1) / all[i % b->n_classes]);
+    lra_free(all);
+}
+
+static void predict(bayes *b, const lra_sequences *of, int32_t *predicted)
+{
+    double *total = lra_alloc_array((size_t)b->n_classes, sizeof *total);
+    for (int64_t i = 0; i < of->n; i++) {
+        memset(total, 0, (size_t)b->n_classes * sizeof *total);
+        walk(b, of->token + of->start[i], of->start[i + 1] - of->start[i], 0, 0, total);
+        predicted[i] = 0;
+        for (int c = 1; c < b->n_classes; c++)
+            if (total[c] > total[predicted[i]]) predicted[i] = c;
+    }
+    lra_free(total);
+}
+
+const char *lra_distance_baseline(const lra_distance_kind *k, int b, int64_t distance,
+                                  const lra_sequences *train, const lra_sequences *of,
+                                  int32_t *predicted)
+{
+    static const char *const names[] = {"bag-of-tokens", "pairs-below", "oracle-pairs"};
+    const int64_t from[] = {0, 1, distance}, to[] = {0, distance - 1, distance};
+    if (b < 0 || b >= (int)(sizeof names / sizeof *names)) return NULL;
+    int vocab = k->first_filler + LRA_DISTANCE_MAX_FILLERS;
+    bayes model = {vocab, k->n_classes, from[b], to[b], NULL};
+    int64_t n_features = vocab;
+    if (b) n_features = (to[b] - from[b] + 1) * vocab * vocab;
+    model.score = lra_alloc_array((size_t)(n_features * k->n_classes) + 1, sizeof *model.score);
+    learn(&model, train, n_features);
+    predict(&model, of, predicted);
+    lra_free(model.score);
+    return names[b];
+}
+
+void lra_distance_show(const lra_row *row, const char *const *names, FILE *out)
+{
+    for (int64_t t = 0; t < row->n; t++)
+        fprintf(out, "%s%s", names[row->token[t]], t + 1 < row->n ? " " : "\n");
+}

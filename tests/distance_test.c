@@ -1,0 +1,225 @@
+/* Tasks with a dependency distance, by construction: labels are what the definition says, no two marks are nearer
+ * than the distance, every row holds the same marks, places are uniform, training rows are fresh in every epoch, and
+ * no count of tokens or of nearer pairs tells the label. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "datasets/batch.h"
+#include "kernels/base/mem.h"
+
+enum { A0 = 1, A1, B0, B1, FILLER };
+
+static lra_dataset *data_of(const lra_task *t, const char *changes)
+{
+    lra_err e = {{0}};
+    lra_config *c = lra_task_config(t, "quick", &e), *change = lra_config_parse(changes, &e);
+    assert_non_null(change);
+    for (int i = 0; lra_config_key(change, i); i++)
+        lra_config_set(c, lra_config_key(change, i), lra_config_value(change, i));
+    lra_dataset *d = lra_dataset_make(t, c, &e);
+    if (!d) fail_msg("%s", e.msg);
+    lra_config_free(c);
+    lra_config_free(change);
+    return d;
+}
+
+/* Places of the tokens that are no fillers; returns their number. */
+static int marks_of(const uint16_t *token, int64_t n, int64_t *at, int most)
+{
+    int found = 0;
+    for (int64_t t = 0; t < n; t++) {
+        if (token[t] >= FILLER) continue;
+        assert_true(found < most);
+        at[found++] = t;
+    }
+    return found;
+}
+
+/* ---- xor --------------------------------------------------------------------------------------------- */
+
+/* One group: two pairs, all combinations that tell the label at the distance or farther. */
+static void check_group(const uint16_t *token, int64_t n, int32_t label, int64_t distance)
+{
+    int64_t at[4];
+    assert_int_equal(marks_of(token, n, at, 4), 4);
+    assert_true(at[0] >= distance);
+    for (int i = 0; i < 4; i += 2) {
+        assert_int_equal(at[i + 1] - at[i], distance);
+        assert_int_equal((token[at[i]] - A0) ^ (token[at[i + 1]] - B0), label);
+    }
+    assert_true(at[2] - at[1] >= distance);
+}
+
+/* Any number of groups: every A has its B, and all rows have the same marks. */
+static void check_xor(const uint16_t *token, int64_t n, int32_t label, int64_t distance,
+                      int64_t groups)
+{
+    int64_t at[256], count[FILLER] = {0};
+    int n_marks = marks_of(token, n, at, 256);
+    assert_int_equal(n_marks, 4 * groups);
+    for (int i = 0; i < n_marks; i++) {
+        count[token[at[i]]]++;
+        if (token[at[i]] >= B0) continue;
+        int64_t b = at[i] + distance;
+        assert_true(b < n && token[b] >= B0 && token[b] <= B1);
+        assert_int_equal((token[at[i]] - A0) ^ (token[b] - B0), label);
+    }
+    for (int v = A0; v <= B1; v++) assert_int_equal(count[v], groups);
+}
+
+static void xor_is_what_it_says(void **state)
+{
+    (void)state;
+    static const int distances[] = {1, 7, 16}, groups[] = {1, 2};
+    for (int k = 0; k < 6; k++) {
+        int distance = distances[k / 2], n_groups = groups[k % 2];
+        char *changes = lra_format("distance=%d groups=%d length=90 train=300 val=40 test=40",
+                                   distance, n_groups);
+        lra_dataset *d = data_of(&lra_task_xor, changes);
+        for (int s = 0; s < LRA_N_SPLITS; s++)
+            for (int64_t i = 0; i < d->split[s].n; i++) {
+                lra_row row = lra_sequences_row(&d->split[s], i);
+                if (n_groups == 1) check_group(row.token, row.n, row.label, distance);
+                check_xor(row.token, row.n, row.label, distance, n_groups);
+                assert_int_equal(row.label, i % 2); /* chance is exactly one half */
+            }
+        lra_dataset_free(d);
+        lra_free(changes);
+    }
+}
+
+/* Chi-square of the place of the first A against all places that leave room for the rest: pairs of gaps are
+ * uniform, so the first gap g of room r has r - g + 1 of (r + 1)(r + 2) / 2 ways. */
+static void places_are_uniform(void **state)
+{
+    (void)state;
+    enum { DISTANCE = 4, ROOM = 9, LENGTH = 4 * DISTANCE + 1 + ROOM, ROWS = 20000 };
+    char *changes = lra_format("distance=%d groups=1 length=%d train=%d val=1 test=1", DISTANCE,
+                               LENGTH, ROWS);
+    lra_dataset *d = data_of(&lra_task_xor, changes);
+    double count[ROOM + 1] = {0}, chi = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        int64_t at[4];
+        lra_row row = lra_sequences_row(&d->split[0], i);
+        marks_of(row.token, row.n, at, 4);
+        assert_in_range(at[0], DISTANCE, DISTANCE + ROOM);
+        count[at[0] - DISTANCE]++;
+    }
+    for (int g = 0; g <= ROOM; g++) {
+        double expected = ROWS * (ROOM - g + 1) / (0.5 * (ROOM + 1) * (ROOM + 2));
+        chi += (count[g] - expected) * (count[g] - expected) / expected;
+    }
+    assert_true(chi < 27.9); /* 9 degrees of freedom, p = 0.001 */
+    lra_dataset_free(d);
+    lra_free(changes);
+}
+
+/* What models see in training: new rows in every epoch, the same for the same (seed, epoch, row); validation rows
+ * stay what they are. */
+static void training_rows_are_fresh(void **state)
+{
+    (void)state;
+    enum { ROWS = 64, LENGTH = 40, DISTANCE = 5 };
+    lra_dataset *d = data_of(&lra_task_xor, "distance=5 length=40 groups=2 train=64 val=8 test=8");
+    lra_buckets b = lra_buckets_find(d);
+    assert_true(lra_task_xor.fresh);
+    static int32_t kept[2][ROWS][LENGTH];
+    int different = 0, ones = 0;
+    for (int pass = 0; pass < 3; pass++) { /* epochs 0, 1, 0 */
+        lra_loader_spec s = {
+            .data = d, .buckets = &b, .batch = 8, .seed = 3, .training = true, .augment = true};
+        lra_loader *l = lra_loader_new(&s);
+        lra_loader_epoch(l, pass % 2);
+        for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+            const lra_batch *batch = lra_loader_get(l, i);
+            int64_t T = b.length[batch->bucket];
+            for (int k = 0; k < 8; k++) {
+                uint16_t token[LENGTH];
+                int32_t *keep = kept[pass % 2][batch->row[k]];
+                for (int t = 0; t < LENGTH; t++) token[t] = (uint16_t)batch->token[k * T + t];
+                check_xor(token, LENGTH, batch->label[k], DISTANCE, 2);
+                ones += batch->label[k];
+                if (pass == 2) assert_memory_equal(keep, batch->token + k * T, sizeof kept[0][0]);
+                memcpy(keep, batch->token + k * T, sizeof kept[0][0]);
+            }
+        }
+        lra_loader_free(l);
+    }
+    for (int i = 0; i < ROWS; i++)
+        different += memcmp(kept[0][i], kept[1][i], sizeof kept[0][0]) != 0;
+    assert_int_equal(different, ROWS);
+    assert_in_range(ones, 3 * ROWS / 4, 9 * ROWS / 4);
+    lra_dataset_free(d);
+}
+
+/* ---- baselines --------------------------------------------------------------------------------------- */
+
+static double accuracy_of(const lra_dataset *d, int b, const char **name)
+{
+    const lra_sequences *test = &d->split[LRA_TEST_SPLIT];
+    int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
+    *name = d->task->baseline(b, &d->split[LRA_TRAIN_SPLIT], test, predicted);
+    int64_t right = 0;
+    for (int64_t i = 0; i < test->n; i++) right += predicted[i] == test->label[i];
+    lra_free(predicted);
+    return (double)right / (double)test->n;
+}
+
+static void counts_tell_nothing(void **state)
+{
+    (void)state;
+    enum { ROWS = 4000 };
+    lra_dataset *d = data_of(&lra_task_xor,
+                             "distance=9 groups=3 length=90 train=4096 val=1 test=4000");
+    double noise = 4 * sqrt(0.25 / ROWS); /* four standard deviations */
+    const char *name;
+    double bag = accuracy_of(d, 0, &name);
+    assert_string_equal(name, "bag-of-tokens");
+    double below = accuracy_of(d, 1, &name);
+    assert_string_equal(name, "pairs-below");
+    double oracle = accuracy_of(d, 2, &name);
+    assert_string_equal(name, "oracle-pairs");
+    accuracy_of(d, 3, &name);
+    assert_null(name);
+    assert_true(fabs(bag - 0.5) < noise);
+    assert_true(fabs(below - 0.5) < noise);
+    assert_true(oracle > 0.999);
+    lra_dataset_free(d);
+}
+
+static void bad_parameters_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *message;
+    } bad[] = {{"distance", "0", "distance is 0, expected 1 to 65536 steps"},
+               {"distance", "80", "8 groups at distance 80 need rows of 349 steps; length is 320"},
+               {"groups", "1000", "1000 groups at distance 16 need rows of"},
+               {"length", "0", "length is 0"},
+               {"fillers", "17", "fillers is 17, expected 1 to 16 words"},
+               {"val", "0", "val is 0, expected"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        lra_err e = {{0}};
+        lra_config *c = lra_config_parse(lra_task_xor.defaults, &e);
+        assert_int_equal(lra_task_xor.validate(c, &e), 0);
+        lra_config_set(c, bad[i].key, bad[i].value);
+        assert_int_equal(lra_task_xor.validate(c, &e), LRA_USAGE);
+        if (!strstr(e.msg, bad[i].message)) fail_msg("%s", e.msg);
+        lra_config_free(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(xor_is_what_it_says), cmocka_unit_test(places_are_uniform),
+        cmocka_unit_test(training_rows_are_fresh), cmocka_unit_test(counts_tell_nothing),
+        cmocka_unit_test(bad_parameters_are_refused)};
+    return cmocka_run_group_tests_name("distance", tests, NULL, NULL);
+}
