@@ -90,6 +90,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->device = lra_copy_text(r->device.name), out->revision = lra_copy_text(lra_revision());
     out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
     out->config = lra_copy_text(s->config);
+    out->task_parameters = lra_config_lines(r->data->config);
     out->versions = lra_format("lra-locality %s\nhdf5 %s\n", LRA_VERSION, lra_h5_version());
     out->deviations = deviations_of(r);
     out->seed = (int64_t)s->seed;

@@ -16,6 +16,7 @@
 #include "probes/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
+#include "probes/vary.h"
 #include "reports/report.h"
 
 enum { MAX_JOBS = 64, MIB = 1 << 20 };
@@ -48,15 +49,15 @@ static const lra_option own[] = {
      .help = "print the plan and its cost, train nothing"},
     LRA_JSON_OPTION("the ladder as one JSON document"),
     {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_ladder_scale_options, lra_job_options,
-                                           lra_common_options, NULL};
+static const lra_option *const tables[] = {
+    own, lra_vary_options, lra_ladder_scale_options, lra_job_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe receptive-field",
     .summary =
         "Trains a ladder of small-kernel convolutions and measures how far a task needs to see.",
     .usage = "",
     .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
-                "  lra-probe receptive-field --task listops --kernels 5,11,31 --seeds 5 --jobs 2",
+                "  lra-probe receptive-field --task xor --distance 8,16,32,64 --jobs 2",
     .max_args = 0,
     .tables = tables,
 };
@@ -74,6 +75,10 @@ typedef struct {
     int n_kernels, n_seeds, n_cells, n_missing;
     cell *cells;
     lra_ladder_scale scale;
+    lra_vary vary;
+    int at;         /* the value of vary that the cells are of */
+    char **results; /* of the cells of all values */
+    int n_results;
 } ladder_run;
 
 /* ---- the plan ------------------------------------------------------------------------------------------------ */
@@ -85,6 +90,7 @@ static void set_kernel(ladder_run *l, int64_t kernel)
 
 static int read_kernels(ladder_run *l, const lra_preset *p, lra_err *e)
 {
+    l->n_kernels = 0;
     if (lra_option_given(l->options, "kernels")) {
         l->n_kernels = lra_option_ints(l->options, "kernels", l->kernel, LRA_LADDER_MAX_RUNGS);
     } else {
@@ -259,6 +265,7 @@ static char **cell_command(const ladder_run *l, const cell *c, const char *self)
     }
     for (int i = 0; lra_option_repeat(o, "set", i) && n < 240; i++)
         argv[n++] = lra_format("--set=%s", lra_option_repeat(o, "set", i));
+    if (l->vary.key) argv[n++] = lra_format("--set=%s=%s", l->vary.key, l->vary.value[l->at]);
     argv[n++] = lra_format("--set=kernel=%" PRId64, c->kernel);
     argv[n++] = lra_format("--seed=%" PRId64, c->seed);
     if (l->job.memory > 0) argv[n++] = lra_format("--memory=%.0f", l->job.memory / MIB);
@@ -327,62 +334,112 @@ static int train_apart(ladder_run *l, int n_jobs, lra_err *e)
 
 /* ---- the result ------------------------------------------------------------------------------------------------ */
 
-static int print_ladder(ladder_run *l, lra_err *e)
+/* Every value can be made before the first is trained. */
+static int check_values(ladder_run *l, lra_err *e)
 {
-    lra_result **all = lra_alloc_array((size_t)l->n_cells, sizeof *all);
+    const lra_task *t = l->job.task;
+    lra_config *c = lra_config_copy(l->job.task_config);
+    int rc = 0;
+    for (int i = 0; i < l->vary.n && rc == 0; i++) {
+        rc = lra_vary_set(&l->vary, i, c, t->name, e);
+        if (rc == 0 && t->validate) rc = t->validate(c, e);
+    }
+    lra_config_free(c);
+    return rc;
+}
+
+static void free_cells(ladder_run *l)
+{
+    for (int i = 0; i < l->n_cells; i++) {
+        lra_free(l->cells[i].folder);
+        lra_free(l->cells[i].result);
+    }
+    lra_free(l->cells);
+    l->cells = NULL, l->n_cells = 0;
+}
+
+/* The ladder of one value of what varies: plan, runs. */
+static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
+{
+    l->at = i;
+    free_cells(l);
+    lra_dataset_free(l->job.data);
+    l->job.data = NULL;
+    int rc = lra_vary_set(&l->vary, i, l->job.task_config, l->job.task->name, e);
+    if (rc == 0) rc = lra_job_load_data(&l->job, e);
+    if (rc == 0) rc = make_plan(l, e);
+    if (rc == 0 && l->vary.key) lra_note("%s %s", l->vary.key, l->vary.value[i]);
+    if (rc == 0) rc = print_plan(l, e);
+    if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
+    size_t n = (size_t)(l->n_results + l->n_cells);
+    l->results = lra_resize(l->results, n * sizeof *l->results);
+    for (int k = 0; k < l->n_cells; k++)
+        l->results[l->n_results++] = lra_copy_text(l->cells[k].result);
+    return n_jobs > 1 ? train_apart(l, n_jobs, e) : train_here(l, e);
+}
+
+/* One ladder, or a table of all. */
+static int print_results(ladder_run *l, lra_err *e)
+{
+    lra_result **all = lra_alloc_array((size_t)l->n_results, sizeof *all);
     int n = 0, rc = 0;
-    for (int i = 0; i < l->n_cells && rc == 0; i++) {
-        all[n] = lra_result_read(l->cells[i].result, e);
+    for (int i = 0; i < l->n_results && rc == 0; i++) {
+        all[n] = lra_result_read(l->results[i], e);
         if (all[n])
             n++;
         else
             rc = LRA_FAILED;
     }
     lra_report_input in = {.list = all, .n = n, .scale = l->scale};
-    bool json = lra_option_flag(l->options, "json");
-    if (rc == 0) rc = lra_report_ladder(stdout, &in, json ? "json" : "text", e);
+    const char *format = lra_option_flag(l->options, "json") ? "json" : "text";
+    if (rc == 0)
+        rc = l->vary.key ? lra_report_print(&lra_table_sweep, stdout, &in, format, e)
+                         : lra_report_ladder(stdout, &in, format, e);
     lra_results_free(all, n);
     return rc;
 }
 
-static int make_ladder(ladder_run *l, lra_err *e)
+static int open_all(ladder_run *l, lra_err *e)
 {
     if (lra_option_flag(l->options, "dry-run") && lra_option_flag(l->options, "json"))
         return lra_fail_usage(e, "--dry-run and --json do not go together");
     int rc = lra_job_open(&l->job, l->options, e);
+    if (rc == 0) rc = lra_vary_open(&l->vary, l->options, l->job.task_config, l->job.task->name, e);
+    if (rc == 0) rc = check_values(l, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
     if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&
         strcmp(l->job.preset, "paper") != 0)
         rc = lra_fail_usage(e, "reference 'published' is for preset 'paper', found preset '%s'",
                             l->job.preset);
-    if (rc == 0) rc = lra_job_load_data(&l->job, e);
-    int n_jobs = (int)lra_option_int(l->options, "jobs");
+    return rc;
+}
+
+static int make_ladders(ladder_run *l, lra_err *e)
+{
+    int rc = open_all(l, e), n_jobs = (int)lra_option_int(l->options, "jobs");
     if (n_jobs > 1 && l->job.memory == 0) /* cells that start together divide what is free */
         l->job.memory = MIB * floor(lra_memory_free() / n_jobs / MIB);
-    if (rc == 0) rc = make_plan(l, e);
-    if (rc == 0) rc = print_plan(l, e);
-    if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
-    rc = n_jobs > 1 ? train_apart(l, n_jobs, e) : train_here(l, e);
+    for (int i = 0; i < l->vary.n && rc == 0; i++) rc = train_value(l, i, n_jobs, e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; checkpoints are saved, the same command goes on");
         return LRA_EXIT_INTERRUPTED;
     }
-    if (rc == 0) rc = print_ladder(l, e);
+    if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
+    rc = print_results(l, e);
     if (rc == 0 && !lra_option_flag(l->options, "json"))
-        printf("\nresults   %s/runs\nnext      lra-report figures --out %s\n", l->job.out,
-               l->job.out);
+        printf("\nresults   %s/runs\nnext      lra-report figures %s--out %s\n", l->job.out,
+               l->vary.key ? "--figure sweep " : "", l->job.out);
     return rc;
 }
 
 static int ladder(const lra_options *o, lra_err *e)
 {
     ladder_run l = {.options = o};
-    int rc = make_ladder(&l, e);
-    for (int i = 0; i < l.n_cells; i++) {
-        lra_free(l.cells[i].folder);
-        lra_free(l.cells[i].result);
-    }
-    lra_free(l.cells);
+    int rc = make_ladders(&l, e);
+    free_cells(&l);
+    for (int i = 0; i < l.n_results; i++) lra_free(l.results[i]);
+    lra_free(l.results);
+    lra_vary_close(&l.vary);
     lra_ladder_scale_close(&l.scale);
     lra_job_close(&l.job);
     return rc;

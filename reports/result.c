@@ -40,6 +40,8 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
 {
     int rc = lra_fields_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
+    if (rc == 0 && r->task_parameters)
+        rc = lra_h5_put_text(f, "/task_parameters", r->task_parameters, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/versions", r->versions, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/deviations", r->deviations, e);
     if (rc == 0 && r->grid > 0) rc = lra_h5_set_int(f, "/", "grid", r->grid, e);
@@ -107,6 +109,12 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
     for (int i = 0; i < 3 && rc == 0; i++) {
         *texts[i] = lra_h5_get_text(f, paths[i], e);
         rc = *texts[i] ? 0 : LRA_FAILED;
+    }
+    if (rc == 0) {
+        r->task_parameters = lra_h5_has(f, "/task_parameters")
+                                 ? lra_h5_get_text(f, "/task_parameters", e)
+                                 : lra_copy_text("");
+        rc = r->task_parameters ? 0 : LRA_FAILED;
     }
     if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
         rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);
@@ -259,6 +267,7 @@ void lra_result_free(lra_result *r)
     if (!r) return;
     lra_fields_free(fields, N_FIELDS, r);
     lra_free(r->config);
+    lra_free(r->task_parameters);
     lra_free(r->versions);
     lra_free(r->deviations);
     lra_free(r->history);

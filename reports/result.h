@@ -14,9 +14,10 @@ enum { LRA_MAX_BASELINES = 32 };
 typedef struct {
     /* Who: texts are owned. */
     char *task, *model, *preset, *precision, *device, *revision, *fingerprint, *run;
-    char *config;     /* "key=value" lines: every option that changes the result */
-    char *versions;   /* libraries, one per line */
-    char *deviations; /* from the published setting, one per line; "" when there are none */
+    char *config;          /* "key=value" lines: every option that changes the result */
+    char *task_parameters; /* all of them, "key=value" lines; "" in older files */
+    char *versions;        /* libraries, one per line */
+    char *deviations;      /* from the published setting, one per line; "" when there are none */
     int64_t seed, kernel, reach; /* reach: one-sided, tokens; -1: unbounded.  kernel 0: none */
     int64_t max_length;          /* longest example, tokens */
     int64_t grid;                /* pixels in a row of the image that an example is; 0: none */

@@ -1,0 +1,28 @@
+/* Sweeps: ladders that differ in one parameter of the task, such as the distance of its dependencies. */
+#ifndef LRA_REPORTS_SWEEP_VIEW_H
+#define LRA_REPORTS_SWEEP_VIEW_H
+
+#include "reports/ladder_view.h"
+
+enum { LRA_SWEEP_MAX_VALUES = 10 };
+
+typedef struct {
+    char *key; /* "distance" */
+    int n;
+    const lra_ladder_view *at[LRA_SWEEP_MAX_VALUES];
+    char *value[LRA_SWEEP_MAX_VALUES];
+    double number[LRA_SWEEP_MAX_VALUES]; /* ascending; NAN where the value is a word */
+} lra_sweep;
+
+/* Sweeps among ladders of the same model, kernels and training; returns their number, or -1.  Ladders must outlive
+ * them. */
+int lra_sweeps_find(const lra_ladder_view *views, int n, lra_sweep **sweeps, lra_err *e);
+void lra_sweeps_free(lra_sweep *sweeps, int n);
+
+/* Steps that one output sees: all of a window where outputs are pooled. */
+int64_t lra_sweep_field(int64_t reach);
+/* Whether a window of that rung holds the two ends of a dependency at the i-th distance; true for other keys. */
+bool lra_sweep_covers(const lra_sweep *s, int i, int rung);
+bool lra_sweep_is_distance(const lra_sweep *s);
+
+#endif
