@@ -14,7 +14,7 @@ static lra_distance_shape shape_of(const lra_config *c)
 {
     return (lra_distance_shape){lra_config_int(c, "distance"), lra_config_int(c, "length"),
                                 (uint32_t)lra_config_int(c, "fillers"),
-                                lra_config_int(c, "groups")};
+                                lra_config_int(c, "copies")};
 }
 
 static int64_t room_of(const lra_distance_kind *k, const lra_distance_shape *s)
@@ -28,7 +28,7 @@ static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
 {
     int64_t room = room_of(k, s), shared = room / s->distance + 1;
     if (shared > k->n_marks) shared = k->n_marks;
-    return room >= k->n_marks * (s->groups - 1) * shared;
+    return room >= k->n_marks * (s->copies - 1) * shared;
 }
 
 static int check_range(const lra_config *c, const char *key, int64_t most, const char *unit,
@@ -44,7 +44,7 @@ int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_e
 {
     if (check_range(c, "length", MAX_LENGTH, "steps", e) != 0 ||
         check_range(c, "distance", MAX_LENGTH, "steps", e) != 0 ||
-        check_range(c, "groups", MAX_LENGTH, "in a row", e) != 0 ||
+        check_range(c, "copies", MAX_LENGTH, "in a row", e) != 0 ||
         check_range(c, "fillers", LRA_DISTANCE_MAX_FILLERS, "words", e) != 0)
         return LRA_USAGE;
     for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -52,10 +52,10 @@ int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_e
     lra_distance_shape shape = shape_of(c);
     if (has_room(k, &shape)) return 0;
     while (!has_room(k, &shape)) shape.length++;
-    return lra_fail_usage(
-        e, "%lld group%s at distance %lld need rows of %lld steps; length is %lld",
-        (long long)shape.groups, shape.groups == 1 ? "" : "s", (long long)shape.distance,
-        (long long)shape.length, (long long)lra_config_int(c, "length"));
+    return lra_fail_usage(e, "%lld cop%s at distance %lld need rows of %lld steps; length is %lld",
+                          (long long)shape.copies, shape.copies == 1 ? "y" : "ies",
+                          (long long)shape.distance, (long long)shape.length,
+                          (long long)lra_config_int(c, "length"));
 }
 
 static bool is_free(const lra_distance_kind *k, const uint16_t *token, const int64_t *at)
@@ -72,7 +72,7 @@ static void draw(const lra_distance_kind *k, const lra_distance_shape *s, lra_rn
     uint16_t mark[LRA_DISTANCE_MAX_MARKS];
     for (int64_t t = 0; t < s->length; t++)
         token[t] = (uint16_t)(k->first_filler + lra_rng_below(rng, s->fillers));
-    for (int64_t g = 0; g < s->groups; g++) {
+    for (int64_t g = 0; g < s->copies; g++) {
         do k->group(s, rng, room, label, at, mark);
         while (!is_free(k, token, at));
         for (int i = 0; i < k->n_marks; i++) token[at[i]] = mark[i];

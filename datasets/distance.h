@@ -1,6 +1,6 @@
 /* Tasks whose dependency distance is a knob (`distance`), so that reach is measured against a known truth.
- * A row is i.i.d. filler words with marked tokens at random places, in groups that are drawn independently of each
- * other.  The label needs two tokens of a group that stand `distance` steps apart; those whose combination would tell
+ * A row is i.i.d. filler words with marked tokens at random places: `copies` groups of them, drawn independently of
+ * each other.  The label needs two tokens of a group that stand `distance` steps apart; those whose combination would tell
  * it as well are at least as far from each other, and so is the first from the start.  So what a window of at most
  * `distance` steps holds is distributed in the same way whatever the label.
  *
@@ -15,7 +15,7 @@
 typedef struct {
     int64_t distance, length;
     uint32_t fillers; /* words */
-    int64_t groups;
+    int64_t copies;
 } lra_distance_shape;
 
 /* What differs between them. */
@@ -37,7 +37,7 @@ enum { LRA_DISTANCE_MAX_MARKS = 8, LRA_DISTANCE_MAX_FILLERS = 16 };
     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"
 /* "distance=16 ..." of all of them. */
 #define LRA_DISTANCE_DEFAULTS                                                                      \
-    "distance=16 length=320 groups=8 fillers=8 train=20000 val=2000 test=4000 data-seed=0"
+    "distance=16 length=320 copies=8 fillers=8 train=20000 val=2000 test=4000 data-seed=0"
 
 int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_err *e);
 /* Every label as often as another, within one row. */

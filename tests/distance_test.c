@@ -58,11 +58,11 @@ static void check_group(const uint16_t *token, int64_t n, int32_t label, int64_t
 
 /* Any number of groups: every A has its B, and all rows have the same marks. */
 static void check_xor(const uint16_t *token, int64_t n, int32_t label, int64_t distance,
-                      int64_t groups)
+                      int64_t copies)
 {
     int64_t at[256], count[FILLER] = {0};
     int n_marks = marks_of(token, n, at, 256);
-    assert_int_equal(n_marks, 4 * groups);
+    assert_int_equal(n_marks, 4 * copies);
     for (int i = 0; i < n_marks; i++) {
         count[token[at[i]]]++;
         if (token[at[i]] >= B0) continue;
@@ -70,23 +70,23 @@ static void check_xor(const uint16_t *token, int64_t n, int32_t label, int64_t d
         assert_true(b < n && token[b] >= B0 && token[b] <= B1);
         assert_int_equal((token[at[i]] - A0) ^ (token[b] - B0), label);
     }
-    for (int v = A0; v <= B1; v++) assert_int_equal(count[v], groups);
+    for (int v = A0; v <= B1; v++) assert_int_equal(count[v], copies);
 }
 
 static void xor_is_what_it_says(void **state)
 {
     (void)state;
-    static const int distances[] = {1, 7, 16}, groups[] = {1, 2};
+    static const int distances[] = {1, 7, 16}, copies[] = {1, 2};
     for (int k = 0; k < 6; k++) {
-        int distance = distances[k / 2], n_groups = groups[k % 2];
-        char *changes = lra_format("distance=%d groups=%d length=90 train=300 val=40 test=40",
-                                   distance, n_groups);
+        int distance = distances[k / 2], n_copies = copies[k % 2];
+        char *changes = lra_format("distance=%d copies=%d length=90 train=300 val=40 test=40",
+                                   distance, n_copies);
         lra_dataset *d = data_of(&lra_task_xor, changes);
         for (int s = 0; s < LRA_N_SPLITS; s++)
             for (int64_t i = 0; i < d->split[s].n; i++) {
                 lra_row row = lra_sequences_row(&d->split[s], i);
-                if (n_groups == 1) check_group(row.token, row.n, row.label, distance);
-                check_xor(row.token, row.n, row.label, distance, n_groups);
+                if (n_copies == 1) check_group(row.token, row.n, row.label, distance);
+                check_xor(row.token, row.n, row.label, distance, n_copies);
                 assert_int_equal(row.label, i % 2); /* chance is exactly one half */
             }
         lra_dataset_free(d);
@@ -100,7 +100,7 @@ static void places_are_uniform(void **state)
 {
     (void)state;
     enum { DISTANCE = 4, ROOM = 9, LENGTH = 4 * DISTANCE + 1 + ROOM, ROWS = 20000 };
-    char *changes = lra_format("distance=%d groups=1 length=%d train=%d val=1 test=1", DISTANCE,
+    char *changes = lra_format("distance=%d copies=1 length=%d train=%d val=1 test=1", DISTANCE,
                                LENGTH, ROWS);
     lra_dataset *d = data_of(&lra_task_xor, changes);
     double count[ROOM + 1] = {0}, chi = 0;
@@ -126,7 +126,7 @@ static void training_rows_are_fresh(void **state)
 {
     (void)state;
     enum { ROWS = 64, LENGTH = 40, DISTANCE = 5 };
-    lra_dataset *d = data_of(&lra_task_xor, "distance=5 length=40 groups=2 train=64 val=8 test=8");
+    lra_dataset *d = data_of(&lra_task_xor, "distance=5 length=40 copies=2 train=64 val=8 test=8");
     lra_buckets b = lra_buckets_find(d);
     assert_true(lra_task_xor.fresh);
     static int32_t kept[2][ROWS][LENGTH];
@@ -176,7 +176,7 @@ static void counts_tell_nothing(void **state)
     (void)state;
     enum { ROWS = 4000 };
     lra_dataset *d = data_of(&lra_task_xor,
-                             "distance=9 groups=3 length=90 train=4096 val=1 test=4000");
+                             "distance=9 copies=3 length=90 train=4096 val=1 test=4000");
     double noise = 4 * sqrt(0.25 / ROWS); /* four standard deviations */
     const char *name;
     double bag = accuracy_of(d, 0, &name);
@@ -199,8 +199,8 @@ static void bad_parameters_are_refused(void **state)
     static const struct {
         const char *key, *value, *message;
     } bad[] = {{"distance", "0", "distance is 0, expected 1 to 65536 steps"},
-               {"distance", "80", "8 groups at distance 80 need rows of 349 steps; length is 320"},
-               {"groups", "1000", "1000 groups at distance 16 need rows of"},
+               {"distance", "80", "8 copies at distance 80 need rows of 349 steps; length is 320"},
+               {"copies", "1000", "1000 copies at distance 16 need rows of"},
                {"length", "0", "length is 0"},
                {"fillers", "17", "fillers is 17, expected 1 to 16 words"},
                {"val", "0", "val is 0, expected"}};

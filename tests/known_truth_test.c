@@ -32,7 +32,7 @@ static json_t *run_sweep(void)
        line[] =
            "receptive-field --task xor --distance 4,8,16 --kernels 3,7,13,25 --seeds 1 --quiet "
            "--json --threads 1 --precision f32 --device cpu --set layers=1 --set width=16 "
-           "--set hidden=32 --set length=80 --set groups=1 --set train=9600 --set val=400 --set test=1000 "
+           "--set hidden=32 --set length=80 --set copies=1 --set train=9600 --set val=400 --set test=1000 "
            "--set epochs=1 --out";
     char *argv[64] = {program};
     int n = 1;
