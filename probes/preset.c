@@ -39,6 +39,19 @@ const char lra_train_defaults[] =
     "layers=1 width=32 hidden=64 batch=32 epochs=8 rate=0.004 decay=0.01 warmup=0.02",             \
         "1,5,9,17,33,65,129", 5
 
+/* Two layers: every ladder but the paper's has a rung that sees it all.  The paper's rate is constant. */
+#define ATOMIC_PRESETS(task)                                                                       \
+    {task, "quick",                                                                                \
+     "layers=2 width=32 hidden=64 batch=32 epochs=6 rate=0.004 decay=0.01 warmup=0.05",            \
+     "1,5,17,65,129", 2},                                                                          \
+        {task, "small", "layers=2 width=64 hidden=128 batch=64 epochs=8 rate=0.002 warmup=0.02",   \
+         "1,5,17,65,257,577", 3},                                                                  \
+    {                                                                                              \
+        task, "paper",                                                                             \
+            "layers=2 batch=64 epochs=12 rate=0.001 decay=0.01 warmup=0 factor=1 final-share=0",   \
+            "5,7,11,21,31,61", 5                                                                   \
+    }
+
 static const lra_preset presets[] = {
     {"listops", "quick",
      "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
@@ -80,6 +93,9 @@ static const lra_preset presets[] = {
     {"wikitext103", "quick", LANGUAGE_QUICK},
     {"wikitext103", "small", LANGUAGE_SMALL},
     {"wikitext103", "paper", LANGUAGE_PAPER},
+    ATOMIC_PRESETS("select"),
+    ATOMIC_PRESETS("cumsum"),
+    ATOMIC_PRESETS("cummax"),
     {"xor", "quick", DISTANCE_QUICK},
     {"xor", "small", DISTANCE_SMALL},
 };

@@ -1,0 +1,194 @@
+/* Atomic tasks: one operation, drawn anew in every epoch, asked at every step or at the last ones.
+ * x: L numbers of N(0,1), divided by the largest magnitude; i counts the n steps of a row from 0.
+ *   cumsum  y_i = (x_0 + .. + x_i) / sqrt(i + 1)                                        asked at all L steps
+ *   cummax  y_i = max(x_0, .., x_i)                                                     asked at all L steps
+ *   select  L + M numbers (scaled together) and M zeros; M of the numbers are marked;
+ *           y = the marked numbers in order of position                                 asked at the last M steps
+ * A model sees at a step: x, the mark (select), cos(2 pi i / n), sin(2 pi i / n).  Metric: R2.
+ * Source: Gupta et al. 2022, "Simplifying and Understanding State Space Models with Diagonal Linear RNNs"; used by
+ * the LaS paper, which does not say L: 512 here.  14,400 rows an epoch and 1,600 for validation, as published; the
+ * test split, of which there is none, has as many as validation.
+ * Known: R2 of a constant is 0; a model that sees the last R + 1 steps of cumsum can at best explain the share of
+ * the sum that they are. */
+#include <math.h>
+#include <string.h>
+
+#include "datasets/dataset.h"
+#include "kernels/base/mem.h"
+
+enum { CUMSUM, CUMMAX, SELECT, STREAM = 0x4154, MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 22 };
+
+typedef struct {
+    int kind;
+    int64_t length, marks; /* L, M; M = 0: not select */
+} shape;
+
+static const char *const names[] = {"cumsum", "cummax", "select"};
+
+static shape shape_of(const lra_config *c, int kind)
+{
+    return (shape){kind, lra_config_int(c, "length"),
+                   kind == SELECT ? lra_config_int(c, "marks") : 0};
+}
+
+static int64_t steps_of(const shape *s)
+{
+    return s->length + 2 * s->marks;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+/* n numbers, the step from one to the next being `width`. */
+static void draw_numbers(lra_rng *rng, int64_t n, int width, float *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i += 2) {
+        double a, b;
+        uint32_t u = lra_rng_u32(rng), v = lra_rng_u32(rng);
+        lra_normal2(u, v, &a, &b);
+        x[i * width] = (float)a;
+        if (i + 1 < n) x[(i + 1) * width] = (float)b;
+    }
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i * width]));
+    for (int64_t i = 0; i < n && most > 0; i++) x[i * width] = (float)((double)x[i * width] / most);
+}
+
+static void draw_select(const shape *s, lra_rng *rng, float *value, float *target)
+{
+    int64_t n = s->length + s->marks, left = s->marks, at = n;
+    memset(value, 0, (size_t)(2 * steps_of(s)) * sizeof *value);
+    for (int64_t i = 0; i < steps_of(s); i++) target[i] = NAN;
+    draw_numbers(rng, n, 2, value);
+    for (int64_t i = 0; i < n; i++) { /* marked with chance left / (n - i): all sets as likely */
+        if ((int64_t)lra_rng_below(rng, (uint32_t)(n - i)) >= left) continue;
+        value[2 * i + 1] = 1;
+        target[at++] = value[2 * i];
+        left--;
+    }
+}
+
+static void draw(const shape *s, lra_rng *rng, float *value, float *target)
+{
+    if (s->kind == SELECT) {
+        draw_select(s, rng, value, target);
+        return;
+    }
+    double sum = 0, most = -INFINITY;
+    draw_numbers(rng, s->length, 1, value);
+    for (int64_t i = 0; i < s->length; i++) {
+        sum += (double)value[i];
+        most = fmax(most, (double)value[i]);
+        target[i] = (float)(s->kind == CUMSUM ? sum / sqrt((double)i + 1) : most);
+    }
+}
+
+/* ---- the tasks -------------------------------------------------------------------------------------- */
+
+static int check_range(const lra_config *c, const char *key, int64_t least, int64_t most,
+                       lra_err *e)
+{
+    int64_t x = lra_config_int(c, key);
+    if (x >= least && x <= most) return 0;
+    return lra_fail_usage(e, "%s is %lld, expected %lld to %lld", key, (long long)x,
+                          (long long)least, (long long)most);
+}
+
+static int check(const lra_config *c, int kind, lra_err *e)
+{
+    if (check_range(c, "length", 2, MAX_LENGTH, e) != 0) return LRA_USAGE;
+    if (kind == SELECT && check_range(c, "marks", 1, lra_config_int(c, "length"), e) != 0)
+        return LRA_USAGE;
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        if (check_range(c, lra_split_names[s], 1, MAX_ROWS, e) != 0) return LRA_USAGE;
+    return 0;
+}
+
+static int make_all(const lra_config *c, int kind, lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    if (check(c, kind, e) != 0) return LRA_USAGE;
+    shape s = shape_of(c, kind);
+    lra_row row = {
+        .n = steps_of(&s), .width = kind == SELECT ? 2 : 1, .n_targets = 1, .step_targets = true};
+    row.value = lra_alloc_array((size_t)(row.n * row.width), sizeof *row.value);
+    row.target = lra_alloc_array((size_t)row.n, sizeof *row.target);
+    uint64_t seed = (uint64_t)lra_config_int(c, "data-seed"), index = 0;
+    for (int k = 0; k < LRA_N_SPLITS; k++)
+        for (int64_t i = lra_config_int(c, lra_split_names[k]); i > 0; i--) {
+            lra_rng rng = lra_rng_new(seed, STREAM + (uint32_t)kind, index++);
+            draw(&s, &rng, row.value, row.target);
+            lra_sequences_add(&split[k], &row);
+        }
+    lra_free(row.value);
+    lra_free(row.target);
+    return 0;
+}
+
+/* The task of a row: its name says the kind. */
+static int kind_of(const lra_dataset *d)
+{
+    int kind = 0;
+    while (strcmp(names[kind], d->task->name) != 0) kind++;
+    return kind;
+}
+
+static void redraw(const lra_dataset *d, lra_rng *rng, lra_row *row)
+{
+    shape s = shape_of(d->config, kind_of(d));
+    draw(&s, rng, row->value, row->target);
+}
+
+/* (n, width + 2): the numbers of a step, then where it is. */
+static void values(const lra_dataset *d, const lra_row *row, float *out)
+{
+    (void)d;
+    int channels = row->width + 2;
+    for (int64_t i = 0; i < row->n; i++) {
+        double angle = 6.283185307179586 * (double)i / (double)row->n;
+        float *to = out + i * channels;
+        for (int k = 0; k < row->width; k++) to[k] = row->value[i * row->width + k];
+        to[row->width] = (float)cos(angle), to[row->width + 1] = (float)sin(angle);
+    }
+}
+
+static void show(const lra_row *row, FILE *out)
+{
+    fprintf(out, "step  x%s  target\n", row->width > 1 ? "        mark" : "     ");
+    for (int64_t i = 0; i < row->n; i++) {
+        fprintf(out, "%4lld  %8.5f", (long long)i, (double)row->value[i * row->width]);
+        if (row->width > 1) fprintf(out, "  %g", (double)row->value[i * row->width + 1]);
+        if (isnan(row->target[i]))
+            fprintf(out, "\n");
+        else
+            fprintf(out, "  %8.5f\n", (double)row->target[i]);
+    }
+}
+
+#define ATOMIC(id, kind, what, width, usual, quick_changes, small_changes)                         \
+    static int make_##id(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)       \
+    {                                                                                              \
+        return make_all(c, kind, split, e);                                                        \
+    }                                                                                              \
+    static int validate_##id(const lra_config *c, lra_err *e)                                      \
+    {                                                                                              \
+        return check(c, kind, e);                                                                  \
+    }                                                                                              \
+    const lra_task lra_task_##id = {                                                               \
+        .name = #id,                                                                               \
+        .summary = what,                                                                           \
+        .goal = LRA_GOAL_STEPS,                                                                    \
+        .n_targets = 1,                                                                            \
+        .channels = width + 2,                                                                     \
+        .defaults = "length=512 " usual "train=14400 val=1600 test=1600 data-seed=0",              \
+        .quick = quick_changes "train=3200 val=400 test=800",                                      \
+        .small = small_changes "train=14400",                                                      \
+        .validate = validate_##id,                                                                 \
+        .make = make_##id,                                                                         \
+        .augment = redraw,                                                                         \
+        .fresh = true,                                                                             \
+        .values = values,                                                                          \
+        .show = show,                                                                              \
+    }
+ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every step", 1, "", "length=128 ", "");
+ATOMIC(cummax, CUMMAX, "running maximum, at every step", 1, "", "length=128 ", "");
+ATOMIC(select, SELECT, "the marked numbers in order, at the last steps", 2, "marks=32 ",
+       "length=112 marks=8 ", "");
