@@ -114,7 +114,8 @@ struct lra_task {
     int (*import_hash)(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
     void (*augment)(const lra_dataset *d, lra_rng *rng, lra_row *row);
-    bool fresh; /* augment() draws a new row, label or targets included; training does so in every epoch */
+    bool
+        fresh; /* augment() draws a new row, label or targets included; training does so in every epoch */
     /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns; returns
      * its name, NULL after the last. */
     const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
