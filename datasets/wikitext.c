@@ -203,7 +203,7 @@ const lra_task lra_task_wikitext103 = {
     .metric = "perplexity",
     .vocab = VOCAB,
     .defaults = "context=512 tokens=0 training=file",
-    .quick = "context=64 tokens=200000",
+    .quick = "context=32 tokens=50000", /* 14,000 words and more at every step */
     .small = "context=256 tokens=5000000",
     .paper = "",
     .validate = validate,

@@ -37,7 +37,7 @@ for part in train test; do
     done
 done
 expect 1 'aclImdb_v1.tar.gz.*https://' data text
-expect 1 "cannot open 'absent'" data text --import absent --out o
+expect 1 "there is no file or folder 'absent'" data text --import absent --out o
 mkdir empty
 expect 1 "no reviews train/neg/ID_RATING.txt in 'empty' or two levels below; expected aclImdb" data text --import empty --out o
 expect 0 'train has 20 negative and 20 positive reviews, published are 12500' data text --import d --set length=32 --out o
