@@ -57,6 +57,7 @@ typedef struct {
     int n;
     char name[LRA_MAX_FACTS][48];
     double value[LRA_MAX_FACTS];
+    bool defect[LRA_MAX_FACTS]; /* counts what is wrong with the files and was survived */
 } lra_facts;
 
 typedef struct lra_task lra_task;
@@ -110,6 +111,7 @@ struct lra_task {
     /* The same from the official files in a folder; import_hash: xxh3-64 of their bytes.  import_keys: the
      * parameters that say what is imported ("level size"); Nullable: none. */
     const char *import_keys;
+    /* LRA_ABSENT: there are no such files. */
     int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
     int (*import_hash)(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
@@ -170,6 +172,7 @@ void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 int64_t lra_dataset_grid(const lra_dataset *d);
 /* Adds "name value"; the name as for printf. */
 void lra_facts_add(lra_facts *f, double value, const char *name, ...) LRA_PRINTF(3, 4);
+void lra_facts_defect(lra_facts *f, int64_t count, const char *name, ...) LRA_PRINTF(3, 4);
 
 /* Row i; points into r. */
 lra_row lra_sequences_row(const lra_sequences *r, int64_t i);

@@ -166,11 +166,13 @@ static int check_complete(const lra_reviews *r, const char *path, lra_err *e)
 {
     for (int p = 0; p < 2; p++)
         for (int k = 0; k < 2; k++)
-            if (r->count[p][k] == 0)
-                return lra_fail(e,
-                                "no reviews %s/%s/ID_RATING.txt in '%s' or two levels below; "
-                                "expected " LRA_IMDB_SOURCE,
-                                part_names[p], label_names[k], path);
+            if (r->count[p][k] == 0) {
+                lra_fail(e,
+                         "no reviews %s/%s/ID_RATING.txt in '%s' or two levels below; "
+                         "expected " LRA_IMDB_SOURCE,
+                         part_names[p], label_names[k], path);
+                return r->n ? LRA_FAILED : LRA_ABSENT;
+            }
     return 0;
 }
 

@@ -175,8 +175,8 @@ static int import_file(const lra_task *t, const lra_config *c, const char *path,
     lra_walk w = make_walk(&m);
     int rc = lra_walk_path(&w, path, e);
     if (rc == 0 && !m.found)
-        rc = lra_fail(e, "no file '%s' in '%s' or %d levels below; expected %s", t->name, path,
-                      (int)LEVELS, t->source);
+        rc = lra_fail_absent(e, "no file '%s' in '%s' or %d levels below; expected %s", t->name,
+                             path, (int)LEVELS, t->source);
     if (rc == 0) lra_walk_report(&w, path);
     lra_free(m.found);
     return rc;

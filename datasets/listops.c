@@ -160,7 +160,7 @@ static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_e
 {
     (void)c;
     char *found = lra_listops_folder(folder, e);
-    int rc = found ? 0 : LRA_FAILED;
+    int rc = found ? 0 : LRA_ABSENT;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
         char *path = file_of(found, s);
         rc = lra_listops_read(path, true, &d->split[s], e);
@@ -175,7 +175,7 @@ static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, 
     (void)c;
     char *found = lra_listops_folder(folder, e);
     uint64_t part[LRA_N_SPLITS] = {0};
-    int rc = found ? 0 : LRA_FAILED;
+    int rc = found ? 0 : LRA_ABSENT;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
         char *path = file_of(found, s);
         size_t n;

@@ -165,10 +165,10 @@ char *lra_listops_folder(const char *folder, lra_err *e)
 {
     char *found = search(folder, 2);
     if (!found)
-        lra_fail(e,
-                 "no 'basic_train.tsv' in '%s' or two levels below; expected "
-                 "basic_train.tsv, basic_val.tsv and basic_test.tsv",
-                 folder);
+        lra_fail_absent(e,
+                        "no 'basic_train.tsv' in '%s' or two levels below; expected "
+                        "basic_train.tsv, basic_val.tsv and basic_test.tsv",
+                        folder);
     return found;
 }
 

@@ -134,10 +134,11 @@ int lra_pathfinder_list_level(const lra_pathfinder_spec *s, int level, const cha
 {
     char *found = lra_pathfinder_find(folder, s->size->window, level, 0);
     int rc = found ? lra_pathfinder_list_read(found, list, e)
-                   : lra_fail(e,
-                              "no '%s/metadata' of pathfinder%d in '%s' or three levels below; "
-                              "expected folders 'imgs' and 'metadata'",
-                              lra_pathfinder_level_folders[level], s->size->window, folder);
+                   : lra_fail_absent(
+                         e,
+                         "no '%s/metadata' of pathfinder%d in '%s' or three levels below; "
+                         "expected folders 'imgs' and 'metadata'",
+                         lra_pathfinder_level_folders[level], s->size->window, folder);
     lra_free(found);
     return rc;
 }

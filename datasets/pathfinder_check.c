@@ -139,9 +139,9 @@ static void count_images(const lra_pathfinder_list *list, const lra_pathfinder_s
 {
     lra_facts_add(found, (double)list->n, "images listed");
     lra_facts_add(found, (double)set->n, "images read");
-    lra_facts_add(found, (double)set->n_absent, "absent");
-    lra_facts_add(found, (double)set->n_empty, "empty");
-    lra_facts_add(found, (double)set->n_broken, "undecodable");
+    lra_facts_defect(found, set->n_absent, "absent");
+    lra_facts_defect(found, set->n_empty, "empty");
+    lra_facts_defect(found, set->n_broken, "undecodable");
     lra_facts_add(found, (double)list->n_batches, "batches");
     lra_facts_add(found, (double)list->n_gaps, "numbers missing between them");
 }

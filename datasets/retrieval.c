@@ -190,10 +190,14 @@ static void report(const importer *m)
 
 static int check_pairs(const importer *m, const char *path, lra_err *e)
 {
+    const lra_sequences *r = m->data->split;
+    bool none = r[0].n + r[1].n + r[2].n == 0;
     for (int s = 0; s < LRA_N_SPLITS; s++)
-        if (m->data->split[s].n == 0)
-            return lra_fail(e, "no pairs in a file '%s' in '%s' or %d levels below; expected %s",
-                            file_names[s], path, (int)LEVELS, SOURCE);
+        if (r[s].n == 0) {
+            lra_fail(e, "no pairs in a file '%s' in '%s' or %d levels below; expected %s",
+                     file_names[s], path, (int)LEVELS, SOURCE);
+            return none ? LRA_ABSENT : LRA_FAILED;
+        }
     return 0;
 }
 
@@ -304,10 +308,10 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
         lra_facts_add(found, (double)d.split[s].n, "%s pairs", name);
         lra_facts_add(found, (double)published[s], "%s pairs, published", name);
         lra_facts_add(found, (double)positive, "%s pairs of label 1", name);
-        lra_facts_add(found, (double)counts[s].n_columns, "%s lines without 5 columns", name);
-        lra_facts_add(found, (double)counts[s].n_labels, "%s lines without a label", name);
+        lra_facts_defect(found, counts[s].n_columns, "%s lines without 5 columns", name);
+        lra_facts_defect(found, counts[s].n_labels, "%s lines without a label", name);
         lra_facts_add(found, (double)counts[s].n_quoted, "%s texts that start with a quote", name);
-        lra_facts_add(found, (double)counts[s].n_empty, "%s texts, empty", name);
+        lra_facts_defect(found, counts[s].n_empty, "%s texts, empty", name);
     }
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d.split[s]);
     lra_free(d.words);

@@ -179,11 +179,11 @@ static void add_facts(const lra_reviews *r, const lra_walk *w, lra_facts *found)
     lra_facts_add(found, (double)least, "train, bytes, least");
     lra_facts_add(found, (double)most, "train, bytes, most");
     lra_facts_add(found, (double)count_repeats(r), "train, texts repeated");
-    lra_facts_add(found, (double)r->n_repeated, "files there more than once");
-    lra_facts_add(found, (double)r->n_strange, "files, rating against folder");
-    lra_facts_add(found, (double)r->n_unnamed, "files, name not ID_RATING");
-    lra_facts_add(found, (double)w->n_empty, "files, empty");
-    lra_facts_add(found, (double)w->n_damaged, "files, damaged");
+    lra_facts_defect(found, r->n_repeated, "files there more than once");
+    lra_facts_defect(found, r->n_strange, "files, rating against folder");
+    lra_facts_defect(found, r->n_unnamed, "files, name not ID_RATING");
+    lra_facts_defect(found, w->n_empty, "files, empty");
+    lra_facts_defect(found, w->n_damaged, "files, damaged");
 }
 
 static int inspect(const lra_config *c, const char *folder, lra_facts *found, lra_err *e)

@@ -89,6 +89,7 @@ static int read_piece(void *of, const char *name, const char *bytes, size_t n, l
 
 static int check_files(const importer *m, const char *path, lra_err *e)
 {
+    bool none = !m->name[0] && !m->name[1] && !m->name[2];
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         if (m->name[s] || (s == LRA_TRAIN_SPLIT && m->from_valid)) continue;
         if (s == LRA_TRAIN_SPLIT && m->name[LRA_VAL_SPLIT])
@@ -96,8 +97,9 @@ static int check_files(const importer *m, const char *path, lra_err *e)
                             "no training text in '%s', whose words are the vocabulary; expected "
                             "%s (--set training=valid makes do with the other two, for trials)",
                             path, SOURCE);
-        return lra_fail(e, "no %s text in '%s' or %d levels below; expected %s", stems[s], path,
-                        (int)LEVELS, SOURCE);
+        lra_fail(e, "no %s text in '%s' or %d levels below; expected %s", stems[s], path,
+                 (int)LEVELS, SOURCE);
+        return none ? LRA_ABSENT : LRA_FAILED;
     }
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "kernels/base/options.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
+#include "probes/data_all.h"
 #include "probes/data_check.h"
 #include "probes/data_describe.h"
 #include "probes/data_sheet.h"
@@ -40,6 +41,9 @@ static const lra_option own[] = {
      .help =
          "recomputes every label of an official file or folder; images: what is broken, labels, "
          "statistics beside generated ones"},
+    {.name = "all",
+     .kind = LRA_OPTION_FLAG,
+     .help = "with --check: every task whose files are found below the folder, in one table"},
     {.name = "import",
      .kind = LRA_OPTION_TEXT,
      .arg = "DIR",
@@ -73,10 +77,10 @@ static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe data",
     .summary = "Generates, imports, checks and describes the data of a task.",
-    .usage = "TASK",
+    .usage = "TASK|--all",
     .examples = "  lra-probe data listops --preset small --show 1\n"
                 "  lra-probe data pathfinder --make 1000 --set size=64 --out lra-out",
-    .min_args = 1,
+    .min_args = 0,
     .max_args = 1,
     .tables = tables,
 };
@@ -249,14 +253,19 @@ static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_er
     return rc == 0 && t->validate ? t->validate(c, e) : rc;
 }
 
+static void use_threads(const lra_options *o)
+{
+    int64_t threads = lra_option_int(o, "threads");
+    omp_set_num_threads(threads ? (int)threads : lra_cpu_count());
+}
+
 static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
     int rc = refuse_mixed(o, e);
     if (rc == 0) rc = change(t, c, o, e);
     if (rc != 0) return rc;
-    int64_t threads = lra_option_int(o, "threads");
     bool json = lra_option_flag(o, "json");
-    omp_set_num_threads(threads ? (int)threads : lra_cpu_count());
+    use_threads(o);
     if (lra_option_given(o, "make")) return make_files(t, c, o, e);
     if (!lra_option_given(o, "check")) return open_and_print(t, c, o, e);
     return lra_data_check(t, c, lra_option_text(o, "check"), json, e);
@@ -270,8 +279,27 @@ static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err
                  : lra_task_config(t, lra_option_text(o, "preset"), e);
 }
 
+static int check_all(const lra_options *o, lra_err *e)
+{
+    static const char *const other[] = {"preset", "set", "seeding", "make",  "import",
+                                        "show",   "png", "sheet",   "split", "force"};
+    if (lra_option_n_args(o))
+        return lra_fail_usage(e, "--all is every task; leave '%s' or --all out",
+                              lra_option_arg(o, 0));
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (lra_option_given(o, other[i]))
+            return lra_fail_usage(e, "--all and --%s do not go together", other[i]);
+    if (!lra_option_given(o, "check")) return lra_fail_usage(e, "option '--all' needs '--check'");
+    use_threads(o);
+    return lra_data_check_all(lra_option_text(o, "check"), lra_option_flag(o, "json"), e);
+}
+
 static int data(const lra_options *o, lra_err *e)
 {
+    if (lra_option_flag(o, "all")) return check_all(o, e);
+    if (lra_option_n_args(o) == 0)
+        return lra_fail_usage(e, "too few arguments (usage: %s %s)", command.program,
+                              command.usage);
     const lra_task *t = lra_task_find(lra_option_arg(o, 0), e);
     lra_config *c = t ? first_config(t, o, e) : NULL;
     int rc = c ? act(t, c, o, e) : LRA_USAGE;

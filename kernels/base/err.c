@@ -43,6 +43,15 @@ int lra_fail_usage(lra_err *e, const char *fmt, ...)
     return LRA_USAGE;
 }
 
+int lra_fail_absent(lra_err *e, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    set(e, fmt, args);
+    va_end(args);
+    return LRA_ABSENT;
+}
+
 int lra_fail_in(lra_err *e, const char *fmt, ...)
 {
     if (!e) return LRA_FAILED;

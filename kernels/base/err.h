@@ -2,7 +2,7 @@
  *   the world is wrong (file, value, memory, device): fill an lra_err, return -1 or NULL;
  *   the command line is wrong: the same with lra_fail_usage(), which returns -2;
  *   we are wrong (broken invariant): LRA_BUG(), which prints file:line and aborts.
- * Only main() prints an lra_err and exits: -1 becomes exit code 1, -2 becomes 2. */
+ * Only main() prints an lra_err and exits: -2 becomes exit code 2, every other 1. */
 #ifndef LRA_BASE_ERR_H
 #define LRA_BASE_ERR_H
 
@@ -18,7 +18,7 @@ extern "C" {
 #define LRA_NORETURN
 #endif
 
-enum { LRA_OK = 0, LRA_FAILED = -1, LRA_USAGE = -2 };
+enum { LRA_OK = 0, LRA_FAILED = -1, LRA_USAGE = -2, LRA_ABSENT = -3 };
 
 /* One message, one line, filled on failure only: "'a.h5' has 3 columns, expected 2". */
 typedef struct {
@@ -30,6 +30,10 @@ int lra_fail(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* The same for a wrong command line; always returns -2.  Nullable: e. */
 int lra_fail_usage(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
+
+/* The same where what was looked for is not there, which who looks in several places must tell from what is there
+ * and broken; always returns -3.  Nullable: e. */
+int lra_fail_absent(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* Puts context in front of the message already there ("context: message"); always returns -1.
  * Nullable: e. */

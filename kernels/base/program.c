@@ -58,7 +58,8 @@ static void set_terminal(const lra_command *c, const lra_options *o)
 
 static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
 {
-    if (argc == 0 && s->command->min_args > 0) {
+    const char *usage = s->command->usage;
+    if (argc == 0 && *usage && *usage != '[') { /* something must be said */
         lra_options_usage(s->command, stderr);
         return 2;
     }
