@@ -90,23 +90,34 @@ static int prepare(lra_dataset *d, const lra_config *c, const char *path, const 
     return rc;
 }
 
-/* Copies the parameters named in a list of words. */
-static void copy_keys(lra_config *to, const lra_config *from, const char *keys)
+bool lra_task_has_key(const char *words, const char *key)
 {
-    for (const char *at = keys ? keys : ""; *at;) {
-        size_t n = strcspn(at, " ");
-        char *key = lra_format("%.*s", (int)n, at);
-        lra_config_set(to, key, lra_config_text(from, key));
-        lra_free(key);
-        at += n + (at[n] == ' ');
+    size_t n = strlen(key);
+    for (const char *at = words ? words : ""; *at; at += *at == ' ') {
+        size_t length = strcspn(at, " ");
+        if (length == n && strncmp(at, key, n) == 0) return true;
+        at += length;
     }
+    return false;
 }
 
-/* Imported data depend on the bytes of their files and on what is imported, generated data on the parameters. */
+/* Copies the parameters named in a list of words. */
+static void copy_keys(lra_config *to, const lra_config *from, const char *words)
+{
+    for (int i = 0; lra_config_key(from, i); i++)
+        if (lra_task_has_key(words, lra_config_key(from, i)))
+            lra_config_set(to, lra_config_key(from, i), lra_config_value(from, i));
+}
+
+/* Imported data depend on the bytes of their files and on what is imported, generated data on the parameters; none on
+ * how they are seen. */
 static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (!data_dir) {
         d->config = lra_config_copy(c);
+        for (int i = 0; lra_config_key(c, i); i++)
+            if (lra_task_has_key(d->task->view_keys, lra_config_key(c, i)))
+                lra_config_remove(d->config, lra_config_key(c, i));
         return 0;
     }
     if (!d->task->import)
@@ -124,11 +135,12 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
-/* What follows from the rows and is not stored. */
-static void complete(lra_dataset *d)
+/* What follows from the rows and parameters and is not stored. */
+static void complete(lra_dataset *d, const lra_config *c)
 {
     const lra_task *t = d->task;
     int64_t longest = 0;
+    copy_keys(d->config, c, t->view_keys);
     for (int s = 0; s < LRA_N_SPLITS; s++)
         for (int64_t i = 0; i < d->split[s].n; i++) {
             lra_row row = lra_sequences_row(&d->split[s], i);
@@ -159,7 +171,7 @@ lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e
     d->config = lra_config_copy(c);
     if (t->make(c, d->split, e) == 0) {
         lra_cache_fingerprint(d);
-        complete(d);
+        complete(d, c);
         return d;
     }
     lra_dataset_free(d);
@@ -181,7 +193,7 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
     lra_free(folder);
     lra_free(path);
     if (rc == 0) {
-        complete(d);
+        complete(d, c);
         return d;
     }
     lra_dataset_free(d);
@@ -206,7 +218,8 @@ static lra_config *config_of(const char *path, const lra_task *t, const char *fi
     return config;
 }
 
-static lra_dataset *read_found(const char *path, const lra_task *t, const char *fingerprint)
+static lra_dataset *read_found(const char *path, const lra_task *t, const lra_config *c,
+                               const char *fingerprint)
 {
     lra_err e;
     lra_config *config = config_of(path, t, fingerprint);
@@ -214,14 +227,15 @@ static lra_dataset *read_found(const char *path, const lra_task *t, const char *
     lra_dataset *d = dataset_new(t);
     d->config = config;
     if (lra_cache_read(d, path, &e) == 0) {
-        complete(d);
+        complete(d, c);
         return d;
     }
     lra_dataset_free(d);
     return NULL;
 }
 
-lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fingerprint)
+lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char *out,
+                              const char *fingerprint)
 {
     lra_err e;
     char **names = NULL, *folder = lra_format("%s/data", out);
@@ -233,7 +247,7 @@ lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fi
             strcmp(names[i] + length - 3, ".h5") != 0)
             continue;
         char *path = lra_format("%s/%s", folder, names[i]);
-        found = read_found(path, t, fingerprint);
+        found = read_found(path, t, c, fingerprint);
         lra_free(path);
     }
     if (n >= 0) lra_names_free(names, n);

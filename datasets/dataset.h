@@ -111,6 +111,9 @@ struct lra_task {
     /* The same from the official files in a folder; import_hash: xxh3-64 of their bytes.  import_keys: the
      * parameters that say what is imported ("level size"); Nullable: none. */
     const char *import_keys;
+    /* The parameters that change no row, only what models see of it: prepared data are shared by all their values,
+     * dataset->config has them beside those that made the rows.  Nullable: none. */
+    const char *view_keys;
     /* LRA_ABSENT: there are no such files. */
     int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
     int (*import_hash)(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e);
@@ -161,15 +164,18 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
  * there.  Nullable: data_dir (then generated). */
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e);
-/* Prepared data below OUT/data with this fingerprint, imported or generated; NULL without a message when
- * there are none. */
-lra_dataset *lra_dataset_find(const lra_task *t, const char *out, const char *fingerprint);
+/* Prepared data below OUT/data with this fingerprint, imported or generated, seen as the parameters say; NULL
+ * without a message when there are none. */
+lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char *out,
+                              const char *fingerprint);
 /* Generated data that are kept nowhere. */
 lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
 /* Pixels in a row of the task's images, 0: no images. */
 int64_t lra_dataset_grid(const lra_dataset *d);
+/* Is the key one of these words ("level size")?  Nullable: words. */
+bool lra_task_has_key(const char *words, const char *key);
 /* Adds "name value"; the name as for printf. */
 void lra_facts_add(lra_facts *f, double value, const char *name, ...) LRA_PRINTF(3, 4);
 void lra_facts_defect(lra_facts *f, int64_t count, const char *name, ...) LRA_PRINTF(3, 4);

@@ -1,11 +1,18 @@
 /* Images as text: ten characters from empty to full. */
 #include "datasets/image_show.h"
 
-enum { WIDEST = 64 };
+#include "datasets/grey.h"
+
+enum { WIDEST = 64, COLOURS = 3 };
+
+static uint16_t level(const lra_row *image, int64_t i)
+{
+    const uint16_t *at = image->token + i * image->width;
+    return image->width == COLOURS ? lra_grey(at[0], at[1], at[2]) : at[0];
+}
 
 void lra_image_show(const lra_row *image, FILE *out)
 {
-    const uint16_t *pixel = image->token;
     int64_t n = image->n;
     static const char ink[] = " .:-=+*#%@";
     enum { LEVELS = sizeof ink - 1 };
@@ -17,7 +24,8 @@ void lra_image_show(const lra_row *image, FILE *out)
             uint16_t most = 0;
             for (int64_t row = y; row < y + block && row < side; row++)
                 for (int64_t column = x; column < x + block && column < side; column++)
-                    if (pixel[row * side + column] > most) most = pixel[row * side + column];
+                    if (level(image, row * side + column) > most)
+                        most = level(image, row * side + column);
             char c = ink[most * LEVELS / 256];
             fputc(c, out);
             fputc(c, out);

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/grey.h"
+
 enum { SIDE = LRA_PICTURE_SIDE, PIXELS = LRA_PICTURE_PIXELS, LEVELS = 256 };
 
 const char *const lra_pillow_names[LRA_N_PILLOW_OPS] = {
@@ -53,7 +55,7 @@ static void rotate(lra_picture *p, double degrees)
 
 uint8_t lra_pillow_grey(const uint8_t rgb[3])
 {
-    return (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 0x8000u) >> 16);
+    return lra_grey(rgb[0], rgb[1], rgb[2]);
 }
 
 static void fill_mean_grey(const lra_picture *p, lra_picture *other)

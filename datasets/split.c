@@ -6,6 +6,8 @@
  * Known: torch, seed 42, n = 10 gives 2 6 1 8 4 5 0 9 3 7; numpy, seed 0 gives 2 8 4 9 1 6 7 3 0 5. */
 #include "datasets/split.h"
 
+#include <math.h>
+
 enum { N = 624, M = 397 };
 
 typedef struct {
@@ -69,4 +71,17 @@ void lra_split_numpy(uint32_t seed, int64_t n, int64_t *order)
         while (j > (uint32_t)i) j = draw(&t) & mask;
         swap(&order[i], &order[j]);
     }
+}
+
+int64_t lra_split_carve(uint32_t seed, int64_t n, double share, int64_t *order)
+{
+    int64_t kept = (int64_t)floor((double)n * (1 - share));
+    lra_split_torch(seed, n, order);
+    if (kept == n && n > 1) kept--;
+    return kept < 1 && n > 0 ? 1 : kept;
+}
+
+int64_t lra_split_spaced(int64_t k, int64_t n, int64_t taken)
+{
+    return k * n / taken;
 }

@@ -153,11 +153,13 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
 
 /* ---- show, describe --------------------------------------------------------------------------------- */
 
-static int write_png(const char *path, const uint16_t *token, int64_t side, lra_err *e)
+static int write_png(const char *path, const lra_row *image, int64_t side, lra_err *e)
 {
-    uint8_t *pixel = lra_alloc_array((size_t)side, (size_t)side);
-    for (int64_t i = 0; i < side * side; i++) pixel[i] = (uint8_t)token[i];
-    int rc = lra_png_write(path, (int)side, (int)side, pixel, e);
+    int64_t n = side * side * image->width;
+    uint8_t *pixel = lra_alloc((size_t)n);
+    for (int64_t i = 0; i < n; i++) pixel[i] = (uint8_t)image->token[i];
+    int rc = image->width == 1 ? lra_png_write(path, (int)side, (int)side, pixel, e)
+                               : lra_png_write_colour(path, (int)side, (int)side, pixel, e);
     lra_free(pixel);
     return rc;
 }
@@ -178,7 +180,7 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     const char *png = lra_option_text(o, "png");
     if (png && !side)
         return lra_fail_usage(e, "rows of '%s' are no images: no --png", d->task->name);
-    if (png && write_png(png, drawn.token, side, e) != 0) return LRA_FAILED;
+    if (png && write_png(png, &drawn, side, e) != 0) return LRA_FAILED;
     printf("%s row %" PRId64 ", %" PRId64 " steps, label %d\n", lra_split_names[s], row, drawn.n,
            (int)r->label[row - 1]);
     if (d->words)
@@ -220,16 +222,13 @@ static int refuse_mixed(const lra_options *o, lra_err *e)
     return 0;
 }
 
-/* Is the key of "key=value" one of the words? */
-static bool sets_one_of(const char *assignment, const char *words)
+/* Does "key=value" say what is read of official files, or how it is seen? */
+static bool concerns_files(const lra_task *t, const char *assignment)
 {
-    size_t n = strcspn(assignment, "=");
-    for (const char *at = words ? words : ""; *at;) {
-        size_t length = strcspn(at, " ");
-        if (length == n && strncmp(at, assignment, n) == 0) return true;
-        at += length + (at[length] == ' ');
-    }
-    return false;
+    char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
+    bool found = lra_task_has_key(t->import_keys, key) || lra_task_has_key(t->view_keys, key);
+    lra_free(key);
+    return found;
 }
 
 /* --set and what is short for it.  Of official files only what is read can be chosen. */
@@ -241,7 +240,7 @@ static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_er
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++) {
         const char *assignment = lra_option_repeat(o, "set", i);
         rc = lra_config_override(c, assignment, what, e);
-        if (rc == 0 && files && !sets_one_of(assignment, t->import_keys))
+        if (rc == 0 && files && !concerns_files(t, assignment))
             rc = lra_fail_usage(e, "--set %s says nothing about official files", assignment);
     }
     if (rc == 0 && lra_option_text(o, "seeding")) {

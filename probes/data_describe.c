@@ -101,7 +101,8 @@ static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t 
 
 static void print_lengths(const lra_dataset *d)
 {
-    printf("\nlength in tokens, end mark included\n%-6s %8s %8s", "split", "rows", "mean");
+    printf("\nlength in %s\n%-6s %8s %8s",
+           d->task->channels ? "steps" : "tokens, end mark included", "split", "rows", "mean");
     for (int q = 0; q < N_QUANTILES; q++) printf(" %6s", quantile_name[q]);
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         lengths l = measure_lengths(&d->split[s]);

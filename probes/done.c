@@ -150,7 +150,7 @@ int lra_done_open(lra_done *r, const char *name, const char *task, const lra_opt
 int lra_done_load_data(lra_done *r, lra_err *e)
 {
     const char *wanted = r->result->fingerprint;
-    r->job.data = lra_dataset_find(r->job.task, r->out, wanted);
+    r->job.data = lra_dataset_find(r->job.task, r->job.task_config, r->out, wanted);
     if (!r->job.data && lra_job_load_data(&r->job, e) != 0)
         return lra_fail_in(e, "data of run '%s'", r->folder);
     if (strcmp(r->job.data->fingerprint, wanted) != 0)

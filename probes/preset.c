@@ -51,6 +51,15 @@ const char lra_train_defaults[] =
             "layers=2 batch=64 epochs=12 rate=0.001 decay=0.01 warmup=0 factor=1 final-share=0",   \
             "5,7,11,21,31,61", 5                                                                   \
     }
+/* Photographs and digits; paper: what the locality paper has for its grey photographs. */
+#define IMAGE_QUICK                                                                                \
+    "layers=3 width=32 hidden=64 batch=32 epochs=8 rate=0.004 decay=0.1 warmup=0.05 "              \
+    "final-share=0.34 final-rate=0.1",                                                             \
+        "1,5,21,513", 2
+#define IMAGE_SMALL                                                                                \
+    "layers=6 width=64 hidden=128 batch=64 epochs=20 rate=0.002 warmup=0.02", "5,11,31", 3
+#define IMAGE_PAPER "batch=64 epochs=200", "5,7,11,21,31,61", 3
+#define DIGIT_PAPER "batch=64 epochs=100", "5,7,11,21,31,61", 3
 
 static const lra_preset presets[] = {
     {"listops", "quick",
@@ -98,6 +107,21 @@ static const lra_preset presets[] = {
     ATOMIC_PRESETS("cummax"),
     {"xor", "quick", DISTANCE_QUICK},
     {"xor", "small", DISTANCE_SMALL},
+    {"image", "quick", IMAGE_QUICK},
+    {"image", "small", IMAGE_SMALL},
+    {"image", "paper", "augment=1 " IMAGE_PAPER},
+    {"image-tokens", "quick", IMAGE_QUICK},
+    {"image-tokens", "small", IMAGE_SMALL},
+    {"image-tokens", "paper", IMAGE_PAPER},
+    {"scifar", "quick", IMAGE_QUICK},
+    {"scifar", "small", IMAGE_SMALL},
+    {"scifar", "paper", IMAGE_PAPER},
+    {"smnist", "quick", IMAGE_QUICK},
+    {"smnist", "small", IMAGE_SMALL},
+    {"smnist", "paper", DIGIT_PAPER},
+    {"pmnist", "quick", IMAGE_QUICK},
+    {"pmnist", "small", IMAGE_SMALL},
+    {"pmnist", "paper", DIGIT_PAPER},
 };
 
 const lra_preset *lra_preset_find(const char *task, const char *preset)

@@ -1,0 +1,45 @@
+/* The four files of MNIST, and of sets in its form. */
+#ifndef LRA_DATASETS_MNIST_H
+#define LRA_DATASETS_MNIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+#define LRA_MNIST_SOURCE                                                                           \
+    "train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, "          \
+    "t10k-labels-idx1-ubyte.gz (MNIST, yann.lecun.com/exdb/mnist), unpacked or not"
+
+enum {
+    LRA_MNIST_SIDE = 28,
+    LRA_MNIST_PIXELS = LRA_MNIST_SIDE * LRA_MNIST_SIDE,
+    LRA_MNIST_CLASSES = 10
+};
+
+/* One of the two parts. */
+typedef struct {
+    uint8_t *image; /* (n, LRA_MNIST_PIXELS) */
+    uint8_t *label; /* (n) */
+    int64_t n_images, n_labels;
+    int64_t n; /* images with a label */
+} lra_mnist_part;
+typedef struct {
+    lra_mnist_part part[2]; /* training, test */
+    int64_t n_missing;      /* items that headers announce and that are not there */
+    int64_t n_strange;      /* labels above 9, left out with their images */
+    int64_t n_unpaired;     /* images without a label, or labels without an image */
+} lra_mnist;
+
+/* Adds one of the four files.  A file that is there already must hold the same bytes. */
+int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, lra_err *e);
+/* All files below a path: a folder, an archive, compressed files. */
+int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e);
+int lra_mnist_hash(const char *path, uint64_t *hash, lra_err *e);
+void lra_mnist_free(lra_mnist *m);
+
+/* order: (LRA_MNIST_PIXELS); step i of pMNIST is pixel order[i].  The numbers 0..1023 with their ten bits reversed,
+ * as far as they are pixels: 0 512 256 768 128 640 384 64 ... */
+void lra_mnist_reversed_bits(int64_t *order);
+
+#endif
