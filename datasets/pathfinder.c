@@ -3,6 +3,7 @@
  * 80, 10 and 10 % by torch's random_split with seed 42, as the public pipelines do.  sets=three trains on the
  * training parts of all levels and selects and tests on the hard one.
  * Models see (x/255 - 1/2) / (1/2), one number a pixel, row by row.
+ * path-x and path-x-256 are the hard level with 128 x 128 and 256 x 256 pixels: 16,384 and 65,536 steps.
  * Source: Linsley et al. 2018; Tay et al. 2021; three sets: the locality paper.
  * Images are not compared with each other; no two of 60,000 easy ones were equal.
  * Known: labels are fair coins; the distance of the markers alone gives about 58.7 % of easy, 54.6 % of intermediate
@@ -259,7 +260,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
 
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
-#define PATHFINDER_TASK(symbol, task, text, level, quick_changes, small_changes, paper_changes)    \
+#define PATHFINDER_TASK(symbol, task, text, kind, quick_changes, small_changes, paper_changes)     \
     const lra_task lra_task_##symbol = {                                                           \
         .name = task,                                                                              \
         .summary = text,                                                                           \
@@ -270,8 +271,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .level_scale = 2.0 / 255,                                                                  \
         .level_shift = -1,                                                                         \
         .ask_levels = true,                                                                        \
-        .defaults = "level=" level " size=32 images=200000 sets=one seeding=reference "            \
-                    "distractors=-1 data-seed=0",                                                  \
+        .defaults = kind " images=200000 sets=one seeding=reference distractors=-1 data-seed=0",   \
         .quick = quick_changes,                                                                    \
         .small = small_changes,                                                                    \
         .paper = paper_changes,                                                                    \
@@ -289,9 +289,14 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
     }
 
 PATHFINDER_TASK(pathfinder, "pathfinder",
-                "are two markers joined by a path of 14 dashes? images, two classes", "hard",
-                "level=easy images=10000", "level=easy images=20000", "sets=three");
+                "are two markers joined by a path of 14 dashes? images, two classes",
+                "level=hard size=32", "level=easy images=10000", "level=easy images=20000",
+                "sets=three");
 PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "the same with 9 dashes",
-                "intermediate", "images=10000", "images=20000", "");
-PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "easy",
+                "level=intermediate size=32", "images=10000", "images=20000", "");
+PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "level=easy size=32",
                 "images=10000", "images=20000", "");
+PATHFINDER_TASK(path_x, "path-x", "pathfinder with 128 x 128 pixels", "level=hard size=128",
+                "level=easy images=250", "level=easy images=2000", "");
+PATHFINDER_TASK(path_x_256, "path-x-256", "pathfinder with 256 x 256 pixels", "level=hard size=256",
+                "level=easy images=60", "level=easy images=500", "");

@@ -61,6 +61,16 @@ const char lra_train_defaults[] =
 #define IMAGE_PAPER "batch=64 epochs=200", "5,7,11,21,31,61", 3
 #define DIGIT_PAPER "batch=64 epochs=100", "5,7,11,21,31,61", 3
 
+/* A rung that sees it all does not fit in minutes. */
+#define PATH_X_QUICK                                                                               \
+    "layers=3 width=16 hidden=32 groups=16 batch=8 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "    \
+    "final-share=0.34 final-rate=0.1",                                                             \
+        "5,61,513", 2
+#define PATH_X_SMALL                                                                               \
+    "layers=6 width=64 hidden=128 groups=32 batch=16 epochs=10 rate=0.002 warmup=0.02",            \
+        "5,61,1025", 2
+#define PATH_X_PAPER "groups=32 batch=32 epochs=50", "5,7,11,21,31,61", 3
+
 static const lra_preset presets[] = {
     {"listops", "quick",
      "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
@@ -107,6 +117,12 @@ static const lra_preset presets[] = {
     ATOMIC_PRESETS("cummax"),
     {"xor", "quick", DISTANCE_QUICK},
     {"xor", "small", DISTANCE_SMALL},
+    {"path-x", "quick", PATH_X_QUICK},
+    {"path-x", "small", PATH_X_SMALL},
+    {"path-x", "paper", PATH_X_PAPER},
+    {"path-x-256", "quick", PATH_X_QUICK},
+    {"path-x-256", "small", PATH_X_SMALL},
+    {"path-x-256", "paper", PATH_X_PAPER},
     {"image", "quick", IMAGE_QUICK},
     {"image", "small", IMAGE_SMALL},
     {"image", "paper", "augment=1 " IMAGE_PAPER},
