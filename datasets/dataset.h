@@ -84,6 +84,7 @@ struct lra_task {
      * bits-per-token. */
     const char *metric;
     int n_classes, n_targets;
+    const char *const *label_names; /* (n_classes).  Nullable */
     int vocab; /* ids or levels below this; 0: rows hold values.  More than 65,536: a step is (low, high) halves */
     int first_word, mask; /* ids below first_word are special, and so is mask (0: there is none) */
     const char *const *token_names; /* (vocab).  Nullable */

@@ -129,9 +129,9 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
 #define IMAGE_TASK                                                                                 \
-    .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .vocab = 256, .image = true,       \
-    .quick = "rows=2000", .small = "", .paper = "", .validate = validate,                          \
-    .import_keys = LRA_OFFICIAL_KEYS, .import_hash = import_hash,                                  \
+    .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .label_names = lra_cifar_classes,  \
+    .vocab = 256, .image = true, .quick = "rows=2000", .small = "", .paper = "",                   \
+    .validate = validate, .import_keys = LRA_OFFICIAL_KEYS, .import_hash = import_hash,            \
     .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
 
 const lra_task lra_task_image = {

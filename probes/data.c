@@ -164,6 +164,18 @@ static int write_png(const char *path, const lra_row *image, int64_t side, lra_e
     return rc;
 }
 
+/* What is to be found out about a row. */
+static void print_answer(const lra_task *t, const lra_row *row)
+{
+    if (t->goal == LRA_GOAL_VALUE)
+        for (int k = 0; k < row->n_targets; k++)
+            printf("%s%g", k ? " " : "target ", (double)row->target[k]);
+    else
+        printf("label %d", (int)row->label);
+    if (t->label_names) printf(" (%s)", t->label_names[row->label]);
+    printf("\n");
+}
+
 static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
 {
     int s = 0;
@@ -181,8 +193,8 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     if (png && !side)
         return lra_fail_usage(e, "rows of '%s' are no images: no --png", d->task->name);
     if (png && write_png(png, &drawn, side, e) != 0) return LRA_FAILED;
-    printf("%s row %" PRId64 ", %" PRId64 " steps, label %d\n", lra_split_names[s], row, drawn.n,
-           (int)r->label[row - 1]);
+    printf("%s row %" PRId64 ", %" PRId64 " steps, ", lra_split_names[s], row, drawn.n);
+    print_answer(d->task, &drawn);
     if (d->words)
         lra_vocabulary_show(d, &drawn, MOST_SHOWN, stdout);
     else

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "kernels/base/mem.h"
@@ -112,11 +113,25 @@ static void print_lengths(const lra_dataset *d)
     printf("\n");
 }
 
+/* A line for each class that has a name. */
+static void print_named_labels(const lra_task *t, const int64_t *count, int64_t n)
+{
+    printf("\nlabels of the training split\n%-16s %8s %6s\n", "label", "rows", "%");
+    for (int k = 0; k < t->n_classes; k++)
+        printf("%2d %-13s %8" PRId64 " %6.1f\n", k, t->label_names[k], count[k],
+               100 * (double)count[k] / (double)n);
+}
+
 static void print_labels(const lra_dataset *d)
 {
     const lra_task *t = d->task;
     if (t->n_classes == 0) return;
     int64_t *count = count_labels(t, &d->split[LRA_TRAIN_SPLIT]);
+    if (t->label_names && n_groups(t) == 0) {
+        print_named_labels(t, count, d->split[LRA_TRAIN_SPLIT].n);
+        lra_free(count);
+        return;
+    }
     printf("\nlabels of the training split, %% of the row\n%-8s %8s", "group", "rows");
     for (int k = 0; k < t->n_classes; k++) printf(" %5d", k);
     for (int g = 0; g <= n_groups(t); g++) {
@@ -153,6 +168,59 @@ static void print_baselines(const lra_dataset *d)
     lra_free(accuracy);
 }
 
+/* Targets of all rows or steps that have one. */
+typedef struct {
+    int64_t n;
+    double mean, variance, least, most;
+} spread;
+
+static spread measure_targets(const lra_sequences *r, int target)
+{
+    spread v = {0};
+    int64_t rows = r->step_targets && r->n ? r->start[r->n] : r->n;
+    double squares = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        double y = (double)r->target[i * r->n_targets + target];
+        if (isnan(y)) continue;
+        v.least = v.n == 0 || y < v.least ? y : v.least;
+        v.most = v.n == 0 || y > v.most ? y : v.most;
+        double before = y - v.mean;
+        v.mean += before / (double)++v.n;
+        squares += before * (y - v.mean);
+    }
+    v.variance = v.n ? squares / (double)v.n : 0;
+    return v;
+}
+
+/* Of the mean training target on the test split: root mean squared error and R2. */
+static void constant_error(const lra_dataset *d, int target, double *rmse, double *r2)
+{
+    spread train = measure_targets(&d->split[LRA_TRAIN_SPLIT], target);
+    spread test = measure_targets(&d->split[LRA_TEST_SPLIT], target);
+    double off = test.mean - train.mean, error = test.variance + off * off;
+    *rmse = sqrt(error);
+    *r2 = test.variance > 0 ? 1 - error / test.variance : 0;
+}
+
+static void print_targets(const lra_dataset *d)
+{
+    int n = d->task->n_targets;
+    for (int k = 0; k < n; k++) {
+        double rmse, r2;
+        printf("\ntarget %d of %d\n%-6s %10s %10s %10s %10s %10s", k + 1, n, "split", "number",
+               "mean", "sd", "least", "most");
+        for (int s = 0; s < LRA_N_SPLITS; s++) {
+            spread v = measure_targets(&d->split[s], k);
+            printf("\n%-6s %10" PRId64 " %10.5g %10.5g %10.5g %10.5g", lra_split_names[s], v.n,
+                   v.mean, sqrt(v.variance), v.least, v.most);
+        }
+        constant_error(d, k, &rmse, &r2);
+        printf("\n\nbaseline on the test split: the mean of the training targets, RMSE %.5g, R2 "
+               "%.4f\n",
+               rmse, r2);
+    }
+}
+
 static void print_text(const lra_dataset *d)
 {
     printf("%s: %s\nfingerprint %s\n", d->task->name, d->task->summary, d->fingerprint);
@@ -164,6 +232,7 @@ static void print_text(const lra_dataset *d)
         printf("vocabulary %d%s\n", d->vocab, d->words ? ", found on the training split" : "");
     print_lengths(d);
     print_labels(d);
+    print_targets(d);
     print_baselines(d);
 }
 
@@ -187,6 +256,27 @@ static json_t *json_splits(const lra_dataset *d)
         json_object_set_new(splits, lra_split_names[s], split);
     }
     return splits;
+}
+
+static json_t *json_targets(const lra_dataset *d)
+{
+    json_t *targets = json_array();
+    for (int k = 0; k < d->task->n_targets; k++) {
+        json_t *target = json_object();
+        double rmse, r2;
+        for (int s = 0; s < LRA_N_SPLITS; s++) {
+            spread v = measure_targets(&d->split[s], k);
+            json_object_set_new(target, lra_split_names[s],
+                                json_pack("{s:I, s:f, s:f, s:f, s:f}", "n", (json_int_t)v.n, "mean",
+                                          v.mean, "sd", sqrt(v.variance), "least", v.least, "most",
+                                          v.most));
+        }
+        constant_error(d, k, &rmse, &r2);
+        json_object_set_new(target, "constant_rmse", json_real(rmse));
+        json_object_set_new(target, "constant_r2", json_real(r2));
+        json_array_append_new(targets, target);
+    }
+    return targets;
 }
 
 static json_t *json_labels(const lra_dataset *d)
@@ -243,6 +333,7 @@ static int print_json(const lra_dataset *d, lra_err *e)
     json_object_set_new(root, "max_length", json_integer(d->max_length));
     json_object_set_new(root, "splits", json_splits(d));
     json_object_set_new(root, "train_labels", json_labels(d));
+    if (d->task->n_targets) json_object_set_new(root, "targets", json_targets(d));
     json_object_set_new(root, "test_baselines", json_baselines(d));
     int rc = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     printf("\n");

@@ -71,6 +71,24 @@ const char lra_train_defaults[] =
         "5,61,1025", 2
 #define PATH_X_PAPER "groups=32 batch=32 epochs=50", "5,7,11,21,31,61", 3
 
+/* paper: batches and epochs of the state-space papers. */
+#define SPEECH_QUICK                                                                               \
+    "layers=3 width=16 hidden=32 batch=16 epochs=6 rate=0.004 decay=0.05 warmup=0.05 "             \
+    "final-share=0.34 final-rate=0.1",                                                             \
+        "5,61,513", 2
+#define SPEECH_SMALL                                                                               \
+    "layers=6 width=64 hidden=128 groups=32 batch=16 epochs=10 rate=0.002 decay=0.05 warmup=0.02", \
+        "5,61,1025", 2
+#define SPEECH_PAPER "batch=16 epochs=40 decay=0.05", "5,7,11,21,31,61", 3
+#define BIDMC_QUICK                                                                                \
+    "layers=3 width=16 hidden=32 batch=16 epochs=8 rate=0.004 decay=0.05 warmup=0.05 "             \
+    "final-share=0.34 final-rate=0.1",                                                             \
+        "5,61,513", 2
+#define BIDMC_SMALL                                                                                \
+    "layers=4 width=64 hidden=128 groups=32 batch=32 epochs=20 rate=0.002 decay=0.05 warmup=0.02", \
+        "5,61,1025", 2
+#define BIDMC_PAPER "batch=32 epochs=500 decay=0.05", "5,7,11,21,31,61", 3
+
 static const lra_preset presets[] = {
     {"listops", "quick",
      "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
@@ -138,6 +156,18 @@ static const lra_preset presets[] = {
     {"pmnist", "quick", IMAGE_QUICK},
     {"pmnist", "small", IMAGE_SMALL},
     {"pmnist", "paper", DIGIT_PAPER},
+    {"speech-commands", "quick", SPEECH_QUICK},
+    {"speech-commands", "small", SPEECH_SMALL},
+    {"speech-commands", "paper", SPEECH_PAPER},
+    {"bidmc-hr", "quick", BIDMC_QUICK},
+    {"bidmc-hr", "small", BIDMC_SMALL},
+    {"bidmc-hr", "paper", BIDMC_PAPER},
+    {"bidmc-rr", "quick", BIDMC_QUICK},
+    {"bidmc-rr", "small", BIDMC_SMALL},
+    {"bidmc-rr", "paper", BIDMC_PAPER},
+    {"bidmc-spo2", "quick", BIDMC_QUICK},
+    {"bidmc-spo2", "small", BIDMC_SMALL},
+    {"bidmc-spo2", "paper", BIDMC_PAPER},
 };
 
 const lra_preset *lra_preset_find(const char *task, const char *preset)

@@ -1,0 +1,59 @@
+/* Speech Commands: clips WORD/FILE.wav of a second, and lists of those for validation and test. */
+#ifndef LRA_DATASETS_SPEECH_H
+#define LRA_DATASETS_SPEECH_H
+
+#include "datasets/dataset.h"
+
+#define LRA_SPEECH_SOURCE                                                                          \
+    "speech_commands_v0.02.tar.gz (Speech Commands, Warden 2018, "                                 \
+    "download.tensorflow.org/data/speech_commands_v0.02.tar.gz), unpacked or not"
+
+enum { LRA_SPEECH_WORDS = 35, LRA_SPEECH_SAMPLES = 16000, LRA_SPEECH_RATE = 16000 };
+extern const char *const lra_speech_words[LRA_SPEECH_WORDS + 1]; /* by label, then NULL */
+
+/* One clip. */
+typedef struct {
+    char *name; /* "yes/0a7c2a8d_nohash_0.wav" */
+    int label, split;
+    int64_t row; /* of its split; -1: not wanted */
+    bool there;  /* its samples are */
+    uint64_t hash;
+} lra_clip;
+
+/* A list: lines "WORD/FILE.wav", sorted. */
+typedef struct {
+    char **name;
+    int64_t n, capacity;
+    int64_t n_found; /* clips that it names */
+} lra_clip_list;
+
+typedef struct {
+    lra_clip *clip; /* sorted by name after lra_clips_divide() */
+    int64_t n, capacity;
+    lra_clip_list list[LRA_N_SPLITS]; /* validation and test */
+    bool by_list;                     /* divided as the lists say */
+    int64_t size[LRA_N_SPLITS];       /* clips of each split */
+    int64_t n_words[LRA_SPEECH_WORDS];
+    int64_t n_other;         /* .wav files in folders that are no words */
+    int64_t n_short, n_long; /* clips padded with silence, cut */
+    int64_t n_unread;        /* clips that are none, left out */
+    lra_err first_unread;    /* why the first of them is none */
+} lra_clips;
+
+/* Takes "FOLDER/WORD/FILE.wav" as a clip; other names are none.  True: it is one. */
+bool lra_clips_name(lra_clips *c, const char *path);
+/* Adds the lines of validation_list.txt or testing_list.txt. */
+void lra_clips_list(lra_clips *c, int split, const char *bytes, size_t n);
+/* Sorts clips and lists, and divides the clips: as the lists say where all three parts then hold one; else 80, 10,
+ * 10 % by torch's random_split with seed 42.  rows: at most so many of each split, evenly spaced; 0: all. */
+int lra_clips_divide(lra_clips *c, int64_t rows, lra_err *e);
+/* The samples of a clip: 16-bit levels + 2^15, padded with silence; token: (LRA_SPEECH_SAMPLES). */
+int lra_clips_samples(lra_clips *c, const char *name, const void *bytes, size_t n, uint16_t *token,
+                      lra_err *e);
+void lra_clips_free(lra_clips *c);
+
+/* All of it from a folder or an archive.  Nullable: split (then only names and lists are read, and reported). */
+int lra_clips_read(lra_clips *c, const char *path, int64_t rows, lra_sequences *split, lra_err *e);
+int lra_clips_hash(const char *path, uint64_t *hash, lra_err *e);
+
+#endif
