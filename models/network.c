@@ -85,7 +85,8 @@ static void regress(lra_network *k, lra_tensor *x, lra_shape s)
     k->asked = lra_input(g, "asked", real, s);
     k->scale = lra_input(g, "scale", real, (lra_shape){0});
     k->output = lra_name(lra_network_linear(x, "head", k->spec.outputs), "numbers");
-    k->loss = lra_network_mse(k->output, k->target, k->asked, k->scale);
+    k->loss = k->spec.absolute ? lra_network_l1(k->output, k->target, k->asked, k->scale)
+                               : lra_network_mse(k->output, k->target, k->asked, k->scale);
 }
 
 static void class_head(lra_network *k)

@@ -29,6 +29,7 @@ typedef struct {
     int64_t channels; /* real numbers a step; 0: tokens */
     int64_t outputs;  /* classes, or numbers; LRA_HEAD_NEXT: the vocabulary */
     lra_pool_kind pool;
+    bool absolute; /* numbers: mean absolute error, not squared */
 } lra_network_spec;
 
 /* The graph of one length bucket; what a network does not have is NULL. */
@@ -49,6 +50,8 @@ typedef struct {
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
     lra_tensor *asked;  /* like target: 1 or 0 */
     lra_tensor *scale;  /* () real: elements of target / sum of asked, 0 if that is 0 */
+    /* Inputs of another loss that an objective adds: (B,T) int32 words to be found in first, second documents. */
+    lra_tensor *word[2];
     /* What is measured: logits (B,outputs); numbers, like target; LRA_HEAD_NEXT: nats of each label (B,T). */
     lra_tensor *output;
     lra_tensor *loss; /* scalar: the mean over what is asked, 0 if there is none */

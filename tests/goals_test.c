@@ -10,66 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/terminal.h"
-#include "kernels/cpu/device.h"
-#include "models/training/train.h"
-#include "tests/folder.h"
-#include "tests/tiny_tasks.h"
-
-static const char model_text[] =
-    "layers=1 width=16 hidden=16 kernel=3 groups=1 causal=%d dropout=0.1";
-
-typedef struct {
-    lra_goal goal;
-    lra_dataset *data;
-    lra_config *model;
-    lra_device device;
-    lra_train_spec spec;
-} run;
-
-static void open_run(run *r, lra_goal goal, const char *name, int64_t epochs)
-{
-    lra_err e;
-    char text[128];
-    snprintf(text, sizeof text, model_text, goal == LRA_GOAL_NEXT);
-    lra_terminal_init(LRA_LOG_QUIET, true);
-    *r = (run){.goal = goal, .data = tiny_dataset(goal), .model = lra_config_parse(text, &e)};
-    assert_int_equal(lra_cpu_device(&r->device, 1, &e), 0);
-    r->spec = (lra_train_spec){.folder = lra_format("%s/%s-%d", folder, name, (int)goal),
-                               .title = tiny_tasks[goal].name,
-                               .config = "x=1\n",
-                               .data = r->data,
-                               .model = &lra_model_resconv,
-                               .model_config = r->model,
-                               .type = LRA_F32,
-                               .batch = 8,
-                               .seed = 3,
-                               .threads = 1,
-                               .checkpoint_every = 1e9,
-                               .schedule = {.rate = 0.02,
-                                            .warmup = 0.1,
-                                            .factor = 0.5,
-                                            .patience = 2,
-                                            .final_share = 0.3,
-                                            .final_rate = 0.1,
-                                            .epochs = epochs},
-                               .optimizer = {0.9, 0.999, 1e-8, 0, 1.0, 0.02}};
-}
-
-static void close_run(run *r)
-{
-    lra_free((void *)(uintptr_t)r->spec.folder);
-    lra_dataset_free(r->data);
-    lra_config_free(r->model);
-}
-
-static lra_train_report train(run *r)
-{
-    lra_err e = {{0}};
-    lra_train_report report;
-    if (lra_train(&r->spec, &r->device, &report, &e) != 0) fail_msg("%s", e.msg);
-    return report;
-}
+#include "tests/goal_run.h"
 
 /* Half of what chance leaves to be had, on the test split. */
 static void every_goal_is_learned(void **state)
@@ -132,17 +73,6 @@ static void numbers_are_those_of_the_rows(void **state)
     }
     lra_train_report_free(&report);
     close_run(&r);
-}
-
-static char *log_of(const run *r)
-{
-    lra_err e;
-    size_t n;
-    char *path = lra_format("%s/log.jsonl", r->spec.folder);
-    char *text = lra_file_read(path, 1 << 20, &n, &e);
-    if (!text) fail_msg("%s", e.msg);
-    lra_free(path);
-    return text;
 }
 
 static void goes_on_with_the_same_bits(void **state)

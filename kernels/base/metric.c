@@ -41,6 +41,7 @@ static double perplexity(const lra_sums *s)
 static const lra_metric registry[] = {
     {"accuracy", "accuracy", 100, " %", 2, false, NULL, accuracy},
     {"rmse", "RMSE", 1, "", 4, true, "r2", rmse},
+    {"mae", "mean absolute error", 1, "", 4, true, NULL, mean_loss},
     {"r2", "R2", 1, "", 4, false, "rmse", r2},
     {"bits-per-token", "bits per token", 1, "", 4, true, "perplexity", bits},
     {"bits-per-byte", "bits per byte", 1, "", 4, true, "perplexity", bits},
@@ -58,7 +59,7 @@ const lra_metric *lra_metric_find(const char *name, lra_err *e)
 {
     for (int i = 0; i < N_METRICS; i++)
         if (strcmp(registry[i].name, name) == 0) return &registry[i];
-    lra_fail(e, "unknown metric '%s', expected accuracy, rmse, r2, bits-per-... or perplexity",
+    lra_fail(e, "unknown metric '%s', expected accuracy, rmse, mae, r2, bits-per-... or perplexity",
              name);
     return NULL;
 }

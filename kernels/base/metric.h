@@ -2,6 +2,7 @@
  * serve one row, a running mean, a split and a bootstrap over its rows.
  *   accuracy     right / n
  *   rmse         sqrt(loss / n)                          loss: squared errors
+ *   mae          loss / n                                loss: absolute errors
  *   r2           1 - loss / (square - target^2 / n)      of all numbers together, as of one list
  *   bits-per-..  loss / n / ln 2                         loss: nats
  *   perplexity   exp(loss / n)
@@ -16,7 +17,7 @@
 
 typedef struct {
     int64_t n, right; /* asked; answered with the right class */
-    double loss;      /* nats, or squared errors */
+    double loss;      /* nats, or squared or absolute errors */
     double target;    /* sum of the targets, and of their squares */
     double square;
 } lra_sums;

@@ -141,6 +141,11 @@ typedef struct {
 } lra_adamw_spec;
 lra_tensor *lra_adamw(lra_tensor *loss, int n, lra_tensor *const *params,
                       const lra_adamw_spec *spec);
+/* One update from n_parts batches, each with a graph of its own: its loss is the mean of theirs.  Parts before the
+ * last add their gradients to the states "adam/sum/<path>", the first starts them, and return the loss; the last
+ * updates. */
+lra_tensor *lra_adamw_part(lra_tensor *loss, int n, lra_tensor *const *params,
+                           const lra_adamw_spec *spec, int part, int n_parts);
 
 #ifdef __cplusplus
 }

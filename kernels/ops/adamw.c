@@ -205,13 +205,24 @@ static lra_tensor *moment(lra_graph *g, const char *which, const lra_tensor *p)
     return m;
 }
 
-lra_tensor *lra_adamw(lra_tensor *loss, int n_params, lra_tensor *const *params,
-                      const lra_adamw_spec *spec)
+/* Adds the gradients to the sums of the parts before, and keeps them there unless it is the last part. */
+static void accumulate(lra_graph *g, int n, lra_tensor *const *params, lra_tensor **grad, int part,
+                       int n_parts)
+{
+    for (int k = 0; k < n; k++) {
+        lra_tensor *sum = moment(g, "sum", params[k]);
+        if (part > 0) grad[k] = lra_add(sum, grad[k]);
+        if (part < n_parts - 1) lra_assign(sum, grad[k]);
+    }
+}
+
+lra_tensor *lra_adamw_part(lra_tensor *loss, int n_params, lra_tensor *const *params,
+                           const lra_adamw_spec *spec, int part, int n_parts)
 {
     lra_graph *g = loss->graph;
     size_t size = sizeof(adamw_args) + (size_t)n_params * sizeof(adamw_group);
     adamw_args *a = lra_alloc(size);
-    lra_tensor **src = lra_alloc_array((size_t)(FIRST + 4 * n_params), sizeof *src);
+    lra_tensor **src = lra_alloc_array((size_t)(FIRST + 4 * n_params), sizeof *src), *y;
     int n = 0;
     a->spec = *spec;
     for (int i = 0; i < n_params; i++) {
@@ -221,19 +232,30 @@ lra_tensor *lra_adamw(lra_tensor *loss, int n_params, lra_tensor *const *params,
     }
     a->n = n;
     if (n == 0) lra_graph_fail(g, "adamw: there is no parameter to train");
-    loss = lra_cast(loss, lra_real(g));
-    lra_grad(loss, NULL, n, src + FIRST, src + FIRST + n);
+    y = loss = lra_cast(loss, lra_real(g));
+    if (n_parts > 1) y = lra_affine(loss, 1.0 / n_parts, 0);
+    lra_grad(y, NULL, n, src + FIRST, src + FIRST + n);
+    if (n_parts > 1) accumulate(g, n, src + FIRST, src + FIRST + n, part, n_parts);
     src[LOSS] = loss;
-    src[COUNT] = lra_state_at(g, "adam/count", LRA_SHAPE(2), "zeros");
     src[STEP] = lra_step_input(g);
-    for (int k = 0; k < n; k++) {
-        src[FIRST + 2 * n + k] = moment(g, "m", src[FIRST + k]);
-        src[FIRST + 3 * n + k] = moment(g, "v", src[FIRST + k]);
+    y = loss;
+    if (part == n_parts - 1) {
+        src[COUNT] = lra_state_at(g, "adam/count", LRA_SHAPE(2), "zeros");
+        for (int k = 0; k < n; k++) {
+            src[FIRST + 2 * n + k] = moment(g, "m", src[FIRST + k]);
+            src[FIRST + 3 * n + k] = moment(g, "v", src[FIRST + k]);
+        }
+        y = lra_node(&lra_op_adamw, g, FIRST + 4 * n, src, a, size);
     }
-    lra_tensor *y = lra_node(&lra_op_adamw, g, FIRST + 4 * n, src, a, size);
     lra_free(src);
     lra_free(a);
     return y;
+}
+
+lra_tensor *lra_adamw(lra_tensor *loss, int n_params, lra_tensor *const *params,
+                      const lra_adamw_spec *spec)
+{
+    return lra_adamw_part(loss, n_params, params, spec, 0, 1);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)

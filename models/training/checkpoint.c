@@ -5,6 +5,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "models/training/session.h"
 
 /* The whole numbers and the reals of a run's state, by name; `older` is the name in files from before there was
  * more than accuracy, "": they have none, and it is 0. */
@@ -196,7 +197,7 @@ int lra_best_write(const lra_train_spec *s, int64_t epoch, double value, const l
     if (!f) return LRA_FAILED;
     int rc = lra_h5_put_text(f, "/config", s->config, e);
     if (rc == 0) rc = lra_h5_set_int(f, "/", "epoch", epoch, e);
-    const lra_metric *m = lra_task_metric(s->data->task);
+    const lra_metric *m = lra_objective_metric(lra_session_objective(s), s->data);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "metric", m->name, e);
     if (rc == 0) rc = lra_h5_set_real(f, "/", "val_value", value, e);
     if (rc == 0) rc = lra_params_write(p, f, e);

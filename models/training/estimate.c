@@ -9,18 +9,20 @@
 static int time_steps(lra_session *s, lra_loader *l, lra_train_cost *c, lra_err *e)
 {
     double seconds[LRA_MAX_BUCKETS] = {0}, total = 0;
+    int64_t parts = s->spec->accumulate > 1 ? s->spec->accumulate : 1, last = parts - 1;
     int64_t n = lra_loader_batches(l), runs[LRA_MAX_BUCKETS] = {0};
     for (int64_t i = 0; i < n; i++) {
         const lra_batch *b = lra_loader_get(l, i);
         lra_step step = {.seed = s->spec->seed, .rate = (float)s->spec->schedule.rate};
         float status[4];
         double start = lra_now();
-        if (runs[b->bucket] < 2 && lra_session_step(s, b, &step, status, e) != 0) return LRA_FAILED;
+        if (runs[b->bucket] < 2 && lra_session_part(s, b, last, &step, status, e) != 0)
+            return LRA_FAILED;
         if (runs[b->bucket] < 2) seconds[b->bucket] = lra_now() - start;
         runs[b->bucket]++;
     }
     for (int b = 0; b < LRA_MAX_BUCKETS; b++) total += seconds[b] * (double)runs[b];
-    c->seconds_per_step = n ? total / (double)n : 0;
+    c->seconds_per_step = n ? total / (double)n * (double)parts : 0;
     return 0;
 }
 
@@ -31,7 +33,7 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     *c = (lra_train_cost){0};
     if (lra_session_open(&s, spec, dev, e) != 0) return LRA_FAILED;
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
-    lra_cost cost = lra_plan_cost(s.plans[s.buckets.n - 1].train_plan);
+    lra_cost cost = lra_plan_cost(lra_session_largest(&s));
     c->step_flops = cost.flops;
     c->step_bytes = cost.bytes;
     c->workspace_bytes = lra_session_workspace(&s);
@@ -39,6 +41,7 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     c->keep = s.keep;
     c->parameter_bytes = lra_params_bytes(s.params);
     c->steps = spec->schedule.epochs * lra_loader_batches(l);
+    if (spec->accumulate > 1) c->steps /= spec->accumulate;
     c->buckets = s.buckets;
     c->padding = lra_loader_padding(l);
     lra_network_spec network = lra_session_network(spec);

@@ -21,14 +21,15 @@ static lra_sums class_row(const float *logits, int64_t C, int32_t label)
     return (lra_sums){.n = 1, .right = best == label, .loss = nats(logits, C, label)};
 }
 
-static lra_sums number_row(int64_t n, const float *x, const float *target, const float *asked)
+static lra_sums number_row(int64_t n, const float *x, const float *target, const float *asked,
+                           bool absolute)
 {
     lra_sums s = {0};
     for (int64_t i = 0; i < n; i++) {
         double y = (double)target[i], d = (double)x[i] - y;
         if (asked[i] == 0) continue;
         s.n++;
-        s.loss += d * d;
+        s.loss += absolute ? fabs(d) : d * d;
         s.target += y;
         s.square += y * y;
     }
@@ -46,19 +47,32 @@ static lra_sums token_row(int64_t T, const float *loss, const int32_t *label)
     return s;
 }
 
+static lra_sums sequence(const lra_network_spec *k, int64_t i, int64_t T, const float *output,
+                         const lra_asked *a)
+{
+    int64_t C = k->outputs, n = k->head == LRA_HEAD_STEPS ? C * T : C;
+    switch (k->head) {
+    case LRA_HEAD_CLASS:
+    case LRA_HEAD_PAIR: return class_row(output + i * C, C, a->label[i]);
+    case LRA_HEAD_VALUE:
+    case LRA_HEAD_STEPS:
+        return number_row(n, output + i * n, a->target + i * n, a->asked + i * n, k->absolute);
+    case LRA_HEAD_NEXT: return token_row(T, output + i * T, a->label + i * T);
+    }
+    return (lra_sums){0};
+}
+
 void lra_session_rows(const lra_session *s, const lra_batch *b, lra_sums *row)
 {
     lra_network_spec network = lra_session_network(s->spec);
-    int64_t B = s->spec->batch, T = s->buckets.length[b->bucket], n = network.outputs;
-    if (network.head == LRA_HEAD_STEPS) n *= T;
+    const lra_asked a = lra_session_asked(s, b);
+    int64_t B = s->spec->batch, T = s->buckets.length[b->bucket];
+    int64_t parts = lra_objective_parts(lra_session_objective(s->spec), s->spec->data);
     for (int64_t i = 0; i < B; i++) {
-        const float *x = s->output + i * n;
-        switch (network.head) {
-        case LRA_HEAD_CLASS:
-        case LRA_HEAD_PAIR: row[i] = class_row(x, n, b->label[i]); break;
-        case LRA_HEAD_VALUE:
-        case LRA_HEAD_STEPS: row[i] = number_row(n, x, b->target + i * n, b->asked + i * n); break;
-        case LRA_HEAD_NEXT: row[i] = token_row(T, s->output + i * T, b->label + i * T); break;
+        row[i] = sequence(&network, i, T, s->output, &a);
+        for (int64_t k = 1; k < parts; k++) {
+            lra_sums more = sequence(&network, k * B + i, T, s->output, &a);
+            lra_sums_add(&row[i], &more);
         }
     }
 }

@@ -8,66 +8,84 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/backend.h"
 
-static const lra_head head_of[] = {[LRA_GOAL_CLASS] = LRA_HEAD_CLASS,
-                                   [LRA_GOAL_PAIR] = LRA_HEAD_PAIR,
-                                   [LRA_GOAL_VALUE] = LRA_HEAD_VALUE,
-                                   [LRA_GOAL_STEPS] = LRA_HEAD_STEPS,
-                                   [LRA_GOAL_NEXT] = LRA_HEAD_NEXT};
+const lra_objective *lra_session_objective(const lra_train_spec *s)
+{
+    return s->objective ? s->objective : &lra_objective_classify;
+}
 
 lra_network_spec lra_session_network(const lra_train_spec *s)
 {
-    const lra_task *task = s->data->task;
-    lra_head head = head_of[task->goal];
-    int64_t vocab = task->channels ? 0 : s->data->vocab;
-    return (lra_network_spec){.head = head,
-                              .vocab = vocab,
-                              .channels = task->channels,
-                              .outputs = head == LRA_HEAD_NEXT ? vocab
-                                         : task->n_targets     ? task->n_targets
-                                                               : task->n_classes,
-                              .pool = s->pool};
+    return lra_objective_network(lra_session_objective(s), s->data, s->pool);
 }
 
-static int open_training(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
+static int64_t n_parts(const lra_train_spec *s)
+{
+    return s->accumulate > 1 ? s->accumulate : 1;
+}
+
+/* Inputs, encoder and the task's head, or what takes its place. */
+static lra_network open_network(const lra_session *s, lra_mode mode, int64_t T)
 {
     const lra_train_spec *spec = s->spec;
     lra_network_spec network = lra_session_network(spec);
-    p->train = lra_network_build(spec->type, LRA_TRAIN, spec->model, spec->model_config, &network,
-                                 spec->batch, T);
-    lra_graph_keep(p->train.graph, s->keep);
-    int n = lra_graph_params(p->train.graph, NULL);
+    int64_t B = spec->batch * lra_objective_parts(lra_session_objective(spec), spec->data);
+    return lra_network_build(spec->type, mode, spec->model, spec->model_config, &network, B, T);
+}
+
+static int open_plan(const lra_session *s, lra_session_plan *p, lra_tensor *first, lra_err *e)
+{
+    lra_tensor *out[] = {first, p->network.output};
+    bool alone = first == NULL;
+    p->plan = lra_plan_new(p->network.graph, s->params, s->space, alone ? 1 : 2,
+                           alone ? out + 1 : out, e);
+    if (!p->plan) return LRA_FAILED;
+    lra_plan_threads(p->plan, s->spec->threads);
+    return 0;
+}
+
+static int open_training(const lra_session *s, lra_session_plan *p, int part, int64_t T, lra_err *e)
+{
+    const lra_train_spec *spec = s->spec;
+    const lra_objective *o = lra_session_objective(spec);
+    p->network = open_network(s, LRA_TRAIN, T);
+    if (o->add_loss) o->add_loss(&p->network, lra_mask_classes(spec->data));
+    lra_graph_keep(p->network.graph, s->keep);
+    int n = lra_graph_params(p->network.graph, NULL);
+    int parts = (int)n_parts(spec), number = part == LRA_LAST_PART ? parts - 1 : part;
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
-    lra_graph_params(p->train.graph, param);
-    p->step = lra_step_input(p->train.graph);
-    p->update = lra_adamw(p->train.loss, n, param, &spec->optimizer);
+    lra_graph_params(p->network.graph, param);
+    p->step = lra_step_input(p->network.graph);
+    p->update = lra_adamw_part(p->network.loss, n, param, &spec->optimizer, number, parts);
     lra_free(param);
-    lra_tensor *train_out[] = {p->update, p->train.output};
-    p->train_plan = lra_plan_new(p->train.graph, s->params, s->space, 2, train_out, e);
-    if (!p->train_plan) return LRA_FAILED;
-    lra_plan_threads(p->train_plan, spec->threads);
-    return 0;
+    return open_plan(s, p, p->update, e);
 }
 
-static int open_bucket(lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
+/* Is there a batch that is this part of its update? */
+static bool has_part(const lra_train_spec *s, int part)
 {
-    const lra_train_spec *spec = s->spec;
-    lra_network_spec network = lra_session_network(spec);
-    if (!spec->evaluate_only && open_training(s, p, T, e) != 0) return LRA_FAILED;
-    p->eval = lra_network_build(spec->type, LRA_EVAL, spec->model, spec->model_config, &network,
-                                spec->batch, T);
-    p->eval_plan = lra_plan_new(p->eval.graph, s->params, s->space, 1, &p->eval.output, e);
-    if (!p->eval_plan) return LRA_FAILED;
-    lra_plan_threads(p->eval_plan, spec->threads);
-    return 0;
+    return !s->evaluate_only && (part == LRA_LAST_PART || part + 1 < n_parts(s));
+}
+
+static int open_bucket(const lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
+{
+    for (int part = 0; part < LRA_N_PARTS; part++)
+        if (has_part(s->spec, part) && open_training(s, &p->train[part], part, T, e) != 0)
+            return LRA_FAILED;
+    p->eval.network = open_network(s, LRA_EVAL, T);
+    return open_plan(s, &p->eval, NULL, e);
+}
+
+static void close_plan(lra_session_plan *p)
+{
+    lra_plan_free(p->plan);
+    lra_graph_free(p->network.graph);
 }
 
 static void close_buckets(lra_session *s)
 {
     for (int b = 0; b < s->buckets.n; b++) {
-        lra_plan_free(s->plans[b].train_plan);
-        lra_plan_free(s->plans[b].eval_plan);
-        lra_graph_free(s->plans[b].train.graph);
-        lra_graph_free(s->plans[b].eval.graph);
+        for (int part = 0; part < LRA_N_PARTS; part++) close_plan(&s->plans[b].train[part]);
+        close_plan(&s->plans[b].eval);
         s->plans[b] = (lra_bucket_plans){0};
     }
     lra_space_free(s->space);
@@ -85,14 +103,19 @@ static int open_buckets(lra_session *s, lra_device *dev, lra_err *e)
 
 lra_loader *lra_session_loader(const lra_session *s, int split, bool training)
 {
-    lra_loader_spec spec = {.data = s->spec->data,
+    const lra_train_spec *run = s->spec;
+    const lra_objective *o = lra_session_objective(run);
+    lra_loader_spec spec = {.data = run->data,
                             .split = split,
                             .buckets = &s->buckets,
-                            .batch = s->spec->batch,
-                            .seed = s->spec->seed,
+                            .batch = run->batch,
+                            .seed = run->seed,
                             .training = training,
-                            .augment = training &&
-                                       (s->spec->augment || s->spec->data->task->fresh)};
+                            .augment = training && (run->augment || run->data->task->fresh),
+                            .fraction = training ? run->fraction : 0,
+                            .same_steps = training && run->same_steps,
+                            .group = n_parts(run),
+                            .masking = {training ? o->training : o->evaluation, run->mask}};
     return lra_loader_new(&spec);
 }
 
@@ -101,8 +124,10 @@ double lra_session_workspace(const lra_session *s)
     double most = 0;
     for (int b = 0; b < s->buckets.n; b++) {
         const lra_bucket_plans *p = &s->plans[b];
-        if (p->train_plan) most = fmax(most, lra_plan_cost(p->train_plan).workspace_bytes);
-        most = fmax(most, lra_plan_cost(p->eval_plan).workspace_bytes);
+        for (int part = 0; part < LRA_N_PARTS; part++)
+            if (p->train[part].plan)
+                most = fmax(most, lra_plan_cost(p->train[part].plan).workspace_bytes);
+        most = fmax(most, lra_plan_cost(p->eval.plan).workspace_bytes);
     }
     return most;
 }
@@ -133,7 +158,7 @@ static float *new_output(const lra_session *s)
 {
     int64_t most = 1;
     for (int b = 0; b < s->buckets.n; b++) {
-        int64_t n = lra_elements(s->plans[b].eval.output);
+        int64_t n = lra_elements(s->plans[b].eval.network.output);
         if (n > most) most = n;
     }
     return lra_alloc_array((size_t)most, sizeof(float));
@@ -141,8 +166,9 @@ static float *new_output(const lra_session *s)
 
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)
 {
-    lra_network_spec network = lra_session_network(spec);
-    if (lra_network_check(spec->model, spec->model_config, &network, e) != 0) return LRA_USAGE;
+    if (lra_objective_check(lra_session_objective(spec), spec->data, spec->model,
+                            spec->model_config, e) != 0)
+        return LRA_USAGE;
     bool automatic = spec->recompute == LRA_RECOMPUTE_AUTO;
     *s = (lra_session){.spec = spec, .device = dev};
     s->buckets = lra_buckets_find(spec->data);
@@ -171,44 +197,65 @@ void lra_session_close(lra_session *s)
     *s = (lra_session){0};
 }
 
+lra_asked lra_session_asked(const lra_session *s, const lra_batch *b)
+{
+    if (lra_session_objective(s->spec)->pretrains)
+        return (lra_asked){.label = b->word, .target = b->plain, .asked = b->picked};
+    return (lra_asked){.label = b->label, .target = b->target, .asked = b->asked};
+}
+
 /* Elements of the targets over those that are asked. */
-static float scale_of(const lra_network *k, const lra_batch *b)
+static float scale_of(const lra_network *k, const float *asked)
 {
     int64_t n = lra_elements(k->asked);
-    double asked = 0;
-    for (int64_t i = 0; i < n; i++) asked += (double)b->asked[i];
-    return asked > 0 ? (float)((double)n / asked) : 0;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)asked[i];
+    return sum > 0 ? (float)((double)n / sum) : 0;
 }
 
-static int set_batch(lra_plan *p, const lra_network *k, const lra_batch *b, lra_err *e)
-{
-    int rc = k->values ? lra_set(p, k->values, b->value, e) : lra_set(p, k->tokens, b->token, e);
-    if (rc == 0) rc = lra_set(p, k->length, b->length, e);
-    if (rc == 0 && k->label) rc = lra_set(p, k->label, b->label, e);
-    if (rc != 0 || !k->target) return rc;
-    float scale = scale_of(k, b);
-    rc = lra_set(p, k->target, b->target, e);
-    if (rc == 0) rc = lra_set(p, k->asked, b->asked, e);
-    return rc == 0 ? lra_set(p, k->scale, &scale, e) : rc;
-}
-
-int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, float status[4],
+static int set_batch(const lra_session *s, const lra_session_plan *p, const lra_batch *b,
                      lra_err *e)
 {
+    const lra_network *k = &p->network;
+    const lra_asked a = lra_session_asked(s, b);
+    int rc = k->values ? lra_set(p->plan, k->values, b->value, e)
+                       : lra_set(p->plan, k->tokens, b->token, e);
+    if (rc == 0) rc = lra_set(p->plan, k->length, b->length, e);
+    if (rc == 0 && k->label) rc = lra_set(p->plan, k->label, a.label, e);
+    for (int i = 0; i < 2 && rc == 0; i++)
+        if (k->word[i]) rc = lra_set(p->plan, k->word[i], b->word + i * k->B * k->T, e);
+    if (rc != 0 || !k->target) return rc;
+    float scale = scale_of(k, a.asked);
+    rc = lra_set(p->plan, k->target, a.target, e);
+    if (rc == 0) rc = lra_set(p->plan, k->asked, a.asked, e);
+    return rc == 0 ? lra_set(p->plan, k->scale, &scale, e) : rc;
+}
+
+/* The plan of the i-th batch of an update. */
+static lra_session_plan *part_of(lra_session *s, const lra_batch *b, int64_t i)
+{
     lra_bucket_plans *p = &s->plans[b->bucket];
-    if (set_batch(p->train_plan, &p->train, b, e) != 0) return LRA_FAILED;
-    if (lra_set(p->train_plan, p->step, step, e) != 0) return LRA_FAILED;
-    if (lra_run(p->train_plan, e) != 0) return LRA_FAILED;
-    if (lra_get(p->train_plan, p->train.output, s->output, e) != 0) return LRA_FAILED;
-    return lra_get(p->train_plan, p->update, status, e);
+    if (i == n_parts(s->spec) - 1) return &p->train[LRA_LAST_PART];
+    return &p->train[i == 0 ? LRA_FIRST_PART : LRA_MIDDLE_PART];
+}
+
+int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
+                     float status[4], lra_err *e)
+{
+    lra_session_plan *p = part_of(s, b, i);
+    if (set_batch(s, p, b, e) != 0) return LRA_FAILED;
+    if (lra_set(p->plan, p->step, step, e) != 0) return LRA_FAILED;
+    if (lra_run(p->plan, e) != 0) return LRA_FAILED;
+    if (lra_get(p->plan, p->network.output, s->output, e) != 0) return LRA_FAILED;
+    return lra_get(p->plan, p->update, status, e);
 }
 
 int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e)
 {
-    lra_bucket_plans *p = &s->plans[b->bucket];
-    int rc = set_batch(p->eval_plan, &p->eval, b, e);
-    if (rc == 0) rc = lra_run(p->eval_plan, e);
-    return rc == 0 ? lra_get(p->eval_plan, p->eval.output, s->output, e) : rc;
+    lra_session_plan *p = &s->plans[b->bucket].eval;
+    int rc = set_batch(s, p, b, e);
+    if (rc == 0) rc = lra_run(p->plan, e);
+    return rc == 0 ? lra_get(p->plan, p->network.output, s->output, e) : rc;
 }
 
 int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,
@@ -235,10 +282,16 @@ int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *
     return rc;
 }
 
-int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e)
+int lra_session_find_bad(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
+                         lra_err *e)
 {
-    lra_bucket_plans *p = &s->plans[b->bucket];
-    if (set_batch(p->train_plan, &p->train, b, e) != 0) return LRA_FAILED;
-    if (lra_set(p->train_plan, p->step, step, e) != 0) return LRA_FAILED;
-    return lra_run_checked(p->train_plan, e);
+    lra_session_plan *p = part_of(s, b, i);
+    if (set_batch(s, p, b, e) != 0) return LRA_FAILED;
+    if (lra_set(p->plan, p->step, step, e) != 0) return LRA_FAILED;
+    return lra_run_checked(p->plan, e);
+}
+
+lra_plan *lra_session_largest(const lra_session *s)
+{
+    return s->plans[s->buckets.n - 1].train[LRA_LAST_PART].plan;
 }

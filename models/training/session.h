@@ -5,9 +5,16 @@
 #include "models/training/train.h"
 
 typedef struct {
-    lra_network train, eval;
-    lra_tensor *update, *step; /* of the training graph */
-    lra_plan *train_plan, *eval_plan;
+    lra_network network;
+    lra_tensor *update, *step; /* of training: what an update reports, or the loss of a part */
+    lra_plan *plan;
+} lra_session_plan;
+
+/* What the batches of an update go through, one after another: the first of several, one between, the last (the only
+ * one where every batch is an update). */
+enum { LRA_FIRST_PART, LRA_MIDDLE_PART, LRA_LAST_PART, LRA_N_PARTS };
+typedef struct {
+    lra_session_plan train[LRA_N_PARTS], eval;
 } lra_bucket_plans;
 
 typedef struct {
@@ -21,8 +28,16 @@ typedef struct {
     float *output; /* of the network in the last batch: lra_network.output */
 } lra_session;
 
+const lra_objective *lra_session_objective(const lra_train_spec *s);
 /* What stands before and behind the encoder of a run. */
 lra_network_spec lra_session_network(const lra_train_spec *s);
+/* What a batch asks: of the task, or of pretraining. */
+typedef struct {
+    const int32_t *label;
+    const float *target, *asked;
+} lra_asked;
+lra_asked lra_session_asked(const lra_session *s, const lra_batch *b);
+lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the longest bucket */
 
 /* Fails when the plans do not fit the memory, and says which batch would. */
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
@@ -32,9 +47,10 @@ lra_loader *lra_session_loader(const lra_session *s, int split, bool training);
 double lra_session_workspace(const lra_session *s); /* bytes: of the largest plan */
 double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: unknown */
 
-/* One training step; status: loss, gradient norm, applied, skipped in a row. */
-int lra_session_step(lra_session *s, const lra_batch *b, const lra_step *step, float status[4],
-                     lra_err *e);
+/* One batch of training, the i-th of its update; status: of the last one loss, gradient norm, applied, skipped in a
+ * row; of others the loss alone. */
+int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
+                     float status[4], lra_err *e);
 /* Forward only. */
 int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e);
 /* What the rows of the last batch add to the sums of a metric; row: (B), 0 where there is no row. */
@@ -43,7 +59,8 @@ void lra_session_rows(const lra_session *s, const lra_batch *b, lra_sums *row);
  * numbers in the order of the split, not for goals that are asked at steps; row: (rows) what each adds. */
 int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,
                          lra_sums *row, lra_err *e);
-/* Runs the batch node by node and names the first bad node. */
-int lra_session_find_bad(lra_session *s, const lra_batch *b, const lra_step *step, lra_err *e);
+/* Runs the batch, the i-th of its update, node by node and names the first bad node. */
+int lra_session_find_bad(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
+                         lra_err *e);
 
 #endif

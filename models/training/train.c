@@ -11,6 +11,7 @@
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
+#include "models/training/transfer.h"
 #include "models/training/weights.h"
 
 enum { MAX_SKIPPED = 5 };
@@ -87,9 +88,14 @@ static int save(run *r, lra_err *e)
     return lra_checkpoint_write(r->spec, &copy, r->session.params, e);
 }
 
+static int64_t n_parts(const run *r)
+{
+    return r->spec->accumulate > 1 ? r->spec->accumulate : 1;
+}
+
 static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra_err *e)
 {
-    if (lra_session_find_bad(&r->session, b, step, e) == 0)
+    if (lra_session_find_bad(&r->session, b, n_parts(r) - 1, step, e) == 0)
         lra_fail(e, "the gradient norm is not finite");
     return lra_fail_in(e,
                        "step %lld: %d updates in a row were not finite (the last checkpoint is "
@@ -97,31 +103,51 @@ static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra
                        (long long)r->now.step, MAX_SKIPPED);
 }
 
+/* What the batches of one update add up to. */
+typedef struct {
+    lra_sums sums;
+    double loss; /* times what was asked */
+} step_sums;
+
+static int do_part(run *r, const lra_batch *b, int64_t part, const lra_step *step, float status[4],
+                   step_sums *total, lra_err *e)
+{
+    if (r->spec->debug_nodes && lra_session_find_bad(&r->session, b, part, step, e) != 0)
+        return lra_fail_in(e, "step %lld", (long long)r->now.step);
+    double start = lra_now();
+    if (lra_session_part(&r->session, b, part, step, status, e) != 0) return LRA_FAILED;
+    r->busy += lra_now() - start;
+    r->flops += lra_plan_cost(r->session.plans[b->bucket].train[LRA_LAST_PART].plan).flops;
+    r->examples += r->spec->batch;
+    int64_t before = total->sums.n;
+    lra_session_rows(&r->session, b, r->rows);
+    for (int64_t i = 0; i < r->spec->batch; i++) lra_sums_add(&total->sums, &r->rows[i]);
+    total->loss += (double)status[0] * (double)(total->sums.n - before);
+    return 0;
+}
+
 static int do_step(run *r, lra_err *e)
 {
     lra_run_state *now = &r->now;
-    const lra_batch *b = lra_loader_get(r->train, now->batch);
+    int64_t parts = n_parts(r);
     lra_step step = {.seed = r->spec->seed,
-                     .step = (uint64_t)now->step,
                      .rate = (float)lra_schedule_rate(&r->schedule, &now->schedule, now->step)};
+    const lra_batch *b = NULL;
+    step_sums total = {{0}, 0};
     float status[4];
-    if (r->spec->debug_nodes && lra_session_find_bad(&r->session, b, &step, e) != 0)
-        return lra_fail_in(e, "step %lld", (long long)now->step);
-    double start = lra_now();
-    if (lra_session_step(&r->session, b, &step, status, e) != 0) return LRA_FAILED;
-    r->busy += lra_now() - start;
-    r->flops += lra_plan_cost(r->session.plans[b->bucket].train_plan).flops;
-    r->examples += r->spec->batch;
+    for (int64_t part = 0; part < parts; part++) {
+        b = lra_loader_get(r->train, now->batch * parts + part);
+        step.step = (uint64_t)(now->step * parts + part);
+        if (do_part(r, b, part, &step, status, &total, e) != 0) return LRA_FAILED;
+    }
     if (status[2] == 0) {
         now->skipped++;
         lra_detail("step %lld: loss %g, gradient norm %g: no update", (long long)now->step,
                    (double)status[0], (double)status[1]);
         if (status[3] >= MAX_SKIPPED) return fail_not_finite(r, b, &step, e);
     } else {
-        int64_t before = now->sums.n;
-        lra_session_rows(&r->session, b, r->rows);
-        for (int64_t i = 0; i < r->spec->batch; i++) lra_sums_add(&now->sums, &r->rows[i]);
-        now->loss_sum += (double)status[0] * (double)(now->sums.n - before);
+        lra_sums_add(&now->sums, &total.sums);
+        now->loss_sum += total.loss;
     }
     now->step++;
     now->batch++;
@@ -168,6 +194,7 @@ static void say_epoch(const run *r, const lra_epoch_record *h)
 static int validate(run *r, double *loss, double *value, lra_err *e)
 {
     lra_sums sums;
+    lra_loader_epoch(r->val, r->now.epoch); /* masks are drawn afresh */
     if (lra_session_evaluate(&r->session, r->val, &sums, NULL, NULL, e) != 0) return LRA_FAILED;
     *loss = sums.n ? sums.loss / (double)sums.n : 0;
     *value = r->metric->value(&sums);
@@ -217,10 +244,18 @@ static int select_start(run *r, lra_err *e)
     return lra_best_write(r->spec, r->now.best_epoch, r->now.best_val, r->session.params, e);
 }
 
+/* Nothing got better for so long. */
+static bool is_stuck(const run *r)
+{
+    const lra_run_state *now = &r->now;
+    int64_t patience = r->spec->early_stop;
+    return patience > 0 && now->epoch > 0 && now->epoch - 1 - now->best_epoch >= patience;
+}
+
 static int train_all(run *r, lra_err *e)
 {
     lra_run_state *now = &r->now;
-    while (now->epoch < r->schedule.epochs) {
+    while (now->epoch < r->schedule.epochs && !is_stuck(r)) {
         while (now->batch < r->schedule.steps_per_epoch) {
             if (must_stop(r)) return save(r, e) == 0 ? LRA_STOPPED : LRA_FAILED;
             if (do_step(r, e) != 0) return LRA_FAILED;
@@ -230,6 +265,9 @@ static int train_all(run *r, lra_err *e)
         }
         if (end_epoch(r, e) != 0) return LRA_FAILED;
     }
+    if (now->epoch < r->schedule.epochs)
+        lra_detail("%s: stopped after epoch %lld, the best was epoch %lld", r->spec->title,
+                   (long long)now->epoch, (long long)now->best_epoch + 1);
     return 0;
 }
 
@@ -248,21 +286,25 @@ static int import_weights(run *r, lra_err *e)
     return 0;
 }
 
-/* There is a first batch. */
+/* There is a first update. */
 static int check_batch(const lra_train_spec *s, lra_err *e)
 {
     const lra_sequences *rows = &s->data->split[LRA_TRAIN_SPLIT];
+    double share = s->fraction > 0 ? s->fraction : 1;
     int64_t steps = rows->n ? rows->start[rows->n] : 0, context = s->data->max_length;
+    int64_t batch = s->batch * (s->accumulate > 1 ? s->accumulate : 1);
+    int64_t n = (int64_t)(share * (double)rows->n + 1e-9);
     if (s->data->task->goal != LRA_GOAL_NEXT) {
-        if (rows->n >= s->batch) return 0;
+        if (n >= batch || (s->same_steps && n > 0 && rows->n >= batch)) return 0;
         return lra_fail_usage(e, "batch %lld is larger than the training set of %lld",
-                              (long long)s->batch, (long long)rows->n);
+                              (long long)batch, (long long)n);
     }
-    if (steps / s->batch >= context) return 0;
+    steps = (int64_t)(share * (double)steps + 1e-9);
+    if (steps / batch >= context) return 0;
     return lra_fail_usage(e,
                           "batch %lld cuts %lld training tokens into parts of %lld, shorter than "
                           "the context of %lld",
-                          (long long)s->batch, (long long)steps, (long long)(steps / s->batch),
+                          (long long)batch, (long long)steps, (long long)(steps / batch),
                           (long long)context);
 }
 
@@ -272,21 +314,23 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     r->started = r->saved = lra_now();
     r->now.schedule = lra_schedule_start();
     r->now.best_epoch = -1;
-    r->metric = lra_task_metric(s->data->task);
-    r->chance = lra_dataset_chance(s->data, LRA_VAL_SPLIT);
+    const lra_objective *o = lra_session_objective(s);
+    r->metric = lra_objective_metric(o, s->data);
+    r->chance = lra_objective_chance(o, s->data, LRA_VAL_SPLIT);
     r->rows = lra_alloc_array((size_t)s->batch, sizeof *r->rows);
     r->log_path = lra_format("%s/log.jsonl", s->folder);
     if (check_batch(s, e) != 0) return LRA_USAGE;
     int rc = lra_session_open(&r->session, s, dev, e);
     if (rc != 0) return rc;
     if (lra_is_tty(stderr) || lra_terminal_level() == LRA_LOG_VERBOSE)
-        r->peak = lra_plan_peak(r->session.plans[r->session.buckets.n - 1].train_plan);
+        r->peak = lra_plan_peak(lra_session_largest(&r->session));
     r->train = lra_session_loader(&r->session, LRA_TRAIN_SPLIT, true);
     r->val = lra_session_loader(&r->session, LRA_VAL_SPLIT, false);
-    r->schedule.steps_per_epoch = lra_loader_batches(r->train);
+    r->schedule.steps_per_epoch = lra_loader_batches(r->train) / n_parts(r);
     bool found = false;
     if (lra_folder_make(s->folder, e) != 0) return LRA_FAILED;
     if (s->weights && import_weights(r, e) != 0) return LRA_FAILED;
+    if (s->from && lra_transfer(r->session.params, s->from, e) != 0) return LRA_FAILED;
     if (lra_checkpoint_read(s, &r->now, r->session.params, &found, e) != 0) return LRA_FAILED;
     if (r->now.epoch > r->schedule.epochs || r->now.batch > r->schedule.steps_per_epoch)
         return lra_fail(e, "the checkpoint is at epoch %lld, batch %lld, beyond the end of the run",
@@ -328,7 +372,6 @@ static int test(run *r, lra_train_report *out, lra_err *e)
 static void report(run *r, lra_train_report *out)
 {
     lra_run_state *now = &r->now;
-    int last = r->session.buckets.n - 1;
     out->history = now->history;
     now->history = NULL;
     out->n_epochs = now->n_epochs;
@@ -337,7 +380,7 @@ static void report(run *r, lra_train_report *out)
     out->steps = now->step;
     out->skipped = now->skipped;
     out->seconds = now->seconds + session_seconds(r);
-    out->step_flops = lra_plan_cost(r->session.plans[last].train_plan).flops;
+    out->step_flops = lra_plan_cost(lra_session_largest(&r->session)).flops * (double)n_parts(r);
     out->padding = lra_loader_padding(r->train);
     lra_network_spec network = lra_session_network(r->spec);
     out->parameters = lra_network_parameters(r->spec->model, r->spec->model_config, &network);

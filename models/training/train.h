@@ -6,7 +6,7 @@
 #include "datasets/batch.h"
 #include "kernels/base/safetensors.h"
 #include "kernels/graph/ops.h"
-#include "models/network.h"
+#include "models/training/objective.h"
 #include "models/training/schedule.h"
 
 enum { LRA_RECOMPUTE_AUTO = -1 };
@@ -18,6 +18,8 @@ typedef struct {
     const lra_dataset *data;
     const lra_model *model;
     const lra_config *model_config;
+    const lra_objective *objective; /* Nullable: classify */
+    double mask;                    /* share of steps that it picks */
     lra_pool_kind pool;
     lra_type type; /* of the graphs: LRA_F32 or LRA_BF16 */
     int64_t batch;
@@ -25,9 +27,15 @@ typedef struct {
     const lra_safetensors *weights; /* to start from.  Nullable: drawn from the seed */
     const char *weights_path;       /* in messages */
     bool untrained;                 /* `weights` are measured as they are: no step is taken */
-    lra_schedule schedule;          /* steps_per_epoch is filled in */
+    /* best.h5 of a run whose inputs and encoder this one starts from (transfer.h).  Nullable: none */
+    const char *from;
+    lra_schedule schedule; /* steps_per_epoch is filled in */
     lra_adamw_spec optimizer;
     bool augment;
+    double fraction;         /* of the training rows; 0: all */
+    bool same_steps;         /* an epoch of a fraction has the steps of one of all rows */
+    int64_t accumulate;      /* batches whose gradients make one update; 0: 1 */
+    int64_t early_stop;      /* epochs without a better one, then training ends; 0: never */
     int threads;             /* of every plan; 0: by its work */
     double memory;           /* bytes for workspace and parameters; 0: what is free */
     int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: the least that fits the memory */

@@ -1,0 +1,141 @@
+/* Objectives.
+ * Sources: the locality paper (multitask denoising, p = 0.30); Amos et al. 2024, arXiv:2310.02980 (pretraining on the
+ * task's own data; p of its section 4 and presets). */
+#include "models/training/objective.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/options.h"
+
+/* ---- the records ------------------------------------------------------------------------------------- */
+
+/* Weight 1.0 in the sum.  Documents of a pair count alike, however much of each was picked. */
+static void add_denoising(lra_network *k, int64_t n_words)
+{
+    static const char *const names[] = {"word", "second_word"};
+    lra_tensor *logits = lra_network_linear(k->features, "denoise", n_words);
+    int64_t n = k->n / k->B;
+    for (int64_t i = 0; i < n; i++) {
+        k->word[i] = lra_input(k->graph, names[i], LRA_I32, LRA_SHAPE(k->B, k->T));
+        lra_tensor *own = n == 1 ? logits : lra_slice(logits, 0, i * k->B, k->B);
+        lra_tensor *loss = lra_cross_entropy(own, k->word[i]);
+        k->loss = lra_add(k->loss, n == 1 ? loss : lra_affine(loss, 1.0 / (double)n, 0));
+    }
+}
+
+const lra_objective lra_objective_classify = {
+    .name = "classify", .paper = "every paper", .summary = "the goal of the task alone"};
+const lra_objective lra_objective_denoise = {
+    .name = "denoise",
+    .paper = "the locality paper",
+    .summary = "the goal of the task and words that were taken from its inputs",
+    .training = LRA_MASK_DENOISE,
+    .add_loss = add_denoising};
+const lra_objective lra_objective_pretrain_masked = {
+    .name = "pretrain-masked",
+    .paper = "arXiv:2310.02980",
+    .summary = "what was masked, without labels; then train --from RUN",
+    .pretrains = true,
+    .training = LRA_MASK_MASKED,
+    .evaluation = LRA_MASK_MASKED};
+const lra_objective lra_objective_pretrain_causal = {
+    .name = "pretrain-causal",
+    .paper = "arXiv:2310.02980",
+    .summary = "what follows each step, without labels; then train --from RUN",
+    .pretrains = true,
+    .training = LRA_MASK_NEXT,
+    .evaluation = LRA_MASK_NEXT};
+
+/* ---- the registry ------------------------------------------------------------------------------------ */
+
+static const lra_objective *const registry[] = {
+#define LRA_OBJECTIVE(name) &lra_objective_##name,
+#include "models/training/objectives.def"
+#undef LRA_OBJECTIVE
+};
+enum { N_OBJECTIVES = sizeof registry / sizeof *registry };
+
+const lra_objective *lra_objective_at(int i)
+{
+    return i >= 0 && i < N_OBJECTIVES ? registry[i] : NULL;
+}
+
+const lra_objective *lra_objective_find(const char *name, lra_err *e)
+{
+    const char *names[N_OBJECTIVES];
+    for (int i = 0; i < N_OBJECTIVES; i++) {
+        names[i] = registry[i]->name;
+        if (strcmp(names[i], name) == 0) return registry[i];
+    }
+    lra_fail_unknown(e, "objective", name, N_OBJECTIVES, names, "lra-probe list objectives");
+    return NULL;
+}
+
+/* ---- what follows from one --------------------------------------------------------------------------- */
+
+double lra_objective_share(const lra_objective *o, const lra_task *t)
+{
+    if (o->training == LRA_MASK_DENOISE) return 0.3;
+    if (o->training != LRA_MASK_MASKED) return 0;
+    return t->image ? 0.5 : t->channels ? 0.25 : 0.15;
+}
+
+static lra_head head_of(lra_goal goal)
+{
+    static const lra_head heads[] = {[LRA_GOAL_CLASS] = LRA_HEAD_CLASS,
+                                     [LRA_GOAL_PAIR] = LRA_HEAD_PAIR,
+                                     [LRA_GOAL_VALUE] = LRA_HEAD_VALUE,
+                                     [LRA_GOAL_STEPS] = LRA_HEAD_STEPS,
+                                     [LRA_GOAL_NEXT] = LRA_HEAD_NEXT};
+    return heads[goal];
+}
+
+lra_network_spec lra_objective_network(const lra_objective *o, const lra_dataset *d,
+                                       lra_pool_kind pool)
+{
+    const lra_task *t = d->task;
+    const lra_masking m = {.kind = o->training};
+    lra_network_spec s = {.head = head_of(t->goal), .pool = pool};
+    s.vocab = t->channels ? 0 : lra_mask_vocab(d, m);
+    s.channels = lra_mask_channels(d, m);
+    s.outputs = s.head == LRA_HEAD_NEXT ? s.vocab : t->n_targets ? t->n_targets : t->n_classes;
+    if (!o->pretrains) return s;
+    bool words = lra_mask_asks_words(d);
+    s.head = words ? LRA_HEAD_NEXT : LRA_HEAD_STEPS;
+    s.outputs = words ? lra_mask_classes(d) : t->channels;
+    s.absolute = true;
+    return s;
+}
+
+int64_t lra_objective_parts(const lra_objective *o, const lra_dataset *d)
+{
+    return o->pretrains && d->task->goal == LRA_GOAL_PAIR ? 2 : 1;
+}
+
+const lra_metric *lra_objective_metric(const lra_objective *o, const lra_dataset *d)
+{
+    lra_err e;
+    if (!o->pretrains) return lra_task_metric(d->task);
+    const lra_metric *m = lra_metric_find(lra_mask_asks_words(d) ? "bits-per-token" : "mae", &e);
+    if (!m) LRA_BUG("%s", e.msg);
+    return m;
+}
+
+double lra_objective_chance(const lra_objective *o, const lra_dataset *d, int split)
+{
+    if (!o->pretrains) return lra_dataset_chance(d, split);
+    return lra_mask_asks_words(d) ? log2((double)lra_mask_classes(d)) : NAN;
+}
+
+int lra_objective_check(const lra_objective *o, const lra_dataset *d, const lra_model *m,
+                        const lra_config *c, lra_err *e)
+{
+    lra_network_spec asked = lra_objective_network(o, d, LRA_POOL_MEAN);
+    if (lra_mask_check(d, (lra_masking){.kind = o->training}, e) != 0)
+        return lra_fail_in(e, "objective '%s'", o->name);
+    /* Only what follows must not be seen. */
+    if (o->pretrains) asked.head = o->training == LRA_MASK_NEXT ? LRA_HEAD_NEXT : LRA_HEAD_STEPS;
+    return lra_network_check(m, c, &asked, e);
+}
