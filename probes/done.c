@@ -125,6 +125,8 @@ static int make_job(lra_done *r, const lra_options *o, lra_err *e)
     int rc = apply(j->task_config, lines, "task", e);
     if (rc == 0) rc = apply(j->model_config, lines, "model", e);
     if (rc == 0) rc = apply(j->train_config, lines, "train", e);
+    j->objective = lra_objective_find(lra_config_text(j->train_config, "objective"), e);
+    if (!j->objective) rc = LRA_FAILED;
     lra_config_free(lines);
     if (rc == 0) rc = lra_cpu_device(&j->device, (int)lra_option_int(o, "threads"), e);
     return rc;

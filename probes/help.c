@@ -36,6 +36,9 @@ static void words(const char *placeholder, lra_text *to)
         for (int i = 0; lra_task_at(i); i++) lra_text_add(to, "%s ", lra_task_at(i)->name);
     } else if (strcmp(placeholder, "MODEL") == 0) {
         for (int i = 0; lra_model_at(i); i++) lra_text_add(to, "%s ", lra_model_at(i)->name);
+    } else if (strcmp(placeholder, "OBJECTIVE") == 0) {
+        for (int i = 0; lra_objective_at(i); i++)
+            lra_text_add(to, "%s ", lra_objective_at(i)->name);
     } else if (strcmp(placeholder, "DEVICE") == 0) {
         lra_text_add(to, "auto cpu cuda ");
     } else if (strcmp(placeholder, "KEY=VALUE") == 0) {

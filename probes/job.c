@@ -21,6 +21,11 @@ const lra_option lra_job_options[] = {
     LRA_PRESET_OPTION(
         "quick: minutes on two cores; small: a real experiment; paper: the published setting"),
     LRA_SET_OPTION("task, model or training"),
+    {.name = "objective",
+     .kind = LRA_OPTION_TEXT,
+     .value = "classify",
+     .arg = "OBJECTIVE",
+     .help = "what is trained on: the task's goal, or more ('lra-probe list objectives')"},
     LRA_THREADS_OPTION("as many as help"),
     LRA_DEVICE_OPTION("auto",
                       "where it runs: auto, cpu, cuda or cuda:N ('lra-probe list devices')"),
@@ -74,19 +79,61 @@ static int assign(lra_job *r, const char *assignment, lra_err *e)
     return rc;
 }
 
+/* Every change of "key=value key=value". */
+static int assign_all(lra_job *r, const char *text, lra_err *e)
+{
+    lra_config *changes = lra_config_parse(text, e);
+    int rc = changes ? 0 : LRA_FAILED;
+    for (int i = 0; rc == 0 && lra_config_key(changes, i); i++) {
+        char *one = lra_format("%s=%s", lra_config_key(changes, i), lra_config_value(changes, i));
+        rc = assign(r, one, e);
+        lra_free(one);
+    }
+    lra_config_free(changes);
+    return rc;
+}
+
 static int apply_preset(lra_job *r, lra_err *e)
 {
     const lra_preset *p = lra_preset_find(r->task->name, r->preset);
     if (!p) return lra_fail_usage(e, "task '%s' has no preset '%s'", r->task->name, r->preset);
-    lra_config *changes = lra_config_parse(p->changes, e);
-    int rc = changes ? 0 : LRA_FAILED;
-    for (int i = 0; rc == 0 && lra_config_key(changes, i); i++) {
-        char *text = lra_format("%s=%s", lra_config_key(changes, i), lra_config_value(changes, i));
-        rc = assign(r, text, e);
-        lra_free(text);
-    }
-    lra_config_free(changes);
+    return assign_all(r, p->changes, e);
+}
+
+/* --objective, or --set objective=NAME, and what it changes. */
+static int choose_objective(lra_job *r, const lra_options *o, lra_err *e)
+{
+    static const char key[] = "objective=";
+    const char *name = lra_option_text(o, "objective");
+    for (int i = 0; lra_option_repeat(o, "set", i); i++)
+        if (strncmp(lra_option_repeat(o, "set", i), key, strlen(key)) == 0)
+            name = lra_option_repeat(o, "set", i) + strlen(key);
+    r->objective = lra_objective_find(name, e);
+    if (!r->objective) return LRA_USAGE;
+    lra_config_set(r->train_config, "objective", name);
+    char *changes = lra_preset_objective(r->objective, r->task, r->preset);
+    int rc = assign_all(r, changes, e);
+    lra_free(changes);
     return rc;
+}
+
+/* How much is picked fits the objective; other runs are named by options. */
+static int check_objective(const lra_job *r, lra_err *e)
+{
+    const lra_config *c = r->train_config;
+    const char *name = r->objective->name;
+    bool picks = lra_objective_share(r->objective, r->task) > 0;
+    double mask = lra_config_real(c, "mask");
+    if (picks && mask <= 0)
+        return lra_fail_usage(e, "'mask' is 0, but objective '%s' picks steps", name);
+    if (!picks && mask > 0)
+        return lra_fail_usage(e, "'mask' is %g, but objective '%s' picks no steps", mask, name);
+    static const char *const named[] = {"from", "matched", "related"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(lra_config_text(c, named[i]), "none") != 0)
+            return lra_fail_usage(e, "'%s' is not set: --from RUN and --matched RUN set it",
+                                  named[i]);
+    return 0;
 }
 
 static int check_train_config(const lra_config *c, lra_err *e)
@@ -94,12 +141,17 @@ static int check_train_config(const lra_config *c, lra_err *e)
     static const struct {
         const char *key;
         double lo, hi;
-    } ranges[] = {{"batch", 1, 1 << 20},   {"epochs", 1, 1e6},    {"rate", 1e-12, 10},
-                  {"decay", 0, 10},        {"clip", 0, 1e9},      {"beta1", 0, 0.9999999},
-                  {"beta2", 0, 0.9999999}, {"eps", 1e-30, 1},     {"warmup", 0, 1},
-                  {"factor", 1e-6, 1},     {"patience", 0, 1e6},  {"threshold", 0, 1},
-                  {"min-rate", 0, 10},     {"final-share", 0, 1}, {"final-rate", 0, 1},
-                  {"augment", 0, 1}};
+    } ranges[] = {{"batch", 1, 1 << 20},   {"epochs", 1, 1e6},
+                  {"rate", 1e-12, 10},     {"decay", 0, 10},
+                  {"clip", 0, 1e9},        {"beta1", 0, 0.9999999},
+                  {"beta2", 0, 0.9999999}, {"eps", 1e-30, 1},
+                  {"warmup", 0, 1},        {"factor", 1e-6, 1},
+                  {"patience", 0, 1e6},    {"threshold", 0, 1},
+                  {"min-rate", 0, 10},     {"final-share", 0, 1},
+                  {"final-rate", 0, 1},    {"augment", 0, 1},
+                  {"mask", 0, 1},          {"fraction", 1e-9, 1},
+                  {"same-steps", 0, 1},    {"accumulate", 1, 1 << 16},
+                  {"early-stop", 0, 1e6}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         double v = lra_config_real(c, ranges[i].key);
         if (v < ranges[i].lo || v > ranges[i].hi)
@@ -129,7 +181,7 @@ static int check_model_config(const lra_config *c, lra_err *e)
 /* A model that cannot learn the task. */
 static int check_head(const lra_job *r, lra_err *e)
 {
-    bool next = r->task->goal == LRA_GOAL_NEXT;
+    bool next = r->task->goal == LRA_GOAL_NEXT || r->objective->training == LRA_MASK_NEXT;
     lra_network_spec s = {.head = next ? LRA_HEAD_NEXT : LRA_HEAD_CLASS};
     return lra_network_check(r->model, r->model_config, &s, e);
 }
@@ -160,10 +212,12 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     r->model_config = lra_config_parse(r->model->defaults, e);
     r->train_config = lra_config_parse(lra_train_defaults, e);
     int rc = apply_preset(r, e);
+    if (rc == 0) rc = choose_objective(r, o, e);
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
     if (rc == 0 && r->task->validate) rc = r->task->validate(r->task_config, e);
     if (rc == 0) rc = check_train_config(r->train_config, e);
+    if (rc == 0) rc = check_objective(r, e);
     if (rc == 0) rc = check_model_config(r->model_config, e);
     if (rc == 0) rc = check_head(r, e);
     if (rc == 0)
@@ -193,6 +247,7 @@ void lra_job_close(lra_job *r)
     lra_config_free(r->task_config);
     lra_config_free(r->model_config);
     lra_config_free(r->train_config);
+    lra_free(r->from);
     *r = (lra_job){0};
 }
 
@@ -259,12 +314,15 @@ static lra_pool_kind pool_of(const lra_config *c)
 void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
 {
     const lra_config *c = r->train_config;
+    double fraction = lra_config_real(c, "fraction");
     char hash[17];
     *s = (lra_train_spec){.folder = lra_job_folder(r, seed),
                           .config = lra_job_config(r, seed, hash),
                           .data = r->data,
                           .model = r->model,
                           .model_config = r->model_config,
+                          .objective = r->objective,
+                          .mask = lra_config_real(c, "mask"),
                           .pool = pool_of(c),
                           .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
                           .batch = lra_config_int(c, "batch"),
@@ -272,7 +330,12 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .weights = r->weights_path ? &r->weights : NULL,
                           .weights_path = r->weights_path,
                           .untrained = r->evaluate,
+                          .from = r->from,
                           .augment = lra_config_int(c, "augment") != 0,
+                          .fraction = fraction < 1 ? fraction : 0,
+                          .same_steps = lra_config_int(c, "same-steps") != 0,
+                          .accumulate = lra_config_int(c, "accumulate"),
+                          .early_stop = lra_config_int(c, "early-stop"),
                           .debug_nodes = r->debug_nodes,
                           .memory = r->memory,
                           .recompute = r->recompute,
@@ -292,10 +355,11 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                                         .decay = lra_config_real(c, "decay"),
                                         .clip = lra_config_real(c, "clip"),
                                         .rate = lra_config_real(c, "rate")}};
-    s->title = lra_config_has(r->model_config, "kernel")
-                   ? lra_format("%s %s K=%s seed %lld", r->task->name, r->model->name,
-                                lra_config_text(r->model_config, "kernel"), (long long)seed)
-                   : lra_format("%s %s seed %lld", r->task->name, r->model->name, (long long)seed);
+    const char *kernel = lra_config_text_or(r->model_config, "kernel", NULL);
+    bool plain = r->objective == &lra_objective_classify;
+    s->title = lra_format("%s %s%s%s%s%s seed %lld", r->task->name, r->model->name,
+                          kernel ? " K=" : "", kernel ? kernel : "", plain ? "" : " ",
+                          plain ? "" : r->objective->name, (long long)seed);
 }
 
 void lra_job_spec_free(lra_train_spec *s)

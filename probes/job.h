@@ -20,12 +20,17 @@ typedef struct {
 /* How a run trains, unless preset or --set say otherwise; also the list of legal keys. */
 extern const char lra_train_defaults[];
 const lra_preset *lra_preset_find(const char *task, const char *preset);
+/* What an objective changes at a preset: "mask=0.5 epochs=50"; caller frees. */
+char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset);
 
 typedef struct {
     const lra_task *task;
     const lra_model *model;
     const char *preset, *precision, *out, *data_dir;
     lra_config *task_config, *model_config, *train_config;
+    const lra_objective *objective;
+    char *
+        from; /* best.h5 of the run that this one starts from.  NULL: none, or it is not known where it is */
     lra_device device;
     lra_err no_gpu; /* why --device auto is the CPU; empty: nothing to say */
     lra_dataset *data;

@@ -62,10 +62,10 @@ static void *copy_of(const void *from, size_t n, size_t size)
 static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
 {
     const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
-    out->metric = lra_task_metric(r->task);
-    out->chance = lra_dataset_chance(r->data, LRA_TEST_SPLIT);
+    out->metric = lra_objective_metric(r->objective, r->data);
+    out->chance = lra_objective_chance(r->objective, r->data, LRA_TEST_SPLIT);
     out->batch = lra_config_int(r->train_config, "batch");
-    out->n = t->n_rows, out->n_classes = r->task->n_classes;
+    out->n = t->n_rows, out->n_classes = r->objective->pretrains ? 0 : r->task->n_classes;
     if (out->n_classes) {
         out->logits = t->output, t->output = NULL;
         out->label = copy_of(test->label, (size_t)out->n, sizeof *out->label);

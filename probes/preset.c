@@ -1,13 +1,15 @@
 /* Presets: what a task changes at the scale of minutes, of an experiment, of the paper. */
 #include <string.h>
 
+#include "kernels/base/mem.h"
 #include "probes/job.h"
 
 /* How a run trains, unless preset or --set say otherwise (spec: the locality paper's schedule). */
 const char lra_train_defaults[] =
     "batch=32 epochs=120 rate=0.001 decay=0.1 clip=1.0 beta1=0.9 beta2=0.999 eps=1e-8 warmup=0.01 "
     "factor=0.5 patience=10 threshold=0.0001 min-rate=1e-6 final-share=0.1 final-rate=0.01 augment=0 "
-    "pool=mean";
+    "pool=mean objective=classify mask=0.0 fraction=1.0 same-steps=0 accumulate=1 early-stop=0 "
+    "from=none matched=none related=none";
 
 /* T = 1024: every ladder but the paper's has a rung that sees it all. */
 #define PATHFINDER_QUICK                                                                           \
@@ -176,4 +178,30 @@ const lra_preset *lra_preset_find(const char *task, const char *preset)
         if (strcmp(presets[i].task, task) == 0 && strcmp(presets[i].preset, preset) == 0)
             return &presets[i];
     return NULL;
+}
+
+/* Amos et al. 2024: what is masked, and epochs of their Transformers. */
+static const struct {
+    const char *task, *always, *paper;
+} pretraining[] = {
+    {"listops", "mask=0.1", "epochs=100"}, {"text", "", "epochs=32"},
+    {"retrieval", "", "epochs=32"},        {"image", "", "epochs=50"},
+    {"pathfinder", "", "epochs=50"},       {"pathfinder-intermediate", "", "epochs=50"},
+    {"pathfinder-easy", "", "epochs=50"},  {"path-x", "", "epochs=200"},
+    {"path-x-256", "", "epochs=200"},      {"scifar", "", "epochs=200"},
+    {"speech-commands", "", "epochs=200"},
+};
+
+char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset)
+{
+    lra_text t = {0};
+    double share = lra_objective_share(o, task);
+    lra_text_add(&t, "%s", ""); /* not NULL */
+    if (share > 0) lra_text_add(&t, "mask=%g", share);
+    for (size_t i = 0; i < sizeof pretraining / sizeof *pretraining && o->pretrains; i++) {
+        if (strcmp(pretraining[i].task, task->name) != 0) continue;
+        if (o->training == LRA_MASK_MASKED) lra_text_add(&t, " %s", pretraining[i].always);
+        if (strcmp(preset, "paper") == 0) lra_text_add(&t, " %s", pretraining[i].paper);
+    }
+    return t.s;
 }

@@ -404,6 +404,10 @@ static int open_all(ladder_run *l, lra_err *e)
     if (lra_option_flag(l->options, "dry-run") && lra_option_flag(l->options, "json"))
         return lra_fail_usage(e, "--dry-run and --json do not go together");
     int rc = lra_job_open(&l->job, l->options, e);
+    if (rc == 0 && l->job.objective->pretrains)
+        rc = lra_fail_usage(e,
+                            "objective '%s' learns nothing of the task: there is no ladder of it",
+                            l->job.objective->name);
     if (rc == 0) rc = lra_vary_open(&l->vary, l->options, l->job.task_config, l->job.task->name, e);
     if (rc == 0) rc = check_values(l, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);

@@ -7,6 +7,7 @@
 #include "kernels/base/terminal.h"
 #include "probes/job.h"
 #include "probes/probe.h"
+#include "probes/relate.h"
 #include "reports/measure.h"
 
 static const lra_option own[] = {
@@ -33,7 +34,8 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_FLAG,
      .help = "exit 75 instead of 130 when a signal stops the run"},
     {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_job_options, lra_common_options, NULL};
+static const lra_option *const tables[] = {own, lra_relate_options, lra_job_options,
+                                           lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe train",
     .summary = "Trains one model on one task; the same command goes on after an interruption.",
@@ -122,7 +124,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
     if (rc == 0 && lra_option_given(o, "weights"))
         rc = lra_job_load_weights(r, lra_option_text(o, "weights"), e);
-    if (rc == 0) rc = lra_job_load_data(r, e);
+    if (rc == 0) rc = lra_relate(r, o, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);
     rc = r->evaluate ? 0 : say_plan(r, seed, e);

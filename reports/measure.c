@@ -124,14 +124,22 @@ char *lra_result_text(lra_result *r)
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
+static bool starts(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
 char *lra_result_identity(const lra_result *r, int n_words, const char *const *word)
 {
+    /* Every seed has another run that it started from; "train.related" tells how that was trained. */
+    static const char *const other[] = {"train.from=", "train.matched="};
     lra_text t = {0};
     lra_text_add(&t, "%s %s %s %s\n", r->task, r->preset, r->precision, r->fingerprint);
     for (const char *line = r->config; *line;) {
         size_t n = strcspn(line, "\n");
         bool own = false;
-        for (int i = 0; i < n_words; i++) own = own || strncmp(line, word[i], strlen(word[i])) == 0;
+        for (int i = 0; i < n_words; i++) own = own || starts(line, word[i]);
+        for (int i = 0; i < 2; i++) own = own || starts(line, other[i]);
         if (!own) lra_text_add(&t, "%.*s\n", (int)n, line);
         line += n + (line[n] == '\n');
     }

@@ -28,7 +28,8 @@ typedef struct {
 /* Returns the number of groups; the caller frees with lra_result_groups_free(). */
 int lra_results_group(lra_result *const *list, int n, lra_result_group **groups);
 void lra_result_groups_free(lra_result_group *groups, int n);
-/* What the configuration says but for lines that begin with one of the words: task, preset, precision, data, then
+/* What the configuration says but for lines that begin with one of the words, and the name of the run that this one
+ * started from or is the control of: task, preset, precision, data, then
  * every option; the caller frees it. */
 char *lra_result_identity(const lra_result *r, int n_words, const char *const *word);
 

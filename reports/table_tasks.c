@@ -10,15 +10,16 @@
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 21 };
-static const char *const head[COLUMNS] = {"task",  "model", "kernel", "preset", "prec.", "metric",
-                                          "value", "95 %",  "chance", "also",   "seeds", "rows",
-                                          "time",  "",      "",       "",       "",      "",
-                                          "",      "",      ""};
+enum { COLUMNS = 22 };
+static const char *const head[COLUMNS] = {
+    "task", "model",  "kernel", "training", "preset", "prec.", "metric", "value",
+    "95 %", "chance", "also",   "seeds",    "rows",   "time",  "",       "",
+    "",     "",       "",       "",         "",       ""};
 /* Values as they are: an accuracy is a share. */
 static const char *const key[COLUMNS] = {"task",
                                          "model",
                                          "kernel",
+                                         "training",
                                          "preset",
                                          "precision",
                                          "metric",
@@ -78,6 +79,23 @@ static void add_other(lra_table *t, const lra_metric *other, double value, doubl
                        lra_metric_value_text(other, value, text), batch_r2);
 }
 
+/* "denoise", "fine-tuned", "control of fine-tuning"; "-": nothing but the task.  Caller frees. */
+static char *training_of(const lra_result *r)
+{
+    lra_err e;
+    lra_config *c = lra_config_parse(r->config, &e);
+    if (!c) return lra_copy_text("?");
+    const char *objective = lra_config_text_or(c, "train.objective", "");
+    const char *how = lra_config_has(c, "train.from")      ? "fine-tuned"
+                      : lra_config_has(c, "train.matched") ? "control of fine-tuning"
+                                                           : "";
+    char *text = *objective || *how
+                     ? lra_format("%s%s%s", objective, *objective && *how ? ", " : "", how)
+                     : lra_copy_text("-");
+    lra_config_free(c);
+    return text;
+}
+
 static void add_group(lra_table *t, const lra_result_group *g)
 {
     lra_err e;
@@ -93,6 +111,9 @@ static void add_group(lra_table *t, const lra_result_group *g)
     lra_table_cell(t, "%s", r->task);
     lra_table_cell(t, "%s", r->model);
     lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
+    char *training = training_of(r);
+    lra_table_cell(t, "%s", training);
+    lra_free(training);
     lra_table_cell(t, "%s", r->preset);
     lra_table_cell(t, "%s", r->precision);
     lra_table_cell(t, "%s", m->name);

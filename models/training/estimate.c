@@ -31,11 +31,13 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
 {
     lra_session s;
     *c = (lra_train_cost){0};
-    if (lra_session_open(&s, spec, dev, e) != 0) return LRA_FAILED;
+    int rc = lra_session_open(&s, spec, dev, e);
+    if (rc != 0) return rc;
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
     lra_cost cost = lra_plan_cost(lra_session_largest(&s));
-    c->step_flops = cost.flops;
-    c->step_bytes = cost.bytes;
+    double parts = spec->accumulate > 1 ? (double)spec->accumulate : 1;
+    c->step_flops = cost.flops * parts;
+    c->step_bytes = cost.bytes * parts;
     c->workspace_bytes = lra_session_workspace(&s);
     c->room_bytes = lra_session_room(&s);
     c->keep = s.keep;
@@ -46,8 +48,17 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     c->padding = lra_loader_padding(l);
     lra_network_spec network = lra_session_network(spec);
     c->parameters = lra_network_parameters(spec->model, spec->model_config, &network);
-    int rc = measure ? time_steps(&s, l, c, e) : 0;
+    rc = measure ? time_steps(&s, l, c, e) : 0;
     lra_loader_free(l);
     lra_session_close(&s);
     return rc;
+}
+
+int64_t lra_train_epoch_steps(const lra_train_spec *spec)
+{
+    const lra_session s = {.spec = spec, .buckets = lra_buckets_find(spec->data)};
+    lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
+    int64_t n = lra_loader_batches(l);
+    lra_loader_free(l);
+    return spec->accumulate > 1 ? n / spec->accumulate : n;
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/batch.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 
@@ -123,10 +124,30 @@ const lra_metric *lra_objective_metric(const lra_objective *o, const lra_dataset
     return m;
 }
 
+/* Mean absolute value of what models see. */
+static double mean_size(const lra_dataset *d, int split)
+{
+    const lra_buckets all = {1, {d->max_length}};
+    const lra_loader_spec s = {.data = d, .split = split, .buckets = &all, .batch = 1};
+    int64_t C = d->task->channels, parts = d->task->goal == LRA_GOAL_PAIR ? 2 : 1;
+    lra_loader *l = lra_loader_new(&s);
+    double sum = 0, n = 0;
+    for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+        const lra_batch *b = lra_loader_get(l, i);
+        for (int64_t k = 0; k < parts; k++) {
+            const float *x = b->value + k * d->max_length * C;
+            for (int64_t j = 0; j < b->length[k] * C; j++) sum += fabs((double)x[j]);
+            n += (double)(b->length[k] * C);
+        }
+    }
+    lra_loader_free(l);
+    return n > 0 ? sum / n : 0;
+}
+
 double lra_objective_chance(const lra_objective *o, const lra_dataset *d, int split)
 {
     if (!o->pretrains) return lra_dataset_chance(d, split);
-    return lra_mask_asks_words(d) ? log2((double)lra_mask_classes(d)) : NAN;
+    return lra_mask_asks_words(d) ? log2((double)lra_mask_classes(d)) : mean_size(d, split);
 }
 
 int lra_objective_check(const lra_objective *o, const lra_dataset *d, const lra_model *m,

@@ -35,7 +35,8 @@ lra_network_spec lra_objective_network(const lra_objective *o, const lra_dataset
                                        lra_pool_kind pool);
 /* Sequences that something is asked of, per example: 2 for documents of pairs in pretraining. */
 int64_t lra_objective_parts(const lra_objective *o, const lra_dataset *d);
-/* What selects epochs, and its value without a look at the inputs (not a number where that is unknown). */
+/* What selects epochs, and its value without a look at the inputs: of pretraining every word alike, or 0 for every
+ * value. */
 const lra_metric *lra_objective_metric(const lra_objective *o, const lra_dataset *d);
 double lra_objective_chance(const lra_objective *o, const lra_dataset *d, int split);
 /* 0, or LRA_USAGE: the task has nothing to take away, or the model sees what it is asked for. */

@@ -87,5 +87,6 @@ typedef struct {
 /* What a run would cost; nothing is written.  measure: two real steps of every bucket are timed. */
 int lra_train_estimate(const lra_train_spec *s, lra_device *dev, bool measure, lra_train_cost *c,
                        lra_err *e);
+int64_t lra_train_epoch_steps(const lra_train_spec *s); /* updates of an epoch; 0: too few rows */
 
 #endif
