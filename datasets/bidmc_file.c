@@ -102,7 +102,8 @@ int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e)
                                      : "",
                           b->target);
     if (rc == 0) report(b, &w, path);
-    return rc;
+    bool none = b->part[0].n == 0 && b->part[1].n == 0 && !b->signals;
+    return rc == LRA_FAILED && none ? LRA_ABSENT : rc;
 }
 
 int lra_bidmc_hash(const char *target, const char *path, uint64_t *hash, lra_err *e)

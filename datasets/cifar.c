@@ -147,7 +147,8 @@ int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
                       lra_cifar_n_train(c) ? "test_batch.bin" : "data_batch_1.bin", path,
                       c->other_form ? " (the Python version is, which is not read)" : "");
     if (rc == 0) report(c, &w, path);
-    return rc;
+    bool none = lra_cifar_n_train(c) == 0 && c->file[TEST].n == 0 && !c->other_form;
+    return rc == LRA_FAILED && none ? LRA_ABSENT : rc;
 }
 
 int lra_cifar_hash(const char *path, uint64_t *hash, lra_err *e)

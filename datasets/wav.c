@@ -1,6 +1,16 @@
 /* Reads WAV clips through libsndfile's virtual files. */
 #include "datasets/wav.h"
 
+#if !LRA_SNDFILE
+int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, int16_t *sample,
+                 int64_t max, int64_t *n, int64_t *total, lra_err *e)
+{
+    (void)bytes, (void)n_bytes, (void)rate, (void)sample, (void)max;
+    *n = *total = 0;
+    return lra_fail(e, "cannot read '%s': this portable build has no libsndfile, others have",
+                    name);
+}
+#else
 #include <sndfile.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,3 +92,4 @@ int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, 
     sf_close(f);
     return rc;
 }
+#endif

@@ -168,7 +168,7 @@ static void made_files_are_imported(void **state)
     free_splits(read.split);
     free_splits(made);
     lra_config_set(c, "size", "64");
-    assert_int_equal(t->import(c, files, &read, &e), -1);
+    assert_int_equal(t->import(c, files, &read, &e), LRA_ABSENT);
     assert_non_null(strstr(e.msg, "no 'curv_baseline/metadata' of pathfinder64"));
     lra_config_free(c);
     lra_free(image);

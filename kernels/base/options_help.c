@@ -40,7 +40,7 @@ char *lra_option_about(const lra_option *o)
     if (o->kind == LRA_OPTION_CHOICE) lra_text_add(&t, " (%s)", o->choices);
     if (o->kind == LRA_OPTION_INT || o->kind == LRA_OPTION_REAL || o->kind == LRA_OPTION_INTS)
         lra_text_add(&t, " (%.15g to %.15g)", o->min, o->max);
-    if (o->value) lra_text_add(&t, " [%s]", o->value);
+    if (o->value && *o->value) lra_text_add(&t, " [%s]", o->value);
     return t.s;
 }
 

@@ -29,6 +29,8 @@ lra_link_archives(PkgConfig::FFTW fftw3 fftw3f)
 lra_link_archives(PkgConfig::PNG png16 z)
 # Tar, zip and single files with gzip, bzip2 and xz are all that is asked of libarchive; zip names nettle.
 lra_link_archives(PkgConfig::ARCHIVE archive nettle lzma bz2 zstd z)
+# libsndfile needs a dozen codecs and has no archive: WAV clips are not read, which is said when one is asked for.
+set(LRA_SNDFILE 0)
 foreach(name gsl gslcblas)
   lra_archive(path ${name})
   set_target_properties(GSL::${name} PROPERTIES IMPORTED_LOCATION ${path} IMPORTED_LOCATION_RELEASE ${path})

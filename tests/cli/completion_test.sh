@@ -66,7 +66,7 @@ offers 'image-b' lra-probe listops --out = other im
 offers 'a folder' lra-probe train --out 'a '
 offers 'a file a folder' lra-report show 'a '
 offers 'listops' lra-report tables --table li
-offers 'loc-1 loc-2 loc-3 loc-T1' lra-report figures --figure ''
+offers 'loc-1 loc-2 loc-3 loc-T1 sweep' lra-report figures --figure ''
 offers 'latex' lra-report tables --format la
 includes 'published widest listops-a' lra-report tables --reference ''
 offers 'tables' lra-report help tab
