@@ -1,170 +1,14 @@
 /* Long convolution on a GPU within shared memory, for transforms of 1024 to 8192 points.  Two examples of a channel are
  * the real and the imaginary part of one complex signal z: as kernels are real, z * k holds both results.  A block
- * transforms it in place by stages of radix 16 and 8 that leave the spectrum in a shuffled order, multiplies by the
- * kernel's spectrum in the same order, and goes the same way back, so that nothing is ever reordered:
+ * transforms it (fft_fn.h), multiplies by the kernel's spectrum, which has the same order, and transforms back:
  *   y = F^-1(F(z) F(k)),  dx with conj F(k),  dk = real part of F^-1(sum of F(dz) conj F(z) over the pairs)
  * FLOP: 10 n log2 n + 6 n for two examples; over the bus 2 bytes in and out for a bf16 (rows between the steps stay in
- * the L2 cache); in shared memory 96 bytes a point, which limits it.
- * Source: Cooley & Tukey 1965, decimation in frequency and back (Gentleman & Sande 1966). */
+ * the L2 cache); in shared memory 64 bytes a point (96 at 8192), which takes about as long as the arithmetic. */
 #ifndef LRA_OPS_LONG_CONV_FFT_FN_H
 #define LRA_OPS_LONG_CONV_FFT_FN_H
 
+#include "kernels/ops/fft_fn.h"
 #include "kernels/ops/long_conv_rows_fn.h"
-
-enum { LF_OWN = 16 }; /* numbers of a thread */
-
-typedef struct {
-    float re, im;
-} lf_complex;
-
-/* ---- transforms of R numbers in registers -------------------------------------------------------------- */
-
-LRA_DEV lf_complex lf_times(lf_complex a, lf_complex b)
-{
-    return lf_complex{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-/* v exp(-2 pi i k/16), 0 <= k < 8; of the opposite sign on the way back.  k is known when this is compiled. */
-LRA_DEV lf_complex lf_turn(lf_complex v, int k, bool back)
-{
-    const float cosine[8] = {1, 0.92387953f,  0.70710678f,  0.38268343f,
-                             0, -0.38268343f, -0.70710678f, -0.92387953f};
-    const float sine[8] = {0, 0.38268343f, 0.70710678f, 0.92387953f,
-                           1, 0.92387953f, 0.70710678f, 0.38268343f};
-    float s = back ? -sine[k] : sine[k];
-    if (k == 0) return v;
-    if (k == 4) return back ? lf_complex{-v.im, v.re} : lf_complex{v.im, -v.re};
-    return lf_complex{v.re * cosine[k] + v.im * s, v.im * cosine[k] - v.re * s};
-}
-
-/* log2 R: stages of radix 2 */
-#define LF_BITS(R) ((R) == 16 ? 4 : 3)
-
-/* Frequencies come out in bit-reversed order. */
-template <int R> LRA_DEV void lf_forth(lf_complex v[R])
-{
-    LRA_UNROLL for (int bit = LF_BITS(R) - 1; bit >= 0; bit--)
-        LRA_UNROLL for (int n = 0; n < R / 2; n++)
-    {
-        int half = 1 << bit, i = n & (half - 1), at = 2 * n - i;
-        lf_complex a = v[at], b = v[at + half];
-        v[at] = lf_complex{a.re + b.re, a.im + b.im};
-        v[at + half] = lf_turn(lf_complex{a.re - b.re, a.im - b.im}, 8 * i >> bit, false);
-    }
-}
-
-/* The way back, R times the numbers. */
-template <int R> LRA_DEV void lf_back(lf_complex v[R])
-{
-    LRA_UNROLL for (int bit = 0; bit < LF_BITS(R); bit++) LRA_UNROLL for (int n = 0; n < R / 2; n++)
-    {
-        int half = 1 << bit, i = n & (half - 1), at = 2 * n - i;
-        lf_complex a = v[at], b = lf_turn(v[at + half], 8 * i >> bit, true);
-        v[at] = lf_complex{a.re + b.re, a.im + b.im};
-        v[at + half] = lf_complex{a.re - b.re, a.im - b.im};
-    }
-}
-
-/* Number i, which is frequency k in bit-reversed order, times root^k: bit by bit, for want of registers. */
-template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
-{
-    LRA_UNROLL for (int bit = LF_BITS(R) - 1; bit >= 0; bit--)
-    {
-        LRA_UNROLL for (int i = 0; i < R; i++) if (i >> bit & 1) v[i] = lf_times(v[i], root);
-        root = lf_times(root, root);
-    }
-}
-
-/* ---- transforms of n numbers in shared memory ----------------------------------------------------------- */
-
-/* A block of n / LF_OWN threads; re and im stand apart, with a gap behind every 32 numbers. */
-typedef struct {
-    int n;
-    float *re, *im;
-    const lf_complex *root; /* (n): exp(-2 pi i k/n) */
-} lf_space;
-
-static inline size_t lf_shared(int64_t n)
-{
-    return (size_t)(n + n / 32) * 2 * sizeof(float);
-}
-LRA_DEV lf_space lf_open(int64_t n, float *shared, const lf_complex *root)
-{
-    return lf_space{(int)n, shared, shared + n + n / 32, root};
-}
-LRA_DEV void lf_put(const lf_space *s, int i, lf_complex v)
-{
-    s->re[i + i / 32] = v.re, s->im[i + i / 32] = v.im;
-}
-LRA_DEV lf_complex lf_get(const lf_space *s, int i)
-{
-    return lf_complex{s->re[i + i / 32], s->im[i + i / 32]};
-}
-
-/* One stage: R numbers `step` apart, in blocks of R step. */
-template <int R, bool BACK> LRA_DEV void lf_stage(const lf_space *s, int step)
-{
-    __syncthreads();
-    for (int g = threadIdx.x; g < s->n / R; g += blockDim.x) {
-        int j = g & (step - 1), first = (g - j) * R + j;
-        lf_complex v[R], root = s->root[j * (s->n / (R * step))];
-        LRA_UNROLL for (int i = 0; i < R; i++) v[i] = lf_get(s, first + i * step);
-        if (BACK) {
-            root.im = -root.im;
-            lf_twist<R>(v, root);
-            lf_back<R>(v);
-        } else {
-            lf_forth<R>(v);
-            lf_twist<R>(v, root);
-        }
-        LRA_UNROLL for (int i = 0; i < R; i++) lf_put(s, first + i * step, v[i]);
-    }
-}
-
-/* Stages but the last, which has radix 16 and neighbours: radix 16 where their number allows it, then 8. */
-LRA_DEV int lf_sixteens(int n)
-{
-    int bits = 0;
-    while (LF_OWN << bits < n) bits++;
-    return bits - 3 * ((bits + 3) / 4);
-}
-LRA_DEV void lf_forth_but_last(const lf_space *s)
-{
-    int sixteens = lf_sixteens(s->n);
-    for (int size = s->n; size > LF_OWN; sixteens--) {
-        size /= sixteens > 0 ? 16 : 8;
-        if (sixteens > 0)
-            lf_stage<16, false>(s, size);
-        else
-            lf_stage<8, false>(s, size);
-    }
-    __syncthreads();
-}
-LRA_DEV void lf_back_but_last(const lf_space *s)
-{
-    int size = LF_OWN, eights = s->n >> 4 * lf_sixteens(s->n); /* sizes up to this by eights */
-    while (size < s->n) {
-        bool eight = size < eights;
-        if (eight)
-            lf_stage<8, true>(s, size);
-        else
-            lf_stage<16, true>(s, size);
-        size *= eight ? 8 : 16;
-    }
-    __syncthreads();
-}
-
-/* The last stage: every thread has 16 neighbours. */
-LRA_DEV void lf_take(const lf_space *s, lf_complex v[LF_OWN])
-{
-    LRA_UNROLL for (int i = 0; i < LF_OWN; i++) v[i] = lf_get(s, threadIdx.x * LF_OWN + i);
-    lf_forth<LF_OWN>(v);
-}
-LRA_DEV void lf_give(const lf_space *s, lf_complex v[LF_OWN])
-{
-    lf_back<LF_OWN>(v);
-    LRA_UNROLL for (int i = 0; i < LF_OWN; i++) lf_put(s, threadIdx.x * LF_OWN + i, v[i]);
-}
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
@@ -208,19 +52,11 @@ static __global__ void lf_rows_kernel(long_conv_job j, int64_t b0, const elem *f
     }
 }
 
-/* Puts channel d of examples 2 pair and 2 pair + 1 into shared memory. */
-LRA_DEV void lf_fill(const lf_job *e, const lf_space *s, int64_t pair, int64_t d, const elem *x)
+/* Channel d of examples 2 pair and 2 pair + 1. */
+LRA_DEV lf_rows lf_pair(const lf_job *e, int64_t pair, int64_t d, elem *x)
 {
-    int64_t T = e->j.T;
-    const elem *a = x + (2 * pair * e->j.D + d) * T, *b = a + e->j.D * T;
-    bool both = 2 * pair + 1 < e->examples;
-    __syncthreads();
-    for (int t = threadIdx.x; t < s->n; t += blockDim.x) {
-        lf_complex v = {0, 0};
-        if (t < T) v.re = e_load(a[t]);
-        if (t < T && both) v.im = e_load(b[t]);
-        lf_put(s, t, v);
-    }
+    elem *a = x + (2 * pair * e->j.D + d) * e->j.T;
+    return lf_rows{e->j.T, a, 2 * pair + 1 < e->examples ? a + e->j.D * e->j.T : NULL};
 }
 
 /* A block for each channel: the spectrum of its kernels, with the 1/n of the way back. */
@@ -238,7 +74,7 @@ static __global__ void lf_kernel_kernel(lf_job e, const real *kernel)
         lf_put(&s, t, lf_complex{v / (float)s.n, 0});
     }
     lf_complex v[LF_OWN];
-    lf_forth_but_last(&s);
+    lf_forth_but_last(&s, NULL);
     lf_take(&s, v);
     LRA_UNROLL for (int i = 0; i < LF_OWN; i++)
         e.spectrum[d * s.n + threadIdx.x * LF_OWN + i] = v[i];
@@ -249,10 +85,10 @@ static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
 {
     LRA_SHARED(float, shared);
     lf_space s = lf_open(e.j.n, shared, e.root);
-    int64_t d = blockIdx.x % e.j.D, pair = blockIdx.x / e.j.D, T = e.j.T;
+    int64_t d = blockIdx.x % e.j.D;
+    lf_rows rows = lf_pair(&e, blockIdx.x / e.j.D, d, e.x);
     lf_complex v[LF_OWN];
-    lf_fill(&e, &s, pair, d, e.x);
-    lf_forth_but_last(&s);
+    lf_forth_but_last(&s, &rows);
     lf_take(&s, v);
     LRA_UNROLL for (int i = 0; i < LF_OWN; i++)
     {
@@ -261,14 +97,7 @@ static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
         v[i] = lf_times(v[i], k);
     }
     lf_give(&s, v);
-    lf_back_but_last(&s);
-    elem *a = e.x + (2 * pair * e.j.D + d) * T, *b = a + e.j.D * T;
-    bool both = 2 * pair + 1 < e.examples;
-    for (int t = threadIdx.x; t < T; t += blockDim.x) {
-        lf_complex y = lf_get(&s, t);
-        a[t] = e_store(y.re);
-        if (both) b[t] = e_store(y.im);
-    }
+    lf_back_but_last(&s, &rows);
 }
 
 /* x: channels, then parts of the pairs: sum of F(dz) conj F(z); first: nothing is in the spectra yet.  F(z) waits for
@@ -286,12 +115,12 @@ static __global__ void __launch_bounds__(SPARE ? 256 : 512, SPARE ? 2 : 1)
     LRA_UNROLL for (int i = 0; i < LF_OWN; i++) sum[i] = first ? lf_complex{0, 0} : to[i];
     for (int64_t pair = part * pairs / e.parts; pair < (part + 1) * pairs / e.parts; pair++) {
         lf_complex x[LF_OWN], dy[LF_OWN];
-        lf_fill(&e, &s, pair, d, e.x);
-        lf_forth_but_last(&s);
+        lf_rows rows = lf_pair(&e, pair, d, e.x);
+        lf_forth_but_last(&s, &rows);
         lf_take(&s, x);
         LRA_UNROLL for (int i = 0; i < LF_OWN && SPARE; i++) lf_put(&other, own + i, x[i]);
-        lf_fill(&e, &s, pair, d, e.dy);
-        lf_forth_but_last(&s);
+        rows = lf_pair(&e, pair, d, e.dy);
+        lf_forth_but_last(&s, &rows);
         lf_take(&s, dy);
         LRA_UNROLL for (int i = 0; i < LF_OWN; i++)
         {
@@ -321,7 +150,7 @@ static __global__ void lf_gradient_kernel(lf_job e, real *kernel)
         }
     }
     lf_give(&s, v);
-    lf_back_but_last(&s);
+    lf_back_but_last(&s, NULL);
     for (int64_t t = threadIdx.x; t < j->L; t += blockDim.x) {
         kernel[d * j->L + t] = t < j->lags ? lf_get(&s, (int)t).re / (float)s.n : 0;
         if (j->a.two_sided)
