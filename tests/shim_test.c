@@ -87,7 +87,8 @@ static void both_types(const lra_op *op, int i)
 {
     compare(op, i, LRA_F32, 1e-5);
     /* another order of sums may round a bf16 the other way */
-    int first = op == &trial_large ? LRA_CUDA_PLAIN : LRA_CUDA_MMA;
+    bool levels = op == &trial_large || op == &trial_attention;
+    int first = levels ? LRA_CUDA_PLAIN : LRA_CUDA_MMA;
     int last = op == &trial_large ? LRA_CUDA_WGMMA : LRA_CUDA_MMA;
     for (int level = first; level <= last; level++) {
         shim_level = (lra_cuda_level_kind)level;

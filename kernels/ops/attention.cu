@@ -39,7 +39,7 @@ LRA_CUDA_BODY(attention)
     j.q = (const elem *)c->in[0], j.k = (const elem *)c->in[1], j.v = (const elem *)c->in[2];
     j.out = (elem *)c->out;
 #if LRA_PASS == 16
-    if (attention_mma_fits(&j)) {
+    if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
         AM_FOR_WIDTH(attention_mma_run, j.K, attention_is_distant(&j), &j, s, stream);
         return;
     }

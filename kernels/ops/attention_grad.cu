@@ -129,7 +129,7 @@ LRA_CUDA_BODY(attention_grad)
     j.out = (elem *)c->out, j.dk = j.out + n, j.dv = j.out + 2 * n;
     j.rows = (real *)c->scratch;
 #if LRA_PASS == 16
-    if (attention_mma_fits(&j)) {
+    if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
         AM_FOR_WIDTH(attention_back_mma_run, j.K, attention_is_distant(&j), &j, s, stream);
         return;
     }
