@@ -8,25 +8,26 @@
 
 enum { MAX_COLUMNS = 16 };
 
-/* Adds up the rows of a seed: each once, or as they are drawn. */
-static double value_of(const lra_rows_data *d, const double *row, const uint32_t *word)
+double lra_measure_rows(const lra_measure *m, const double *row, const uint32_t *word)
 {
     double sum[MAX_COLUMNS] = {0};
-    int k = d->n_columns;
-    for (int64_t i = 0; i < d->n; i++) {
-        int64_t at = word ? (int64_t)(((uint64_t)word[i] * (uint64_t)d->n) >> 32) : i;
+    int k = m->n_columns;
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t at = word ? (int64_t)(((uint64_t)word[i] * (uint64_t)m->n) >> 32) : i;
         for (int c = 0; c < k; c++) sum[c] += row[at * k + c];
     }
-    return d->value(d->context, sum);
+    return m->value(m->context, sum);
 }
 
 static double replicate(const lra_rows_data *d, int number, uint32_t *word)
 {
     double total = 0;
-    d->words(d->key, (uint64_t)number, d->n + d->n_seeds, word);
+    int64_t n = d->measure.n;
+    d->words(d->key, (uint64_t)number, n + d->n_seeds, word);
     for (int s = 0; s < d->n_seeds; s++) {
-        uint64_t drawn = ((uint64_t)word[d->n + s] * (uint64_t)d->n_seeds) >> 32;
-        total += value_of(d, d->row[d->n_seeds >= 3 ? drawn : (uint64_t)s], word);
+        uint64_t drawn = ((uint64_t)word[n + s] * (uint64_t)d->n_seeds) >> 32;
+        const double *row = d->row[d->n_seeds >= 3 ? drawn : (uint64_t)s];
+        total += lra_measure_rows(&d->measure, row, word);
     }
     return total / d->n_seeds;
 }
@@ -34,9 +35,10 @@ static double replicate(const lra_rows_data *d, int number, uint32_t *word)
 lra_estimate lra_rows_bootstrap(const lra_rows_data *d)
 {
     lra_estimate out = {0, NAN, NAN};
-    gsl_block_uint *word = gsl_block_uint_alloc((size_t)(d->n + d->n_seeds));
+    gsl_block_uint *word = gsl_block_uint_alloc((size_t)(d->measure.n + d->n_seeds));
     gsl_block *table = gsl_block_alloc((size_t)d->n_replicates);
-    for (int s = 0; s < d->n_seeds; s++) out.value += value_of(d, d->row[s], NULL) / d->n_seeds;
+    for (int s = 0; s < d->n_seeds; s++)
+        out.value += lra_measure_rows(&d->measure, d->row[s], NULL) / d->n_seeds;
     int kept = 0;
     for (int b = 0; word && table && b < d->n_replicates; b++) {
         double x = replicate(d, b, word->data);

@@ -9,12 +9,20 @@
 
 #include "analysis/interval.h"
 
+/* A value of sums over rows of n_columns numbers. */
 typedef struct {
-    int n_seeds, n_columns;
-    int64_t n;                /* rows */
-    const double *const *row; /* by seed: (n, n_columns) what each row adds */
+    int n_columns; /* at most 16 */
+    int64_t n;     /* rows */
     double (*value)(const void *context, const double *sum);
     const void *context;
+} lra_measure;
+/* The value of (n, n_columns) rows: each once, or as drawn by n uniform words.  Nullable: word */
+double lra_measure_rows(const lra_measure *m, const double *row, const uint32_t *word);
+
+typedef struct {
+    lra_measure measure;
+    int n_seeds;
+    const double *const *row; /* by seed */
     int n_replicates;
     uint64_t key; /* of the random numbers */
     /* Fills n uniform 32-bit words that depend on (key, replicate) alone. */

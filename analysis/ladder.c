@@ -30,10 +30,15 @@ static int first_rung(const lra_ladder_data *d)
     return r;
 }
 
+static bool has_reference_run(const lra_ladder_data *d)
+{
+    return d->reference_correct || d->reference_row;
+}
+
 /* accuracy: of the rungs, then of the reference run where there is one. */
 static double reference_of(const lra_ladder_data *d, const double *accuracy)
 {
-    if (d->reference_correct) return accuracy[d->n_rungs];
+    if (has_reference_run(d)) return accuracy[d->n_rungs];
     return isnan(d->reference) ? accuracy[d->n_rungs - 1] : d->reference;
 }
 
@@ -70,7 +75,9 @@ static void evaluate(const lra_ladder_data *d, const double *accuracy, curve *c)
     }
     if (width <= 0) c->li = c->li_raw = NAN; /* a single rung at T */
     c->difference = accuracy[last] - accuracy[first];
-    for (int i = 0; i < LRA_LADDER_RADII; i++) c->radius[i] = radius(d, accuracy, radius_points[i]);
+    double unit = d->measure ? fabs(span) : 1;
+    for (int i = 0; i < LRA_LADDER_RADII; i++)
+        c->radius[i] = radius(d, accuracy, unit * radius_points[i]);
 }
 
 static double share(const uint8_t *correct, int64_t n)
@@ -85,7 +92,7 @@ static double share(const uint8_t *correct, int64_t n)
 /* What is drawn together: the rungs and the reference run. */
 static int n_drawn(const lra_ladder_data *d)
 {
-    return d->n_rungs + (d->reference_correct != NULL);
+    return d->n_rungs + has_reference_run(d);
 }
 
 /* pattern[s*n + i]: bit r is set when rung r is right on example i with seed s. */
@@ -128,6 +135,21 @@ static void draw(const lra_ladder_data *d, int replicate, const uint32_t *patter
     }
 }
 
+/* The same of a measure: every rung on the same rows and seeds. */
+static void draw_rows(const lra_ladder_data *d, int replicate, uint32_t *word, double *value)
+{
+    d->words(d->key, (uint64_t)replicate, d->n + d->n_seeds, word);
+    for (int r = 0; r < n_drawn(d); r++) {
+        value[r] = 0;
+        for (int s = 0; s < d->n_seeds; s++) {
+            uint32_t drawn = below(word[d->n + s], d->n_seeds);
+            const double *row = r == d->n_rungs ? d->reference_row
+                                                : d->rung[r].row[d->n_seeds >= 3 ? (int)drawn : s];
+            value[r] += lra_measure_rows(d->measure, row, word) / d->n_seeds;
+        }
+    }
+}
+
 /* Columns of the table of replicates. */
 static int columns(const lra_ladder_data *d)
 {
@@ -163,15 +185,18 @@ static int bootstrap(const lra_ladder_data *d, lra_ladder *out)
 {
     size_t n = (size_t)(d->n + 1) * (size_t)d->n_seeds, B = (size_t)d->n_replicates;
     gsl_block_uint *pattern = gsl_block_uint_alloc(n), *word = gsl_block_uint_alloc(n);
-    gsl_block_uint *count = gsl_block_uint_alloc((size_t)1 << n_drawn(d));
+    gsl_block_uint *count = gsl_block_uint_alloc((size_t)1 << (d->measure ? 0 : n_drawn(d)));
     gsl_block *table = gsl_block_alloc((size_t)columns(d) * B);
     int rc = pattern && word && count && table ? LRA_LADDER_OK : LRA_LADDER_NO_MEMORY;
     if (rc == LRA_LADDER_OK) {
-        pack(d, pattern->data);
+        if (!d->measure) pack(d, pattern->data);
         for (int b = 0; b < d->n_replicates; b++) {
             double accuracy[LRA_LADDER_MAX_RUNGS + 1];
             curve c;
-            draw(d, b, pattern->data, word->data, count->data, accuracy);
+            if (d->measure)
+                draw_rows(d, b, word->data, accuracy);
+            else
+                draw(d, b, pattern->data, word->data, count->data, accuracy);
             evaluate(d, accuracy, &c);
             keep(d, accuracy, &c, table->data, b);
         }
@@ -198,6 +223,15 @@ static int check(const lra_ladder_data *d, lra_ladder *out)
     return LRA_LADDER_OK;
 }
 
+/* Of rung r with one seed; r = n_rungs: the reference run. */
+static double value_of(const lra_ladder_data *d, int r, int s)
+{
+    bool rung = r < d->n_rungs;
+    if (d->measure)
+        return lra_measure_rows(d->measure, rung ? d->rung[r].row[s] : d->reference_row, NULL);
+    return share(rung ? d->rung[r].correct[s] : d->reference_correct, d->n);
+}
+
 static lra_estimate exact(double x)
 {
     return (lra_estimate){x, NAN, NAN};
@@ -220,14 +254,13 @@ int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
     if (rc != LRA_LADDER_OK) return rc;
     for (int r = 0; r < d->n_rungs; r++) {
         double by_seed[LRA_LADDER_MAX_SEEDS];
-        for (int s = 0; s < d->n_seeds && d->n; s++)
-            by_seed[s] = share(d->rung[r].correct[s], d->n);
+        for (int s = 0; s < d->n_seeds && d->n; s++) by_seed[s] = value_of(d, r, s);
         lra_estimate t = d->n ? lra_t_interval(d->n_seeds, by_seed, 0.95)
                               : exact(d->rung[r].accuracy);
         accuracy[r] = t.value;
         out->row[r].over_seeds = t;
     }
-    if (d->reference_correct) accuracy[d->n_rungs] = share(d->reference_correct, d->n);
+    if (has_reference_run(d)) accuracy[d->n_rungs] = value_of(d, d->n_rungs, 0);
     evaluate(d, accuracy, &c);
     out->reference = reference_of(d, accuracy);
     out->first_reach = clipped(d, first_rung(d));
@@ -247,7 +280,7 @@ int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
     if (d->n == 0) return LRA_LADDER_OK;
     rc = bootstrap(d, out);
     if (out->reference <= d->chance) forget_gains(out);
-    for (int r = 0; r < d->n_rungs && d->n_seeds == 1; r++)
+    for (int r = 0; r < d->n_rungs && d->n_seeds == 1 && !d->measure; r++)
         out->row[r].accuracy = lra_wilson(accuracy[r] * (double)d->n, (double)d->n, 0.95);
     return rc;
 }

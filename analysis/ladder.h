@@ -1,6 +1,8 @@
 /* The ladder: how good can a model with reach R get?  Rungs are models of growing one-sided reach,
  * trained to one protocol.
  *
+ * What is measured is an accuracy, or any value of sums over rows (a `measure`), more of which is better.
+ *
  *   gain(R) = (accuracy(R) - chance) / (reference - chance)
  *   G(R) = max over R' <= R of clip(gain(R'), 0, 1)
  *   LI = sum over rungs G(R_k) (log2 R_{k+1} - log2 R_k) / (log2 T - log2 R_1), the last rung ends at T
@@ -20,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/bootstrap.h"
 #include "analysis/interval.h"
 
 enum { LRA_LADDER_MAX_RUNGS = 16, LRA_LADDER_MAX_SEEDS = 64, LRA_LADDER_RADII = 3 };
@@ -28,6 +31,7 @@ typedef struct {
     int64_t kernel;
     int64_t reach;                                /* one-sided, tokens, not clipped */
     const uint8_t *correct[LRA_LADDER_MAX_SEEDS]; /* (n) by seed: 1 where right */
+    const double *row[LRA_LADDER_MAX_SEEDS];      /* with a measure: its rows, by seed */
     double accuracy; /* used when n is 0: a number without examples, no intervals */
 } lra_rung;
 
@@ -39,6 +43,8 @@ typedef struct {
     double chance;
     double reference; /* accuracy; NAN: that of the widest rung, replicate by replicate */
     const uint8_t *reference_correct; /* (n): of another run, drawn with the rungs.  Nullable */
+    const double *reference_row;      /* the same with a measure */
+    const lra_measure *measure;       /* NULL: accuracies */
     int n_replicates;
     uint64_t key; /* of the random numbers */
     /* Fills n uniform 32-bit words that depend on (key, replicate) alone. */
@@ -59,7 +65,8 @@ typedef struct {
     double reference;
     lra_estimate li, li_raw; /* they and gain: NAN when the reference is not above chance */
     int64_t first_reach;     /* R_1 */
-    /* Within 1, 2, 5 points of the reference, tokens; INFINITY: never (censored). */
+    /* Within 1, 2, 5 points of the reference, tokens; INFINITY: never (censored).  A point is 0.01, and with a
+     * measure 0.01 of what the reference gains over chance. */
     lra_estimate radius[LRA_LADDER_RADII];
     lra_estimate widest_minus_narrowest; /* non-null rungs */
 } lra_ladder;

@@ -313,7 +313,7 @@ static void add_script(lra_text *t, plot *p)
 static int write(const char *folder, const lra_report_input *in, lra_err *e)
 {
     lra_ladder_view *views;
-    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
+    int n_views = lra_ladder_accuracy_views(in->list, in->n, &in->scale, &views, e);
     if (n_views < 0) return n_views;
     int rc = 0;
     if (n_views > MOST_CURVES)

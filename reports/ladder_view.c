@@ -72,6 +72,17 @@ static int collect(lra_ladder_view *v, const member *m, int n, lra_err *e)
     return 0;
 }
 
+double lra_ladder_value(const lra_ladder_view *v, double score)
+{
+    return v->metric->lower ? -score : score;
+}
+
+lra_estimate lra_ladder_values(const lra_ladder_view *v, lra_estimate score)
+{
+    if (!v->metric->lower) return score;
+    return (lra_estimate){-score.value, -score.hi, -score.lo};
+}
+
 /* Sets what gains are measured against. */
 static int set_scale(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
@@ -81,8 +92,14 @@ static int set_scale(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err 
     double mega = lra_published("locality", "1", "mega", NULL, first->task, "accuracy") / 100;
     const char *wanted = scale->reference;
     if (!wanted) wanted = paper && !isnan(mega) ? "published" : "widest";
-    v->chance = scale->uniform ? "one over the classes" : "the most frequent class";
-    d->chance = scale->uniform ? 1 / (double)first->n_classes : lra_result_chance(first);
+    if (scale->uniform && !first->n_classes)
+        return lra_fail_usage(e, "chance 'uniform' is for tasks with classes, found task '%s'",
+                              first->task);
+    v->chance = scale->uniform      ? "one over the classes"
+                : !first->n_classes ? "without a look at the inputs"
+                                    : "the most frequent class";
+    d->chance = scale->uniform ? 1 / (double)first->n_classes
+                               : lra_ladder_value(v, lra_result_chance(first));
     d->reference = NAN;
     if (scale->run) {
         const lra_result *r = scale->run;
@@ -92,7 +109,13 @@ static int set_scale(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err 
                 "reference '%s' is task '%s' with data %s, the ladder is task '%s' with "
                 "data %s",
                 wanted, r->task, r->fingerprint, first->task, first->fingerprint);
-        d->reference_correct = v->reference_correct = lra_result_correct(r);
+        if (lra_result_metric(r) != v->metric)
+            return lra_fail(e, "reference '%s' is measured by %s, the ladder by %s", wanted,
+                            lra_result_metric(r)->text, v->metric->text);
+        if (d->measure)
+            d->reference_row = v->reference_row = lra_result_measured_rows(r);
+        else
+            d->reference_correct = v->reference_correct = lra_result_correct(r);
         snprintf(v->reference, sizeof v->reference, "run %s-%s-%s seed %" PRId64, r->task, r->model,
                  r->run, r->seed);
     } else if (strcmp(wanted, "published") == 0) {
@@ -114,6 +137,12 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e
     lra_ladder_data *d = &v->data;
     const lra_result *first = v->first = v->run[0][0];
     d->n = first->n, d->T = first->max_length;
+    v->metric = lra_result_metric(first);
+    if (!first->n_classes) {
+        v->measure = lra_alloc(sizeof *v->measure);
+        *v->measure = lra_metric_measure(v->metric, d->n, true);
+        d->measure = v->measure;
+    }
     int rc = set_scale(v, scale, e);
     if (rc != 0) return rc;
     d->n_replicates = REPLICATES;
@@ -123,7 +152,10 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e
         d->rung[r].reach = v->run[r][0]->reach;
         for (int s = 0; s < d->n_seeds; s++) {
             if (v->run[r][s]->n != d->n) return lra_fail(e, "results of different test sets");
-            d->rung[r].correct[s] = v->correct[r][s] = lra_result_correct(v->run[r][s]);
+            if (d->measure)
+                d->rung[r].row[s] = v->row[r][s] = lra_result_measured_rows(v->run[r][s]);
+            else
+                d->rung[r].correct[s] = v->correct[r][s] = lra_result_correct(v->run[r][s]);
         }
     }
     switch (lra_ladder_compute(d, &v->ladder)) {
@@ -230,12 +262,29 @@ int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *sca
     return rc == LRA_USAGE ? rc : LRA_FAILED;
 }
 
+int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
+                              lra_ladder_view **views, lra_err *e)
+{
+    lra_result **kept = lra_alloc_array((size_t)n + 1, sizeof *kept);
+    int n_kept = 0;
+    for (int i = 0; i < n; i++)
+        if (list[i]->n_classes) kept[n_kept++] = list[i];
+    int n_views = lra_ladder_views(kept, n_kept, scale, views, e);
+    lra_free(kept);
+    return n_views;
+}
+
 void lra_ladder_views_free(lra_ladder_view *views, int n)
 {
     for (int i = 0; i < n; i++) {
         lra_free(views[i].reference_correct);
+        lra_free(views[i].reference_row);
+        lra_free(views[i].measure);
         for (int r = 0; r < views[i].data.n_rungs; r++)
-            for (int s = 0; s < views[i].data.n_seeds; s++) lra_free(views[i].correct[r][s]);
+            for (int s = 0; s < views[i].data.n_seeds; s++) {
+                lra_free(views[i].correct[r][s]);
+                lra_free(views[i].row[r][s]);
+            }
     }
     lra_free(views);
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/ladder.h"
 #include "kernels/base/options.h"
+#include "reports/measure.h"
 #include "reports/result.h"
 
 /* What gains are measured against: options that both programs share. */
@@ -18,11 +19,16 @@ typedef struct {
 int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char *out, lra_err *e);
 void lra_ladder_scale_close(lra_ladder_scale *s);
 
-/* One ladder: rungs by kernel, seeds that every rung has. */
+/* One ladder: rungs by kernel, seeds that every rung has.  Where less of the metric is better, the ladder and its data
+ * hold the negatives: lra_ladder_value() undoes it. */
 typedef struct {
     const lra_result *first; /* any of them: task, preset, precision */
     const lra_result *run[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
     uint8_t *correct[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
+    const lra_metric *metric;
+    lra_measure *measure; /* of the metric; NULL: accuracies */
+    double *row[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
+    double *reference_row;
     lra_ladder_data data;
     lra_ladder ladder;
     char reference[128]; /* in words: "the widest rung" */
@@ -35,6 +41,12 @@ typedef struct {
  * and seed); returns their number, or -1.  The results must outlive the views. */
 int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
                      lra_ladder_view **views, lra_err *e);
+/* Those of them whose metric is accuracy; fails when there is none. */
+int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
+                              lra_ladder_view **views, lra_err *e);
+/* A number, or an interval, of the ladder as a value of the metric. */
+double lra_ladder_value(const lra_ladder_view *v, double score);
+lra_estimate lra_ladder_values(const lra_ladder_view *v, lra_estimate score);
 void lra_ladder_views_free(lra_ladder_view *views, int n);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/bootstrap.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 
@@ -61,8 +60,18 @@ static double value_of_sums(const void *metric, const double *sum)
     return ((const lra_metric *)metric)->value(&s);
 }
 
-/* Rows as numbers; caller frees. */
-static double *rows_of(const lra_result *r)
+static double score_of_sums(const void *metric, const double *sum)
+{
+    double value = value_of_sums(metric, sum);
+    return ((const lra_metric *)metric)->lower ? -value : value;
+}
+
+lra_measure lra_metric_measure(const lra_metric *m, int64_t n, bool score)
+{
+    return (lra_measure){COLUMNS, n, score ? score_of_sums : value_of_sums, m};
+}
+
+double *lra_result_measured_rows(const lra_result *r)
 {
     lra_sums *row = lra_result_rows(r);
     double *v = lra_alloc_array((size_t)r->n * COLUMNS + 1, sizeof *v);
@@ -83,13 +92,10 @@ lra_estimate lra_results_value(lra_result *const *list, int n)
         return lra_wilson((double)total.right, (double)total.n, 0.95);
     }
     double **row = lra_alloc_array((size_t)n, sizeof *row);
-    for (int s = 0; s < n; s++) row[s] = rows_of(list[s]);
-    const lra_rows_data d = {.n_seeds = n,
-                             .n_columns = COLUMNS,
-                             .n = list[0]->n,
+    for (int s = 0; s < n; s++) row[s] = lra_result_measured_rows(list[s]);
+    const lra_rows_data d = {.measure = lra_metric_measure(m, list[0]->n, false),
+                             .n_seeds = n,
                              .row = (const double *const *)row,
-                             .value = value_of_sums,
-                             .context = m,
                              .n_replicates = REPLICATES,
                              .words = lra_bootstrap_words};
     lra_estimate value = lra_rows_bootstrap(&d);

@@ -2,11 +2,16 @@
 #ifndef LRA_REPORTS_MEASURE_H
 #define LRA_REPORTS_MEASURE_H
 
-#include "analysis/interval.h"
+#include "analysis/bootstrap.h"
 #include "reports/result.h"
 
 /* Fills n uniform words for draws with replacement, by (key, replicate). */
 void lra_bootstrap_words(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out);
+
+/* The metric of n rows as a measure, and those rows; the caller frees them.  score: the negative where less is
+ * better. */
+lra_measure lra_metric_measure(const lra_metric *m, int64_t n, bool score);
+double *lra_result_measured_rows(const lra_result *r);
 
 /* The value on all rows of the test split. */
 double lra_result_value(const lra_result *r, const lra_metric *m);

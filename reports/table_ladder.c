@@ -7,7 +7,7 @@
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 21 };
+enum { COLUMNS = 21, VALUE = 3 };
 /* The last columns say in every row of CSV and JSON what the title says to people. */
 static const char *const head[COLUMNS] = {"kernel", "a layer", "reach", "acc. %", "95 %",   "+- t",
                                           "gain",   "95 %",    "ratio", "seeds",  "preset", "prec.",
@@ -34,6 +34,20 @@ static const char *const key[COLUMNS] = {"row",
                                          "reference",
                                          "chance",
                                          "flags"};
+
+/* An empty table of the ladder's metric; values of another one than accuracy stand as they are. */
+static lra_table *new_table(const char *title, const lra_metric *m)
+{
+    static const char *const value_key[] = {"value", "value_lo,value_hi", "value_t_half_width"};
+    const char *own_head[COLUMNS], *own_key[COLUMNS];
+    bool other = strcmp(m->name, "accuracy") != 0;
+    for (int c = 0; c < COLUMNS; c++) own_head[c] = head[c], own_key[c] = key[c];
+    if (other) own_head[VALUE] = m->text;
+    for (int c = 0; c < 3 && other; c++) own_key[VALUE + c] = value_key[c];
+    lra_table *t = lra_table_new(title, COLUMNS, own_head);
+    lra_table_keys(t, own_key);
+    return t;
+}
 
 static bool at_chance(const lra_ladder_view *v)
 {
@@ -68,18 +82,26 @@ static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind
     lra_table_cell(t, "%s", kernel ? flags_of(v, flags) : "");
 }
 
+/* All taps of its convolutions are at the present and in the past. */
+static bool is_causal(const lra_result *r)
+{
+    return strstr(r->config, "model.causal=1\n") != NULL;
+}
+
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
 {
     const lra_ladder_row *row = &v->ladder.row[r];
-    double half_width = 100 * (row->over_seeds.hi - row->over_seeds.lo) / 2;
+    const lra_metric *m = v->metric;
+    lra_estimate value = lra_ladder_values(v, row->accuracy);
+    double half_width = m->scale * (row->over_seeds.hi - row->over_seeds.lo) / 2;
     bool all = row->reach == v->data.T;
     lra_table_row(t);
     lra_table_cell(t, row->null_row ? "K = %" PRId64 " (null)" : "K = %" PRId64, row->kernel);
-    lra_table_number(t, (double)(row->kernel - 1) / 2, 0);
+    lra_table_number(t, (double)(row->kernel - 1) / (is_causal(v->first) ? 1 : 2), 0);
     lra_table_value(t, (double)row->reach, all ? "%" PRId64 " (all)" : "%" PRId64, row->reach);
-    lra_table_number(t, 100 * row->accuracy.value, 2);
-    lra_table_interval(t, 100 * row->accuracy.lo, 100 * row->accuracy.hi, 2);
-    lra_table_number(t, v->data.n_seeds > 1 ? half_width : NAN, 2);
+    lra_table_number(t, m->scale * value.value, m->decimals);
+    lra_table_interval(t, m->scale * value.lo, m->scale * value.hi, m->decimals);
+    lra_table_number(t, v->data.n_seeds > 1 ? half_width : NAN, m->decimals);
     lra_table_number(t, row->gain.value, 3);
     lra_table_interval(t, row->gain.lo, row->gain.hi, 3);
     lra_table_number(t, row->ratio, 3);
@@ -120,16 +142,18 @@ static char *length_text(char text[32], double x, int64_t T)
     return text;
 }
 
-static void add_radius(lra_table *t, const lra_ladder *l, int64_t T)
+static void add_radius(lra_table *t, const lra_ladder_view *v)
 {
     lra_text text = {0};
+    int64_t T = v->data.T;
     for (int i = 0; i < LRA_LADDER_RADII; i++) {
-        const lra_estimate *r = &l->radius[i];
+        const lra_estimate *r = &v->ladder.radius[i];
         char value[32], lo[32], hi[32];
         lra_text_add(&text, "%s%s (%s to %s)", i ? ", " : "", length_text(value, r->value, T),
                      length_text(lo, r->lo, T), length_text(hi, r->hi, T));
     }
-    lra_table_note(t, "radius\ttokens to each side, 1, 2, 5 points from the reference: %s", text.s);
+    lra_table_note(t, "radius\ttokens to each side, 1, 2, 5 %s the reference: %s",
+                   v->measure ? "% of the gain below" : "points from", text.s);
     lra_text_free(&text);
 }
 
@@ -159,16 +183,23 @@ static void add_facts(lra_table *t, const lra_ladder_view *v)
     lra_table_fact(t, "max_length", (double)v->data.T);
     if (r->grid > 0) lra_table_fact(t, "grid", (double)r->grid);
     lra_table_fact_text(t, "reference", v->reference);
-    lra_table_fact(t, "reference_percent", 100 * l->reference);
+    const lra_metric *m = v->metric;
+    bool percent = m->scale == 100;
+    lra_table_fact_text(t, "metric", m->name);
+    lra_table_fact(t, percent ? "reference_percent" : "reference_value",
+                   m->scale * lra_ladder_value(v, l->reference));
     lra_table_fact_text(t, "chance", v->chance);
-    lra_table_fact(t, "chance_percent", 100 * v->data.chance);
+    lra_table_fact(t, percent ? "chance_percent" : "chance_value",
+                   m->scale * lra_ladder_value(v, v->data.chance));
     add_estimate(t, "li", &l->li, 1);
     add_estimate(t, "li_raw", &l->li_raw, 1);
     lra_table_fact(t, "first_reach", (double)l->first_reach);
     add_estimate(t, "radius_1", &l->radius[0], 1);
     add_estimate(t, "radius_2", &l->radius[1], 1);
     add_estimate(t, "radius_5", &l->radius[2], 1);
-    add_estimate(t, "widest_minus_narrowest_percent", &l->widest_minus_narrowest, 100);
+    lra_estimate growth = lra_ladder_values(v, l->widest_minus_narrowest);
+    add_estimate(t, percent ? "widest_minus_narrowest_percent" : "widest_minus_narrowest", &growth,
+                 m->scale);
     char flags[64];
     lra_table_fact_text(t, "flags", flags_of(v, flags));
 }
@@ -182,15 +213,17 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
     bool null_row = l->row[0].null_row, above = true;
     for (int r = null_row; r < l->n_rungs; r++) {
         double accuracy = l->row[r].accuracy.value;
-        above = above && accuracy > baseline && accuracy > v->data.chance;
+        above = above && (!name || accuracy > baseline) && accuracy > v->data.chance;
         if (null_row) above = above && accuracy > l->row[0].accuracy.value;
     }
-    const lra_estimate *growth = &l->widest_minus_narrowest;
-    lra_table_note(t, "growth\twidest - narrowest rung: %+.2f points (%+.2f to %+.2f)%s",
-                   100 * growth->value, 100 * growth->lo, 100 * growth->hi,
-                   growth->lo > 0 ? "" : "; the interval does not exclude 0");
-    lra_table_note(t, "check\t%s rung with R > 0 is above chance%s%s%s",
-                   above ? "every" : "not every", name ? ", " : "", name ? name : "",
+    const lra_metric *m = v->metric;
+    lra_estimate growth = lra_ladder_values(v, l->widest_minus_narrowest);
+    lra_table_note(t, "growth\twidest - narrowest rung: %+.*f%s (%+.*f to %+.*f)%s", m->decimals,
+                   m->scale * growth.value, *m->unit ? " points" : "", m->decimals,
+                   m->scale * growth.lo, m->decimals, m->scale * growth.hi,
+                   l->widest_minus_narrowest.lo > 0 ? "" : "; the interval does not exclude 0");
+    lra_table_note(t, "check\t%s rung with R > 0 is %s chance%s%s%s", above ? "every" : "not every",
+                   m->lower ? "better than" : "above", name ? ", " : "", name ? name : "",
                    null_row ? ", the null row" : "");
 }
 
@@ -222,13 +255,17 @@ static void add_notes(lra_table *t, const lra_ladder_view *v)
                        " to T = %" PRId64,
                        l->li.value, l->li.lo, l->li.hi, l->li_raw.value, l->li_raw.lo, l->li_raw.hi,
                        l->first_reach, v->data.T);
-    lra_table_note(t, "reference\t%.2f %%, %s; chance %.2f %%, %s", 100 * l->reference,
-                   v->reference, 100 * v->data.chance, v->chance);
-    if (!at_chance(v)) add_radius(t, l, v->data.T);
+    char reference[32], chance[32];
+    lra_metric_value_text(v->metric, lra_ladder_value(v, l->reference), reference);
+    lra_metric_value_text(v->metric, lra_ladder_value(v, v->data.chance), chance);
+    lra_table_note(t, "reference\t%s, %s; chance %s, %s", reference, v->reference, chance,
+                   v->chance);
+    if (!at_chance(v)) add_radius(t, v);
     add_grid(t, v);
     add_acceptance(t, v);
     lra_table_note(t, "intervals\t%s",
-                   v->data.n_seeds == 1  ? "Wilson and bootstrap of examples; flag few-seeds"
+                   v->data.n_seeds == 1 && !v->measure
+                       ? "Wilson and bootstrap of examples; flag few-seeds"
                    : v->data.n_seeds < 3 ? "bootstrap of examples; flag few-seeds"
                                          : "bootstrap of examples crossed with seeds");
     if (v->data.n_seeds < 3)
@@ -249,9 +286,8 @@ static lra_table *ladder_table(const lra_ladder_view *v)
                              " test examples, T <= %" PRId64 ", %d seed%s",
                              r->task, r->preset, r->model, r->precision, v->data.n, v->data.T,
                              v->data.n_seeds, v->data.n_seeds == 1 ? "" : "s");
-    lra_table *t = lra_table_new(title, COLUMNS, head);
+    lra_table *t = new_table(title, v->metric);
     lra_free(title);
-    lra_table_keys(t, key);
     for (int i = 0; i < v->ladder.n_rungs; i++) add_rung(t, v, i);
     for (int b = 0; b < r->n_baselines; b++) {
         /* Deeper shallow evaluators belong to the breakdown by operator. */

@@ -59,7 +59,7 @@ static bool is_paper(const lra_ladder_view *v)
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_ladder_view *views;
-    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e), n_rows = 0;
+    int n_views = lra_ladder_accuracy_views(in->list, in->n, &in->scale, &views, e), n_rows = 0;
     if (n_views < 0) return n_views;
     lra_table *t = lra_table_new("Table 1 of the locality paper: measured beside published",
                                  COLUMNS, head);

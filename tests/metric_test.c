@@ -276,13 +276,14 @@ static void old_checkpoints_are_read(void **state)
 
 /* ---- the table --------------------------------------------------------------------------------------- */
 
-static char *print_table(lra_result *const *list, int n, const char *format)
+static char *print_table(const lra_report_table *table, lra_result *const *list, int n,
+                         const char *format)
 {
     lra_report_input in = {.list = list, .n = n};
     lra_err e = {{0}};
     FILE *f = fopen("metric_table", "w");
     assert_non_null(f);
-    if (lra_report_print(&lra_table_tasks, f, &in, format, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_report_print(table, f, &in, format, &e) != 0) fail_msg("%s", e.msg);
     fclose(f);
     return take_file("metric_table");
 }
@@ -300,10 +301,55 @@ static void one_table_of_all_tasks(void **state)
     lra_free(list[4]->task), list[4]->task = lra_copy_text("words");
     lra_free(list[5]->task), list[5]->task = lra_copy_text("steps");
     list[5]->chance = 0;
-    check_golden("tasks.text", print_table(list, 6, "text"));
-    check_golden("tasks.csv", print_table(list, 6, "csv"));
+    check_golden("tasks.text", print_table(&lra_table_tasks, list, 6, "text"));
+    check_golden("tasks.csv", print_table(&lra_table_tasks, list, 6, "csv"));
     for (int i = 0; i < 6; i++) lra_result_free(list[i]);
     lra_free(path);
+}
+
+/* ---- the ladder -------------------------------------------------------------------------------------- */
+
+/* Errors of 2.5, 2 and 1 against chance 3: gains (3 - RMSE)/(3 - RMSE of the widest), whose sum over log2 of reach is
+ * LI; less is better, and the interval of the growth says so. */
+static void a_ladder_of_errors(void **state)
+{
+    (void)state;
+    static const int kernel[] = {3, 5, 17};
+    static const double deviation[] = {2.5, 2, 1};
+    lra_result *list[3];
+    lra_err e = {{0}};
+    lra_ladder_view *v;
+    const lra_ladder_scale scale = {.reference = NULL};
+    double rmse[3];
+    for (int i = 0; i < 3; i++) {
+        list[i] = number_result("rmse", 1, deviation[i]);
+        lra_free(list[i]->config);
+        list[i]->config = lra_format("model.kernel=%d\nseed=1\ntask=made-up\n", kernel[i]);
+        list[i]->kernel = kernel[i], list[i]->reach = 2 * (kernel[i] - 1);
+        rmse[i] = lra_result_value(list[i], list[i]->metric);
+    }
+    if (lra_ladder_views(list, 3, &scale, &v, &e) != 1) fail_msg("%s", e.msg);
+    const lra_ladder *l = &v->ladder;
+    double step[] = {1, 2, log2(100.0 / 32)}, li = 0;
+    for (int i = 0; i < 3; i++) {
+        double gain = (3 - rmse[i]) / (3 - rmse[2]);
+        lra_estimate value = lra_ladder_values(v, l->row[i].accuracy);
+        near(value.value, rmse[i]);
+        near(l->row[i].gain.value, gain);
+        assert_true(value.lo < value.value && value.value < value.hi);
+        li += gain * step[i] / log2(100.0 / 4);
+    }
+    near(l->li.value, li);
+    near(lra_ladder_value(v, l->reference), rmse[2]);
+    lra_estimate growth = lra_ladder_values(v, l->widest_minus_narrowest);
+    near(growth.value, rmse[2] - rmse[0]);
+    assert_true(growth.lo < growth.value && growth.hi < 0);
+    lra_ladder_views_free(v, 1);
+    check_golden("ladder-rmse.text", print_table(&lra_table_ladder, list, 3, "text"));
+    const lra_ladder_scale uniform = {.uniform = true};
+    assert_int_equal(lra_ladder_views(list, 3, &uniform, &v, &e), LRA_USAGE);
+    assert_int_equal(lra_ladder_accuracy_views(list, 3, &scale, &v, &e), -1);
+    for (int i = 0; i < 3; i++) lra_result_free(list[i]);
 }
 
 int main(void)
@@ -320,6 +366,7 @@ int main(void)
         cmocka_unit_test(old_results_are_accuracies),
         cmocka_unit_test(old_checkpoints_are_read),
         cmocka_unit_test(one_table_of_all_tasks),
+        cmocka_unit_test(a_ladder_of_errors),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
