@@ -165,17 +165,30 @@ static lra_dataset *dataset_new(const lra_task *t)
     return d;
 }
 
-lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e)
+/* Nullable: data_dir (then generated). */
+static lra_dataset *prepare_unkept(const lra_task *t, const lra_config *c, const char *data_dir,
+                                   lra_err *e)
 {
     lra_dataset *d = dataset_new(t);
     d->config = lra_config_copy(c);
-    if (t->make(c, d->split, e) == 0) {
+    if ((data_dir ? t->import(c, data_dir, d, e) : t->make(c, d->split, e)) == 0) {
         lra_cache_fingerprint(d);
         complete(d, c);
         return d;
     }
     lra_dataset_free(d);
     return NULL;
+}
+
+lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e)
+{
+    return prepare_unkept(t, c, NULL, e);
+}
+
+lra_dataset *lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_dir,
+                                lra_err *e)
+{
+    return prepare_unkept(t, c, data_dir, e);
 }
 
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,

@@ -169,8 +169,10 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
  * without a message when there are none. */
 lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char *out,
                               const char *fingerprint);
-/* Generated data that are kept nowhere. */
+/* Data that are kept nowhere: generated, or imported from official files. */
 lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e);
+lra_dataset *lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_dir,
+                                lra_err *e);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
 /* Pixels in a row of the task's images, 0: no images. */

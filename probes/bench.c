@@ -73,6 +73,12 @@ static const lra_option own[] = {
      .max = 3600,
      .arg = "S",
      .help = "measures each thing for so long, three times at least"},
+    {.name = "task",
+     .letter = 't',
+     .kind = LRA_OPTION_TEXT,
+     .arg = "TASK",
+     .help = "data: only this one ('lra-probe list tasks')"},
+    LRA_DATA_DIR_OPTION(" of --task to read instead of making rows"),
     LRA_JSON_OPTION("one JSON document instead of tables"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};

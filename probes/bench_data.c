@@ -7,7 +7,8 @@
 #include "kernels/base/terminal.h"
 #include "probes/bench.h"
 
-enum { FEW = 1000 };
+/* Rows to be made where a task counts them in one number: rates are what is measured. */
+enum { FIRST = 50, MOST = 1000, STEPS = 1 << 20 };
 
 /* Seconds of an epoch of batches. */
 static double time_loader(const lra_dataset *d, int64_t batch, int64_t *n_batches)
@@ -29,46 +30,90 @@ static double time_loader(const lra_dataset *d, int64_t batch, int64_t *n_batche
     return seconds;
 }
 
-static int run_preset(bench *b, const lra_task *t, const char *preset, lra_err *e)
+/* As many rows as have about STEPS steps. */
+static int choose_rows(const lra_task *t, lra_config *c, lra_err *e)
 {
-    double make_time[3], load_time[3];
-    int64_t rows = 0, batches = 0, tokens = 0;
-    for (int i = 0; i < 3; i++) {
-        if (bench_stopped(e) != 0) return LRA_FAILED;
-        lra_config *c = lra_task_config(t, preset, e);
-        if (!c) return LRA_FAILED;
-        /* Tasks that count their rows in one number: few of them, rates are what is measured. */
-        if (t->resize) t->resize(c, FEW);
-        double start = lra_now();
-        lra_dataset *d = lra_dataset_make(t, c, e);
-        make_time[i] = lra_now() - start;
-        lra_config_free(c);
-        if (!d) return LRA_FAILED;
-        rows = tokens = 0;
-        for (int s = 0; s < LRA_N_SPLITS; s++)
-            rows += d->split[s].n, tokens += d->split[s].start[d->split[s].n];
-        load_time[i] = time_loader(d, b->B, &batches);
-        lra_dataset_free(d);
-    }
-    bench_table *table = bench_table_add(b, "rows", "%s %s: %lld rows, %.1f tokens each", t->name,
-                                         preset, (long long)rows, (double)tokens / (double)rows);
-    bench_row_add(table, (bench_row){.name = lra_copy_text("make, all splits"),
+    if (!t->resize) return 0;
+    t->resize(c, FIRST);
+    lra_dataset *d = lra_dataset_make(t, c, e);
+    if (!d) return LRA_FAILED;
+    int64_t n = STEPS / d->max_length;
+    t->resize(c, n < FIRST ? FIRST : n > MOST ? MOST : n);
+    lra_dataset_free(d);
+    return 0;
+}
+
+static void add_table(bench *b, const lra_dataset *d, const char *preset, const char *how,
+                      double first[3], double load[3], int64_t batches)
+{
+    int64_t rows = 0, tokens = 0;
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        rows += d->split[s].n, tokens += d->split[s].n ? d->split[s].start[d->split[s].n] : 0;
+    bench_table *table = bench_table_add(b, "rows", "%s %s: %lld rows, %.1f tokens each",
+                                         d->task->name, preset, (long long)rows,
+                                         (double)tokens / (double)rows);
+    bench_row_add(table, (bench_row){.name = lra_format("%s, all splits", how),
                                      .count = rows,
-                                     .time = bench_time_of(make_time, 3),
+                                     .time = bench_time_of(first, 3),
                                      .bytes = (double)tokens * sizeof(uint16_t)});
     bench_row_add(table, (bench_row){.name = lra_format("load, batches of %lld", (long long)b->B),
                                      .count = batches * b->B,
-                                     .time = bench_time_of(load_time, 3),
+                                     .time = bench_time_of(load, 3),
                                      .bytes = (double)tokens * sizeof(int32_t)});
-    return 0;
+}
+
+/* Nullable: data_dir (rows are made). */
+static int run_preset(bench *b, const lra_task *t, const char *preset, const char *data_dir,
+                      lra_err *e)
+{
+    double first[3], load[3];
+    int64_t batches = 0;
+    lra_config *c = lra_task_config(t, preset, e);
+    int rc = c && (data_dir || choose_rows(t, c, e) == 0) ? 0 : LRA_FAILED;
+    for (int i = 0; i < 3 && rc == 0; i++) {
+        if (bench_stopped(e) != 0) {
+            rc = LRA_FAILED;
+            break;
+        }
+        double start = lra_now();
+        lra_dataset *d = data_dir ? lra_dataset_import(t, c, data_dir, e)
+                                  : lra_dataset_make(t, c, e);
+        first[i] = lra_now() - start;
+        rc = d ? 0 : LRA_FAILED;
+        if (d) load[i] = time_loader(d, b->B, &batches);
+        if (d && i == 2) add_table(b, d, preset, data_dir ? "read" : "make", first, load, batches);
+        lra_dataset_free(d);
+    }
+    lra_config_free(c);
+    return rc;
+}
+
+static int run_task(bench *b, const lra_task *t, const char *data_dir, lra_err *e)
+{
+    static const char *const presets[] = {"quick", "small", "paper"};
+    int rc = 0;
+    for (int k = 0; k < 3 && rc == 0; k++) rc = run_preset(b, t, presets[k], data_dir, e);
+    return rc;
 }
 
 int bench_data(bench *b, lra_err *e)
 {
-    static const char *const presets[] = {"quick", "small", "paper"};
+    const char *name = lra_option_text(b->options, "task");
+    const char *data_dir = lra_option_text(b->options, "data-dir");
+    const lra_task *only = name ? lra_task_find(name, e) : NULL;
+    if (name && !only) return LRA_USAGE;
+    if (data_dir && !only)
+        return lra_fail_usage(e, "--data-dir needs --task: whose files they are");
+    if (only && !(data_dir ? only->import != NULL : only->make != NULL))
+        return data_dir ? lra_fail_usage(e, "task '%s' cannot be imported, only generated", name)
+                        : lra_fail_usage(e,
+                                         "task '%s' is not generated: --data-dir must name its "
+                                         "files (%s)",
+                                         name, only->source);
     omp_set_num_threads(b->threads);
-    for (int i = 0; lra_task_at(i); i++)
-        for (int k = 0; k < 3 && lra_task_at(i)->make; k++)
-            if (run_preset(b, lra_task_at(i), presets[k], e) != 0) return LRA_FAILED;
-    return 0;
+    if (only) return run_task(b, only, data_dir, e);
+    int rc = 0;
+    for (int i = 0; lra_task_at(i) && rc == 0; i++)
+        if (lra_task_at(i)->make) rc = run_task(b, lra_task_at(i), NULL, e);
+    return rc;
 }

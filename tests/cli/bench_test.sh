@@ -36,6 +36,8 @@ if [ "${LRA_BUILD_TYPE-}" != Debug ]; then # makes the benchmark's own rows: slo
     has '^make, all splits *72000 '
 fi
 
+refused "needs --task" data --data-dir x
+refused "'image' is not generated: --data-dir must name its files" data --task image
 refused "unknown benchmark 'stepp'; did you mean 'step'" stepp
 refused "unknown model 'rescon'; did you mean 'resconv'" --model rescon
 refused "'kernle'.*did you mean 'kernel'" step --set kernle=3
