@@ -189,7 +189,8 @@ static const struct {
     {"pathfinder", "", "epochs=50"},       {"pathfinder-intermediate", "", "epochs=50"},
     {"pathfinder-easy", "", "epochs=50"},  {"path-x", "", "epochs=200"},
     {"path-x-256", "", "epochs=200"},      {"scifar", "", "epochs=200"},
-    {"speech-commands", "", "epochs=200"},
+    {"speech-commands", "", "epochs=200"}, {"bidmc-hr", "", "epochs=500"},
+    {"bidmc-rr", "", "epochs=500"},        {"bidmc-spo2", "", "epochs=500"},
 };
 
 char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset)

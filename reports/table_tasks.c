@@ -2,6 +2,7 @@
  * A row for each task, model and configuration, over its seeds. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
@@ -79,21 +80,28 @@ static void add_other(lra_table *t, const lra_metric *other, double value, doubl
                        lra_metric_value_text(other, value, text), batch_r2);
 }
 
-/* "denoise", "fine-tuned", "control of fine-tuning"; "-": nothing but the task.  Caller frees. */
+/* Adds ", word". */
+static void add_word(lra_text *t, const char *word)
+{
+    if (*word) lra_text_add(t, "%s%s", t->s ? ", " : "", word);
+}
+
+/* "denoise", "fine-tuned, 5 % of rows"; "-": nothing but the task.  Caller frees. */
 static char *training_of(const lra_result *r)
 {
     lra_err e;
+    lra_text t = {0};
     lra_config *c = lra_config_parse(r->config, &e);
     if (!c) return lra_copy_text("?");
-    const char *objective = lra_config_text_or(c, "train.objective", "");
-    const char *how = lra_config_has(c, "train.from")      ? "fine-tuned"
-                      : lra_config_has(c, "train.matched") ? "control of fine-tuning"
-                                                           : "";
-    char *text = *objective || *how
-                     ? lra_format("%s%s%s", objective, *objective && *how ? ", " : "", how)
-                     : lra_copy_text("-");
+    double share = lra_config_real_or(c, "train.fraction", 1);
+    char rows[48] = "";
+    if (share < 1) snprintf(rows, sizeof rows, "%g %% of rows", 100 * share);
+    add_word(&t, lra_config_text_or(c, "train.objective", ""));
+    add_word(&t, lra_config_has(c, "train.from") ? "fine-tuned" : "");
+    add_word(&t, lra_config_has(c, "train.matched") ? "control of fine-tuning" : "");
+    add_word(&t, rows);
     lra_config_free(c);
-    return text;
+    return t.s ? t.s : lra_copy_text("-");
 }
 
 static void add_group(lra_table *t, const lra_result_group *g)

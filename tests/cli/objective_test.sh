@@ -55,6 +55,17 @@ expect 0 '' train $tiny --set epochs=1
 scratch=$(run_of)
 [ "$tuned" != "$scratch" ] && [ "$matched" != "$scratch" ] && [ "$tuned" != "$matched" ] ||
     complain "runs share a folder: $tuned $matched $scratch"
+# Another seed of all that is another seed of the same row, though it started from another run.
+# shellcheck disable=SC2086
+{
+    expect 0 '' train $tiny --set epochs=2 --objective pretrain-masked --seed 1
+    expect 0 '' train $tiny --set epochs=1 --from "$(run_of)" --seed 1
+}
+"$LRA_BUILD/lra-report" tables o --table tasks >out 2>err || complain "no table: $(cat err)"
+says 'bits-per-token'
+says ' pretrain-masked '
+says ' control of fine-tuning '
+[ "$(grep -c ' fine-tuned .* 2 *32 ' out)" -eq 1 ] || complain "two seeds of fine-tuning are not one row: $(cat out)"
 # A finished run prints its result again.
 # shellcheck disable=SC2086
 expect 0 '' train $tiny --set epochs=1 --from "$pretrained"
