@@ -11,8 +11,10 @@ for program in lra-probe lra-report; do
     "$LRA_BUILD/$program" help --completion bash >"$tmp/$program.bash" || complain "$program: exit $?"
     bash -n "$tmp/$program.bash" || complain "$program: not bash"
 done
-if [ -n "${LRA_UPDATE_GOLDEN-}" ]; then mkdir -p "$golden" && cp "$tmp/lra-report.bash" "$golden"; fi
-diff -u "$golden/lra-report.bash" "$tmp/lra-report.bash" || bad=1
+# Golden but for the names of tables and figures, which grow.
+sed "s/--\(table\|figure\)) values='.*'/--\1) values='...'/" "$tmp/lra-report.bash" >"$tmp/plain"
+if [ -n "${LRA_UPDATE_GOLDEN-}" ]; then mkdir -p "$golden" && cp "$tmp/plain" "$golden/lra-report.bash"; fi
+diff -u "$golden/lra-report.bash" "$tmp/plain" || bad=1
 
 # What readline does: the words, split at '=' too, the cursor behind the last.
 cat >"$tmp/ask" <<'END'
@@ -66,7 +68,7 @@ offers 'image-b' lra-probe listops --out = other im
 offers 'a folder' lra-probe train --out 'a '
 offers 'a file a folder' lra-report show 'a '
 offers 'listops' lra-report tables --table li
-offers 'loc-1 loc-2 loc-3 loc-T1 sweep' lra-report figures --figure ''
+includes 'loc-1 loc-2 loc-3 loc-T1' lra-report figures --figure ''
 offers 'latex' lra-report tables --format la
 includes 'published widest listops-a' lra-report tables --reference ''
 offers 'tables' lra-report help tab

@@ -54,7 +54,7 @@ _lra_report_command()
             options='--table --format --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
-                --table) values='ladder T1 tasks listops sweep' ;;
+                --table) values='...' ;;
                 --format|-f) values='text markdown latex csv json' ;;
                 --reference) values='widest published @runs' ;;
                 --chance) values='majority uniform' ;;
@@ -64,7 +64,7 @@ _lra_report_command()
             options='--figure --format --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
-                --figure) values='loc-T1 loc-1 loc-2 loc-3 sweep' ;;
+                --figure) values='...' ;;
                 --format|-f) values='@any' ;;
                 --reference) values='widest published @runs' ;;
                 --chance) values='majority uniform' ;;
