@@ -89,7 +89,7 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
         }
         lra_facts_add(found, (double)t->n, "%s, series", files[p]);
         lra_facts_add(found, (double)t->n_missing, "%s, lacking values", files[p]);
-        lra_facts_add(found, (double)t->n_damaged, "%s, damaged", files[p]);
+        lra_facts_defect(found, t->n_damaged, "%s, damaged", files[p]);
         lra_facts_add(found, sum / (double)t->n, "%s, mean target", files[p]);
         lra_facts_add(found, least, "%s, least target", files[p]);
         lra_facts_add(found, most, "%s, greatest target", files[p]);

@@ -92,15 +92,17 @@ int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e)
     lra_walk w = make_walk(b);
     int rc = lra_walk_path(&w, path, e);
     for (int p = 0; p < 2 && rc == 0; p++)
-        if (b->part[p].n == 0)
-            rc = lra_fail(e,
-                          "no BIDMC32%s_%s.ts in '%s' or two levels below%s; expected the files of "
-                          "BIDMC32%s of the time series regression archive (tseregression.org)",
-                          b->target, part_names[p], path,
-                          b->signals ? " (PhysioNet's bidmc_NN_Signals.csv are, which hold "
-                                       "signals without targets)"
-                                     : "",
-                          b->target);
+        if (b->part[p].n == 0) {
+            lra_fail(e,
+                     "no BIDMC32%s_%s.ts in '%s' or two levels below%s; expected the files of "
+                     "BIDMC32%s of the time series regression archive (tseregression.org)",
+                     b->target, part_names[p], path,
+                     b->signals ? " (PhysioNet's bidmc_NN_Signals.csv are, which hold "
+                                  "signals without targets)"
+                                : "",
+                     b->target);
+            rc = b->part[0].n + b->part[1].n == 0 && !b->signals ? LRA_ABSENT : LRA_FAILED;
+        }
     if (rc == 0) report(b, &w, path);
     bool none = b->part[0].n == 0 && b->part[1].n == 0 && !b->signals;
     return rc == LRA_FAILED && none ? LRA_ABSENT : rc;

@@ -142,10 +142,13 @@ int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
 {
     lra_walk w = make_walk(c);
     int rc = lra_walk_path(&w, path, e);
-    if (rc == 0 && (lra_cifar_n_train(c) == 0 || c->file[TEST].n == 0))
-        rc = lra_fail(e, "no %s in '%s' or two levels below%s; expected " LRA_CIFAR_SOURCE,
-                      lra_cifar_n_train(c) ? "test_batch.bin" : "data_batch_1.bin", path,
-                      c->other_form ? " (the Python version is, which is not read)" : "");
+    int64_t n_train = lra_cifar_n_train(c), n_test = c->file[TEST].n;
+    if (rc == 0 && (n_train == 0 || n_test == 0)) {
+        lra_fail(e, "no %s in '%s' or two levels below%s; expected " LRA_CIFAR_SOURCE,
+                 n_train ? "test_batch.bin" : "data_batch_1.bin", path,
+                 c->other_form ? " (the Python version is, which is not read)" : "");
+        rc = n_train + n_test == 0 && !c->other_form ? LRA_ABSENT : LRA_FAILED;
+    }
     if (rc == 0) report(c, &w, path);
     bool none = lra_cifar_n_train(c) == 0 && c->file[TEST].n == 0 && !c->other_form;
     return rc == LRA_FAILED && none ? LRA_ABSENT : rc;

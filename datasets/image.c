@@ -99,8 +99,8 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
             lra_facts_add(found, (double)count[p][k], "%s, %s", p ? "test" : "train",
                           lra_cifar_classes[k]);
     if (rc == 0) {
-        lra_facts_add(found, (double)cifar.n_strange, "records with a label above 9");
-        lra_facts_add(found, (double)cifar.n_cut, "bytes behind the last whole record");
+        lra_facts_defect(found, cifar.n_strange, "records with a label above 9");
+        lra_facts_defect(found, cifar.n_cut, "bytes behind the last whole record");
     }
     lra_cifar_free(&cifar);
     return rc;

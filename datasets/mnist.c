@@ -89,9 +89,9 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
             lra_facts_add(found, (double)count[k], "%s, digit %d", p ? "test" : "train", k);
     }
     if (rc == 0) {
-        lra_facts_add(found, (double)m.n_missing, "items announced but missing");
-        lra_facts_add(found, (double)m.n_unpaired, "images or labels unpaired");
-        lra_facts_add(found, (double)m.n_strange, "labels above 9");
+        lra_facts_defect(found, m.n_missing, "items announced but missing");
+        lra_facts_defect(found, m.n_unpaired, "images or labels unpaired");
+        lra_facts_defect(found, m.n_strange, "labels above 9");
     }
     lra_mnist_free(&m);
     return rc;

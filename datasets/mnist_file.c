@@ -143,10 +143,13 @@ int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e)
     int rc = lra_walk_path(&w, path, e);
     for (int p = 0; p < 2 && rc == 0; p++) {
         const lra_mnist_part *part = &m->part[p];
-        if (!part->image || !part->label)
-            rc = lra_fail(e, "no %s-idx%d-ubyte in '%s' or two levels below; expected %s",
-                          starts[p][part->image != NULL], part->image ? 1 : 3, path,
-                          LRA_MNIST_SOURCE);
+        bool none = !m->part[0].image && !m->part[0].label && !m->part[1].image &&
+                    !m->part[1].label;
+        if (!part->image || !part->label) {
+            lra_fail(e, "no %s-idx%d-ubyte in '%s' or two levels below; expected %s",
+                     starts[p][part->image != NULL], part->image ? 1 : 3, path, LRA_MNIST_SOURCE);
+            rc = none ? LRA_ABSENT : LRA_FAILED;
+        }
     }
     for (int p = 0; p < 2 && rc == 0; p++) pair(m, &m->part[p]);
     if (rc == 0) report(m, &w, path);

@@ -57,8 +57,8 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
     if (rc == 0) {
         lra_facts_add(found, clips.by_list, "divided by the lists");
         lra_facts_add(found, (double)clips.n_short, "clips below a second");
-        lra_facts_add(found, (double)clips.n_long, "clips above a second");
-        lra_facts_add(found, (double)clips.n_unread, "clips that cannot be read");
+        lra_facts_defect(found, clips.n_long, "clips above a second");
+        lra_facts_defect(found, clips.n_unread, "clips that cannot be read");
         lra_facts_add(found, (double)clips.n_other, "clips in folders that are no words");
     }
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);

@@ -195,8 +195,8 @@ int lra_clips_read(lra_clips *c, const char *path, int64_t rows, lra_sequences *
     int rc = lra_walk_path(&w, path, e);
     if (rc == 0) rc = lra_clips_divide(c, rows, e);
     if (rc != 0 && c->n == 0)
-        rc = lra_fail(e, "no clips WORD/FILE.wav in '%s' or below; expected " LRA_SPEECH_SOURCE,
-                      path);
+        rc = lra_fail_absent(
+            e, "no clips WORD/FILE.wav in '%s' or below; expected " LRA_SPEECH_SOURCE, path);
     if (rc == 0 && split) rc = read_samples(c, path, split, &w, e);
     if (rc == 0) report(c, &w, path);
     return rc == LRA_FAILED && c->n == 0 ? LRA_ABSENT : rc;
