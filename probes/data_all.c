@@ -14,6 +14,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
+#include "kernels/base/warnings.h"
 #include "reports/table.h"
 
 enum { LEVELS = 3, MAX_PLACES = 256 };
@@ -31,6 +32,7 @@ typedef struct {
     int64_t n[LRA_N_SPLITS], defects;
     int vocab;
     lra_err why;
+    lra_text warnings; /* a line each */
 } verdict;
 
 /* ---- places ------------------------------------------------------------------------------------------- */
@@ -96,9 +98,15 @@ static int check_task(const places *p, verdict *v, lra_err *e)
     v->rc = LRA_ABSENT;
     for (int i = 0; i < p->n && v->rc == LRA_ABSENT && !lra_stop_signal(); i++) {
         v->place = p->path[i];
+        lra_text_free(&v->warnings);
+        lra_warn_into(&v->warnings);
         v->rc = import(t, c, v->place, v, &v->why);
     }
+    lra_text again = {0}; /* what inspect() reads once more, it warns of once more */
+    lra_warn_into(&again);
     if (v->rc == 0) v->rc = inspect(t, c, v->place, v, &v->why);
+    lra_warn_into(NULL);
+    lra_text_free(&again);
     lra_config_free(c);
     if (lra_stop_signal()) return lra_fail(e, "stopped while '%s' was checked", t->name);
     return 0;
@@ -135,7 +143,18 @@ static void add_row(lra_table *t, const verdict *v, const char *folder)
                    : v->defects ? "usable"
                                 : "good");
     lra_table_cell(t, "%s", *below == '/' ? below + 1 : *below ? below : ".");
-    lra_table_cell(t, "%s", good ? "" : v->why.msg);
+    lra_table_cell(t, "%s", !good ? v->why.msg : v->warnings.s ? v->warnings.s : "");
+}
+
+/* Why it failed, or what it warned of. */
+static void add_notes(lra_table *t, const verdict *v)
+{
+    if (v->rc != 0 && v->rc != LRA_ABSENT) lra_table_note(t, "%s\t%s", v->task->name, v->why.msg);
+    for (const char *at = v->rc == 0 && v->warnings.s ? v->warnings.s : ""; *at;) {
+        int n = (int)strcspn(at, "\n");
+        lra_table_note(t, "%s\t%.*s", v->task->name, n, at);
+        at += n + 1;
+    }
 }
 
 static int print(const verdict *list, int n, const char *folder, bool json, lra_err *e)
@@ -151,12 +170,11 @@ static int print(const verdict *list, int n, const char *folder, bool json, lra_
     for (int i = 0; i < n; i++) {
         add_row(t, &list[i], folder);
         streams = streams || (list[i].rc == 0 && list[i].task->goal == LRA_GOAL_NEXT);
-        if (list[i].rc != 0 && list[i].rc != LRA_ABSENT)
-            lra_table_note(t, "%s\t%s", list[i].task->name, list[i].why.msg);
+        add_notes(t, &list[i]);
     }
     lra_table_note(t, "rows\tof each split%s",
                    streams ? "; of tasks of one stream, its tokens" : "");
-    lra_table_note(t, "defects\twhat is wrong with files and was left out, or kept with a warning; "
+    lra_table_note(t, "defects\twhat is wrong with files and was left out or mended; "
                       "'lra-probe data TASK --check DIR' lists them");
     int rc = lra_table_print(t, json ? "json" : "text", stdout, e);
     lra_table_free(t);
@@ -193,6 +211,7 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
     if (rc == 0 && failed)
         rc = lra_fail(e, "%d of the %d data sets found cannot be used", failed, found);
     for (int i = 0; i < p.n; i++) lra_free(p.path[i]);
+    for (int i = 0; i < n; i++) lra_text_free(&list[i].warnings);
     lra_free(list);
     return rc;
 }

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "kernels/base/progress_line.h"
+#include "kernels/base/warnings.h"
 
 static lra_log_level log_level = LRA_LOG_NORMAL;
 static bool color_off;
+static lra_text *warnings; /* NULL: stderr */
 
 void lra_terminal_init(lra_log_level level, bool no_color)
 {
@@ -71,8 +73,18 @@ void lra_warn(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    line("warning: ", fmt, args);
+    if (warnings) {
+        lra_text_addv(warnings, fmt, args);
+        lra_text_add(warnings, "\n");
+    } else {
+        line("warning: ", fmt, args);
+    }
     va_end(args);
+}
+
+void lra_warn_into(lra_text *to)
+{
+    warnings = to;
 }
 
 char *lra_time_text(char buf[32], double seconds)

@@ -47,6 +47,19 @@ assert rows["pathfinder"]["verdict"] == "not found" and rows["pathfinder"]["mess
 END
 fi
 
+# Warnings stand below the table, once.
+mkdir -p few/train/neg few/train/pos few/test/neg few/test/pos
+for part in train test; do
+    for k in 0 1 2; do
+        echo "a review number $k" | tr -d '\n' >few/$part/neg/${k}_1.txt
+        echo "a good review number $k" | tr -d '\n' >few/$part/pos/${k}_9.txt
+    done
+done
+check 0 '' few -q
+row text '+[0-9]+ +[0-9]+ +6 +2 +260 +0 +good +[.]'
+[ -s err ] && complain "warnings on stderr: $(cat err)"
+[ "$(grep -c '^text  .*published' out)" -eq 2 ] || complain "warnings: $(cat out)"
+
 # A file that is not as listed is a defect, a wrong label a failure.
 image=$(find all/c -name '*.png' | head -n 1)
 rm "$image"

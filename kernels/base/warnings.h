@@ -1,0 +1,10 @@
+/* Warnings for a table instead of for the terminal. */
+#ifndef LRA_BASE_WARNINGS_H
+#define LRA_BASE_WARNINGS_H
+
+#include "kernels/base/mem.h"
+
+/* From now on lra_warn() appends a line to the text; NULL: it writes to stderr again. */
+void lra_warn_into(lra_text *to);
+
+#endif
