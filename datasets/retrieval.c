@@ -9,6 +9,7 @@
 #include "datasets/archive.h"
 #include "datasets/bytes.h"
 #include "datasets/citations.h"
+#include "datasets/official.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 
@@ -318,16 +319,6 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
     return rc;
 }
 
-static const char *baseline(int b, const lra_sequences *train, const lra_sequences *of,
-                            int32_t *predicted)
-{
-    int32_t label;
-    if (b != 0) return NULL;
-    lra_sequences_majority(train, 2, &label);
-    for (int64_t i = 0; i < of->n; i++) predicted[i] = label;
-    return "constant";
-}
-
 static void show(const lra_row *row, FILE *out)
 {
     lra_row part[2] = {*row, *row};
@@ -355,7 +346,7 @@ const lra_task lra_task_retrieval = {
     .import_keys = "length rows vocab pairs",
     .import = import,
     .import_hash = import_hash,
-    .baseline = baseline,
+    .baseline = lra_baseline_constant,
     .inspect = inspect,
     .show = show,
 };

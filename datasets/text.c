@@ -6,7 +6,6 @@
  * apart for that (PyTorch's random_split, seed 42, over neg before pos, each by ascending id: 22,500 and 2,500
  * rows); val=test is the published protocol, and marked.
  * Known: the training reviews have 52 to 13,704 bytes, median 979. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "datasets/characters.h"
 #include "datasets/dataset.h"
 #include "datasets/imdb.h"
+#include "datasets/official.h"
 #include "datasets/split.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
@@ -27,23 +27,17 @@ static bool in_characters(const lra_config *c)
 
 static int validate(const lra_config *c, lra_err *e)
 {
-    int64_t length = lra_config_int(c, "length"), rows = lra_config_int(c, "rows");
-    double share = lra_config_real(c, "val-split");
-    const char *val = lra_config_text(c, "val");
+    int64_t length = lra_config_int(c, "length");
+    const char *val = lra_config_text(c, "val"), *vocab = lra_config_text(c, "vocab");
     if (length < MIN_LENGTH || length > MAX_LENGTH)
         return lra_fail_usage(e, "length is %lld, expected %d to %d", (long long)length,
                               (int)MIN_LENGTH, (int)MAX_LENGTH);
-    if (rows < 0)
-        return lra_fail_usage(e, "rows is %lld, expected 0 (all) or more", (long long)rows);
-    if (share < 0.001 || share > 0.9)
-        return lra_fail_usage(e, "val-split is %g, expected 0.001 to 0.9", share);
-    if (strcmp(lra_config_text(c, "vocab"), "bytes") != 0 && !in_characters(c))
-        return lra_fail_usage(e, "vocab is '%s', expected bytes or chars15",
-                              lra_config_text(c, "vocab"));
+    if (strcmp(vocab, "bytes") != 0 && !in_characters(c))
+        return lra_fail_usage(e, "vocab is '%s', expected bytes or chars15", vocab);
     if (strcmp(val, "carved") != 0 && strcmp(val, "test") != 0)
         return lra_fail_usage(e, "val is '%s', expected carved (from the training set) or test",
                               val);
-    return 0;
+    return lra_official_validate(c, e);
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
@@ -63,7 +57,7 @@ static void add_rows(const encoder *c, int64_t first, const int64_t *order, int6
 {
     int64_t taken = c->rows && c->rows < n ? c->rows : n;
     for (int64_t k = 0; k < taken; k++) {
-        int64_t i = k * n / taken;
+        int64_t i = lra_split_spaced(k, n, taken);
         const lra_review *v = &c->reviews->review[first + (order ? order[i] : i)];
         int64_t steps = lra_characters_encode(c->characters, c->reviews->text + v->at, v->n,
                                               c->length, false, c->token);
@@ -97,15 +91,14 @@ static int fill(const lra_config *c, const lra_reviews *r, lra_dataset *d, lra_e
 {
     int64_t n_train = r->count[0][0] + r->count[0][1], n_test = r->n - n_train;
     bool on_test = strcmp(lra_config_text(c, "val"), "test") == 0;
-    double share = on_test ? 0 : lra_config_real(c, "val-split");
-    int64_t n_kept = (int64_t)floor((double)n_train * (1 - share));
     encoder k = {.reviews = r,
                  .length = lra_config_int(c, "length"),
                  .rows = lra_config_int(c, "rows"),
                  .characters = in_characters(c) ? lra_characters_new() : NULL};
     k.token = lra_alloc_array((size_t)k.length, sizeof *k.token);
     int64_t *order = lra_alloc_array((size_t)n_train, sizeof *order);
-    lra_split_torch(SPLIT_SEED, n_train, order);
+    int64_t n_kept = lra_split_carve(SPLIT_SEED, n_train, lra_config_real(c, "val-split"), order);
+    if (on_test) n_kept = n_train;
     add_rows(&k, 0, order, n_kept, &d->split[LRA_TRAIN_SPLIT]);
     if (on_test)
         add_rows(&k, n_train, NULL, n_test, &d->split[LRA_VAL_SPLIT]);
@@ -199,16 +192,6 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 
 /* ---- the task ----------------------------------------------------------------------------------------- */
 
-static const char *baseline(int b, const lra_sequences *train, const lra_sequences *of,
-                            int32_t *predicted)
-{
-    int32_t label;
-    if (b != 0) return NULL;
-    lra_sequences_majority(train, 2, &label);
-    for (int64_t i = 0; i < of->n; i++) predicted[i] = label;
-    return "constant";
-}
-
 const lra_task lra_task_text = {
     .name = "text",
     .summary = "is a movie review (IMDB, byte by byte) positive? two classes",
@@ -225,7 +208,7 @@ const lra_task lra_task_text = {
     .import_keys = "length val-split val rows vocab",
     .import = import,
     .import_hash = import_hash,
-    .baseline = baseline,
+    .baseline = lra_baseline_constant,
     .inspect = inspect,
     .show = lra_bytes_show,
 };
