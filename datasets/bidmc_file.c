@@ -104,8 +104,7 @@ int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e)
             rc = b->part[0].n + b->part[1].n == 0 && !b->signals ? LRA_ABSENT : LRA_FAILED;
         }
     if (rc == 0) report(b, &w, path);
-    bool none = b->part[0].n == 0 && b->part[1].n == 0 && !b->signals;
-    return rc == LRA_FAILED && none ? LRA_ABSENT : rc;
+    return rc;
 }
 
 int lra_bidmc_hash(const char *target, const char *path, uint64_t *hash, lra_err *e)

@@ -150,8 +150,7 @@ int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
         rc = n_train + n_test == 0 && !c->other_form ? LRA_ABSENT : LRA_FAILED;
     }
     if (rc == 0) report(c, &w, path);
-    bool none = lra_cifar_n_train(c) == 0 && c->file[TEST].n == 0 && !c->other_form;
-    return rc == LRA_FAILED && none ? LRA_ABSENT : rc;
+    return rc;
 }
 
 int lra_cifar_hash(const char *path, uint64_t *hash, lra_err *e)

@@ -153,9 +153,7 @@ int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e)
     }
     for (int p = 0; p < 2 && rc == 0; p++) pair(m, &m->part[p]);
     if (rc == 0) report(m, &w, path);
-    bool none = true;
-    for (int p = 0; p < 2; p++) none = none && !m->part[p].image && !m->part[p].label;
-    return rc == LRA_FAILED && none ? LRA_ABSENT : rc;
+    return rc;
 }
 
 int lra_mnist_hash(const char *path, uint64_t *hash, lra_err *e)

@@ -199,7 +199,7 @@ int lra_clips_read(lra_clips *c, const char *path, int64_t rows, lra_sequences *
             e, "no clips WORD/FILE.wav in '%s' or below; expected " LRA_SPEECH_SOURCE, path);
     if (rc == 0 && split) rc = read_samples(c, path, split, &w, e);
     if (rc == 0) report(c, &w, path);
-    return rc == LRA_FAILED && c->n == 0 ? LRA_ABSENT : rc;
+    return rc;
 }
 
 static bool is_part(void *of, const char *name)

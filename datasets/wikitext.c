@@ -139,7 +139,7 @@ static int fill(const lra_config *c, importer *m, lra_dataset *d, lra_err *e)
     rc = lra_language_fill(c, t[1].token, t[1].n, d, LRA_TRAIN_SPLIT, e);
     if (rc == 0) rc = lra_language_fill(c, t[2].token, half, d, LRA_VAL_SPLIT, e);
     if (rc == 0) rc = lra_language_fill(c, t[2].token + half, t[2].n - half, d, LRA_TEST_SPLIT, e);
-    lra_warn("wikitext103: trained on the validation text, validated and tested on halves of the "
+    lra_warn("wikitext-103: trained on the validation text, validated and tested on halves of the "
              "test text: not comparable with published results");
     return rc;
 }
@@ -198,7 +198,7 @@ static int inspect(const lra_config *c, const char *path, lra_facts *found, lra_
 }
 
 const lra_task lra_task_wikitext103 = {
-    .name = "wikitext103",
+    .name = "wikitext-103",
     .summary = "the next word of Wikipedia articles",
     .source = SOURCE,
     .goal = LRA_GOAL_NEXT,

@@ -78,8 +78,8 @@ expect 1 'no pairs in a file .new_aan_pairs.train.tsv' data retrieval --import d
 mkdir -p w
 printf ' a b a \n b c \n' >w/valid.txt
 printf ' a d \n b \n' >w/test.txt
-expect 1 "no training text in 'w'.*--set training=valid" data wikitext103 --import w --out o
-expect 0 'not comparable with published' data wikitext103 --import w --set training=valid --set context=2 --out o --show 1
+expect 1 "no training text in 'w'.*--set training=valid" data wikitext-103 --import w --out o
+expect 0 'not comparable with published' data wikitext-103 --import w --set training=valid --set context=2 --out o --show 1
 says '^b $'
 printf 'forty bytes at least are divided in three' >w/any
 expect 0 'has 41 bytes, published are 100000000' data enwik8 --import w/any --set context=2 --out o
