@@ -2,6 +2,11 @@
 #include "datasets/wav.h"
 
 #if !LRA_SNDFILE
+bool lra_wav_readable(void)
+{
+    return false;
+}
+
 int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, int16_t *sample,
                  int64_t max, int64_t *n, int64_t *total, lra_err *e)
 {
@@ -14,6 +19,11 @@ int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, 
 #include <sndfile.h>
 #include <stdio.h>
 #include <string.h>
+
+bool lra_wav_readable(void)
+{
+    return true;
+}
 
 typedef struct {
     const char *bytes;

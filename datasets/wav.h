@@ -2,11 +2,14 @@
 #ifndef LRA_DATASETS_WAV_H
 #define LRA_DATASETS_WAV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "kernels/base/err.h"
 
+/* Does this build read clips?  Portable ones are without libsndfile. */
+bool lra_wav_readable(void);
 /* The first `max` samples of a clip of one channel with 16 bits a sample at this rate (per second); anything else is
  * refused.  *n: samples that were read; *total: that the clip has.  name: for messages. */
 int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, int16_t *sample,

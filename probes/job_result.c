@@ -48,7 +48,7 @@ static char *deviations_of(const lra_job *r)
         carved ? "weights are chosen on rows of the training set, published: on the "
                  "test set\n"
                : "",
-        r->task->image ? "levels of pixels as numbers from -1 to 1: not stated in the paper\n"
+        r->task->image ? "how levels of pixels become numbers: not stated in the paper\n"
                        : "batches are grouped by length\n"
                          "padding is masked in convolutions and pooling\n");
 }

@@ -15,8 +15,8 @@ bool lra_fuzz_seed(int i, lra_text *to)
     static const char *const texts[] = {
         "@timeStamps false\n@data\n1,2.5:-3,4e-1:5\n?,1:2,3:4\n",
         "# x\n@targetlabel true\r\n@data\r\n1:2:3:4\r\n1,1\r\n",
-        "yes/a.wav\nno/b.wav\r\nup/c.wav\nbed/d.wav\nbed/e.wav\nbed/f.wav\nbed/g.wav\nbed/h.wav\n"
-        "go/i.wav\ngo/j.wav\nx/no_word.wav"};
+        ("yes/a.wav\nno/b.wav\r\nup/c.wav\nbed/d.wav\nbed/e.wav\nbed/f.wav\ngo/i.wav\ngo/j.wav\ngo/k.wav\n"
+         "x/no_word.wav\ncat/l.wav")};
     static const int16_t sample[8] = {1, -1, 300, -300, 32767, -32768, 0, 7};
     if (i < 3) lra_text_bytes(to, texts[i], strlen(texts[i]));
     if (i == 3) make_wav(to, LRA_SPEECH_RATE, 1, sample, 8);
