@@ -335,7 +335,7 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     if (r->now.epoch > r->schedule.epochs || r->now.batch > r->schedule.steps_per_epoch)
         return lra_fail(e, "the checkpoint is at epoch %lld, batch %lld, beyond the end of the run",
                         (long long)r->now.epoch, (long long)r->now.batch);
-    if (found) lra_detail("%s: goes on at step %lld", s->title, (long long)r->now.step);
+    if (found) lra_note("%s: goes on at step %lld", s->title, (long long)r->now.step);
     if (r->now.epoch < r->schedule.epochs) lra_loader_epoch(r->train, r->now.epoch);
     r->progress = lra_progress_new(s->title,
                                    (double)(r->schedule.epochs * r->schedule.steps_per_epoch));

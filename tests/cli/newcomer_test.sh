@@ -76,20 +76,20 @@ says 1 "'w': 'param/embed/table' has shape (18,8), expected (18,16)" lra-probe t
 
 # ---- interrupted, and again -------------------------------------------------------------------------------
 # shellcheck disable=SC2086
-lra-probe train $small --set epochs=100 --out c >out 2>err &
+lra-probe train $small --set train=6400 --set epochs=20 --out c >out 2>err &
 child=$!
 i=0
-while [ $i -lt 300 ] && ! ls c/runs/*/checkpoint.h5 >/dev/null 2>&1; do i=$((i + 1)); sleep 0.1; done
+while [ $i -lt 600 ] && ! ls c/runs/*/checkpoint.h5 >/dev/null 2>&1; do i=$((i + 1)); sleep 0.05; done
 kill -INT $child
 wait $child
 [ $? -eq 130 ] || complain "Ctrl-C: not 130: $(cat err)"
 before=$(cat c/runs/*/log.jsonl 2>/dev/null | wc -l)
 # shellcheck disable=SC2086
-lra-probe train $small --set epochs=100 --out c >out 2>err || complain "again: $(cat err)"
+lra-probe train $small --set train=6400 --set epochs=20 --out c >out 2>err || complain "again: $(cat err)"
 grep -q '^wrote c/runs/.*/result.h5' out || complain "again: $(cat out)"
 [ "$(cat c/runs/*/log.jsonl | wc -l)" -gt "$before" ] || complain "again: the log has not grown"
 # shellcheck disable=SC2086
-lra-probe train $small --set epochs=100 --out c >again 2>err || complain "a third time: $(cat err)"
+lra-probe train $small --set train=6400 --set epochs=20 --out c >again 2>err || complain "a third time: $(cat err)"
 cmp -s out again || complain "a finished run prints something else: $(cat again)"
 lra-probe bench step --seconds 60 --length 64 --batch 2 >out 2>err &
 child=$!
