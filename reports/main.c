@@ -92,6 +92,7 @@ static int load_results(const lra_options *o, lra_result ***list, lra_err *e)
     int n_places;
     const char **place = places_of(o, &n_places);
     int n = lra_results_load(n_places, place, list, e);
+    if (n == 0) lra_results_free(*list, 0);
     if (n == 0) n = no_files("results", "lra-probe receptive-field", n_places, place, e);
     lra_free(place);
     return n;
@@ -102,6 +103,7 @@ static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
     int n_places;
     const char **place = places_of(o, &n_places);
     int n = lra_listops_results_load(n_places, place, list, e);
+    if (n == 0) lra_listops_results_free(*list, 0);
     if (n == 0) n = no_files("ListOps breakdowns", "lra-probe listops RUN...", n_places, place, e);
     lra_free(place);
     return n;
