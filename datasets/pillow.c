@@ -138,7 +138,8 @@ static void equalize(lra_picture *p, int c)
     int step = (PIXELS - n[highest]) / 255, sum = step / 2;
     if (highest == lowest || step == 0) return;
     for (int v = 0; v < LEVELS; v++) {
-        table[v] = sum / step > 255 ? 255 : (uint8_t)(sum / step);
+        int to = sum / step;
+        table[v] = (uint8_t)(to > 255 ? 255 : to);
         sum += n[v];
     }
     look_up(p, c, table);
