@@ -3,8 +3,6 @@
 #include "kernels/cuda/state.h"
 
 #include <cufft.h>
-#include <dlfcn.h>
-#include <stdio.h>
 
 #define FUNCTIONS(X)                                                                               \
     X(cufftCreate)                                                                                 \
@@ -21,17 +19,11 @@ static struct {
 
 static int load(lra_err *e)
 {
-    char name[64];
-    snprintf(name, sizeof name, "libcufft.so.%d", CUFFT_VER_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return lra_fail(
-            e,
-            "'%s' cannot be loaded: %s; LD_LIBRARY_PATH should name the folder of cuFFT " LRA_CUDA_RELEASE,
-            name, dlerror());
+    void *library = lra_cuda_library("cufft", CUFFT_VER_MAJOR, e);
+    if (!library) return LRA_FAILED;
 #define LOAD(f)                                                                                    \
-    fft.f = (decltype(&::f))dlsym(library, #f);                                                    \
-    if (!fft.f) return lra_fail(e, "'%s' has no function '%s'", name, #f);
+    fft.f = (decltype(&::f))lra_cuda_symbol(library, #f, e);                                       \
+    if (!fft.f) return LRA_FAILED;
     FUNCTIONS(LOAD)
     fft.loaded = true;
     return 0;

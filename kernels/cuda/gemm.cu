@@ -4,8 +4,6 @@
 #include "kernels/cuda/state.h"
 
 #include <cublasLt.h>
-#include <dlfcn.h>
-#include <stdio.h>
 
 enum { WORKSPACE = 32 << 20 };
 
@@ -33,17 +31,11 @@ static struct {
 
 static int load(lra_err *e)
 {
-    char name[64];
-    snprintf(name, sizeof name, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return lra_fail(
-            e,
-            "'%s' cannot be loaded: %s; LD_LIBRARY_PATH should name the folder of cuBLAS " LRA_CUDA_RELEASE,
-            name, dlerror());
+    void *library = lra_cuda_library("cublasLt", CUBLAS_VER_MAJOR, e);
+    if (!library) return LRA_FAILED;
 #define LOAD(f)                                                                                    \
-    lt.f = (decltype(&::f))dlsym(library, #f);                                                     \
-    if (!lt.f) return lra_fail(e, "'%s' has no function '%s'", name, #f);
+    lt.f = (decltype(&::f))lra_cuda_symbol(library, #f, e);                                        \
+    if (!lt.f) return LRA_FAILED;
     FUNCTIONS(LOAD)
     return 0;
 }

@@ -39,6 +39,9 @@ void *lra_cuda_capture(lra_device *d, const lra_call *calls, int n, lra_err *e);
 int lra_cuda_replay(lra_device *d, void *captured, lra_err *e);
 void lra_cuda_forget(lra_device *d, void *captured);
 int lra_cuda_wait(lra_device *d, lra_err *e);
+/* The library "lib<stem>.so.<major>" and a function of it; NULL and e: it is not there. */
+void *lra_cuda_library(const char *stem, int major, lra_err *e);
+void *lra_cuda_symbol(void *library, const char *name, lra_err *e);
 /* cuBLASLt, with its workspace: gemm.cu. */
 int lra_cuda_gemm_open(lra_err *e);
 /* FLOP/s of a large product: ceiling.cu. */
