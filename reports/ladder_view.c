@@ -239,8 +239,7 @@ int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *sca
     member *m = lra_alloc_array((size_t)n + 1, sizeof *m);
     int n_members = 0, n_views = 0, rc = 0;
     for (int i = 0; i < n; i++)
-        if (list[i]->kernel > 0 && list[i]->n_classes > 0) /* ladders are of accuracies */
-            m[n_members++] = (member){identity(list[i]), list[i]};
+        if (list[i]->kernel > 0) m[n_members++] = (member){identity(list[i]), list[i]};
     qsort(m, (size_t)n_members, sizeof *m, by_ladder);
     *views = NULL;
     for (int from = 0; from < n_members && rc == 0;) {
