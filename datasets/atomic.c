@@ -4,7 +4,10 @@
  *   cummax  y_i = max(x_0, .., x_i)                                                     asked at all L steps
  *   select  L + M numbers (scaled together) and M zeros; M of the numbers are marked;
  *           y = the marked numbers in order of position                                 asked at the last M steps
+ *   copy    y_i = x_(i-d), d the `distance`: the delay line                             asked from step d on
  * A model sees at a step: x, the mark (select), cos(2 pi i / n), sin(2 pi i / n).  Metric: R2.
+ * `copy` is ours: its distance is a knob, and numbers are independent, so that R2 is 0 for whoever does not reach d
+ * steps back (R < d), and 1 for whoever does.
  * Source: Gupta et al. 2022, "Simplifying and Understanding State Space Models with Diagonal Linear RNNs"; used by
  * the LaS paper, which does not say L: 512 here.  14,400 rows an epoch and 1,600 for validation, as published; the
  * test split, of which there is none, has as many as validation.
@@ -16,19 +19,21 @@
 #include "datasets/dataset.h"
 #include "kernels/base/mem.h"
 
-enum { CUMSUM, CUMMAX, SELECT, STREAM = 0x4154, MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 22 };
+enum { CUMSUM, CUMMAX, SELECT, COPY, STREAM = 0x4154, MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 22 };
 
 typedef struct {
     int kind;
     int64_t length, marks; /* L, M; M = 0: not select */
+    int64_t distance;      /* of copy */
 } shape;
 
-static const char *const names[] = {"cumsum", "cummax", "select"};
+static const char *const names[] = {"cumsum", "cummax", "select", "copy"};
 
 static shape shape_of(const lra_config *c, int kind)
 {
     return (shape){kind, lra_config_int(c, "length"),
-                   kind == SELECT ? lra_config_int(c, "marks") : 0};
+                   kind == SELECT ? lra_config_int(c, "marks") : 0,
+                   kind == COPY ? lra_config_int(c, "distance") : 0};
 }
 
 static int64_t steps_of(const shape *s)
@@ -78,7 +83,9 @@ static void draw(const shape *s, lra_rng *rng, float *value, float *target)
     for (int64_t i = 0; i < s->length; i++) {
         sum += (double)value[i];
         most = fmax(most, (double)value[i]);
-        target[i] = (float)(s->kind == CUMSUM ? sum / sqrt((double)i + 1) : most);
+        if (s->kind == CUMSUM) target[i] = (float)(sum / sqrt((double)i + 1));
+        if (s->kind == CUMMAX) target[i] = (float)most;
+        if (s->kind == COPY) target[i] = i < s->distance ? NAN : value[i - s->distance];
     }
 }
 
@@ -97,6 +104,8 @@ static int check(const lra_config *c, int kind, lra_err *e)
 {
     if (check_range(c, "length", 2, MAX_LENGTH, e) != 0) return LRA_USAGE;
     if (kind == SELECT && check_range(c, "marks", 1, lra_config_int(c, "length"), e) != 0)
+        return LRA_USAGE;
+    if (kind == COPY && check_range(c, "distance", 1, lra_config_int(c, "length") - 1, e) != 0)
         return LRA_USAGE;
     for (int s = 0; s < LRA_N_SPLITS; s++)
         if (check_range(c, lra_split_names[s], 1, MAX_ROWS, e) != 0) return LRA_USAGE;
@@ -192,3 +201,5 @@ ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every step", 1, "", 
 ATOMIC(cummax, CUMMAX, "running maximum, at every step", 1, "", "length=128 ", "");
 ATOMIC(select, SELECT, "the marked numbers in order, at the last steps", 2, "marks=32 ",
        "length=112 marks=8 ", "");
+ATOMIC(copy, COPY, "the number `distance` steps back, at every step", 1, "distance=16 ",
+       "length=128 ", "");

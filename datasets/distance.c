@@ -6,7 +6,7 @@
 
 #include "kernels/base/mem.h"
 
-enum { MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 24, LEARNED_ROWS = 4096 };
+enum { MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 24, LEARNED_ROWS = 4096, LOOKED_AT = 32 };
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
@@ -19,16 +19,20 @@ static lra_distance_shape shape_of(const lra_config *c)
 
 static int64_t room_of(const lra_distance_kind *k, const lra_distance_shape *s)
 {
-    return s->length - 1 - k->span * s->distance;
+    return s->length - 1 - k->span * s->distance - k->more;
 }
 
-/* Groups that certainly find a place: each mark of another keeps a group, moved as a whole, from at most one start
- * for each of its own that may stand there. */
+/* Every group certainly finds a place: each other group takes some of the starts of a group that moves as a whole,
+ * more of them the farther it moves, where more of their parts can meet. */
 static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
 {
-    int64_t room = room_of(k, s), shared = room / s->distance + 1;
-    if (shared > k->n_marks) shared = k->n_marks;
-    return room >= k->n_marks * (s->copies - 1) * shared;
+    int64_t room = room_of(k, s);
+    for (int64_t meet = 1; meet <= k->zones; meet++) {
+        int64_t moves = meet < k->zones && room >= meet * s->distance ? meet * s->distance - 1
+                                                                      : room;
+        if (moves >= k->taken * (s->copies - 1) * meet) return true;
+    }
+    return false;
 }
 
 static int check_range(const lra_config *c, const char *key, int64_t most, const char *unit,
@@ -61,7 +65,7 @@ int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_e
 static bool is_free(const lra_distance_kind *k, const uint16_t *token, const int64_t *at)
 {
     for (int i = 0; i < k->n_marks; i++)
-        if (token[at[i]] < k->first_filler) return false;
+        if (token[at[i]] < k->filler) return false;
     return true;
 }
 
@@ -71,7 +75,7 @@ static void draw(const lra_distance_kind *k, const lra_distance_shape *s, lra_rn
     int64_t room = room_of(k, s), at[LRA_DISTANCE_MAX_MARKS];
     uint16_t mark[LRA_DISTANCE_MAX_MARKS];
     for (int64_t t = 0; t < s->length; t++)
-        token[t] = (uint16_t)(k->first_filler + lra_rng_below(rng, s->fillers));
+        token[t] = (uint16_t)(k->filler + lra_rng_below(rng, s->fillers));
     for (int64_t g = 0; g < s->copies; g++) {
         do k->group(s, rng, room, label, at, mark);
         while (!is_free(k, token, at));
@@ -108,13 +112,28 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
     draw(k, &shape, rng, row->label, row->token);
 }
 
-void lra_distance_gaps(lra_rng *rng, int64_t room, int64_t *a, int64_t *b)
+void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
+                         int64_t stride, int64_t *at)
 {
-    /* Two different numbers of room + 2, in order, less what keeps them apart. */
-    int64_t i = lra_rng_below(rng, (uint32_t)room + 2), j = lra_rng_below(rng, (uint32_t)room + 1);
-    j += j >= i;
-    *a = i < j ? i : j;
-    *b = (i < j ? j : i) - 1;
+    /* n different numbers of room + n in ascending order, less what keeps them apart: Floyd's choice. */
+    for (int i = 0; i < n; i++) {
+        int64_t x = lra_rng_below(rng, (uint32_t)(room + i) + 1);
+        int k = i;
+        for (int j = 0; j < i; j++)
+            if (at[j] == x) x = room + i;
+        while (k > 0 && at[k - 1] > x) at[k] = at[k - 1], k--;
+        at[k] = x;
+    }
+    for (int i = 0; i < n; i++) at[i] += s->distance + i * (stride - 1);
+}
+
+void lra_distance_order(lra_rng *rng, int n, int *order)
+{
+    for (int i = 0; i < n; i++) {
+        int j = (int)lra_rng_below(rng, (uint32_t)i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
 }
 
 /* ---- baselines -------------------------------------------------------------------------------------- */
@@ -123,38 +142,46 @@ void lra_distance_gaps(lra_rng *rng, int64_t room, int64_t *a, int64_t *b)
 typedef struct {
     int vocab, n_classes;
     int64_t from, to; /* offsets of a pair; 0 to 0: single tokens */
+    bool bigram;      /* with the token behind the first */
     double *score;    /* (features, classes): counts, then logarithms */
 } bayes;
+
+static int64_t n_features(const bayes *b)
+{
+    int64_t n = b->vocab;
+    if (b->to > 0) n *= (b->to - b->from + 1) * b->vocab;
+    return b->bigram ? n * b->vocab : n;
+}
 
 static int64_t feature(const bayes *b, const uint16_t *token, int64_t t, int64_t offset)
 {
     if (b->to == 0) return token[t];
-    return ((offset - b->from) * b->vocab + token[t]) * b->vocab + token[t + offset];
+    int64_t pair = ((offset - b->from) * b->vocab + token[t]) * b->vocab + token[t + offset];
+    return b->bigram ? pair * b->vocab + token[t + 1] : pair;
 }
 
-/* Adds `by` to the counts of its class, or (by 0) the scores of a row to `total`. */
+/* Adds `by` to the counts of its class; the scores of a row to `total` (Nullable). */
 static void walk(bayes *b, const uint16_t *token, int64_t n, int32_t label, double by,
                  double *total)
 {
     for (int64_t offset = b->from; offset <= b->to; offset++)
-        for (int64_t t = 0; t + offset < n; t++) {
+        for (int64_t t = 0; t + offset < n && t + b->bigram < n; t++) {
             double *score = b->score + feature(b, token, t, offset) * b->n_classes;
             score[label] += by;
             for (int c = 0; c < b->n_classes && total; c++) total[c] += score[c];
         }
 }
 
-static void learn(bayes *b, const lra_sequences *train, int64_t n_features)
+static void learn(bayes *b, const lra_sequences *train)
 {
+    int64_t size = n_features(b) * b->n_classes;
     int64_t n = train->n < LEARNED_ROWS ? train->n : LEARNED_ROWS;
     double *all = lra_alloc_array((size_t)b->n_classes, sizeof *all);
     for (int64_t i = 0; i < n; i++)
         walk(b, train->token + train->start[i], train->start[i + 1] - train->start[i],
              train->label[i], 1, NULL);
-    for (int64_t i = 0; i < n_features * b->n_classes; i++)
-        all[i % b->n_classes] += b->score[i] + 1;
-    for (int64_t i = 0; i < n_features * b->n_classes; i++)
-        b->score[i] = log((b->score[i] + 1) / all[i % b->n_classes]);
+    for (int64_t i = 0; i < size; i++) all[i % b->n_classes] += b->score[i] + 1;
+    for (int64_t i = 0; i < size; i++) b->score[i] = log((b->score[i] + 1) / all[i % b->n_classes]);
     lra_free(all);
 }
 
@@ -171,19 +198,42 @@ static void predict(bayes *b, const lra_sequences *of, int32_t *predicted)
     lra_free(total);
 }
 
-const char *lra_distance_baseline(const lra_distance_kind *k, int b, int64_t distance,
-                                  const lra_sequences *train, const lra_sequences *of,
-                                  int32_t *predicted)
+/* Does everything that stands first in a dependency have its second so many steps later?  Of bigrams, one of the
+ * two that a group has side by side. */
+static bool fits(const lra_distance_kind *k, const uint16_t *token, int64_t n, int64_t distance)
 {
-    static const char *const names[] = {"bag-of-tokens", "pairs-below", "oracle-pairs"};
-    const int64_t from[] = {0, 1, distance}, to[] = {0, distance - 1, distance};
-    if (b < 0 || b >= (int)(sizeof names / sizeof *names)) return NULL;
-    int vocab = k->first_filler + LRA_DISTANCE_MAX_FILLERS;
-    bayes model = {vocab, k->n_classes, from[b], to[b], NULL};
-    int64_t n_features = vocab;
-    if (b) n_features = (to[b] - from[b] + 1) * vocab * vocab;
-    model.score = lra_alloc_array((size_t)(n_features * k->n_classes) + 1, sizeof *model.score);
-    learn(&model, train, n_features);
+    for (int64_t t = 0; t < n; t++) {
+        if (token[t] < k->second || token[t] >= k->filler) continue;
+        int64_t first = t - distance;
+        if (first < 0 || token[first] >= k->first) return false;
+        if (k->bigram && (first < 2 || token[first - 2] >= k->first)) return false;
+    }
+    return true;
+}
+
+static int64_t distance_of(const lra_distance_kind *k, const lra_sequences *rows)
+{
+    for (int64_t distance = 1;; distance++) {
+        bool all = true;
+        for (int64_t i = 0; i < rows->n && i < LOOKED_AT && all; i++)
+            all = fits(k, rows->token + rows->start[i], rows->start[i + 1] - rows->start[i],
+                       distance);
+        if (all) return distance;
+    }
+}
+
+const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_sequences *train,
+                                  const lra_sequences *of, int32_t *predicted)
+{
+    enum { BAG, BELOW, ORACLE, BASELINES };
+    static const char *const names[BASELINES] = {"bag-of-tokens", "pairs-below", "oracle"};
+    if (b < 0 || b >= BASELINES) return NULL;
+    int64_t distance = distance_of(k, train);
+    bayes model = {.vocab = k->filler + LRA_DISTANCE_MAX_FILLERS, .n_classes = k->n_classes};
+    if (b == BELOW) model.from = 1, model.to = distance - 1;
+    if (b == ORACLE) model.from = model.to = distance, model.bigram = k->bigram;
+    model.score = lra_alloc_array((size_t)(n_features(&model) * k->n_classes), sizeof(double));
+    learn(&model, train);
     predict(&model, of, predicted);
     lra_free(model.score);
     return names[b];

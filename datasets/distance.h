@@ -20,24 +20,26 @@ typedef struct {
 
 /* What differs between them. */
 typedef struct {
-    uint32_t stream;       /* of random numbers */
-    uint16_t first_filler; /* ids from here on are fillers */
-    int n_classes;
-    int n_marks;  /* tokens of a group */
-    int64_t span; /* distances from the start of a row to the last of them, gaps of 0 */
+    uint32_t stream; /* of random numbers */
+    uint16_t first, second,
+        filler; /* ids below `first`: distances are counted from these, to those from `second`
+                                       on; fillers from `filler` on */
+    int n_classes, n_marks; /* tokens of a group */
+    int64_t span,
+        more; /* last of them where no gap is wider than it must be: span * distance + more */
+    int zones,
+        taken; /* parts of a group; starts that a group in its place takes from another, at most */
+    bool bigram; /* what stands first in a dependency are two tokens */
     /* A group that gives a row this label: places, as likely whatever the label, and tokens.  `room`: how much the
      * gaps may add up to. */
     void (*group)(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token);
 } lra_distance_kind;
 
-enum { LRA_DISTANCE_MAX_MARKS = 8, LRA_DISTANCE_MAX_FILLERS = 16 };
+enum { LRA_DISTANCE_MAX_MARKS = 10, LRA_DISTANCE_MAX_FILLERS = 16 };
 /* Names of filler words. */
 #define LRA_DISTANCE_FILLERS                                                                       \
     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"
-/* "distance=16 ..." of all of them. */
-#define LRA_DISTANCE_DEFAULTS                                                                      \
-    "distance=16 length=320 copies=8 fillers=8 train=20000 val=2000 test=4000 data-seed=0"
 
 int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_err *e);
 /* Every label as often as another, within one row. */
@@ -47,14 +49,59 @@ int lra_distance_make(const lra_distance_kind *k, const lra_config *c,
 void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_rng *rng,
                          lra_row *row);
 
-/* Two numbers a <= b with b <= room, all pairs as likely. */
-void lra_distance_gaps(lra_rng *rng, int64_t room, int64_t *a, int64_t *b);
+enum { LRA_DISTANCE_MAX_PARTS = 4 };
+/* Starts of n parts of a group: the first at least a distance from the start of the row, the next at least `stride`
+ * behind; all choices that leave `room` as likely. */
+void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
+                         int64_t stride, int64_t *at);
+/* n numbers from 0 on in random order. */
+void lra_distance_order(lra_rng *rng, int n, int *order);
 
-/* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance, at the distance. */
-const char *lra_distance_baseline(const lra_distance_kind *k, int b, int64_t distance,
-                                  const lra_sequences *train, const lra_sequences *of,
-                                  int32_t *predicted);
+/* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance; of what is at the distance. */
+const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_sequences *train,
+                                  const lra_sequences *of, int32_t *predicted);
 /* Words, one behind the other. */
 void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
+
+/* The record of a task with `kind`, `names`, VOCAB. */
+#define LRA_DISTANCE_TASK(id, task_name, what, usual, quick_changes, small_changes)                \
+    static int validate(const lra_config *c, lra_err *e)                                           \
+    {                                                                                              \
+        return lra_distance_validate(&kind, c, e);                                                 \
+    }                                                                                              \
+    static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)            \
+    {                                                                                              \
+        return lra_distance_make(&kind, c, split, e);                                              \
+    }                                                                                              \
+    static void redraw(const lra_dataset *d, lra_rng *rng, lra_row *row)                           \
+    {                                                                                              \
+        lra_distance_redraw(&kind, d, rng, row);                                                   \
+    }                                                                                              \
+    static const char *baseline(int b, const lra_sequences *train, const lra_sequences *of,        \
+                                int32_t *predicted)                                                \
+    {                                                                                              \
+        return lra_distance_baseline(&kind, b, train, of, predicted);                              \
+    }                                                                                              \
+    static void show(const lra_row *row, FILE *out)                                                \
+    {                                                                                              \
+        lra_distance_show(row, names, out);                                                        \
+    }                                                                                              \
+    const lra_task lra_task_##id = {                                                               \
+        .name = task_name,                                                                         \
+        .summary = what,                                                                           \
+        .n_classes = CLASSES,                                                                      \
+        .vocab = VOCAB,                                                                            \
+        .first_word = 1,                                                                           \
+        .token_names = names,                                                                      \
+        .defaults = usual " fillers=8 train=20000 val=2000 test=4000 data-seed=0",                 \
+        .quick = quick_changes " train=12800 val=1000 test=2000",                                  \
+        .small = small_changes,                                                                    \
+        .validate = validate,                                                                      \
+        .make = make,                                                                              \
+        .augment = redraw,                                                                         \
+        .fresh = true,                                                                             \
+        .baseline = baseline,                                                                      \
+        .show = show,                                                                              \
+    }
 
 #endif

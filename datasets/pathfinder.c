@@ -39,8 +39,8 @@ static void resize(lra_config *c, int64_t n)
 
 static lra_pathfinder *generator(const lra_pathfinder_spec *s, int level)
 {
-    return lra_pathfinder_new(s->size, lra_pathfinder_level_paddles[level], s->n_distractors,
-                              s->uniform);
+    int dashes = s->dashes > 0 ? s->dashes : lra_pathfinder_level_paddles[level];
+    return lra_pathfinder_new(s->size, dashes, s->n_distractors, s->uniform);
 }
 
 /* ---- splits ------------------------------------------------------------------------------------------- */
@@ -271,7 +271,8 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .level_scale = 2.0 / 255,                                                                  \
         .level_shift = -1,                                                                         \
         .ask_levels = true,                                                                        \
-        .defaults = kind " images=200000 sets=one seeding=reference distractors=-1 data-seed=0",   \
+        .defaults = kind " images=200000 sets=one seeding=reference distractors=-1 dashes=-1 "     \
+                         "data-seed=0",                                                            \
         .quick = quick_changes,                                                                    \
         .small = small_changes,                                                                    \
         .paper = paper_changes,                                                                    \

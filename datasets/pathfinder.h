@@ -12,6 +12,7 @@ typedef struct {
     int n_sets, set[LRA_PATHFINDER_LEVELS]; /* levels trained on; the last one is `level` */
     int64_t images;                         /* of each */
     int n_distractors;
+    int dashes; /* of a path; -1: as the level says */
     bool uniform;
     uint64_t seed;
 } lra_pathfinder_spec;

@@ -27,10 +27,12 @@ int lra_pathfinder_spec_read(const lra_config *c, lra_pathfinder_spec *s, lra_er
 {
     static const char *const sets[] = {"one", "three"}, *const seeding[] = {"reference", "uniform"};
     int64_t distractors = lra_config_int(c, "distractors"), size = lra_config_int(c, "size");
+    int64_t dashes = lra_config_int(c, "dashes");
     *s = (lra_pathfinder_spec){.size = lra_pathfinder_size_find(size),
                                .images = lra_config_int(c, "images"),
                                .seed = (uint64_t)lra_config_int(c, "data-seed"),
-                               .n_distractors = (int)distractors};
+                               .n_distractors = (int)distractors,
+                               .dashes = (int)dashes};
     s->level = choice(c, "level", LRA_PATHFINDER_LEVELS, lra_pathfinder_level_names, e);
     int three = choice(c, "sets", 2, sets, e), uniform = choice(c, "seeding", 2, seeding, e);
     if (s->level < 0 || three < 0 || uniform < 0) return LRA_USAGE;
@@ -42,6 +44,12 @@ int lra_pathfinder_spec_read(const lra_config *c, lra_pathfinder_spec *s, lra_er
     if (distractors < -1 || distractors > 100)
         return lra_fail_usage(e, "distractors is %lld, expected 0 to 100, or -1: as the level says",
                               (long long)distractors);
+    if (dashes != -1 && (dashes < 1 || dashes > LRA_PATHFINDER_HARD))
+        return lra_fail_usage(e, "dashes is %lld, expected 1 to %d, or -1: as the level says",
+                              (long long)dashes, LRA_PATHFINDER_HARD);
+    if (three && dashes != -1)
+        return lra_fail_usage(e, "sets is 'three' with dashes=%lld, expected sets 'one'",
+                              (long long)dashes);
     if (three && s->level != HARD)
         return lra_fail_usage(e, "sets is 'three' with level '%s', expected level 'hard'",
                               lra_pathfinder_level_names[s->level]);

@@ -91,6 +91,14 @@ const char lra_train_defaults[] =
         "5,61,1025", 2
 #define BIDMC_PAPER "batch=32 epochs=500 decay=0.05", "5,7,11,21,31,61", 3
 
+/* One layer: its reach is (K - 1) / 2 steps back. */
+#define COPY_QUICK                                                                                 \
+    "layers=1 width=16 hidden=32 batch=32 epochs=4 rate=0.004 decay=0.01 warmup=0.05",             \
+        "5,17,33,65,129", 3
+#define COPY_SMALL                                                                                 \
+    "layers=1 width=32 hidden=64 batch=32 epochs=8 rate=0.004 decay=0.01 warmup=0.02",             \
+        "1,5,9,17,33,65,129", 5
+
 static const lra_preset presets[] = {
     {"listops", "quick",
      "layers=3 width=32 hidden=64 batch=64 epochs=3 rate=0.004 decay=0.01 warmup=0.05 "
@@ -135,6 +143,8 @@ static const lra_preset presets[] = {
     ATOMIC_PRESETS("select"),
     ATOMIC_PRESETS("cumsum"),
     ATOMIC_PRESETS("cummax"),
+    {"copy", "quick", COPY_QUICK},
+    {"copy", "small", COPY_SMALL},
     {"xor", "quick", DISTANCE_QUICK},
     {"xor", "small", DISTANCE_SMALL},
     {"path-x", "quick", PATH_X_QUICK},
@@ -170,6 +180,10 @@ static const lra_preset presets[] = {
     {"bidmc-spo2", "quick", BIDMC_QUICK},
     {"bidmc-spo2", "small", BIDMC_SMALL},
     {"bidmc-spo2", "paper", BIDMC_PAPER},
+    {"select-at", "quick", DISTANCE_QUICK},
+    {"select-at", "small", DISTANCE_SMALL},
+    {"recall", "quick", DISTANCE_QUICK},
+    {"recall", "small", DISTANCE_SMALL},
 };
 
 const lra_preset *lra_preset_find(const char *task, const char *preset)

@@ -12,8 +12,9 @@
 #include "datasets/batch.h"
 #include "kernels/base/mem.h"
 
-static const lra_task *const tasks[] = {&lra_task_cumsum, &lra_task_cummax, &lra_task_select};
-enum { TASKS = 3, SELECT = 2, LENGTH = 40, MARKS = 6 };
+static const lra_task *const tasks[] = {&lra_task_cumsum, &lra_task_cummax, &lra_task_select,
+                                        &lra_task_copy};
+enum { TASKS = 4, SELECT = 2, COPY = 3, LENGTH = 40, MARKS = 6, DISTANCE = 7 };
 
 static lra_dataset *data_of(const lra_task *t)
 {
@@ -21,6 +22,7 @@ static lra_dataset *data_of(const lra_task *t)
     lra_config *c = lra_task_config(t, "quick", &e);
     lra_config_set(c, "length", "40");
     if (lra_config_has(c, "marks")) lra_config_set(c, "marks", "6");
+    if (lra_config_has(c, "distance")) lra_config_set(c, "distance", "7");
     lra_config_set(c, "train", "64");
     lra_config_set(c, "val", "20");
     lra_config_set(c, "test", "20");
@@ -43,14 +45,20 @@ static void check_scale(const float *x, int64_t n, int width)
     expect_near(most, 1);
 }
 
-static void check_running(const float *x, const float *y, bool sums)
+static void check_running(const float *x, const float *y, int task)
 {
     double sum = 0, most = -2;
     check_scale(x, LENGTH, 1);
     for (int i = 0; i < LENGTH; i++) {
+        if (task == COPY && i < DISTANCE) {
+            assert_true(isnan(y[i]));
+            continue;
+        }
         sum += (double)x[i];
         most = fmax(most, (double)x[i]);
-        expect_near((double)y[i], sums ? sum / sqrt(i + 1) : most);
+        const double expected[] = {sum / sqrt(i + 1), most, 0,
+                                   i < DISTANCE ? 0 : (double)x[i - DISTANCE]};
+        expect_near((double)y[i], expected[task]);
     }
 }
 
@@ -81,7 +89,7 @@ static void targets_follow_from_inputs(void **state)
                 if (k == SELECT)
                     check_select(row.value, row.target);
                 else
-                    check_running(row.value, row.target, k == 0);
+                    check_running(row.value, row.target, k);
             }
         lra_dataset_free(d);
     }

@@ -94,6 +94,94 @@ static void xor_is_what_it_says(void **state)
     }
 }
 
+/* ---- select-at --------------------------------------------------------------------------------------- */
+
+enum { S0 = 1, S3 = 4, QUERY, NONE };
+
+/* Every value of the row has its mark at the distance: the query behind the label, none behind the others. */
+static void check_select(const uint16_t *token, int64_t n, int32_t label, int64_t distance,
+                         int64_t copies)
+{
+    int64_t count[NONE + 1] = {0};
+    for (int64_t t = 0; t < n; t++) {
+        if (token[t] <= NONE) count[token[t]]++;
+        if (token[t] < S0 || token[t] > S3) continue;
+        assert_true(t >= distance && t + distance < n);
+        assert_int_equal(token[t + distance], token[t] - S0 == label ? QUERY : NONE);
+    }
+    for (int v = S0; v <= S3; v++) assert_int_equal(count[v], copies);
+    assert_int_equal(count[QUERY], copies);
+    assert_int_equal(count[NONE], 3 * copies);
+}
+
+static void select_is_what_it_says(void **state)
+{
+    (void)state;
+    for (int copies = 1; copies <= 2; copies++) {
+        char *changes = lra_format("distance=9 copies=%d length=130 train=300 val=40 test=40",
+                                   copies);
+        lra_dataset *d = data_of(&lra_task_select_at, changes);
+        for (int64_t i = 0; i < d->split[0].n; i++) {
+            int64_t at[8];
+            lra_row row = lra_sequences_row(&d->split[0], i);
+            check_select(row.token, row.n, row.label, 9, copies);
+            assert_int_equal(row.label, i % 4);
+            if (copies > 1) continue;
+            int n = 0;
+            for (int64_t t = 0; t < row.n; t++)
+                if (row.token[t] <= NONE) at[n++] = t;
+            for (int k = 1; k < n; k++) assert_true(at[k] - at[k - 1] >= 9);
+        }
+        lra_dataset_free(d);
+        lra_free(changes);
+    }
+}
+
+/* ---- recall ------------------------------------------------------------------------------------------ */
+
+enum { K0 = 1, K1, V0, V1, Q0, Q1 };
+
+/* Every query finds its key among the two pairs that end a distance before it, and the value is the label. */
+static int check_queries(const uint16_t *token, int64_t n, int32_t label, int64_t distance)
+{
+    int queries = 0;
+    for (int64_t t = 0; t < n; t++) {
+        if (token[t] != Q0 && token[t] != Q1) continue;
+        int64_t last = t - distance, first = last - 2, found = -1;
+        assert_true(first >= distance);
+        for (int64_t k = first; k <= last; k += 2) {
+            assert_true(token[k] == K0 || token[k] == K1);
+            assert_true(token[k + 1] == V0 || token[k + 1] == V1);
+            if (token[k] - K0 == token[t] - Q0) found = token[k + 1] - V0;
+        }
+        assert_int_not_equal(token[first], token[last]);
+        assert_int_not_equal(token[first + 1], token[last + 1]);
+        assert_int_equal(found, label);
+        queries++;
+    }
+    return queries;
+}
+
+static void recall_is_what_it_says(void **state)
+{
+    (void)state;
+    for (int copies = 1; copies <= 2; copies++) {
+        char *changes = lra_format("distance=9 copies=%d length=130 train=300 val=40 test=40",
+                                   copies);
+        lra_dataset *d = data_of(&lra_task_recall, changes);
+        for (int64_t i = 0; i < d->split[0].n; i++) {
+            lra_row row = lra_sequences_row(&d->split[0], i);
+            int64_t count[Q1 + 1] = {0};
+            assert_int_equal(check_queries(row.token, row.n, row.label, 9), 2 * copies);
+            for (int64_t t = 0; t < row.n; t++)
+                if (row.token[t] <= Q1) count[row.token[t]]++;
+            for (int v = K0; v <= Q1; v++) assert_int_equal(count[v], v < Q0 ? 2 * copies : copies);
+        }
+        lra_dataset_free(d);
+        lra_free(changes);
+    }
+}
+
 /* Chi-square of the place of the first A against all places that leave room for the rest: pairs of gaps are
  * uniform, so the first gap g of room r has r - g + 1 of (r + 1)(r + 2) / 2 ways. */
 static void places_are_uniform(void **state)
@@ -174,23 +262,26 @@ static double accuracy_of(const lra_dataset *d, int b, const char **name)
 static void counts_tell_nothing(void **state)
 {
     (void)state;
-    enum { ROWS = 4000 };
-    lra_dataset *d = data_of(&lra_task_xor,
-                             "distance=9 copies=3 length=90 train=4096 val=1 test=4000");
-    double noise = 4 * sqrt(0.25 / ROWS); /* four standard deviations */
-    const char *name;
-    double bag = accuracy_of(d, 0, &name);
-    assert_string_equal(name, "bag-of-tokens");
-    double below = accuracy_of(d, 1, &name);
-    assert_string_equal(name, "pairs-below");
-    double oracle = accuracy_of(d, 2, &name);
-    assert_string_equal(name, "oracle-pairs");
-    accuracy_of(d, 3, &name);
-    assert_null(name);
-    assert_true(fabs(bag - 0.5) < noise);
-    assert_true(fabs(below - 0.5) < noise);
-    assert_true(oracle > 0.999);
-    lra_dataset_free(d);
+    enum { ROWS = 4000, TASKS = 3 };
+    static const lra_task *const tasks[TASKS] = {&lra_task_xor, &lra_task_select_at,
+                                                 &lra_task_recall};
+    for (int k = 0; k < TASKS; k++) {
+        lra_dataset *d = data_of(tasks[k],
+                                 "distance=9 copies=2 length=130 train=4096 val=1 test=4000");
+        double chance = 1.0 / tasks[k]->n_classes, noise = 4 * sqrt(chance * (1 - chance) / ROWS);
+        const char *name;
+        double bag = accuracy_of(d, 0, &name);
+        assert_string_equal(name, "bag-of-tokens");
+        double below = accuracy_of(d, 1, &name);
+        assert_string_equal(name, "pairs-below");
+        double oracle = accuracy_of(d, 2, &name);
+        assert_string_equal(name, "oracle");
+        accuracy_of(d, 3, &name);
+        assert_null(name);
+        if (fabs(bag - chance) > noise || fabs(below - chance) > noise || oracle < 0.99)
+            fail_msg("%s: bag %.4f, pairs %.4f, oracle %.4f", tasks[k]->name, bag, below, oracle);
+        lra_dataset_free(d);
+    }
 }
 
 static void bad_parameters_are_refused(void **state)
@@ -218,8 +309,9 @@ static void bad_parameters_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(xor_is_what_it_says), cmocka_unit_test(places_are_uniform),
-        cmocka_unit_test(training_rows_are_fresh), cmocka_unit_test(counts_tell_nothing),
+        cmocka_unit_test(xor_is_what_it_says),       cmocka_unit_test(select_is_what_it_says),
+        cmocka_unit_test(recall_is_what_it_says),    cmocka_unit_test(places_are_uniform),
+        cmocka_unit_test(training_rows_are_fresh),   cmocka_unit_test(counts_tell_nothing),
         cmocka_unit_test(bad_parameters_are_refused)};
     return cmocka_run_group_tests_name("distance", tests, NULL, NULL);
 }
