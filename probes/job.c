@@ -196,6 +196,11 @@ int lra_job_recompute(const lra_options *o)
 
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
 {
+    return lra_job_open_with(r, o, NULL, e);
+}
+
+int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
+{
     *r = (lra_job){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
     r->data_dir = lra_option_text(o, "data-dir");
     r->precision = lra_option_text(o, "precision");
@@ -215,6 +220,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == 0) rc = choose_objective(r, o, e);
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
+    if (rc == 0 && assignment) rc = assign(r, assignment, e);
     if (rc == 0 && r->task->validate) rc = r->task->validate(r->task_config, e);
     if (rc == 0) rc = check_train_config(r->train_config, e);
     if (rc == 0) rc = check_objective(r, e);

@@ -53,6 +53,8 @@ const char *lra_job_precision(const char *asked, const lra_device *d);
 int lra_job_recompute(const lra_options *o);
 /* Reads the options; opens the device, not the data. */
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
+/* The same with one more --set.  Nullable: assignment. */
+int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
 int lra_job_load_data(lra_job *r, lra_err *e);
 /* Initial weights from a safetensors file; before anything that asks for the configuration. */
 int lra_job_load_weights(lra_job *r, const char *path, lra_err *e);

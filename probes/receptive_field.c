@@ -341,7 +341,7 @@ static int check_values(ladder_run *l, lra_err *e)
     lra_config *c = lra_config_copy(l->job.task_config);
     int rc = 0;
     for (int i = 0; i < l->vary.n && rc == 0; i++) {
-        rc = lra_vary_set(&l->vary, i, c, t->name, e);
+        rc = lra_vary_set(&l->vary, i, t, c, e);
         if (rc == 0 && t->validate) rc = t->validate(c, e);
     }
     lra_config_free(c);
@@ -365,7 +365,7 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     free_cells(l);
     lra_dataset_free(l->job.data);
     l->job.data = NULL;
-    int rc = lra_vary_set(&l->vary, i, l->job.task_config, l->job.task->name, e);
+    int rc = lra_vary_set(&l->vary, i, l->job.task, l->job.task_config, e);
     if (rc == 0) rc = lra_job_load_data(&l->job, e);
     if (rc == 0) rc = make_plan(l, e);
     if (rc == 0 && l->vary.key) lra_note("%s %s", l->vary.key, l->vary.value[i]);
@@ -403,12 +403,16 @@ static int open_all(ladder_run *l, lra_err *e)
 {
     if (lra_option_flag(l->options, "dry-run") && lra_option_flag(l->options, "json"))
         return lra_fail_usage(e, "--dry-run and --json do not go together");
-    int rc = lra_job_open(&l->job, l->options, e);
+    const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);
+    int rc = task ? lra_vary_open(&l->vary, l->options, task, e) : LRA_USAGE;
+    char *first = rc == 0 && l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[0])
+                                         : NULL;
+    if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);
+    lra_free(first);
     if (rc == 0 && l->job.objective->pretrains)
         rc = lra_fail_usage(e,
                             "objective '%s' learns nothing of the task: there is no ladder of it",
                             l->job.objective->name);
-    if (rc == 0) rc = lra_vary_open(&l->vary, l->options, l->job.task_config, l->job.task->name, e);
     if (rc == 0) rc = check_values(l, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
     if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&

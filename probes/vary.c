@@ -36,8 +36,20 @@ static int read_values(lra_vary *v, const char *list, lra_err *e)
     return 0;
 }
 
-int lra_vary_open(lra_vary *v, const lra_options *o, const lra_config *task, const char *name,
-                  lra_err *e)
+static int check_values(const lra_vary *v, const lra_task *task, lra_config *c, bool distance,
+                        lra_err *e)
+{
+    if (distance && !lra_config_has(c, "distance"))
+        return lra_fail_usage(e,
+                              "task '%s' has no distance; --vary KEY=LIST varies another parameter "
+                              "('lra-probe data %s' shows them)",
+                              task->name, task->name);
+    int rc = 0;
+    for (int i = 0; i < v->n && rc == 0; i++) rc = lra_vary_set(v, i, task, c, e);
+    return rc;
+}
+
+int lra_vary_open(lra_vary *v, const lra_options *o, const lra_task *task, lra_err *e)
 {
     const char *distance = lra_option_text(o, "distance"), *vary = lra_option_text(o, "vary");
     *v = (lra_vary){.n = 1};
@@ -48,16 +60,10 @@ int lra_vary_open(lra_vary *v, const lra_options *o, const lra_config *task, con
         return lra_fail_usage(e, "--vary is '%s', expected KEY=VALUE,VALUE,...", vary);
     v->n = 0;
     v->key = vary ? lra_format("%.*s", (int)n, vary) : lra_copy_text("distance");
-    if (distance && !lra_config_has(task, "distance"))
-        return lra_fail_usage(e,
-                              "task '%s' has no distance; --vary KEY=LIST varies another "
-                              "parameter ('lra-probe data %s' shows them)",
-                              name, name);
     if (read_values(v, vary ? vary + n + 1 : distance, e) != 0) return LRA_USAGE;
-    lra_config *copy = lra_config_copy(task);
-    int rc = 0;
-    for (int i = 0; i < v->n && rc == 0; i++) rc = lra_vary_set(v, i, copy, name, e);
-    lra_config_free(copy);
+    lra_config *c = lra_config_parse(task->defaults, e);
+    int rc = c ? check_values(v, task, c, distance, e) : LRA_FAILED;
+    lra_config_free(c);
     return rc;
 }
 
@@ -68,12 +74,12 @@ void lra_vary_close(lra_vary *v)
     *v = (lra_vary){0};
 }
 
-int lra_vary_set(const lra_vary *v, int i, lra_config *task, const char *name, lra_err *e)
+int lra_vary_set(const lra_vary *v, int i, const lra_task *task, lra_config *c, lra_err *e)
 {
     if (!v->key) return 0;
     char *assignment = lra_format("%s=%s", v->key, v->value[i]),
-         *what = lra_format("task '%s'", name);
-    int rc = lra_config_override(task, assignment, what, e);
+         *what = lra_format("task '%s'", task->name);
+    int rc = lra_config_override(c, assignment, what, e);
     lra_free(assignment);
     lra_free(what);
     return rc;

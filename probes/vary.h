@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_VARY_H
 #define LRA_PROBES_VARY_H
 
-#include "kernels/base/config.h"
+#include "datasets/dataset.h"
 #include "kernels/base/options.h"
 #include "reports/sweep_view.h"
 
@@ -15,10 +15,9 @@ typedef struct {
 } lra_vary;
 
 /* Reads the options; every value must be of the kind of the parameter that the task has. */
-int lra_vary_open(lra_vary *v, const lra_options *o, const lra_config *task, const char *name,
-                  lra_err *e);
+int lra_vary_open(lra_vary *v, const lra_options *o, const lra_task *task, lra_err *e);
 void lra_vary_close(lra_vary *v);
-/* Sets the i-th value. */
-int lra_vary_set(const lra_vary *v, int i, lra_config *task, const char *name, lra_err *e);
+/* Sets the i-th value among the parameters of the task. */
+int lra_vary_set(const lra_vary *v, int i, const lra_task *task, lra_config *c, lra_err *e);
 
 #endif

@@ -1,7 +1,7 @@
-/* Figure sweep: accuracy of every rung against a parameter of the task.  Where it is the distance of the task's
- * dependencies, a line of the rung's colour stands at its field 2R + 1: the truth is that accuracy is that of
- * chance from there on.  Full points: the field covers the distance; hollow: it does not.  Bars: 95 % intervals;
- * points that would cover each other stand side by side.
+/* Figure sweep: the metric of every rung against a parameter of the task.  Where it is the distance of the task's
+ * dependencies, a line of the rung's colour stands at its field (2R + 1; R + 1 where answers are asked at steps):
+ * the truth is chance from there on.  Full points: the field covers the distance; hollow: it does not.
+ * Bars: 95 % intervals; points that would cover each other stand side by side.
  * Source: the definition is ours; RULER's effective length (Hsieh et al. 2024) is read off such curves. */
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "reports/report.h"
 #include "reports/sweep_view.h"
 
+#define lra_ladder_value(v, x) (x)
 enum { MOST_RUNGS = LRA_PLOT_STYLES };
 static const char dat[] = "sweep.dat", next[] = ", \\\n     ";
 
@@ -19,6 +20,7 @@ typedef struct {
     const lra_sweep *sweep;
     int n_rungs, first; /* the null row is no curve */
     bool octaves;       /* x is log2 of the values, which are positive numbers; else their order */
+    const lra_metric *metric;
     double x0, x1, y0, y1;
 } plot;
 
@@ -32,26 +34,43 @@ static double place(const plot *p, int i)
     return p->octaves ? log2(p->sweep->number[i]) : i;
 }
 
+static lra_estimate value_of(const plot *p, int i, int rung)
+{
+    return lra_ladder_values(p->sweep->at[i], ladder(p, i)->row[p->first + rung].accuracy);
+}
+
+/* The range of y, by a value of the metric. */
+static void widen(plot *p, double value)
+{
+    p->y0 = fmin(p->y0, p->metric->scale * value);
+    p->y1 = fmax(p->y1, p->metric->scale * value);
+}
+
 static double field_of(const plot *p, int rung)
 {
-    return (double)lra_sweep_field(ladder(p, 0)->row[p->first + rung].reach);
+    return (double)lra_sweep_field(p->sweep, ladder(p, 0)->row[p->first + rung].reach);
 }
 
 static int open_plot(plot *p, const lra_sweep *s, lra_err *e)
 {
     const lra_ladder *l = &s->at[0]->ladder;
-    *p = (plot){.sweep = s, .first = l->row[0].null_row, .octaves = true, .y0 = 100};
+    *p = (plot){.sweep = s,
+                .first = l->row[0].null_row,
+                .octaves = true,
+                .metric = lra_result_metric(s->at[0]->first),
+                .y0 = INFINITY,
+                .y1 = -INFINITY};
     p->n_rungs = l->n_rungs - p->first;
     if (p->n_rungs > MOST_RUNGS)
         return lra_fail(e, "%d rungs, at most %d fit into one figure; name fewer results",
                         p->n_rungs, MOST_RUNGS);
     for (int i = 0; i < s->n; i++) p->octaves = p->octaves && s->number[i] > 0;
     for (int i = 0; i < s->n; i++) {
-        p->y0 = fmin(p->y0, 100 * s->at[i]->data.chance);
+        widen(p, lra_ladder_value(s->at[i], s->at[i]->data.chance));
         for (int r = 0; r < p->n_rungs; r++) {
-            const lra_estimate *a = &ladder(p, i)->row[p->first + r].accuracy;
-            p->y0 = fmin(p->y0, 100 * a->lo);
-            p->y1 = fmax(p->y1, 100 * a->hi);
+            lra_estimate a = value_of(p, i, r);
+            widen(p, a.lo);
+            widen(p, a.hi);
         }
     }
     p->x0 = place(p, 0), p->x1 = place(p, s->n - 1);
@@ -60,7 +79,7 @@ static int open_plot(plot *p, const lra_sweep *s, lra_err *e)
         p->x1 = fmax(p->x1, log2(field_of(p, r)));
     }
     double x = 0.06 * (p->x1 - p->x0), y = 0.05 * (p->y1 - p->y0);
-    p->x0 -= x, p->x1 += x, p->y0 = fmax(p->y0 - y, 0), p->y1 += 1.4 * y;
+    p->x0 -= x, p->x1 += x, p->y0 -= y, p->y1 += 1.4 * y;
     return 0;
 }
 
@@ -70,24 +89,25 @@ static int open_plot(plot *p, const lra_sweep *s, lra_err *e)
 static void add_data(lra_text *t, const plot *p)
 {
     const lra_sweep *s = p->sweep;
-    double step = 0.018 * (p->x1 - p->x0);
+    double step = 0.018 * (p->x1 - p->x0), scale = p->metric->scale;
     for (int r = 0; r < p->n_rungs; r++) {
         const lra_ladder_row *first = &ladder(p, 0)->row[p->first + r];
         lra_text_add(t,
-                     "# %s %s, K = %" PRId64 ", field %.0f\n# place %s accuracy lo hi covered "
+                     "# %s %s, K = %" PRId64 ", field %.0f\n# place %s value lo hi covered "
                      "not-covered\n",
                      s->at[0]->first->task, s->at[0]->first->preset, first->kernel, field_of(p, r),
                      s->key);
         for (int i = 0; i < s->n; i++) {
-            const lra_estimate *a = &ladder(p, i)->row[p->first + r].accuracy;
+            lra_estimate a = value_of(p, i, r);
+            double value = scale * a.value;
             bool covers = lra_sweep_covers(s, i, p->first + r);
             lra_text_add(t, "%.6g %s", place(p, i) + step * (r - 0.5 * (p->n_rungs - 1)),
                          s->value[i]);
-            lra_plot_number(t, 100 * a->value);
-            lra_plot_number(t, 100 * a->lo);
-            lra_plot_number(t, 100 * a->hi);
-            lra_plot_number(t, covers ? 100 * a->value : NAN);
-            lra_plot_number(t, covers ? NAN : 100 * a->value);
+            lra_plot_number(t, value);
+            lra_plot_number(t, scale * a.lo);
+            lra_plot_number(t, scale * a.hi);
+            lra_plot_number(t, covers ? value : NAN);
+            lra_plot_number(t, covers ? NAN : value);
             lra_text_add(t, "\n");
         }
         lra_text_add(t, "\n\n");
@@ -113,8 +133,10 @@ static void add_axes(lra_text *t, const plot *p)
                      log2(field_of(p, r)), log2(field_of(p, r)), lra_plot_styles[r].color,
                      field_of(p, r), log2(field_of(p, r)), lra_plot_styles[r].color);
     if (distance)
-        lra_text_add(t, "set label '2R+1 =' at graph -0.025, graph 1.045 right font ',8'\n");
-    lra_plot_line chance = {100 * s->at[0]->data.chance, 3, "chance"};
+        lra_text_add(t, "set label '%s =' at graph -0.025, graph 1.045 right font ',8'\n",
+                     lra_sweep_is_pooled(s) ? "2R+1" : "R+1");
+    lra_plot_line chance = {p->metric->scale * lra_ladder_value(s->at[0], s->at[0]->data.chance), 3,
+                            "chance"};
     lra_plot_lines(t, 1, &chance, p->x0, p->y0, p->y1);
 }
 
@@ -150,7 +172,9 @@ static void add_script(lra_text *t, const plot *p)
                              v->data.n_seeds == 1 ? "" : "s");
     lra_plot_start(t);
     lra_plot_title(t, title);
-    lra_plot_panel(t, 0.14, distance ? 0.8 : 0.85, "accuracy (%)");
+    char *axis = lra_format(p->metric->scale == 100 ? "%s (%%)" : "%s", p->metric->text);
+    lra_plot_panel(t, 0.14, distance ? 0.8 : 0.85, axis);
+    lra_free(axis);
     lra_text_add(t, "set key at screen 0.56, screen 0.945 center top horizontal maxrows 1 font "
                     "',8' samplen 1.2 width 0.5 reverse Left noenhanced\n");
     add_axes(t, p);
@@ -182,6 +206,5 @@ static int write(const char *folder, const lra_report_input *in, lra_err *e)
 }
 
 const lra_report_figure lra_figure_sweep = {
-    "sweep", "accuracy of every rung against a parameter of the task, with fields",
-    write,   8.6,
-    7,       LRA_FROM_RESULTS};
+    "sweep",         "every rung against a parameter of the task, with its field", write, 8.6, 7,
+    LRA_FROM_RESULTS};

@@ -129,18 +129,24 @@ void lra_sweeps_free(lra_sweep *sweeps, int n)
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
 
-int64_t lra_sweep_field(int64_t reach)
-{
-    return 2 * reach + 1;
-}
-
 bool lra_sweep_is_distance(const lra_sweep *s)
 {
     return strcmp(s->key, "distance") == 0;
 }
 
+bool lra_sweep_is_pooled(const lra_sweep *s)
+{
+    return s->at[0]->first->n_classes > 0;
+}
+
+int64_t lra_sweep_field(const lra_sweep *s, int64_t reach)
+{
+    return lra_sweep_is_pooled(s) ? 2 * reach + 1 : reach + 1;
+}
+
 bool lra_sweep_covers(const lra_sweep *s, int i, int rung)
 {
     int64_t reach = s->at[i]->data.rung[rung].reach;
-    return !lra_sweep_is_distance(s) || reach < 0 || (double)lra_sweep_field(reach) > s->number[i];
+    return !lra_sweep_is_distance(s) || reach < 0 ||
+           (double)lra_sweep_field(s, reach) > s->number[i];
 }

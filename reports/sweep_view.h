@@ -19,10 +19,12 @@ typedef struct {
 int lra_sweeps_find(const lra_ladder_view *views, int n, lra_sweep **sweeps, lra_err *e);
 void lra_sweeps_free(lra_sweep *sweeps, int n);
 
-/* Steps that one output sees: all of a window where outputs are pooled. */
-int64_t lra_sweep_field(int64_t reach);
-/* Whether a window of that rung holds the two ends of a dependency at the i-th distance; true for other keys. */
-bool lra_sweep_covers(const lra_sweep *s, int i, int rung);
 bool lra_sweep_is_distance(const lra_sweep *s);
+/* Steps that one answer sees in one direction of the dependency, itself included: the field 2R + 1 of a window where
+ * outputs are pooled, R + 1 where they are asked at steps. */
+bool lra_sweep_is_pooled(const lra_sweep *s);
+int64_t lra_sweep_field(const lra_sweep *s, int64_t reach);
+/* Whether an answer of that rung sees both ends of a dependency at the i-th distance; true for other keys. */
+bool lra_sweep_covers(const lra_sweep *s, int i, int rung);
 
 #endif

@@ -1,6 +1,11 @@
-/* The table of a sweep: rungs downwards, values of the parameter across; accuracy with its interval.  Where the
+/* The table of a sweep: rungs downwards, values of the parameter across; the metric with its interval.  Where the
  * parameter is the distance of a task's dependencies, the truth is known: a rung is at chance until its field covers
- * the distance, and such cells are marked. */
+ * the distance, and such cells are marked.  Then also, of every rung, with gain = (value - chance) / (its own value
+ * at the shortest distance - chance):
+ *   d50  distance where the gain falls to 0.5, linear in log2 of the distance between two of the sweep
+ *   len  longest distance up to which the whole interval of the gain is at least 0.95
+ * Source: diagnostics of controlled tasks; RULER's effective length (Hsieh et al. 2024) is len with a fixed
+ * threshold, the score of one model. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -9,28 +14,37 @@
 #include "reports/sweep_view.h"
 #include "reports/table.h"
 
-enum { FIXED = 3 }; /* columns before the values */
+enum { FIXED = 3, REACHES = 2 }; /* columns before the values and behind them */
+
+static const lra_metric *metric_of(const lra_sweep *s)
+{
+    return lra_result_metric(s->at[0]->first);
+}
 
 static lra_table *new_table(const lra_sweep *s)
 {
+    static const char *const fixed[FIXED][2] = {
+        {"kernel", "row"}, {"reach", "reach"}, {"field", "field"}};
+    static const char *const reaches[REACHES][2] = {{"d50", "reach_d50"}, {"len", "reach_len"}};
     const lra_ladder_view *v = s->at[0];
+    const char *unit = metric_of(s)->scale == 100 ? "percent" : "value";
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
-    const char *const fixed[FIXED][2] = {{"kernel", "row"}, {"reach", "reach"}, {"field", "field"}};
     int n = 0;
     for (; n < FIXED; n++)
         head[n] = lra_copy_text(fixed[n][0]), key[n] = lra_copy_text(fixed[n][1]);
     for (int i = 0; i < s->n; i++) {
-        head[n] = lra_format("%s %s", i ? "" : s->key, s->value[i]);
-        key[n++] = lra_format("%s_%s_percent", s->key, s->value[i]);
+        head[n] = i ? lra_copy_text(s->value[i]) : lra_format("%s %s", s->key, s->value[i]);
+        key[n++] = lra_format("%s_%s_%s", s->key, s->value[i], unit);
         head[n] = lra_copy_text("95 %");
-        key[n] = lra_format("%s_%s_lo,%s_%s_hi", s->key, s->value[i], s->key, s->value[i]);
-        n++;
+        key[n++] = lra_format("%s_%s_lo,%s_%s_hi", s->key, s->value[i], s->key, s->value[i]);
     }
-    char *title = lra_format("Sweep: %s by %s, preset %s, %s, %s; %" PRId64 " test examples, T <= "
-                             "%" PRId64 ", %d seed%s",
-                             v->first->task, s->key, v->first->preset, v->first->model,
-                             v->first->precision, v->data.n, v->data.T, v->data.n_seeds,
-                             v->data.n_seeds == 1 ? "" : "s");
+    for (int i = 0; i < REACHES && lra_sweep_is_distance(s); i++, n++)
+        head[n] = lra_copy_text(reaches[i][0]), key[n] = lra_copy_text(reaches[i][1]);
+    char *title = lra_format("Sweep: %s by %s, %s, preset %s, %s, %s; %" PRId64
+                             " test examples, T <= %" PRId64 ", %d seed%s",
+                             v->first->task, s->key, metric_of(s)->text, v->first->preset,
+                             v->first->model, v->first->precision, v->data.n, v->data.T,
+                             v->data.n_seeds, v->data.n_seeds == 1 ? "" : "s");
     lra_table *t = lra_table_new(title, n, (const char *const *)head);
     lra_table_keys(t, (const char *const *)key);
     for (int c = 0; c < n; c++) lra_free(head[c]), lra_free(key[c]);
@@ -38,75 +52,156 @@ static lra_table *new_table(const lra_sweep *s)
     return t;
 }
 
+/* ---- how far a rung reaches ------------------------------------------------------------------------------ */
+
+/* Gain of a value at the i-th distance; NAN where the rung does not even solve the shortest. */
+static double gain(const lra_sweep *s, int rung, int i, double value)
+{
+    const lra_ladder_view *first = s->at[0];
+    const lra_estimate *own = &first->ladder.row[rung].accuracy;
+    if (own->lo <= first->data.chance) return NAN;
+    return (value - s->at[i]->data.chance) / (own->value - first->data.chance);
+}
+
+static double half_distance(const lra_sweep *s, int rung)
+{
+    double before = 1;
+    for (int i = 0; i < s->n; i++) {
+        double g = gain(s, rung, i, s->at[i]->ladder.row[rung].accuracy.value);
+        if (isnan(g)) return NAN;
+        if (g < 0.5 && i > 0) {
+            double from = log2(s->number[i - 1]), to = log2(s->number[i]);
+            return exp2(from + (before - 0.5) / (before - g) * (to - from));
+        }
+        before = g;
+    }
+    return INFINITY;
+}
+
+static double solved_distance(const lra_sweep *s, int rung)
+{
+    double longest = NAN;
+    for (int i = 0; i < s->n; i++) {
+        if (!(gain(s, rung, i, s->at[i]->ladder.row[rung].accuracy.lo) >= 0.95)) break;
+        longest = s->number[i];
+    }
+    return longest;
+}
+
+static void add_reaches(lra_table *t, const lra_sweep *s, int rung)
+{
+    double half = half_distance(s, rung), solved = solved_distance(s, rung);
+    if (isinf(half))
+        lra_table_value(t, NAN, "> %s", s->value[s->n - 1]);
+    else
+        lra_table_number(t, half, 1);
+    lra_table_number(t, solved, 0);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------ */
+
 static void add_rung(lra_table *t, const lra_sweep *s, int r)
 {
+    const lra_metric *m = metric_of(s);
     const lra_ladder_row *first = &s->at[0]->ladder.row[r];
     lra_table_row(t);
     lra_table_cell(t, first->null_row ? "K = %" PRId64 " (null)" : "K = %" PRId64, first->kernel);
     lra_table_number(t, (double)first->reach, 0);
-    lra_table_number(t, (double)lra_sweep_field(first->reach), 0);
+    lra_table_number(t, (double)lra_sweep_field(s, first->reach), 0);
     for (int i = 0; i < s->n; i++) {
-        const lra_estimate *a = &s->at[i]->ladder.row[r].accuracy;
+        lra_estimate a = lra_ladder_values(s->at[i], s->at[i]->ladder.row[r].accuracy);
         bool marked = lra_sweep_is_distance(s) && lra_sweep_covers(s, i, r);
-        lra_table_value(t, 100 * a->value, marked ? "%.2f *" : "%.2f  ", 100 * a->value);
-        lra_table_interval(t, 100 * a->lo, 100 * a->hi, 2);
+        lra_table_value(t, m->scale * a.value, "%.*f %s", m->decimals, m->scale * a.value,
+                        marked ? "*" : " ");
+        lra_table_interval(t, m->scale * a.lo, m->scale * a.hi, m->decimals);
     }
+    if (lra_sweep_is_distance(s)) add_reaches(t, s, r);
 }
 
 /* A row of numbers without reach. */
 static void add_row(lra_table *t, const lra_sweep *s, const char *name,
                     double (*value)(const lra_ladder_view *v, const char *name))
 {
+    const lra_metric *m = metric_of(s);
     lra_table_row(t);
     lra_table_cell(t, "%s", name);
     lra_table_number(t, NAN, 0);
     lra_table_number(t, NAN, 0);
     for (int i = 0; i < s->n; i++) {
         double x = value(s->at[i], name);
-        if (x < 0)
+        if (isnan(x))
             lra_table_number(t, NAN, 2);
         else
-            lra_table_value(t, 100 * x, "%.2f  ", 100 * x);
+            lra_table_value(t, m->scale * x, "%.*f  ", m->decimals, m->scale * x);
         lra_table_interval(t, NAN, NAN, 2);
     }
+    for (int i = 0; i < REACHES && lra_sweep_is_distance(s); i++) lra_table_number(t, NAN, 0);
 }
 
 static double chance_of(const lra_ladder_view *v, const char *name)
 {
     (void)name;
-    return v->data.chance;
+    return lra_ladder_value(v, v->data.chance);
 }
 
 static double baseline_of(const lra_ladder_view *v, const char *name)
 {
-    return lra_result_baseline_accuracy(v->first, name);
+    double accuracy = lra_result_baseline_accuracy(v->first, name);
+    return accuracy < 0 ? NAN : accuracy;
 }
 
-/* Largest field that stays at chance and smallest that leaves it, value by value. */
+/* ---- the known truth ------------------------------------------------------------------------------------- */
+
+/* Rungs whose interval is above chance at the i-th distance (or is not) and that cover it (or do not). */
+static int count_rungs(const lra_sweep *s, int i, bool covers, bool above)
+{
+    const lra_ladder *l = &s->at[i]->ladder;
+    int n = 0;
+    for (int r = 0; r < l->n_rungs; r++) {
+        bool over = l->row[r].accuracy.lo > s->at[i]->data.chance;
+        n += lra_sweep_covers(s, i, r) == covers && over == above;
+    }
+    return n;
+}
+
 static void add_truth(lra_table *t, const lra_sweep *s)
 {
+    bool pooled = lra_sweep_is_pooled(s);
+    lra_text text = {0};
     lra_table_note(t,
-                   "*         the field 2R + 1 covers the distance: below it a sum over windows is "
-                   "at chance, whatever it learns");
-    for (int i = 0; i < s->n; i++) {
-        const lra_ladder *l = &s->at[i]->ladder;
-        int rises = -1, above = 0, below = 0;
-        for (int r = l->n_rungs - 1; r >= 0; r--) {
-            bool over = l->row[r].accuracy.lo > s->at[i]->data.chance;
-            bool covers = lra_sweep_covers(s, i, r);
-            if (over) rises = r;
-            below += !covers && over;
-            above += covers && !over;
-        }
-        char *from = rises < 0 ? lra_copy_text("nowhere")
-                               : lra_format("from field %" PRId64 " on",
-                                            lra_sweep_field(l->row[rises].reach));
-        lra_table_note(t,
-                       "%s %-4s above chance %s; %d rung%s below the distance above chance, %d "
-                       "that cover it at chance",
-                       s->key, s->value[i], from, below, below == 1 ? "" : "s", above);
-        lra_free(from);
-    }
+                   "*\tthe field, %s, covers the distance; below it %s is at chance, whatever it "
+                   "learns",
+                   pooled ? "2R + 1" : "R + 1", pooled ? "a sum over windows" : "an answer");
+    for (int i = 0; i < s->n; i++)
+        lra_text_add(&text, "%s%s: %d of %d", i ? ", " : "", s->value[i],
+                     count_rungs(s, i, true, true),
+                     count_rungs(s, i, true, true) + count_rungs(s, i, true, false));
+    lra_table_note(t, "learned\trungs above chance of those that cover the distance: %s", text.s);
+    lra_text_free(&text);
+    for (int i = 0; i < s->n; i++)
+        lra_text_add(&text, "%s%s: %d of %d", i ? ", " : "", s->value[i],
+                     count_rungs(s, i, false, true),
+                     count_rungs(s, i, false, true) + count_rungs(s, i, false, false));
+    lra_table_note(t, "not seen\trungs above chance of those that do not: %s", text.s);
+    lra_text_free(&text);
+    lra_table_note(t, "d50\tdistance where the gain over chance falls to half of its value at the "
+                      "shortest");
+    lra_table_note(t, "len\tlongest distance up to which the whole interval of that gain is at "
+                      "least 0.95");
+}
+
+static void add_facts(lra_table *t, const lra_sweep *s)
+{
+    const lra_ladder_view *v = s->at[0];
+    lra_table_fact_text(t, "task", v->first->task);
+    lra_table_fact_text(t, "model", v->first->model);
+    lra_table_fact_text(t, "preset", v->first->preset);
+    lra_table_fact_text(t, "precision", v->first->precision);
+    lra_table_fact_text(t, "metric", metric_of(s)->name);
+    lra_table_fact_text(t, "key", s->key);
+    lra_table_fact(t, "seeds", v->data.n_seeds);
+    lra_table_fact(t, "test_examples", (double)v->data.n);
+    lra_table_fact_text(t, "flags", v->data.n_seeds < 3 ? "few-seeds" : "");
 }
 
 static lra_table *sweep_table(const lra_sweep *s)
@@ -118,17 +213,12 @@ static lra_table *sweep_table(const lra_sweep *s)
     for (int b = 0; b < v->first->n_baselines; b++)
         add_row(t, s, v->first->baseline_name[b], baseline_of);
     if (lra_sweep_is_distance(s)) add_truth(t, s);
-    lra_table_note(t, "intervals %s",
-                   v->data.n_seeds == 1  ? "Wilson; flag few-seeds"
-                   : v->data.n_seeds < 3 ? "bootstrap of examples; flag few-seeds"
-                                         : "bootstrap of examples crossed with seeds");
-    lra_table_fact_text(t, "task", v->first->task);
-    lra_table_fact_text(t, "model", v->first->model);
-    lra_table_fact_text(t, "preset", v->first->preset);
-    lra_table_fact_text(t, "precision", v->first->precision);
-    lra_table_fact_text(t, "key", s->key);
-    lra_table_fact(t, "seeds", v->data.n_seeds);
-    lra_table_fact(t, "test_examples", (double)v->data.n);
+    lra_table_note(t, "intervals\t%s%s",
+                   v->data.n_seeds == 1 && lra_sweep_is_pooled(s) ? "Wilson"
+                   : v->data.n_seeds < 3                          ? "bootstrap of examples"
+                                         : "bootstrap of examples crossed with seeds",
+                   v->data.n_seeds < 3 ? "; flag few-seeds" : "");
+    add_facts(t, s);
     return t;
 }
 
@@ -149,5 +239,5 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_sweep = {
-    "sweep", "accuracy of every rung against a parameter of the task, such as its distance", make,
+    "sweep", "every rung against a parameter of the task, such as its distance", make,
     LRA_FROM_RESULTS};

@@ -1,0 +1,63 @@
+#!/bin/sh
+# --vary and --distance: one ladder for each value, one table of them all, the same from the files; what is wrong is
+# one line before anything is made.
+set -u
+probe=$LRA_BUILD/lra-probe
+report=$LRA_BUILD/lra-report
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+bad=0
+complain() { printf 'vary_test: %s\n' "$*"; bad=1; }
+has() { grep -qF -- "$2" "$1" || complain "$1 lacks '$2'"; }
+
+# refused TEXT ARGS...: exit 2, nothing on stdout, one line on stderr, nothing written.
+refused() {
+    text=$1
+    shift
+    "$probe" receptive-field "$@" >out 2>err
+    rc=$?
+    [ $rc -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] || complain "$*: exit $rc, stderr: $(cat err)"
+    has err "$text"
+    [ ! -d lra-out ] || complain "$*: something is written"
+}
+refused "task 'listops' has no distance; --vary KEY=LIST varies another" --task listops --distance 3,4
+refused "'8' is one value, expected two or more" --task xor --distance 8
+refused "'8,8' has 8 twice" --task xor --distance 8,8
+refused "'8,' has an empty value" --task xor --distance 8,
+refused "'distance' is 'x', expected an integer" --task xor --distance 8,x
+refused "8 copies at distance 90 need rows of 389 steps; length is 320" --task xor --distance 8,90
+refused "--vary is 'foo', expected KEY=VALUE,VALUE" --task xor --vary foo
+refused "task 'xor' has no 'foo'" --task xor --vary foo=1,2
+refused "--distance and --vary do not go together" --task xor --vary copies=1,2 --distance 4,5
+refused "dashes is 15, expected 1 to 14" --task pathfinder --vary dashes=6,15
+
+# A sweep of a number and one of a word.
+small="--set train=640 --set val=40 --set test=50 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 -q"
+xor="receptive-field --task xor --distance 3,6 --kernels 3,9 --seeds 1 --set length=140 --out o"
+# shellcheck disable=SC2086
+"$probe" $xor $small >by_probe 2>err || complain "xor: $(cat err)"
+[ -s err ] && complain "-q is not quiet: $(cat err)"
+has by_probe 'Sweep: xor by distance, accuracy, preset quick'
+has by_probe 'K = 9'
+has by_probe 'bag-of-tokens'
+has by_probe 'flag few-seeds'
+[ "$(ls o/runs | wc -l)" -eq 4 ] || complain "expected a run for each kernel and distance"
+# shellcheck disable=SC2086
+"$probe" $xor $small --json >json 2>err || complain "--json: $(cat err)"
+has json '"distance_6_percent"'
+"$report" tables --table sweep --out o >by_report 2>err || complain "tables: $(cat err)"
+head -n "$(wc -l <by_report)" by_probe | cmp -s - by_report || complain "lra-report prints another table"
+if command -v gnuplot >/dev/null; then
+    "$report" figures --figure sweep --out o >out 2>err || complain "figure: $(cat err)"
+    [ -s err ] && complain "gnuplot says $(cat err)"
+    for kind in pdf svg png gp dat; do [ -s "o/figures/sweep.$kind" ] || complain "no sweep.$kind"; done
+fi
+# shellcheck disable=SC2086
+"$probe" receptive-field --task listops --vary root=op,any --kernels 1,33 --seeds 1 --out w $small >words 2>err ||
+    complain "root: $(cat err)"
+has words 'Sweep: listops by root'
+has words 'root any'
+"$report" tables --table sweep --out "$tmp/none" >out 2>err && complain "a sweep of nothing"
+[ "$(wc -l <err)" -eq 1 ] || complain "no results: $(cat err)"
+exit $bad
