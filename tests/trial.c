@@ -281,6 +281,7 @@ static lra_tensor *large_sample(lra_graph *g, int i)
         {2, 70, 3, 64, 128, 2, true, true, LRA_ACT_RELU},
         {1, 200, 61, 16, 16, 1, true, false, LRA_ACT_NONE},
         {2, 90, 9, 32, 64, 8, true, true, LRA_ACT_RELU},
+        {3, 70, 21, 10, 15, 5, true, true, LRA_ACT_NONE},
         {1, 300, 9, 64, 192, 1, true, true, LRA_ACT_RELU},
         {3, 100, 5, 128, 72, 1, true, true, LRA_ACT_NONE},
         {2, 70, 1, 128, 128, 2, false, false, LRA_ACT_RELU},

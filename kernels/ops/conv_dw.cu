@@ -2,9 +2,11 @@
  * the rows B T summed apart and added in order. */
 #include "kernels/ops/columns_fn.h"
 #include "kernels/ops/conv_dw_fn.h"
+#include "kernels/ops/conv_dw_grouped_fn.h"
 #include "kernels/ops/conv_tile_fn.h"
 #if LRA_PASS == 16
 #include "kernels/ops/conv_dw_mma_fn.h"
+#include "kernels/ops/conv_dw_wgmma_fn.h"
 #endif
 
 /* x: parts, tiles of input and output channels; y: taps and groups */
@@ -66,11 +68,14 @@ LRA_CUDA_BODY(conv_dw)
     j.n_parts = conv_dw_parts(&j.s);
     if (a->has_length) j.length = (const int32_t *)c->in[2];
     j.part = j.n_parts > 1 ? (real *)c->scratch : (real *)c->out;
+    if (gdw_fits(&j.s)) dw_grouped_run(&j, stream);
 #if LRA_PASS == 16
-    if (lra_cuda_level() >= LRA_CUDA_MMA && dw_mma_fits(&j))
+    else if (lra_cuda_level() >= LRA_CUDA_WGMMA && dw_wgmma_fits(&j))
+        dw_wgmma_run(&j, stream);
+    else if (lra_cuda_level() >= LRA_CUDA_MMA && dw_mma_fits(&j))
         dw_mma_run(&j, stream);
-    else
 #endif
+    else
         dw_tile_run(&j, stream);
     if (j.n_parts > 1) add_blocks(j.part, 1, j.n_parts, conv_dw_size(&j.s), (real *)c->out, stream);
 }

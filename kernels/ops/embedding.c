@@ -87,10 +87,11 @@ static double no_flops(const lra_tensor *y)
     (void)y;
     return 0;
 }
-/* Partial sums of slices. */
+/* Sums in fixed point, or partial sums of slices. */
 static int64_t grad_cuda_scratch(const lra_tensor *y)
 {
-    int64_t slices = embedding_slices(lra_elements(y->src[1]), lra_elements(y));
+    int64_t n = lra_elements(y->src[1]), slices = embedding_slices(n, lra_elements(y));
+    if (embedding_scatters(n, y->shape.d[0])) return embedding_scatter_bytes(lra_elements(y));
     return slices > 1 ? slices * lra_bytes(y) : 0;
 }
 static double grad_flops(const lra_tensor *y)
@@ -116,11 +117,13 @@ static lra_tensor *sample(lra_graph *g, int i)
 }
 static lra_tensor *grad_sample(lra_graph *g, int i)
 {
-    embedding_args a = {6};
-    if (i > 1) return NULL;
-    int64_t T = i ? 600 : 9, D = i ? 2 : 17; /* 1: enough places for several slices on a GPU */
-    lra_tensor *src[] = {lra_sample_input(g, "dy", "normal", LRA_SHAPE(2, T, D)),
-                         lra_sample_input(g, "index", "index:6", LRA_SHAPE(2, T))};
+    /* 1: enough places for several slices on a GPU; 2: a table that is large there */
+    static const int64_t V[] = {6, 6, 1500}, T[] = {9, 600, 50}, D[] = {17, 2, 11};
+    if (i > 2) return NULL;
+    embedding_args a = {V[i]};
+    lra_tensor *src[] = {
+        lra_sample_input(g, "dy", "normal", LRA_SHAPE(2, T[i], D[i])),
+        lra_sample_input(g, "index", i == 2 ? "index:1500" : "index:6", LRA_SHAPE(2, T[i]))};
     return lra_node(&lra_op_embedding_grad, g, 2, src, &a, sizeof a);
 }
 

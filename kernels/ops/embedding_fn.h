@@ -4,6 +4,18 @@
 
 #include <stdint.h>
 
+/* Large tables: each place is added to its row, in fixed point.  Otherwise every row looks for its places. */
+enum { EMBEDDING_LARGE = 1024, EMBEDDING_BITS = 40 };
+static inline int embedding_scatters(int64_t n, int64_t V)
+{
+    return V >= EMBEDDING_LARGE && n <= (int64_t)1 << (62 - EMBEDDING_BITS);
+}
+/* Sums of 8 bytes, and the largest gradient. */
+static inline int64_t embedding_scatter_bytes(int64_t table_size)
+{
+    return (table_size + 1) * (int64_t)sizeof(int64_t);
+}
+
 /* Slices of n places: about 512 each, at most 64, and at most 64 MiB of partial sums. */
 static inline int64_t embedding_slices(int64_t n, int64_t table_size)
 {

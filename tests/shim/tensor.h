@@ -1,4 +1,4 @@
-/* Tensor-core instructions on the host shim, as the PTX manual lays them out over a warp; kernels/cuda/tensor.h
+/* Atomic and tensor-core instructions on the host shim, as the PTX manual lays them out over a warp; kernels/cuda/tensor.h
  * says what they do.  Copies arrive at once. */
 #ifndef LRA_TESTS_SHIM_TENSOR_H
 #define LRA_TESTS_SHIM_TENSOR_H
@@ -6,6 +6,15 @@
 #include "tests/shim/shim.h"
 
 #ifdef __cplusplus
+template <class T> static inline void atomicAdd(T *at, T value)
+{
+    *at += value;
+}
+template <class T> static inline void atomicMax(T *at, T value)
+{
+    if (*at < value) *at = value;
+}
+
 static inline void tc_copy16(void *shared, const void *global, bool valid)
 {
     if (valid)

@@ -14,7 +14,7 @@
 typedef struct {
     int bytes;
     int16_t missing;
-    uint8_t count, phase;
+    uint16_t count : 15, phase : 1;
 } shim_bar;
 static_assert(sizeof(shim_bar) == sizeof(uint64_t), "a barrier of another size");
 
@@ -22,11 +22,11 @@ static inline void shim_bar_add(uint64_t *bar, int arrivals, int bytes)
 {
     shim_bar *b = (shim_bar *)bar;
     b->missing = (int16_t)(b->missing - arrivals), b->bytes += bytes;
-    if (b->missing == 0 && b->bytes == 0) b->phase ^= 1, b->missing = b->count;
+    if (b->missing == 0 && b->bytes == 0) b->phase ^= 1, b->missing = (int16_t)b->count;
 }
 static inline void bar_init(uint64_t *bar, int count)
 {
-    *(shim_bar *)bar = shim_bar{0, (int16_t)count, (uint8_t)count, 0};
+    *(shim_bar *)bar = shim_bar{0, (int16_t)count, (uint16_t)(count & 0x7FFF), 0};
 }
 static inline void bar_fence(void) {}
 static inline void bar_arrive(uint64_t *bar)
