@@ -72,7 +72,7 @@ static int list_gpus(lra_err *e)
     if (lra_cuda_is_built() && n == 0)
         printf("%-8snone to use, %s: %s\n", "cuda", lra_cuda_built(), why.msg);
     for (int i = 0; i < n; i++) {
-        char text[160], name[16];
+        char text[160], name[24];
         snprintf(name, sizeof name, "cuda:%d", i);
         if (lra_cuda_describe(i, text, sizeof text, e) != 0) return LRA_FAILED;
         printf("%-8s%s, %s, --precision auto is bf16\n", name, text, lra_cuda_built());
