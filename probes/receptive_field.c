@@ -435,8 +435,11 @@ static int make_ladders(ladder_run *l, lra_err *e)
     if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
     rc = print_results(l, e);
     if (rc == 0 && !lra_option_flag(l->options, "json"))
-        printf("\nresults   %s/runs\nnext      lra-report figures %s--out %s\n", l->job.out,
-               l->vary.key ? "--figure sweep " : "", l->job.out);
+        printf("\nresults   %s/runs\nnext      lra-report %s --out %s\n", l->job.out,
+               l->vary.key               ? "figures --figure sweep"
+               : !l->job.task->n_classes ? "tables --table tasks"
+                                         : "figures",
+               l->job.out);
     return rc;
 }
 

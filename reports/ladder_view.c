@@ -268,7 +268,12 @@ int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_s
     int n_kept = 0;
     for (int i = 0; i < n; i++)
         if (list[i]->n_classes) kept[n_kept++] = list[i];
-    int n_views = lra_ladder_views(kept, n_kept, scale, views, e);
+    int n_views = n > n_kept && n_kept == 0
+                      ? lra_fail(e,
+                                 "no accuracies among %d results; the tables 'ladder' and "
+                                 "'tasks' show other metrics",
+                                 n)
+                      : lra_ladder_views(kept, n_kept, scale, views, e);
     lra_free(kept);
     return n_views;
 }

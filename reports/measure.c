@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,18 @@ char *lra_result_text(lra_result *r)
     double batches = lra_result_batch_r2(r);
     if (!isnan(batches)) lra_text_add(&t, ", R2 of single batches %.4f", batches);
     return t.s;
+}
+
+const char *lra_result_flags(const lra_result *r, int n_seeds, bool at_chance, char text[64])
+{
+    const bool set[] = {n_seeds < 3, at_chance, lra_result_selected_on_test(r)};
+    static const char *const names[] = {"few-seeds", "at-chance", "selected-on-test"};
+    text[0] = 0;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(text);
+        if (set[i]) snprintf(text + n, 64 - n, "%s%s", n ? " " : "", names[i]);
+    }
+    return text;
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------ */

@@ -25,6 +25,10 @@ double lra_result_batch_r2(const lra_result *r);
  * 832 rows), chance 12.3400; R2 0.8812, R2 of single batches 0.8701"; the caller frees it. */
 char *lra_result_text(lra_result *r);
 
+/* Flags of a row: few-seeds: the intervals do not cover the variation of training; at-chance; selected-on-test: the
+ * validation rows were the test's.  Returns text. */
+const char *lra_result_flags(const lra_result *r, int n_seeds, bool at_chance, char text[64]);
+
 /* Results that differ in their seed alone, in order of task, configuration and seed. */
 typedef struct {
     lra_result **run; /* (n), owned by the list */

@@ -54,18 +54,10 @@ static bool at_chance(const lra_ladder_view *v)
     return v->ladder.reference <= v->data.chance;
 }
 
-/* few-seeds: the intervals do not cover the variation of training; at-chance: the reference is not above chance,
- * so that there are no gains; selected-on-test: the validation rows were the test's. */
+/* at-chance: the reference is not above chance, so that there are no gains. */
 static const char *flags_of(const lra_ladder_view *v, char text[64])
 {
-    const bool set[] = {v->data.n_seeds < 3, at_chance(v), lra_result_selected_on_test(v->first)};
-    static const char *const names[] = {"few-seeds", "at-chance", "selected-on-test"};
-    text[0] = 0;
-    for (int i = 0; i < 3; i++) {
-        size_t n = strlen(text);
-        if (set[i]) snprintf(text + n, 64 - n, "%s%s", n ? " " : "", names[i]);
-    }
-    return text;
+    return lra_result_flags(v->first, v->data.n_seeds, at_chance(v), text);
 }
 
 static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel)

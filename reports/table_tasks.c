@@ -59,12 +59,13 @@ static double other_value(const lra_result *r)
     return lra_result_value(r, lra_metric_find(lra_result_metric(r)->also, &e));
 }
 
-/* few-seeds: the interval does not cover the variation of training; at-chance: it holds what chance gives, or is
- * worse. */
-static const char *flags_of(const lra_metric *m, int n_seeds, const lra_estimate *v, double chance)
+/* at-chance: the interval holds what chance gives, or is worse. */
+static const char *flags_of(const lra_result_group *g, const lra_estimate *v, char text[64])
 {
-    bool at = !lra_metric_better(m, m->lower ? v->hi : v->lo, chance);
-    return n_seeds < 3 ? at ? "few-seeds at-chance" : "few-seeds" : at ? "at-chance" : "";
+    const lra_result *r = g->run[0];
+    const lra_metric *m = lra_result_metric(r);
+    bool better = lra_metric_better(m, m->lower ? v->hi : v->lo, lra_result_chance(r));
+    return lra_result_flags(r, g->n, !better, text);
 }
 
 /* For people, one column; for programs, three. */
@@ -107,7 +108,7 @@ static char *training_of(const lra_result *r)
 static void add_group(lra_table *t, const lra_result_group *g)
 {
     lra_err e;
-    char text[32];
+    char text[32], flags[64];
     const lra_result *r = g->run[0];
     const lra_metric *m = lra_result_metric(r),
                      *other = m->also ? lra_metric_find(m->also, &e) : NULL;
@@ -139,7 +140,7 @@ static void add_group(lra_table *t, const lra_result_group *g)
     lra_table_number(t, r->reach >= 0 ? (double)r->reach : NAN, 0);
     lra_table_cell(t, "%s", r->run);
     lra_table_cell(t, "%s", r->fingerprint);
-    lra_table_cell(t, "%s", flags_of(m, g->n, &v, chance));
+    lra_table_cell(t, "%s", flags_of(g, &v, flags));
 }
 
 static void add_notes(lra_table *t, const lra_result_group *groups, int n)
