@@ -15,8 +15,6 @@
 #include "kernels/base/mem.h"
 
 enum { STREAM = 0x4C4F, BLOCK = 4096, MAX_FRUITLESS = 1 << 20 };
-static const char *const file_names[LRA_N_SPLITS] = {"basic_train.tsv", "basic_val.tsv",
-                                                     "basic_test.tsv"};
 static const char *const group_names[LISTOPS_OPS + 1] = {"MIN", "MAX", "MED", "SM", "digit"};
 
 /* ---- make ------------------------------------------------------------------------------------------- */
@@ -150,46 +148,22 @@ static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err 
 
 /* ---- files ------------------------------------------------------------------------------------------ */
 
-/* Path of the official file of a split in a folder found before; caller frees. */
+/* Path of the official file of a split in a folder; caller frees. */
 static char *file_of(const char *folder, int split)
 {
-    return lra_format("%s/%s", folder, file_names[split]);
+    return lra_format("%s/%s", folder, lra_listops_files[split]);
 }
 
 static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)
 {
     (void)c;
-    char *found = lra_listops_folder(folder, e);
-    int rc = found ? 0 : LRA_ABSENT;
-    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
-        char *path = file_of(found, s);
-        rc = lra_listops_read(path, true, &d->split[s], e);
-        lra_free(path);
-    }
-    lra_free(found);
-    return rc;
+    return lra_listops_import(folder, d->split, e);
 }
 
 static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)
 {
     (void)c;
-    char *found = lra_listops_folder(folder, e);
-    uint64_t part[LRA_N_SPLITS] = {0};
-    int rc = found ? 0 : LRA_ABSENT;
-    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
-        char *path = file_of(found, s);
-        size_t n;
-        char *bytes = lra_file_read(path, (size_t)1 << 36, &n, e);
-        if (bytes)
-            part[s] = lra_hash64(bytes, n);
-        else
-            rc = LRA_FAILED;
-        lra_free_large(bytes);
-        lra_free(path);
-    }
-    lra_free(found);
-    *hash = lra_hash64(part, sizeof part);
-    return rc;
+    return lra_listops_hash(folder, hash, e);
 }
 
 static int write_files(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e)
@@ -303,6 +277,6 @@ const lra_task lra_task_listops = {
     .group = group,
     .write = write_files,
     .check = check_file,
-    .file_names = file_names,
+    .file_names = lra_listops_files,
     .show = show,
 };

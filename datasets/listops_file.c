@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "datasets/archive.h"
 #include "datasets/listops_tree.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
@@ -138,38 +139,75 @@ int lra_listops_read(const char *path, bool check, lra_sequences *out, lra_err *
     return rc;
 }
 
-static bool holds_files(const char *folder)
+/* ---- the official files ------------------------------------------------------------------------------ */
+
+enum { LEVELS = 3 }; /* lra_release/lra_release/listops-1000 */
+
+const char *const lra_listops_files[LRA_N_SPLITS] = {"basic_train.tsv", "basic_val.tsv",
+                                                     "basic_test.tsv"};
+
+static int split_of(const char *name)
 {
-    char *file = lra_format("%s/basic_train.tsv", folder);
-    bool there = lra_file_exists(file);
-    lra_free(file);
-    return there;
+    int s = LRA_N_SPLITS - 1;
+    while (s >= 0 && strcmp(lra_walk_base(name), lra_listops_files[s]) != 0) s--;
+    return s;
 }
 
-static char *search(const char *folder, int levels)
+static bool is_wanted(void *split, const char *name)
 {
-    if (holds_files(folder)) return lra_copy_text(folder);
-    char **names = NULL, *found = NULL;
-    lra_err ignored;
-    int n = levels > 0 ? lra_folder_list(folder, &names, &ignored) : 0;
-    for (int i = 0; i < n && !found; i++) {
-        char *below = lra_format("%s/%s", folder, names[i]);
-        if (lra_is_folder(below)) found = search(below, levels - 1);
-        lra_free(below);
+    (void)split;
+    return split_of(name) >= 0;
+}
+
+/* The whole archive, or one of the files by itself. */
+static bool is_archive(void *split, const char *name)
+{
+    (void)split;
+    const char *base = lra_walk_base(name);
+    if (strncmp(base, "lra_release", 11) == 0 || strncmp(base, "listops", 7) == 0) return true;
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        size_t n = strlen(lra_listops_files[s]);
+        if (strncmp(base, lra_listops_files[s], n) == 0 && base[n] == '.') return true;
     }
-    if (n >= 0) lra_names_free(names, n);
-    return found;
+    return false;
 }
 
-char *lra_listops_folder(const char *folder, lra_err *e)
+/* The archive holds a copy of the files: the first one counts. */
+static int visit(void *splits, const char *name, const char *bytes, size_t n, lra_err *e)
 {
-    char *found = search(folder, 2);
-    if (!found)
-        lra_fail_absent(e,
-                        "no 'basic_train.tsv' in '%s' or two levels below; expected "
-                        "basic_train.tsv, basic_val.tsv and basic_test.tsv",
-                        folder);
-    return found;
+    lra_sequences *to = (lra_sequences *)splits + split_of(name);
+    return to->n ? 0 : lra_listops_parse(bytes, n, name, true, to, e);
+}
+
+static lra_walk make_walk(lra_sequences *split)
+{
+    return (lra_walk){.wanted = is_wanted,
+                      .inside = is_archive,
+                      .visit = visit,
+                      .of = split,
+                      .levels = LEVELS,
+                      .max_file = (uint64_t)1 << 33};
+}
+
+int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    lra_walk w = make_walk(split);
+    int rc = lra_walk_path(&w, path, e);
+    bool none = split[0].n + split[1].n + split[2].n == 0;
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+        if (split[s].n) continue;
+        lra_fail(e, "no '%s' in '%s' or %d levels below; expected " LRA_LISTOPS_SOURCE,
+                 lra_listops_files[s], path, LEVELS);
+        rc = none ? LRA_ABSENT : LRA_FAILED;
+    }
+    if (rc == 0) lra_walk_report(&w, path);
+    return rc;
+}
+
+int lra_listops_hash(const char *path, uint64_t *hash, lra_err *e)
+{
+    lra_walk w = make_walk(NULL);
+    return lra_walk_hash(&w, path, hash, e);
 }
 
 /* ---- write ------------------------------------------------------------------------------------------ */

@@ -14,9 +14,13 @@ int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check,
                       lra_err *e);
 /* Reads one file. */
 int lra_listops_read(const char *path, bool check, lra_sequences *out, lra_err *e);
-/* The folder that holds basic_{train,val,test}.tsv: the given one or one or two levels below; caller
- * frees. */
-char *lra_listops_folder(const char *folder, lra_err *e);
+extern const char *const lra_listops_files[LRA_N_SPLITS];
+#define LRA_LISTOPS_SOURCE                                                                         \
+    "basic_train.tsv, basic_val.tsv and basic_test.tsv of lra_release.gz (Long Range Arena), "     \
+    "unpacked or not"
+/* The three files below a path: in it or up to three levels below, packed or not.  LRA_ABSENT: none of them. */
+int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_err *e);
+int lra_listops_hash(const char *path, uint64_t *hash, lra_err *e);
 /* Writes rows in the benchmark's format: header, left-nested binary form, CRLF. */
 int lra_listops_write(const char *path, const lra_sequences *r, lra_err *e);
 
