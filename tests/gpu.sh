@@ -107,7 +107,10 @@ long_run() { # FOLDER DEVICE, in a process of its own
 resumed() {
     long_run "$1" "$2" &
     id=$! n=0 code=0
-    until grep -q epoch "$out/$1"/runs/*/log.jsonl 2>/dev/null || [ $n -ge 2400 ]; do sleep 0.05; n=$((n + 1)); done
+    until grep -q epoch "$out/$1"/runs/*/log.jsonl 2>/dev/null || [ $n -ge 2400 ] || ! kill -0 $id; do
+        sleep 0.05
+        n=$((n + 1))
+    done
     kill -TERM $id
     wait $id || code=$?
     [ $code = 130 ] || { echo "exit: code $code, expected 130"; return 1; }
