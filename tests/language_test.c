@@ -25,7 +25,7 @@ static void letters(void **state)
     (void)state;
     lra_err e = {{0}};
     char text[61] = {0};
-    for (int i = 0; i < 60; i++) text[i] = i % 27 ? (char)('a' + i % 27 - 1) : ' ';
+    for (int i = 0; i < 60; i++) text[i] = (char)(i % 27 ? 'a' + i % 27 - 1 : ' ');
     packed_file zip = {"text8", text, 0};
     pack_write(folder, "t8/text8.zip", &zip, 1, PACK_ZIP);
     for (int k = 0; k < 2; k++) {
