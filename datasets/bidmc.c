@@ -5,6 +5,7 @@
  * 2021, Gu et al. 2022.
  * Splits are theirs, 70, 15, 15 % of all series drawn at random (not the published training and test files): HR and
  * SpO2 5,564 / 1,192 / 1,193, RR 5,509 / 1,180 / 1,181.  Series of one patient are in all three.
+ * --make writes made-up series (bidmc_make.c), and importing them says so.
  * Known: the mean of the training targets has R2 = 0 but for what differs between the splits. */
 #include "datasets/bidmc.h"
 
@@ -75,6 +76,11 @@ static int validate(const lra_config *c, lra_err *e)
                      : lra_fail_usage(e, "rows is %lld, expected 0 (all) or more", (long long)rows);
 }
 
+static void resize(lra_config *c, int64_t n)
+{
+    lra_config_set_int(c, "rows", n);
+}
+
 static int inspect(const char *target, const char *folder, lra_facts *found, lra_err *e)
 {
     static const char *const files[2] = {"training file", "test file"};
@@ -111,6 +117,11 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
         (void)c;                                                                                   \
         return lra_bidmc_hash(kind, folder, hash, e);                                              \
     }                                                                                              \
+    static int make_files_##symbol(const lra_config *c, const char *folder, bool again,            \
+                                   lra_err *e)                                                     \
+    {                                                                                              \
+        return lra_bidmc_make(kind, lra_config_int(c, "rows"), folder, again, e);                  \
+    }                                                                                              \
     static int inspect_##symbol(const lra_config *c, const char *folder, lra_facts *found,         \
                                 lra_err *e)                                                        \
     {                                                                                              \
@@ -134,6 +145,8 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
         .import_keys = "rows",                                                                     \
         .import = import_##symbol,                                                                 \
         .import_hash = hash_##symbol,                                                              \
+        .resize = resize,                                                                          \
+        .make_files = make_files_##symbol,                                                         \
         .inspect = inspect_##symbol,                                                               \
         .show = lra_signal_show,                                                                   \
     };

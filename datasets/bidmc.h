@@ -5,11 +5,14 @@
 #include "datasets/dataset.h"
 #include "datasets/ts.h"
 
+#define LRA_BIDMC_MADE_UP "# made up by lra-probe data --make, from no patient"
+
 /* Training file and test file, as they are published. */
 typedef struct {
     const char *target; /* "HR" "RR" "SpO2" */
     lra_ts part[2];
     uint64_t hash[2];
+    bool made_up; /* a file starts with LRA_BIDMC_MADE_UP */
     bool signals; /* there are recordings of PhysioNet, which have no targets */
 } lra_bidmc;
 
@@ -20,6 +23,9 @@ void lra_bidmc_divide(int64_t n, int64_t *order, int64_t size[LRA_N_SPLITS]);
 /* Both files from a folder or an archive. */
 int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e);
 int lra_bidmc_hash(const char *target, const char *path, uint64_t *hash, lra_err *e);
+/* Writes both files with n made-up series in all, 30 % of them in the test file; the same bytes each time.
+ * again: replaces files that are there. */
+int lra_bidmc_make(const char *target, int64_t n, const char *folder, bool again, lra_err *e);
 void lra_bidmc_free(lra_bidmc *b);
 
 #endif

@@ -54,6 +54,8 @@ static int add_file(void *of, const char *name, const char *bytes, size_t n, lra
                    ? 0
                    : lra_fail(e, "'%s' is there twice with different bytes", base_name(name));
     b->hash[p] = hash;
+    size_t mark = strlen(LRA_BIDMC_MADE_UP);
+    if (n > mark && memcmp(bytes, LRA_BIDMC_MADE_UP, mark) == 0) b->made_up = true;
     if (lra_ts_parse(bytes, n, name, &b->part[p], e) != 0) return LRA_FAILED;
     if (b->part[p].dimensions != CHANNELS || b->part[p].length != STEPS)
         return lra_fail(e, "'%s' has series of %d x %lld values, expected %d x %d", name,
@@ -79,6 +81,11 @@ static void report(const lra_bidmc *b, const lra_walk *w, const char *path)
                      "out, and the split is that of the rest; %s",
                      path, b->target, part_names[p], (long long)t->n_missing,
                      (long long)t->n_damaged, t->first.msg);
+    }
+    if (b->made_up) {
+        lra_warn("'%s': the series are made up; what is measured on them says nothing of patients",
+                 path);
+        return;
     }
     if (b->part[0].n != published || b->part[1].n != PUBLISHED_TEST)
         lra_warn("'%s': %lld and %lld series, published are %d and %d", path,

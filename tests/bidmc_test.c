@@ -218,6 +218,52 @@ static void defects(void **state)
     lra_text_free(&text);
 }
 
+/* 60 (beats - 1) / (last beat - first beat), beats found where the electrocardiogram rises above half a beat. */
+static double counted_rate(const float *value)
+{
+    int64_t first = -1, last = -1, beats = 0;
+    for (int64_t t = 1; t < STEPS; t++) {
+        if (value[2 * t - 1] >= 0.45f || value[2 * t + 1] < 0.45f || (beats && t - last < 30))
+            continue;
+        if (beats++ == 0) first = t;
+        last = t;
+    }
+    return 60.0 * 125 * (double)(beats - 1) / (double)(last - first);
+}
+
+static void made_up_series_hold_their_targets(void **state)
+{
+    (void)state;
+    enum { N = 20 };
+    lra_err e = {{0}};
+    char *path = lra_format("%s/made", folder);
+    assert_int_equal(lra_bidmc_make("HR", N, path, false, &e), 0);
+    lra_bidmc b = {.target = "HR"};
+    assert_int_equal(lra_bidmc_read(&b, path, &e), 0);
+    assert_true(b.made_up);
+    assert_int_equal(b.part[0].n, 14);
+    assert_int_equal(b.part[1].n, 6);
+    double least = 1e9, most = 0;
+    for (int64_t i = 0; i < N; i++) {
+        const lra_ts *t = &b.part[i >= 14];
+        int64_t at = i >= 14 ? i - 14 : i;
+        double rate = counted_rate(t->value + at * STEPS * 2), target = (double)t->target[at];
+        if (fabs(rate - target) > 0.03 * target)
+            fail_msg("series %d: %g, %g", (int)i, rate, target);
+        least = fmin(least, target), most = fmax(most, target);
+    }
+    assert_true(least < 65 && most > 105);
+    assert_int_equal(lra_bidmc_make("HR", N, path, false, &e), LRA_FAILED);
+    assert_non_null(strstr(e.msg, "BIDMC32HR_TRAIN.ts' exists already; --force replaces it"));
+    uint64_t before, after;
+    assert_int_equal(lra_bidmc_hash("HR", path, &before, &e), 0);
+    assert_int_equal(lra_bidmc_make("HR", N, path, true, &e), 0);
+    assert_int_equal(lra_bidmc_hash("HR", path, &after, &e), 0);
+    assert_true(before == after);
+    lra_bidmc_free(&b);
+    lra_free(path);
+}
+
 static void real_signals_have_no_targets(void **state)
 {
     (void)state;
@@ -235,9 +281,13 @@ static void real_signals_have_no_targets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_split), cmocka_unit_test(published_sizes),
-        cmocka_unit_test(what_models_see), cmocka_unit_test(texts),
-        cmocka_unit_test(defects),         cmocka_unit_test(real_signals_have_no_targets),
+        cmocka_unit_test(order_and_split),
+        cmocka_unit_test(published_sizes),
+        cmocka_unit_test(what_models_see),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(defects),
+        cmocka_unit_test(made_up_series_hold_their_targets),
+        cmocka_unit_test(real_signals_have_no_targets),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
