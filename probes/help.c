@@ -39,6 +39,8 @@ static void words(const char *placeholder, lra_text *to)
     } else if (strcmp(placeholder, "OBJECTIVE") == 0) {
         for (int i = 0; lra_objective_at(i); i++)
             lra_text_add(to, "%s ", lra_objective_at(i)->name);
+    } else if (strcmp(placeholder, "SCHEDULE") == 0) {
+        for (int i = 0; lra_schedule_at(i); i++) lra_text_add(to, "%s ", lra_schedule_at(i)->name);
     } else if (strcmp(placeholder, "DEVICE") == 0) {
         lra_text_add(to, "auto cpu cuda ");
     } else if (strcmp(placeholder, "KEY=VALUE") == 0) {

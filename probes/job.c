@@ -26,6 +26,11 @@ const lra_option lra_job_options[] = {
      .value = "classify",
      .arg = "OBJECTIVE",
      .help = "what is trained on: the task's goal, or more ('lra-probe list objectives')"},
+    {.name = "schedule",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "SCHEDULE",
+     .help = "how the learning rate goes on after the warm-up ('lra-probe list schedules'); "
+             "default: the preset's"},
     LRA_THREADS_OPTION("as many as help"),
     LRA_DEVICE_OPTION("auto",
                       "where it runs: auto, cpu, cuda or cuda:N ('lra-probe list devices')"),
@@ -145,19 +150,21 @@ static int check_train_config(const lra_config *c, lra_err *e)
                   {"rate", 1e-12, 10},     {"decay", 0, 10},
                   {"clip", 0, 1e9},        {"beta1", 0, 0.9999999},
                   {"beta2", 0, 0.9999999}, {"eps", 1e-30, 1},
-                  {"warmup", 0, 1},        {"factor", 1e-6, 1},
+                  {"warmup", 0, 1e9},      {"factor", 1e-6, 1},
                   {"patience", 0, 1e6},    {"threshold", 0, 1},
                   {"min-rate", 0, 10},     {"final-share", 0, 1},
                   {"final-rate", 0, 1},    {"augment", 0, 1},
                   {"mask", 0, 1},          {"fraction", 1e-9, 1},
                   {"same-steps", 0, 1},    {"accumulate", 1, 1 << 16},
-                  {"early-stop", 0, 1e6}};
+                  {"early-stop", 0, 1e6},  {"warmup-power", 1e-3, 100},
+                  {"every", 1, 1e6},       {"total-steps", 0, 1e15}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         double v = lra_config_real(c, ranges[i].key);
         if (v < ranges[i].lo || v > ranges[i].hi)
             return lra_fail_usage(e, "'%s' is %.15g, expected %.15g to %.15g", ranges[i].key, v,
                                   ranges[i].lo, ranges[i].hi);
     }
+    if (!lra_schedule_find(lra_config_text(c, "schedule"), e)) return LRA_USAGE;
     const char *pool = lra_config_text(c, "pool");
     if (strcmp(pool, "mean") && strcmp(pool, "last") && strcmp(pool, "max"))
         return lra_fail_usage(e, "'pool' is '%s', expected mean, last or max", pool);
@@ -218,6 +225,8 @@ int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, 
     r->train_config = lra_config_parse(lra_train_defaults, e);
     int rc = apply_preset(r, e);
     if (rc == 0) rc = choose_objective(r, o, e);
+    if (rc == 0 && lra_option_given(o, "schedule"))
+        lra_config_set(r->train_config, "schedule", lra_option_text(o, "schedule"));
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
     if (rc == 0 && assignment) rc = assign(r, assignment, e);
@@ -322,45 +331,50 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
     const lra_config *c = r->train_config;
     double fraction = lra_config_real(c, "fraction");
     char hash[17];
-    *s = (lra_train_spec){.folder = lra_job_folder(r, seed),
-                          .config = lra_job_config(r, seed, hash),
-                          .data = r->data,
-                          .model = r->model,
-                          .model_config = r->model_config,
-                          .objective = r->objective,
-                          .mask = lra_config_real(c, "mask"),
-                          .pool = pool_of(c),
-                          .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
-                          .batch = lra_config_int(c, "batch"),
-                          .seed = (uint64_t)seed,
-                          .weights = r->weights_path ? &r->weights : NULL,
-                          .weights_path = r->weights_path,
-                          .untrained = r->evaluate,
-                          .from = r->from,
-                          .augment = lra_config_int(c, "augment") != 0,
-                          .fraction = fraction < 1 ? fraction : 0,
-                          .same_steps = lra_config_int(c, "same-steps") != 0,
-                          .accumulate = lra_config_int(c, "accumulate"),
-                          .early_stop = lra_config_int(c, "early-stop"),
-                          .debug_nodes = r->debug_nodes,
-                          .memory = r->memory,
-                          .recompute = r->recompute,
-                          .checkpoint_every = r->checkpoint_every,
-                          .schedule = {.rate = lra_config_real(c, "rate"),
-                                       .warmup = lra_config_real(c, "warmup"),
-                                       .factor = lra_config_real(c, "factor"),
-                                       .patience = lra_config_int(c, "patience"),
-                                       .threshold = lra_config_real(c, "threshold"),
-                                       .min_rate = lra_config_real(c, "min-rate"),
-                                       .final_share = lra_config_real(c, "final-share"),
-                                       .final_rate = lra_config_real(c, "final-rate"),
-                                       .epochs = lra_config_int(c, "epochs")},
-                          .optimizer = {.beta1 = lra_config_real(c, "beta1"),
-                                        .beta2 = lra_config_real(c, "beta2"),
-                                        .eps = lra_config_real(c, "eps"),
-                                        .decay = lra_config_real(c, "decay"),
-                                        .clip = lra_config_real(c, "clip"),
-                                        .rate = lra_config_real(c, "rate")}};
+    *s = (lra_train_spec){
+        .folder = lra_job_folder(r, seed),
+        .config = lra_job_config(r, seed, hash),
+        .data = r->data,
+        .model = r->model,
+        .model_config = r->model_config,
+        .objective = r->objective,
+        .mask = lra_config_real(c, "mask"),
+        .pool = pool_of(c),
+        .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
+        .batch = lra_config_int(c, "batch"),
+        .seed = (uint64_t)seed,
+        .weights = r->weights_path ? &r->weights : NULL,
+        .weights_path = r->weights_path,
+        .untrained = r->evaluate,
+        .from = r->from,
+        .augment = lra_config_int(c, "augment") != 0,
+        .fraction = fraction < 1 ? fraction : 0,
+        .same_steps = lra_config_int(c, "same-steps") != 0,
+        .accumulate = lra_config_int(c, "accumulate"),
+        .early_stop = lra_config_int(c, "early-stop"),
+        .debug_nodes = r->debug_nodes,
+        .memory = r->memory,
+        .recompute = r->recompute,
+        .checkpoint_every = r->checkpoint_every,
+        .schedule = {.kind = lra_schedule_find(lra_config_text(c, "schedule"), &(lra_err){{0}}),
+                     .rate = lra_config_real(c, "rate"),
+                     .warmup = lra_config_real(c, "warmup"),
+                     .power = lra_config_real(c, "warmup-power"),
+                     .factor = lra_config_real(c, "factor"),
+                     .every = lra_config_int(c, "every"),
+                     .total = lra_config_int(c, "total-steps"),
+                     .patience = lra_config_int(c, "patience"),
+                     .threshold = lra_config_real(c, "threshold"),
+                     .min_rate = lra_config_real(c, "min-rate"),
+                     .final_share = lra_config_real(c, "final-share"),
+                     .final_rate = lra_config_real(c, "final-rate"),
+                     .epochs = lra_config_int(c, "epochs")},
+        .optimizer = {.beta1 = lra_config_real(c, "beta1"),
+                      .beta2 = lra_config_real(c, "beta2"),
+                      .eps = lra_config_real(c, "eps"),
+                      .decay = lra_config_real(c, "decay"),
+                      .clip = lra_config_real(c, "clip"),
+                      .rate = lra_config_real(c, "rate")}};
     const char *kernel = lra_config_text_or(r->model_config, "kernel", NULL);
     bool plain = r->objective == &lra_objective_classify;
     s->title = lra_format("%s %s%s%s%s%s seed %lld", r->task->name, r->model->name,

@@ -27,10 +27,10 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
     const lra_adamw_spec *o = &s->optimizer;
     static const char *const again[] = {"", "; the backward pass computes cheap results again",
                                         "; the backward pass computes layers again"};
-    char rate[512], work[32], weights[32];
+    char work[32], weights[32];
     lra_text t = {0};
     schedule.steps_per_epoch = c->steps / schedule.epochs;
-    lra_schedule_text(&schedule, rate, sizeof rate);
+    char *rate = lra_schedule_text(&schedule);
     if (r->device.detail)
         lra_text_add(&t, "device       %s: %s\n", r->device.name, r->device.detail);
     else
@@ -48,6 +48,7 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
         lra_text_add(&t, "; ends after %" PRId64 " epochs without a better one", s->early_stop);
     lra_text_add(&t, "\n");
     lra_text_add(&t, "schedule     %s\n", rate);
+    lra_free(rate);
     lra_text_add(&t,
                  "optimizer    AdamW, betas %g %g, eps %g, decay %g (none on biases and norms), ",
                  o->beta1, o->beta2, o->eps, o->decay);

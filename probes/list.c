@@ -18,7 +18,7 @@ static const lra_option *const tables[] = {lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe list",
     .summary = "Lists what this build knows.",
-    .usage = "tasks|models|probes|ops|devices|presets|objectives|augmentations",
+    .usage = "tasks|models|probes|ops|devices|presets|objectives|schedules|augmentations",
     .examples = "  lra-probe list models\n  lra-probe list tasks",
     .min_args = 1,
     .max_args = 1,
@@ -101,6 +101,16 @@ static int list_objectives(lra_err *e)
     return 0;
 }
 
+static int list_schedules(lra_err *e)
+{
+    (void)e;
+    for (int i = 0; lra_schedule_at(i); i++) {
+        const lra_schedule_kind *s = lra_schedule_at(i);
+        printf("%-18s%s (%s)\n", s->name, s->summary, s->paper);
+    }
+    return 0;
+}
+
 static int list_augmentations(lra_err *e)
 {
     (void)e;
@@ -128,11 +138,12 @@ static int list_presets(lra_err *e)
 
 static int list(const lra_options *o, lra_err *e)
 {
-    static const char *const kinds[] = {"tasks",   "models",  "probes",     "ops",
-                                        "devices", "presets", "objectives", "augmentations"};
-    static int (*const print[])(lra_err * e) = {list_tasks,      list_models,       list_probes,
-                                                list_ops,        list_devices,      list_presets,
-                                                list_objectives, list_augmentations};
+    static const char *const kinds[] = {"tasks",      "models",    "probes",
+                                        "ops",        "devices",   "presets",
+                                        "objectives", "schedules", "augmentations"};
+    static int (*const print[])(lra_err * e) = {
+        list_tasks,   list_models,     list_probes,    list_ops,          list_devices,
+        list_presets, list_objectives, list_schedules, list_augmentations};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *kind = lra_option_arg(o, 0);
     for (int i = 0; i < N_KINDS; i++)

@@ -9,7 +9,7 @@ const char lra_train_defaults[] =
     "batch=32 epochs=120 rate=0.001 decay=0.1 clip=1.0 beta1=0.9 beta2=0.999 eps=1e-8 warmup=0.01 "
     "factor=0.5 patience=10 threshold=0.0001 min-rate=1e-6 final-share=0.1 final-rate=0.01 augment=0 "
     "pool=mean objective=classify mask=0.0 fraction=1.0 same-steps=0 accumulate=1 early-stop=0 "
-    "from=none matched=none related=none";
+    "from=none matched=none related=none schedule=plateau warmup-power=1.0 every=100 total-steps=0";
 
 /* T = 1024: every ladder but the paper's has a rung that sees it all. */
 #define PATHFINDER_QUICK                                                                           \
@@ -28,7 +28,8 @@ const char lra_train_defaults[] =
     "layers=4 width=128 hidden=256 causal=1 batch=16 epochs=4 rate=0.002 decay=0.01 warmup=0.02",  \
         "1,5,31", 3
 #define LANGUAGE_PAPER                                                                             \
-    "width=768 hidden=3072 causal=1 batch=64 epochs=22 rate=0.00025 decay=0.01 warmup=0.033",      \
+    "width=768 hidden=3072 causal=1 batch=64 epochs=22 rate=0.00025 decay=0.01 schedule=cosine "   \
+    "warmup=2000",                                                                                 \
         "5,7,11,21,31,61", 3
 /* 67 epochs of three sets have the steps of 200 of one. */
 #define PATHFINDER_PAPER(epochs) "groups=32 batch=128 epochs=" epochs, "5,7,11,21,31,61", 3
@@ -50,7 +51,7 @@ const char lra_train_defaults[] =
          "1,5,17,65,257,577", 3},                                                                  \
     {                                                                                              \
         task, "paper",                                                                             \
-            "layers=2 batch=64 epochs=12 rate=0.001 decay=0.01 warmup=0 factor=1 final-share=0",   \
+            "layers=2 batch=64 epochs=12 rate=0.001 decay=0.01 schedule=constant warmup=0",        \
             "5,7,11,21,31,61", 5                                                                   \
     }
 /* Photographs and digits; paper: what the locality paper has for its grey photographs. */
@@ -216,7 +217,8 @@ char *lra_preset_objective(const lra_objective *o, const lra_task *task, const c
     for (size_t i = 0; i < sizeof pretraining / sizeof *pretraining && o->pretrains; i++) {
         if (strcmp(pretraining[i].task, task->name) != 0) continue;
         if (o->training == LRA_MASK_MASKED) lra_text_add(&t, " %s", pretraining[i].always);
-        if (strcmp(preset, "paper") == 0) lra_text_add(&t, " %s", pretraining[i].paper);
+        if (strcmp(preset, "paper") == 0)
+            lra_text_add(&t, " %s schedule=constant", pretraining[i].paper);
     }
     return t.s;
 }

@@ -1,4 +1,4 @@
-/* The learning-rate schedule: warm-up, plateau, final phase. */
+/* The learning-rate schedules: warm-up, plateau, final phase; the others at steps whose values are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "models/training/schedule.h"
 
@@ -60,12 +61,77 @@ static void falls_to_one_per_cent(void **state)
     near(now.plateau, 1); /* the plateau rests */
 }
 
+/* Twenty steps of warm-up, then 80; values of the formulas by hand. */
+static void functions_of_the_step(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_schedule_kind *kind;
+        double at[6]; /* steps 9, 20, 40, 60, 99, 200 */
+    } known[] = {
+        {&lra_schedule_constant, {0.05, 0.1, 0.1, 0.1, 0.1, 0.1}},
+        {&lra_schedule_cosine,
+         {0.05, 0.1, 0.085355339059327379, 0.05, 0.1 * 0.00038548187963852, 0}},
+        {&lra_schedule_linear, {0.05, 0.1, 0.075, 0.05, 0.00125, 0}},
+        {&lra_schedule_rsqrt,
+         {0.011180339887498949, 0.021821789023599238, 0.015617376188860607, 0.012803687993289598,
+          0.01, 0.0070534561585859830}},
+        {&lra_schedule_multistep, {0.05, 0.1, 0.05, 0.025, 0.0125, 0.1 / 64}},
+    };
+    static const int64_t step[6] = {9, 20, 40, 60, 99, 200};
+    lra_schedule s = example;
+    lra_schedule_state now = lra_schedule_start();
+    s.warmup = 20, s.every = 3;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        s.kind = known[i].kind;
+        for (int k = 0; k < 6; k++)
+            if (fabs(lra_schedule_rate(&s, &now, step[k]) - known[i].at[k]) > 1e-9)
+                fail_msg("%s, step %d: %.12g, expected %.12g", s.kind->name, (int)step[k],
+                         lra_schedule_rate(&s, &now, step[k]), known[i].at[k]);
+        lra_schedule_epoch(&s, &now, 0, 0.5);
+        lra_schedule_epoch(&s, &now, 1, 0.1);
+        lra_schedule_epoch(&s, &now, 2, 0.1);
+        near(now.plateau, 1); /* scores do not matter to them */
+    }
+}
+
+static void total_and_power(void **state)
+{
+    (void)state;
+    lra_schedule s = example;
+    lra_schedule_state now = lra_schedule_start();
+    s.kind = &lra_schedule_linear, s.total = 200; /* 0.1 of it are 20 */
+    near(lra_schedule_rate(&s, &now, 110), 0.05);
+    s.power = 2;
+    near(lra_schedule_rate(&s, &now, 9), 0.025);
+    near(lra_schedule_rate(&s, &now, 19), 0.1);
+}
+
+static void registry_and_text(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_schedule s = example;
+    s.warmup = 20, s.every = 3, s.power = 2;
+    for (int i = 0; lra_schedule_at(i); i++) {
+        s.kind = lra_schedule_at(i);
+        assert_ptr_equal(lra_schedule_find(s.kind->name, &e), s.kind);
+        char *text = lra_schedule_text(&s);
+        assert_ptr_equal(strstr(text, s.kind->name), text);
+        assert_non_null(strstr(text, "; rate 0.1; warm-up 20 steps (power 2); "));
+        assert_true(strlen(text) > strlen(s.kind->name) + 45);
+        lra_free(text);
+    }
+    assert_null(lra_schedule_find("cosinus", &e));
+    assert_non_null(strstr(e.msg, "did you mean 'cosine'"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warms_up_linearly),
-        cmocka_unit_test(halves_after_patience),
-        cmocka_unit_test(falls_to_one_per_cent),
+        cmocka_unit_test(warms_up_linearly),     cmocka_unit_test(halves_after_patience),
+        cmocka_unit_test(falls_to_one_per_cent), cmocka_unit_test(functions_of_the_step),
+        cmocka_unit_test(total_and_power),       cmocka_unit_test(registry_and_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

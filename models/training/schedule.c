@@ -1,24 +1,41 @@
 /* The learning rate. */
 #include "models/training/schedule.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/options.h"
+
+static const double PI = 3.14159265358979323846;
+
+static double total_steps(const lra_schedule *s)
+{
+    return (double)(s->total ? s->total : s->epochs * s->steps_per_epoch);
+}
+
+static double warm_steps(const lra_schedule *s)
+{
+    return s->warmup < 1 ? s->warmup * total_steps(s) : s->warmup;
+}
+
+/* From 0 at the end of the warm-up to 1 at the end of it all. */
+static double progress(const lra_schedule *s, int64_t step)
+{
+    double from = warm_steps(s), n = total_steps(s) - from;
+    return n > 0 ? fmin(fmax(((double)step - from) / n, 0), 1) : 0;
+}
+
+/* ---- plateau ------------------------------------------------------------------------------------------- */
 
 static int64_t final_epoch(const lra_schedule *s)
 {
     return (int64_t)ceil((1 - s->final_share) * (double)s->epochs - 1e-9);
 }
 
-lra_schedule_state lra_schedule_start(void)
-{
-    return (lra_schedule_state){1, -INFINITY, 0};
-}
-
-double lra_schedule_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+static double plateau_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
 {
     double rate = fmax(s->rate * now->plateau, fmin(s->min_rate, s->rate));
-    double n_warm = s->warmup * (double)(s->epochs * s->steps_per_epoch);
-    if ((double)step + 1 < n_warm) rate *= ((double)step + 1) / n_warm;
     int64_t first = final_epoch(s), epoch = step / s->steps_per_epoch;
     if (s->final_share > 0 && epoch >= first) {
         double n = (double)(s->epochs - first), done = (double)(epoch - first + 1) / n;
@@ -27,7 +44,8 @@ double lra_schedule_rate(const lra_schedule *s, const lra_schedule_state *now, i
     return rate;
 }
 
-void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch, double score)
+static void plateau_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch,
+                          double score)
 {
     if (score > now->best + s->threshold) {
         now->best = score;
@@ -40,14 +58,173 @@ void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t 
     now->bad = 0;
 }
 
-void lra_schedule_text(const lra_schedule *s, char *buf, int size)
+static void plateau_text(const lra_schedule *s, lra_text *to)
 {
-    int n = snprintf(buf, (size_t)size,
-                     "rate %g; warm-up %g %% of %lld steps; x%g after %lld epochs without +%g, at "
-                     "least %g",
-                     s->rate, 100 * s->warmup, (long long)(s->epochs * s->steps_per_epoch),
-                     s->factor, (long long)s->patience, s->threshold, s->min_rate);
-    if (final_epoch(s) < s->epochs && n > 0 && n < size)
-        snprintf(buf + n, (size_t)(size - n), "; from epoch %lld of %lld down to %g %%",
-                 (long long)final_epoch(s) + 1, (long long)s->epochs, 100 * s->final_rate);
+    lra_text_add(to, "x%g after %" PRId64 " epochs without +%g, at least %g", s->factor,
+                 s->patience, s->threshold, s->min_rate);
+    if (final_epoch(s) < s->epochs)
+        lra_text_add(to, "; from epoch %" PRId64 " of %" PRId64 " down to %g %%",
+                     final_epoch(s) + 1, s->epochs, 100 * s->final_rate);
+}
+
+const lra_schedule_kind lra_schedule_plateau = {
+    .name = "plateau",
+    .paper = "the locality paper",
+    .summary = "factor after patience epochs without a better one; falls at the end",
+    .rate = plateau_rate,
+    .epoch = plateau_epoch,
+    .text = plateau_text};
+
+/* ---- functions of the step alone -------------------------------------------------------------------------- */
+
+static double constant_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    (void)now, (void)step;
+    return s->rate;
+}
+
+static void constant_text(const lra_schedule *s, lra_text *to)
+{
+    (void)s;
+    lra_text_add(to, "constant");
+}
+
+const lra_schedule_kind lra_schedule_constant = {.name = "constant",
+                                                 .paper = "arXiv:2310.02980",
+                                                 .summary = "no change after the warm-up",
+                                                 .rate = constant_rate,
+                                                 .text = constant_text};
+
+static double cosine_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    (void)now;
+    return s->rate * (1 + cos(PI * progress(s, step))) / 2;
+}
+
+static void cosine_text(const lra_schedule *s, lra_text *to)
+{
+    lra_text_add(to, "half a cosine down to 0 at step %.0f", total_steps(s));
+}
+
+const lra_schedule_kind lra_schedule_cosine = {.name = "cosine",
+                                               .paper = "S4, S5",
+                                               .summary = "half a cosine from the peak to 0",
+                                               .rate = cosine_rate,
+                                               .text = cosine_text};
+
+static double linear_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    (void)now;
+    return s->rate * (1 - progress(s, step));
+}
+
+static void linear_text(const lra_schedule *s, lra_text *to)
+{
+    lra_text_add(to, "linearly down to 0 at step %.0f", total_steps(s));
+}
+
+const lra_schedule_kind lra_schedule_linear = {.name = "linear",
+                                               .paper = "MEGA",
+                                               .summary = "a line from the peak to 0",
+                                               .rate = linear_rate,
+                                               .text = linear_text};
+
+static double rsqrt_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    (void)now;
+    return s->rate / sqrt(fmax((double)step + 1, warm_steps(s)));
+}
+
+static void rsqrt_text(const lra_schedule *s, lra_text *to)
+{
+    double W = fmax(warm_steps(s), 1);
+    lra_text_add(to, "over sqrt(max(step, %.0f)), at most %.3g", W, s->rate / sqrt(W));
+}
+
+const lra_schedule_kind lra_schedule_rsqrt = {
+    .name = "rsqrt",
+    .paper = "the LRA's own Transformers",
+    .summary = "rate over the square root of the step, from the warm-up on",
+    .rate = rsqrt_rate,
+    .text = rsqrt_text};
+
+static double multistep_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    (void)now;
+    int64_t epoch = step / s->steps_per_epoch;
+    return s->rate * pow(s->factor, (double)(epoch / s->every));
+}
+
+static void multistep_text(const lra_schedule *s, lra_text *to)
+{
+    lra_text_add(to, "x%g every %" PRId64 " epochs", s->factor, s->every);
+}
+
+const lra_schedule_kind lra_schedule_multistep = {.name = "multistep",
+                                                  .paper = "S4 on BIDMC",
+                                                  .summary = "factor once every so many epochs",
+                                                  .rate = multistep_rate,
+                                                  .text = multistep_text};
+
+/* ---- the registry ----------------------------------------------------------------------------------------- */
+
+static const lra_schedule_kind *const registry[] = {
+#define LRA_SCHEDULE(name) &lra_schedule_##name,
+#include "models/training/schedules.def"
+#undef LRA_SCHEDULE
+};
+enum { N_SCHEDULES = sizeof registry / sizeof *registry };
+
+const lra_schedule_kind *lra_schedule_at(int i)
+{
+    return i >= 0 && i < N_SCHEDULES ? registry[i] : NULL;
+}
+
+const lra_schedule_kind *lra_schedule_find(const char *name, lra_err *e)
+{
+    const char *names[N_SCHEDULES];
+    for (int i = 0; i < N_SCHEDULES; i++) {
+        names[i] = registry[i]->name;
+        if (strcmp(names[i], name) == 0) return registry[i];
+    }
+    lra_fail_unknown(e, "schedule", name, N_SCHEDULES, names, "lra-probe list schedules");
+    return NULL;
+}
+
+/* ---- any of them -------------------------------------------------------------------------------------------- */
+
+static const lra_schedule_kind *kind_of(const lra_schedule *s)
+{
+    return s->kind ? s->kind : &lra_schedule_plateau;
+}
+
+lra_schedule_state lra_schedule_start(void)
+{
+    return (lra_schedule_state){1, -INFINITY, 0};
+}
+
+double lra_schedule_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    double rate = kind_of(s)->rate(s, now, step), W = warm_steps(s), done = ((double)step + 1) / W;
+    if ((double)step + 1 >= W) return rate;
+    return rate * (s->power > 0 ? pow(done, s->power) : done);
+}
+
+void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch, double score)
+{
+    if (kind_of(s)->epoch) kind_of(s)->epoch(s, now, epoch, score);
+}
+
+char *lra_schedule_text(const lra_schedule *s)
+{
+    lra_text t = {0};
+    lra_text_add(&t, "%s; rate %g; warm-up ", kind_of(s)->name, s->rate);
+    if (s->warmup < 1)
+        lra_text_add(&t, "%g %% of %.0f steps", 100 * s->warmup, total_steps(s));
+    else
+        lra_text_add(&t, "%.0f steps", s->warmup);
+    if (s->power > 0 && s->power != 1) lra_text_add(&t, " (power %g)", s->power);
+    lra_text_add(&t, "; ");
+    kind_of(s)->text(s, &t);
+    return t.s;
 }

@@ -1,30 +1,30 @@
 /* The learning rate of every step; the one implementation, printed in full when a run starts.
  *
- *   rate(step, epoch) = base * warmup(step) * plateau * final(epoch)
+ *   rate(step) = rate * warmup(step) * shape(step)        W: steps of warm-up, T: total, t: step, counted from 0
+ *   warmup     ((t + 1) / W)^power, at most 1
  *
- * warmup: step/warmup_steps, up to 1, over the first `warmup` share of all steps;
- * plateau: halved ("factor") after `patience` epochs whose validation score is not above the best by
- *          `threshold`; never below min_rate.  The score is the metric of the task, its negative where less is
- *          better;
- * final: from epoch ceil(0.9 E) on the rate falls linearly to 1 % of its value at entry.
- * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the epochs;
- * the numbers are our concretisation, one choice for all runs. */
+ *   plateau    (the locality paper) product of `factor`s, one after each `patience` epochs whose validation score is
+ *              not above the best by `threshold`, never below min_rate; from epoch ceil((1 - final_share) E) on it
+ *              rests, and the rate falls linearly to `final_rate` of its value at entry.  The score is the metric of
+ *              the task, its negative where less is better
+ *   constant   1 (Amos et al. 2024: pretraining)
+ *   cosine     (1 + cos(pi (t - W) / (T - W))) / 2 (S4, S5)
+ *   linear     (T - t) / (T - W) (MEGA)
+ *   rsqrt      1 / sqrt(max(t + 1, W)): the rate is that of step 1 without warm-up (LRA's own Transformers: 0.05)
+ *   multistep  `factor` once every `every` epochs (S4 on BIDMC)
+ * Beyond T, cosine and linear are 0.
+ * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the epochs; its numbers are
+ * our concretisation, one choice for all runs.  To add one: a record in schedule.c and one line in schedules.def. */
 #ifndef LRA_MODELS_TRAINING_SCHEDULE_H
 #define LRA_MODELS_TRAINING_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-typedef struct {
-    double rate;      /* peak */
-    double warmup;    /* share of all steps, 0: none */
-    double factor;    /* of a plateau */
-    int64_t patience; /* epochs */
-    double threshold; /* of the score, absolute */
-    double min_rate;
-    double final_share; /* of the epochs, at the end; 0: none */
-    double final_rate;  /* share of the rate at entry that is left at the end */
-    int64_t epochs, steps_per_epoch;
-} lra_schedule;
+#include "kernels/base/err.h"
+#include "kernels/base/mem.h"
+
+typedef struct lra_schedule lra_schedule;
 
 /* What a checkpoint keeps of it. */
 typedef struct {
@@ -33,13 +33,42 @@ typedef struct {
     int64_t bad;    /* epochs since the best */
 } lra_schedule_state;
 
+typedef struct {
+    const char *name, *paper, *summary;
+    /* After warm-up. */
+    double (*rate)(const lra_schedule *s, const lra_schedule_state *now, int64_t step);
+    /* At the end of an epoch.  Nullable. */
+    void (*epoch)(const lra_schedule *s, lra_schedule_state *now, int64_t epoch, double score);
+    void (*text)(const lra_schedule *s, lra_text *to); /* what follows warm-up, for people */
+} lra_schedule_kind;
+
+#define LRA_SCHEDULE(name) extern const lra_schedule_kind lra_schedule_##name;
+#include "models/training/schedules.def"
+#undef LRA_SCHEDULE
+const lra_schedule_kind *lra_schedule_at(int i); /* NULL after the last */
+const lra_schedule_kind *lra_schedule_find(const char *name, lra_err *e);
+
+struct lra_schedule {
+    const lra_schedule_kind *kind; /* NULL: plateau */
+    double rate;                   /* peak */
+    double warmup;                 /* below 1: share of the total, else steps; 0: none */
+    double power;                  /* of the warm-up; 0: 1 */
+    double factor;                 /* of a plateau or step */
+    int64_t patience, every;       /* epochs */
+    double threshold;              /* of the score, absolute */
+    double min_rate;
+    double final_share; /* of the epochs, at the end; 0: none */
+    double final_rate;  /* share of the rate at entry that is left at the end */
+    int64_t epochs, steps_per_epoch;
+    int64_t total; /* steps; 0: those of all epochs */
+};
+
 lra_schedule_state lra_schedule_start(void);
 /* Rate of a step (0-based, counted over the whole run). */
 double lra_schedule_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step);
-/* At the end of an epoch.  During the final phase the plateau rests. */
 void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch,
                         double score);
-/* One line for people. */
-void lra_schedule_text(const lra_schedule *s, char *buf, int size);
+/* One line for people; caller frees. */
+char *lra_schedule_text(const lra_schedule *s);
 
 #endif
