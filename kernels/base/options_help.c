@@ -62,8 +62,9 @@ static void print_option(const lra_option *o, FILE *out)
 
 void lra_options_help(const lra_command *c, FILE *out)
 {
-    fprintf(out, "%s\n\nusage: %s%s%s [options]\n\nexamples:\n%s\n\noptions:\n", c->summary,
-            c->program, *c->usage ? " " : "", c->usage, c->examples);
+    bool is_long = strlen(c->program) + strlen(c->usage) > 80;
+    fprintf(out, "%s\n\nusage: %s%s%s%s[options]\n\nexamples:\n%s\n\noptions:\n", c->summary,
+            c->program, *c->usage ? " " : "", c->usage, is_long ? "\n       " : " ", c->examples);
     const lra_option *o = lra_option_entry(c, 0);
     for (int i = 0; o; o = lra_option_entry(c, ++i)) print_option(o, out);
     fprintf(out, "%-*sthis help\n", COLUMN, "  -h, --help");
