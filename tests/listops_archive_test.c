@@ -50,10 +50,10 @@ static void packed_files_are_read(void **state)
 static void what_is_missing_is_named(void **state)
 {
     (void)state;
-    task_write("some/basic_train.tsv", train, strlen(train));
-    task_write("some/basic_test.tsv", test, strlen(test));
+    task_write_text("some/basic_train.tsv", train);
+    task_write_text("some/basic_test.tsv", test);
     task_refuses(&lra_task_listops, "some", "", "no 'basic_val.tsv' in '");
-    task_write("none/other.tsv", train, strlen(train));
+    task_write_text("none/other.tsv", train);
     task_refuses(&lra_task_listops, "none", "", "no 'basic_train.tsv' in '");
     static const char wrong[] = "Source\tTarget\n( ( ( [MAX 3 ) 4 ) ] )\t5\n";
     const packed_file bad = {"listops/basic_train.tsv", wrong, 0};

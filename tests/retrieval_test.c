@@ -7,10 +7,8 @@
 
 #include "datasets/bytes.h"
 #include "datasets/citations.h"
-#include "tests/folder.h"
-#include "tests/import_task.h"
 #include "tests/make_archive.h"
-#include "tests/real_data.h"
+#include "tests/task_data.h"
 
 #define TRAIN                                                                                      \
     "1.0\tA00-1000\tA00-1001\tfirst\tsecond paper\n0.0\tA00-1002\tA00-1001\tthird\tsecond paper\n"
@@ -49,7 +47,7 @@ static void released_files(void **state)
     for (int i = 0; i < 3; i++)
         if (i != 1) {
             char *name = lra_format("dir/%s", files[i].name);
-            write_text(name, files[i].bytes);
+            task_write_text(name, files[i].bytes);
             lra_free(name);
         }
     pack_write(folder, "dir/r/r/tsv_data/new_aan_pairs.eval.tsv.xz", &files[1], 1, PACK_XZ);
@@ -84,10 +82,10 @@ static void defects(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    write_text("bad/new_aan_pairs.train.tsv", TRAIN "only two\tcolumns\n1.0\ta\tb\tc\td\te\n"
-                                                    "maybe\ta\tb\tc\td\n\n" TRAIN);
-    write_text("bad/new_aan_pairs.eval.tsv", TRAIN);
-    write_text("bad/new_aan_pairs.test.tsv", "1.0\ta\tb\tc\td\r\n");
+    task_write_text("bad/new_aan_pairs.train.tsv", TRAIN "only two\tcolumns\n1.0\ta\tb\tc\td\te\n"
+                                                         "maybe\ta\tb\tc\td\n\n" TRAIN);
+    task_write_text("bad/new_aan_pairs.eval.tsv", TRAIN);
+    task_write_text("bad/new_aan_pairs.test.tsv", "1.0\ta\tb\tc\td\r\n");
     lra_config *c = task_config(&lra_task_retrieval, "length=16");
     char *path = lra_format("%s/bad", folder);
     lra_facts f = {0};
@@ -99,16 +97,13 @@ static void defects(void **state)
     lra_dataset *d = import("bad", "length=16", &e);
     check_pair(&d->split[2], 0, 1, "c", "d");
     lra_dataset_free(d);
-    write_text("bad/x/new_aan_pairs.test.tsv", "1.0\ta\tb\tc\td\n");
-    assert_null(import("bad", "length=16", &e));
-    assert_non_null(strstr(e.msg, "two files of the test pairs"));
-    write_text("ids/new_aan_pairs.train.only_ids.tsv", "1.0\tA00-1000\tA00-1001\n");
-    assert_null(import("ids", "", &e));
-    assert_non_null(strstr(e.msg, "has 3 columns: ids without texts"));
-    write_text("none/readme", "");
-    assert_null(import("none", "", &e));
-    assert_non_null(strstr(e.msg, "no pairs in a file 'new_aan_pairs.train.tsv'"));
-    assert_non_null(strstr(e.msg, "https://"));
+    task_write_text("bad/x/new_aan_pairs.test.tsv", "1.0\ta\tb\tc\td\n");
+    task_refuses(&lra_task_retrieval, "bad", "length=16", "two files of the test pairs");
+    task_write_text("ids/new_aan_pairs.train.only_ids.tsv", "1.0\tA00-1000\tA00-1001\n");
+    task_refuses(&lra_task_retrieval, "ids", "", "has 3 columns: ids without texts");
+    task_write_text("none/readme", "");
+    task_refuses(&lra_task_retrieval, "none", "", "no pairs in a file 'new_aan_pairs.train.tsv'");
+    task_refuses(&lra_task_retrieval, "none", "", "https://");
     lra_free(path);
     lra_config_free(c);
 }
@@ -125,17 +120,17 @@ static void write_network(const char *name)
         char file[96], text[64];
         snprintf(file, sizeof file, "%s/texts/B01-%04d.txt", name, k);
         snprintf(text, sizeof text, "cited\n\n %d", k);
-        write_text(file, text);
+        task_write_text(file, text);
         for (int i = 0; i < PER_CITED; i++) {
             lra_text_add(&list, "A01-%02d%02d , B01-%04d\n", k, i, k);
             snprintf(file, sizeof file, "%s/texts/A01-%02d%02d.xml", name, k, i);
             snprintf(text, sizeof text, "<p a='b'>citing</p>%d\t%d", k, i);
-            write_text(file, text);
+            task_write_text(file, text);
         }
     }
     lra_text_add(&list, "A01-0000 , B01-0000\nA01-0000 , A01-0000\nX99-0000 , B01-0001\nstrange\n");
     char *path = lra_format("%s/acl.txt", name);
-    write_text(path, list.s);
+    task_write_text(path, list.s);
     lra_free(path);
     lra_text_free(&list);
 }
@@ -180,15 +175,14 @@ static void pairs_of_citations(void **state)
     assert_int_equal(total, N_CITED * PER_CITED);
     assert_int_equal(d->split[LRA_TRAIN_SPLIT].n, 2 * 10 * PER_CITED);
     lra_dataset_free(d);
-    write_text("list/acl.txt", "A00-1000 , A00-1001\n");
-    assert_null(import("list", "pairs=citations", &e));
-    assert_non_null(strstr(e.msg, "no texts in"));
-    write_text("texts/A00-1000.txt", "a text");
-    assert_null(import("texts", "pairs=citations", &e));
-    assert_non_null(strstr(e.msg, "no citations in a file 'acl.txt'"));
-    write_text("list/A00-1000.txt", "a");
-    assert_null(import("list", "pairs=citations", &e));
-    assert_non_null(strstr(e.msg, "0 citations between the 1 papers whose texts are there, of 1"));
+    task_write_text("list/acl.txt", "A00-1000 , A00-1001\n");
+    task_refuses(&lra_task_retrieval, "list", "pairs=citations", "no texts in");
+    task_write_text("texts/A00-1000.txt", "a text");
+    task_refuses(&lra_task_retrieval, "texts", "pairs=citations",
+                 "no citations in a file 'acl.txt'");
+    task_write_text("list/A00-1000.txt", "a");
+    task_refuses(&lra_task_retrieval, "list", "pairs=citations",
+                 "0 citations between the 1 papers whose texts are there, of 1");
 }
 
 static void wrong_parameters(void **state)

@@ -57,7 +57,7 @@ static void write_set(const char *name)
 static void write_file(const char *set, const char *name, const char *text)
 {
     char *path = lra_format("%s/%s", set, name);
-    task_write(path, text, strlen(text));
+    task_write_text(path, text);
     lra_free(path);
 }
 

@@ -2,7 +2,10 @@
 #ifndef LRA_TESTS_TASK_DATA_H
 #define LRA_TESTS_TASK_DATA_H
 
+#include <string.h>
+
 #include "datasets/dataset.h"
+#include "kernels/base/mem.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"
 
@@ -28,6 +31,11 @@ static inline void task_write(const char *name, const void *bytes, size_t n)
     *slash = '/';
     if (lra_file_write(path, bytes, n, &e) != 0) fail_msg("%s", e.msg);
     lra_free(path);
+}
+
+static inline void task_write_text(const char *name, const char *text)
+{
+    task_write(name, text, strlen(text));
 }
 
 /* Opens what is at a path; prepared data are kept in FOLDER/out.  NULL: refused, with a message. */
