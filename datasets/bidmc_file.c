@@ -9,19 +9,13 @@
 enum { LEVELS = 2, CHANNELS = 2, STEPS = 4000, PUBLISHED_TEST = 2399 };
 static const char *const part_names[2] = {"TRAIN", "TEST"};
 
-static const char *base_name(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 /* BIDMC32HR_TRAIN.ts; -1: another file. */
 static int part_of(const lra_bidmc *b, const char *name)
 {
     char wanted[32];
     for (int p = 0; p < 2; p++) {
         snprintf(wanted, sizeof wanted, "BIDMC32%s_%s.ts", b->target, part_names[p]);
-        if (strcmp(base_name(name), wanted) == 0) return p;
+        if (strcmp(lra_walk_base(name), wanted) == 0) return p;
     }
     return -1;
 }
@@ -29,7 +23,7 @@ static int part_of(const lra_bidmc *b, const char *name)
 static bool is_wanted(void *of, const char *name)
 {
     lra_bidmc *b = of;
-    if (strncmp(base_name(name), "bidmc_", 6) == 0 && strstr(name, ".csv")) b->signals = true;
+    if (strncmp(lra_walk_base(name), "bidmc_", 6) == 0 && strstr(name, ".csv")) b->signals = true;
     return part_of(b, name) >= 0;
 }
 
@@ -39,7 +33,7 @@ static bool is_archive(void *of, const char *name)
     const lra_bidmc *b = of;
     char start[16];
     snprintf(start, sizeof start, "BIDMC32%s", b->target);
-    const char *base = base_name(name);
+    const char *base = lra_walk_base(name);
     size_t n = strlen(base);
     return strncmp(base, start, strlen(start)) == 0 && (n < 3 || strcmp(base + n - 3, ".ts") != 0);
 }
@@ -52,7 +46,7 @@ static int add_file(void *of, const char *name, const char *bytes, size_t n, lra
     if (b->part[p].n)
         return b->hash[p] == hash
                    ? 0
-                   : lra_fail(e, "'%s' is there twice with different bytes", base_name(name));
+                   : lra_fail(e, "'%s' is there twice with different bytes", lra_walk_base(name));
     b->hash[p] = hash;
     size_t mark = strlen(LRA_BIDMC_MADE_UP);
     if (n > mark && memcmp(bytes, LRA_BIDMC_MADE_UP, mark) == 0) b->made_up = true;

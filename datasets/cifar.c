@@ -16,17 +16,11 @@ const char *const lra_cifar_files[LRA_CIFAR_FILES] = {"data_batch_1.bin", "data_
                                                       "data_batch_3.bin", "data_batch_4.bin",
                                                       "data_batch_5.bin", "test_batch.bin"};
 
-static const char *base_name(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 /* Number of the file, -1: none of them. */
 static int file_number(const char *name)
 {
     int i = 0;
-    while (i < LRA_CIFAR_FILES && strcmp(base_name(name), lra_cifar_files[i]) != 0) i++;
+    while (i < LRA_CIFAR_FILES && strcmp(lra_walk_base(name), lra_cifar_files[i]) != 0) i++;
     return i < LRA_CIFAR_FILES ? i : -1;
 }
 
@@ -35,7 +29,7 @@ static int file_number(const char *name)
 int lra_cifar_add(lra_cifar *c, const char *name, const void *bytes, size_t n, lra_err *e)
 {
     int i = file_number(name);
-    if (i < 0) return lra_fail(e, "'%s' is no file of CIFAR-10", base_name(name));
+    if (i < 0) return lra_fail(e, "'%s' is no file of CIFAR-10", lra_walk_base(name));
     lra_cifar_file *f = &c->file[i];
     uint64_t hash = lra_hash64(bytes, n);
     if (f->record && f->hash == hash) return 0;
@@ -84,7 +78,7 @@ void lra_cifar_free(lra_cifar *c)
 /* The Python version has the same names without ".bin". */
 static bool is_python(const char *name)
 {
-    const char *base = base_name(name);
+    const char *base = lra_walk_base(name);
     for (int i = 0; i < LRA_CIFAR_FILES; i++)
         if (strlen(base) + 4 == strlen(lra_cifar_files[i]) &&
             strncmp(base, lra_cifar_files[i], strlen(base)) == 0)
@@ -103,7 +97,7 @@ static bool is_wanted(void *cifar, const char *name)
 static bool is_archive(void *cifar, const char *name)
 {
     (void)cifar;
-    const char *base = base_name(name);
+    const char *base = lra_walk_base(name);
     if (strncmp(base, "cifar-10-binary", 15) == 0) return true;
     for (int i = 0; i < LRA_CIFAR_FILES; i++) {
         size_t n = strlen(lra_cifar_files[i]);

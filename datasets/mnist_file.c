@@ -15,7 +15,7 @@ static const char *const starts[2][2] = {{"train-images", "train-labels"},
 /* "train-images-idx3-ubyte" and "train-images.idx3-ubyte"; labels: 1. */
 static bool which_file(const char *name, int *part, int *labels)
 {
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const char *base = lra_walk_base(name);
     for (*part = 0; *part < 2; ++*part)
         for (*labels = 0; *labels < 2; ++*labels) {
             size_t n = strlen(starts[*part][*labels]);
@@ -37,7 +37,7 @@ static bool is_wanted(void *mnist, const char *name)
 /* A compressed file of the four, or an archive named after the set. */
 static bool is_archive(void *mnist, const char *name)
 {
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const char *base = lra_walk_base(name);
     const char *dot = strrchr(base, '.');
     char *unpacked = lra_format("%.*s", dot ? (int)(dot - base) : (int)strlen(base), base);
     bool found = is_wanted(mnist, unpacked) || strncmp(base, "mnist", 5) == 0;

@@ -11,16 +11,10 @@
 
 enum { LEVELS = 4, PUBLISHED = 105829, MAX_FILE = 1 << 24 };
 
-static const char *base_name(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 /* The split of a list; LRA_TRAIN_SPLIT: it is no list. */
 static int list_of(const char *name)
 {
-    const char *base = base_name(name);
+    const char *base = lra_walk_base(name);
     return strcmp(base, "validation_list.txt") == 0 ? LRA_VAL_SPLIT
            : strcmp(base, "testing_list.txt") == 0  ? LRA_TEST_SPLIT
                                                     : LRA_TRAIN_SPLIT;
@@ -29,7 +23,7 @@ static int list_of(const char *name)
 static bool is_archive(void *of, const char *name)
 {
     (void)of;
-    const char *base = base_name(name);
+    const char *base = lra_walk_base(name);
     return strncmp(base, "speech_commands", 15) == 0 && strstr(base, ".tar");
 }
 
