@@ -133,10 +133,9 @@ static int bad_rows(lra_err *e)
 static bool numbers_fit(const lra_sequences *r, int vocab)
 {
     int64_t n = n_steps(r) * r->width;
-    for (int64_t i = 0; r->token && vocab <= 65536 && i < n; i++)
-        if (r->token[i] >= vocab) return false;
-    for (int64_t i = 0; r->token && vocab > 65536 && i < n; i += 2)
-        if (r->token[i] + ((int64_t)r->token[i + 1] << 16) >= vocab) return false;
+    int halves = lra_token_width(vocab);
+    for (int64_t i = 0; r->token && i < n / halves; i++)
+        if (lra_token_at(r->token, halves, i) >= vocab) return false;
     for (int64_t i = 0; r->value && i < n; i++)
         if (!isfinite(r->value[i])) return false;
     return true;
@@ -156,7 +155,8 @@ static int check_rows(const lra_sequences *r, const lra_dataset *d, const int64_
     for (int k = 0; k < N_ARRAYS; k++)
         if (n[k] != length_of(r, k)) return bad_rows(e);
     if (!r->token == !r->value || (d->task->goal == LRA_GOAL_PAIR && !r->middle) ||
-        (d->vocab > 65536 && r->width != 2) || r->n_targets != d->task->n_targets)
+        (!d->task->channels && r->width != lra_token_width(d->vocab)) ||
+        r->n_targets != d->task->n_targets)
         return bad_rows(e);
     return numbers_fit(r, d->vocab) ? 0 : bad_rows(e);
 }

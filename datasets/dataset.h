@@ -183,6 +183,17 @@ bool lra_task_has_key(const char *words, const char *key);
 void lra_facts_add(lra_facts *f, double value, const char *name, ...) LRA_PRINTF(3, 4);
 void lra_facts_defect(lra_facts *f, int64_t count, const char *name, ...) LRA_PRINTF(3, 4);
 
+/* Numbers a step of a vocabulary takes: an id of more than 16 bits is its low and its high half. */
+static inline int lra_token_width(int64_t vocab)
+{
+    return vocab > 65536 ? 2 : 1;
+}
+/* The id at step i of rows of that width. */
+static inline int64_t lra_token_at(const uint16_t *token, int width, int64_t i)
+{
+    return width == 2 ? token[2 * i] | (int64_t)token[2 * i + 1] << 16 : token[i];
+}
+
 /* Row i; points into r. */
 lra_row lra_sequences_row(const lra_sequences *r, int64_t i);
 /* Growing rows; all rows of a split are of one kind. */

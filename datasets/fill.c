@@ -42,14 +42,13 @@ static lra_row row_of(lra_loader *l, int64_t entry)
     return row;
 }
 
-static void put_tokens(const lra_loader *l, const lra_row *row, int64_t from, int64_t n,
-                       int32_t *to)
+static void put_tokens(const lra_row *row, int64_t from, int64_t n, int32_t *to)
 {
     const uint16_t *token = row->token + from * row->width;
-    if (l->data->vocab > 65536)
-        for (int64_t t = 0; t < n; t++) to[t] = token[2 * t] | (int32_t)token[2 * t + 1] << 16;
-    else
+    if (row->width == 1)
         for (int64_t t = 0; t < n; t++) to[t] = token[t];
+    else
+        for (int64_t t = 0; t < n; t++) to[t] = (int32_t)lra_token_at(token, row->width, t);
 }
 
 /* What a model sees of a whole row. */
@@ -90,7 +89,7 @@ static void put_sequence(const lra_loader *l, lra_batch *b, int64_t i, const lra
     size_t rest = (size_t)(T - n), channels = (size_t)l->data->task->channels;
     float *values = b->plain ? b->plain : b->value;
     if (b->token) {
-        if (n) put_tokens(l, row, from, n, b->token + i * T);
+        if (n) put_tokens(row, from, n, b->token + i * T);
         memset(b->token + i * T + n, 0, rest * sizeof *b->token);
     }
     if (values) {

@@ -36,7 +36,7 @@ int lra_language_fill(const lra_config *c, const int32_t *token, int64_t n, lra_
                       int split, lra_err *e)
 {
     int64_t most = lra_config_int(c, "tokens");
-    int width = d->vocab > 65536 ? 2 : 1;
+    int width = lra_token_width(d->vocab);
     if (most && n > most) n = most;
     if (n < 2)
         return lra_fail(e, "the %s part has %lld tokens, expected 2 at least",

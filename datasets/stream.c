@@ -54,8 +54,7 @@ void lra_stream_epoch(lra_loader *l)
 
 static int32_t token_at(const lra_loader *l, int64_t i)
 {
-    const uint16_t *token = l->rows->token;
-    return l->data->vocab > 65536 ? token[2 * i] | (int32_t)token[2 * i + 1] << 16 : token[i];
+    return (int32_t)lra_token_at(l->rows->token, l->rows->width, i);
 }
 
 void lra_stream_fill(lra_loader *l, lra_batch *b, int64_t i)

@@ -32,8 +32,7 @@ void lra_vocabulary_show(const lra_dataset *d, const lra_row *row, int64_t most,
     bool spaced = d->task->goal == LRA_GOAL_NEXT;
     int64_t n = row->n < most ? row->n : most;
     for (int64_t i = 0; i < n; i++) {
-        int64_t id = row->token[i * row->width];
-        if (row->width == 2) id += (int64_t)row->token[2 * i + 1] << 16;
+        int64_t id = lra_token_at(row->token, row->width, i);
         const char *word = id < d->vocab ? line[id] : NULL;
         bool end = word && strncmp(word, "<eos>\n", 6) == 0;
         if (i > 0 && i == row->middle) fputs("----\n", out);
