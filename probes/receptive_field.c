@@ -1,7 +1,6 @@
 /* lra-probe receptive-field: the ladder.  Residual convolutions of growing kernel size are trained with
  * several seeds; what is done is skipped, what was interrupted goes on, and the result is computed from the
- * result files alone.
- * Several cells at once (--jobs) are processes of this same program. */
+ * result files alone. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -13,13 +12,14 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
+#include "probes/ladder_cells.h"
 #include "probes/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "probes/vary.h"
 #include "reports/report.h"
 
-enum { MAX_JOBS = 64, MIB = 1 << 20 };
+enum { MIB = 1 << 20 };
 
 static const lra_option own[] = {
     {.name = "kernels",
@@ -41,7 +41,7 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_INT,
      .value = "1",
      .min = 1,
-     .max = MAX_JOBS,
+     .max = LRA_LADDER_MAX_JOBS,
      .arg = "N",
      .help = "cells trained at once, each by a process of its own"},
     {.name = "dry-run",
@@ -62,22 +62,15 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* One kernel with one seed. */
-typedef struct {
-    int64_t kernel, seed;
-    char *folder, *result;
-} cell;
-
 typedef struct {
     lra_job job;
     const lra_options *options;
     int64_t kernel[LRA_LADDER_MAX_RUNGS];
-    int n_kernels, n_seeds, n_cells, n_missing;
-    cell *cells;
+    int n_kernels, n_seeds, n_cells;
+    lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;
-    int at;         /* the value of vary that the cells are of */
-    char **results; /* of the cells of all values */
+    char **results; /* of the cells of all values of vary */
     int n_results;
 } ladder_run;
 
@@ -145,11 +138,12 @@ static int make_plan(ladder_run *l, lra_err *e)
     l->cells = lra_alloc_array((size_t)(l->n_kernels * l->n_seeds), sizeof *l->cells);
     for (int s = 0; s < l->n_seeds; s++)
         for (int k = 0; k < l->n_kernels; k++) {
-            cell *c = &l->cells[l->n_cells++];
+            lra_ladder_cell *c = &l->cells[l->n_cells++];
             set_kernel(l, l->kernel[k]);
             c->kernel = l->kernel[k], c->seed = s;
-            c->folder = lra_job_folder(&l->job, s);
-            c->result = lra_format("%s/result.h5", c->folder);
+            char *folder = lra_job_folder(&l->job, s);
+            c->result = lra_format("%s/result.h5", folder);
+            lra_free(folder);
         }
     return 0;
 }
@@ -183,7 +177,6 @@ static int print_plan(ladder_run *l, lra_err *e)
 {
     int done = 0;
     for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
-    l->n_missing = l->n_cells - done;
     say(l, "ladder: %s, preset %s, %d kernels x %d seeds = %d runs, %d done", l->job.task->name,
         l->job.preset, l->n_kernels, l->n_seeds, l->n_cells, done);
     double seconds = 0;
@@ -215,123 +208,6 @@ static int print_plan(ladder_run *l, lra_err *e)
     return 0;
 }
 
-/* ---- training -------------------------------------------------------------------------------------------------- */
-
-static int train_here(ladder_run *l, lra_err *e)
-{
-    for (int i = 0; i < l->n_cells; i++) {
-        const cell *c = &l->cells[i];
-        if (lra_file_exists(c->result)) continue;
-        double start = lra_now();
-        set_kernel(l, c->kernel);
-        int rc = lra_job_train(&l->job, c->seed, e);
-        if (rc != 0) return rc;
-        char text[32];
-        lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " trained in %s", i + 1, l->n_cells,
-                 c->kernel, c->seed, lra_time_text(text, lra_now() - start));
-    }
-    return 0;
-}
-
-/* The command of one cell: this program's `train` with the same options of a run. */
-static char **cell_command(const ladder_run *l, const cell *c, const char *self)
-{
-    const lra_options *o = l->options;
-    char **argv = lra_alloc_array(256, sizeof *argv);
-    int n = 0;
-    argv[n++] = lra_copy_text(self);
-    argv[n++] = lra_copy_text("train");
-    for (int i = 0; lra_job_options[i].name; i++) {
-        const char *name = lra_job_options[i].name;
-        switch (lra_job_options[i].kind) {
-        case LRA_OPTION_TEXT:
-        case LRA_OPTION_CHOICE:
-            if (lra_option_text(o, name))
-                argv[n++] = lra_format("--%s=%s", name, lra_option_text(o, name));
-            break;
-        case LRA_OPTION_INT:
-            if (lra_job_options[i].value) /* --memory, below: the share of a cell */
-                argv[n++] = lra_format("--%s=%" PRId64, name, lra_option_int(o, name));
-            break;
-        case LRA_OPTION_REAL:
-            argv[n++] = lra_format("--%s=%.17g", name, lra_option_real(o, name));
-            break;
-        case LRA_OPTION_FLAG:
-            if (lra_option_flag(o, name)) argv[n++] = lra_format("--%s", name);
-            break;
-        case LRA_OPTION_REPEAT: break; /* --set, below: the kernel is set last */
-        case LRA_OPTION_INTS: LRA_BUG("no such option among those of a run: '%s'", name);
-        }
-    }
-    for (int i = 0; lra_option_repeat(o, "set", i) && n < 240; i++)
-        argv[n++] = lra_format("--set=%s", lra_option_repeat(o, "set", i));
-    if (l->vary.key) argv[n++] = lra_format("--set=%s=%s", l->vary.key, l->vary.value[l->at]);
-    argv[n++] = lra_format("--set=kernel=%" PRId64, c->kernel);
-    argv[n++] = lra_format("--seed=%" PRId64, c->seed);
-    if (l->job.memory > 0) argv[n++] = lra_format("--memory=%.0f", l->job.memory / MIB);
-    argv[n++] = lra_copy_text("--quiet");
-    return argv;
-}
-
-static void free_command(char **argv)
-{
-    for (int i = 0; argv[i]; i++) lra_free(argv[i]);
-    lra_free(argv);
-}
-
-/* Starts missing cells until n_jobs run; child[i] works on at[i].  Returns how many it started, or -1. */
-static int start_cells(ladder_run *l, lra_process *child, const cell **at, int *next, int running,
-                       int n_jobs, lra_err *e)
-{
-    int started = 0;
-    for (; *next < l->n_cells && running + started < n_jobs; (*next)++) {
-        const cell *c = &l->cells[*next];
-        int slot = 0;
-        if (lra_file_exists(c->result)) continue;
-        while (child[slot].pid) slot++;
-        char *self = lra_self_path(), **argv = cell_command(l, c, self);
-        int rc = lra_process_start(&child[slot], argv, LRA_QUIET_OUT, e);
-        free_command(argv);
-        lra_free(self);
-        if (rc != 0) return LRA_FAILED;
-        at[slot] = c;
-        started++;
-    }
-    return started;
-}
-
-/* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and those that run
- * finish. */
-static int train_apart(ladder_run *l, int n_jobs, lra_err *e)
-{
-    lra_process child[MAX_JOBS] = {{0}};
-    const cell *at[MAX_JOBS];
-    int running = 0, next = 0, rc = 0, finished = 0;
-    for (;;) {
-        if (rc == 0 && !lra_stop_signal()) {
-            int started = start_cells(l, child, at, &next, running, n_jobs, e);
-            if (started < 0)
-                rc = LRA_FAILED;
-            else
-                running += started;
-        }
-        if (running == 0) break;
-        int status = 0, slot = lra_process_wait_any(child, n_jobs, &status, e);
-        if (slot < 0) return LRA_FAILED;
-        running--;
-        if (status == LRA_EXIT_INTERRUPTED)
-            rc = rc == 0 ? LRA_STOPPED : rc;
-        else if (status != 0 && rc >= 0)
-            rc = lra_fail(e,
-                          "the run of kernel %" PRId64 " seed %" PRId64 " ended with exit code %d",
-                          at[slot]->kernel, at[slot]->seed, status);
-        else if (status == 0)
-            lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " is trained", ++finished,
-                     l->n_missing, at[slot]->kernel, at[slot]->seed);
-    }
-    return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
-}
-
 /* ---- the result ------------------------------------------------------------------------------------------------ */
 
 /* Every value can be made before the first is trained. */
@@ -350,10 +226,7 @@ static int check_values(ladder_run *l, lra_err *e)
 
 static void free_cells(ladder_run *l)
 {
-    for (int i = 0; i < l->n_cells; i++) {
-        lra_free(l->cells[i].folder);
-        lra_free(l->cells[i].result);
-    }
+    for (int i = 0; i < l->n_cells; i++) lra_free(l->cells[i].result);
     lra_free(l->cells);
     l->cells = NULL, l->n_cells = 0;
 }
@@ -361,7 +234,6 @@ static void free_cells(ladder_run *l)
 /* The ladder of one value of what varies: plan, runs. */
 static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
 {
-    l->at = i;
     free_cells(l);
     lra_dataset_free(l->job.data);
     l->job.data = NULL;
@@ -375,7 +247,11 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     l->results = lra_resize(l->results, n * sizeof *l->results);
     for (int k = 0; k < l->n_cells; k++)
         l->results[l->n_results++] = lra_copy_text(l->cells[k].result);
-    return n_jobs > 1 ? train_apart(l, n_jobs, e) : train_here(l, e);
+    char *value = l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[i]) : NULL;
+    lra_ladder_cells cells = {&l->job, l->options, value, l->n_cells, l->cells};
+    rc = lra_ladder_cells_train(&cells, n_jobs, e);
+    lra_free(value);
+    return rc;
 }
 
 /* One ladder, or a table of all. */
