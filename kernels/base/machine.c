@@ -18,6 +18,15 @@ char *lra_self_path(void)
     return lra_copy_text(buf);
 }
 
+void lra_threads_sleep_soon(char **argv)
+{
+    static const char spins[] = "10000"; /* tens of microseconds; libgomp: 300,000 and more */
+    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
+    char *self = lra_self_path();
+    if (self && setenv("GOMP_SPINCOUNT", spins, 1) == 0) execv(self, argv);
+    lra_free(self); /* it could not be started again: slower where there is other work, nothing else */
+}
+
 /* The bits of "Cpus_allowed: ff,ffffffff": what the scheduler may give this process. */
 int lra_cpu_count(void)
 {

@@ -36,6 +36,11 @@ void lra_process_signal(const lra_process *p, int signal);
 int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e);
 bool lra_process_found(const char *program); /* in PATH */
 
+/* Threads that wait for others sleep soon instead of spinning for milliseconds, which on a machine with other work
+ * takes the processor from the very thread that is waited for (steps took ten times as long).  libgomp reads
+ * GOMP_SPINCOUNT before main(), so the program starts itself again with it, once; GOMP_SPINCOUNT or OMP_WAIT_POLICY
+ * of the user's are left alone.  First thing in main(). */
+void lra_threads_sleep_soon(char **argv);
 /* Path of this program's own executable; caller frees. */
 char *lra_self_path(void);
 int lra_cpu_count(void); /* processors this process may use */

@@ -83,6 +83,7 @@ static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
 int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc, char **argv)
 {
     lra_err e = {{0}};
+    lra_threads_sleep_soon(argv);
     lra_signals_init();
     lra_terminal_init(LRA_LOG_NORMAL, false);
     if (argc < 2) {
