@@ -285,10 +285,6 @@ static int open_all(ladder_run *l, lra_err *e)
                                          : NULL;
     if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);
     lra_free(first);
-    if (rc == 0 && l->job.objective->pretrains)
-        rc = lra_fail_usage(e,
-                            "objective '%s' learns nothing of the task: there is no ladder of it",
-                            l->job.objective->name);
     if (rc == 0) rc = check_values(l, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
     if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&
@@ -312,10 +308,7 @@ static int make_ladders(ladder_run *l, lra_err *e)
     rc = print_results(l, e);
     if (rc == 0 && !lra_option_flag(l->options, "json"))
         printf("\nresults   %s/runs\nnext      lra-report %s --out %s\n", l->job.out,
-               l->vary.key               ? "figures --figure sweep"
-               : !l->job.task->n_classes ? "tables --table tasks"
-                                         : "figures",
-               l->job.out);
+               l->vary.key ? "figures --figure sweep" : "figures", l->job.out);
     return rc;
 }
 

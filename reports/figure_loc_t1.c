@@ -1,4 +1,4 @@
-/* Figure loc-T1: the ladder as curves.  Above accuracy, below gain over chance, against total reach on a
+/* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance, against total reach on a
  * logarithmic axis; bands are 95 % intervals; hollow points are the printed values, beside the `paper` preset
  * alone.  Lines for one ladder: reference, chance, the baseline that needs no order, the null row K = 1; for
  * several: the reference of each as a mark at the right edge.
@@ -20,7 +20,7 @@ static const char dat[] = "loc-T1.dat";
 typedef struct {
     const lra_ladder_view *view;
     int n;
-    double x0, x1, y0, y1; /* tokens; % */
+    double x0, x1, y0, y1; /* tokens; the metric as people read it */
     double gain0, gain1;
     bool paper;
 } plot;
@@ -39,6 +39,12 @@ static double published(const lra_ladder_view *v, int r)
     return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy") / 100;
 }
 
+/* A score of the ladder as people read it: "%", or bits. */
+static double shown(const lra_ladder_view *v, double score)
+{
+    return v->metric->scale * lra_ladder_value(v, score);
+}
+
 static double gain_of(const lra_ladder_view *v, double accuracy)
 {
     double span = v->ladder.reference - v->data.chance;
@@ -50,20 +56,17 @@ static double gain_of(const lra_ladder_view *v, double accuracy)
 /* One block per ladder; "?" where there is no number; the null row is no part of a curve. */
 static void add_data(lra_text *t, const lra_ladder_view *v)
 {
-    lra_text_add(
-        t, "# %s %s %s, run %s\n# reach kernel accuracy lo hi gain lo hi published its-gain\n",
-        v->first->task, v->first->preset, v->first->precision, v->first->run);
+    lra_text_add(t, "# %s %s %s, run %s\n# reach kernel %s lo hi gain lo hi published its-gain\n",
+                 v->first->task, v->first->preset, v->first->precision, v->first->run,
+                 v->metric->name);
     for (int r = 0; r < v->ladder.n_rungs; r++) {
         const lra_ladder_row *row = &v->ladder.row[r];
         double p = published(v, r);
-        const double value[] = {100 * row->accuracy.value,
-                                100 * row->accuracy.lo,
-                                100 * row->accuracy.hi,
-                                row->gain.value,
-                                row->gain.lo,
-                                row->gain.hi,
-                                100 * p,
-                                gain_of(v, p)};
+        lra_estimate metric = lra_ladder_values(v, row->accuracy);
+        double scale = v->metric->scale;
+        const double value[] = {
+            scale * metric.value, scale * metric.lo, scale * metric.hi, row->gain.value,
+            row->gain.lo,         row->gain.hi,      scale * p,         gain_of(v, p)};
         if (row->null_row) continue;
         lra_text_add(t, "%" PRId64 " %" PRId64, row->reach, row->kernel);
         for (size_t i = 0; i < sizeof value / sizeof *value; i++) lra_plot_number(t, value[i]);
@@ -82,17 +85,16 @@ static void widen(double *lo, double *hi, double x)
 
 static void set_ranges(plot *p)
 {
-    double y0 = 100, y1 = 0;
+    double y0 = INFINITY, y1 = -INFINITY;
     p->x0 = INFINITY, p->x1 = 0, p->gain0 = 0, p->gain1 = 1;
     for (int i = 0; i < p->n; i++) {
         const lra_ladder_view *v = &p->view[i];
         p->paper = p->paper || is_paper(v);
-        widen(&y0, &y1, 100 * v->data.chance);
-        widen(&y0, &y1, 100 * v->ladder.reference);
+        widen(&y0, &y1, shown(v, v->ladder.reference));
         for (int r = 0; r < v->ladder.n_rungs; r++) {
             const lra_ladder_row *row = &v->ladder.row[r];
-            widen(&y0, &y1, 100 * row->accuracy.lo);
-            widen(&y0, &y1, 100 * row->accuracy.hi);
+            widen(&y0, &y1, shown(v, row->accuracy.lo));
+            widen(&y0, &y1, shown(v, row->accuracy.hi));
             if (row->null_row) continue;
             widen(&p->x0, &p->x1, (double)row->reach);
             widen(&p->gain0, &p->gain1, row->gain.lo);
@@ -100,8 +102,15 @@ static void set_ranges(plot *p)
             widen(&p->gain0, &p->gain1, gain_of(v, published(v, r)));
         }
     }
+    for (int i = 0; i < p->n; i++) { /* a chance far away (perplexity) would flatten the curves */
+        const lra_ladder_view *v = &p->view[i];
+        double chance = shown(v, v->data.chance), near = 3 * (y1 - y0);
+        if (v->first->n_classes || (chance > y0 - near && chance < y1 + near))
+            widen(&y0, &y1, chance);
+    }
     p->x0 /= 1.25, p->x1 *= 1.25;
-    p->y0 = fmax(y0 - 0.06 * (y1 - y0), 0);
+    p->y0 = y0 - 0.06 * (y1 - y0);
+    if (p->view[0].first->n_classes) p->y0 = fmax(p->y0, 0);
     p->y1 = y1 + 0.1 * (y1 - y0);
     double pad = 0.05 * (p->gain1 - p->gain0);
     p->gain0 -= p->gain0 < 0 ? pad : 0;
@@ -225,12 +234,13 @@ static void add_one(lra_text *t, const plot *p)
 {
     const lra_ladder_view *v = &p->view[0];
     double baseline = lra_result_baseline_accuracy(v->first, "majority-by-operator");
-    lra_plot_line line[4] = {{100 * v->ladder.reference, REFERENCE_DASH, ""},
-                             {100 * v->data.chance, 3, "chance"}};
-    int n = 2;
+    lra_plot_line line[4] = {{shown(v, v->ladder.reference), REFERENCE_DASH, ""}};
+    double chance = shown(v, v->data.chance);
+    int n = 1;
+    if (chance >= p->y0 && chance <= p->y1) line[n++] = (lra_plot_line){chance, 3, "chance"};
     if (baseline >= 0) line[n++] = (lra_plot_line){100 * baseline, 4, "majority by operator"};
     if (v->ladder.row[0].null_row)
-        line[n++] = (lra_plot_line){100 * v->ladder.row[0].accuracy.value, 2,
+        line[n++] = (lra_plot_line){shown(v, v->ladder.row[0].accuracy.value), 2,
                                     "K = 1, bag of tokens"};
     lra_plot_lines(t, n, line, p->x0, p->y0, p->y1);
     lra_text_add(t, "set x2range [%g:%g]\nset logscale x2 2\n", p->x0, p->x1);
@@ -241,7 +251,7 @@ static void add_one(lra_text *t, const plot *p)
 static void add_references(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->n; i++) {
-        double y = 100 * p->view[i].ladder.reference;
+        double y = shown(&p->view[i], p->view[i].ladder.reference);
         lra_text_add(t,
                      "set arrow from graph 0.97, first %g to graph 1, first %g nohead lw 2.5 "
                      "lc rgb '%s'\n",
@@ -260,12 +270,14 @@ static size_t longest_title(const plot *p)
     return most;
 }
 
-static void add_accuracy(lra_text *t, const plot *p)
+static void add_metric(lra_text *t, const plot *p)
 {
+    const lra_metric *m = p->view[0].metric;
+    char *axis = lra_format(m->scale == 100 ? "%s (%%)" : "%s", m->text);
     int columns = p->n == 1 || longest_title(p) > 20 ? 1 : 2; /* what fits side by side */
     int rows = (p->n + p->paper + columns) / columns;
     char *shared = parts(p, 0, true);
-    lra_plot_panel(t, 0.455, (p->n == 1 ? 0.885 : 0.93) - 0.036 * rows, "accuracy (%)");
+    lra_plot_panel(t, 0.455, (p->n == 1 ? 0.885 : 0.93) - 0.036 * rows, axis);
     lra_plot_title(t, shared);
     lra_text_add(t,
                  "set key at screen 0.5, screen 0.955 center top horizontal maxcols %d "
@@ -278,6 +290,7 @@ static void add_accuracy(lra_text *t, const plot *p)
     else
         add_references(t, p);
     add_curves(t, p, 3, 9);
+    lra_free(axis);
     lra_free(shared);
 }
 
@@ -305,7 +318,7 @@ static void add_script(lra_text *t, plot *p)
     set_ranges(p);
     lra_plot_start(t);
     lra_text_add(t, "set logscale x 2\nset xrange [%g:%g]\nset multiplot\n", p->x0, p->x1);
-    add_accuracy(t, p);
+    add_metric(t, p);
     add_gain(t, p);
     lra_text_add(t, "unset multiplot\n");
 }
@@ -313,7 +326,7 @@ static void add_script(lra_text *t, plot *p)
 static int write(const char *folder, const lra_report_input *in, lra_err *e)
 {
     lra_ladder_view *views;
-    int n_views = lra_ladder_accuracy_views(in->list, in->n, &in->scale, &views, e);
+    int n_views = lra_ladder_alike_views(in->list, in->n, &in->scale, &views, e);
     if (n_views < 0) return n_views;
     int rc = 0;
     if (n_views > MOST_CURVES)
@@ -331,6 +344,6 @@ static int write(const char *folder, const lra_report_input *in, lra_err *e)
 }
 
 const lra_report_figure lra_figure_loc_t1 = {
-    "loc-T1", "accuracy and gain against reach, with intervals and baselines",
+    "loc-T1", "accuracy (or another metric) and gain against reach, with intervals and baselines",
     write,    8.6,
     10,       LRA_FROM_RESULTS};

@@ -11,7 +11,6 @@
 #include "reports/report.h"
 #include "reports/sweep_view.h"
 
-#define lra_ladder_value(v, x) (x)
 enum { MOST_RUNGS = LRA_PLOT_STYLES };
 static const char dat[] = "sweep.dat", next[] = ", \\\n     ";
 

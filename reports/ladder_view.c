@@ -278,6 +278,21 @@ int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_s
     return n_views;
 }
 
+int lra_ladder_alike_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
+                           lra_ladder_view **views, lra_err *e)
+{
+    for (int i = 0; i < n; i++)
+        if (list[i]->n_classes) return lra_ladder_accuracy_views(list, n, scale, views, e);
+    for (int i = 1; i < n; i++)
+        if (lra_result_metric(list[i]) != lra_result_metric(list[0]))
+            return lra_fail(e,
+                            "results of task '%s' are %s, those of task '%s' %s, one metric fits "
+                            "into a figure; name results of one",
+                            list[0]->task, lra_result_metric(list[0])->text, list[i]->task,
+                            lra_result_metric(list[i])->text);
+    return lra_ladder_views(list, n, scale, views, e);
+}
+
 void lra_ladder_views_free(lra_ladder_view *views, int n)
 {
     for (int i = 0; i < n; i++) {

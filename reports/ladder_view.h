@@ -44,6 +44,9 @@ int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *sca
 /* Those of them whose metric is accuracy; fails when there is none. */
 int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
                               lra_ladder_view **views, lra_err *e);
+/* The same, or, where there is none, all of them, which must share a metric: what fits on one axis. */
+int lra_ladder_alike_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
+                           lra_ladder_view **views, lra_err *e);
 /* A number, or an interval, of the ladder as a value of the metric. */
 double lra_ladder_value(const lra_ladder_view *v, double score);
 lra_estimate lra_ladder_values(const lra_ladder_view *v, lra_estimate score);

@@ -209,11 +209,14 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
         if (null_row) above = above && accuracy > l->row[0].accuracy.value;
     }
     const lra_metric *m = v->metric;
-    lra_estimate growth = lra_ladder_values(v, l->widest_minus_narrowest);
+    const lra_estimate *gained = &l->widest_minus_narrowest;
+    lra_estimate growth = lra_ladder_values(v, *gained);
     lra_table_note(t, "growth\twidest - narrowest rung: %+.*f%s (%+.*f to %+.*f)%s", m->decimals,
                    m->scale * growth.value, *m->unit ? " points" : "", m->decimals,
                    m->scale * growth.lo, m->decimals, m->scale * growth.hi,
-                   l->widest_minus_narrowest.lo > 0 ? "" : "; the interval does not exclude 0");
+                   gained->lo > 0   ? ""
+                   : gained->hi < 0 ? "; the narrowest rung is the better one"
+                                    : "; the interval does not exclude 0");
     lra_table_note(t, "check\t%s rung with R > 0 is %s chance%s%s%s", above ? "every" : "not every",
                    m->lower ? "better than" : "above", name ? ", " : "", name ? name : "",
                    null_row ? ", the null row" : "");

@@ -24,7 +24,8 @@ void lra_threads_sleep_soon(char **argv)
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
     char *self = lra_self_path();
     if (self && setenv("GOMP_SPINCOUNT", spins, 1) == 0) execv(self, argv);
-    lra_free(self); /* it could not be started again: slower where there is other work, nothing else */
+    lra_free(
+        self); /* it could not be started again: slower where there is other work, nothing else */
 }
 
 /* The bits of "Cpus_allowed: ff,ffffffff": what the scheduler may give this process. */

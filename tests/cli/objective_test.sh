@@ -55,6 +55,13 @@ expect 0 '' train $tiny --set epochs=1
 scratch=$(run_of)
 [ "$tuned" != "$scratch" ] && [ "$matched" != "$scratch" ] && [ "$tuned" != "$matched" ] ||
     complain "runs share a folder: $tuned $matched $scratch"
+# A ladder of what is masked: of the data, not of the task.
+# shellcheck disable=SC2086
+expect 0 '' receptive-field $tiny --out q --set epochs=1 --kernels 1,3 --seeds 1 --objective pretrain-masked -q
+says 'bits per token '
+says 'without a look at the inputs$'
+"$LRA_BUILD/lra-report" figures --out q --figure loc-T1 --format svg >out 2>err || complain "figures: $(cat err)"
+grep -q '^# reach kernel bits-per-token lo hi' q/figures/loc-T1.dat || complain "loc-T1.dat lacks the metric"
 # Another seed of all that is another seed of the same row, though it started from another run.
 # shellcheck disable=SC2086
 {
@@ -97,7 +104,6 @@ says ' 24 steps'
     expect 2 'do not go together' train $tiny --from "$pretrained" --matched "$pretrained"
     expect 2 'there is no run' train $tiny --from nowhere --out elsewhere
     expect 1 'cannot start from' train -q $tiny --set width=16 --from "$pretrained"
-    expect 2 'no ladder of it' receptive-field --out o --objective pretrain-masked
     expect 2 'larger than the training set of 25' train -q $tiny --set fraction=0.1
 }
 exit $bad
