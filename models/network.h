@@ -57,7 +57,7 @@ typedef struct {
     lra_tensor *loss; /* scalar: the mean over what is asked, 0 if there is none */
 } lra_network;
 
-/* 0, or LRA_USAGE: a model that sees what follows cannot learn what follows. */
+/* 0, or LRA_USAGE: the model has no encoder of these settings, or sees what follows and shall learn it. */
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e);
 

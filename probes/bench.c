@@ -214,6 +214,7 @@ static int open_bench(bench *b, const lra_options *o, lra_err *e)
     for (int i = 0; lra_option_repeat(o, "set", i); i++)
         if (lra_config_override(b->config, lra_option_repeat(o, "set", i), "the model", e) != 0)
             return LRA_USAGE;
+    if (lra_network_check(b->model, b->config, &(lra_network_spec){0}, e) != 0) return LRA_USAGE;
     lra_err no_gpu;
     int opened = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
                                 &b->device, &no_gpu, e);

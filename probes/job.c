@@ -171,22 +171,8 @@ static int check_train_config(const lra_config *c, lra_err *e)
     return 0;
 }
 
-static int check_model_config(const lra_config *c, lra_err *e)
-{
-    for (int i = 0; lra_config_key(c, i); i++) {
-        int64_t v;
-        bool whole = lra_parse_int(lra_config_value(c, i), &v);
-        bool flag = strcmp(lra_config_key(c, i), "causal") == 0;
-        int64_t least = flag ? 0 : 1, most = flag ? 1 : 1 << 20;
-        if (whole && (v < least || v > most) && strcmp(lra_config_key(c, i), "dropout") != 0)
-            return lra_fail_usage(e, "'%s' is %lld, expected %lld to %lld", lra_config_key(c, i),
-                                  (long long)v, (long long)least, (long long)most);
-    }
-    return 0;
-}
-
-/* A model that cannot learn the task. */
-static int check_head(const lra_job *r, lra_err *e)
+/* Settings of which there is no model, or one that cannot learn the task. */
+static int check_model(const lra_job *r, lra_err *e)
 {
     bool next = r->task->goal == LRA_GOAL_NEXT || r->objective->training == LRA_MASK_NEXT;
     lra_network_spec s = {.head = next ? LRA_HEAD_NEXT : LRA_HEAD_CLASS};
@@ -233,8 +219,7 @@ int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, 
     if (rc == 0 && r->task->validate) rc = r->task->validate(r->task_config, e);
     if (rc == 0) rc = check_train_config(r->train_config, e);
     if (rc == 0) rc = check_objective(r, e);
-    if (rc == 0) rc = check_model_config(r->model_config, e);
-    if (rc == 0) rc = check_head(r, e);
+    if (rc == 0) rc = check_model(r, e);
     if (rc == 0)
         rc = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
                             &r->device, &r->no_gpu, e);

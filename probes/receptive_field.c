@@ -275,12 +275,28 @@ static int print_results(ladder_run *l, lra_err *e)
     return rc;
 }
 
+/* What differs between rungs and ladders is not set for all of them. */
+static int check_set(const ladder_run *l, lra_err *e)
+{
+    for (int i = 0; lra_option_repeat(l->options, "set", i); i++) {
+        const char *set = lra_option_repeat(l->options, "set", i);
+        size_t n = strcspn(set, "=");
+        if (n == 6 && strncmp(set, "kernel", n) == 0)
+            return lra_fail_usage(e, "'%s': the ladder sets the kernel; --kernels LIST names them",
+                                  set);
+        if (l->vary.key && strlen(l->vary.key) == n && strncmp(set, l->vary.key, n) == 0)
+            return lra_fail_usage(e, "'%s': '%s' is what varies", set, l->vary.key);
+    }
+    return 0;
+}
+
 static int open_all(ladder_run *l, lra_err *e)
 {
     if (lra_option_flag(l->options, "dry-run") && lra_option_flag(l->options, "json"))
         return lra_fail_usage(e, "--dry-run and --json do not go together");
     const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);
     int rc = task ? lra_vary_open(&l->vary, l->options, task, e) : LRA_USAGE;
+    if (rc == 0) rc = check_set(l, e);
     char *first = rc == 0 && l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[0])
                                          : NULL;
     if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);

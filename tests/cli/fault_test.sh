@@ -31,7 +31,21 @@ expect 2 "kernel 4 is even" lra-probe receptive-field --kernels 1,4 --out "$dir/
 expect 2 "kernels must grow" lra-probe receptive-field --kernels 5,3 --out "$dir/o" -q
 expect 2 "both reach 32 of 32 tokens" lra-probe receptive-field --kernels 23,31 --out "$dir/o" -q
 expect 2 "no kernel above 1" lra-probe receptive-field --kernels 1 --out "$dir/o" -q
-expect 1 "expected an odd number" lra-probe train --set kernel=4 --out "$dir/o" -q
+expect 2 "kernel is 4, expected an odd number" lra-probe train --set kernel=4 --out "$dir/n" -q
+expect 2 "3 groups do not divide 32 inputs" lra-probe train --set groups=3 --out "$dir/n" -q
+expect 2 "rate 1 is not in [0,1)" lra-probe train --set dropout=1 --out "$dir/n" -q
+expect 2 "'layers' is 0, expected 1" lra-probe train --set layers=0 --out "$dir/n" -q
+expect 2 "the run has no 'nosuch'" lra-probe train --set nosuch=1 --out "$dir/n" -q
+expect 2 "unknown objective 'nosuch'" lra-probe train --objective nosuch --out "$dir/n" -q
+expect 2 "unknown option '--fraction'" lra-probe train --fraction 2 --out "$dir/n" -q
+expect 2 "'fraction' is 2, expected 1e-09 to 1" lra-probe train --set fraction=2 --out "$dir/n" -q
+expect 2 "distance is 0, expected 1" lra-probe train --task xor --set distance=0 --out "$dir/n" -q
+expect 2 "distance is 0, expected 1" lra-probe receptive-field --task xor --distance 0,8 --out "$dir/n" -q
+expect 2 "kernel is 4, expected an odd number" lra-probe bench step --set kernel=4
+expect 2 "'layers' is 0, expected 1" lra-probe bench step --set layers=0
+expect 2 "'kernel=5': the ladder sets the kernel" lra-probe receptive-field --set kernel=5 --out "$dir/n" -q
+expect 2 "'distance' is what varies" lra-probe receptive-field --task xor --distance 4,8 --set distance=6 --out "$dir/n" -q
+[ -e "$dir/n" ] && { echo "FAILED: wrong use leaves a folder behind"; failed=1; }
 expect 1 "there is no file or folder '$dir/none'" lra-report tables --out "$dir/none"
 expect 2 "unknown table 'laddr'; did you mean 'ladder'?" lra-report tables --table laddr
 expect 2 "format 'bmp' is unknown" lra-report figures --format bmp --out "$dir/o"
