@@ -8,14 +8,15 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "reports/measure.h"
+#include "reports/published.h"
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 22 };
+enum { COLUMNS = 23, PUBLISHED = 10 };
 static const char *const head[COLUMNS] = {
-    "task", "model",  "kernel", "training", "preset", "prec.", "metric", "value",
-    "95 %", "chance", "also",   "seeds",    "rows",   "time",  "",       "",
-    "",     "",       "",       "",         "",       ""};
+    "task", "model",  "kernel",    "training", "preset", "prec.", "metric", "value",
+    "95 %", "chance", "published", "also",     "seeds",  "rows",  "time",   "",
+    "",     "",       "",          "",         "",       "",      ""};
 /* Values as they are: an accuracy is a share. */
 static const char *const key[COLUMNS] = {"task",
                                          "model",
@@ -27,6 +28,7 @@ static const char *const key[COLUMNS] = {"task",
                                          "value",
                                          "value_lo,value_hi",
                                          "chance",
+                                         "published_best",
                                          "",
                                          "seeds",
                                          "rows",
@@ -105,6 +107,39 @@ static char *training_of(const lra_result *r)
     return t.s ? t.s : lra_copy_text("-");
 }
 
+static bool is_paper(const lra_result *r)
+{
+    return strcmp(r->preset, "paper") == 0;
+}
+
+static bool is_causal(const lra_result *r)
+{
+    lra_err e;
+    lra_config *c = lra_config_parse(r->config, &e);
+    bool causal = c && strcmp(lra_config_text_or(c, "model.causal", "0"), "1") == 0;
+    lra_config_free(c);
+    return causal;
+}
+
+/* The best published value of the metric, else of the other one; beside preset `paper` alone. */
+static void add_published(lra_table *t, const lra_result *r, const lra_metric *m,
+                          const lra_metric *other)
+{
+    char text[32];
+    lra_published_best best = {.value = NAN}, of_other = best;
+    if (is_paper(r)) best = lra_published_find_best(r->task, is_causal(r), m);
+    if (is_paper(r) && other) of_other = lra_published_find_best(r->task, is_causal(r), other);
+    double x = best.value / m->scale;
+    if (!isnan(x))
+        lra_table_value(t, x, "%s %s", lra_metric_value_text(m, x, text), best.model);
+    else if (!isnan(of_other.value))
+        lra_table_value(t, NAN, "%s %s %s", other->text,
+                        lra_metric_value_text(other, of_other.value / other->scale, text),
+                        of_other.model);
+    else
+        lra_table_number(t, NAN, 0);
+}
+
 static void add_group(lra_table *t, const lra_result_group *g)
 {
     lra_err e;
@@ -129,6 +164,7 @@ static void add_group(lra_table *t, const lra_result_group *g)
     lra_table_value(t, v.value, "%s", lra_metric_value_text(m, v.value, text));
     lra_table_scaled_interval(t, v.lo, v.hi, m->scale, m->decimals);
     lra_table_value(t, chance, "%s", lra_metric_value_text(m, chance, text));
+    add_published(t, r, m, other);
     add_other(t, other, beside, batch_r2);
     lra_table_number(t, g->n, 0);
     lra_table_number(t, (double)r->n, 0);
@@ -143,6 +179,13 @@ static void add_group(lra_table *t, const lra_result_group *g)
     lra_table_cell(t, "%s", flags_of(g, &v, flags));
 }
 
+static bool any_paper(const lra_result_group *groups, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (is_paper(groups[i].run[0])) return true;
+    return false;
+}
+
 static void add_notes(lra_table *t, const lra_result_group *groups, int n)
 {
     bool few = false;
@@ -152,6 +195,9 @@ static void add_notes(lra_table *t, const lra_result_group *groups, int n)
                    "alike");
     lra_table_note(t, "95 %%\tone accuracy Wilson, else the bootstrap of rows, from three seeds on "
                       "crossed with seeds");
+    if (any_paper(groups, n))
+        lra_table_note(t, "published\tthe best value of the three papers, and whose; beside preset "
+                          "'paper' alone");
     if (few)
         lra_table_note(t, "seeds\tfewer than 3 (flag few-seeds): the interval does not cover the "
                           "variation of training");
@@ -168,8 +214,11 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         rc = lra_fail(e, "%d configurations, the table holds %d; name fewer results", n,
                       LRA_TABLE_ROWS);
     if (rc == 1) {
+        const char *heads[COLUMNS];
+        memcpy(heads, head, sizeof heads);
+        if (!any_paper(groups, n)) heads[PUBLISHED] = "";
         lra_table *t = lra_table_new("All results: one row for each task, model and configuration",
-                                     COLUMNS, head);
+                                     COLUMNS, heads);
         lra_table_keys(t, key);
         for (int i = 0; i < n; i++) add_group(t, &groups[i]);
         add_notes(t, groups, n);
