@@ -132,7 +132,7 @@ static void add_axes(lra_text *t, const plot *p)
                      log2(field_of(p, r)), log2(field_of(p, r)), lra_plot_styles[r].color,
                      field_of(p, r), log2(field_of(p, r)), lra_plot_styles[r].color);
     if (distance)
-        lra_text_add(t, "set label '%s =' at graph -0.025, graph 1.045 right font ',8'\n",
+        lra_text_add(t, "set label '%s =' at graph -0.012, graph 1.045 right font ',8'\n",
                      lra_sweep_is_pooled(s) ? "2R+1" : "R+1");
     lra_plot_line chance = {p->metric->scale * lra_ladder_value(s->at[0], s->at[0]->data.chance), 3,
                             "chance"};
@@ -172,9 +172,9 @@ static void add_script(lra_text *t, const plot *p)
     lra_plot_start(t);
     lra_plot_title(t, title);
     char *axis = lra_format(p->metric->scale == 100 ? "%s (%%)" : "%s", p->metric->text);
-    lra_plot_panel(t, 0.14, distance ? 0.8 : 0.85, axis);
+    lra_plot_panel(t, 0.14, distance ? 0.785 : 0.85, axis);
     lra_free(axis);
-    lra_text_add(t, "set key at screen 0.56, screen 0.945 center top horizontal maxrows 1 font "
+    lra_text_add(t, "set key at screen 0.56, screen 0.93 center top horizontal maxrows 1 font "
                     "',8' samplen 1.2 width 0.5 reverse Left noenhanced\n");
     add_axes(t, p);
     add_curves(t, p);

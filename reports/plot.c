@@ -22,7 +22,7 @@ void lra_plot_title(lra_text *t, const char *title)
 {
     lra_text_add(t, "set label '");
     for (const char *at = title; *at; at++) lra_text_add(t, *at == '\'' ? "''" : "%c", *at);
-    lra_text_add(t, "' at screen 0.5, screen 0.98 center font ',9' noenhanced\n");
+    lra_text_add(t, "' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced\n");
 }
 
 void lra_plot_box(lra_text *t, double left, double right, double bottom, double top)

@@ -352,6 +352,30 @@ static void a_ladder_of_errors(void **state)
     for (int i = 0; i < 3; i++) lra_result_free(list[i]);
 }
 
+/* Where less is better, the chance line of a sweep stands at what chance gives, not at its negative. */
+static void a_sweep_of_errors(void **state)
+{
+    (void)state;
+    lra_result *list[4];
+    lra_err e = {{0}};
+    for (int i = 0; i < 4; i++) {
+        list[i] = number_result("rmse", 1, 1 + i % 2);
+        list[i]->kernel = i % 2 ? 5 : 9, list[i]->reach = 3 * (list[i]->kernel - 1);
+        lra_free(list[i]->config);
+        list[i]->config = lra_format("model.kernel=%d\nseed=1\n", (int)list[i]->kernel);
+        list[i]->task_parameters = lra_format("distance=%d\n", i < 2 ? 4 : 8);
+        list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
+    }
+    lra_report_input in = {.list = list, .n = 4};
+    if (lra_figure_sweep.write(folder, &in, &e) != 0) fail_msg("%s", e.msg);
+    size_t n;
+    char *path = lra_format("%s/sweep.gp", folder), *text = lra_file_read(path, 1 << 20, &n, &e);
+    if (!strstr(text, "from graph 0, first 3 to graph 1, first 3 ")) fail_msg("%s", text);
+    lra_free_large(text);
+    lra_free(path);
+    for (int i = 0; i < 4; i++) lra_result_free(list[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +391,7 @@ int main(void)
         cmocka_unit_test(old_checkpoints_are_read),
         cmocka_unit_test(one_table_of_all_tasks),
         cmocka_unit_test(a_ladder_of_errors),
+        cmocka_unit_test(a_sweep_of_errors),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

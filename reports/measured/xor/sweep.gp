@@ -4,14 +4,14 @@ set border 3 lw 0.8
 set tics nomirror out scale 0.6 font ',8'
 set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'
 set style fill transparent solid 0.2 noborder
-set label 'xor, preset quick, resconv, 1 seed, 95 % intervals' at screen 0.5, screen 0.98 center font ',9' noenhanced
+set label 'xor, preset quick, resconv, 1 seed, 95 % intervals' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
 
 set lmargin at screen 0.15
 set rmargin at screen 0.975
 set bmargin at screen 0.14
-set tmargin at screen 0.8
-set label 'accuracy (%)' at screen 0.03, screen 0.47 center rotate font ',9'
-set key at screen 0.56, screen 0.945 center top horizontal maxrows 1 font ',8' samplen 1.2 width 0.5 reverse Left noenhanced
+set tmargin at screen 0.785
+set label 'accuracy (%)' at screen 0.03, screen 0.4625 center rotate font ',9'
+set key at screen 0.56, screen 0.93 center top horizontal maxrows 1 font ',8' samplen 1.2 width 0.5 reverse Left noenhanced
 set xrange [2.06525:6.85659]
 set yrange [45.2013:103.653]
 set xtics scale 0.6 ('8' 3, '16' 4, '32' 5, '64' 6)
@@ -26,7 +26,7 @@ set arrow from 5.61471, graph 0 to 5.61471, graph 1 nohead lw 1.4 dt (3,3) lc rg
 set label '49' at 5.61471, graph 1.045 center font ',8' tc rgb '#CC79A7'
 set arrow from 6.59991, graph 0 to 6.59991, graph 1 nohead lw 1.4 dt (3,3) lc rgb '#E69F00' back
 set label '97' at 6.59991, graph 1.045 center font ',8' tc rgb '#E69F00'
-set label '2R+1 =' at graph -0.025, graph 1.045 right font ',8'
+set label '2R+1 =' at graph -0.012, graph 1.045 right font ',8'
 set arrow from graph 0, first 50 to graph 1, first 50 nohead lw 1 dt 3 lc rgb '#666666' back
 set label 'chance' at 2.12721, 50 left offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
 plot 'sweep.dat' index 0 using 1:3 with lines lc rgb '#0072B2' lw 1.4 notitle, \
