@@ -67,6 +67,22 @@ const lra_option lra_job_options[] = {
 
 /* ---- configuration ----------------------------------------------------------------------------------------- */
 
+static bool has_key(const char *parameters, const char *name)
+{
+    lra_config *c = lra_config_parse(parameters, &(lra_err){{0}});
+    bool has = c && lra_config_has(c, name);
+    lra_config_free(c);
+    return has;
+}
+
+bool lra_job_is_key(const char *name)
+{
+    bool is = has_key(lra_train_defaults, name);
+    for (int i = 0; lra_model_at(i) && !is; i++) is = has_key(lra_model_at(i)->defaults, name);
+    for (int i = 0; lra_task_at(i) && !is; i++) is = has_key(lra_task_at(i)->defaults, name);
+    return is;
+}
+
 /* Changes the one configuration that has the key; a key that none has is refused with a suggestion. */
 static int assign(lra_job *r, const char *assignment, lra_err *e)
 {

@@ -19,6 +19,8 @@ typedef struct {
 } lra_preset;
 /* How a run trains, unless preset or --set say otherwise; also the list of legal keys. */
 extern const char lra_train_defaults[];
+/* A parameter of training, or of any task or model. */
+bool lra_job_is_key(const char *name);
 const lra_preset *lra_preset_find(const char *task, const char *preset);
 /* What an objective changes at a preset: "mask=0.5 epochs=50"; caller frees. */
 char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset);

@@ -3,6 +3,7 @@
 #define LRA_PROBES_OPTION_ROWS_H
 
 #include "kernels/base/options.h"
+#include "probes/job.h"
 
 /* clang-format off */
 #define LRA_MODEL_OPTION(text)                                                                     \
@@ -12,8 +13,8 @@
     {.name = "preset", .letter = 'p', .kind = LRA_OPTION_CHOICE, .value = "quick",                 \
      .choices = "quick|small|paper", .help = text}
 #define LRA_SET_OPTION(of)                                                                         \
-    {.name = "set", .kind = LRA_OPTION_REPEAT, .arg = "KEY=VALUE",                                 \
-     .help = "changes one parameter of " of "; may be repeated"}
+    {.name = "set", .kind = LRA_OPTION_REPEAT, .arg = "KEY=VALUE", .is_key = lra_job_is_key,       \
+     .help = "changes one parameter of " of ", as --KEY VALUE does; may be repeated"}
 #define LRA_THREADS_OPTION(zero)                                                                   \
     {.name = "threads", .kind = LRA_OPTION_INT, .value = "0", .min = 0, .max = 1024, .arg = "N",   \
      .help = "threads, 0: " zero}

@@ -56,9 +56,9 @@ const char lra_train_defaults[] =
     }
 /* Photographs and digits; paper: what the locality paper has for its grey photographs. */
 #define IMAGE_QUICK                                                                                \
-    "layers=3 width=32 hidden=64 batch=32 epochs=8 rate=0.004 decay=0.1 warmup=0.05 "              \
+    "layers=3 width=32 hidden=64 groups=32 batch=16 epochs=8 rate=0.002 decay=0.1 warmup=0.05 "   \
     "final-share=0.34 final-rate=0.1",                                                             \
-        "1,5,21,513", 2
+        "1,5,21,61,513", 2
 #define IMAGE_SMALL                                                                                \
     "layers=6 width=64 hidden=128 batch=64 epochs=20 rate=0.002 warmup=0.02", "5,11,31", 3
 #define IMAGE_PAPER "batch=64 epochs=200", "5,7,11,21,31,61", 3

@@ -11,18 +11,23 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 
+static bool is_key(const char *name)
+{
+    return strcmp(name, "width") == 0 || strcmp(name, "rate") == 0;
+}
+
 static const lra_option own[] = {
-    {"seeds", 's', LRA_OPTION_INT, "3", 1, 100, NULL, "N", "number of seeds", true},
-    {"rate", 0, LRA_OPTION_REAL, "0.004", 0, 1, NULL, "X", "learning rate", true},
-    {"kernels", 'k', LRA_OPTION_INTS, "1,3,5", 1, 255, NULL, "LIST", "kernel sizes", true},
-    {"task", 't', LRA_OPTION_TEXT, NULL, 0, 0, NULL, "NAME", "benchmark task", true},
-    {NULL, 0, LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL, false},
+    {"seeds", 's', LRA_OPTION_INT, "3", 1, 100, NULL, "N", "number of seeds", NULL},
+    {"rate", 0, LRA_OPTION_REAL, "0.004", 0, 1, NULL, "X", "learning rate", NULL},
+    {"kernels", 'k', LRA_OPTION_INTS, "1,3,5", 1, 255, NULL, "LIST", "kernel sizes", NULL},
+    {"task", 't', LRA_OPTION_TEXT, NULL, 0, 0, NULL, "NAME", "benchmark task", NULL},
+    {NULL, 0, LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
 static const lra_option shared[] = {
-    {"device", 0, LRA_OPTION_CHOICE, "auto", 0, 0, "auto|cpu|cuda", "NAME", "where to run", false},
-    {"set", 0, LRA_OPTION_REPEAT, NULL, 0, 0, NULL, "KEY=VALUE", "a model's setting", true},
-    {"quiet", 'q', LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, "errors only", false},
-    {NULL, 0, LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL, false},
+    {"device", 0, LRA_OPTION_CHOICE, "auto", 0, 0, "auto|cpu|cuda", "NAME", "where to run", NULL},
+    {"set", 0, LRA_OPTION_REPEAT, NULL, 0, 0, NULL, "KEY=VALUE", "a model's setting", is_key},
+    {"quiet", 'q', LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, "errors only", NULL},
+    {NULL, 0, LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
 static const lra_option *const tables[] = {own, shared, NULL};
 static const lra_command command = {
@@ -94,6 +99,21 @@ static void every_form_is_accepted(void **state)
     lra_options_free(o);
 }
 
+/* The option of that name comes first. */
+static void keys_are_short_for_set(void **state)
+{
+    (void)state;
+    char text[] = "--width 64 a --rate=0.5 --set depth=2 --width=-1";
+    static const char *const expected[] = {"width=64", "depth=2", "width=-1"};
+    lra_options *o = parse(text);
+    assert_non_null(o);
+    for (int i = 0; i < 3; i++) assert_string_equal(lra_option_repeat(o, "set", i), expected[i]);
+    assert_null(lra_option_repeat(o, "set", 3));
+    assert_true(lra_option_real(o, "rate") == 0.5);
+    assert_int_equal(lra_option_n_args(o), 1);
+    lra_options_free(o);
+}
+
 static void every_mistake_has_its_message(void **state)
 {
     (void)state;
@@ -119,6 +139,8 @@ static void every_mistake_has_its_message(void **state)
         {"a --device cp", "option '--device' is 'cp', expected one of auto|cpu|cuda"},
         {"a --quiet=1", "option '--quiet' takes no value"},
         {"a --seeds", "option '--seeds' needs a value (N)"},
+        {"a --width --seeds 3", "option '--width' needs a value"},
+        {"a --width", "option '--width' needs a value"},
         {"a --task --seeds 3", "option '--task' needs a value (NAME)"},
         {"a b c", "unexpected argument 'c' (usage: lra-probe x RUN...)"},
         {"--seeds 3", "too few arguments (usage: lra-probe x RUN...)"},
@@ -213,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_come_from_the_table),
         cmocka_unit_test(every_form_is_accepted),
+        cmocka_unit_test(keys_are_short_for_set),
         cmocka_unit_test(every_mistake_has_its_message),
         cmocka_unit_test(help_is_found_anywhere_but_behind_the_dashes),
         cmocka_unit_test(help_names_every_option),

@@ -21,6 +21,8 @@ struct lra_options {
     int n_set;
     const char **arg;
     int n_args;
+    char **made; /* "key=value" of "--key value" */
+    int n_made;
     bool help;
 };
 
@@ -146,32 +148,61 @@ static int fail_unknown_option(const lra_command *c, const char *name, size_t n,
     return rc;
 }
 
+/* What follows the name at argv[*i], of n letters: "=VALUE", or the next word.  NULL: neither. */
+static const char *take_value(int argc, char **argv, int *i, size_t n)
+{
+    const char *word = argv[*i];
+    if (word[n] == '=') return word + n + 1;
+    if (word[n]) return word + n; /* -nVALUE */
+    if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0) return NULL;
+    return argv[++*i];
+}
+
+/* "--key value" for "--set key=value"; false: there is no such key. */
+static bool parse_key(lra_options *p, int argc, char **argv, int *i, lra_err *e, int *rc)
+{
+    const lra_option *o = lra_option_entry(p->command, 0);
+    for (int k = 0; o && !o->is_key; o = lra_option_entry(p->command, ++k)) {}
+    char *key = lra_format("%.*s", (int)strcspn(argv[*i] + 2, "="), argv[*i] + 2);
+    bool is_key = o && o->is_key(key);
+    if (is_key) {
+        const char *value = take_value(argc, argv, i, strlen(key) + 2);
+        if (value) {
+            char *made = p->made[p->n_made++] = lra_format("%s=%s", key, value);
+            p->set[p->n_set++] = (setting){o, made};
+        } else {
+            *rc = lra_fail_usage(e, "option '--%s' needs a value", key);
+        }
+    }
+    lra_free(key);
+    return is_key;
+}
+
 /* One option at argv[*i]; moves *i over its value. */
 static int parse_option(lra_options *p, int argc, char **argv, int *i, lra_err *e)
 {
-    const char *word = argv[*i], *value = NULL;
+    const char *word = argv[*i], *value = "1";
     const lra_option *o;
+    size_t n = 2;
     if (word[1] == '-') {
-        size_t n = strcspn(word + 2, "=");
-        o = find(p->command, word + 2, n);
-        if (!o) return fail_unknown_option(p->command, word + 2, n, e);
-        if (word[2 + n] == '=') value = word + 3 + n;
+        int rc = 0;
+        n += strcspn(word + 2, "=");
+        o = find(p->command, word + 2, n - 2);
+        if (!o && parse_key(p, argc, argv, i, e, &rc)) return rc;
+        if (!o) return fail_unknown_option(p->command, word + 2, n - 2, e);
     } else {
         o = find_letter(p->command, word[1]);
         if (!o)
             return lra_fail_usage(e, "unknown option '%s' ('%s --help' shows all)", word,
                                   p->command->program);
-        if (word[2]) value = word + 2;
     }
     if (o->kind == LRA_OPTION_FLAG) {
-        if (value) return lra_fail_usage(e, "option '--%s' takes no value", o->name);
-        value = "1";
-    } else if (!value) {
-        bool another = *i + 1 < argc && strncmp(argv[*i + 1], "--", 2) == 0;
-        if (*i + 1 >= argc || another)
+        if (word[n]) return lra_fail_usage(e, "option '--%s' takes no value", o->name);
+    } else {
+        value = take_value(argc, argv, i, n);
+        if (!value)
             return lra_fail_usage(e, "option '--%s' needs a value (%s)", o->name,
                                   o->arg ? o->arg : "text");
-        value = argv[++*i];
     }
     if (check(o, value, e) != 0) return LRA_USAGE;
     p->set[p->n_set++] = (setting){o, value};
@@ -211,6 +242,7 @@ lra_options *lra_options_parse(const lra_command *c, int argc, char **argv, lra_
     p->command = c;
     p->set = lra_alloc_array((size_t)argc + 1, sizeof *p->set);
     p->arg = lra_alloc_array((size_t)argc + 1, sizeof *p->arg);
+    p->made = lra_alloc_array((size_t)argc + 1, sizeof *p->made);
     if (parse(p, argc, argv, e) == 0) return p;
     lra_options_free(p);
     return NULL;
@@ -219,6 +251,8 @@ lra_options *lra_options_parse(const lra_command *c, int argc, char **argv, lra_
 void lra_options_free(lra_options *o)
 {
     if (!o) return;
+    for (int i = 0; i < o->n_made; i++) lra_free(o->made[i]);
+    lra_free(o->made);
     lra_free(o->set);
     lra_free(o->arg);
     lra_free(o);

@@ -1,7 +1,7 @@
 /* Command-line options.  One table per subcommand drives parsing, range checks, --help, suggestions
- * for misspelt names and the configuration stored in results, so that no option can be accepted and
- * ignored.
+ * for misspelt names, so that no option can be accepted and ignored.
  *   --name value   --name=value   -n value   --flag   positional arguments anywhere   "--" ends options
+ *   --key value    short for --set key=value, for the keys of a command that has --set
  * A value that starts with "--" is given as --name=value, so that a forgotten value is noticed. */
 #ifndef LRA_BASE_OPTIONS_H
 #define LRA_BASE_OPTIONS_H
@@ -31,7 +31,8 @@ typedef struct {
     const char *choices; /* CHOICE: "auto|cpu|cuda" */
     const char *arg;     /* placeholder: in help, and what completion offers (lra_program.words) */
     const char *help;    /* one line, no full stop */
-    bool changes_result; /* recorded in the run configuration when it differs from the default */
+    /* REPEAT of KEY=VALUE: "--KEY VALUE" is short for it where this says that KEY is one.  Nullable. */
+    bool (*is_key)(const char *name);
 } lra_option;
 
 typedef struct {

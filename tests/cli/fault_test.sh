@@ -37,7 +37,7 @@ expect 2 "rate 1 is not in [0,1)" lra-probe train --set dropout=1 --out "$dir/n"
 expect 2 "'layers' is 0, expected 1" lra-probe train --set layers=0 --out "$dir/n" -q
 expect 2 "the run has no 'nosuch'" lra-probe train --set nosuch=1 --out "$dir/n" -q
 expect 2 "unknown objective 'nosuch'" lra-probe train --objective nosuch --out "$dir/n" -q
-expect 2 "unknown option '--fraction'" lra-probe train --fraction 2 --out "$dir/n" -q
+expect 2 "'fraction' is 2, expected 1e-09 to 1" lra-probe train --fraction 2 --out "$dir/n" -q
 expect 2 "'fraction' is 2, expected 1e-09 to 1" lra-probe train --set fraction=2 --out "$dir/n" -q
 expect 2 "distance is 0, expected 1" lra-probe train --task xor --set distance=0 --out "$dir/n" -q
 expect 2 "distance is 0, expected 1" lra-probe receptive-field --task xor --distance 0,8 --out "$dir/n" -q
