@@ -4,6 +4,8 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 
+enum { SMALL = 1 << 20 };
+
 /* In Debug builds LRA_FAIL_ALLOC=n makes the n-th call since it was set fail. */
 static bool fails_on_purpose(void)
 {
@@ -17,35 +19,34 @@ static bool fails_on_purpose(void)
 #endif
 }
 
-static void *refuse(double n_bytes, double free_bytes, const char *what, lra_err *e)
+static void *refuse(double n_bytes, const char *what, lra_err *e)
 {
     char need[32], have[32];
     lra_fail(e, "'%s' needs %s, %s free", what, lra_size_text(need, n_bytes),
-             lra_size_text(have, free_bytes));
+             lra_size_text(have, lra_memory_free()));
     return NULL;
 }
 
-/* Whether there may be room; 0: the machine does not say. */
-static bool fits(double n_bytes, double free_bytes)
+/* Whether there may be room.  The machine is not asked for every small file: that takes longer than reading it. */
+static bool fits(double n_bytes)
 {
+    double free_bytes = n_bytes < SMALL ? 0 : lra_memory_free(); /* 0: it does not say */
     return (free_bytes == 0 || n_bytes <= free_bytes) && !fails_on_purpose();
 }
 
 void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e)
 {
-    double free_bytes = lra_memory_free();
     void *p = NULL;
-    if (fits((double)n_bytes, free_bytes) && posix_memalign(&p, 64, n_bytes ? n_bytes : 1) == 0)
-        return p;
-    return refuse((double)n_bytes, free_bytes, what, e);
+    if (fits((double)n_bytes) && posix_memalign(&p, 64, n_bytes ? n_bytes : 1) == 0) return p;
+    return refuse((double)n_bytes, what, e);
 }
 
 void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e)
 {
-    double n_bytes = (double)n * (double)size, free_bytes = lra_memory_free();
+    double n_bytes = (double)n * (double)size;
     if (n < 0) LRA_BUG("'%s' has %lld elements", what, (long long)n);
-    void *p = fits(n_bytes, free_bytes) ? calloc(n ? (size_t)n : 1, size) : NULL;
-    return p ? p : refuse(n_bytes, free_bytes, what, e);
+    void *p = fits(n_bytes) ? calloc(n ? (size_t)n : 1, size) : NULL;
+    return p ? p : refuse(n_bytes, what, e);
 }
 
 void lra_free_large(void *p)

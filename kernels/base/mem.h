@@ -28,7 +28,7 @@ char *lra_format(const char *fmt, ...) LRA_PRINTF(1, 2); /* caller frees with lr
 /* 64-byte aligned memory, not cleared, for data and workspaces; NULL with "'what' needs 1.2 GiB:
  * ..." when there is none.  Freed with lra_free_large().  Debug builds fail the n-th such call when
  * LRA_FAIL_ALLOC=n is in the environment.  Sizes above the free memory of the machine are refused
- * before the kernel's overcommit can accept them. */
+ * before the kernel's overcommit can accept them (from 1 MiB on). */
 void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e);
 void lra_free_large(void *p); /* Nullable: p */
 /* The same for an array whose size a file says: zeroed, n * size checked, freed with lra_free(). */
