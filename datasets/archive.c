@@ -195,7 +195,7 @@ static int take_member(reading *r, struct archive *a, const char *name, lra_err 
     if (rc == 1 && w->piece && r->n)
         return lra_fail(e, "'%s' in '%s' is damaged", name, r->from->name);
     if (rc != 0) return rc == 1 ? 0 : rc;
-    if (r->n == 0) {
+    if (r->n == 0 && !w->empty) {
         w->n_empty++;
         return 0;
     }

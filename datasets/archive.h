@@ -17,12 +17,15 @@ typedef struct {
     bool (*wanted)(void *of, const char *name);
     /* Is this file of a folder an archive to be looked into?  Nullable: none is. */
     bool (*inside)(void *of, const char *name);
-    /* A file that is wanted, 1 byte at least; bytes[n] is 0.  A code other than 0 ends the walk. */
+    /* Is this folder to be looked into?  Nullable: all are.  Archives are read from end to end anyhow. */
+    bool (*enter)(void *of, const char *name);
+    /* A file that is wanted; bytes[n] is 0.  A code other than 0 ends the walk. */
     int (*visit)(void *of, const char *name, const char *bytes, size_t n, lra_err *e);
     /* Instead, for files of any size: their bytes piece by piece, then once n = 0.  Not with `sorted`. */
     int (*piece)(void *of, const char *name, const char *bytes, size_t n, lra_err *e);
     void *of;
     bool sorted; /* archives: by name, all that is wanted in memory at once; folders always are */
+    bool empty;  /* files of no bytes are visited too; not with `piece` */
     int levels;  /* folders: how deep files may lie below the path; 0: in it */
     /* Bytes that a file (in pieces: any number), and all of an archive together, may unpack to; 0: 1 GiB and
      * 64 GiB. */
@@ -30,7 +33,7 @@ typedef struct {
 
     /* What was found. */
     int64_t n_files;   /* visited */
-    int64_t n_empty;   /* wanted, of no bytes: not visited */
+    int64_t n_empty;   /* wanted, of no bytes, not visited */
     int64_t n_damaged; /* wanted, not readable while the rest of the archive is: not visited */
     char damaged[128]; /* the first of them */
 } lra_walk;

@@ -81,7 +81,7 @@ static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *
     char *bytes = lra_file_read(path, w->max_file ? w->max_file : LRA_WALK_MAX_FILE, &n, e);
     if (!bytes) return LRA_FAILED;
     int rc = 0;
-    if (n == 0)
+    if (n == 0 && !w->empty)
         w->n_empty++;
     else
         rc = lra_walk_visit(w, name, bytes, n, e);
@@ -97,7 +97,9 @@ static int walk_folder(lra_walk *w, const char *path, const char *prefix, int le
         char *below = lra_format("%s/%s", path, names[i]);
         char *name = lra_format("%s%s", prefix, names[i]), *deeper = lra_format("%s/", name);
         if (lra_is_folder(below))
-            rc = levels > 0 ? walk_folder(w, below, deeper, levels - 1, e) : 0;
+            rc = levels > 0 && (!w->enter || w->enter(w->of, name))
+                     ? walk_folder(w, below, deeper, levels - 1, e)
+                     : 0;
         else if (w->inside && w->inside(w->of, name) && is_packed(below))
             rc = lra_walk_archive(w, below, deeper, e);
         else
@@ -138,6 +140,12 @@ static bool hash_wanted(void *of, const char *name)
     return (h->w->inside && h->w->inside(h->w->of, name)) || lra_walk_wants(h->w, name);
 }
 
+static bool hash_enter(void *of, const char *name)
+{
+    const hashing *h = of;
+    return !h->w->enter || h->w->enter(h->w->of, name);
+}
+
 /* Pieces are blocks of one size, so that the hash depends on names and bytes alone. */
 static int hash_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
 {
@@ -151,7 +159,11 @@ static int hash_piece(void *of, const char *name, const char *bytes, size_t n, l
 int lra_walk_hash(const lra_walk *w, const char *path, uint64_t *hash, lra_err *e)
 {
     hashing h = {.w = w};
-    lra_walk files = {.wanted = hash_wanted, .piece = hash_piece, .of = &h, .levels = w->levels};
+    lra_walk files = {.wanted = hash_wanted,
+                      .enter = hash_enter,
+                      .piece = hash_piece,
+                      .of = &h,
+                      .levels = w->levels};
     int rc = lra_is_folder(path) ? lra_walk_path(&files, path, e)
                                  : walk_pieces(&files, path, "", e);
     *hash = h.hash;

@@ -157,6 +157,49 @@ static void folders(void **state)
     lra_free(deep);
 }
 
+static bool not_two(void *of, const char *name)
+{
+    (void)of;
+    return strcmp(name, "one/two") != 0;
+}
+
+/* Files of no bytes are visited where that is asked for, and folders that are not entered are none for the hash. */
+static void empty_files_and_folders_left_out(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_text packed = {0};
+    record r = {{0}, "y.txt"};
+    pack_files(PACK_ZIP, files, N_FILES, &packed);
+    lra_walk w = {.visit = take, .of = &r, .empty = true};
+    if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+    assert_string_equal(r.seen.s,
+                        "top/b.txt=second;top/a.txt=first;top/empty.txt=;other.dat=third;");
+    assert_int_equal(w.n_empty, 0);
+    r.seen.n = 0;
+    char *top = lra_format("%s/half", folder), *deep = lra_format("%s/one/two", top);
+    char *path[] = {lra_format("%s/one/y.txt", top), lra_format("%s/xy.txt", deep)};
+    assert_int_equal(lra_folder_make(deep, &e), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(lra_file_write(path[i], "", 0, &e), 0);
+    w.wanted = with_suffix, w.levels = 2;
+    assert_int_equal(lra_walk_path(&w, top, &e), 0);
+    assert_string_equal(r.seen.s, "one/two/xy.txt=;one/y.txt=;");
+    r.seen.n = 0;
+    w.enter = not_two;
+    assert_int_equal(lra_walk_path(&w, top, &e), 0);
+    assert_string_equal(r.seen.s, "one/y.txt=;");
+    uint64_t before, after;
+    assert_int_equal(lra_walk_hash(&w, top, &before, &e), 0);
+    assert_int_equal(lra_file_write(path[1], "t", 1, &e), 0);
+    assert_int_equal(lra_walk_hash(&w, top, &after, &e), 0);
+    assert_true(before == after);
+    lra_text_free(&r.seen);
+    lra_text_free(&packed);
+    for (int i = 0; i < 2; i++) lra_free(path[i]);
+    lra_free(top);
+    lra_free(deep);
+}
+
 static void cut_archives_are_refused(void **state)
 {
     (void)state;
@@ -318,6 +361,7 @@ int main(void)
         cmocka_unit_test(only_what_is_wanted),
         cmocka_unit_test(compressed_and_plain_files),
         cmocka_unit_test(folders),
+        cmocka_unit_test(empty_files_and_folders_left_out),
         cmocka_unit_test(cut_archives_are_refused),
         cmocka_unit_test(damaged_members_are_counted),
         cmocka_unit_test(bombs_are_refused),
