@@ -130,75 +130,80 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
     return rc;
 }
 
-int lra_pathfinder_list_level(const lra_pathfinder_spec *s, int level, const char *folder,
-                              lra_pathfinder_list *list, lra_err *e)
+/* What was left out, and which files were taken. */
+static void report(const lra_pathfinder_set *set, const char *level)
 {
-    char *found = lra_pathfinder_find(folder, s->size->window, level, 0);
-    int rc = found ? lra_pathfinder_list_read(found, list, e)
-                   : lra_fail_absent(
-                         e,
-                         "no '%s/metadata' of pathfinder%d in '%s' or three levels below; "
-                         "expected folders 'imgs' and 'metadata'",
-                         lra_pathfinder_level_folders[level], s->size->window, folder);
-    lra_free(found);
-    return rc;
+    if (set->n < set->n_listed)
+        lra_warn("%s: %lld images listed, %lld absent, %lld empty, %lld undecodable%s%s: left out",
+                 level, (long long)set->n_listed, (long long)set->n_absent, (long long)set->n_empty,
+                 (long long)set->n_broken, set->n_broken ? ", first: " : "", set->first_broken);
+    if (set->n_doubled)
+        lra_warn("%s: the archive holds %lld files twice, the last one counts", level,
+                 (long long)set->n_doubled);
+    if (set->n_copies > 1)
+        lra_warn("%s is there %d times, %s; '%s' is taken", level, set->n_copies,
+                 set->equal ? "the same files" : "with other files", set->folder);
+}
+
+/* Appends n images, order[0..n-1] of the level, to a split. */
+static int append(const lra_pathfinder_set *set, const int64_t *order, int64_t n, lra_sequences *to,
+                  lra_err *e)
+{
+    int64_t pixels = (int64_t)set->window * set->window;
+    uint16_t *token = lra_sequences_extend(to, n, pixels, 1, e);
+    if (!token) return LRA_FAILED;
+    int32_t *label = to->label + to->n - n;
+#pragma omp parallel
+    {
+        uint8_t *pixel = lra_alloc((size_t)pixels);
+#pragma omp for schedule(dynamic, 64)
+        for (int64_t i = 0; i < n; i++) {
+            lra_pathfinder_decode(set, order[i], pixel);
+            for (int64_t k = 0; k < pixels; k++) token[i * pixels + k] = pixel[k];
+            label[i] = set->label[order[i]];
+        }
+        lra_free(pixel);
+    }
+    return 0;
 }
 
 /* Appends the images of one level to the splits; other splits than the training part when last. */
-static int import_level(const lra_pathfinder_spec *s, int level, const char *folder, bool last,
+static int import_level(const lra_pathfinder_set *set, int level, bool last,
                         lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
-    lra_pathfinder_list list = {0};
-    lra_pathfinder_set set = {0};
-    int64_t part[LRA_N_SPLITS], pixels = s->size->window * s->size->window;
-    int rc = lra_pathfinder_list_level(s, level, folder, &list, e);
-    if (rc == 0) rc = lra_pathfinder_set_read(&list, s->size->window, &set, e);
-    if (rc == 0 && set.n < LRA_PATHFINDER_MIN_IMAGES)
-        rc = lra_fail(e, "'%s' holds %lld images, expected %d at least", folder, (long long)set.n,
-                      LRA_PATHFINDER_MIN_IMAGES);
-    if (rc == 0 && set.n < list.n)
-        lra_warn("%s: %lld images listed, %lld absent, %lld empty, %lld undecodable: left out",
-                 lra_pathfinder_level_names[level], (long long)list.n, (long long)set.n_absent,
-                 (long long)set.n_empty, (long long)set.n_broken);
-    int64_t *order = rc == 0 ? order_of(set.n) : NULL;
-    divide(set.n, part);
-    for (int64_t at = 0, p = 0; p < (last ? LRA_N_SPLITS : 1) && rc == 0; at += part[p++]) {
-        uint16_t *token = lra_sequences_extend(&split[p], part[p], pixels, 1, e);
-        rc = token ? 0 : LRA_FAILED;
-        for (int64_t i = 0; i < part[p] && rc == 0; i++) {
-            const uint8_t *pixel = set.pixel + order[at + i] * pixels;
-            for (int64_t k = 0; k < pixels; k++) token[i * pixels + k] = pixel[k];
-            split[p].label[split[p].n - part[p] + i] = set.label[order[at + i]];
-        }
-    }
+    int64_t part[LRA_N_SPLITS];
+    report(set, lra_pathfinder_level_names[level]);
+    if (set->n < LRA_PATHFINDER_MIN_IMAGES)
+        return lra_fail(e, "'%s' holds %lld images, expected %d at least", set->folder,
+                        (long long)set->n, LRA_PATHFINDER_MIN_IMAGES);
+    int64_t *order = order_of(set->n);
+    int rc = 0;
+    divide(set->n, part);
+    for (int64_t at = 0, p = 0; p < (last ? LRA_N_SPLITS : 1) && rc == 0; at += part[p++])
+        rc = append(set, order + at, part[p], &split[p], e);
     lra_free(order);
-    lra_pathfinder_set_free(&set);
-    lra_pathfinder_list_free(&list);
     return rc;
 }
 
-static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)
+static int import(const lra_config *c, const char *path, lra_dataset *d, lra_err *e)
 {
     lra_pathfinder_spec s;
+    lra_pathfinder_set set[LRA_PATHFINDER_LEVELS] = {{0}};
     int rc = lra_pathfinder_spec_read(c, &s, e);
-    for (int k = 0; k < s.n_sets && rc == 0; k++)
-        rc = import_level(&s, s.set[k], folder, k == s.n_sets - 1, d->split, e);
-    return rc;
-}
-
-static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)
-{
-    lra_pathfinder_spec s;
-    uint64_t part[LRA_PATHFINDER_LEVELS] = {0};
-    int rc = lra_pathfinder_spec_read(c, &s, e);
+    if (rc == 0) rc = lra_pathfinder_read(path, s.size->window, s.n_sets, s.set, set, e);
     for (int k = 0; k < s.n_sets && rc == 0; k++) {
-        lra_pathfinder_list list = {0};
-        rc = lra_pathfinder_list_level(&s, s.set[k], folder, &list, e);
-        if (rc == 0) part[k] = lra_pathfinder_list_hash(&list);
-        lra_pathfinder_list_free(&list);
+        rc = import_level(&set[k], s.set[k], k == s.n_sets - 1, d->split, e);
+        lra_pathfinder_sets_free(1, &set[k]);
     }
-    *hash = lra_hash64(part, sizeof part);
+    lra_pathfinder_sets_free(LRA_PATHFINDER_LEVELS, set);
     return rc;
+}
+
+static int import_hash(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+{
+    lra_pathfinder_spec s;
+    int rc = lra_pathfinder_spec_read(c, &s, e);
+    return rc == 0 ? lra_pathfinder_hash(path, s.size->window, s.n_sets, s.set, hash, e) : rc;
 }
 
 /* ---- baselines ---------------------------------------------------------------------------------------- */
@@ -264,6 +269,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
     const lra_task lra_task_##symbol = {                                                           \
         .name = task,                                                                              \
         .summary = text,                                                                           \
+        .source = LRA_PATHFINDER_SOURCE,                                                           \
         .n_classes = 2,                                                                            \
         .vocab = 256,                                                                              \
         .image = true,                                                                             \

@@ -18,11 +18,7 @@ typedef struct {
 } lra_pathfinder_spec;
 int lra_pathfinder_spec_read(const lra_config *c, lra_pathfinder_spec *s, lra_err *e);
 
-/* What the metadata of a level below a folder list; fails when there is no such level. */
-int lra_pathfinder_list_level(const lra_pathfinder_spec *s, int level, const char *folder,
-                              lra_pathfinder_list *list, lra_err *e);
-
-/* Checks the folder of a level: what is missing or broken, labels, statistics beside generated images. */
-int lra_pathfinder_inspect(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
+/* Checks the files of a level: what is missing or broken, labels, statistics beside generated images. */
+int lra_pathfinder_inspect(const lra_config *c, const char *path, lra_facts *found, lra_err *e);
 
 #endif

@@ -1,7 +1,7 @@
-/* Checking the folder of a level: which images are missing or broken, whether labels are fair coins and belong to
+/* Checking the files of a level: which images are missing or broken, whether labels are fair coins and belong to
  * the images (paths are traced), and how far the images differ from generated ones.
- * With a second copy of the level below the folder (the public archive has two of pathfinder128), whether both
- * hold the same bytes. */
+ * With a second copy of the level below the path (the public archive has two of pathfinder128), whether both hold
+ * the same bytes. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static int64_t at_most(int64_t n, int64_t pixels, int window)
 /* ---- labels ------------------------------------------------------------------------------------------- */
 
 static int check_labels(const lra_pathfinder_spec *s, const lra_pathfinder_set *set,
-                        lra_facts *found, lra_err *e)
+                        const uint8_t *pixel, lra_facts *found, lra_err *e)
 {
     int64_t n = at_most(set->n, TRACED, set->window), right = 0, ones = 0;
     size_t pixels = (size_t)set->window * (size_t)set->window;
@@ -34,7 +34,7 @@ static int check_labels(const lra_pathfinder_spec *s, const lra_pathfinder_set *
             s->size, lra_pathfinder_level_paddles[s->level]);
 #pragma omp for schedule(dynamic, 16)
         for (int64_t i = 0; i < n; i++)
-            right += lra_pathfinder_trace(t, set->pixel + (size_t)i * pixels) == set->label[i];
+            right += lra_pathfinder_trace(t, pixel + (size_t)i * pixels) == set->label[i];
         lra_pathfinder_tracer_free(t);
     }
     double share = (double)right / (double)n, error = 0.5 / sqrt((double)n);
@@ -118,57 +118,48 @@ static void compare(const lra_pathfinder_stats *files, const lra_pathfinder_stat
     lra_facts_add(found, lra_pathfinder_grey_distance(files, ours), "grey levels, total variation");
 }
 
-/* ---- the folder --------------------------------------------------------------------------------------- */
+/* ---- the files ---------------------------------------------------------------------------------------- */
 
-static int compare_copy(const char *folder, const lra_pathfinder_spec *s, uint64_t hash,
-                        lra_facts *found, lra_err *e)
+static void count_images(const lra_pathfinder_set *set, lra_facts *found)
 {
-    char *copy = lra_pathfinder_find(folder, s->size->window, s->level, 1);
-    lra_pathfinder_list list = {0};
-    int rc = copy ? lra_pathfinder_list_read(copy, &list, e) : 0;
-    lra_facts_add(found, copy ? 2 : 1, "copies");
-    if (copy && rc == 0)
-        lra_facts_add(found, lra_pathfinder_list_hash(&list) == hash, "copies are equal");
-    lra_pathfinder_list_free(&list);
-    lra_free(copy);
-    return rc;
-}
-
-static void count_images(const lra_pathfinder_list *list, const lra_pathfinder_set *set,
-                         lra_facts *found)
-{
-    lra_facts_add(found, (double)list->n, "images listed");
+    lra_facts_add(found, (double)set->n_listed, "images listed");
     lra_facts_add(found, (double)set->n, "images read");
     lra_facts_defect(found, set->n_absent, "absent");
     lra_facts_defect(found, set->n_empty, "empty");
     lra_facts_defect(found, set->n_broken, "undecodable");
-    lra_facts_add(found, (double)list->n_batches, "batches");
-    lra_facts_add(found, (double)list->n_gaps, "numbers missing between them");
+    lra_facts_defect(found, set->n_doubled, "twice in the archive");
+    lra_facts_add(found, (double)set->n_batches, "batches");
+    lra_facts_add(found, (double)set->n_gaps, "numbers missing between them");
+    lra_facts_add(found, set->n_copies, "copies");
+    if (set->n_copies > 1) lra_facts_add(found, set->equal, "copies are equal");
 }
 
-int lra_pathfinder_inspect(const lra_config *c, const char *folder, lra_facts *found, lra_err *e)
+static int check_images(const lra_pathfinder_spec *s, const lra_pathfinder_set *set,
+                        const uint8_t *pixel, lra_facts *found, lra_err *e)
+{
+    lra_pathfinder_stats files = {0}, ours = {0};
+    double *distance = lra_alloc_array((size_t)set->n, sizeof *distance);
+    sum_up(s->size, pixel, set->n, &files, distance);
+    generate(s, at_most(GENERATED, GENERATED, s->size->window), &ours);
+    check_markers(set, distance, found);
+    compare(&files, &ours, found);
+    lra_free(distance);
+    return check_labels(s, set, pixel, found, e);
+}
+
+int lra_pathfinder_inspect(const lra_config *c, const char *path, lra_facts *found, lra_err *e)
 {
     lra_pathfinder_spec s;
-    lra_pathfinder_list list = {0};
     lra_pathfinder_set set = {0};
+    uint8_t *pixel = NULL;
     if (lra_pathfinder_spec_read(c, &s, e) != 0) return LRA_USAGE;
-    int rc = lra_pathfinder_list_level(&s, s.level, folder, &list, e);
-    if (rc == 0) rc = lra_pathfinder_set_read(&list, s.size->window, &set, e);
+    int rc = lra_pathfinder_read(path, s.size->window, 1, &s.level, &set, e);
     if (rc == 0) {
-        count_images(&list, &set, found);
-        rc = compare_copy(folder, &s, lra_pathfinder_list_hash(&list), found, e);
+        count_images(&set, found);
+        pixel = lra_pathfinder_pixels(&set, e);
+        rc = pixel ? check_images(&s, &set, pixel, found, e) : LRA_FAILED;
     }
-    if (rc == 0) {
-        lra_pathfinder_stats files = {0}, ours = {0};
-        double *distance = lra_alloc_array((size_t)set.n, sizeof *distance);
-        sum_up(s.size, set.pixel, set.n, &files, distance);
-        generate(&s, at_most(GENERATED, GENERATED, s.size->window), &ours);
-        check_markers(&set, distance, found);
-        compare(&files, &ours, found);
-        lra_free(distance);
-        rc = check_labels(&s, &set, found, e);
-    }
-    lra_pathfinder_set_free(&set);
-    lra_pathfinder_list_free(&list);
+    lra_free_large(pixel);
+    lra_pathfinder_sets_free(1, &set);
     return rc;
 }

@@ -1,14 +1,11 @@
-/* Metadata of Pathfinder folders: which images there are, and their labels. */
-#include <stdlib.h>
+/* Metadata of Pathfinder: which images there are, and their labels. */
 #include <string.h>
 
 #include "datasets/pathfinder_file.h"
-#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/npy.h"
-#include "kernels/base/options.h"
 
-enum { MAX_METADATA = 1 << 28, N_FIELDS = 11, USED_FIELDS = 4, LABEL = 3 };
+enum { N_FIELDS = 11, USED_FIELDS = 4, LABEL = 3 };
 
 /* ---- metadata ----------------------------------------------------------------------------------------- */
 
@@ -31,8 +28,23 @@ static bool stays_below(const char *path)
     return true;
 }
 
-static int add_row(const char *folder, const char *name, int64_t row, char *const field[],
-                   lra_pathfinder_list *out, lra_err *e)
+/* FOLDER/FILE without empty parts and ".": the name that the file has in a walk. */
+static char *tidy_path(const char *folder, const char *file)
+{
+    char *path = lra_format("%s/%s", folder, file), *to = path;
+    for (const char *part = path; *part;) {
+        size_t n = strcspn(part, "/");
+        bool counts = n > 0 && !(n == 1 && *part == '.');
+        if (counts && to > path) *to++ = '/';
+        if (counts) memmove(to, part, n), to += n;
+        part += n + (part[n] == '/');
+    }
+    *to = 0;
+    return path;
+}
+
+static int add_row(const char *name, int64_t row, char *const field[], lra_pathfinder_list *out,
+                   lra_err *e)
 {
     if (!stays_below(field[0]) || !stays_below(field[1]))
         return lra_fail(e, "'%s' row %lld names '%.80s/%.80s', expected a file below the folder",
@@ -45,7 +57,7 @@ static int add_row(const char *folder, const char *name, int64_t row, char *cons
         out->path = lra_resize(out->path, (size_t)out->capacity * sizeof *out->path);
         out->label = lra_resize(out->label, (size_t)out->capacity * sizeof *out->label);
     }
-    out->path[out->n] = lra_format("%s/%s/%s", folder, field[0], field[1]);
+    out->path[out->n] = tidy_path(field[0], field[1]);
     out->label[out->n++] = field[LABEL][0] - '0';
     return 0;
 }
@@ -64,8 +76,8 @@ static int cut_fields(char *line, char *field[N_FIELDS + 1])
     return n;
 }
 
-static int read_text(const char *bytes, size_t n, const char *folder, const char *name,
-                     lra_pathfinder_list *out, lra_err *e)
+static int read_text(const char *bytes, size_t n, const char *name, lra_pathfinder_list *out,
+                     lra_err *e)
 {
     int64_t row = 0;
     int rc = 0;
@@ -81,15 +93,15 @@ static int read_text(const char *bytes, size_t n, const char *folder, const char
                           fields > N_FIELDS ? "more than " : "",
                           fields > N_FIELDS ? N_FIELDS : fields, N_FIELDS);
         else if (fields)
-            rc = add_row(folder, name, row, field, out, e);
+            rc = add_row(name, row, field, out, e);
         lra_free(line);
         at += length + 1;
     }
     return rc;
 }
 
-static int read_numpy(const void *bytes, size_t n, const char *folder, const char *name,
-                      lra_pathfinder_list *out, lra_err *e)
+static int read_numpy(const void *bytes, size_t n, const char *name, lra_pathfinder_list *out,
+                      lra_err *e)
 {
     lra_ndarray a;
     if (lra_npy_parse(bytes, n, name, true, &a, e) != 0) return LRA_FAILED;
@@ -103,80 +115,15 @@ static int read_numpy(const void *bytes, size_t n, const char *folder, const cha
             field[k] = lra_ndarray_text(&a, row * N_FIELDS + k, name, e);
             if (!field[k]) rc = LRA_FAILED;
         }
-        if (rc == 0) rc = add_row(folder, name, row + 1, field, out, e);
+        if (rc == 0) rc = add_row(name, row + 1, field, out, e);
         for (int k = 0; k < USED_FIELDS; k++) lra_free(field[k]);
     }
     return rc;
 }
 
-int lra_pathfinder_metadata(const void *bytes, size_t n, const char *folder, const char *name,
-                            lra_pathfinder_list *out, lra_err *e)
+int lra_pathfinder_metadata(const void *bytes, size_t n, const char *name, lra_pathfinder_list *out,
+                            lra_err *e)
 {
-    if (n >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
-        return read_numpy(bytes, n, folder, name, out, e);
-    return read_text(bytes, n, folder, name, out, e);
-}
-
-/* ---- the batches of a level ---------------------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Numbers of the files NUMBER.npy, ascending; other files are left alone.  -1: no such folder. */
-static int find_batches(const char *folder, int64_t **numbers, lra_err *e)
-{
-    char **names = NULL;
-    int found = 0, n = lra_folder_list(folder, &names, e);
-    if (n < 0) return -1;
-    *numbers = lra_alloc_array((size_t)n + 1, sizeof **numbers);
-    for (int i = 0; i < n; i++) {
-        size_t length = strlen(names[i]);
-        if (length < 5 || strcmp(names[i] + length - 4, ".npy") != 0) continue;
-        names[i][length - 4] = 0;
-        char *again = NULL;
-        int64_t number;
-        if (lra_parse_int(names[i], &number) && number >= 0) {
-            again = lra_format("%lld", (long long)number);
-            if (strcmp(again, names[i]) == 0) (*numbers)[found++] = number;
-        }
-        lra_free(again);
-    }
-    lra_names_free(names, n);
-    qsort(*numbers, (size_t)found, sizeof **numbers, ascending);
-    return found;
-}
-
-static int read_batch(const char *level_folder, int64_t number, lra_pathfinder_list *out,
-                      lra_err *e)
-{
-    char *path = lra_format("%s/metadata/%lld.npy", level_folder, (long long)number);
-    size_t n;
-    char *bytes = lra_file_read(path, MAX_METADATA, &n, e);
-    int rc = bytes ? lra_pathfinder_metadata(bytes, n, level_folder, path, out, e) : LRA_FAILED;
-    if (rc == 0) {
-        uint64_t both[2] = {out->hash, lra_hash64(bytes, n)};
-        out->hash = lra_hash64(both, sizeof both);
-    }
-    lra_free_large(bytes);
-    lra_free(path);
-    return rc;
-}
-
-int lra_pathfinder_list_read(const char *level_folder, lra_pathfinder_list *out, lra_err *e)
-{
-    char *metadata = lra_format("%s/metadata", level_folder);
-    int64_t *numbers = NULL;
-    int n = find_batches(metadata, &numbers, e), rc = n < 0 ? LRA_FAILED : 0;
-    for (int i = 0; i < n && rc == 0; i++) rc = read_batch(level_folder, numbers[i], out, e);
-    if (rc == 0 && out->n == 0) rc = lra_fail(e, "'%s' lists no images", metadata);
-    if (rc == 0) {
-        out->n_batches = n;
-        out->n_gaps = numbers[n - 1] - numbers[0] + 1 - n;
-    }
-    lra_free(numbers);
-    lra_free(metadata);
-    return rc;
+    if (n >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0) return read_numpy(bytes, n, name, out, e);
+    return read_text(bytes, n, name, out, e);
 }

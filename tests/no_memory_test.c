@@ -13,6 +13,7 @@
 
 #include "datasets/listops_file.h"
 #include "datasets/pathfinder_file.h"
+#include "datasets/png.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/npy.h"
@@ -56,10 +57,11 @@ static int read_listops(lra_err *e)
 
 static int read_pathfinder(lra_err *e)
 {
-    lra_pathfinder_list list = {0};
+    const int easy = 0;
+    lra_pathfinder_set set;
     char *path = path_of("level");
-    int rc = lra_pathfinder_list_read(path, &list, e);
-    lra_pathfinder_list_free(&list);
+    int rc = lra_pathfinder_read(path, 32, 1, &easy, &set, e);
+    if (rc == 0) lra_pathfinder_sets_free(1, &set);
     lra_free(path);
     return rc;
 }
@@ -88,6 +90,8 @@ static int set_up(void **state)
     const int64_t four = 4;
     static const char line[] = "imgs/0 sample_0.png 0 1 1.0 6 2 2 0.5 1 1\n";
     char *level = path_of("level/metadata"), *batch = path_of("level/metadata/0.npy");
+    char *images = path_of("level/imgs/0"), *image = path_of("level/imgs/0/sample_0.png");
+    const uint8_t pixel[32 * 32] = {0};
     char *npy = path_of("npy"), *safetensors = path_of("safetensors"), *tsv = path_of("tsv");
     static const char row[] = "Source\tTarget\n[MAX 1 2 ]\t2\n";
     lra_safetensor x = {"x", {.dtype = LRA_DTYPE_F32, .rank = 1, .dims = {4}, .bytes = v}};
@@ -96,11 +100,15 @@ static int set_up(void **state)
     if (rc == 0) rc = lra_file_write(tsv, row, sizeof row - 1, &e);
     if (rc == 0) rc = lra_folder_make(level, &e);
     if (rc == 0) rc = lra_file_write(batch, line, sizeof line - 1, &e);
+    if (rc == 0) rc = lra_folder_make(images, &e);
+    if (rc == 0) rc = lra_png_write(image, 32, 32, pixel, &e);
     lra_free(npy);
     lra_free(safetensors);
     lra_free(tsv);
     lra_free(level);
     lra_free(batch);
+    lra_free(images);
+    lra_free(image);
     return rc;
 }
 

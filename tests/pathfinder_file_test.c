@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "datasets/pathfinder.h"
-#include "kernels/base/process.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"
 
@@ -32,34 +31,51 @@ static char *write_level(const char *name)
     return level;
 }
 
+enum { EASY, INTERMEDIATE, HARD };
+
+/* Level `level` below a path. */
+static int read_level(const char *path, int window, int level, lra_pathfinder_set *set, lra_err *e)
+{
+    return lra_pathfinder_read(path, window, 1, &level, set, e);
+}
+
+static uint64_t hash_level(const char *path, int level)
+{
+    lra_err e;
+    uint64_t hash;
+    if (lra_pathfinder_hash(path, 32, 1, &level, &hash, &e) != 0) fail_msg("%s", e.msg);
+    return hash;
+}
+
 static void written_is_read_in_order(void **state)
 {
     (void)state;
     lra_err e;
     char *level = write_level("order");
-    lra_pathfinder_list list = {0};
     lra_pathfinder_set set;
-    assert_int_equal(lra_pathfinder_list_read(level, &list, &e), 0);
-    assert_int_equal(list.n, 3 * ROWS);
-    assert_int_equal(list.n_batches, 3);
-    assert_int_equal(list.n_gaps, 8);
-    assert_non_null(strstr(list.path[3 * ROWS - 1], "imgs/10/sample_11.png"));
-    assert_int_equal(lra_pathfinder_set_read(&list, 0, &set, &e), 0);
+    if (read_level(level, 32, EASY, &set, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(set.n_listed, 3 * ROWS);
+    assert_int_equal(set.n_batches, 3);
+    assert_int_equal(set.n_gaps, 8);
     assert_int_equal(set.window, 32);
     assert_int_equal(set.n, 3 * ROWS);
-    assert_int_equal(set.n_absent + set.n_empty + set.n_broken, 0);
+    assert_int_equal(set.n_absent + set.n_empty + set.n_broken + set.n_doubled, 0);
+    assert_int_equal(set.n_copies, 1);
+    uint8_t *all = lra_pathfinder_pixels(&set, &e);
     lra_pathfinder *g = lra_pathfinder_new(lra_pathfinder_size_find(32), LRA_PATHFINDER_EASY, -1,
                                            false);
     lra_pathfinder_sheet *s = lra_pathfinder_sheet_new(g);
     for (int i = 0; i < 3 * ROWS; i++) {
-        uint8_t pixel[1024];
+        uint8_t pixel[1024], read[1024];
         assert_int_equal(lra_pathfinder_image(g, s, SEED, (uint64_t)i, pixel, NULL), set.label[i]);
-        assert_memory_equal(pixel, set.pixel + i * 1024, sizeof pixel);
+        lra_pathfinder_decode(&set, i, read);
+        assert_memory_equal(pixel, read, sizeof pixel);
+        assert_memory_equal(pixel, all + i * 1024, sizeof pixel);
     }
     lra_pathfinder_sheet_free(s);
     lra_pathfinder_free(g);
-    lra_pathfinder_set_free(&set);
-    lra_pathfinder_list_free(&list);
+    lra_free_large(all);
+    lra_pathfinder_sets_free(1, &set);
     lra_free(level);
 }
 
@@ -76,29 +92,49 @@ static void bad_images_are_left_out_and_counted(void **state)
     (void)state;
     lra_err e;
     char *level = write_level("bad"), *gone = lra_format("%s/imgs/2/sample_3.png", level);
+    lra_pathfinder_set whole, set;
+    assert_int_equal(read_level(level, 32, EASY, &whole, &e), 0);
     remove(gone);
     write_bytes(level, "imgs/0/sample_5.png", "", 0);
     write_bytes(level, "imgs/0/sample_6.png", "\x89PNG", 4);
-    lra_pathfinder_list list = {0};
-    lra_pathfinder_set set;
-    assert_int_equal(lra_pathfinder_list_read(level, &list, &e), 0);
-    uint64_t before = lra_pathfinder_list_hash(&list);
-    assert_int_equal(lra_pathfinder_set_read(&list, 32, &set, &e), 0);
+    uint64_t before = hash_level(level, EASY);
+    assert_int_equal(read_level(level, 32, EASY, &set, &e), 0);
     assert_int_equal(set.n, 3 * ROWS - 3);
+    assert_int_equal(set.n_listed, 3 * ROWS);
     assert_int_equal(set.n_absent, 1);
     assert_int_equal(set.n_empty, 1);
     assert_int_equal(set.n_broken, 1);
     assert_non_null(strstr(set.first_broken, "sample_6.png"));
-    assert_int_equal(set.label[5], list.label[7]);
-    lra_pathfinder_set_free(&set);
+    assert_int_equal(set.label[5], whole.label[7]);
+    lra_pathfinder_sets_free(1, &whole);
+    lra_pathfinder_sets_free(1, &set);
     write_bytes(level, "imgs/0/sample_6.png", "\x89PNX", 4);
-    assert_true(lra_pathfinder_list_hash(&list) != before);
-    /* Images of another size are broken ones. */
-    assert_int_equal(lra_pathfinder_set_read(&list, 64, &set, &e), -1);
-    assert_non_null(strstr(e.msg, "none of 36 images can be read"));
-    lra_pathfinder_set_free(&set);
-    lra_pathfinder_list_free(&list);
+    assert_true(hash_level(level, EASY) != before);
     lra_free(gone);
+    lra_free(level);
+}
+
+/* Folders are what their nearest name says; a name of one's own says nothing, and images of another size are broken
+ * ones. */
+static void names_say_what_is_there(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *level = write_level("names"), *own = lra_format("%s/names/own", folder);
+    const int both[] = {EASY, HARD};
+    lra_pathfinder_set set, two[2];
+    assert_int_equal(read_level(level, 64, EASY, &set, &e), LRA_ABSENT);
+    assert_int_equal(read_level(level, 32, HARD, &set, &e), LRA_ABSENT);
+    assert_int_equal(lra_pathfinder_read(level, 32, 2, both, two, &e), LRA_FAILED);
+    assert_non_null(strstr(e.msg, "no 'curv_contour_length_14/metadata' of pathfinder32"));
+    assert_int_equal(rename(level, own), 0);
+    assert_int_equal(read_level(own, 64, HARD, &set, &e), LRA_FAILED);
+    assert_non_null(strstr(e.msg, "none of 36 images can be read"));
+    assert_int_equal(read_level(own, 32, HARD, &set, &e), 0);
+    assert_int_equal(set.n, 3 * ROWS);
+    lra_pathfinder_sets_free(1, &set);
+    assert_int_equal(lra_pathfinder_read(own, 32, 2, both, two, &e), LRA_ABSENT);
+    lra_free(own);
     lra_free(level);
 }
 
@@ -108,7 +144,7 @@ static void refuses(const char *text, const char *message)
 {
     lra_err e = {{0}};
     lra_pathfinder_list list = {0};
-    assert_int_equal(lra_pathfinder_metadata(text, strlen(text), "f", "m.npy", &list, &e), -1);
+    assert_int_equal(lra_pathfinder_metadata(text, strlen(text), "m.npy", &list, &e), -1);
     if (!strstr(e.msg, message)) fail_msg("'%s' lacks '%s'", e.msg, message);
     lra_pathfinder_list_free(&list);
 }
@@ -128,19 +164,16 @@ static void bad_metadata(void **state)
     refuses("\x93NUMPY", "m.npy");
     lra_err e;
     lra_pathfinder_list list = {0};
-    assert_int_equal(lra_pathfinder_metadata("a\0b", 3, "f", "m.npy", &list, &e), -1);
+    assert_int_equal(lra_pathfinder_metadata("a\0b", 3, "m.npy", &list, &e), -1);
     assert_non_null(strstr(e.msg, "neither text nor a NumPy file"));
     /* Line ends of any kind, and empty lines. */
-    const char *good = "imgs/0 a.png 0 1 " REST "\r\n\n  imgs/0\tb.png 1 0 " REST;
-    assert_int_equal(lra_pathfinder_metadata(good, strlen(good), "f", "m.npy", &list, &e), 0);
+    const char *good = "imgs/0 a.png 0 1 " REST "\r\n\n  ./imgs//0/\tb.png 1 0 " REST;
+    assert_int_equal(lra_pathfinder_metadata(good, strlen(good), "m.npy", &list, &e), 0);
     assert_int_equal(list.n, 2);
-    assert_string_equal(list.path[1], "f/imgs/0/b.png");
+    assert_string_equal(list.path[1], "imgs/0/b.png");
     assert_int_equal(list.label[0], 1);
     assert_int_equal(list.label[1], 0);
     lra_pathfinder_list_free(&list);
-    char *absent = lra_format("%s/absent", folder);
-    assert_int_equal(lra_pathfinder_list_read(absent, &list, &e), -1);
-    lra_free(absent);
 }
 
 /* A table of one row of texts of 16 characters, in UCS-4 as NumPy writes it; returns its size. */
@@ -169,15 +202,15 @@ static void numpy_metadata(void **state)
     char image[1024];
     size_t n = numpy_table(image);
     lra_pathfinder_list list = {0};
-    if (lra_pathfinder_metadata(image, n, "f", "m.npy", &list, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_pathfinder_metadata(image, n, "m.npy", &list, &e) != 0) fail_msg("%s", e.msg);
     assert_int_equal(list.n, 1);
-    assert_string_equal(list.path[0], "f/imgs/7/sample_4.png");
+    assert_string_equal(list.path[0], "imgs/7/sample_4.png");
     assert_int_equal(list.label[0], 1);
     lra_pathfinder_list_free(&list);
     for (size_t cut = 0; cut < n; cut++) {
         char *part = lra_alloc(cut + 1);
         memcpy(part, image, cut);
-        lra_pathfinder_metadata(part, cut, "f", "m.npy", &list, &e);
+        lra_pathfinder_metadata(part, cut, "m.npy", &list, &e);
         lra_pathfinder_list_free(&list);
         lra_free(part);
     }
@@ -185,7 +218,7 @@ static void numpy_metadata(void **state)
         for (int value = 0; value < 256; value += 51) {
             char old = image[at];
             image[at] = (char)value;
-            lra_pathfinder_metadata(image, n, "f", "m.npy", &list, &e);
+            lra_pathfinder_metadata(image, n, "m.npy", &list, &e);
             lra_pathfinder_list_free(&list);
             image[at] = old;
         }
@@ -199,33 +232,24 @@ static void real_sample(void **state)
     lra_err e;
     char *sample = real_file("pathfinder/sample");
     if (!sample) skip();
-    char *level = lra_pathfinder_find(sample, 32, 2, 0);
-    assert_non_null(level);
-    assert_null(lra_pathfinder_find(sample, 32, 0, 0));
-    assert_null(lra_pathfinder_find(sample, 64, 2, 0));
-    assert_null(lra_pathfinder_find(sample, 32, 2, 1));
-    lra_pathfinder_list text = {0}, numpy = {0};
     lra_pathfinder_set set;
-    assert_int_equal(lra_pathfinder_list_read(level, &text, &e), 0);
+    assert_int_equal(read_level(sample, 32, EASY, &set, &e), LRA_ABSENT);
+    assert_int_equal(read_level(sample, 64, HARD, &set, &e), LRA_ABSENT);
+    if (read_level(sample, 32, HARD, &set, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(set.n, 20);
+    assert_int_equal(set.n_copies, 1);
+    lra_pathfinder_list numpy = {0};
     char *path = lra_format("%s/numpy_metadata_0.npy", sample);
     size_t n;
     char *bytes = lra_file_read(path, 1 << 20, &n, &e);
-    assert_int_equal(lra_pathfinder_metadata(bytes, n, level, path, &numpy, &e), 0);
-    assert_int_equal(text.n, 20);
+    assert_int_equal(lra_pathfinder_metadata(bytes, n, path, &numpy, &e), 0);
     assert_int_equal(numpy.n, 20);
-    for (int i = 0; i < 20; i++) {
-        assert_string_equal(text.path[i], numpy.path[i]);
-        assert_int_equal(text.label[i], numpy.label[i]);
-    }
-    assert_int_equal(lra_pathfinder_set_read(&text, 0, &set, &e), 0);
-    assert_int_equal(set.n, 20);
-    assert_int_equal(set.window, 32);
+    for (int i = 0; i < 20; i++) assert_int_equal(set.label[i], numpy.label[i]);
+    assert_string_equal(numpy.path[0], "imgs/0/sample_0.png");
     lra_free_large(bytes);
     lra_free(path);
-    lra_pathfinder_set_free(&set);
-    lra_pathfinder_list_free(&text);
+    lra_pathfinder_sets_free(1, &set);
     lra_pathfinder_list_free(&numpy);
-    lra_free(level);
     lra_free(sample);
 }
 
@@ -239,26 +263,13 @@ static double fact(const lra_facts *f, const char *name)
     return 0;
 }
 
-/* Unpacks images of the reference generator below `folder`, or skips. */
-static char *unpacked(const char *archive)
-{
-    char *path = real_file(archive);
-    if (!path) skip();
-    char *to = lra_format("%s/real", folder);
-    lra_err e;
-    assert_int_equal(lra_folder_make(to, &e), 0);
-    char *argv[] = {"tar", "-xJf", path, "-C", to, NULL};
-    if (lra_process_run(argv, NULL, NULL, NULL, &e) != 0) skip();
-    lra_free(path);
-    return to;
-}
-
 static void generated_images_are_like_real_ones(void **state)
 {
     (void)state;
     static const char *const close[] = {"mean grey", "components", "marker distance"};
     static const lra_task *const tasks[] = {&lra_task_pathfinder, &lra_task_pathfinder_easy};
-    char *real = unpacked("pathfinder/pathfinder32.tar.xz");
+    char *real = real_file("pathfinder/pathfinder32.tar.xz");
+    if (!real) skip();
     for (int t = 0; t < 2; t++) {
         lra_err e;
         lra_facts found = {0};
@@ -341,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_is_read_in_order),
         cmocka_unit_test(bad_images_are_left_out_and_counted),
+        cmocka_unit_test(names_say_what_is_there),
         cmocka_unit_test(bad_metadata),
         cmocka_unit_test(numpy_metadata),
         cmocka_unit_test(real_sample),

@@ -122,6 +122,14 @@ says '^marker-distance '
 grep fingerprint out >imported
 expect 0 '' pathfinder-easy --set images=40 --out p
 grep fingerprint out | cmp -s - imported || complain "imported images differ from generated ones"
+tar -czf p/lra_release.gz -C "$images" pathfinder32 || complain "tar"
+for place in p/lra_release.gz p; do
+    expect 0 '' pathfinder-easy --import $place --out p
+    grep fingerprint out | cmp -s - imported || complain "$place: packed images differ from unpacked ones"
+done
+expect 0 '' pathfinder-easy --check p/lra_release.gz
+says '^images read  *40$'
+expect 1 "no 'curv_contour_length_14/metadata' of pathfinder32" pathfinder --check p/lra_release.gz
 expect 0 '' pathfinder-easy --set images=40 --seeding uniform --out p
 grep fingerprint out | cmp -s - imported && complain "uniform seeding makes the same images"
 expect 0 '' pathfinder-easy --set images=40 --out p --show 2 --png p/row.png

@@ -1,0 +1,49 @@
+/* Pathfinder: the files of levels, from wherever they lie, in memory (internal to the reader).
+ * A level is a folder with `imgs` and `metadata` below it; the same level may be there several times. */
+#ifndef LRA_DATASETS_PATHFINDER_COPY_H
+#define LRA_DATASETS_PATHFINDER_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+/* How deep the folder of a level may lie: lra_release/lra_release/SET/LEVEL. */
+enum { PATHFINDER_DEPTH = 4 };
+
+typedef struct {
+    const char *name; /* below the folder of the level: imgs/BATCH/FILE, metadata/NUMBER.npy */
+    const char *bytes;
+    size_t n;
+    int64_t order, batch; /* of finding; NUMBER, -1: an image */
+} pathfinder_file;
+
+typedef struct pathfinder_block pathfinder_block; /* names and bytes of many files */
+typedef struct pathfinder_copy {
+    char *folder; /* below the path, "" the path itself */
+    int level;    /* index of pathfinder_copies.level */
+    int64_t n, capacity, n_batches, n_doubled;
+    pathfinder_file *file; /* (n) by name */
+    pathfinder_block *block;
+    uint64_t hash; /* xxh3-64 of names and bytes of the files */
+} pathfinder_copy;
+
+/* What is wanted: levels (indices of lra_pathfinder_level_names) of one size; and what was found. */
+typedef struct {
+    const char *path;
+    int window, n_levels;
+    const int *level;
+    pathfinder_copy *copy; /* (n) by folder */
+    int n, last;
+} pathfinder_copies;
+
+/* Walks through the path once.  A file that an archive holds twice counts as when it is unpacked: the last does. */
+int pathfinder_copies_read(pathfinder_copies *c, lra_err *e);
+int pathfinder_copies_hash(const pathfinder_copies *c, uint64_t *hash, lra_err *e);
+void pathfinder_copy_free(pathfinder_copy *c);
+void pathfinder_copies_free(pathfinder_copies *c);
+/* Nullable: NULL, there is none. */
+const pathfinder_file *pathfinder_copy_find(const pathfinder_copy *c, const char *name);
+
+#endif
