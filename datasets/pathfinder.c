@@ -304,6 +304,6 @@ PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "the same wi
 PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "level=easy size=32",
                 "images=10000", "images=20000", "");
 PATHFINDER_TASK(path_x, "path-x", "pathfinder with 128 x 128 pixels", "level=hard size=128",
-                "level=easy images=250", "level=easy images=2000", "");
+                "level=easy images=800", "level=easy images=2000", "");
 PATHFINDER_TASK(path_x_256, "path-x-256", "pathfinder with 256 x 256 pixels", "level=hard size=256",
-                "level=easy images=60", "level=easy images=500", "");
+                "level=easy images=300", "level=easy images=500", "");
