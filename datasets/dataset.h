@@ -157,6 +157,8 @@ const lra_metric *lra_task_metric(const lra_task *t);
 /* The metric on a split without a look at the inputs: the share of the most frequent label; the mean of the training
  * targets for every row (R2: 0); every token of the vocabulary alike. */
 double lra_dataset_chance(const lra_dataset *d, int split);
+/* Mean of the j-th target over the training split, NAN left out; 0 without any. */
+double lra_dataset_mean_target(const lra_dataset *d, int j);
 
 /* The parameters of a preset ("quick", "small", "paper"); NULL with a message when the task lacks it. */
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);

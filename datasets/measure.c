@@ -52,3 +52,17 @@ double lra_dataset_chance(const lra_dataset *d, int split)
     /* The mean of another split than the own one makes R2 a little less than 0. */
     return strcmp(m->name, "r2") == 0 ? 0 : m->value(&s);
 }
+
+double lra_dataset_mean_target(const lra_dataset *d, int j)
+{
+    const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
+    int64_t rows = r->step_targets && r->n ? r->start[r->n] : r->n, n = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        double y = (double)r->target[i * r->n_targets + j];
+        if (isnan(y)) continue;
+        sum += y;
+        n++;
+    }
+    return n ? sum / (double)n : 0;
+}

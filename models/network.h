@@ -3,7 +3,8 @@
  *   CLASS  logits = pool(h) W + b                                       mean cross-entropy
  *   PAIR   a, b = pool of first, second documents, which pass the encoder as sequences of their own;
  *          logits = GELU([a, b, a - b, a b] U + u) W + b                mean cross-entropy
- *   VALUE  numbers = pool(h) W + b                                      mean squared error of what is asked
+ *   VALUE  numbers = pool(h) W + b                                      mean squared error of what is asked;
+ *          training starts with b at the mean of the targets, not near 0 (training/start.h)
  *   STEPS  numbers = h W + b at every step                              the same
  *   NEXT   logits = h W + b at every step, over the vocabulary          mean cross-entropy of what is asked
  * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "encoder/..."; "pair/w" (4D,D),

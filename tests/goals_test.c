@@ -75,6 +75,23 @@ static void numbers_are_those_of_the_rows(void **state)
     close_run(&r);
 }
 
+/* Targets far from 0 cost nothing: before anything is learned the head answers as the constant does. */
+static void a_head_of_numbers_starts_at_the_mean(void **state)
+{
+    (void)state;
+    run r;
+    open_run(&r, LRA_GOAL_VALUE, "mean", 1);
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        for (int64_t i = 0; i < r.data->split[s].n; i++) r.data->split[s].target[i] += 80;
+    r.spec.schedule.rate = r.spec.optimizer.rate = 1e-12;
+    double chance = lra_dataset_chance(r.data, LRA_TEST_SPLIT);
+    lra_train_report report = train(&r);
+    double rmse = lra_task_metric(r.data->task)->value(&report.test);
+    if (rmse > 2 * chance) fail_msg("RMSE %g at the start, of the constant %g", rmse, chance);
+    lra_train_report_free(&report);
+    close_run(&r);
+}
+
 static void goes_on_with_the_same_bits(void **state)
 {
     (void)state;
@@ -142,6 +159,7 @@ int main(void)
         cmocka_unit_test(every_goal_is_learned),
         cmocka_unit_test(rows_add_up),
         cmocka_unit_test(numbers_are_those_of_the_rows),
+        cmocka_unit_test(a_head_of_numbers_starts_at_the_mean),
         cmocka_unit_test(goes_on_with_the_same_bits),
         cmocka_unit_test(the_log_names_the_metric),
         cmocka_unit_test(a_model_that_sees_the_answer_is_refused),

@@ -11,8 +11,7 @@
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
-#include "models/training/transfer.h"
-#include "models/training/weights.h"
+#include "models/training/start.h"
 
 enum { MAX_SKIPPED = 5 };
 
@@ -273,19 +272,6 @@ static int train_all(run *r, lra_err *e)
 
 /* ---- a run ----------------------------------------------------------------------------------------------- */
 
-/* Where the run starts; a checkpoint, read later, knows more. */
-static int import_weights(run *r, lra_err *e)
-{
-    const lra_train_spec *s = r->spec;
-    int converted;
-    if (lra_weights_import(r->session.params, s->weights, s->weights_path, &converted, e) != 0)
-        return LRA_FAILED;
-    if (converted)
-        lra_note("%s: %d of %d arrays of '%s' are converted to float32", s->title, converted,
-                 s->weights->n, s->weights_path);
-    return 0;
-}
-
 /* There is a first update. */
 static int check_batch(const lra_train_spec *s, lra_err *e)
 {
@@ -329,8 +315,7 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     r->schedule.steps_per_epoch = lra_loader_batches(r->train) / n_parts(r);
     bool found = false;
     if (lra_folder_make(s->folder, e) != 0) return LRA_FAILED;
-    if (s->weights && import_weights(r, e) != 0) return LRA_FAILED;
-    if (s->from && lra_transfer(r->session.params, s->from, e) != 0) return LRA_FAILED;
+    if (lra_start(s, r->session.params, e) != 0) return LRA_FAILED;
     if (lra_checkpoint_read(s, &r->now, r->session.params, &found, e) != 0) return LRA_FAILED;
     if (r->now.epoch > r->schedule.epochs || r->now.batch > r->schedule.steps_per_epoch)
         return lra_fail(e, "the checkpoint is at epoch %lld, batch %lld, beyond the end of the run",
