@@ -1,12 +1,8 @@
 #!/bin/sh
 # Completion really completes: bash loads the scripts and is asked what it offers.
-set -u
-command -v bash >/dev/null 2>&1 || { echo "completion_test: bash is not installed"; exit 77; }
+. "$LRA_SOURCE/tests/cli/lib.sh"
+command -v bash >/dev/null 2>&1 || skip "bash is not installed"
 golden=$LRA_SOURCE/tests/golden/manual
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-bad=0
-complain() { echo "completion_test: $*"; bad=1; }
 for program in lra-probe lra-report; do
     "$LRA_BUILD/$program" help --completion bash >"$tmp/$program.bash" || complain "$program: exit $?"
     bash -n "$tmp/$program.bash" || complain "$program: not bash"

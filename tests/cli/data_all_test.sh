@@ -1,13 +1,7 @@
 #!/bin/sh
 # lra-probe data --all --check DIR: what is there is found wherever it lies, what is broken fails and is named, what is
 # not there is "not found" whatever the task.
-set -u
-probe=$LRA_BUILD/lra-probe
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-bad=0
-complain() { printf 'data_all_test: %s\n' "$*"; bad=1; }
+. "$LRA_SOURCE/tests/cli/lib.sh"
 
 # check CODE LAST_LINE_OF_STDERR ARGS...
 check() {

@@ -1,11 +1,7 @@
 #!/bin/sh
 # Tables in LaTeX compile, without a complaint and within the margins of an article.
-set -u
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-bad=0
-complain() { echo "latex_test: $*"; bad=1; }
-report=$LRA_BUILD/lra-report golden=$LRA_SOURCE/tests/golden
+. "$LRA_SOURCE/tests/cli/lib.sh"
+golden=$LRA_SOURCE/tests/golden
 
 # What is published from this tree, and the tables of the tests.
 results=$LRA_SOURCE/reports/measured/listops-small/runs
@@ -22,13 +18,12 @@ for file in "$golden"/*.latex; do cp "$file" "$tmp/$(basename "$file" .latex)_go
 mv "$tmp/all" "$tmp/all.tex"
 
 if command -v pdflatex >/dev/null 2>&1; then
-    kpsewhich booktabs.sty >/dev/null 2>&1 || { echo "latex_test: LaTeX has no booktabs.sty: tables not compiled"; exit 77; }
+    kpsewhich booktabs.sty >/dev/null 2>&1 || skip "LaTeX has no booktabs.sty: tables not compiled"
     set -- pdflatex -interaction=nonstopmode -halt-on-error all.tex
 elif command -v tectonic >/dev/null 2>&1 && (cd "$tmp" && tectonic --only-cached all.tex >/dev/null 2>&1); then
     set -- tectonic --only-cached --print all.tex
 else
-    echo "latex_test: neither pdflatex nor tectonic (with its packages) is installed: tables not compiled"
-    exit 77
+    skip "neither pdflatex nor tectonic (with its packages) is installed: tables not compiled"
 fi
 (cd "$tmp" && "$@" >log 2>&1 </dev/null) || complain "$1 fails: $(grep -A3 '^!' "$tmp/log" | head -n 8)"
 [ -s "$tmp/all.pdf" ] || complain "no all.pdf"

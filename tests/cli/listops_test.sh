@@ -1,25 +1,8 @@
 #!/bin/sh
 # lra-probe listops and what lra-report makes of it: seeds of one model together, the same numbers from the files,
 # one line for every fault.
-set -u
-probe=$LRA_BUILD/lra-probe
-report=$LRA_BUILD/lra-report
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-bad=0
-complain() { printf 'listops_test: %s\n' "$*"; bad=1; }
-has() { grep -qF -- "$2" "$1" || complain "$1 lacks '$2'"; }
+. "$LRA_SOURCE/tests/cli/lib.sh"
 
-# refused CODE TEXT PROGRAM ARGS...: nothing on stdout, one line on stderr.
-refused() {
-    code=$1 text=$2
-    shift 2
-    "$@" >out 2>err
-    rc=$?
-    [ $rc -eq "$code" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] || complain "$*: exit $rc, stderr: $(cat err)"
-    has err "$text"
-}
 
 # Two seeds of one model and one of another.
 small="--set train=640 --set val=64 --set test=200 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 --out o -q"
@@ -66,26 +49,26 @@ cmp -s by_name again || complain "data made again give other numbers"
 "$probe" listops >out 2>err
 [ $? -eq 2 ] && [ ! -s out ] && grep -q '^usage: lra-probe listops RUN' err || complain "no arguments: $(cat err)"
 name=$(echo "$runs" | head -1)
-refused 2 "did you mean '$name'" "$probe" listops "${name%?}" --out o
-refused 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" listops x --out none
-refused 1 "is no folder of a run" "$probe" listops o/tables
-refused 1 "there are no ListOps breakdowns in 'o/tables'; 'lra-probe listops RUN...' makes them" "$report" tables --table listops o/tables
-refused 1 "is a result file, expected a probe file" "$report" tables --table listops "o/runs/$name/result.h5"
-refused 1 "seed 0 of run" "$probe" listops "$name" "$name" --out o -q
+expect 2 "did you mean '$name'" "$probe" listops "${name%?}" --out o
+expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" listops x --out none
+expect 1 "is no folder of a run" "$probe" listops o/tables
+expect 1 "there are no ListOps breakdowns in 'o/tables'; 'lra-probe listops RUN...' makes them" "$report" tables --table listops o/tables
+expect 1 "is a result file, expected a probe file" "$report" tables --table listops "o/runs/$name/result.h5"
+expect 1 "seed 0 of run" "$probe" listops "$name" "$name" --out o -q
 
 # Weights: gone, of another run, damaged; a run that is not finished.
 first=o/runs/$(echo "$runs" | sed -n 1p) second=o/runs/$(echo "$runs" | sed -n 2p)
 mv "$first/best.h5" kept
-refused 1 "run '$first' has no weights (no best.h5)" "$probe" listops "$first" -q
+expect 1 "run '$first' has no weights (no best.h5)" "$probe" listops "$first" -q
 cp "$second/best.h5" "$first/best.h5"
-refused 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
+expect 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
 head -c 3000 kept >"$first/best.h5"
-refused 1 "not a complete HDF5 file" "$probe" listops "$first" -q
+expect 1 "not a complete HDF5 file" "$probe" listops "$first" -q
 mv kept "$first/best.h5"
 mv "$first/result.h5" kept
-refused 1 "is not finished" "$probe" listops "$first" -q
+expect 1 "is not finished" "$probe" listops "$first" -q
 cp "$second/result.h5" "$first/result.h5"
-refused 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
+expect 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
 mv kept "$first/result.h5"
 "$probe" listops o/runs/* -q >again 2>err || complain "with everything back: $(cat err)"
 cmp -s by_name again || complain "another table at the end"

@@ -1,11 +1,7 @@
 #!/bin/sh
 # Man pages: golden ones, every option in its page, no warning of the formatter, installed where man finds them.
-set -u
+. "$LRA_SOURCE/tests/cli/lib.sh"
 golden=$LRA_SOURCE/tests/golden/manual
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-bad=0
-complain() { echo "manual_test: $*"; bad=1; }
 
 # Golden: pages that change seldom.
 for page in lra-report lra-report-tables lra-probe-help; do

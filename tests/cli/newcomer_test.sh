@@ -1,13 +1,7 @@
 #!/bin/sh
 # What goes wrong in the first hour: one clear line (what was found, what is expected), the right exit code, nothing
 # on stdout, nothing left behind; what was interrupted goes on; --json is JSON.
-set -u
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-PATH=$LRA_BUILD:$PATH
-bad=0
-complain() { printf 'newcomer_test: %s\n' "$*"; bad=1; }
+. "$LRA_SOURCE/tests/cli/lib.sh"
 
 # says CODE MESSAGE PROGRAM ARGS...
 says() {

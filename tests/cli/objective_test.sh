@@ -1,63 +1,44 @@
 #!/bin/sh
 # lra-probe train with objectives: pretraining, fine-tuning from it, its control, denoising; faults are one line.
-set -u
-probe=$LRA_BUILD/lra-probe
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-bad=0
-complain() { printf 'objective_test: %s\n' "$*"; bad=1; }
+. "$LRA_SOURCE/tests/cli/lib.sh"
 
-# expect CODE PATTERN ARGS...: the exit code; stderr has the pattern.
-expect() {
-    code=$1 pattern=$2
-    shift 2
-    "$probe" "$@" >out 2>err
-    rc=$?
-    [ $rc -eq "$code" ] || complain "$*: exit $rc, expected $code: $(cat err)"
-    [ -z "$pattern" ] || grep -q -e "$pattern" err || complain "$*: stderr lacks '$pattern': $(cat err)"
-    [ "$code" -eq 0 ] && return
-    [ "$(wc -l <err)" -eq 1 ] || complain "$*: stderr has $(wc -l <err) lines"
-    [ -s out ] && complain "$*: a fault wrote to stdout"
-}
-says() { grep -q -e "$1" out || complain "stdout lacks '$1': $(cat out)"; }
 run_of() { sed -n 's|^wrote \(.*\)/result.h5$|\1|p' out; }
 
 tiny='--out o --threads 1 --precision f32 --set train=256 --set val=32 --set test=32 --set kernel=3 --set layers=1'
 tiny="$tiny --set width=8 --set hidden=8 --set batch=32"
 
 # Lists.
-expect 0 '' list objectives
+expect 0 '' lra-probe list objectives
 says '^pretrain-masked '
 says '^denoise '
-expect 0 '' list augmentations
+expect 0 '' lra-probe list augmentations
 says '^policy '
 
 # Pretrain, fine-tune, control.
 # shellcheck disable=SC2086
-expect 0 'picked: 10 % of steps' train $tiny --set epochs=2 --objective pretrain-masked
+expect 0 'picked: 10 % of steps' lra-probe train $tiny --set epochs=2 --objective pretrain-masked
 says '^test bits per token '
 pretrained=$(run_of)
 [ -f "$pretrained/best.h5" ] || complain "pretraining left no best.h5"
 grep -q '"metric":"bits-per-token"' "$pretrained/log.jsonl" || complain "the log of pretraining lacks its metric"
 # shellcheck disable=SC2086
-expect 0 "inputs and encoder of '$pretrained/best.h5'" train $tiny --set epochs=1 --from "$pretrained"
+expect 0 "inputs and encoder of '$pretrained/best.h5'" lra-probe train $tiny --set epochs=1 --from "$pretrained"
 says '^test accuracy '
 tuned=$(run_of)
 hash=${pretrained##*-}
 "$LRA_BUILD/lra-report" show "$tuned" | grep -q "train.from=$hash" || complain "the result does not name the run it started from"
 # shellcheck disable=SC2086
-expect 0 '1 epochs, and 2 more' train $tiny --set epochs=1 --matched "${pretrained#o/runs/}"
+expect 0 '1 epochs, and 2 more' lra-probe train $tiny --set epochs=1 --matched "${pretrained#o/runs/}"
 says '24 steps'
 matched=$(run_of)
 # shellcheck disable=SC2086
-expect 0 '' train $tiny --set epochs=1
+expect 0 '' lra-probe train $tiny --set epochs=1
 scratch=$(run_of)
 [ "$tuned" != "$scratch" ] && [ "$matched" != "$scratch" ] && [ "$tuned" != "$matched" ] ||
     complain "runs share a folder: $tuned $matched $scratch"
 # A ladder of what is masked: of the data, not of the task.
 # shellcheck disable=SC2086
-expect 0 '' receptive-field $tiny --out q --set epochs=1 --kernels 1,3 --seeds 1 --objective pretrain-masked -q
+expect 0 '' lra-probe receptive-field $tiny --out q --set epochs=1 --kernels 1,3 --seeds 1 --objective pretrain-masked -q
 says 'bits per token '
 says 'without a look at the inputs$'
 "$LRA_BUILD/lra-report" figures --out q --figure loc-T1 --format svg >out 2>err || complain "figures: $(cat err)"
@@ -65,8 +46,8 @@ grep -q '^# reach kernel bits-per-token lo hi' q/figures/loc-T1.dat || complain 
 # Another seed of all that is another seed of the same row, though it started from another run.
 # shellcheck disable=SC2086
 {
-    expect 0 '' train $tiny --set epochs=2 --objective pretrain-masked --seed 1
-    expect 0 '' train $tiny --set epochs=1 --from "$(run_of)" --seed 1
+    expect 0 '' lra-probe train $tiny --set epochs=2 --objective pretrain-masked --seed 1
+    expect 0 '' lra-probe train $tiny --set epochs=1 --from "$(run_of)" --seed 1
 }
 "$LRA_BUILD/lra-report" tables o --table tasks >out 2>err || complain "no table: $(cat err)"
 says 'bits-per-token'
@@ -75,35 +56,35 @@ says ' control of fine-tuning '
 [ "$(grep -c ' fine-tuned .* 2 *32 ' out)" -eq 1 ] || complain "two seeds of fine-tuning are not one row: $(cat out)"
 # A finished run prints its result again.
 # shellcheck disable=SC2086
-expect 0 '' train $tiny --set epochs=1 --from "$pretrained"
+expect 0 '' lra-probe train $tiny --set epochs=1 --from "$pretrained"
 [ "$(run_of)" = "$tuned" ] || complain "the same command has another folder"
 # shellcheck disable=SC2086
-expect 0 'picked: 30 % of steps' train $tiny --set epochs=1 --objective denoise
+expect 0 'picked: 30 % of steps' lra-probe train $tiny --set epochs=1 --objective denoise
 says '^test accuracy '
 # shellcheck disable=SC2086
-expect 0 '' train $tiny --set epochs=1 --set causal=1 --objective pretrain-causal
+expect 0 '' lra-probe train $tiny --set epochs=1 --set causal=1 --objective pretrain-causal
 says '^test bits per token '
 # shellcheck disable=SC2086
-expect 0 '50 % of the training rows, as many steps as of all' train $tiny --set epochs=1 --set fraction=0.5 --set same-steps=1
+expect 0 '50 % of the training rows, as many steps as of all' lra-probe train $tiny --set epochs=1 --set fraction=0.5 --set same-steps=1
 says ' 8 steps'
 # shellcheck disable=SC2086
-expect 0 '2 batches a step' train $tiny --set epochs=1 --set accumulate=2
+expect 0 '2 batches a step' lra-probe train $tiny --set epochs=1 --set accumulate=2
 says ' 4 steps'
 # shellcheck disable=SC2086
-expect 0 'ends after 2 epochs' train $tiny --set epochs=50 --set rate=1e-12 --set min-rate=0 --set early-stop=2
+expect 0 'ends after 2 epochs' lra-probe train $tiny --set epochs=50 --set rate=1e-12 --set min-rate=0 --set early-stop=2
 says ' 24 steps'
 
 # Faults.
 # shellcheck disable=SC2086
 {
-    expect 2 "unknown objective 'denoize'; did you mean 'denoise'" train $tiny --objective denoize
-    expect 2 "'mask' is 0.2, but objective 'classify' picks no steps" train $tiny --set mask=0.2
-    expect 2 "'mask' is 0, but objective 'denoise' picks steps" train $tiny --set mask=0 --objective denoise
-    expect 2 'it must be causal' train $tiny --objective pretrain-causal
-    expect 2 "--from RUN and --matched RUN set it" train $tiny --set from=abc
-    expect 2 'do not go together' train $tiny --from "$pretrained" --matched "$pretrained"
-    expect 2 'there is no run' train $tiny --from nowhere --out elsewhere
-    expect 1 'cannot start from' train -q $tiny --set width=16 --from "$pretrained"
-    expect 2 'larger than the training set of 25' train -q $tiny --set fraction=0.1
+    expect 2 "unknown objective 'denoize'; did you mean 'denoise'" lra-probe train $tiny --objective denoize
+    expect 2 "'mask' is 0.2, but objective 'classify' picks no steps" lra-probe train $tiny --set mask=0.2
+    expect 2 "'mask' is 0, but objective 'denoise' picks steps" lra-probe train $tiny --set mask=0 --objective denoise
+    expect 2 'it must be causal' lra-probe train $tiny --objective pretrain-causal
+    expect 2 "--from RUN and --matched RUN set it" lra-probe train $tiny --set from=abc
+    expect 2 'do not go together' lra-probe train $tiny --from "$pretrained" --matched "$pretrained"
+    expect 2 'there is no run' lra-probe train $tiny --from nowhere --out elsewhere
+    expect 1 'cannot start from' lra-probe train -q $tiny --set width=16 --from "$pretrained"
+    expect 2 'larger than the training set of 25' lra-probe train -q $tiny --set fraction=0.1
 }
 exit $bad

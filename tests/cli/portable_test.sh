@@ -2,37 +2,35 @@
 # A portable build: what it links comes from archives, beside CUDA and the C library.  In a portable build the
 # programs themselves are asked; elsewhere a portable tree is configured and its link commands are read, which
 # is skipped, and said, where an archive is missing.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "portable_test: $1" >&2; exit 1; }
+. "$LRA_SOURCE/tests/cli/lib.sh"
+set -e
 
 # Libraries of the C library and the dynamic linker; cmocka, which has no archive, lies beside the tests.
 libc='linux-vdso|libc|libm|libdl|libpthread|librt|ld-linux[^.]*'
 if grep -q '^LRA_PORTABLE:BOOL=ON' "$LRA_BUILD/CMakeCache.txt"; then
     for program in lra-probe lra-report tests/cuda_test tests/model_test; do
-        ldd "$LRA_BUILD/$program" > "$work/ldd"
-        foreign=$(awk '{print $1, $3}' "$work/ldd" | grep -vE "(^|/)($libc)\.so" | grep -v " $LRA_BUILD/tests/" || true)
+        ldd "$LRA_BUILD/$program" >"$tmp/ldd"
+        foreign=$(awk '{print $1, $3}' "$tmp/ldd" | grep -vE "(^|/)($libc)\.so" | grep -v " $LRA_BUILD/tests/" || true)
         [ -z "$foreign" ] || fail "'$program' needs $foreign"
-        grep -q 'libc\.so' "$work/ldd" || fail "ldd says nothing of '$program'"
+        grep -q 'libc\.so' "$tmp/ldd" || fail "ldd says nothing of '$program'"
     done
     exit 0
 fi
 
-if ! cmake -S "$LRA_SOURCE" -B "$work/build" -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Release -DLRA_PORTABLE=ON \
-    -DLRA_CUDA=OFF > "$work/log" 2>&1; then
-    if grep -q 'there is no archive\|no archive of OpenMP' "$work/log"; then
-        echo "skipped: $(grep -m 1 'no archive' "$work/log")"
+if ! cmake -S "$LRA_SOURCE" -B "$tmp/build" -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Release -DLRA_PORTABLE=ON \
+    -DLRA_CUDA=OFF >"$tmp/log" 2>&1; then
+    if grep -q 'there is no archive\|no archive of OpenMP' "$tmp/log"; then
+        echo "skipped: $(grep -m 1 'no archive' "$tmp/log")"
         exit 0
     elif ! command -v make >/dev/null 2>&1; then
         echo "skipped: there is no make"
         exit 0
     fi
-    cat "$work/log" >&2
+    cat "$tmp/log" >&2
     fail "a portable tree cannot be configured"
 fi
 for program in lra-probe lra-report; do
-    link=$work/build/CMakeFiles/$program.dir/link.txt
+    link=$tmp/build/CMakeFiles/$program.dir/link.txt
     grep -q 'libhdf5\.a' "$link" || fail "'$program' does not link the archive of HDF5"
     grep -q -e '-static-libgcc' "$link" || fail "'$program' needs libgcc_s"
     foreign=$(tr ' ' '\n' < "$link" | grep -E '\.so|^-l|^-fopenmp' | grep -vE '^-l(m|dl|rt|pthread)$' || true)

@@ -1,9 +1,6 @@
 #!/bin/sh
 # Every check of tests/style.sh can fail: a small tree with one fault each, and style.sh names it.
-set -u
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-bad=0
+. "$LRA_SOURCE/tests/cli/lib.sh"
 fresh() {
     rm -rf "$tmp/tree"
     mkdir -p "$tmp/tree/kernels/base" "$tmp/tree/kernels/graph" "$tmp/tree/analysis" "$tmp/tree/reports"
@@ -13,13 +10,13 @@ fresh() {
 check() { LRA_SOURCE=$tmp/tree sh "$LRA_SOURCE/tests/style.sh" >"$tmp/out" 2>&1; }
 # refused PATTERN: the tree as it stands is refused with this complaint.
 refused() {
-    if check; then echo "style_self_test: not refused: $1"; bad=1; fi
-    grep -q -- "$1" "$tmp/out" || { echo "style_self_test: no '$1' in: $(cat "$tmp/out")"; bad=1; }
+    if check; then complain "not refused: $1"; fi
+    grep -q -- "$1" "$tmp/out" || complain "no '$1' in: $(cat "$tmp/out")"
 }
 body() { printf 'int lra_two(void);\nint lra_two(void)\n{\n    %s\n}\n' "$2" >"$tmp/tree/$1"; }
 
 fresh
-check || { echo "style_self_test: a clean tree is refused: $(cat "$tmp/out")"; bad=1; }
+check || complain "a clean tree is refused: $(cat "$tmp/out")"
 if command -v clang-format >/dev/null; then
     fresh && printf 'int  lra_two( void );\n' >"$tmp/tree/kernels/base/two.c" && refused 'two.c: not formatted'
 fi

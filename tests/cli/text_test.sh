@@ -1,27 +1,7 @@
 #!/bin/sh
 # Tasks of text from official files at the command line: reviews, pairs of papers, language streams; what is missing is
 # named, what is odd is said, a training run starts from an archive.
-set -u
-probe=$LRA_BUILD/lra-probe
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-complain() {
-    printf 'text_test: %s\n' "$1" >&2
-    exit 1
-}
-expect() { # CODE PATTERN(stderr) ARGUMENT...
-    code=$1 pattern=$2
-    shift 2
-    "$probe" "$@" >out 2>err
-    found=$?
-    [ $found -eq "$code" ] || complain "exit code $found, expected $code: $* ($(cat err))"
-    [ -z "$pattern" ] || grep -q -- "$pattern" err || complain "no '$pattern': $* ($(cat err))"
-    [ "$code" -eq 0 ] || [ "$(grep -c '^lra-probe' err)" -eq 1 ] || complain "not one message: $(cat err)"
-}
-says() { grep -q -- "$1" out || complain "no '$1' in: $(cat out)"; }
-
+. "$LRA_SOURCE/tests/cli/lib.sh"
 # Reviews: 40 for training, 8 for testing.
 i=0
 for part in train test; do
@@ -36,33 +16,33 @@ for part in train test; do
         done
     done
 done
-expect 1 'aclImdb_v1.tar.gz.*https://' data text
-expect 1 "there is no file or folder 'absent'" data text --import absent --out o
+expect 1 'aclImdb_v1.tar.gz.*https://' lra-probe data text
+expect 1 "there is no file or folder 'absent'" lra-probe data text --import absent --out o
 mkdir empty
-expect 1 "no reviews train/neg/ID_RATING.txt in 'empty' or two levels below; expected aclImdb" data text --import empty --out o
-expect 0 'train has 20 negative and 20 positive reviews, published are 12500' data text --import d --set length=32 --out o
+expect 1 "no reviews train/neg/ID_RATING.txt in 'empty' or two levels below; expected aclImdb" lra-probe data text --import empty --out o
+expect 0 'train has 20 negative and 20 positive reviews, published are 12500' lra-probe data text --import d --set length=32 --out o
 says '^train  *36 .*32$'
 says '^val  *4 '
 says '^test  *8 '
 says '^vocabulary 260$'
 grep fingerprint out >folder
 (cd d && tar cf ../imdb.tar aclImdb)
-expect 0 '' data text --import imdb.tar --set length=32 --out o
+expect 0 '' lra-probe data text --import imdb.tar --set length=32 --out o
 grep fingerprint out | cmp -s - folder || complain "the archive differs from the folder"
-expect 0 '' data text --import d --set length=32 --out o --show 1
+expect 0 '' lra-probe data text --import d --set length=32 --out o --show 1
 says '^review 0 of neg, long enough to$'
-expect 0 '' data text --import d --set vocab=chars15 --set length=32 --out o --show 5
+expect 0 '' lra-probe data text --import d --set vocab=chars15 --set length=32 --out o --show 5
 says '^test row 5, 32 '
-expect 0 '' data text --import d --set vocab=chars15 --out o --json
+expect 0 '' lra-probe data text --import d --set vocab=chars15 --out o --json
 says '"vocabulary": [0-9]'
-expect 0 'selected on test' data text --import d --set val=test --out o
+expect 0 'selected on test' lra-probe data text --import d --set val=test --out o
 says '^val  *8 '
-expect 0 '' data text --check d
+expect 0 '' lra-probe data text --check d
 says '^train neg  *20$'
-expect 2 "vocab is 'words', expected bytes or chars15" data text --import d --set vocab=words
-expect 2 "cannot be generated" data text --make 10 --out o
+expect 2 "vocab is 'words', expected bytes or chars15" lra-probe data text --import d --set vocab=words
+expect 2 "cannot be generated" lra-probe data text --make 10 --out o
 if [ "${LRA_BUILD_TYPE-}" != Debug ]; then
-    expect 0 '' train --task text --data-dir d --out o --precision f32 --set length=64 --set epochs=1 --set batch=4 \
+    expect 0 '' lra-probe train --task text --data-dir d --out o --precision f32 --set length=64 --set epochs=1 --set batch=4 \
         --set layers=1 --set width=8 --set hidden=8 --set val=test
     grep -q selected err || complain "selection on test is not said"
 fi
@@ -71,18 +51,18 @@ fi
 tab=$(printf '\t')
 mkdir -p ids
 printf '1.0%sA00-1000%sA00-1001\n' "$tab" "$tab" >ids/new_aan_pairs.train.tsv
-expect 1 'has 3 columns: ids without texts' data retrieval --import ids --out o
-expect 1 'no pairs in a file .new_aan_pairs.train.tsv' data retrieval --import d --out o
+expect 1 'has 3 columns: ids without texts' lra-probe data retrieval --import ids --out o
+expect 1 'no pairs in a file .new_aan_pairs.train.tsv' lra-probe data retrieval --import d --out o
 
 # Streams.
 mkdir -p w
 printf ' a b a \n b c \n' >w/valid.txt
 printf ' a d \n b \n' >w/test.txt
-expect 1 "no training text in 'w'.*--set training=valid" data wikitext-103 --import w --out o
-expect 0 'not comparable with published' data wikitext-103 --import w --set training=valid --set context=2 --out o --show 1
+expect 1 "no training text in 'w'.*--set training=valid" lra-probe data wikitext-103 --import w --out o
+expect 0 'not comparable with published' lra-probe data wikitext-103 --import w --set training=valid --set context=2 --out o --show 1
 says '^b $'
 printf 'forty bytes at least are divided in three' >w/any
-expect 0 'has 41 bytes, published are 100000000' data enwik8 --import w/any --set context=2 --out o
-expect 1 'the val part has 0 tokens, expected 2' data enwik8 --import w/valid.txt --set context=2 --out o
-expect 1 'byte 8 is 10, expected a to z or a blank' data text8 --import w/valid.txt --set context=2 --out o
-exit 0
+expect 0 'has 41 bytes, published are 100000000' lra-probe data enwik8 --import w/any --set context=2 --out o
+expect 1 'the val part has 0 tokens, expected 2' lra-probe data enwik8 --import w/valid.txt --set context=2 --out o
+expect 1 'byte 8 is 10, expected a to z or a blank' lra-probe data text8 --import w/valid.txt --set context=2 --out o
+exit $bad

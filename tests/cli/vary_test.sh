@@ -1,24 +1,13 @@
 #!/bin/sh
 # --vary and --distance: one ladder for each value, one table of them all, the same from the files; what is wrong is
 # one line before anything is made.
-set -u
-probe=$LRA_BUILD/lra-probe
-report=$LRA_BUILD/lra-report
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-bad=0
-complain() { printf 'vary_test: %s\n' "$*"; bad=1; }
-has() { grep -qF -- "$2" "$1" || complain "$1 lacks '$2'"; }
+. "$LRA_SOURCE/tests/cli/lib.sh"
 
-# refused TEXT ARGS...: exit 2, nothing on stdout, one line on stderr, nothing written.
+# refused TEXT ARGS...: nothing is written either
 refused() {
     text=$1
     shift
-    "$probe" receptive-field "$@" >out 2>err
-    rc=$?
-    [ $rc -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] || complain "$*: exit $rc, stderr: $(cat err)"
-    has err "$text"
+    expect 2 "$text" lra-probe receptive-field "$@"
     [ ! -d lra-out ] || complain "$*: something is written"
 }
 refused "task 'listops' has no distance; --vary KEY=LIST varies another" --task listops --distance 3,4

@@ -1,0 +1,33 @@
+# What the shell tests share; each starts with  . "$LRA_SOURCE/tests/cli/lib.sh"
+# A test runs in an empty folder of its own, $tmp, which is removed at the end, and ends with  exit $bad
+set -u
+PATH=$LRA_BUILD:$PATH
+probe=$LRA_BUILD/lra-probe
+report=$LRA_BUILD/lra-report
+test_name=$(basename "$0" .sh)
+tmp=$(mktemp -d) || exit 1
+clean_up() { chmod -R u+w "$tmp"; rm -rf "$tmp"; }
+trap clean_up EXIT
+cd "$tmp" || exit 1
+bad=0
+complain() { printf '%s: %s\n' "$test_name" "$*"; bad=1; }
+fail() { complain "$@"; exit 1; }
+# skip REASON: what the test needs is not installed
+skip() { printf '%s: %s\n' "$test_name" "$*"; exit 77; }
+
+# expect CODE PATTERN PROGRAM ARGS...: stdout in `out`, stderr in `err`; that exit code, and the pattern (''; any text)
+# in stderr.  Who fails says one line, beside warnings, and nothing on stdout.
+expect() {
+    code=$1 pattern=$2 rc=0
+    shift 2
+    "$@" >out 2>err </dev/null || rc=$?
+    [ $rc -eq "$code" ] || complain "$*: exit $rc, expected $code: $(cat err)"
+    [ -z "$pattern" ] || grep -q -e "$pattern" err || complain "$*: stderr lacks '$pattern': $(cat err)"
+    [ "$code" -ne 0 ] || return 0
+    [ "$(grep -cv '^warning: ' err)" -eq 1 ] || complain "$*: not one line on stderr: $(cat err)"
+    [ ! -s out ] || complain "$*: a fault wrote to stdout"
+}
+# says PATTERN: stdout of what was expected last
+says() { grep -q -e "$1" out || complain "stdout lacks '$1': $(cat out)"; }
+# has FILE TEXT
+has() { grep -qF -- "$2" "$1" || complain "$1 lacks '$2'"; }
