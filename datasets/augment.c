@@ -3,8 +3,10 @@
 #include "datasets/augment.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/options.h"
 
 static void exchange(uint16_t *a, uint16_t *b)
 {
@@ -72,6 +74,18 @@ enum { N_AUGMENTATIONS = sizeof registry / sizeof *registry };
 const lra_augmentation *lra_augmentation_at(int i)
 {
     return i >= 0 && i < N_AUGMENTATIONS ? registry[i] : NULL;
+}
+
+const lra_augmentation *lra_augmentation_find(const char *name, lra_err *e)
+{
+    const char *names[N_AUGMENTATIONS];
+    for (int i = 0; i < N_AUGMENTATIONS; i++) {
+        names[i] = registry[i]->name;
+        if (strcmp(names[i], name) == 0) return registry[i];
+    }
+    lra_fail_unknown(e, "augmentation", name, N_AUGMENTATIONS, names,
+                     "lra-probe list augmentations");
+    return NULL;
 }
 
 const lra_augmentation *lra_augmentation_of(const lra_task *task)

@@ -20,7 +20,8 @@ typedef struct {
 #define LRA_AUGMENTATION(name) extern const lra_augmentation lra_augmentation_##name;
 #include "datasets/augmentations.def"
 #undef LRA_AUGMENTATION
-const lra_augmentation *lra_augmentation_at(int i);                /* NULL after the last */
+const lra_augmentation *lra_augmentation_at(int i); /* NULL after the last */
+const lra_augmentation *lra_augmentation_find(const char *name, lra_err *e);
 const lra_augmentation *lra_augmentation_of(const lra_task *task); /* NULL: none */
 
 /* ---- symmetries of the square: augment.c --------------------------------------------------------------- */

@@ -131,8 +131,8 @@ static char *variant_text(int sub)
     return t.s;
 }
 
-const lra_augmentation lra_augmentation_policy = {
-    .name = "policy",
+const lra_augmentation lra_augmentation_autoaugment = {
+    .name = "autoaugment",
     .summary = "CIFAR-10: crop, flip, one of AutoAugment's 25 pairs of operations",
     .keys = LRA_AUGMENT_POLICY_KEYS,
     .n_variants = LRA_N_POLICIES,

@@ -165,7 +165,7 @@ static void keyed_and_complete(void **state)
     assert_true(equal(&a, &b));
     assert_false(equal(&a, &c));
     assert_ptr_equal(lra_augmentation_of(&(lra_task){.augment = lra_augment_policy}),
-                     &lra_augmentation_policy);
+                     &lra_augmentation_autoaugment);
     assert_null(lra_augmentation_of(&(lra_task){0}));
 }
 
@@ -186,7 +186,7 @@ static void probabilities(void **state)
         for (int i = 0; i < DRAWS; i++) {
             lra_row row = {.n = PIXELS, .width = 3, .token = memcpy(token, before, sizeof token)};
             lra_rng rng = lra_rng_new(3, 4, (uint64_t)i);
-            lra_augmentation_policy.variant(known[k].sub, &rng, &row);
+            lra_augmentation_autoaugment.variant(known[k].sub, &rng, &row);
             same += memcmp(token, before, sizeof token) == 0;
         }
         /* Four standard deviations of at most 0.011. */
@@ -198,10 +198,10 @@ static void probabilities(void **state)
 static void texts(void **state)
 {
     (void)state;
-    char *text = lra_augmentation_policy.variant_text(1);
+    char *text = lra_augmentation_autoaugment.variant_text(1);
     assert_string_equal(text, "Rotate 0.7 L2, TranslateX 0.3 L9");
     lra_free(text);
-    text = lra_augmentation_policy.variant_text(24);
+    text = lra_augmentation_autoaugment.variant_text(24);
     assert_string_equal(text, "TranslateY 0.7 L9, AutoContrast 0.9");
     lra_free(text);
 }

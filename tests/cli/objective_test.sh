@@ -12,7 +12,7 @@ expect 0 '' lra-probe list objectives
 says '^pretrain-masked '
 says '^denoise '
 expect 0 '' lra-probe list augmentations
-says '^policy '
+says '^autoaugment '
 
 # Pretrain, fine-tune, control.
 # shellcheck disable=SC2086
