@@ -144,6 +144,33 @@ static void next_values_and_levels(void **state)
     assert_memory_equal(word, ((int32_t[]){20, 30, 40, -1}), sizeof word);
 }
 
+/* A step is picked where the number drawn for it is below p, for any p and any place in the stream. */
+static void picks_are_drawn_step_by_step(void **state)
+{
+    (void)state;
+    enum { STEPS = 700 };
+    static const double shares[] = {0, 1e-9, 0.15, 0.3, 0.5, 1};
+    lra_dataset tokens = {.task = &words, .vocab = VOCAB}, one = {.task = &levels, .vocab = 256};
+    for (int k = 0; k < 12; k++) {
+        const lra_masking m = {LRA_MASK_MASKED, shares[k % 6]};
+        lra_rng a = lra_rng_new(1, 2, (uint64_t)k), b, expected;
+        if (k >= 6) lra_rng_u32(&a); /* not at the first of four words */
+        b = expected = a;
+        int32_t token[STEPS], word[STEPS], level[STEPS], found[STEPS];
+        float plain[STEPS], value[2 * STEPS], picked[STEPS];
+        for (int t = 0; t < STEPS; t++) token[t] = level[t] = FIRST, plain[t] = 1;
+        lra_mask_tokens(&tokens, m, &a, STEPS, token, word);
+        lra_mask_values(&one, m, &b, STEPS, plain, value, picked, level, found);
+        for (int t = 0; t < STEPS; t++) {
+            bool asked = lra_rng_u01(&expected) < m.p;
+            assert_int_equal(word[t] >= 0, asked);
+            assert_int_equal(found[t] >= 0, asked);
+            assert_true(picked[t] == (float)asked);
+        }
+        assert_int_equal(lra_rng_u32(&a), lra_rng_u32(&b));
+    }
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -326,11 +353,17 @@ static void streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(denoising), cmocka_unit_test(masking),
-        cmocka_unit_test(values),    cmocka_unit_test(next_values_and_levels),
-        cmocka_unit_test(refused),   cmocka_unit_test(masks_are_fresh_and_keyed),
-        cmocka_unit_test(pairs),     cmocka_unit_test(a_fraction_with_the_same_steps),
-        cmocka_unit_test(groups),    cmocka_unit_test(streams),
+        cmocka_unit_test(denoising),
+        cmocka_unit_test(masking),
+        cmocka_unit_test(values),
+        cmocka_unit_test(next_values_and_levels),
+        cmocka_unit_test(picks_are_drawn_step_by_step),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(masks_are_fresh_and_keyed),
+        cmocka_unit_test(pairs),
+        cmocka_unit_test(a_fraction_with_the_same_steps),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

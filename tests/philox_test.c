@@ -113,6 +113,20 @@ static void extreme_words_stay_in_range(void **state)
     assert_true(isfinite(x) && isfinite(y));
 }
 
+static void words_at_once_are_those_one_by_one(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 5; before++)
+        for (int n = 0; n < 14; n++) {
+            lra_rng a = lra_rng_new(3, 4, 5), b = a;
+            uint32_t word[14];
+            for (int i = 0; i < before; i++) assert_int_equal(lra_rng_u32(&a), lra_rng_u32(&b));
+            lra_rng_fill(&a, n, word);
+            for (int i = 0; i < n; i++) assert_int_equal(word[i], lra_rng_u32(&b));
+            assert_int_equal(lra_rng_u32(&a), lra_rng_u32(&b));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +136,7 @@ int main(void)
         cmocka_unit_test(large_ranges_are_not_biased),
         cmocka_unit_test(normals_have_the_moments_of_normals),
         cmocka_unit_test(extreme_words_stay_in_range),
+        cmocka_unit_test(words_at_once_are_those_one_by_one),
     };
     return cmocka_run_group_tests_name("philox", tests, NULL, NULL);
 }

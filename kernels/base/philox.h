@@ -83,6 +83,20 @@ LRA_PHILOX_FN uint32_t lra_rng_u32(lra_rng *r)
     return r->block.v[r->n_drawn++ & 3];
 }
 
+/* The next n words at once: what n calls of lra_rng_u32() give. */
+LRA_PHILOX_FN void lra_rng_fill(lra_rng *r, int64_t n, uint32_t *out)
+{
+    int64_t i = 0;
+    for (; i < n && (r->n_drawn & 3); i++) out[i] = lra_rng_u32(r);
+    for (; i + 4 <= n; i += 4, r->n_drawn += 4) {
+        r->block = lra_philox_at(r->key[0], r->key[1], (uint32_t)r->index,
+                                 (uint32_t)(r->index >> 32), (uint32_t)(r->n_drawn >> 2),
+                                 (uint32_t)(r->n_drawn >> 34));
+        for (int k = 0; k < 4; k++) out[i + k] = r->block.v[k];
+    }
+    for (; i < n; i++) out[i] = lra_rng_u32(r);
+}
+
 LRA_PHILOX_FN double lra_rng_u01(lra_rng *r)
 {
     return lra_u01(lra_rng_u32(r));
