@@ -121,6 +121,38 @@ static void published_sizes(void **state)
     }
 }
 
+/* Which series, in which order: sums (i + 1) series[i] of what scikit-learn 1.9's train_test_split(test_size=0.3,
+ * random_state=0) and then (0.5, 1) of what was held out give. */
+static void splits_are_those_of_scikit_learn(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n, first[LRA_N_SPLITS];
+        uint64_t sum[LRA_N_SPLITS];
+    } known[] = {
+        {7949, {4225, 1700, 1864}, {61719515079, 2787995644, 2885475654}},
+        {7870, {2019, 2606, 651}, {59893913793, 2696287015, 2778458544}},
+        {500, {141, 175, 171}, {15331985, 757063, 744844}},
+        {13, {2, 6, 10}, {260, 28, 18}},
+        {10, {9, 8, 2}, {107, 8, 10}},
+        {4, {1, 3, 2}, {1, 3, 2}},
+    };
+    for (size_t c = 0; c < sizeof known / sizeof *known; c++) {
+        int64_t n = known[c].n, size[LRA_N_SPLITS], at = 0;
+        int64_t *order = lra_alloc_array((size_t)n, sizeof *order);
+        lra_bidmc_divide(n, order, size);
+        for (int s = 0; s < LRA_N_SPLITS; at += size[s++]) {
+            uint64_t sum = 0;
+            for (int64_t i = 0; i < size[s]; i++)
+                sum += (uint64_t)(i + 1) * (uint64_t)order[at + i];
+            assert_int_equal(order[at], known[c].first[s]);
+            assert_int_equal(sum, known[c].sum[s]);
+        }
+        assert_int_equal(at, n);
+        lra_free(order);
+    }
+}
+
 static void what_models_see(void **state)
 {
     (void)state;
@@ -283,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_and_split),
         cmocka_unit_test(published_sizes),
+        cmocka_unit_test(splits_are_those_of_scikit_learn),
         cmocka_unit_test(what_models_see),
         cmocka_unit_test(texts),
         cmocka_unit_test(defects),

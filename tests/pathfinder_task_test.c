@@ -77,6 +77,21 @@ static void splits_are_those_of_torch(void **state)
     free_splits(split);
 }
 
+/* floor(n / 10) each for validation and test, the rest for training. */
+static void parts_are_tenths_rounded_down(void **state)
+{
+    (void)state;
+    static const int64_t known[][4] = {{15, 13, 1, 1}, {19, 17, 1, 1}, {20, 16, 2, 2}};
+    for (int k = 0; k < 3; k++) {
+        lra_sequences split[LRA_N_SPLITS];
+        char change[32];
+        snprintf(change, sizeof change, "images=%d", (int)known[k][0]);
+        make(&lra_task_pathfinder_easy, change, split);
+        for (int p = 0; p < LRA_N_SPLITS; p++) assert_int_equal(split[p].n, known[k][1 + p]);
+        free_splits(split);
+    }
+}
+
 /* Training parts of all levels; selection and test on the hard one. */
 static void three_sets(void **state)
 {
@@ -283,10 +298,15 @@ static void baselines_stand_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(splits_are_those_of_torch), cmocka_unit_test(three_sets),
-        cmocka_unit_test(workers_do_not_matter),     cmocka_unit_test(bad_parameters),
-        cmocka_unit_test(made_files_are_imported),   cmocka_unit_test(prepared_data_are_read_again),
-        cmocka_unit_test(batches_hold_numbers),      cmocka_unit_test(symmetries_of_the_square),
+        cmocka_unit_test(splits_are_those_of_torch),
+        cmocka_unit_test(parts_are_tenths_rounded_down),
+        cmocka_unit_test(three_sets),
+        cmocka_unit_test(workers_do_not_matter),
+        cmocka_unit_test(bad_parameters),
+        cmocka_unit_test(made_files_are_imported),
+        cmocka_unit_test(prepared_data_are_read_again),
+        cmocka_unit_test(batches_hold_numbers),
+        cmocka_unit_test(symmetries_of_the_square),
         cmocka_unit_test(baselines_stand_beside),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
