@@ -54,7 +54,10 @@ static void draw_numbers(lra_rng *rng, int64_t n, int width, float *x)
         x[i * width] = (float)a;
         if (i + 1 < n) x[(i + 1) * width] = (float)b;
     }
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i * width]));
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs((double)x[i * width]);
+        if (size > most) most = size;
+    }
     for (int64_t i = 0; i < n && most > 0; i++) x[i * width] = (float)((double)x[i * width] / most);
 }
 
@@ -82,7 +85,7 @@ static void draw(const shape *s, lra_rng *rng, float *value, float *target)
     draw_numbers(rng, s->length, 1, value);
     for (int64_t i = 0; i < s->length; i++) {
         sum += (double)value[i];
-        most = fmax(most, (double)value[i]);
+        if ((double)value[i] > most) most = (double)value[i];
         if (s->kind == CUMSUM) target[i] = (float)(sum / sqrt((double)i + 1));
         if (s->kind == CUMMAX) target[i] = (float)most;
         if (s->kind == COPY) target[i] = i < s->distance ? NAN : value[i - s->distance];
@@ -146,17 +149,29 @@ static void redraw(const lra_dataset *d, lra_rng *rng, lra_row *row)
     draw(&s, rng, row->value, row->target);
 }
 
-/* (n, width + 2): the numbers of a step, then where it is. */
+/* (n, 2): where steps are. */
+static void places(int64_t n, float *out)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double angle = 6.283185307179586 * (double)i / (double)n;
+        out[2 * i] = (float)cos(angle), out[2 * i + 1] = (float)sin(angle);
+    }
+}
+
+/* (n, width + 2): the numbers of a step, then where it is.  Rows of one data set have one length. */
 static void values(const lra_dataset *d, const lra_row *row, float *out)
 {
-    (void)d;
     int channels = row->width + 2;
+    bool known = d->places && row->n == d->max_length;
+    float *own = known ? NULL : lra_alloc_array((size_t)(2 * row->n) + 1, sizeof *own);
+    const float *place = known ? d->places : own;
+    if (own) places(row->n, own);
     for (int64_t i = 0; i < row->n; i++) {
-        double angle = 6.283185307179586 * (double)i / (double)row->n;
         float *to = out + i * channels;
         for (int k = 0; k < row->width; k++) to[k] = row->value[i * row->width + k];
-        to[row->width] = (float)cos(angle), to[row->width + 1] = (float)sin(angle);
+        to[row->width] = place[2 * i], to[row->width + 1] = place[2 * i + 1];
     }
+    lra_free(own);
 }
 
 static void show(const lra_row *row, FILE *out)
@@ -195,6 +210,8 @@ static void show(const lra_row *row, FILE *out)
         .augment = redraw,                                                                         \
         .fresh = true,                                                                             \
         .values = values,                                                                          \
+        .places = places,                                                                          \
+        .n_places = 2,                                                                             \
         .show = show,                                                                              \
     }
 ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every step", 1, "", "length=128 ", "");

@@ -149,6 +149,10 @@ static void complete(lra_dataset *d, const lra_config *c)
             if (document > d->max_length) d->max_length = document;
         }
     if (t->goal == LRA_GOAL_NEXT) d->max_length = lra_config_int(d->config, "context");
+    if (t->places) {
+        d->places = lra_alloc_array((size_t)(d->max_length * t->n_places) + 1, sizeof *d->places);
+        t->places(d->max_length, d->places);
+    }
     if (t->channels == 0 || t->values) return;
     int64_t n = longest * d->split[LRA_TRAIN_SPLIT].width;
     d->scale = lra_alloc_array((size_t)n + 1, sizeof *d->scale);
@@ -307,5 +311,6 @@ void lra_dataset_free(lra_dataset *d)
     lra_free(d->words);
     lra_free(d->scale);
     lra_free(d->shift);
+    lra_free(d->places);
     lra_free(d);
 }

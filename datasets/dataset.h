@@ -74,6 +74,8 @@ typedef struct {
     /* Tasks with real inputs but no values(): a model sees scale[j] x[j] + shift[j], j counting all numbers of a
      * row.  (longest row, width) */
     float *scale, *shift;
+    /* Tasks with places(): what they give for rows of max_length steps.  (max_length, n_places) */
+    float *places;
 } lra_dataset;
 
 struct lra_task {
@@ -98,6 +100,10 @@ struct lra_task {
     void (*levels)(const lra_dataset *d, float *scale, float *shift);
     /* The (n, channels) numbers of a row where they are more than that.  Nullable. */
     void (*values)(const lra_dataset *d, const lra_row *row, float *out);
+    /* (n, n_places) numbers of the steps of a row of n that only depend on where they are: made once, for values().
+     * Nullable. */
+    void (*places)(int64_t n, float *out);
+    int n_places;
     const char *defaults; /* parameters as for lra_config_parse(): the paper's */
     /* Parameters that a preset changes; NULL: no such preset of this task (paper: it changes nothing). */
     const char *quick, *small, *paper;
