@@ -149,7 +149,7 @@ lra_loader *lra_loader_new(const lra_loader_spec *s)
     l->shift = lra_alloc_array((size_t)(s->batch * l->group), sizeof *l->shift);
     for (int k = 0; k < 2; k++) new_buffer(l, &l->buffer[k]);
     if (l->spec.augment) new_copy(l);
-    l->large = s->training && s->batch * l->buckets.length[l->buckets.n - 1] >= LARGE;
+    l->large = s->training && !s->alone && s->batch * l->buckets.length[l->buckets.n - 1] >= LARGE;
     l->ahead = -1;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);

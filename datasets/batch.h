@@ -37,6 +37,7 @@ typedef struct {
     int64_t
         group; /* 0: 1.  Training: ordered as if batches were so many times as large, given out in pieces */
     lra_masking masking; /* keyed (seed, epoch, row) like the augmentation, which comes first */
+    bool alone; /* no helper: every batch is made when it is asked for, by the thread that asks */
 } lra_loader_spec;
 lra_loader *lra_loader_new(const lra_loader_spec *s);
 void lra_loader_free(lra_loader *l);             /* Nullable: l */
