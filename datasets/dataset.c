@@ -170,29 +170,34 @@ static lra_dataset *dataset_new(const lra_task *t)
 }
 
 /* Nullable: data_dir (then generated). */
-static lra_dataset *prepare_unkept(const lra_task *t, const lra_config *c, const char *data_dir,
-                                   lra_err *e)
+static int prepare_unkept(const lra_task *t, const lra_config *c, const char *data_dir,
+                          lra_dataset **out, lra_err *e)
 {
     lra_dataset *d = dataset_new(t);
     d->config = lra_config_copy(c);
-    if ((data_dir ? t->import(c, data_dir, d, e) : t->make(c, d->split, e)) == 0) {
+    int rc = data_dir ? t->import(c, data_dir, d, e) : t->make(c, d->split, e);
+    if (rc == 0) {
         lra_cache_fingerprint(d);
         complete(d, c);
-        return d;
+    } else {
+        lra_dataset_free(d);
+        d = NULL;
     }
-    lra_dataset_free(d);
-    return NULL;
+    *out = d;
+    return rc;
 }
 
 lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e)
 {
-    return prepare_unkept(t, c, NULL, e);
+    lra_dataset *d;
+    prepare_unkept(t, c, NULL, &d, e);
+    return d;
 }
 
-lra_dataset *lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_dir,
-                                lra_err *e)
+int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_dir,
+                       lra_dataset **out, lra_err *e)
 {
-    return prepare_unkept(t, c, data_dir, e);
+    return prepare_unkept(t, c, data_dir, out, e);
 }
 
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,

@@ -179,8 +179,9 @@ lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char
                               const char *fingerprint);
 /* Data that are kept nowhere: generated, or imported from official files. */
 lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e);
-lra_dataset *lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_dir,
-                                lra_err *e);
+/* 0, LRA_ABSENT when the folder has no such files, or another failure. */
+int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_dir,
+                       lra_dataset **out, lra_err *e);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
 /* Pixels in a row of the task's images, 0: no images. */

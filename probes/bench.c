@@ -24,14 +24,14 @@ static const lra_option own[] = {
      .arg = "NAME",
      .help = "of ops, those whose names begin so; empty: all"},
     LRA_MODEL_OPTION("whose step is timed"),
-    LRA_SET_OPTION("the model"),
+    LRA_SET_OPTION("the model (--task, --all: of task, model or training)"),
     {.name = "batch",
      .kind = LRA_OPTION_INT,
      .value = "16",
      .min = 1,
      .max = 1 << 20,
      .arg = "N",
-     .help = "examples of a step"},
+     .help = "examples of a step; of --task and --all: as the preset says"},
     {.name = "length",
      .kind = LRA_OPTION_INT,
      .value = "1024",
@@ -59,7 +59,7 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_CHOICE,
      .value = "f32",
      .choices = "f32|bf16",
-     .help = "of the graphs"},
+     .help = "of the graphs; of --task and --all: as training has it"},
     {.name = "recompute",
      .kind = LRA_OPTION_CHOICE,
      .value = "nothing",
@@ -77,16 +77,33 @@ static const lra_option own[] = {
      .letter = 't',
      .kind = LRA_OPTION_TEXT,
      .arg = "TASK",
-     .help = "data: only this one ('lra-probe list tasks')"},
-    LRA_DATA_DIR_OPTION(" of --task to read instead of making rows"),
+     .help = "data: batches of this one beside its training step ('lra-probe list tasks')"},
+    {.name = "all", .kind = LRA_OPTION_FLAG, .help = "data: the same of every task, in one table"},
+    {.name = "preset",
+     .letter = 'p',
+     .kind = LRA_OPTION_CHOICE,
+     .choices = "quick|small|paper",
+     .help = "of --task and --all: at this one; default: quick and small"},
+    {.name = "objective",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "OBJECTIVE",
+     .help = "of --task and --all: with this one; default: every one that fits"},
+    {.name = "augment",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "AUGMENTATION",
+     .help = "of --task and --all: with this one ('lra-probe list augmentations'); default: "
+             "without and with the task's"},
+    LRA_DATA_DIR_OPTION(" of --task, or of tasks that cannot be generated"),
     LRA_JSON_OPTION("one JSON document instead of tables"),
+    {.name = "csv", .kind = LRA_OPTION_FLAG, .help = "the table of --task or --all as CSV"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe bench",
     .summary = "Times training steps, ops and data, beside the measured limits of the machine.",
     .usage = "[ceilings|step|ops|params|data]...",
-    .examples = "  lra-probe bench step --set kernel=31\n  lra-probe bench ops data --json",
+    .examples = "  lra-probe bench step --set kernel=31\n"
+                "  lra-probe bench data --all --data-dir downloads --threads 1",
     .min_args = 0,
     .max_args = -1,
     .tables = tables,
@@ -241,10 +258,31 @@ int bench_stopped(lra_err *e)
     return lra_stop_signal() ? lra_fail(e, "stopped; nothing of a benchmark is kept") : 0;
 }
 
+/* Batches beside steps are a table of their own; what only it knows is refused elsewhere. */
+static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
+{
+    static const char *const own_options[] = {"preset", "objective", "augment", "data-dir", "csv"};
+    const char *with = lra_option_flag(o, "all")     ? "all"
+                       : lra_option_given(o, "task") ? "task"
+                                                     : NULL;
+    bool data = lra_option_n_args(o) == 1 && strcmp(lra_option_arg(o, 0), "data") == 0;
+    *wanted = with != NULL;
+    if (with && !data) return lra_fail_usage(e, "option '--%s' is for 'bench data' alone", with);
+    for (int i = 0; !with && i < (int)(sizeof own_options / sizeof *own_options); i++)
+        if (lra_option_given(o, own_options[i]))
+            return lra_fail_usage(e, "option '--%s' needs '--task TASK' or '--all'",
+                                  own_options[i]);
+    return 0;
+}
+
 static int measure(const lra_options *o, lra_err *e)
 {
     bench b = {0};
-    int rc = open_bench(&b, o, e);
+    bool loader;
+    int rc = wants_loader(o, &loader, e);
+    if (rc != 0) return rc;
+    if (loader) return bench_loader(o, e);
+    rc = open_bench(&b, o, e);
     int n = lra_option_n_args(o);
     for (int i = 0; rc == 0 && i < n; i++) {
         int k = find_kind(lra_option_arg(o, i), e);

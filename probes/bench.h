@@ -66,5 +66,7 @@ int bench_step(bench *b, lra_err *e);
 int bench_ops(bench *b, lra_err *e);
 int bench_params(bench *b, lra_err *e);
 int bench_data(bench *b, lra_err *e);
+/* data --task, --all: batches beside training steps.  Prints its table. */
+int bench_loader(const lra_options *o, lra_err *e);
 
 #endif

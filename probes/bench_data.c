@@ -1,4 +1,4 @@
-/* Data: making the rows of each task, and batching them.  The loader must be far faster than a step. */
+/* Data: making the rows of each generated task, and batching them; bench_loader.c has batches beside steps. */
 #include <omp.h>
 #include <string.h>
 
@@ -43,8 +43,8 @@ static int choose_rows(const lra_task *t, lra_config *c, lra_err *e)
     return 0;
 }
 
-static void add_table(bench *b, const lra_dataset *d, const char *preset, const char *how,
-                      double first[3], double load[3], int64_t batches)
+static void add_table(bench *b, const lra_dataset *d, const char *preset, double first[3],
+                      double load[3], int64_t batches)
 {
     int64_t rows = 0, tokens = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -52,7 +52,7 @@ static void add_table(bench *b, const lra_dataset *d, const char *preset, const 
     bench_table *table = bench_table_add(b, "rows", "%s %s: %lld rows, %.1f tokens each",
                                          d->task->name, preset, (long long)rows,
                                          (double)tokens / (double)rows);
-    bench_row_add(table, (bench_row){.name = lra_format("%s, all splits", how),
+    bench_row_add(table, (bench_row){.name = lra_copy_text("make, all splits"),
                                      .count = rows,
                                      .time = bench_time_of(first, 3),
                                      .bytes = (double)tokens * sizeof(uint16_t)});
@@ -62,58 +62,42 @@ static void add_table(bench *b, const lra_dataset *d, const char *preset, const 
                                      .bytes = (double)tokens * sizeof(int32_t)});
 }
 
-/* Nullable: data_dir (rows are made). */
-static int run_preset(bench *b, const lra_task *t, const char *preset, const char *data_dir,
-                      lra_err *e)
+static int run_preset(bench *b, const lra_task *t, const char *preset, lra_err *e)
 {
     double first[3], load[3];
     int64_t batches = 0;
     lra_config *c = lra_task_config(t, preset, e);
-    int rc = c && (data_dir || choose_rows(t, c, e) == 0) ? 0 : LRA_FAILED;
+    int rc = c && choose_rows(t, c, e) == 0 ? 0 : LRA_FAILED;
     for (int i = 0; i < 3 && rc == 0; i++) {
         if (bench_stopped(e) != 0) {
             rc = LRA_FAILED;
             break;
         }
         double start = lra_now();
-        lra_dataset *d = data_dir ? lra_dataset_import(t, c, data_dir, e)
-                                  : lra_dataset_make(t, c, e);
+        lra_dataset *d = lra_dataset_make(t, c, e);
         first[i] = lra_now() - start;
         rc = d ? 0 : LRA_FAILED;
         if (d) load[i] = time_loader(d, b->B, &batches);
-        if (d && i == 2) add_table(b, d, preset, data_dir ? "read" : "make", first, load, batches);
+        if (d && i == 2) add_table(b, d, preset, first, load, batches);
         lra_dataset_free(d);
     }
     lra_config_free(c);
     return rc;
 }
 
-static int run_task(bench *b, const lra_task *t, const char *data_dir, lra_err *e)
+static int run_task(bench *b, const lra_task *t, lra_err *e)
 {
     static const char *const presets[] = {"quick", "small", "paper"};
     int rc = 0;
-    for (int k = 0; k < 3 && rc == 0; k++) rc = run_preset(b, t, presets[k], data_dir, e);
+    for (int k = 0; k < 3 && rc == 0; k++) rc = run_preset(b, t, presets[k], e);
     return rc;
 }
 
 int bench_data(bench *b, lra_err *e)
 {
-    const char *name = lra_option_text(b->options, "task");
-    const char *data_dir = lra_option_text(b->options, "data-dir");
-    const lra_task *only = name ? lra_task_find(name, e) : NULL;
-    if (name && !only) return LRA_USAGE;
-    if (data_dir && !only)
-        return lra_fail_usage(e, "--data-dir needs --task: whose files they are");
-    if (only && !(data_dir ? only->import != NULL : only->make != NULL))
-        return data_dir ? lra_fail_usage(e, "task '%s' cannot be imported, only generated", name)
-                        : lra_fail_usage(e,
-                                         "task '%s' is not generated: --data-dir must name its "
-                                         "files (%s)",
-                                         name, only->source);
-    omp_set_num_threads(b->threads);
-    if (only) return run_task(b, only, data_dir, e);
     int rc = 0;
+    omp_set_num_threads(b->threads);
     for (int i = 0; lra_task_at(i) && rc == 0; i++)
-        if (lra_task_at(i)->make) rc = run_task(b, lra_task_at(i), NULL, e);
+        if (lra_task_at(i)->make) rc = run_task(b, lra_task_at(i), e);
     return rc;
 }

@@ -15,15 +15,8 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/warnings.h"
+#include "probes/data_places.h"
 #include "reports/table.h"
-
-enum { LEVELS = 3, MAX_PLACES = 256 };
-
-/* Folders, nearer ones first. */
-typedef struct {
-    char *path[MAX_PLACES];
-    int n;
-} places;
 
 typedef struct {
     const lra_task *task;
@@ -34,35 +27,6 @@ typedef struct {
     lra_err why;
     lra_text warnings; /* a line each */
 } verdict;
-
-/* ---- places ------------------------------------------------------------------------------------------- */
-
-static void add_below(places *p, const char *folder)
-{
-    char **names;
-    int n = lra_folder_list(folder, &names, NULL);
-    for (int i = 0; i < n && p->n < MAX_PLACES; i++) {
-        char *path = lra_format("%s/%s", folder, names[i]);
-        if (lra_is_folder(path))
-            p->path[p->n++] = path;
-        else
-            lra_free(path);
-    }
-    if (n >= 0) lra_names_free(names, n);
-}
-
-static void find_places(places *p, const char *folder)
-{
-    p->path[p->n++] = lra_copy_text(folder);
-    for (int level = 0, from = 0; level < LEVELS; level++) {
-        int to = p->n;
-        for (int i = from; i < to; i++) add_below(p, p->path[i]);
-        from = to;
-    }
-    if (p->n == MAX_PLACES)
-        lra_warn("'%s' has many folders below it; the nearest %d are looked at", folder,
-                 (int)MAX_PLACES);
-}
 
 /* ---- one task ----------------------------------------------------------------------------------------- */
 
@@ -90,7 +54,7 @@ static int inspect(const lra_task *t, const lra_config *c, const char *place, ve
     return rc;
 }
 
-static int check_task(const places *p, verdict *v, lra_err *e)
+static int check_task(const lra_places *p, verdict *v, lra_err *e)
 {
     const lra_task *t = v->task;
     lra_config *c = lra_config_parse(t->defaults, e);
@@ -184,14 +148,14 @@ static int print(const verdict *list, int n, const char *folder, bool json, lra_
 
 int lra_data_check_all(const char *folder, bool json, lra_err *e)
 {
-    places p = {.n = 0};
+    lra_places p = {.n = 0};
     int n = 0, found = 0, failed = 0, rc = 0;
     if (!lra_is_folder(folder))
         return lra_fail(e, "'%s' is not a folder, expected one with official files below it",
                         folder);
     while (lra_task_at(n)) n++;
     verdict *list = lra_alloc_array((size_t)n, sizeof *list);
-    find_places(&p, folder);
+    lra_places_find(&p, folder);
     n = 0;
     for (int i = 0; lra_task_at(i) && rc == 0; i++) {
         if (!lra_task_at(i)->import) continue;
@@ -206,11 +170,11 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
         rc = lra_fail(e,
                       "no official files of any task in '%s' or %d levels below; 'lra-probe list "
                       "tasks' names the tasks",
-                      folder, (int)LEVELS);
+                      folder, (int)LRA_PLACE_LEVELS);
     if (rc == 0) rc = print(list, n, folder, json, e);
     if (rc == 0 && failed)
         rc = lra_fail(e, "%d of the %d data sets found cannot be used", failed, found);
-    for (int i = 0; i < p.n; i++) lra_free(p.path[i]);
+    lra_places_free(&p);
     for (int i = 0; i < n; i++) lra_text_free(&list[i].warnings);
     lra_free(list);
     return rc;

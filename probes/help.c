@@ -1,6 +1,7 @@
 /* lra-probe help: help, man pages and completion of the whole program; and the program itself. */
 #include <string.h>
 
+#include "datasets/augment.h"
 #include "datasets/dataset.h"
 #include "models/model.h"
 #include "probes/job.h"
@@ -41,6 +42,9 @@ static void words(const char *placeholder, lra_text *to)
             lra_text_add(to, "%s ", lra_objective_at(i)->name);
     } else if (strcmp(placeholder, "SCHEDULE") == 0) {
         for (int i = 0; lra_schedule_at(i); i++) lra_text_add(to, "%s ", lra_schedule_at(i)->name);
+    } else if (strcmp(placeholder, "AUGMENTATION") == 0) {
+        for (int i = 0; lra_augmentation_at(i); i++)
+            lra_text_add(to, "%s ", lra_augmentation_at(i)->name);
     } else if (strcmp(placeholder, "DEVICE") == 0) {
         lra_text_add(to, "auto cpu cuda ");
     } else if (strcmp(placeholder, "KEY=VALUE") == 0) {

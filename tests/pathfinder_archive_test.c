@@ -97,7 +97,8 @@ static lra_dataset *import(const lra_task *t, const char *name, const char *chan
 {
     char *path = lra_format("%s/%s", folder, name);
     lra_config *c = task_config(t, changes);
-    lra_dataset *d = lra_dataset_import(t, c, path, e);
+    lra_dataset *d = NULL;
+    lra_dataset_import(t, c, path, &d, e);
     lra_config_free(c);
     lra_free(path);
     return d;

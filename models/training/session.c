@@ -101,21 +101,26 @@ static int open_buckets(lra_session *s, lra_device *dev, lra_err *e)
     return 0;
 }
 
-lra_loader *lra_session_loader(const lra_session *s, int split, bool training)
+lra_loader_spec lra_session_loader_spec(const lra_session *s, int split, bool training)
 {
     const lra_train_spec *run = s->spec;
     const lra_objective *o = lra_session_objective(run);
-    lra_loader_spec spec = {.data = run->data,
-                            .split = split,
-                            .buckets = &s->buckets,
-                            .batch = run->batch,
-                            .seed = run->seed,
-                            .training = training,
-                            .augment = training && (run->augment || run->data->task->fresh),
-                            .fraction = training ? run->fraction : 0,
-                            .same_steps = training && run->same_steps,
-                            .group = n_parts(run),
-                            .masking = {training ? o->training : o->evaluation, run->mask}};
+    return (lra_loader_spec){.data = run->data,
+                             .split = split,
+                             .buckets = &s->buckets,
+                             .batch = run->batch,
+                             .seed = run->seed,
+                             .training = training,
+                             .augment = training && (run->augment || run->data->task->fresh),
+                             .fraction = training ? run->fraction : 0,
+                             .same_steps = training && run->same_steps,
+                             .group = n_parts(run),
+                             .masking = {training ? o->training : o->evaluation, run->mask}};
+}
+
+lra_loader *lra_session_loader(const lra_session *s, int split, bool training)
+{
+    lra_loader_spec spec = lra_session_loader_spec(s, split, training);
     return lra_loader_new(&spec);
 }
 

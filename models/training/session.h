@@ -43,6 +43,7 @@ lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
 void lra_session_close(lra_session *s);
 /* Batches of a split; training: shuffled, and augmented as the run says. */
+lra_loader_spec lra_session_loader_spec(const lra_session *s, int split, bool training);
 lra_loader *lra_session_loader(const lra_session *s, int split, bool training);
 double lra_session_workspace(const lra_session *s); /* bytes: of the largest plan */
 double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: unknown */

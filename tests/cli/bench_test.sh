@@ -22,7 +22,36 @@ if [ "${LRA_BUILD_TYPE-}" != Debug ]; then # makes the benchmark's own rows: slo
     says '^make, all splits *72000 '
 fi
 
-expect 2 "needs --task" lra-probe bench data --data-dir x
+# Batches beside steps: one task, every task, and why there is no row.
+tiny="--preset quick --threads 1 --seconds 0.01 --set layers=1 --set width=8 --set hidden=8 --set kernel=3"
+# shellcheck disable=SC2086
+{
+    expect 0 '' lra-probe bench data --task copy $tiny --set train=96 --set val=8 --set test=8 -q
+    says '^copy *quick *classify *[bf0-9]* *96 *128 *32 *[0-9.]* *[0-9.]* *[0-9.]* .* [0-9][0-9]* *[0-9][0-9]*$'
+    says '^copy *quick *pretrain-masked '
+    says '^copy *quick *pretrain-causal '
+    grep -q denoise out && complain "copy has no words"
+    expect 0 '' lra-probe bench data --all --augment operands $tiny --set train=600 --batch 16 --csv -q
+    says '^task,preset,training,precision,rows,length,batch,loader_ms,step_ms,ratio,flag,'
+    says '^listops,quick,classify + operands,[bf0-9]*,600,[0-9]*,16,0[.0-9]*[-e0-9]*,[0-9.]*,[0-9.]*,'
+    [ "$(wc -l <out)" = 2 ] || complain "--augment operands is for ListOps alone"
+    expect 0 '' lra-probe bench data --all --objective denoise $tiny --set batch=8 --json -q
+    says '"message": "task .text. is not generated: --data-dir must name its files'
+    says '"message": "objective .denoise.: .cumsum. has no words to replace'
+    says '"task": "select-at"'
+    says '"ratio": [1-9]'
+}
+
+expect 2 "'--data-dir' needs '--task TASK' or '--all'" lra-probe bench data --data-dir x
+expect 2 "'--preset' needs '--task TASK' or '--all'" lra-probe bench data --preset quick
+expect 2 "option '--task' is for 'bench data' alone" lra-probe bench data step --task xor
+expect 2 "option '--all' is for 'bench data' alone" lra-probe bench --all
+expect 2 "task 'image' has 'autoaugment', not 'd4'" lra-probe bench data --task image --augment d4
+expect 2 "task 'copy' has no preset 'paper'" lra-probe bench data --task copy --preset paper
+expect 2 "leave '--task copy' or --all out" lra-probe bench data --all --task copy
+expect 2 "objective 'denoise': 'cumsum' has no words" lra-probe bench data --task cumsum --objective denoise -q
+expect 2 "unknown augmentation 'd5'; did you mean 'd4'" lra-probe bench data --all --augment d5
+expect 2 "did you mean 'kernel'" lra-probe bench data --task xor --set kernle=3 -q
 expect 2 "'image' is not generated: --data-dir must name its files" lra-probe bench data --task image
 expect 2 "unknown benchmark 'stepp'; did you mean 'step'" lra-probe bench stepp
 expect 2 "unknown model 'rescon'; did you mean 'resconv'" lra-probe bench --model rescon

@@ -47,6 +47,7 @@ offers 'listops' lra-probe train -t listo
 offers 'listops' lra-probe train --task = listo
 includes 'listops pathfinder' lra-probe train --task =
 offers 'resconv' lra-probe bench --model res
+offers 'autoaugment' lra-probe bench --augment au
 offers 'paper quick small' lra-probe receptive-field --preset ''
 offers '--checkpoint-every' lra-probe train --check
 offers '--precision --preset' lra-probe train --pre
