@@ -77,7 +77,7 @@ const char lra_train_defaults[] =
 
 /* paper: batches and epochs of the state-space papers. */
 #define SPEECH_QUICK                                                                               \
-    "layers=3 width=16 hidden=32 batch=16 epochs=6 rate=0.004 decay=0.05 warmup=0.05 "             \
+    "layers=3 width=16 hidden=32 groups=16 batch=8 epochs=8 rate=0.002 decay=0.05 warmup=0.05 "    \
     "final-share=0.34 final-rate=0.1",                                                             \
         "5,61,513", 2
 #define SPEECH_SMALL                                                                               \
@@ -85,7 +85,7 @@ const char lra_train_defaults[] =
         "5,61,1025", 2
 #define SPEECH_PAPER "batch=16 epochs=40 decay=0.05", "5,7,11,21,31,61", 3
 #define BIDMC_QUICK                                                                                \
-    "layers=3 width=16 hidden=32 batch=16 epochs=8 rate=0.004 decay=0.05 warmup=0.05 "             \
+    "layers=3 width=16 hidden=32 groups=16 batch=4 epochs=8 rate=0.004 decay=0.05 warmup=0.05 "    \
     "final-share=0.34 final-rate=0.1",                                                             \
         "5,61,513", 2
 #define BIDMC_SMALL                                                                                \
