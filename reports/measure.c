@@ -41,7 +41,7 @@ double lra_result_batch_r2(const lra_result *r)
     const char *metric = lra_result_metric(r)->name;
     bool numbers = strcmp(metric, "rmse") == 0 || strcmp(metric, "r2") == 0;
     if (!numbers || r->batch < 1) return NAN;
-    for (int64_t from = 0; from < r->n; from += r->batch) {
+    for (int64_t from = 0; from == 0 || from + r->batch <= r->n; from += r->batch) {
         lra_sums s = {0};
         for (int64_t i = from; i < r->n && i < from + r->batch; i++) lra_sums_add(&s, &r->row[i]);
         if (s.n == 0) continue;

@@ -18,8 +18,9 @@ double lra_result_value(const lra_result *r, const lra_metric *m);
 /* Mean over results that differ in their seed alone, with its 95 % interval: Wilson's for one accuracy, else the
  * bootstrap of rows, from three seeds on crossed with seeds. */
 lra_estimate lra_results_value(lra_result *const *list, int n);
-/* Mean over consecutive batches of the test split, as large as in training, of 1 - MSE / max(Var, 1e-5): how code for
- * regression tasks often reports R2, which depends on the batch.  NAN: no numbers, or the batch is not known. */
+/* Mean over consecutive whole batches of the test split, as large as in training, of 1 - MSE / max(Var, 1e-5): how code
+ * for regression tasks often reports R2, which depends on the batch.  What is left over (a last row alone has no
+ * variance) counts only where there is no whole batch.  NAN: no numbers, or the batch is not known. */
 double lra_result_batch_r2(const lra_result *r);
 /* "accuracy 63.20 % (61.05 to 65.30, 1 seed, 1264 of 2000), chance 17.20 %", "RMSE 4.2130 (4.0010 to 4.4310, 1 seed,
  * 832 rows), chance 12.3400; R2 0.8812, R2 of single batches 0.8701"; the caller frees it. */

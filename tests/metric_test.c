@@ -124,8 +124,10 @@ static void r2_of_single_batches(void **state)
     lra_result r = {.metric = metric("rmse"), .n = 4, .row = row, .batch = 2};
     near(lra_result_batch_r2(&r), 0);
     near(lra_result_value(&r, metric("r2")), 0.8);
-    r.n = 3; /* the last batch is one row: no error, no spread */
+    r.n = 3, row[2].loss = 5; /* what is left of it is no batch */
     near(lra_result_batch_r2(&r), 1);
+    r.batch = 8; /* but three rows of eight are, alone */
+    near(lra_result_batch_r2(&r), 1 - (5.0 / 3) / (14.0 / 3 - 4));
     r.batch = 0;
     assert_true(isnan(lra_result_batch_r2(&r)));
 }
