@@ -5,7 +5,7 @@ set tics nomirror out scale 0.6 font ',8'
 set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'
 set style fill transparent solid 0.2 noborder
 set multiplot
-set label 'ListOps, small: labels of 24000 training rows' at screen 0.5, screen 0.98 center font ',9' noenhanced
+set label 'ListOps, small: labels of 24000 training rows' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
 set key at screen 0.5, screen 0.955 center top font ',8' samplen 2 reverse Left
 set xrange [-0.7:9.7]
 set xtics 1 scale 0

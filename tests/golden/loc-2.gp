@@ -4,7 +4,7 @@ set border 3 lw 0.8
 set tics nomirror out scale 0.6 font ',8'
 set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'
 set style fill transparent solid 0.2 noborder
-set label 'ListOps, preset small, resconv, 95 % intervals' at screen 0.5, screen 0.98 center font ',9' noenhanced
+set label 'ListOps, preset small, resconv, 95 % intervals' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
 
 set lmargin at screen 0.15
 set rmargin at screen 0.975

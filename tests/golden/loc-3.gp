@@ -5,7 +5,7 @@ set tics nomirror out scale 0.6 font ',8'
 set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'
 set style fill transparent solid 0.2 noborder
 set multiplot
-set label 'ListOps, preset small: resconv K = 9, 1 seed, the best of 2 models; 86.67 % right (81.78 to 90.39)' at screen 0.5, screen 0.98 center font ',9' noenhanced
+set label 'ListOps, preset small: resconv K = 9, 1 seed, the best of 2 models; 86.67 % right (81.78 to 90.39)' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
 set xrange [-0.6:9.6]
 set xtics 1 scale 0
 set boxwidth 0.75

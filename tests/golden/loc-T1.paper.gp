@@ -13,7 +13,7 @@ set rmargin at screen 0.975
 set bmargin at screen 0.455
 set tmargin at screen 0.777
 set label 'accuracy (%)' at screen 0.03, screen 0.616 center rotate font ',9'
-set label 'listops, paper, f32, 1 seed (few-seeds)' at screen 0.5, screen 0.98 center font ',9' noenhanced
+set label 'listops, paper, f32, 1 seed (few-seeds)' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
 set key at screen 0.5, screen 0.955 center top horizontal maxcols 1 width -4 font ',8' samplen 3 spacing 1.05 noenhanced
 set yrange [9.82986:96.2021]
 set xtics ('' 12, '' 90)
