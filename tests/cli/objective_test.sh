@@ -4,8 +4,9 @@
 
 run_of() { sed -n 's|^wrote \(.*\)/result.h5$|\1|p' out; }
 
-tiny='--out o --threads 1 --precision f32 --set train=256 --set val=32 --set test=32 --set kernel=3 --set layers=1'
-tiny="$tiny --set width=8 --set hidden=8 --set batch=32"
+small='--threads 1 --precision f32 --set train=256 --set val=32 --set test=32 --set layers=1 --set width=8 --set hidden=8'
+small="$small --set batch=32"
+tiny="$small --out o --set kernel=3"
 
 # Lists.
 expect 0 '' lra-probe list objectives
@@ -38,7 +39,7 @@ scratch=$(run_of)
     complain "runs share a folder: $tuned $matched $scratch"
 # A ladder of what is masked: of the data, not of the task.
 # shellcheck disable=SC2086
-expect 0 '' lra-probe receptive-field $tiny --out q --set epochs=1 --kernels 1,3 --seeds 1 --objective pretrain-masked -q
+expect 0 '' lra-probe receptive-field $small --out q --set epochs=1 --kernels 1,3 --seeds 1 --objective pretrain-masked -q
 says 'bits per token '
 says 'without a look at the inputs$'
 "$LRA_BUILD/lra-report" figures --out q --figure loc-T1 --format svg >out 2>err || complain "figures: $(cat err)"
