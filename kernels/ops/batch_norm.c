@@ -6,6 +6,7 @@
  * Statistics are one tensor (2,D), mean and biased variance; sums go by blocks of rows in order.
  * Where we differ: rows beyond the length of their sample take no part. */
 #include "kernels/ops/args.h"
+#include "kernels/ops/norm_shape.h"
 #include "kernels/ops/typed.h"
 
 /* x seen as B samples of T rows of D; (B,D) has T = 1. */
@@ -222,38 +223,12 @@ static int norm_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-static int dgain_shape(lra_tensor *y, lra_err *e)
-{
-    (void)e;
-    y->shape = LRA_SHAPE(2, lra_width(y->src[1]));
-    y->type = lra_real(y->graph);
-    return 0;
-}
-
-static int dx_shape(lra_tensor *y, lra_err *e)
-{
-    (void)e;
-    y->shape = y->src[1]->shape;
-    y->type = y->src[1]->type;
-    return 0;
-}
-
 /* ---- scratch and cost ------------------------------------------------------------------------------ */
 
-static int64_t sums_scratch(const lra_tensor *x, int n_sums)
-{
-    int64_t n_blocks = (lra_rows(x) + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
-    return n_blocks * n_sums * lra_width(x) * (int64_t)lra_type_size(lra_real(x->graph));
-}
 static int64_t stats_scratch(const lra_tensor *y, int n_threads)
 {
     (void)n_threads;
-    return sums_scratch(y->src[0], 1);
-}
-static int64_t dgain_scratch(const lra_tensor *y, int n_threads)
-{
-    (void)n_threads;
-    return sums_scratch(y->src[1], 2);
+    return norm_sums_scratch(y->src[0], 1);
 }
 static int64_t factors_scratch(const lra_tensor *y, int n_threads)
 {
@@ -277,10 +252,9 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     lra_tensor *sums = lra_node(&lra_op_batch_norm_dgain, y->graph, 4 + extra,
                                 (lra_tensor *[]){dy, x, mean, var, length}, a, sizeof *a);
     lra_tensor *src[] = {dy, x, mean, var, y->src[3], sums, length};
-    lra_shape s = LRA_SHAPE(lra_width(x));
     dx[0] = lra_node(&lra_op_batch_norm_dx, y->graph, 6 + extra, src, a, sizeof *a);
-    dx[3] = lra_reshape(lra_slice(sums, 0, 0, 1), s);
-    dx[4] = lra_reshape(lra_slice(sums, 0, 1, 1), s);
+    dx[3] = norm_sums_row(sums, 0);
+    dx[4] = norm_sums_row(sums, 1);
 }
 
 static void move_state(lra_tensor *state, lra_tensor *stats, lra_tensor *x, lra_tensor *length,
@@ -297,7 +271,6 @@ lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, 
 {
     lra_graph *g = x->graph;
     lra_type r = lra_real(g);
-    lra_shape s = LRA_SHAPE(lra_width(x));
     bool training = lra_graph_mode(g) == LRA_TRAIN;
     batch_norm_args a = {eps > 0 ? eps : 1e-5, momentum, length != NULL, training, 0};
     lra_tensor *m = mean, *v = var;
@@ -306,8 +279,8 @@ lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, 
                                      (lra_tensor *[]){x, length}, &a, sizeof a);
         move_state(mean, stats, x, length, a, 0);
         move_state(var, stats, x, length, a, 1);
-        m = lra_reshape(lra_slice(stats, 0, 0, 1), s);
-        v = lra_reshape(lra_slice(stats, 0, 1, 1), s);
+        m = norm_sums_row(stats, 0);
+        v = norm_sums_row(stats, 1);
     }
     lra_tensor *src[] = {x, m, v, lra_cast(gain, r), lra_cast(bias, r), length};
     return lra_node(&lra_op_batch_norm, g, length ? 6 : 5, src, &a, sizeof a);
@@ -401,14 +374,14 @@ const lra_op lra_op_batch_norm = {.name = "batch_norm",
                                   .sample = sample};
 const lra_op lra_op_batch_norm_dgain = {.name = "batch_norm_dgain",
                                         .flags = LRA_NOGRAD,
-                                        .shape = dgain_shape,
+                                        .shape = norm_dgain_shape,
                                         .flops = flops,
-                                        .scratch = dgain_scratch,
+                                        .scratch = norm_dgain_scratch,
                                         .cpu = LRA_BODIES(batch_norm_dgain),
                                         .sample = dgain_sample};
 const lra_op lra_op_batch_norm_dx = {.name = "batch_norm_dx",
                                      .flags = LRA_INPLACE | LRA_NOGRAD,
-                                     .shape = dx_shape,
+                                     .shape = norm_dx_shape,
                                      .flops = flops,
                                      .scratch = factors_scratch,
                                      .cpu = LRA_BODIES(batch_norm_dx),

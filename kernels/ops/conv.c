@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "kernels/ops/args.h"
+#include "kernels/ops/conv_shape.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/conv_fn.h"
 
@@ -41,17 +42,10 @@ static int shape(lra_tensor *y, lra_err *e)
 {
     const conv_args *a = y->args;
     const lra_tensor *x = y->src[0], *w = y->src[1];
-    char text[96];
-    if (lra_expect_float(x, "x", e) != 0 || lra_expect_float(w, "w", e) != 0) return LRA_FAILED;
-    if (x->shape.n != 3)
-        return lra_fail(e, "x has shape %s, expected (B,T,D)", lra_shape_text(x->shape, text));
-    if (w->shape.n != 3)
-        return lra_fail(e, "w has shape %s, expected (K,D/G,H)", lra_shape_text(w->shape, text));
+    if (conv_check(x, "x", "(B,T,D)", w, a->groups, e) != 0) return LRA_FAILED;
     int64_t K = w->shape.d[0], D = lra_width(x), H = lra_width(w), G = a->groups;
-    if (K % 2 == 0) return lra_fail(e, "kernel size %lld is even, expected odd", (long long)K);
-    if (G < 1 || D % G != 0 || H % G != 0)
-        return lra_fail(e, "%lld groups do not divide %lld and %lld channels", (long long)G,
-                        (long long)D, (long long)H);
+    if (D % G != 0)
+        return lra_fail(e, "%lld groups do not divide %lld channels", (long long)G, (long long)D);
     if (lra_expect_shape(w, LRA_SHAPE(K, D / G, H), "w", e) != 0) return LRA_FAILED;
     y->shape = LRA_SHAPE(x->shape.d[0], x->shape.d[1], H);
     y->type = lra_elem(y->graph);

@@ -2,6 +2,7 @@
  * convolution of dy with taps reversed and channels exchanged; rows t >= length of dy are read as zero
  * and of dx are zero.  Linear in dy and w: its own gradients are a convolution and a conv_dw. */
 #include "kernels/ops/args.h"
+#include "kernels/ops/conv_shape.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/conv_fn.h"
 
@@ -39,18 +40,10 @@ static int shape(lra_tensor *y, lra_err *e)
 {
     const conv_dx_args *a = y->args;
     const lra_tensor *dy = y->src[0], *w = y->src[1];
-    if (lra_expect_float(dy, "dy", e) != 0 || lra_expect_float(w, "w", e) != 0) return LRA_FAILED;
-    if (dy->shape.n != 3 || w->shape.n != 3)
-        return lra_fail(e, "dy has %d dimensions and w %d, expected (B,T,H) and (K,D/G,H)",
-                        dy->shape.n, w->shape.n);
-    int64_t H = lra_width(w), G = a->groups;
-    if (w->shape.d[0] % 2 == 0 || G < 1 || H % G != 0)
-        return lra_fail(
-            e, "kernel size %lld, %lld groups of %lld channels: expected odd and a divisor",
-            (long long)w->shape.d[0], (long long)G, (long long)H);
-    int64_t B = dy->shape.d[0], T = dy->shape.d[1];
+    if (conv_check(dy, "dy", "(B,T,H)", w, a->groups, e) != 0) return LRA_FAILED;
+    int64_t B = dy->shape.d[0], T = dy->shape.d[1], H = lra_width(w);
     if (lra_expect_shape(dy, LRA_SHAPE(B, T, H), "dy", e) != 0) return LRA_FAILED;
-    y->shape = LRA_SHAPE(B, T, w->shape.d[1] * G);
+    y->shape = LRA_SHAPE(B, T, w->shape.d[1] * a->groups);
     y->type = lra_elem(y->graph);
     return lra_expect_length(a->has_length ? y->src[2] : NULL, B, e);
 }

@@ -3,6 +3,7 @@
  *   dx = r (u - mean(u) - xhat mean(u xhat));  dgain = sum over rows of dy xhat;  dbias = sum of dy.
  * Ba, Kiros, Hinton 2016.  The gradient recomputes the statistics: x is read anyway. */
 #include "kernels/ops/args.h"
+#include "kernels/ops/norm_shape.h"
 #include "kernels/ops/typed.h"
 
 /* mean and r of one row */
@@ -125,33 +126,10 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-static int dx_shape(lra_tensor *y, lra_err *e)
-{
-    (void)e;
-    y->shape = y->src[1]->shape;
-    y->type = y->src[1]->type;
-    return 0;
-}
-
-static int dgain_shape(lra_tensor *y, lra_err *e)
-{
-    (void)e;
-    y->shape = LRA_SHAPE(2, lra_width(y->src[1]));
-    y->type = lra_real(y->graph);
-    return 0;
-}
-
-static int64_t dgain_scratch(const lra_tensor *y, int n_threads)
-{
-    (void)n_threads;
-    int64_t n_blocks = (lra_rows(y->src[1]) + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
-    return n_blocks * lra_bytes(y);
-}
-
 /* The same, then mean and r of each row. */
 static int64_t dgain_cuda_scratch(const lra_tensor *y)
 {
-    return dgain_scratch(y, 1) + 2 * lra_rows(y->src[1]) * (int64_t)lra_type_size(y->type);
+    return norm_dgain_scratch(y, 1) + 2 * lra_rows(y->src[1]) * (int64_t)lra_type_size(y->type);
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
@@ -160,9 +138,8 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     lra_tensor *x = y->src[0], *src[] = {dy, x, y->src[1]};
     dx[0] = lra_node(&lra_op_layer_norm_dx, y->graph, 3, src, a, sizeof *a);
     lra_tensor *both = lra_node(&lra_op_layer_norm_dgain, y->graph, 2, src, a, sizeof *a);
-    lra_shape s = LRA_SHAPE(lra_width(x));
-    dx[1] = lra_reshape(lra_slice(both, 0, 0, 1), s);
-    dx[2] = lra_reshape(lra_slice(both, 0, 1, 1), s);
+    dx[1] = norm_sums_row(both, 0);
+    dx[2] = norm_sums_row(both, 1);
 }
 
 static double flops(const lra_tensor *y)
@@ -220,15 +197,15 @@ const lra_op lra_op_layer_norm = {.name = "layer_norm",
                                   .sample = sample};
 const lra_op lra_op_layer_norm_dx = {.name = "layer_norm_dx",
                                      .flags = LRA_INPLACE | LRA_NOGRAD,
-                                     .shape = dx_shape,
+                                     .shape = norm_dx_shape,
                                      .flops = flops,
                                      .cpu = LRA_BODIES(layer_norm_dx),
                                      .sample = dx_sample};
 const lra_op lra_op_layer_norm_dgain = {.name = "layer_norm_dgain",
                                         .flags = LRA_NOGRAD,
-                                        .shape = dgain_shape,
+                                        .shape = norm_dgain_shape,
                                         .flops = flops,
-                                        .scratch = dgain_scratch,
+                                        .scratch = norm_dgain_scratch,
                                         .cuda_scratch = dgain_cuda_scratch,
                                         .cpu = LRA_BODIES(layer_norm_dgain),
                                         .sample = dgain_sample};
