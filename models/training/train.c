@@ -3,13 +3,13 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
+#include "models/training/epoch_log.h"
 #include "models/training/session.h"
 #include "models/training/start.h"
 
@@ -31,46 +31,6 @@ typedef struct {
     double started, saved;    /* seconds, monotonic: this session; last checkpoint */
     char *log_path;
 } run;
-
-/* ---- log: one JSON line per epoch, cut back to the checkpoint on resume --------------------------------- */
-
-static int log_cut(const run *r, lra_err *e)
-{
-    if (!lra_file_exists(r->log_path)) return 0;
-    if (truncate(r->log_path, (off_t)r->now.log_bytes) == 0) return 0;
-    return lra_fail_errno(e, "cannot cut '%s'", r->log_path);
-}
-
-/* ,"key":number; null where it is not finite. */
-static void put_number(FILE *f, const char *key, const char *metric, double value)
-{
-    fprintf(f, ",\"%s%s\":", key, metric);
-    if (isfinite(value))
-        fprintf(f, "%.17g", value);
-    else
-        fprintf(f, "null");
-}
-
-static int log_epoch(run *r, const lra_epoch_record *h, lra_err *e)
-{
-    const lra_metric *m = r->metric;
-    FILE *f = fopen(r->log_path, "a");
-    if (!f) return lra_fail_errno(e, "cannot open '%s'", r->log_path);
-    fprintf(f, "{\"epoch\":%lld,\"step\":%lld,\"metric\":\"%s\",\"lower_is_better\":%s",
-            (long long)h->epoch, (long long)h->step, m->name, m->lower ? "true" : "false");
-    put_number(f, "chance", "", r->chance);
-    put_number(f, "train_loss", "", h->train_loss);
-    put_number(f, "train_", m->name, h->train_value);
-    put_number(f, "val_loss", "", h->val_loss);
-    put_number(f, "val_", m->name, h->val_value);
-    put_number(f, "rate", "", h->rate);
-    fprintf(f, "}\n");
-    long at = ftell(f);
-    bool failed = ferror(f) || at < 0;
-    if (fclose(f) != 0 || failed) return lra_fail_errno(e, "cannot write '%s'", r->log_path);
-    r->now.log_bytes = at;
-    return 0;
-}
 
 /* ---- one step, one epoch --------------------------------------------------------------------------------- */
 
@@ -221,7 +181,8 @@ static int end_epoch(run *r, lra_err *e)
         if (lra_best_write(r->spec, h.epoch, h.val_value, r->session.params, e) != 0)
             return LRA_FAILED;
     }
-    if (log_epoch(r, &h, e) != 0) return LRA_FAILED;
+    if (lra_epoch_log_add(r->log_path, r->metric, r->chance, &h, &now->log_bytes, e) != 0)
+        return LRA_FAILED;
     now->epoch++;
     now->batch = 0;
     now->loss_sum = 0;
@@ -324,7 +285,7 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     if (r->now.epoch < r->schedule.epochs) lra_loader_epoch(r->train, r->now.epoch);
     r->progress = lra_progress_new(s->title,
                                    (double)(r->schedule.epochs * r->schedule.steps_per_epoch));
-    return log_cut(r, e);
+    return lra_epoch_log_cut(r->log_path, r->now.log_bytes, e);
 }
 
 static void close_run(run *r)

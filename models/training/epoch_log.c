@@ -1,0 +1,45 @@
+/* The log of a run. */
+#include "models/training/epoch_log.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "kernels/base/file.h"
+
+/* ,"key":number; null where it is not finite. */
+static void put_number(FILE *f, const char *key, const char *metric, double value)
+{
+    fprintf(f, ",\"%s%s\":", key, metric);
+    if (isfinite(value))
+        fprintf(f, "%.17g", value);
+    else
+        fprintf(f, "null");
+}
+
+int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,
+                      const lra_epoch_record *h, int64_t *n_bytes, lra_err *e)
+{
+    FILE *f = fopen(path, "a");
+    if (!f) return lra_fail_errno(e, "cannot open '%s'", path);
+    fprintf(f, "{\"epoch\":%lld,\"step\":%lld,\"metric\":\"%s\",\"lower_is_better\":%s",
+            (long long)h->epoch, (long long)h->step, m->name, m->lower ? "true" : "false");
+    put_number(f, "chance", "", chance);
+    put_number(f, "train_loss", "", h->train_loss);
+    put_number(f, "train_", m->name, h->train_value);
+    put_number(f, "val_loss", "", h->val_loss);
+    put_number(f, "val_", m->name, h->val_value);
+    put_number(f, "rate", "", h->rate);
+    fprintf(f, "}\n");
+    long at = ftell(f);
+    bool failed = ferror(f) || at < 0;
+    if (fclose(f) != 0 || failed) return lra_fail_errno(e, "cannot write '%s'", path);
+    *n_bytes = at;
+    return 0;
+}
+
+int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e)
+{
+    if (!lra_file_exists(path)) return 0;
+    if (truncate(path, (off_t)n_bytes) == 0) return 0;
+    return lra_fail_errno(e, "cannot cut '%s'", path);
+}

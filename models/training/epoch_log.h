@@ -1,0 +1,14 @@
+/* The log of a run: one JSON line per epoch, cut back to the checkpoint when a run goes on.
+ * A value that is not finite is null. */
+#ifndef LRA_MODELS_TRAINING_EPOCH_LOG_H
+#define LRA_MODELS_TRAINING_EPOCH_LOG_H
+
+#include "models/training/train.h"
+
+/* chance: the metric on the validation split without a look at the inputs.  *n_bytes: of the log, with this line. */
+int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,
+                      const lra_epoch_record *h, int64_t *n_bytes, lra_err *e);
+/* No log is as good as an empty one. */
+int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e);
+
+#endif
