@@ -76,4 +76,29 @@ static inline char *log_of(const run *r)
     return text;
 }
 
+/* Trains both to the end, the second in parts; nobody can tell.  Closes them. */
+static inline void same_in_parts(run *whole, run *parts)
+{
+    lra_err e = {{0}};
+    lra_train_report a = train(whole), b;
+    for (int stop = 5; stop < 24; stop += 6) {
+        parts->spec.stop_after = stop;
+        assert_int_equal(lra_train(&parts->spec, &parts->device, &b, &e), LRA_STOPPED);
+    }
+    parts->spec.stop_after = 0;
+    b = train(parts);
+    assert_true(a.hash == b.hash);
+    assert_true(a.test.loss == b.test.loss);
+    char *log[] = {log_of(whole), log_of(parts)};
+    assert_string_equal(log[0], log[1]);
+    for (int k = 0; k < 2; k++) {
+        run *r = k ? parts : whole;
+        lra_free_large(log[k]);
+        remove_below(r->spec.folder);
+        close_run(r);
+    }
+    lra_train_report_free(&a);
+    lra_train_report_free(&b);
+}
+
 #endif

@@ -97,27 +97,9 @@ static void goes_on_with_the_same_bits(void **state)
     (void)state;
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
         run whole, parts;
-        lra_err e;
-        lra_train_report a, b;
         open_run(&whole, (lra_goal)goal, "whole", 3);
         open_run(&parts, (lra_goal)goal, "parts", 3);
-        a = train(&whole);
-        for (int stop = 5; stop < 24; stop += 6) {
-            parts.spec.stop_after = stop;
-            assert_int_equal(lra_train(&parts.spec, &parts.device, &b, &e), LRA_STOPPED);
-        }
-        parts.spec.stop_after = 0;
-        b = train(&parts);
-        assert_true(a.hash == b.hash);
-        assert_true(a.test.loss == b.test.loss);
-        char *log[] = {log_of(&whole), log_of(&parts)};
-        assert_string_equal(log[0], log[1]);
-        lra_free_large(log[0]);
-        lra_free_large(log[1]);
-        lra_train_report_free(&a);
-        lra_train_report_free(&b);
-        close_run(&whole);
-        close_run(&parts);
+        same_in_parts(&whole, &parts);
     }
 }
 

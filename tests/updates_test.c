@@ -1,0 +1,108 @@
+/* How many batches make an update, and when training ends early. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "tests/goal_run.h"
+
+/* ---- accumulation ----------------------------------------------------------------------------------- */
+
+/* Four batches of two are one of eight. */
+static void four_parts_are_a_batch(void **state)
+{
+    (void)state;
+    for (int goal = 0; goal <= LRA_GOAL_VALUE; goal++) {
+        run whole, parts;
+        open_run(&whole, (lra_goal)goal, "eight", 3);
+        open_run(&parts, (lra_goal)goal, "four", 3);
+        lra_config_set(whole.model, "dropout", "0.0");
+        lra_config_set(parts.model, "dropout", "0.0");
+        parts.spec.batch = 2;
+        parts.spec.accumulate = 4;
+        lra_train_report a = train(&whole), b = train(&parts);
+        assert_int_equal(a.steps, b.steps);
+        for (int i = 0; i < 3; i++) {
+            assert_true(fabs(a.history[i].val_loss - b.history[i].val_loss) < 1e-4);
+            assert_true(fabs(a.history[i].train_loss - b.history[i].train_loss) < 1e-4);
+        }
+        assert_true(fabs(a.history[2].val_loss - a.history[0].val_loss) > 1e-2);
+        lra_train_report_free(&a);
+        lra_train_report_free(&b);
+        close_run(&whole);
+        close_run(&parts);
+    }
+}
+
+/* Two equal rows, one update of two parts; or one row, one update. */
+static double one_update(const char *dropout, int64_t accumulate)
+{
+    run r;
+    open_run(&r, LRA_GOAL_CLASS, accumulate > 1 ? "two" : "one", 1);
+    const uint16_t token[] = {1, 2, 3, 4, 5, 0};
+    lra_sequences_free(&r.data->split[LRA_TRAIN_SPLIT]);
+    r.data->split[LRA_TRAIN_SPLIT] = (lra_sequences){0};
+    for (int64_t i = 0; i < accumulate; i++)
+        lra_sequences_add_tokens(&r.data->split[LRA_TRAIN_SPLIT], token, 6, 1);
+    lra_config_set(r.model, "dropout", dropout);
+    r.spec.batch = 1;
+    r.spec.accumulate = accumulate;
+    lra_train_report report = train(&r);
+    assert_int_equal(report.steps, 1);
+    double loss = report.history[0].val_loss;
+    lra_train_report_free(&report);
+    remove_below(r.spec.folder);
+    close_run(&r);
+    return loss;
+}
+
+static void parts_drop_out_differently(void **state)
+{
+    (void)state;
+    assert_true(fabs(one_update("0.0", 1) - one_update("0.0", 2)) < 1e-6);
+    assert_true(fabs(one_update("0.5", 1) - one_update("0.5", 2)) > 1e-4);
+}
+
+/* ---- early stopping --------------------------------------------------------------------------------- */
+
+static void stops_when_nothing_gets_better(void **state)
+{
+    (void)state;
+    run whole, parts;
+    lra_err e = {{0}};
+    lra_train_report a, b;
+    open_run(&whole, LRA_GOAL_CLASS, "stuck", 20);
+    open_run(&parts, LRA_GOAL_CLASS, "stuck-parts", 20);
+    whole.spec.early_stop = parts.spec.early_stop = 3;
+    whole.spec.schedule.rate = parts.spec.schedule.rate = 1e-12;
+    a = train(&whole);
+    assert_int_equal(a.best_epoch, 0);
+    assert_int_equal(a.n_epochs, 4); /* the best, and three that are not better */
+    parts.spec.stop_after = 27;
+    assert_int_equal(lra_train(&parts.spec, &parts.device, &b, &e), LRA_STOPPED);
+    parts.spec.stop_after = 0;
+    b = train(&parts);
+    assert_int_equal(b.n_epochs, 4);
+    assert_true(a.hash == b.hash);
+    lra_train_report_free(&b);
+    b = train(&parts); /* once more: it is over */
+    assert_int_equal(b.n_epochs, 4);
+    assert_true(a.hash == b.hash);
+    lra_train_report_free(&a);
+    lra_train_report_free(&b);
+    close_run(&whole);
+    close_run(&parts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_parts_are_a_batch),
+        cmocka_unit_test(parts_drop_out_differently),
+        cmocka_unit_test(stops_when_nothing_gets_better),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
