@@ -78,7 +78,7 @@ static void add_reason(loader_bench *l, const lra_loader_case *c, const lra_err 
 
 /* ---- all of them ---------------------------------------------------------------------------------------- */
 
-/* Objective and augmentation are asked for, or nothing is. */
+/* As asked for; else every objective without, and the task's goal with the augmentation as well. */
 static bool is_wanted(const lra_loader_case *c)
 {
     const char *name = lra_option_text(c->options, "objective");
@@ -231,6 +231,7 @@ int bench_loader(const lra_options *o, lra_err *e)
                              : lra_option_flag(o, "csv") ? "csv"
                                                          : "text",
                              stdout, e);
+    if (rc == 0 && l.n_measured == 0) rc = lra_fail(e, "no task could be measured");
     if (rc == 0 && l.n_failed) rc = lra_fail(e, "%d rows could not be measured", l.n_failed);
     lra_places_free(&l.places);
     lra_table_free(l.table);

@@ -7,7 +7,8 @@
  * Here no helper makes batches ahead (datasets/loader.h): each is made between two steps, on the processor that takes
  * them, with the caches as a step leaves them.  So loader / step is the share of a step that loading costs with one
  * thread; a run with a processor to spare pays less.  A loader has one thread however many a step has.
- * What is generated has the parameters of its preset, but as many images as fill 8 batches. */
+ * Turns are taken for a tenth of --seconds, three at least.  What is generated has the parameters of its preset, but
+ * as many images as fill 8 batches. */
 #ifndef LRA_PROBES_LOADER_CASE_H
 #define LRA_PROBES_LOADER_CASE_H
 

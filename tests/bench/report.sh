@@ -76,6 +76,8 @@ echo
 echo "one thread: listops paper"
 "$probe" bench data --threads 1 | awk '/listops paper/,0'
 echo
+"$probe" bench data --all --preset quick --threads 1 2>/dev/null
+echo
 echo "tests"
 (cd "$build" && ctest 2>/dev/null | tail -n 5) || true
 echo
