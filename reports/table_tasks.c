@@ -14,7 +14,7 @@
 
 enum { COLUMNS = 23, PUBLISHED = 10 };
 static const char *const head[COLUMNS] = {
-    "task", "model",  "kernel",    "training", "preset", "prec.", "metric", "value",
+    "task", "model",  "kernel",    "settings", "preset", "prec.", "metric", "value",
     "95 %", "chance", "published", "also",     "seeds",  "rows",  "time",   "",
     "",     "",       "",          "",         "",       "",      ""};
 /* Values as they are: an accuracy is a share. */
@@ -89,8 +89,57 @@ static void add_word(lra_text *t, const char *word)
     if (*word) lra_text_add(t, "%s%s", t->s ? ", " : "", word);
 }
 
-/* "denoise", "fine-tuned, 5 % of rows"; "-": nothing but the task.  Caller frees. */
-static char *training_of(const lra_result *r)
+/* All groups of a table. */
+typedef struct {
+    const lra_result_group *group;
+    int n;
+} groups;
+
+/* Two rows that differ in what has no column of its own. */
+static bool are_alike(const lra_result *a, const lra_result *b)
+{
+    return strcmp(a->task, b->task) == 0 && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->preset, b->preset) == 0;
+}
+
+static bool has_column(const char *name)
+{
+    static const char *const own[] = {
+        "seed",       "data",          "version",       "precision",       "model.kernel",
+        "train.from", "train.matched", "train.related", "train.objective", "train.fraction"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0) return true;
+    return false;
+}
+
+/* Another row like this one has another value, or that of the preset. */
+static bool tells_apart(const groups *all, const lra_result *r, const char *name, const char *value)
+{
+    bool tells = false;
+    for (int i = 0; i < all->n && !tells; i++) {
+        lra_err e;
+        if (all->group[i].run[0] == r || !are_alike(all->group[i].run[0], r)) continue;
+        lra_config *c = lra_config_parse(all->group[i].run[0]->config, &e);
+        tells = c && strcmp(lra_config_text_or(c, name, ""), value) != 0;
+        lra_config_free(c);
+    }
+    return tells;
+}
+
+/* "distance=4", where there are rows of other distances. */
+static void add_settings(lra_text *t, const groups *all, const lra_result *r, const lra_config *c)
+{
+    for (int i = 0; lra_config_key(c, i); i++) {
+        const char *name = lra_config_key(c, i), *dot = strchr(name, '.');
+        if (has_column(name) || !tells_apart(all, r, name, lra_config_value(c, i))) continue;
+        char *word = lra_format("%s=%s", dot ? dot + 1 : name, lra_config_value(c, i));
+        add_word(t, word);
+        lra_free(word);
+    }
+}
+
+/* "denoise", "fine-tuned, 5 % of rows", "distance=4"; "-": nothing but the task.  Caller frees. */
+static char *settings_of(const groups *all, const lra_result *r)
 {
     lra_err e;
     lra_text t = {0};
@@ -103,6 +152,7 @@ static char *training_of(const lra_result *r)
     add_word(&t, lra_config_has(c, "train.from") ? "fine-tuned" : "");
     add_word(&t, lra_config_has(c, "train.matched") ? "control of fine-tuning" : "");
     add_word(&t, rows);
+    add_settings(&t, all, r, c);
     lra_config_free(c);
     return t.s ? t.s : lra_copy_text("-");
 }
@@ -140,7 +190,7 @@ static void add_published(lra_table *t, const lra_result *r, const lra_metric *m
         lra_table_number(t, NAN, 0);
 }
 
-static void add_group(lra_table *t, const lra_result_group *g)
+static void add_group(lra_table *t, const groups *all, const lra_result_group *g)
 {
     lra_err e;
     char text[32], flags[64];
@@ -155,9 +205,9 @@ static void add_group(lra_table *t, const lra_result_group *g)
     lra_table_cell(t, "%s", r->task);
     lra_table_cell(t, "%s", r->model);
     lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
-    char *training = training_of(r);
-    lra_table_cell(t, "%s", training);
-    lra_free(training);
+    char *settings = settings_of(all, r);
+    lra_table_cell(t, "%s", settings);
+    lra_free(settings);
     lra_table_cell(t, "%s", r->preset);
     lra_table_cell(t, "%s", r->precision);
     lra_table_cell(t, "%s", m->name);
@@ -179,23 +229,23 @@ static void add_group(lra_table *t, const lra_result_group *g)
     lra_table_cell(t, "%s", flags_of(g, &v, flags));
 }
 
-static bool any_paper(const lra_result_group *groups, int n)
+static bool any_paper(const groups *all)
 {
-    for (int i = 0; i < n; i++)
-        if (is_paper(groups[i].run[0])) return true;
+    for (int i = 0; i < all->n; i++)
+        if (is_paper(all->group[i].run[0])) return true;
     return false;
 }
 
-static void add_notes(lra_table *t, const lra_result_group *groups, int n)
+static void add_notes(lra_table *t, const groups *all)
 {
     bool few = false;
-    for (int i = 0; i < n; i++) few = few || groups[i].n < 3;
+    for (int i = 0; i < all->n; i++) few = few || all->group[i].n < 3;
     lra_table_note(t,
                    "chance\tthe most frequent class; the mean of the training targets; all tokens "
                    "alike");
     lra_table_note(t, "95 %%\tone accuracy Wilson, else the bootstrap of rows, from three seeds on "
                       "crossed with seeds");
-    if (any_paper(groups, n))
+    if (any_paper(all))
         lra_table_note(t, "published\tthe best value of the three papers, and whose; beside preset "
                           "'paper' alone");
     if (few)
@@ -206,8 +256,9 @@ static void add_notes(lra_table *t, const lra_result_group *groups, int n)
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
-    lra_result_group *groups;
-    int n = lra_results_group(in->list, in->n, &groups), rc = 1;
+    lra_result_group *found;
+    int n = lra_results_group(in->list, in->n, &found), rc = 1;
+    const groups all = {found, n};
     if (n == 0)
         rc = lra_fail(e, "no results; 'lra-probe train' makes them");
     else if (n > LRA_TABLE_ROWS)
@@ -216,16 +267,16 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     if (rc == 1) {
         const char *heads[COLUMNS];
         memcpy(heads, head, sizeof heads);
-        if (!any_paper(groups, n)) heads[PUBLISHED] = "";
+        if (!any_paper(&all)) heads[PUBLISHED] = "";
         lra_table *t = lra_table_new("All results: one row for each task, model and configuration",
                                      COLUMNS, heads);
         lra_table_keys(t, key);
-        for (int i = 0; i < n; i++) add_group(t, &groups[i]);
-        add_notes(t, groups, n);
+        for (int i = 0; i < n; i++) add_group(t, &all, &found[i]);
+        add_notes(t, &all);
         *list = lra_alloc(sizeof **list);
         (*list)[0] = t;
     }
-    lra_result_groups_free(groups, n);
+    lra_result_groups_free(found, n);
     return rc;
 }
 
