@@ -89,17 +89,62 @@ static void add_word(lra_text *t, const char *word)
     if (*word) lra_text_add(t, "%s%s", t->s ? ", " : "", word);
 }
 
-/* All groups of a table. */
-typedef struct {
-    const lra_result_group *group;
-    int n;
-} groups;
-
-/* Two rows that differ in what has no column of its own. */
-static bool are_alike(const lra_result *a, const lra_result *b)
+/* "denoise", "fine-tuned, 5 % of rows"; nothing: the task alone. */
+static void add_training(lra_text *t, const lra_config *c)
 {
-    return strcmp(a->task, b->task) == 0 && strcmp(a->model, b->model) == 0 &&
-           strcmp(a->preset, b->preset) == 0;
+    double share = lra_config_real_or(c, "train.fraction", 1);
+    char rows[48] = "";
+    if (share < 1) snprintf(rows, sizeof rows, "%g %% of rows", 100 * share);
+    add_word(t, lra_config_text_or(c, "train.objective", ""));
+    add_word(t, lra_config_has(c, "train.from") ? "fine-tuned" : "");
+    add_word(t, lra_config_has(c, "train.matched") ? "control of fine-tuning" : "");
+    add_word(t, rows);
+}
+
+/* A row of the table: its first result and that one's settings. */
+typedef struct {
+    const lra_result *result;
+    lra_config *config;
+    lra_text training;
+} row;
+
+/* All rows of a table. */
+typedef struct {
+    row *row;
+    int n;
+} rows;
+
+static rows rows_open(const lra_result_group *groups, int n)
+{
+    rows all = {lra_alloc_array((size_t)n + 1, sizeof *all.row), n};
+    for (int i = 0; i < n; i++) {
+        lra_err e;
+        row *r = &all.row[i];
+        *r = (row){.result = groups[i].run[0]};
+        r->config = lra_config_parse(r->result->config, &e);
+        if (!r->config) r->config = lra_config_new(); /* written by hand: no settings */
+        lra_text_add(&r->training, "%s", "");
+        add_training(&r->training, r->config);
+    }
+    return all;
+}
+
+static void rows_close(rows *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        lra_config_free(all->row[i].config);
+        lra_text_free(&all->row[i].training);
+    }
+    lra_free(all->row);
+}
+
+/* Two rows that differ in nothing but what has no column. */
+static bool are_alike(const row *a, const row *b)
+{
+    return strcmp(a->result->task, b->result->task) == 0 &&
+           strcmp(a->result->model, b->result->model) == 0 &&
+           strcmp(a->result->preset, b->result->preset) == 0 &&
+           strcmp(a->training.s, b->training.s) == 0;
 }
 
 static bool has_column(const char *name)
@@ -113,47 +158,28 @@ static bool has_column(const char *name)
 }
 
 /* Another row like this one has another value, or that of the preset. */
-static bool tells_apart(const groups *all, const lra_result *r, const char *name, const char *value)
+static bool tells_apart(const rows *all, const row *r, const char *name, const char *value)
 {
-    bool tells = false;
-    for (int i = 0; i < all->n && !tells; i++) {
-        lra_err e;
-        if (all->group[i].run[0] == r || !are_alike(all->group[i].run[0], r)) continue;
-        lra_config *c = lra_config_parse(all->group[i].run[0]->config, &e);
-        tells = c && strcmp(lra_config_text_or(c, name, ""), value) != 0;
-        lra_config_free(c);
-    }
-    return tells;
+    for (int i = 0; i < all->n; i++)
+        if (are_alike(&all->row[i], r) &&
+            strcmp(lra_config_text_or(all->row[i].config, name, ""), value) != 0)
+            return true;
+    return false;
 }
 
-/* "distance=4", where there are rows of other distances. */
-static void add_settings(lra_text *t, const groups *all, const lra_result *r, const lra_config *c)
+/* How it was trained, and "distance=4" where there are rows of other distances; "-": nothing.  Caller frees. */
+static char *settings_of(const rows *all, const row *r)
 {
-    for (int i = 0; lra_config_key(c, i); i++) {
-        const char *name = lra_config_key(c, i), *dot = strchr(name, '.');
-        if (has_column(name) || !tells_apart(all, r, name, lra_config_value(c, i))) continue;
-        char *word = lra_format("%s=%s", dot ? dot + 1 : name, lra_config_value(c, i));
-        add_word(t, word);
+    lra_text t = {0};
+    if (*r->training.s) add_word(&t, r->training.s);
+    for (int i = 0; lra_config_key(r->config, i); i++) {
+        const char *name = lra_config_key(r->config, i), *dot = strchr(name, '.');
+        const char *value = lra_config_value(r->config, i);
+        if (has_column(name) || !tells_apart(all, r, name, value)) continue;
+        char *word = lra_format("%s=%s", dot ? dot + 1 : name, value);
+        add_word(&t, word);
         lra_free(word);
     }
-}
-
-/* "denoise", "fine-tuned, 5 % of rows", "distance=4"; "-": nothing but the task.  Caller frees. */
-static char *settings_of(const groups *all, const lra_result *r)
-{
-    lra_err e;
-    lra_text t = {0};
-    lra_config *c = lra_config_parse(r->config, &e);
-    if (!c) return lra_copy_text("?");
-    double share = lra_config_real_or(c, "train.fraction", 1);
-    char rows[48] = "";
-    if (share < 1) snprintf(rows, sizeof rows, "%g %% of rows", 100 * share);
-    add_word(&t, lra_config_text_or(c, "train.objective", ""));
-    add_word(&t, lra_config_has(c, "train.from") ? "fine-tuned" : "");
-    add_word(&t, lra_config_has(c, "train.matched") ? "control of fine-tuning" : "");
-    add_word(&t, rows);
-    add_settings(&t, all, r, c);
-    lra_config_free(c);
     return t.s ? t.s : lra_copy_text("-");
 }
 
@@ -190,7 +216,7 @@ static void add_published(lra_table *t, const lra_result *r, const lra_metric *m
         lra_table_number(t, NAN, 0);
 }
 
-static void add_group(lra_table *t, const groups *all, const lra_result_group *g)
+static void add_group(lra_table *t, const rows *all, const row *own, const lra_result_group *g)
 {
     lra_err e;
     char text[32], flags[64];
@@ -205,7 +231,7 @@ static void add_group(lra_table *t, const groups *all, const lra_result_group *g
     lra_table_cell(t, "%s", r->task);
     lra_table_cell(t, "%s", r->model);
     lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
-    char *settings = settings_of(all, r);
+    char *settings = settings_of(all, own);
     lra_table_cell(t, "%s", settings);
     lra_free(settings);
     lra_table_cell(t, "%s", r->preset);
@@ -229,17 +255,17 @@ static void add_group(lra_table *t, const groups *all, const lra_result_group *g
     lra_table_cell(t, "%s", flags_of(g, &v, flags));
 }
 
-static bool any_paper(const groups *all)
+static bool any_paper(const rows *all)
 {
     for (int i = 0; i < all->n; i++)
-        if (is_paper(all->group[i].run[0])) return true;
+        if (is_paper(all->row[i].result)) return true;
     return false;
 }
 
-static void add_notes(lra_table *t, const groups *all)
+static void add_notes(lra_table *t, const rows *all, const lra_result_group *groups)
 {
     bool few = false;
-    for (int i = 0; i < all->n; i++) few = few || all->group[i].n < 3;
+    for (int i = 0; i < all->n; i++) few = few || groups[i].n < 3;
     lra_table_note(t,
                    "chance\tthe most frequent class; the mean of the training targets; all tokens "
                    "alike");
@@ -258,7 +284,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_result_group *found;
     int n = lra_results_group(in->list, in->n, &found), rc = 1;
-    const groups all = {found, n};
+    rows all = rows_open(found, n);
     if (n == 0)
         rc = lra_fail(e, "no results; 'lra-probe train' makes them");
     else if (n > LRA_TABLE_ROWS)
@@ -271,11 +297,12 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         lra_table *t = lra_table_new("All results: one row for each task, model and configuration",
                                      COLUMNS, heads);
         lra_table_keys(t, key);
-        for (int i = 0; i < n; i++) add_group(t, &all, &found[i]);
-        add_notes(t, &all);
+        for (int i = 0; i < n; i++) add_group(t, &all, &all.row[i], &found[i]);
+        add_notes(t, &all, found);
         *list = lra_alloc(sizeof **list);
         (*list)[0] = t;
     }
+    rows_close(&all);
     lra_result_groups_free(found, n);
     return rc;
 }
