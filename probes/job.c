@@ -173,7 +173,8 @@ static int check_train_config(const lra_config *c, lra_err *e)
                   {"mask", 0, 1},          {"fraction", 1e-9, 1},
                   {"same-steps", 0, 1},    {"accumulate", 1, 1 << 16},
                   {"early-stop", 0, 1e6},  {"warmup-power", 1e-3, 100},
-                  {"every", 1, 1e6},       {"total-steps", 0, 1e15}};
+                  {"every", 1, 1e6},       {"total-steps", 0, 1e15},
+                  {"eval-drop-last", 0, 1}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         double v = lra_config_real(c, ranges[i].key);
         if (v < ranges[i].lo || v > ranges[i].hi)
@@ -243,10 +244,30 @@ int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, 
     return rc;
 }
 
+/* As the S4 pipeline scores: validation and test without their last rows where these fill no batch. */
+static int drop_last_rows(lra_job *r, lra_err *e)
+{
+    int64_t batch = lra_config_int(r->train_config, "batch");
+    if (r->task->goal == LRA_GOAL_NEXT)
+        return lra_fail_usage(e, "'eval-drop-last' is for rows, task '%s' is a stream",
+                              r->task->name);
+    for (int s = LRA_VAL_SPLIT; s < LRA_N_SPLITS; s++) {
+        int64_t *n = &r->data->split[s].n;
+        if (*n < batch)
+            return lra_fail_usage(e,
+                                  "'eval-drop-last' leaves none of the %lld %s rows, expected a "
+                                  "batch of %lld at least",
+                                  (long long)*n, lra_split_names[s], (long long)batch);
+        *n -= *n % batch;
+    }
+    return 0;
+}
+
 int lra_job_load_data(lra_job *r, lra_err *e)
 {
     r->data = lra_dataset_open(r->task, r->task_config, r->out, r->data_dir, e);
-    return r->data ? 0 : LRA_FAILED;
+    if (!r->data) return LRA_FAILED;
+    return lra_config_int(r->train_config, "eval-drop-last") ? drop_last_rows(r, e) : 0;
 }
 
 int lra_job_load_weights(lra_job *r, const char *path, lra_err *e)

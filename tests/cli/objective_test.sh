@@ -37,6 +37,13 @@ expect 0 '' lra-probe train $tiny --set epochs=1
 scratch=$(run_of)
 [ "$tuned" != "$scratch" ] && [ "$matched" != "$scratch" ] && [ "$tuned" != "$matched" ] ||
     complain "runs share a folder: $tuned $matched $scratch"
+# What fills no batch is not scored.
+# shellcheck disable=SC2086
+{
+    expect 0 '' lra-probe train $tiny --set epochs=1 --set test=40 --eval-drop-last 1
+    says ', 1 seed, [0-9]* of 32)'
+    expect 2 "leaves none of the 20 val rows, expected a batch of 32" lra-probe train $tiny --set val=20 --eval-drop-last 1 -q
+}
 # A ladder of what is masked: of the data, not of the task.
 # shellcheck disable=SC2086
 expect 0 '' lra-probe receptive-field $small --out q --set epochs=1 --kernels 1,3 --seeds 1 --objective pretrain-masked -q
