@@ -53,6 +53,8 @@ int lra_job_device(const char *asked, int n_threads, lra_device *out, lra_err *n
 const char *lra_job_precision(const char *asked, const lra_device *d);
 /* What --recompute means for lra_train_spec. */
 int lra_job_recompute(const lra_options *o);
+/* Fills the settings of task, model and training from the options.  Nullable: assignment, one more --set. */
+int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
 /* Reads the options; opens the device, not the data. */
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
 /* The same with one more --set.  Nullable: assignment. */
