@@ -126,6 +126,7 @@ char *lra_result_text(lra_result *r)
                      lra_metric_value_text(other, lra_result_value(r, other), also));
     double batches = lra_result_batch_r2(r);
     if (!isnan(batches)) lra_text_add(&t, ", R2 of single batches %.4f", batches);
+    if (lra_result_selected_on_test(r)) lra_text_add(&t, "; selected on test");
     return t.s;
 }
 

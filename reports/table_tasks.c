@@ -12,11 +12,11 @@
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 23, PUBLISHED = 10 };
+enum { COLUMNS = 24, PUBLISHED = 10, REMARKS = 15 };
 static const char *const head[COLUMNS] = {
     "task", "model",  "kernel",    "settings", "preset", "prec.", "metric", "value",
-    "95 %", "chance", "published", "also",     "seeds",  "rows",  "time",   "",
-    "",     "",       "",          "",         "",       "",      ""};
+    "95 %", "chance", "published", "also",     "seeds",  "rows",  "time",   "remarks",
+    "",     "",       "",          "",         "",       "",      "",       ""};
 /* Values as they are: an accuracy is a share. */
 static const char *const key[COLUMNS] = {"task",
                                          "model",
@@ -33,6 +33,7 @@ static const char *const key[COLUMNS] = {"task",
                                          "seeds",
                                          "rows",
                                          "seconds_per_seed",
+                                         "",
                                          "lower_is_better",
                                          "other_metric",
                                          "other_value",
@@ -68,6 +69,16 @@ static const char *flags_of(const lra_result_group *g, const lra_estimate *v, ch
     const lra_metric *m = lra_result_metric(r);
     bool better = lra_metric_better(m, m->lower ? v->hi : v->lo, lra_result_chance(r));
     return lra_result_flags(r, g->n, !better, text);
+}
+
+/* The flags for people; that seeds are few is seen beside them. */
+static const char *remarks_of(const char *flags)
+{
+    bool chance = strstr(flags, "at-chance"), test = strstr(flags, "selected-on-test");
+    return chance && test ? "at chance, selected on test"
+           : chance       ? "at chance"
+           : test         ? "selected on test"
+                          : "";
 }
 
 /* For people, one column; for programs, three. */
@@ -245,6 +256,8 @@ static void add_group(lra_table *t, const rows *all, const row *own, const lra_r
     lra_table_number(t, g->n, 0);
     lra_table_number(t, (double)r->n, 0);
     lra_table_value(t, seconds, "%s", lra_time_text(text, seconds));
+    flags_of(g, &v, flags);
+    lra_table_cell(t, "%s", remarks_of(flags));
     lra_table_number(t, m->lower, 0);
     lra_table_cell(t, "%s", other ? other->name : "");
     lra_table_number(t, beside, 6);
@@ -252,7 +265,7 @@ static void add_group(lra_table *t, const rows *all, const row *own, const lra_r
     lra_table_number(t, r->reach >= 0 ? (double)r->reach : NAN, 0);
     lra_table_cell(t, "%s", r->run);
     lra_table_cell(t, "%s", r->fingerprint);
-    lra_table_cell(t, "%s", flags_of(g, &v, flags));
+    lra_table_cell(t, "%s", flags);
 }
 
 static bool any_paper(const rows *all)
@@ -264,8 +277,11 @@ static bool any_paper(const rows *all)
 
 static void add_notes(lra_table *t, const rows *all, const lra_result_group *groups)
 {
-    bool few = false;
-    for (int i = 0; i < all->n; i++) few = few || groups[i].n < 3;
+    bool few = false, on_test = false;
+    for (int i = 0; i < all->n; i++) {
+        few = few || groups[i].n < 3;
+        on_test = on_test || lra_result_selected_on_test(all->row[i].result);
+    }
     lra_table_note(t,
                    "chance\tthe most frequent class; the mean of the training targets; all tokens "
                    "alike");
@@ -278,6 +294,11 @@ static void add_notes(lra_table *t, const rows *all, const lra_result_group *gro
         lra_table_note(t, "seeds\tfewer than 3 (flag few-seeds): the interval does not cover the "
                           "variation of training");
     lra_table_note(t, "time\tof training, one seed");
+    lra_table_note(t, "at chance\tthe interval holds what chance gives, or is worse");
+    if (on_test)
+        lra_table_note(t,
+                       "selected on test\tthe validation rows are the test's, as in the published "
+                       "protocol: values are too good");
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
