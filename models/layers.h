@@ -8,6 +8,9 @@
  * +-1/sqrt(D).  Parameters NAME/w (D,H), NAME/b (H).  Nullable: residual. */
 lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra_act act,
                              lra_tensor *residual);
+/* The same in float32, whatever the graph computes in, for a few rows: (B,D) -> (B,H).  In bf16 numbers near 87 come in
+ * steps of a half. */
+lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);
 /* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D). */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
 /* "Same" convolution over time, (B,T,D) -> (B,T,H).  Weight and bias start uniform in

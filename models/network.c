@@ -113,14 +113,14 @@ static void classify(lra_network *k, lra_tensor *p)
 }
 
 /* Numbers of this shape against targets. */
-static void regress(lra_network *k, lra_tensor *x, lra_shape s)
+static void regress(lra_network *k, lra_tensor *numbers, lra_shape s)
 {
     lra_graph *g = k->graph;
     lra_type real = lra_real(g);
     k->target = lra_input(g, "target", real, s);
     k->asked = lra_input(g, "asked", real, s);
     k->scale = lra_input(g, "scale", real, (lra_shape){0});
-    k->output = lra_name(lra_network_linear(x, "head", k->spec.outputs), "numbers");
+    k->output = lra_name(numbers, "numbers");
     k->loss = k->spec.absolute ? lra_network_l1(k->output, k->target, k->asked, k->scale)
                                : lra_network_mse(k->output, k->target, k->asked, k->scale);
 }
@@ -142,12 +142,13 @@ static void pair_head(lra_network *k)
 static void value_head(lra_network *k)
 {
     lra_tensor *p = lra_pool(k->features, k->length, k->spec.pool);
-    regress(k, p, LRA_SHAPE(k->B, k->spec.outputs));
+    regress(k, lra_layer_linear_real(p, "head", k->spec.outputs), LRA_SHAPE(k->B, k->spec.outputs));
 }
 
 static void steps_head(lra_network *k)
 {
-    regress(k, k->features, LRA_SHAPE(k->B, k->T, k->spec.outputs));
+    regress(k, lra_network_linear(k->features, "head", k->spec.outputs),
+            LRA_SHAPE(k->B, k->T, k->spec.outputs));
 }
 
 static void next_head(lra_network *k)

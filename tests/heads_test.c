@@ -318,6 +318,38 @@ static void causal_models_see_the_past_alone(void **state)
 
 /* ---- size --------------------------------------------------------------------------------------------- */
 
+/* 87.3 is no number of bf16: 87.5 is the next above, 87 below. */
+static void numbers_of_bf16_graphs_are_float32(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_device device;
+    lra_config *c = lra_config_parse(smooth.defaults, &e);
+    lra_network_spec s = spec_of(LRA_HEAD_VALUE);
+    lra_network k = lra_network_build(LRA_BF16, LRA_EVAL, &smooth, c, &s, B, T);
+    assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+    lra_params *params = lra_params_new(&device, 3);
+    lra_space *space = lra_space_new(&device);
+    lra_plan *plan = lra_plan_new(k.graph, params, space, 1, &k.output, &e);
+    if (!plan) fail_msg("%s", e.msg);
+    float w[4 * OUTPUTS] = {0}, b[OUTPUTS], value[B * T * 2] = {0}, found[B * OUTPUTS];
+    int32_t length[B];
+    for (int i = 0; i < OUTPUTS; i++) b[i] = 87.3f;
+    for (int i = 0; i < B; i++) length[i] = T;
+    assert_int_equal(lra_params_set(params, "head/w", w, &e), 0);
+    assert_int_equal(lra_params_set(params, "head/b", b, &e), 0);
+    assert_int_equal(lra_set(plan, k.values, value, &e), 0);
+    assert_int_equal(lra_set(plan, k.length, length, &e), 0);
+    assert_int_equal(lra_run(plan, &e), 0);
+    assert_int_equal(lra_get(plan, k.output, found, &e), 0);
+    for (int i = 0; i < B * OUTPUTS; i++) assert_true(found[i] == 87.3f);
+    lra_plan_free(plan);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(k.graph);
+    lra_config_free(c);
+}
+
 /* The vocabulary of WikiText-103: one step of a small batch lowers the loss from ln V. */
 static void a_very_wide_output(void **state)
 {
@@ -370,6 +402,7 @@ int main(void)
         cmocka_unit_test(padding_never_matters),
         cmocka_unit_test(documents_do_not_see_each_other),
         cmocka_unit_test(causal_models_see_the_past_alone),
+        cmocka_unit_test(numbers_of_bf16_graphs_are_float32),
         cmocka_unit_test(a_very_wide_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
