@@ -4,7 +4,7 @@ set border 3 lw 0.8
 set tics nomirror out scale 0.6 font ',8'
 set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'
 set style fill transparent solid 0.2 noborder
-set label 'xor, preset quick, resconv, 1 seed, 95 % intervals' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
+set label 'xor, preset quick, resconv, 3 seeds, 95 % intervals' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
 
 set lmargin at screen 0.15
 set rmargin at screen 0.975
@@ -13,7 +13,7 @@ set tmargin at screen 0.785
 set label 'accuracy (%)' at screen 0.03, screen 0.4625 center rotate font ',9'
 set key at screen 0.56, screen 0.93 center top horizontal maxrows 1 font ',8' samplen 1.2 width 0.5 reverse Left noenhanced
 set xrange [2.06525:6.85659]
-set yrange [45.2013:103.653]
+set yrange [45.1362:103.658]
 set xtics scale 0.6 ('8' 3, '16' 4, '32' 5, '64' 6)
 set xlabel 'distance of the dependency (tokens)' font ',9' offset 0,0.5
 set arrow from 2.32193, graph 0 to 2.32193, graph 1 nohead lw 1.4 dt (3,3) lc rgb '#0072B2' back
