@@ -31,23 +31,23 @@ static void add_keys(const char *parameters, lra_text *to)
     lra_config_free(c);
 }
 
-static void words(const char *placeholder, lra_text *to)
+static void words(const char *arg, lra_text *to)
 {
-    if (strcmp(placeholder, "TASK") == 0) {
+    if (strcmp(arg, "TASK") == 0) {
         for (int i = 0; lra_task_at(i); i++) lra_text_add(to, "%s ", lra_task_at(i)->name);
-    } else if (strcmp(placeholder, "MODEL") == 0) {
+    } else if (strcmp(arg, "MODEL") == 0) {
         for (int i = 0; lra_model_at(i); i++) lra_text_add(to, "%s ", lra_model_at(i)->name);
-    } else if (strcmp(placeholder, "OBJECTIVE") == 0) {
+    } else if (strcmp(arg, "OBJECTIVE") == 0) {
         for (int i = 0; lra_objective_at(i); i++)
             lra_text_add(to, "%s ", lra_objective_at(i)->name);
-    } else if (strcmp(placeholder, "SCHEDULE") == 0) {
+    } else if (strcmp(arg, "SCHEDULE") == 0) {
         for (int i = 0; lra_schedule_at(i); i++) lra_text_add(to, "%s ", lra_schedule_at(i)->name);
-    } else if (strcmp(placeholder, "AUGMENTATION") == 0) {
+    } else if (strcmp(arg, "AUGMENTATION") == 0) {
         for (int i = 0; lra_augmentation_at(i); i++)
             lra_text_add(to, "%s ", lra_augmentation_at(i)->name);
-    } else if (strcmp(placeholder, "DEVICE") == 0) {
+    } else if (strcmp(arg, "DEVICE") == 0) {
         lra_text_add(to, "auto cpu cuda ");
-    } else if (strcmp(placeholder, "KEY=VALUE") == 0) {
+    } else if (strcmp(arg, "KEY=VALUE") == 0) {
         add_keys(lra_train_defaults, to);
         for (int i = 0; lra_model_at(i); i++) add_keys(lra_model_at(i)->defaults, to);
         for (int i = 0; lra_task_at(i); i++) add_keys(lra_task_at(i)->defaults, to);

@@ -284,9 +284,9 @@ static const lra_subcommand *command_at(int i)
     return i < (int)(sizeof subcommands / sizeof *subcommands) ? &subcommands[i] : NULL;
 }
 
-static void words(const char *placeholder, lra_text *to)
+static void words(const char *arg, lra_text *to)
 {
-    bool table = strcmp(placeholder, "TABLE") == 0, figure = strcmp(placeholder, "FIGURE") == 0;
+    bool table = strcmp(arg, "TABLE") == 0, figure = strcmp(arg, "FIGURE") == 0;
     for (int i = 0; table && i < N_TABLES; i++) lra_text_add(to, "%s ", tables[i]->name);
     for (int i = 0; figure && i < N_FIGURES; i++) lra_text_add(to, "%s ", figures[i]->name);
 }
