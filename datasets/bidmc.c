@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-#include "datasets/signal_show.h"
-#include "datasets/split.h"
+#include "datasets/formats/signal_show.h"
+#include "datasets/loader/split.h"
 #include "kernels/base/mem.h"
 
 void lra_bidmc_divide(int64_t n, int64_t *order, int64_t size[LRA_N_SPLITS])

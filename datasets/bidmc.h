@@ -3,7 +3,7 @@
 #define LRA_DATASETS_BIDMC_H
 
 #include "datasets/dataset.h"
-#include "datasets/ts.h"
+#include "datasets/formats/ts.h"
 
 #define LRA_BIDMC_MADE_UP "# made up by lra-probe data --make, from no patient"
 

@@ -1,5 +1,5 @@
 /* Prepared data: the registry, finding and opening. */
-#include "datasets/cache.h"
+#include "datasets/loader/cache.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

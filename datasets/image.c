@@ -12,12 +12,12 @@
  * Known: ten classes of 6,000 images each. */
 #include <string.h>
 
-#include "datasets/augment.h"
-#include "datasets/cifar.h"
+#include "datasets/loader/augment.h"
+#include "datasets/formats/cifar.h"
 #include "datasets/dataset.h"
-#include "datasets/grey.h"
-#include "datasets/image_show.h"
-#include "datasets/official.h"
+#include "datasets/formats/grey.h"
+#include "datasets/formats/image_show.h"
+#include "datasets/loader/official.h"
 
 #define VIEW_KEYS "crop flip policy grey-first"
 enum { PIXELS = LRA_CIFAR_PIXELS, COLOURS = LRA_CIFAR_COLOURS };

@@ -2,7 +2,7 @@
 #ifndef LRA_DATASETS_LANGUAGE_H
 #define LRA_DATASETS_LANGUAGE_H
 
-#include "datasets/archive.h"
+#include "datasets/formats/archive.h"
 #include "datasets/dataset.h"
 
 /* context and tokens: 0 or LRA_USAGE. */

@@ -7,10 +7,10 @@
  * in 36.1 %. */
 #include <string.h>
 
-#include "datasets/augment.h"
-#include "datasets/listops.h"
-#include "datasets/listops_file.h"
-#include "datasets/listops_show.h"
+#include "datasets/loader/augment.h"
+#include "datasets/listops/listops.h"
+#include "datasets/listops/file.h"
+#include "datasets/listops/show.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 

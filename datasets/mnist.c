@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "datasets/dataset.h"
-#include "datasets/image_show.h"
-#include "datasets/official.h"
-#include "datasets/split.h"
+#include "datasets/formats/image_show.h"
+#include "datasets/loader/official.h"
+#include "datasets/loader/split.h"
 
 enum { PIXELS = LRA_MNIST_PIXELS, BITS = 10, NUMPY_SEED = 92916 };
 

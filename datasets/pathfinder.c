@@ -8,15 +8,15 @@
  * Images are not compared with each other; no two of 60,000 easy ones were equal.
  * Known: labels are fair coins; the distance of the markers alone gives about 58.7 % of easy, 54.6 % of intermediate
  * labels and next to nothing of the hard ones. */
-#include "datasets/pathfinder.h"
+#include "datasets/pathfinder/pathfinder.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "datasets/augment.h"
-#include "datasets/image_show.h"
-#include "datasets/pathfinder_marker.h"
-#include "datasets/split.h"
+#include "datasets/loader/augment.h"
+#include "datasets/formats/image_show.h"
+#include "datasets/pathfinder/marker.h"
+#include "datasets/loader/split.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"

@@ -2,14 +2,14 @@
  * Source: Tay et al. 2021 (pairs of the ACL Anthology Network, Radev et al. 2013): 147,086 / 18,090 / 17,437 pairs.
  * Each document is cut to length - 1 bytes and ended with <eos>; vocab=chars: characters, all that the training
  * texts have (S4's vocabulary, 98 ids on the released files).
- * pairs=citations builds other pairs from a citation list and texts, see datasets/citations.h. */
+ * pairs=citations builds other pairs from a citation list and texts, see datasets/formats/citations.h. */
 #include <string.h>
 
-#include "datasets/aan.h"
-#include "datasets/archive.h"
-#include "datasets/bytes.h"
-#include "datasets/citations.h"
-#include "datasets/official.h"
+#include "datasets/formats/aan.h"
+#include "datasets/formats/archive.h"
+#include "datasets/formats/bytes.h"
+#include "datasets/formats/citations.h"
+#include "datasets/loader/official.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 

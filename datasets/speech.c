@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/official.h"
-#include "datasets/signal_show.h"
+#include "datasets/loader/official.h"
+#include "datasets/formats/signal_show.h"
 #include "kernels/base/mem.h"
 
 static int validate(const lra_config *c, lra_err *e)

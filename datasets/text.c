@@ -1,6 +1,6 @@
 /* Text: is a movie review positive?  Bytes of real reviews, two classes.
  * Source: Maas et al. 2011; as a task of long sequences, Tay et al. 2021.
- * Rows are the first length - 1 bytes of a review and <eos>, ids as in datasets/bytes.h; vocab=chars15: characters
+ * Rows are the first length - 1 bytes of a review and <eos>, ids as in datasets/formats/bytes.h; vocab=chars15: characters
  * that occur 15 times at least in the training reviews, as cut to the length (S4's vocabulary).
  * Where we differ: the public pipelines select the model on the test set.  Here a tenth of the training set is set
  * apart for that (PyTorch's random_split, seed 42, over neg before pos, each by ascending id: 22,500 and 2,500
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/bytes.h"
-#include "datasets/characters.h"
+#include "datasets/formats/bytes.h"
+#include "datasets/formats/characters.h"
 #include "datasets/dataset.h"
-#include "datasets/imdb.h"
-#include "datasets/official.h"
-#include "datasets/split.h"
+#include "datasets/formats/imdb.h"
+#include "datasets/loader/official.h"
+#include "datasets/loader/split.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 

@@ -3,7 +3,7 @@
  * Ceilings are measured in the same run.  The floor of a node is the larger of FLOPs over the arithmetic
  * ceiling and bytes over the memory ceiling; bytes count every source and the result once, so a node whose
  * data are still in the caches can be faster than its floor. */
-#include "probes/bench.h"
+#include "probes/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cuda/device.h"
-#include "probes/job.h"
+#include "probes/run/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 

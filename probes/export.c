@@ -4,7 +4,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "models/training/weights.h"
-#include "probes/done.h"
+#include "probes/run/done.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 

@@ -1,10 +1,10 @@
 /* lra-probe help: help, man pages and completion of the whole program; and the program itself. */
 #include <string.h>
 
-#include "datasets/augment.h"
+#include "datasets/loader/augment.h"
 #include "datasets/dataset.h"
 #include "models/model.h"
-#include "probes/job.h"
+#include "probes/run/job.h"
 #include "probes/probe.h"
 
 static const lra_command command = {

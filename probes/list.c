@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/augment.h"
+#include "datasets/loader/augment.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 #include "kernels/base/process.h"
@@ -12,7 +12,7 @@
 #include "kernels/graph/op.h"
 #include "models/model.h"
 #include "probes/probe.h"
-#include "probes/job.h"
+#include "probes/run/job.h"
 
 static const lra_option *const tables[] = {lra_common_options, NULL};
 static const lra_command command = {

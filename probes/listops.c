@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/listops.h"
+#include "datasets/listops/listops.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
-#include "probes/done.h"
+#include "probes/run/done.h"
 #include "reports/listops_result.h"
 #include "reports/report.h"
 

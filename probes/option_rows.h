@@ -3,7 +3,7 @@
 #define LRA_PROBES_OPTION_ROWS_H
 
 #include "kernels/base/options.h"
-#include "probes/job.h"
+#include "probes/run/job.h"
 
 /* clang-format off */
 #define LRA_MODEL_OPTION(text)                                                                     \

@@ -12,11 +12,11 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
-#include "probes/ladder_cells.h"
-#include "probes/job.h"
+#include "probes/run/ladder_cells.h"
+#include "probes/run/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
-#include "probes/vary.h"
+#include "probes/run/vary.h"
 #include "reports/report.h"
 
 enum { MIB = 1 << 20 };

@@ -5,9 +5,9 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
-#include "probes/job.h"
+#include "probes/run/job.h"
 #include "probes/probe.h"
-#include "probes/relate.h"
+#include "probes/run/relate.h"
 #include "reports/measure.h"
 
 static const lra_option own[] = {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "datasets/archive.h"
+#include "datasets/formats/archive.h"
 #include "tests/folder.h"
 #include "tests/make_archive.h"
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "kernels/base/mem.h"
 
 static const lra_task *const tasks[] = {&lra_task_cumsum, &lra_task_cummax, &lra_task_select,

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "datasets/batch.h"
-#include "datasets/listops_tree.h"
+#include "datasets/loader/batch.h"
+#include "datasets/listops/tree.h"
 #include "kernels/base/mem.h"
 
 enum { B = 64 };

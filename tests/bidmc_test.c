@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "datasets/bidmc.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"

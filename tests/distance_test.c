@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "kernels/base/mem.h"
 
 enum { A0 = 1, A1, B0, B1, FILLER };

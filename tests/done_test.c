@@ -9,7 +9,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "probes/done.h"
+#include "probes/run/done.h"
 #include "tests/folder.h"
 
 static const lra_option *const tables[] = {lra_done_options, NULL};

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "datasets/language.h"
-#include "datasets/words.h"
+#include "datasets/loader/words.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

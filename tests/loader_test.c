@@ -11,7 +11,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "kernels/base/mem.h"
 
 enum { VOCAB = 20, FIRST = 3, N = 60000 };

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/batch.h"
-#include "datasets/idx.h"
+#include "datasets/loader/batch.h"
+#include "datasets/formats/idx.h"
 #include "datasets/mnist.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"

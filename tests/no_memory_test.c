@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/listops_file.h"
-#include "datasets/pathfinder_file.h"
-#include "datasets/png.h"
+#include "datasets/listops/file.h"
+#include "datasets/pathfinder/file.h"
+#include "datasets/formats/png.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/npy.h"

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "datasets/archive.h"
-#include "datasets/pathfinder.h"
-#include "datasets/png.h"
+#include "datasets/formats/archive.h"
+#include "datasets/pathfinder/pathfinder.h"
+#include "datasets/formats/png.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

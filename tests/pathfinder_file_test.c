@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "datasets/pathfinder.h"
+#include "datasets/pathfinder/pathfinder.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"
 

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "datasets/augment.h"
-#include "datasets/batch.h"
-#include "datasets/pathfinder.h"
-#include "datasets/split.h"
+#include "datasets/loader/augment.h"
+#include "datasets/loader/batch.h"
+#include "datasets/pathfinder/pathfinder.h"
+#include "datasets/loader/split.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
 

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/pathfinder_image.h"
-#include "datasets/pathfinder_stats.h"
-#include "datasets/pathfinder_trace.h"
+#include "datasets/pathfinder/image.h"
+#include "datasets/pathfinder/stats.h"
+#include "datasets/pathfinder/trace.h"
 #include "kernels/base/mem.h"
 #include "tests/real_data.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/png.h"
+#include "datasets/formats/png.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "datasets/bytes.h"
-#include "datasets/citations.h"
+#include "datasets/formats/bytes.h"
+#include "datasets/formats/citations.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

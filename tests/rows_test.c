@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/batch.h"
-#include "datasets/cache.h"
+#include "datasets/loader/batch.h"
+#include "datasets/loader/cache.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 

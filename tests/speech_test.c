@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "datasets/speech.h"
-#include "datasets/split.h"
-#include "datasets/wav.h"
+#include "datasets/loader/split.h"
+#include "datasets/formats/wav.h"
 #include "tests/make_archive.h"
 #include "tests/make_wav.h"
 #include "tests/task_data.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "datasets/split.h"
+#include "datasets/loader/split.h"
 #include "kernels/base/mem.h"
 
 typedef void permutation(uint32_t seed, int64_t n, int64_t *order);

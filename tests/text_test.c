@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "datasets/bytes.h"
+#include "datasets/formats/bytes.h"
 #include "datasets/dataset.h"
-#include "datasets/imdb.h"
-#include "datasets/split.h"
+#include "datasets/formats/imdb.h"
+#include "datasets/loader/split.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

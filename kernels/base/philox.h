@@ -1,5 +1,5 @@
 /* Philox4x32-10: counter-based random numbers, the only source of randomness of the suite
- * (MT19937 in datasets/split.c reproduces published splits and nothing else).
+ * (MT19937 in datasets/loader/split.c reproduces published splits and nothing else).
  *   (c0..c3), (k0,k1) -> four independent 32-bit words; no state, so a value depends only on who asks.
  * Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
  * Known answer: counter 0, key 0 -> 6627e8d5 e169c58d bc57ac4c 9b00dbd8.

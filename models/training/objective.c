@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 

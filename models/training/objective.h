@@ -1,6 +1,6 @@
 /* What a run is trained on: the goal of its task, that and what was taken from the inputs, or that alone.  To add
  * one: a record in objective.c and one line in objectives.def.  Which steps are picked and what replaces them is told
- * in datasets/mask.h.
+ * in datasets/loader/mask.h.
  *   classify          the task's own goal, whatever it is
  *   denoise           + 1.0 x mean cross-entropy of the picked words, one pass over the masked input; documents of
  *                     pairs: the mean of both means.  Evaluated on whole inputs
@@ -11,7 +11,7 @@
 #ifndef LRA_MODELS_TRAINING_OBJECTIVE_H
 #define LRA_MODELS_TRAINING_OBJECTIVE_H
 
-#include "datasets/mask.h"
+#include "datasets/loader/mask.h"
 #include "models/network.h"
 
 typedef struct {

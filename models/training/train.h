@@ -3,7 +3,7 @@
 #ifndef LRA_MODELS_TRAINING_TRAIN_H
 #define LRA_MODELS_TRAINING_TRAIN_H
 
-#include "datasets/batch.h"
+#include "datasets/loader/batch.h"
 #include "kernels/base/safetensors.h"
 #include "kernels/graph/ops.h"
 #include "models/training/objective.h"

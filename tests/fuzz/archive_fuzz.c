@@ -1,7 +1,7 @@
 /* Archives and compressed files, and the reviews of Text in them: any bytes.  Nothing unpacks to more than is
  * allowed; what is accepted gives the same files at every reading; reviews come in order, each once. */
-#include "datasets/archive.h"
-#include "datasets/imdb.h"
+#include "datasets/formats/archive.h"
+#include "datasets/formats/imdb.h"
 #include "kernels/base/file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/make_archive.h"

@@ -1,7 +1,7 @@
 /* CIFAR-10 batches and IDX files: any bytes.  What is accepted has labels of ten classes, and lies within the bytes
  * or in memory of its own. */
-#include "datasets/cifar.h"
-#include "datasets/idx.h"
+#include "datasets/formats/cifar.h"
+#include "datasets/formats/idx.h"
 #include "datasets/mnist.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "datasets/listops_file.h"
-#include "datasets/listops_tree.h"
+#include "datasets/listops/file.h"
+#include "datasets/listops/tree.h"
 #include "kernels/base/file.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* Options: lines of any bytes as the words of a command line.  What is accepted can be asked for, lies within
  * its range, and makes a job whose configuration is printed, hashed and read back. */
 #include "kernels/base/program.h"
-#include "probes/job.h"
+#include "probes/run/job.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MAX_WORDS = 64 };

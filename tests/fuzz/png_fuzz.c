@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "datasets/png.h"
+#include "datasets/formats/png.h"
 #include "kernels/base/file.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "datasets/speech.h"
-#include "datasets/ts.h"
-#include "datasets/wav.h"
+#include "datasets/formats/ts.h"
+#include "datasets/formats/wav.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/make_wav.h"
 

@@ -1,8 +1,8 @@
 /* Words, characters and letters of any bytes: pieces do not matter, every id is in the vocabulary, what is cleaned for
  * text8 is text8. */
-#include "datasets/characters.h"
+#include "datasets/formats/characters.h"
 #include "datasets/language.h"
-#include "datasets/words.h"
+#include "datasets/loader/words.h"
 #include "tests/fuzz/fuzz.h"
 
 bool lra_fuzz_seed(int i, lra_text *to)

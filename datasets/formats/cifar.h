@@ -1,0 +1,52 @@
+/* CIFAR-10, the "binary version": files of records of 1 label byte and 3 x 1024 bytes, the red, green and blue planes
+ * of 32 x 32 pixels, row by row.
+ * Source: Krizhevsky 2009, "Learning multiple layers of features from tiny images". */
+#ifndef LRA_DATASETS_FORMATS_CIFAR_H
+#define LRA_DATASETS_FORMATS_CIFAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+#define LRA_CIFAR_SOURCE                                                                           \
+    "cifar-10-binary.tar.gz (CIFAR-10 binary version, Krizhevsky 2009, "                           \
+    "www.cs.toronto.edu/~kriz/cifar.html), unpacked or not"
+
+enum {
+    LRA_CIFAR_PIXELS = 32 * 32,
+    LRA_CIFAR_COLOURS = 3,
+    LRA_CIFAR_RECORD = 1 + LRA_CIFAR_COLOURS * LRA_CIFAR_PIXELS,
+    LRA_CIFAR_CLASSES = 10,
+    LRA_CIFAR_FILES = 6, /* five training batches, then the test batch */
+    LRA_CIFAR_FILE_RECORDS = 10000
+};
+extern const char *const lra_cifar_classes[LRA_CIFAR_CLASSES];
+extern const char *const lra_cifar_files[LRA_CIFAR_FILES];
+
+typedef struct {
+    uint8_t *record; /* (n, LRA_CIFAR_RECORD); NULL: the file is absent */
+    int64_t n;
+    uint64_t hash;
+} lra_cifar_file;
+typedef struct {
+    lra_cifar_file file[LRA_CIFAR_FILES];
+    int64_t n_cut;     /* bytes behind the last whole record */
+    int64_t n_strange; /* records with a label above 9, left out */
+    bool other_form;   /* there are files of the Python version */
+} lra_cifar;
+
+/* Adds the records of one file.  A file that is there already must hold the same bytes. */
+int lra_cifar_add(lra_cifar *c, const char *name, const void *bytes, size_t n, lra_err *e);
+/* All files below a path: a folder, an archive, compressed files. */
+int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e);
+/* xxh3-64 of the files that lra_cifar_read() reads. */
+int lra_cifar_hash(const char *path, uint64_t *hash, lra_err *e);
+void lra_cifar_free(lra_cifar *c);
+
+int64_t lra_cifar_n_train(const lra_cifar *c);
+/* Record i of the training batches one behind the other, then of the test batch. */
+const uint8_t *lra_cifar_record(const lra_cifar *c, int64_t i);
+
+#endif

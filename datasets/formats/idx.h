@@ -1,0 +1,23 @@
+/* IDX: 4 bytes 0 0 8 RANK, RANK extents of 4 bytes, the highest byte first, then the bytes.  MNIST and what took
+ * over its form.  Source: LeCun, Cortes, Burges, "The MNIST database". */
+#ifndef LRA_DATASETS_FORMATS_IDX_H
+#define LRA_DATASETS_FORMATS_IDX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+enum { LRA_IDX_MAX_RANK = 3 };
+
+typedef struct {
+    int rank;
+    int64_t extent[LRA_IDX_MAX_RANK]; /* as the header says */
+    int64_t n;           /* items that are there in full: extent[0] unless the file ends early */
+    const uint8_t *item; /* (n, ..): points into the bytes */
+} lra_idx;
+
+/* Bytes behind the last item are a refusal, missing ones are not.  name: for messages. */
+int lra_idx_parse(const void *bytes, size_t n, const char *name, lra_idx *out, lra_err *e);
+
+#endif

@@ -1,0 +1,23 @@
+/* Reduction of 8-bit images by a Lanczos window of three lobes, byte for byte as Pillow does it. */
+#ifndef LRA_DATASETS_FORMATS_LANCZOS_H
+#define LRA_DATASETS_FORMATS_LANCZOS_H
+
+#include <stdint.h>
+
+/* Weights of one axis: output pixel o is clip((2^21 + sum of weight * value) >> 22, 0, 255) over the
+ * n[o] input pixels from first[o] on. */
+typedef struct {
+    int in, out, width;
+    int *first, *n;  /* (out) */
+    int32_t *weight; /* (out, width) */
+} lra_lanczos;
+
+/* 1 <= out <= in. */
+lra_lanczos *lra_lanczos_new(int in, int out);
+void lra_lanczos_free(lra_lanczos *z); /* Nullable: z */
+/* One output value from the n[o] input values that belong to it, `step` bytes apart. */
+uint8_t lra_lanczos_at(const lra_lanczos *z, int o, const uint8_t *values, int step);
+/* to (out,out) = from (in,in), first along the rows, then along the columns. */
+void lra_lanczos_square(const lra_lanczos *z, const uint8_t *from, uint8_t *to);
+
+#endif

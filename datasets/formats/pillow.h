@@ -1,0 +1,37 @@
+/* What AutoAugment does to an image, to the bit as Pillow does it (nearest pixels, black outside). */
+#ifndef LRA_DATASETS_FORMATS_PILLOW_H
+#define LRA_DATASETS_FORMATS_PILLOW_H
+
+#include <stdint.h>
+
+/* The only size: CIFAR's. */
+enum { LRA_PICTURE_SIDE = 32, LRA_PICTURE_PIXELS = LRA_PICTURE_SIDE * LRA_PICTURE_SIDE };
+typedef struct {
+    uint8_t at[LRA_PICTURE_PIXELS][3]; /* row by row; red, green, blue */
+} lra_picture;
+
+/* Level l is 0..9; sign is +1 or -1. */
+typedef enum {
+    LRA_SHEAR_X,       /* in(x + s y, y), s = sign 0.3 l/9 */
+    LRA_SHEAR_Y,       /* in(x, y + s x) */
+    LRA_TRANSLATE_X,   /* in(x + d, y), d = sign (whole part of 150/331 side l/9) */
+    LRA_TRANSLATE_Y,   /* in(x, y + d) */
+    LRA_ROTATE,        /* about the centre, sign 30 l/9 degrees counter-clockwise */
+    LRA_BRIGHTNESS,    /* the four enhancers: other + (1 + sign 0.9 l/9) (image - other): black */
+    LRA_COLOR,         /* the grey image */
+    LRA_CONTRAST,      /* its rounded mean */
+    LRA_SHARPNESS,     /* the image smoothed by 1 1 1 / 1 5 1 / 1 1 1; its border is kept */
+    LRA_POSTERIZE,     /* the highest 8 - round(4 l/9) bits */
+    LRA_SOLARIZE,      /* inverts levels from 255 (1 - l/9) on */
+    LRA_AUTO_CONTRAST, /* stretches each colour to 0..255 */
+    LRA_EQUALIZE,      /* equal areas of each colour's histogram */
+    LRA_INVERT,
+    LRA_N_PILLOW_OPS
+} lra_pillow_op;
+extern const char *const lra_pillow_names[LRA_N_PILLOW_OPS];
+
+void lra_pillow_apply(lra_pillow_op op, int level, int sign, lra_picture *p);
+/* Grey level of a colour: (19595 red + 38470 green + 7471 blue + 2^15) / 2^16. */
+uint8_t lra_pillow_grey(const uint8_t rgb[3]);
+
+#endif

@@ -1,0 +1,23 @@
+/* Images as PNG, by libpng.  Reading is strict: 8-bit greyscale, not interlaced, every checksum right. */
+#ifndef LRA_DATASETS_FORMATS_PNG_H
+#define LRA_DATASETS_FORMATS_PNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+enum { LRA_PNG_MAX_SIDE = 4096 };
+
+/* Height and width of an image in memory; name: for messages. */
+int lra_png_size(const void *bytes, size_t n, const char *name, int *height, int *width,
+                 lra_err *e);
+/* The image, whose extent must be the given one; pixel: (height,width). */
+int lra_png_read(const void *bytes, size_t n, const char *name, int height, int width,
+                 uint8_t *pixel, lra_err *e);
+/* Writes PATH; not synced to disk, for folders of many small files whose index is written last. */
+int lra_png_write(const char *path, int height, int width, const uint8_t *pixel, lra_err *e);
+/* The same in colour; pixel: (height,width,3), red, green, blue. */
+int lra_png_write_colour(const char *path, int height, int width, const uint8_t *pixel, lra_err *e);
+
+#endif

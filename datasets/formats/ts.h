@@ -1,0 +1,31 @@
+/* Series of the time series regression archive: text, header lines that start with '@' (or '#': comments), "@data",
+ * then one series a line: its dimensions separated by ':', their values by ',', and the target after the last ':'.
+ * '?' is a value that is missing.
+ * Source: Tan, Bergmeir, Petitjean, Webb 2021, "Time series extrinsic regression". */
+#ifndef LRA_DATASETS_FORMATS_TS_H
+#define LRA_DATASETS_FORMATS_TS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+enum { LRA_TS_MAX_DIMENSIONS = 16, LRA_TS_MAX_LENGTH = 1 << 20 };
+
+/* Starts as {0}; the first series decides about dimensions and length. */
+typedef struct {
+    int dimensions;
+    int64_t length;
+    int64_t n, capacity;
+    float *value;      /* (n, length, dimensions) */
+    float *target;     /* (n) */
+    int64_t n_missing; /* series left out: a value or the target is '?' */
+    int64_t n_damaged; /* series left out: other dimensions or lengths, no numbers */
+    lra_err first;     /* what was wrong with the first of them */
+} lra_ts;
+
+/* Appends the series of a file.  name: for messages. */
+int lra_ts_parse(const void *bytes, size_t n, const char *name, lra_ts *to, lra_err *e);
+void lra_ts_free(lra_ts *t);
+
+#endif

@@ -1,0 +1,171 @@
+/* Folders, archives and files as one: the walk over what is below a path, and its hash. */
+#include "datasets/formats/walk.h"
+
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+
+enum { BLOCK = 1 << 20 };
+
+/* ---- files that are wanted ---------------------------------------------------------------------------- */
+
+bool lra_walk_wants(const lra_walk *w, const char *name)
+{
+    return !w->wanted || w->wanted(w->of, name);
+}
+
+int lra_walk_visit(lra_walk *w, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    w->n_files++;
+    return w->visit(w->of, name, bytes, n, e);
+}
+
+int lra_walk_end(lra_walk *w, const char *name, lra_err *e)
+{
+    w->n_files++;
+    return w->piece(w->of, name, NULL, 0, e);
+}
+
+const char *lra_walk_base(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* ---- folders and plain files -------------------------------------------------------------------------- */
+
+/* Is the file compressed or an archive, as its first bytes (of a tar archive: its 257th) say? */
+static bool is_packed(const char *path)
+{
+    unsigned char head[264] = {0};
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    size_t n = fread(head, 1, sizeof head - 1, f);
+    fclose(f);
+    return (n > 2 && head[0] == 0x1F && head[1] == 0x8B) ||
+           memcmp(head,
+                  "\xFD"
+                  "7zXZ",
+                  5) == 0 ||
+           memcmp(head, "BZh", 3) == 0 || memcmp(head, "PK\3\4", 4) == 0 ||
+           memcmp(head, "PK\5\6", 4) == 0 || memcmp(head + 257, "ustar", 5) == 0;
+}
+
+static int walk_pieces(lra_walk *w, const char *path, const char *name, lra_err *e)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return lra_fail_errno(e, "cannot open '%s'", path);
+    char *block = lra_alloc(BLOCK);
+    size_t n = 1;
+    int rc = 0;
+    bool empty = true;
+    while (n > 0 && rc == 0) {
+        n = fread(block, 1, BLOCK, f);
+        if (n > 0) rc = w->piece(w->of, name, block, n, e), empty = false;
+    }
+    if (rc == 0 && ferror(f)) rc = lra_fail_errno(e, "cannot read '%s'", path);
+    if (rc == 0 && empty) w->n_empty++;
+    if (rc == 0 && !empty) rc = lra_walk_end(w, name, e);
+    fclose(f);
+    lra_free(block);
+    return rc;
+}
+
+static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *e)
+{
+    size_t n;
+    if (!lra_walk_wants(w, name)) return 0;
+    if (w->piece) return walk_pieces(w, path, name, e);
+    char *bytes = lra_file_read(path, w->max_file ? w->max_file : LRA_WALK_MAX_FILE, &n, e);
+    if (!bytes) return LRA_FAILED;
+    int rc = 0;
+    if (n == 0 && !w->empty)
+        w->n_empty++;
+    else
+        rc = lra_walk_visit(w, name, bytes, n, e);
+    lra_free_large(bytes);
+    return rc;
+}
+
+static int walk_folder(lra_walk *w, const char *path, const char *prefix, int levels, lra_err *e)
+{
+    char **names = NULL;
+    int n = lra_folder_list(path, &names, e), rc = n < 0 ? LRA_FAILED : 0;
+    for (int i = 0; i < n && rc == 0; i++) {
+        char *below = lra_format("%s/%s", path, names[i]);
+        char *name = lra_format("%s%s", prefix, names[i]), *deeper = lra_format("%s/", name);
+        if (lra_is_folder(below))
+            rc = levels > 0 && (!w->enter || w->enter(w->of, name))
+                     ? walk_folder(w, below, deeper, levels - 1, e)
+                     : 0;
+        else if (w->inside && w->inside(w->of, name) && is_packed(below))
+            rc = lra_walk_archive(w, below, deeper, e);
+        else
+            rc = walk_plain(w, below, name, e);
+        lra_free(deeper);
+        lra_free(name);
+        lra_free(below);
+    }
+    if (n >= 0) lra_names_free(names, n);
+    return rc;
+}
+
+int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
+{
+    if (lra_is_folder(path)) return walk_folder(w, path, "", w->levels, e);
+    if (is_packed(path)) return lra_walk_archive(w, path, "", e);
+    return walk_plain(w, path, lra_walk_base(path), e);
+}
+
+void lra_walk_report(const lra_walk *w, const char *path)
+{
+    if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
+    if (w->n_damaged)
+        lra_warn("'%s': %lld damaged files left out, the first is '%s'", path,
+                 (long long)w->n_damaged, w->damaged);
+}
+
+/* ---- hashes ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const lra_walk *w;
+    uint64_t hash;
+} hashing;
+
+static bool hash_wanted(void *of, const char *name)
+{
+    const hashing *h = of;
+    return (h->w->inside && h->w->inside(h->w->of, name)) || lra_walk_wants(h->w, name);
+}
+
+static bool hash_enter(void *of, const char *name)
+{
+    const hashing *h = of;
+    return !h->w->enter || h->w->enter(h->w->of, name);
+}
+
+/* Pieces are blocks of one size, so that the hash depends on names and bytes alone. */
+static int hash_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    (void)e;
+    hashing *h = of;
+    uint64_t part[3] = {h->hash, n ? 0 : lra_hash64(name, strlen(name)), lra_hash64(bytes, n)};
+    h->hash = lra_hash64(part, sizeof part);
+    return 0;
+}
+
+int lra_walk_hash(const lra_walk *w, const char *path, uint64_t *hash, lra_err *e)
+{
+    hashing h = {.w = w};
+    lra_walk files = {.wanted = hash_wanted,
+                      .enter = hash_enter,
+                      .piece = hash_piece,
+                      .of = &h,
+                      .levels = w->levels};
+    int rc = lra_is_folder(path) ? lra_walk_path(&files, path, e)
+                                 : walk_pieces(&files, path, "", e);
+    *hash = h.hash;
+    return rc;
+}

@@ -1,0 +1,216 @@
+/* WikiText-103: the next word.
+ * Source: Merity et al. 2016, "Pointer sentinel mixture models"; 103,227,021 / 217,646 / 245,569 tokens with <eos>, a
+ * vocabulary of the training text's words (267,735 with <eos>), datasets/loader/words.h.
+ * training=valid stands in where there is no training text: the validation text trains, the test text is halved for
+ * validation and testing; what that measures is not comparable with anything published, and it is said. */
+#include <string.h>
+
+#include "datasets/formats/archive.h"
+#include "datasets/language.h"
+#include "datasets/loader/words.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+
+enum { LEVELS = 2, VOCAB = 267735 };
+#define SOURCE                                                                                     \
+    "wiki.{train,valid,test}.tokens (or train.txt and so on) of wikitext-103-v1.zip: "             \
+    "https://huggingface.co/datasets/Salesforce/wikitext"
+static const char *const stems[LRA_N_SPLITS] = {"train", "valid", "test"};
+
+typedef struct {
+    lra_words *words;
+    lra_word_text text[LRA_N_SPLITS];
+    char *name[LRA_N_SPLITS]; /* of the files */
+    bool from_valid;
+    int reading; /* the file that is read, -1: none */
+} importer;
+
+static bool trains_on_valid(const lra_config *c)
+{
+    return strcmp(lra_config_text(c, "training"), "valid") == 0;
+}
+
+static int validate(const lra_config *c, lra_err *e)
+{
+    const char *training = lra_config_text(c, "training");
+    if (strcmp(training, "file") != 0 && !trains_on_valid(c))
+        return lra_fail_usage(e, "training is '%s', expected file or valid", training);
+    return lra_language_validate(c, e);
+}
+
+/* ---- the files ---------------------------------------------------------------------------------------- */
+
+/* wiki.train.tokens, train.txt; -1: none of them. */
+static int split_of(const char *name)
+{
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        char names[2][32];
+        snprintf(names[0], sizeof names[0], "wiki.%s.tokens", stems[s]);
+        snprintf(names[1], sizeof names[1], "%s.txt", stems[s]);
+        for (int k = 0; k < 2; k++)
+            if (strcmp(lra_walk_base(name), names[k]) == 0) return s;
+    }
+    return -1;
+}
+
+static bool is_wanted(void *of, const char *name)
+{
+    (void)of;
+    return split_of(name) >= 0;
+}
+
+/* wikitext-103-v1.zip, wiki.train.tokens.gz, valid.txt.xz */
+static bool looks_inside(void *of, const char *name)
+{
+    (void)of;
+    const char *base = lra_walk_base(name);
+    if (strncmp(base, "wikitext", 8) == 0 || strncmp(base, "wiki.", 5) == 0) return true;
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        if (strncmp(base, stems[s], strlen(stems[s])) == 0 && strstr(base, ".txt.")) return true;
+    return false;
+}
+
+static int read_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    importer *m = of;
+    int split = split_of(name);
+    if (m->reading < 0) {
+        if (m->name[split])
+            return lra_fail(e, "two files of the %s text: '%s' and '%s'; name the folder of one",
+                            stems[split], m->name[split], name);
+        m->name[split] = lra_copy_text(name);
+        m->reading = split;
+    }
+    if (lra_words_encode(m->words, &m->text[split], bytes, n, e) != 0)
+        return lra_fail_in(e, "'%s'", name);
+    if (n == 0) m->reading = -1;
+    return 0;
+}
+
+static int check_files(const importer *m, const char *path, lra_err *e)
+{
+    bool none = !m->name[0] && !m->name[1] && !m->name[2];
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        if (m->name[s] || (s == LRA_TRAIN_SPLIT && m->from_valid)) continue;
+        if (s == LRA_TRAIN_SPLIT && m->name[LRA_VAL_SPLIT])
+            return lra_fail(e,
+                            "no training text in '%s', whose words are the vocabulary; expected "
+                            "%s (--set training=valid makes do with the other two, for trials)",
+                            path, SOURCE);
+        lra_fail(e, "no %s text in '%s' or %d levels below; expected %s", stems[s], path,
+                 (int)LEVELS, SOURCE);
+        return none ? LRA_ABSENT : LRA_FAILED;
+    }
+    return 0;
+}
+
+static lra_walk make_walk(importer *m)
+{
+    return (lra_walk){.wanted = is_wanted,
+                      .inside = looks_inside,
+                      .piece = read_piece,
+                      .of = m,
+                      .levels = LEVELS};
+}
+
+/* ---- the streams -------------------------------------------------------------------------------------- */
+
+/* The line end nearest to the middle, from which on the second half is. */
+static int64_t middle_of(const lra_word_text *t)
+{
+    int64_t middle = t->n / 2;
+    while (middle < t->n && t->token[middle] != 0) middle++;
+    return middle < t->n ? middle + 1 : t->n / 2;
+}
+
+static int fill(const lra_config *c, importer *m, lra_dataset *d, lra_err *e)
+{
+    const lra_word_text *t = m->text;
+    int rc;
+    d->vocab = lra_words_fix(m->words);
+    d->words = lra_words_lines(m->words);
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_words_renumber(m->words, t[s].token, t[s].n);
+    if (!m->from_valid) {
+        rc = lra_language_fill(c, t[0].token, t[0].n, d, LRA_TRAIN_SPLIT, e);
+        if (rc == 0) rc = lra_language_fill(c, t[1].token, t[1].n, d, LRA_VAL_SPLIT, e);
+        return rc == 0 ? lra_language_fill(c, t[2].token, t[2].n, d, LRA_TEST_SPLIT, e) : rc;
+    }
+    int64_t half = middle_of(&t[2]);
+    rc = lra_language_fill(c, t[1].token, t[1].n, d, LRA_TRAIN_SPLIT, e);
+    if (rc == 0) rc = lra_language_fill(c, t[2].token, half, d, LRA_VAL_SPLIT, e);
+    if (rc == 0) rc = lra_language_fill(c, t[2].token + half, t[2].n - half, d, LRA_TEST_SPLIT, e);
+    lra_warn("wikitext-103: trained on the validation text, validated and tested on halves of the "
+             "test text: not comparable with published results");
+    return rc;
+}
+
+static int read_all(const lra_config *c, const char *path, importer *m, lra_err *e)
+{
+    *m = (importer){.words = lra_words_new(), .from_valid = trains_on_valid(c), .reading = -1};
+    m->text[m->from_valid ? LRA_VAL_SPLIT : LRA_TRAIN_SPLIT].counted = true;
+    lra_walk w = make_walk(m);
+    int rc = lra_walk_path(&w, path, e);
+    if (rc == 0) rc = check_files(m, path, e);
+    if (rc == 0) lra_walk_report(&w, path);
+    return rc;
+}
+
+static void close_all(importer *m)
+{
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        lra_word_text_free(&m->text[s]);
+        lra_free(m->name[s]);
+    }
+    lra_words_free(m->words);
+}
+
+static int import(const lra_config *c, const char *path, lra_dataset *d, lra_err *e)
+{
+    importer m;
+    int rc = read_all(c, path, &m, e);
+    if (rc == 0) rc = fill(c, &m, d, e);
+    close_all(&m);
+    return rc;
+}
+
+static int import_hash(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+{
+    (void)c;
+    lra_walk w = make_walk(NULL);
+    return lra_walk_hash(&w, path, hash, e);
+}
+
+static int inspect(const lra_config *c, const char *path, lra_facts *found, lra_err *e)
+{
+    static const int64_t published[LRA_N_SPLITS] = {103227021, 217646, 245569};
+    importer m;
+    int rc = read_all(c, path, &m, e);
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+        lra_facts_add(found, (double)m.text[s].n_lines, "%s, lines", stems[s]);
+        lra_facts_add(found, (double)(m.text[s].n - m.text[s].n_lines), "%s, words", stems[s]);
+        lra_facts_add(found, (double)m.text[s].n, "%s, tokens with <eos>", stems[s]);
+        lra_facts_add(found, (double)published[s], "%s, tokens of WikiText-103", stems[s]);
+    }
+    if (rc == 0) lra_facts_add(found, (double)lra_words_fix(m.words), "vocabulary");
+    if (rc == 0) lra_facts_add(found, VOCAB, "vocabulary of WikiText-103");
+    close_all(&m);
+    return rc;
+}
+
+const lra_task lra_task_wikitext103 = {
+    .name = "wikitext-103",
+    .summary = "the next word of Wikipedia articles",
+    .source = SOURCE,
+    .goal = LRA_GOAL_NEXT,
+    .metric = "perplexity",
+    .vocab = VOCAB,
+    .defaults = "context=512 tokens=0 training=file",
+    .quick = "context=32 tokens=50000", /* 14,000 words and more at every step */
+    .small = "context=256 tokens=5000000",
+    .paper = "",
+    .validate = validate,
+    .import_keys = "context tokens training",
+    .import = import,
+    .import_hash = import_hash,
+    .inspect = inspect,
+};

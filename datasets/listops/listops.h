@@ -1,0 +1,26 @@
+/* What other parts ask of ListOps alone. */
+#ifndef LRA_DATASETS_LISTOPS_LISTOPS_H
+#define LRA_DATASETS_LISTOPS_LISTOPS_H
+
+#include "datasets/dataset.h"
+#include "datasets/listops/tree.h"
+
+enum { LISTOPS_ROOTS = LISTOPS_OPS + 1, LISTOPS_LABELS = 10 };
+
+/* The parameters of the generator; LRA_USAGE when one is out of range. */
+int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e);
+
+typedef struct {
+    int32_t root;   /* 0..3: MIN MAX MED SM, 4: a digit */
+    int32_t arity;  /* arguments of the root; 0 for a digit */
+    int32_t depth;  /* of the deepest node, as max-depth counts; the root is at 1 */
+    int32_t length; /* tokens without <eos> */
+} lra_listops_facts;
+/* Of a valid row of n tokens (with or without <eos>). */
+lra_listops_facts lra_listops_measure(const uint16_t *token, int64_t n);
+
+/* Labels of n fresh rows of the generator, by root: count (LISTOPS_ROOTS, LISTOPS_LABELS).  They share no
+ * random numbers with the data; duplicates are not removed. */
+void lra_listops_expected(const lra_listops_shape *s, uint64_t seed, int64_t n, int64_t *count);
+
+#endif

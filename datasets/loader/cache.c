@@ -1,0 +1,250 @@
+/* The file of prepared data: /config, and of each split start, label, then what its rows have of token, value,
+ * target, middle; attributes width, n_targets, step_targets where they are not 1, 0, 0. */
+#include "datasets/loader/cache.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/h5.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/options.h"
+
+enum { START, TOKEN, LABEL, VALUE, TARGET, MIDDLE, N_ARRAYS, MAX_WIDTH = 64 };
+
+static const struct {
+    const char *name;
+    lra_h5_type type;
+    size_t size;
+} arrays[N_ARRAYS] = {
+    {"start", LRA_H5_I64, sizeof(int64_t)}, {"token", LRA_H5_U16, sizeof(uint16_t)},
+    {"label", LRA_H5_I32, sizeof(int32_t)}, {"value", LRA_H5_F32, sizeof(float)},
+    {"target", LRA_H5_F32, sizeof(float)},  {"middle", LRA_H5_I64, sizeof(int64_t)}};
+
+static int64_t n_steps(const lra_sequences *r)
+{
+    return r->n ? r->start[r->n] : 0;
+}
+
+/* Elements of an array of these rows; -1: they have no such array. */
+static int64_t length_of(const lra_sequences *r, int array)
+{
+    int64_t width = r->width ? r->width : 1;
+    switch (array) {
+    case START: return r->n + 1;
+    case TOKEN: return r->value ? -1 : n_steps(r) * width;
+    case LABEL: return r->n;
+    case VALUE: return r->value ? n_steps(r) * width : -1;
+    case TARGET: return r->n_targets ? (r->step_targets ? n_steps(r) : r->n) * r->n_targets : -1;
+    default: return r->middle ? r->n : -1;
+    }
+}
+
+static const void *data_of(const lra_sequences *r, int array)
+{
+    static const int64_t none;
+    const void *const data[N_ARRAYS] = {
+        r->n ? r->start : &none, r->token, r->label, r->value, r->target, r->middle};
+    return data[array];
+}
+
+/* Hashes of start, token, label of the splits in a row, behind one of all that other kinds of rows have (0: none). */
+void lra_cache_fingerprint(lra_dataset *d)
+{
+    uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        const lra_sequences *r = &d->split[s];
+        if (r->n == 0) continue;
+        uint64_t more[1 + N_ARRAYS] = {(uint64_t)r->width};
+        for (int k = 0; k < N_ARRAYS; k++) {
+            int64_t n = length_of(r, k);
+            if (n >= 0) more[1 + k] = lra_hash64(data_of(r, k), (size_t)n * arrays[k].size);
+        }
+        for (int k = START; k <= LABEL; k++) parts[1 + 3 * s + k] = more[1 + k];
+        if (r->width != 1 || r->value || r->target || r->middle) {
+            more[0] += parts[0];
+            parts[0] = lra_hash64(more, sizeof more);
+        }
+    }
+    snprintf(d->fingerprint, sizeof d->fingerprint, "%016" PRIx64, lra_hash64(parts, sizeof parts));
+}
+
+/* ---- write ---------------------------------------------------------------------------------------- */
+
+static int write_split(lra_h5 *f, int s, const lra_sequences *r, lra_err *e)
+{
+    char *group = lra_format("/%s", lra_split_names[s]);
+    int rc = 0;
+    for (int k = 0; k < N_ARRAYS && rc == 0; k++) {
+        int64_t n = length_of(r, k);
+        if (n < 0) continue;
+        char *path = lra_format("%s/%s", group, arrays[k].name);
+        rc = lra_h5_put(f, path, arrays[k].type, 1, &n, data_of(r, k), e);
+        lra_free(path);
+    }
+    if (rc == 0 && r->width > 1) rc = lra_h5_set_int(f, group, "width", r->width, e);
+    if (rc == 0 && r->n_targets) rc = lra_h5_set_int(f, group, "n_targets", r->n_targets, e);
+    if (rc == 0 && r->step_targets) rc = lra_h5_set_int(f, group, "step_targets", 1, e);
+    lra_free(group);
+    return rc;
+}
+
+int lra_cache_write(const lra_dataset *d, const char *path, lra_err *e)
+{
+    lra_h5 *f = lra_h5_create(path, "data", e);
+    if (!f) return LRA_FAILED;
+    char *lines = lra_config_lines(d->config);
+    int rc = lra_h5_put_text(f, "/config", lines, e);
+    lra_free(lines);
+    if (rc == 0) rc = lra_h5_set_text(f, "/", "task", d->task->name, e);
+    if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", d->fingerprint, e);
+    if (rc == 0 && d->words) rc = lra_h5_put_text(f, "/words", d->words, e);
+    if (rc == 0 && d->words) rc = lra_h5_set_int(f, "/", "vocab", d->vocab, e);
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = write_split(f, s, &d->split[s], e);
+    if (rc == 0) return lra_h5_commit(f, e);
+    lra_h5_close(f);
+    return rc;
+}
+
+/* ---- read ----------------------------------------------------------------------------------------- */
+
+static int read_array(lra_h5 *f, const char *group, int array, void **data, int64_t *n, lra_err *e)
+{
+    lra_h5_info info;
+    char *path = lra_format("%s/%s", group, arrays[array].name);
+    int rc = lra_h5_find(f, path, &info, e);
+    if (rc == 0 && (info.rank != 1 || info.type != arrays[array].type || info.n > (int64_t)1 << 36))
+        rc = lra_fail(e, "'%s' is not a list of the expected type and of sensible length", path);
+    if (rc == 0) {
+        *data = lra_try_array(info.n + 1, arrays[array].size, path, e);
+        *n = info.n;
+        rc = *data ? lra_h5_get(f, path, arrays[array].type, 1, info.dims, *data, e) : LRA_FAILED;
+    }
+    lra_free(path);
+    return rc;
+}
+
+static int bad_rows(lra_err *e)
+{
+    return lra_fail(e, "rows, steps, targets and labels do not fit together");
+}
+
+static bool numbers_fit(const lra_sequences *r, int vocab)
+{
+    int64_t n = n_steps(r) * r->width;
+    int halves = lra_token_width(vocab);
+    for (int64_t i = 0; r->token && i < n / halves; i++)
+        if (lra_token_at(r->token, halves, i) >= vocab) return false;
+    for (int64_t i = 0; r->value && i < n; i++)
+        if (!isfinite(r->value[i])) return false;
+    return true;
+}
+
+/* Everything that readers rely on; n: elements of each array as found, -1: absent. */
+static int check_rows(const lra_sequences *r, const lra_dataset *d, const int64_t n[N_ARRAYS],
+                      lra_err *e)
+{
+    int n_classes = d->task->n_classes > 0 ? d->task->n_classes : 1;
+    if (n[START] != r->n + 1 || r->start[0] != 0) return bad_rows(e);
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t steps = r->start[i + 1] - r->start[i];
+        if (steps <= 0 || r->label[i] < 0 || r->label[i] >= n_classes) return bad_rows(e);
+        if (r->middle && (r->middle[i] < 1 || r->middle[i] >= steps)) return bad_rows(e);
+    }
+    for (int k = 0; k < N_ARRAYS; k++)
+        if (n[k] != length_of(r, k)) return bad_rows(e);
+    if (!r->token == !r->value || (d->task->goal == LRA_GOAL_PAIR && !r->middle) ||
+        (!d->task->channels && r->width != lra_token_width(d->vocab)) ||
+        r->n_targets != d->task->n_targets)
+        return bad_rows(e);
+    return numbers_fit(r, d->vocab) ? 0 : bad_rows(e);
+}
+
+static int read_attribute(lra_h5 *f, const char *group, const char *name, int usual, int *value,
+                          lra_err *e)
+{
+    int64_t found = usual;
+    if (lra_h5_has_attr(f, group, name) && lra_h5_get_int(f, group, name, &found, e) != 0)
+        return LRA_FAILED;
+    if (found < 0 || found > MAX_WIDTH)
+        return lra_fail(e, "'%s' of '%s' is %lld, expected 0 to %d", name, group, (long long)found,
+                        MAX_WIDTH);
+    *value = (int)found;
+    return 0;
+}
+
+static int read_split(lra_h5 *f, int s, lra_dataset *d, lra_err *e)
+{
+    lra_sequences *r = &d->split[s];
+    char group[16];
+    int steps = 0, rc;
+    int64_t n[N_ARRAYS];
+    void *data[N_ARRAYS] = {NULL};
+    snprintf(group, sizeof group, "/%s", lra_split_names[s]);
+    rc = read_attribute(f, group, "width", 1, &r->width, e);
+    if (rc == 0) rc = read_attribute(f, group, "n_targets", 0, &r->n_targets, e);
+    if (rc == 0) rc = read_attribute(f, group, "step_targets", 0, &steps, e);
+    r->step_targets = steps;
+    for (int k = 0; k < N_ARRAYS && rc == 0; k++) {
+        char path[32];
+        snprintf(path, sizeof path, "%s/%s", group, arrays[k].name);
+        n[k] = -1;
+        bool needed = k == START || k == LABEL || (k == TARGET && r->n_targets);
+        if (needed || lra_h5_has(f, path)) rc = read_array(f, group, k, &data[k], &n[k], e);
+    }
+    r->start = data[START], r->token = data[TOKEN], r->label = data[LABEL];
+    r->value = data[VALUE], r->target = data[TARGET], r->middle = data[MIDDLE];
+    if (rc == 0) r->n = n[LABEL];
+    return rc == 0 ? check_rows(r, d, n, e) : rc;
+}
+
+/* The file of another task or of other parameters may have been copied here. */
+static int check_origin(const lra_dataset *d, lra_h5 *f, lra_err *e)
+{
+    char *task = lra_h5_attr_text(f, "/", "task", e);
+    char *config = task ? lra_h5_get_text(f, "/config", e) : NULL;
+    char *wanted = lra_config_lines(d->config);
+    int rc = config ? 0 : LRA_FAILED;
+    if (rc == 0 && strcmp(task, d->task->name) != 0)
+        rc = lra_fail(e, "it holds '%s', expected '%s'", task, d->task->name);
+    if (rc == 0 && strcmp(config, wanted) != 0)
+        rc = lra_fail(e, "it was made with other parameters than its name says");
+    lra_free(task);
+    lra_free(config);
+    lra_free(wanted);
+    return rc;
+}
+
+static int read_words(lra_dataset *d, lra_h5 *f, lra_err *e)
+{
+    int64_t n;
+    if (!lra_h5_has(f, "/words")) return 0;
+    d->words = lra_h5_get_text(f, "/words", e);
+    if (!d->words || lra_h5_get_int(f, "/", "vocab", &n, e) != 0) return LRA_FAILED;
+    if (n < 1 || n > INT32_MAX) return lra_fail(e, "a vocabulary of %lld", (long long)n);
+    d->vocab = (int)n;
+    return 0;
+}
+
+static int read_parts(lra_dataset *d, const char *path, lra_err *e)
+{
+    lra_h5 *f = lra_h5_open(path, "data", e);
+    if (!f) return LRA_FAILED;
+    char *stored = lra_h5_attr_text(f, "/", "fingerprint", e);
+    int rc = stored ? check_origin(d, f, e) : LRA_FAILED;
+    if (rc == 0) rc = read_words(d, f, e);
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = read_split(f, s, d, e);
+    if (rc == 0) lra_cache_fingerprint(d);
+    if (rc == 0 && strcmp(stored, d->fingerprint) != 0)
+        rc = lra_fail(e, "fingerprint is %s, stored is %s", d->fingerprint, stored);
+    lra_free(stored);
+    lra_h5_close(f);
+    return rc;
+}
+
+int lra_cache_read(lra_dataset *d, const char *path, lra_err *e)
+{
+    if (read_parts(d, path, e) == 0) return 0;
+    return lra_fail_in(e, "cannot use '%s' (remove it to make it anew)", path);
+}

@@ -1,0 +1,140 @@
+/* Masking. */
+#include "datasets/loader/mask.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 256 /* steps */ };
+static const double RANDOM_SHARE = 1.0 / 3; /* of what denoising picks */
+
+int32_t lra_mask_id(const lra_dataset *d)
+{
+    return d->task->mask ? d->task->mask : d->vocab;
+}
+
+int64_t lra_mask_vocab(const lra_dataset *d, lra_masking m)
+{
+    bool one_more = m.kind == LRA_MASK_DENOISE || m.kind == LRA_MASK_MASKED;
+    return one_more && lra_mask_id(d) == d->vocab ? d->vocab + 1 : d->vocab;
+}
+
+int64_t lra_mask_channels(const lra_dataset *d, lra_masking m)
+{
+    return d->task->channels + (d->task->channels && m.kind == LRA_MASK_MASKED);
+}
+
+bool lra_mask_asks_words(const lra_dataset *d)
+{
+    return d->task->channels == 0 || d->task->ask_levels;
+}
+
+int64_t lra_mask_classes(const lra_dataset *d)
+{
+    return lra_mask_asks_words(d) ? d->vocab : 0;
+}
+
+int lra_mask_check(const lra_dataset *d, lra_masking m, lra_err *e)
+{
+    if (m.kind == LRA_MASK_NONE) return 0;
+    if (d->task->goal == LRA_GOAL_NEXT)
+        return lra_fail_usage(e, "'%s' already asks for the next token: nothing is masked",
+                              d->task->name);
+    if (m.kind == LRA_MASK_DENOISE && d->task->channels)
+        return lra_fail_usage(e, "'%s' has no words to replace: denoising needs tokens",
+                              d->task->name);
+    return 0;
+}
+
+/* A number drawn in [0,1) is below p where its word is below this. */
+static uint64_t limit_of(double p)
+{
+    return (uint64_t)ceil(p * 0x1p32);
+}
+
+static bool is_word(const lra_dataset *d, int32_t token)
+{
+    return token >= d->task->first_word && token != lra_mask_id(d);
+}
+
+/* Each word of the vocabulary as likely. */
+static int32_t random_word(const lra_dataset *d, lra_rng *rng)
+{
+    int32_t first = d->task->first_word, mask = lra_mask_id(d), n = d->vocab - first;
+    bool skips = mask >= first && mask < d->vocab;
+    int32_t word = first + (int32_t)lra_rng_below(rng, (uint32_t)(n - skips));
+    return word + (skips && word >= mask);
+}
+
+/* 1/3 of what is picked becomes a random word. */
+static void denoise(const lra_dataset *d, double p, lra_rng *rng, int64_t n, int32_t *token,
+                    int32_t *word)
+{
+    for (int64_t t = 0; t < n; t++) {
+        bool picked = lra_rng_u01(rng) < p, random = picked && lra_rng_u01(rng) < RANDOM_SHARE;
+        picked = picked && is_word(d, token[t]);
+        word[t] = picked ? token[t] : -1;
+        if (picked) token[t] = random ? random_word(d, rng) : lra_mask_id(d);
+    }
+}
+
+void lra_mask_tokens(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n, int32_t *token,
+                     int32_t *word)
+{
+    uint32_t drawn[CHUNK];
+    uint64_t limit = limit_of(m.p);
+    int32_t mask = lra_mask_id(d);
+    if (m.kind == LRA_MASK_DENOISE) {
+        denoise(d, m.p, rng, n, token, word);
+        return;
+    }
+    if (m.kind == LRA_MASK_NEXT) {
+        for (int64_t t = 0; t < n; t++) word[t] = t + 1 < n ? token[t + 1] : -1;
+        return;
+    }
+    for (int64_t from = 0; from < n; from += CHUNK) {
+        int64_t k = n - from < CHUNK ? n - from : CHUNK;
+        lra_rng_fill(rng, k, drawn);
+        for (int64_t i = 0; i < k; i++) {
+            bool picked = drawn[i] < limit;
+            word[from + i] = picked ? token[from + i] : -1;
+            token[from + i] = picked ? mask : token[from + i];
+        }
+    }
+}
+
+/* What follows each step is asked; nothing is hidden. */
+static void ask_next(int64_t n, int64_t C, float *plain, float *value, float *picked,
+                     const int32_t *level, int32_t *word)
+{
+    memcpy(value, plain, (size_t)(n * C) * sizeof *value);
+    memmove(plain, plain + C, (size_t)((n - 1) * C) * sizeof *plain);
+    for (int64_t j = 0; j < n * C; j++) picked[j] = j < (n - 1) * C;
+    for (int64_t c = 0; c < C; c++) plain[(n - 1) * C + c] = 0;
+    for (int64_t t = 0; word && t < n; t++) word[t] = t + 1 < n ? level[t + 1] : -1;
+}
+
+void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n, float *plain,
+                     float *value, float *picked, const int32_t *level, int32_t *word)
+{
+    int64_t C = d->task->channels, seen = lra_mask_channels(d, m);
+    uint32_t drawn[CHUNK];
+    uint64_t limit = limit_of(m.p);
+    if (m.kind == LRA_MASK_NEXT && n > 0) ask_next(n, C, plain, value, picked, level, word);
+    if (m.kind == LRA_MASK_NEXT) return;
+    for (int64_t from = 0; from < n; from += CHUNK) {
+        int64_t k = n - from < CHUNK ? n - from : CHUNK;
+        lra_rng_fill(rng, k, drawn);
+        for (int64_t i = 0; i < k; i++) {
+            int64_t t = from + i;
+            bool masked = drawn[i] < limit;
+            for (int64_t c = 0; c < C; c++) {
+                float now = plain[t * C + c];
+                value[t * seen + c] = masked ? 0 : now;
+                plain[t * C + c] = masked ? now : 0;
+                picked[t * C + c] = masked;
+            }
+            value[t * seen + C] = masked;
+            if (word) word[t] = masked ? level[t] : -1;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/* Official training and test files of rows of equal length, as three splits: validation rows are carved from the
+ * training file by torch's random_split with seed 42, as the public pipelines do.
+ * Parameters: val-split, the share that is carved, and rows, at most so many of each split, evenly spaced (0: all). */
+#ifndef LRA_DATASETS_LOADER_OFFICIAL_H
+#define LRA_DATASETS_LOADER_OFFICIAL_H
+
+#include "datasets/dataset.h"
+
+#define LRA_OFFICIAL_DEFAULTS "val-split=0.1 rows=0"
+#define LRA_OFFICIAL_KEYS     "val-split rows"
+
+typedef struct {
+    int64_t n_train, n_test; /* rows of the files */
+    int64_t length;          /* steps of a row */
+    int width;               /* numbers of a step */
+    /* Row i, those of the test file behind those of the training file.  token: (length, width). */
+    void (*row)(const void *of, int64_t i, uint16_t *token, int32_t *label);
+    const void *of;
+} lra_official;
+
+int lra_official_validate(const lra_config *c, lra_err *e);
+int lra_official_divide(const lra_official *o, const lra_config *c,
+                        lra_sequences split[LRA_N_SPLITS], lra_err *e);
+/* The constant baseline of classes: the most frequent label of the training split. */
+const char *lra_baseline_constant(int b, const lra_sequences *train, const lra_sequences *of,
+                                  int32_t *predicted);
+
+#endif

@@ -1,0 +1,73 @@
+/* Pathfinder in the official layout:
+ *   SET/LEVEL/imgs/BATCH/sample_I.png    8-bit greyscale
+ *   SET/LEVEL/metadata/BATCH.npy         text in spite of its name, or a NumPy array of texts; a row an image:
+ *     folder file number LABEL continuity contour distractor length thickness margin contrasts
+ * SET is pathfinder32 and so on; LEVEL curv_baseline, curv_contour_length_9, curv_contour_length_14.
+ * Published as lra_release.gz, a gzip'ed tar archive of all sets, with pathfinder128 twice. */
+#ifndef LRA_DATASETS_PATHFINDER_FILE_H
+#define LRA_DATASETS_PATHFINDER_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "datasets/pathfinder/image.h"
+#include "kernels/base/err.h"
+
+enum { LRA_PATHFINDER_LEVELS = 3, LRA_PATHFINDER_BATCH = 1000 };
+extern const char *const lra_pathfinder_level_names[LRA_PATHFINDER_LEVELS]; /* "easy" ... */
+extern const char
+    *const lra_pathfinder_level_folders[LRA_PATHFINDER_LEVELS]; /* "curv_baseline" ... */
+extern const int lra_pathfinder_level_paddles[LRA_PATHFINDER_LEVELS];
+
+#define LRA_PATHFINDER_SOURCE "lra_release.gz (Long Range Arena), unpacked or not"
+
+/* What metadata list, line by line. */
+typedef struct {
+    int64_t n, capacity;
+    char **path; /* of the images, below the folder of the level: imgs/BATCH/FILE */
+    int32_t *label;
+} lra_pathfinder_list;
+/* Adds the rows of one metadata file; `name` stands in messages. */
+int lra_pathfinder_metadata(const void *bytes, size_t n, const char *name, lra_pathfinder_list *out,
+                            lra_err *e);
+void lra_pathfinder_list_free(lra_pathfinder_list *l);
+
+/* The images of a level, in the order that splits refer to: metadata by the number in their name, lines as they
+ * come.  Images that are absent, empty or cannot be decoded are left out and counted. */
+typedef struct {
+    int64_t n;
+    int window;
+    int32_t *label;             /* (n) */
+    struct pathfinder_png *png; /* (n) undecoded */
+    int64_t n_listed, n_absent, n_empty, n_broken;
+    char first_broken[512];    /* why, for the first of them */
+    int64_t n_batches, n_gaps; /* metadata files; numbers missing between the first and the last */
+    int64_t n_doubled;         /* files that an archive holds twice: the last one counts */
+    char *folder;              /* of the level */
+    /* Folders of this level; the first by name is read.  Do the others hold the same files? */
+    int n_copies;
+    bool equal;
+    struct pathfinder_copy *from; /* owns the bytes */
+} lra_pathfinder_set;
+
+/* The levels (indices of lra_pathfinder_level_names) of one size, set[k] for level[k]: from a folder, an archive, or
+ * archives in a folder (datasets/formats/archive.h), in one pass and without writing anything.  The folder of a level may lie
+ * up to four levels below the path (lra_release/lra_release/SET/LEVEL).  In memory are the files of these levels as
+ * they are, 100 MB for 200,000 images of 32 pixels and 520 MB of 128.  LRA_ABSENT: there are none. */
+int lra_pathfinder_read(const char *path, int window, int n_levels, const int *level,
+                        lra_pathfinder_set *set, lra_err *e);
+void lra_pathfinder_sets_free(int n_levels, lra_pathfinder_set *set);
+/* xxh3-64 of the files that would be read, of an archive as a whole. */
+int lra_pathfinder_hash(const char *path, int window, int n_levels, const int *level,
+                        uint64_t *hash, lra_err *e);
+/* Image i; pixel: (window,window). */
+void lra_pathfinder_decode(const lra_pathfinder_set *s, int64_t i, uint8_t *pixel);
+/* All of them: (n,window,window), freed with lra_free_large(). */
+uint8_t *lra_pathfinder_pixels(const lra_pathfinder_set *s, lra_err *e);
+
+/* Writes images first..first+n-1 of the set `seed` as one batch: images, then the metadata. */
+int lra_pathfinder_write_batch(const lra_pathfinder *g, const char *level_folder, int64_t batch,
+                               uint64_t seed, int64_t first, int64_t n, lra_err *e);
+
+#endif

@@ -1,0 +1,32 @@
+/* Pathfinder: the round markers, drawn and found again, and how far their distance gives the label away. */
+#ifndef LRA_DATASETS_PATHFINDER_MARKER_H
+#define LRA_DATASETS_PATHFINDER_MARKER_H
+
+#include "datasets/formats/lanczos.h"
+#include "datasets/pathfinder/paddle.h"
+
+/* The reduction from the markers' canvas, twice as fine, to the image. */
+lra_lanczos *lra_pathfinder_shrink(const lra_pathfinder_size *size);
+/* ink = max(ink, disc at tip); ink: (window,window). */
+void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *shrink,
+                         const int tip[2], uint8_t *ink);
+
+/* Finds the markers of an image of grey levels: every pixel of a disc is at least as bright as the disc. */
+typedef struct lra_marker_finder lra_marker_finder;
+lra_marker_finder *lra_marker_finder_new(const lra_pathfinder_size *size);
+void lra_marker_finder_free(lra_marker_finder *f); /* Nullable: f */
+/* Places (y,x) of the two best; returns the level of a marker's plateau, 0..255, of the dimmer one. */
+int lra_marker_find(const lra_marker_finder *f, const uint8_t *pixel, int at[2][2]);
+
+/* The baseline: the majority label of every 1.5-pixel bin of the distance between the markers. */
+enum { LRA_DISTANCE_BINS = 256 };
+typedef struct {
+    int64_t count[LRA_DISTANCE_BINS][2];
+    int32_t label[LRA_DISTANCE_BINS]; /* empty bins: the majority of all */
+} lra_distance_rule;
+double lra_marker_distance(int at[2][2]);
+void lra_distance_rule_add(lra_distance_rule *r, double distance, int32_t label);
+void lra_distance_rule_fit(lra_distance_rule *r);
+int32_t lra_distance_rule_label(const lra_distance_rule *r, double distance);
+
+#endif

@@ -1,0 +1,24 @@
+/* The parameters of a Pathfinder task, for its parts. */
+#ifndef LRA_DATASETS_PATHFINDER_PATHFINDER_H
+#define LRA_DATASETS_PATHFINDER_PATHFINDER_H
+
+#include "datasets/dataset.h"
+#include "datasets/pathfinder/file.h"
+
+enum { LRA_PATHFINDER_MIN_IMAGES = 10 };
+typedef struct {
+    const lra_pathfinder_size *size;
+    int level;                              /* index of lra_pathfinder_level_names */
+    int n_sets, set[LRA_PATHFINDER_LEVELS]; /* levels trained on; the last one is `level` */
+    int64_t images;                         /* of each */
+    int n_distractors;
+    int dashes; /* of a path; -1: as the level says */
+    bool uniform;
+    uint64_t seed;
+} lra_pathfinder_spec;
+int lra_pathfinder_spec_read(const lra_config *c, lra_pathfinder_spec *s, lra_err *e);
+
+/* Checks the files of a level: what is missing or broken, labels, statistics beside generated images. */
+int lra_pathfinder_inspect(const lra_config *c, const char *path, lra_facts *found, lra_err *e);
+
+#endif

@@ -1,0 +1,72 @@
+/* What the benchmarks share: the machine, measured rows, and how they are printed. */
+#ifndef LRA_PROBES_BENCH_BENCH_H
+#define LRA_PROBES_BENCH_BENCH_H
+
+#include "kernels/base/config.h"
+#include "kernels/base/options.h"
+#include "kernels/cpu/ceiling.h"
+#include "kernels/graph/backend.h"
+#include "models/model.h"
+
+/* Seconds of one thing; low and high: 10th and 90th percentile. */
+typedef struct {
+    double median, low, high;
+    int n;
+} bench_time;
+/* Sorts the n measured seconds. */
+bench_time bench_time_of(double *seconds, int n);
+
+/* One line of a table.  floor: the seconds below which the ceilings do not allow it; 0: not known. */
+typedef struct {
+    char *name;
+    int64_t count; /* times it occurs in what was measured */
+    bench_time time;
+    double flops, bytes, floor;
+} bench_row;
+
+typedef struct {
+    char *title;
+    const char *unit; /* what count counts: "nodes", "rows" */
+    bench_row *row;
+    int n;
+} bench_table;
+
+typedef struct {
+    const lra_options *options;
+    lra_device device;
+    int threads;
+    lra_type type; /* of graphs */
+    lra_keep keep; /* of the training step */
+    const lra_model *model;
+    lra_config *config; /* of the model */
+    int64_t B, T, vocab, classes;
+    double seconds; /* to measure one thing for */
+    lra_ceilings ceilings;
+    bench_table table[64];
+    int n_tables;
+} bench;
+
+/* Makes a table; title as printf. */
+bench_table *bench_table_add(bench *b, const char *unit, const char *title, ...) LRA_PRINTF(3, 4);
+/* Takes over name. */
+void bench_row_add(bench_table *t, bench_row row);
+/* Seconds that the ceilings ask for: the larger of arithmetic and bytes. */
+double bench_floor(const bench *b, double flops, double bytes);
+/* Adds a row per op to t from the node times of `runs` runs of a plan with n nodes each. */
+void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs);
+
+/* A failure when a signal has asked to stop. */
+int bench_stopped(lra_err *e);
+
+void bench_print_text(const bench *b);
+int bench_print_json(const bench *b, lra_err *e);
+
+/* The kinds: each adds its tables. */
+int bench_step(bench *b, lra_err *e);
+int bench_ops(bench *b, lra_err *e);
+int bench_params(bench *b, lra_err *e);
+int bench_data(bench *b, lra_err *e);
+/* data --task, --all: batches beside training steps.  Prints its table. */
+int bench_loader(const lra_options *o, lra_err *e);
+
+#endif

@@ -1,0 +1,44 @@
+/* Batches and training steps of one task at one preset, timed in turn.
+ *
+ *   loader  the time that one thread needs for a batch: rows fetched, drawn anew or augmented, masked, padded; and
+ *           the batch's share of the order of its epoch
+ *   step    the time of the training step on that same batch, by the code that trains: inputs set, forward, backward,
+ *           update (at rate 0, so that a thousand of them change nothing)
+ * Here no helper makes batches ahead (datasets/loader/loader.h): each is made between two steps, on the processor that takes
+ * them, with the caches as a step leaves them.  So loader / step is the share of a step that loading costs with one
+ * thread; a run with a processor to spare pays less.  A loader has one thread however many a step has.
+ * Turns are taken for a tenth of --seconds, three at least.  What is generated has the parameters of its preset, but
+ * as many images as fill 8 batches. */
+#ifndef LRA_PROBES_BENCH_LOADER_CASE_H
+#define LRA_PROBES_BENCH_LOADER_CASE_H
+
+#include "datasets/dataset.h"
+#include "kernels/base/options.h"
+#include "models/training/objective.h"
+#include "probes/data/places.h"
+
+enum { LRA_MOST_TURNS = 1000 };
+
+typedef struct {
+    const lra_options *options; /* of bench */
+    const lra_places *places;   /* where official files may lie; none: nothing is imported */
+    const lra_task *task;
+    const char *preset;
+    const lra_objective *objective;
+    bool augment;
+    lra_dataset *data; /* NULL: the first measurement prepares it; the caller frees it */
+    double prepared;   /* rows a second that were made or read */
+} lra_loader_case;
+
+typedef struct {
+    double load[LRA_MOST_TURNS], step[LRA_MOST_TURNS]; /* seconds */
+    double length[LRA_MOST_TURNS];                     /* of the padded batch */
+    int n;
+    int64_t rows, batch; /* of the training split */
+    const char *precision;
+} lra_loader_times;
+
+/* 0; LRA_ABSENT: its data are not to be had; LRA_USAGE: the objective does not fit the task; LRA_FAILED. */
+int lra_loader_case_run(lra_loader_case *c, lra_loader_times *t, lra_err *e);
+
+#endif

@@ -1,0 +1,152 @@
+/* The training step of a model on random tokens: whole, by op, and its parameters. */
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+#include "kernels/base/terminal.h"
+#include "models/network.h"
+#include "probes/bench/bench.h"
+
+typedef struct {
+    lra_network k;
+    lra_params *params;
+    lra_space *space;
+    lra_plan *plan;
+    lra_tensor *update;
+} step;
+
+static void close_step(step *s)
+{
+    lra_plan_free(s->plan);
+    lra_space_free(s->space);
+    lra_params_free(s->params);
+    lra_graph_free(s->k.graph);
+}
+
+static int set_inputs(const bench *b, step *s, lra_err *e)
+{
+    lra_step now = {.rate = 1e-3f};
+    int32_t *value = lra_alloc_array((size_t)(b->B * b->T), sizeof *value);
+    lra_rng rng = lra_rng_new(1, 1, 0);
+    for (int64_t i = 0; i < b->B * b->T; i++)
+        value[i] = (int32_t)lra_rng_below(&rng, (uint32_t)b->vocab);
+    int rc = lra_set(s->plan, s->k.tokens, value, e);
+    for (int64_t i = 0; i < b->B; i++) value[i] = (int32_t)b->T;
+    if (rc == 0) rc = lra_set(s->plan, s->k.length, value, e);
+    for (int64_t i = 0; i < b->B; i++) value[i] = (int32_t)(i % b->classes);
+    if (rc == 0) rc = lra_set(s->plan, s->k.label, value, e);
+    if (rc == 0) rc = lra_set(s->plan, lra_step_input(s->k.graph), &now, e);
+    lra_free(value);
+    return rc;
+}
+
+static int open_step(bench *b, step *s, lra_err *e)
+{
+    lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
+    lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
+    *s = (step){.k = lra_network_build(b->type, LRA_TRAIN, b->model, b->config, &spec, b->B, b->T)};
+    lra_graph_keep(s->k.graph, b->keep);
+    int n = lra_graph_params(s->k.graph, NULL);
+    lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
+    lra_graph_params(s->k.graph, param);
+    lra_step_input(s->k.graph);
+    s->update = lra_adamw(s->k.loss, n, param, &adamw);
+    lra_free(param);
+    s->params = lra_params_new(&b->device, 1);
+    s->space = lra_space_new(&b->device);
+    s->plan = lra_plan_new(s->k.graph, s->params, s->space, 1, &s->update, e);
+    if (!s->plan) return lra_fail_in(e, "model '%s'", b->model->name);
+    lra_plan_threads(s->plan, b->threads);
+    return set_inputs(b, s, e);
+}
+
+/* FLOPs of matrix nodes alone, which is what published counts mean. */
+static bool is_matrix(const char *op)
+{
+    return strncmp(op, "conv", 4) == 0 || strncmp(op, "linear", 6) == 0 ||
+           strncmp(op, "matmul", 6) == 0;
+}
+
+/* A run and the end of it. */
+static int run_whole(bench *b, lra_plan *p, lra_err *e)
+{
+    const lra_backend *backend = b->device.backend;
+    if (bench_stopped(e) != 0 || lra_run(p, e) != 0) return LRA_FAILED;
+    return backend->wait ? backend->wait(&b->device, e) : 0;
+}
+
+int bench_step(bench *b, lra_err *e)
+{
+    enum { MAX_RUNS = 1000, WARM = 3 }; /* node by node, recorded, replayed */
+    step s = {0};
+    double seconds[MAX_RUNS];
+    lra_node_time *times = NULL;
+    int rc = open_step(b, &s, e), n = 0, nodes = 0, runs = 0;
+    for (int i = 0; i < WARM && rc == 0; i++) rc = run_whole(b, s.plan, e);
+    double begin = lra_now();
+    while (rc == 0 && n < MAX_RUNS && (n < 3 || lra_now() - begin < b->seconds)) {
+        double start = lra_now();
+        rc = run_whole(b, s.plan, e);
+        seconds[n++] = lra_now() - start;
+    }
+    if (rc == 0) {
+        nodes = lra_plan_cost(s.plan).n_nodes;
+        runs = n < 10 ? n : 10;
+        times = lra_alloc_array((size_t)(nodes * runs) + 1, sizeof *times);
+    }
+    for (int i = 0; i < runs && rc == 0; i++) {
+        rc = bench_stopped(e);
+        if (rc == 0) rc = lra_run_timed(s.plan, times + i * nodes, e);
+    }
+    if (rc == 0) {
+        lra_cost cost = lra_plan_cost(s.plan);
+        bench_row whole = {.name = lra_copy_text("whole step"), .count = nodes};
+        for (int i = 0; i < nodes; i++) {
+            if (is_matrix(times[i].op)) whole.flops += times[i].flops;
+            whole.floor += bench_floor(b, times[i].flops, times[i].bytes);
+        }
+        whole.bytes = cost.bytes;
+        whole.time = bench_time_of(seconds, n);
+        char *changes = lra_config_lines(b->config), workspace[32], weights[32];
+        for (char *c = changes; *c; c++)
+            if (*c == '\n') *c = ' ';
+        bench_row_add(bench_table_add(b, "nodes",
+                                      "%s %s(batch %lld, length %lld, %s; workspace %s, parameters "
+                                      "with moments %s)",
+                                      b->model->name, changes, (long long)b->B, (long long)b->T,
+                                      b->type == LRA_BF16 ? "bf16" : "f32",
+                                      lra_size_text(workspace, cost.workspace_bytes),
+                                      lra_size_text(weights, lra_params_bytes(s.params))),
+                      whole);
+        bench_nodes(b, bench_table_add(b, "nodes", "by op"), times, nodes, runs);
+        lra_free(changes);
+    }
+    lra_free(times);
+    close_step(&s);
+    return rc;
+}
+
+int bench_params(bench *b, lra_err *e)
+{
+    lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
+    lra_network k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, 1, b->T);
+    int rc = lra_graph_check(k.graph, e);
+    int n = rc == 0 ? lra_graph_params(k.graph, NULL) : 0;
+    lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
+    if (rc == 0) lra_graph_params(k.graph, param);
+    int64_t total = 0;
+    for (int i = 0; i < n; i++) total += lra_shape_elements(lra_tensor_shape(param[i]));
+    bench_table *t = rc == 0 ? bench_table_add(b, "numbers", "parameters of %s: %lld, reach %lld",
+                                               b->model->name, (long long)total,
+                                               (long long)b->model->reach(b->config))
+                             : NULL;
+    for (int i = 0; i < n; i++) {
+        char shape[96];
+        lra_shape_text(lra_tensor_shape(param[i]), shape);
+        bench_row_add(t, (bench_row){.name = lra_format("%s %s", lra_tensor_path(param[i]), shape),
+                                     .count = lra_shape_elements(lra_tensor_shape(param[i]))});
+    }
+    lra_free(param);
+    lra_graph_free(k.graph);
+    return rc;
+}

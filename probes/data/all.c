@@ -1,0 +1,181 @@
+/* Checks everything that is below a folder.
+ *
+ * Each task that can be imported is asked for its files at the folder, then at the folders below it, the nearest
+ * first, until its reader finds some; they are imported with the task's own parameters and, where the task can,
+ * inspected.  Nothing is written. */
+#include "probes/data/all.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "datasets/dataset.h"
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/terminal.h"
+#include "kernels/base/warnings.h"
+#include "probes/data/places.h"
+#include "reports/table.h"
+
+typedef struct {
+    const lra_task *task;
+    int rc;            /* LRA_ABSENT: no files */
+    const char *place; /* borrowed */
+    int64_t n[LRA_N_SPLITS], defects;
+    int vocab;
+    lra_err why;
+    lra_text warnings; /* a line each */
+} verdict;
+
+/* ---- one task ----------------------------------------------------------------------------------------- */
+
+static int import(const lra_task *t, const lra_config *c, const char *place, verdict *v, lra_err *e)
+{
+    lra_dataset *d = lra_alloc(sizeof *d);
+    d->task = t, d->vocab = t->vocab, d->config = lra_config_copy(c);
+    int rc = t->import(c, place, d, e);
+    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
+        const lra_sequences *r = &d->split[s];
+        v->n[s] = t->goal == LRA_GOAL_NEXT && r->n ? r->start[r->n] : r->n;
+    }
+    v->vocab = d->vocab;
+    lra_dataset_free(d);
+    return rc;
+}
+
+static int inspect(const lra_task *t, const lra_config *c, const char *place, verdict *v,
+                   lra_err *e)
+{
+    lra_facts found = {0};
+    int rc = t->inspect ? t->inspect(c, place, &found, e) : 0;
+    for (int i = 0; i < found.n; i++)
+        if (found.defect[i]) v->defects += (int64_t)found.value[i];
+    return rc;
+}
+
+static int check_task(const lra_places *p, verdict *v, lra_err *e)
+{
+    const lra_task *t = v->task;
+    lra_config *c = lra_config_parse(t->defaults, e);
+    if (!c) return LRA_FAILED;
+    v->rc = LRA_ABSENT;
+    for (int i = 0; i < p->n && v->rc == LRA_ABSENT && !lra_stop_signal(); i++) {
+        v->place = p->path[i];
+        lra_text_free(&v->warnings);
+        lra_warn_into(&v->warnings);
+        v->rc = import(t, c, v->place, v, &v->why);
+    }
+    lra_text again = {0}; /* what inspect() reads once more, it warns of once more */
+    lra_warn_into(&again);
+    if (v->rc == 0) v->rc = inspect(t, c, v->place, v, &v->why);
+    lra_warn_into(NULL);
+    lra_text_free(&again);
+    lra_config_free(c);
+    if (lra_stop_signal()) return lra_fail(e, "stopped while '%s' was checked", t->name);
+    return 0;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------------- */
+
+static void add_row(lra_table *t, const verdict *v, const char *folder)
+{
+    bool there = v->rc != LRA_ABSENT, good = v->rc == 0;
+    const char *below = there ? v->place + strlen(folder) : "-";
+    lra_table_row(t);
+    lra_table_cell(t, "%s", v->task->name);
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        if (good)
+            lra_table_value(t, (double)v->n[s], "%" PRId64, v->n[s]);
+        else
+            lra_table_cell(t, "-");
+    if (good && v->task->n_classes)
+        lra_table_value(t, v->task->n_classes, "%d", v->task->n_classes);
+    else
+        lra_table_cell(t, "-");
+    if (good && v->vocab)
+        lra_table_value(t, v->vocab, "%d", v->vocab);
+    else
+        lra_table_cell(t, "-");
+    if (good)
+        lra_table_value(t, (double)v->defects, "%" PRId64, v->defects);
+    else
+        lra_table_cell(t, "-");
+    lra_table_cell(t, "%s",
+                   !there       ? "not found"
+                   : !good      ? "failed"
+                   : v->defects ? "usable"
+                                : "good");
+    lra_table_cell(t, "%s", *below == '/' ? below + 1 : *below ? below : ".");
+    lra_table_cell(t, "%s", !good ? v->why.msg : v->warnings.s ? v->warnings.s : "");
+}
+
+/* Why it failed, or what it warned of. */
+static void add_notes(lra_table *t, const verdict *v)
+{
+    if (v->rc != 0 && v->rc != LRA_ABSENT) lra_table_note(t, "%s\t%s", v->task->name, v->why.msg);
+    for (const char *at = v->rc == 0 && v->warnings.s ? v->warnings.s : ""; *at;) {
+        int n = (int)strcspn(at, "\n");
+        lra_table_note(t, "%s\t%.*s", v->task->name, n, at);
+        at += n + 1;
+    }
+}
+
+static int print(const verdict *list, int n, const char *folder, bool json, lra_err *e)
+{
+    static const char *const head[] = {"task",       "train",   "val",     "test",  "classes",
+                                       "vocabulary", "defects", "verdict", "where", ""};
+    static const char *const key[] = {"task",       "train",   "val",     "test",  "classes",
+                                      "vocabulary", "defects", "verdict", "where", "message"};
+    char *title = lra_format("Official files below '%s'", folder);
+    lra_table *t = lra_table_new(title, sizeof head / sizeof *head, head);
+    lra_table_keys(t, key);
+    bool streams = false;
+    for (int i = 0; i < n; i++) {
+        add_row(t, &list[i], folder);
+        streams = streams || (list[i].rc == 0 && list[i].task->goal == LRA_GOAL_NEXT);
+        add_notes(t, &list[i]);
+    }
+    lra_table_note(t, "rows\tof each split%s",
+                   streams ? "; of tasks of one stream, its tokens" : "");
+    lra_table_note(t, "defects\twhat is wrong with files and was left out or mended; "
+                      "'lra-probe data TASK --check DIR' lists them");
+    int rc = lra_table_print(t, json ? "json" : "text", stdout, e);
+    lra_table_free(t);
+    lra_free(title);
+    return rc;
+}
+
+int lra_data_check_all(const char *folder, bool json, lra_err *e)
+{
+    lra_places p = {.n = 0};
+    int n = 0, found = 0, failed = 0, rc = 0;
+    if (!lra_is_folder(folder))
+        return lra_fail(e, "'%s' is not a folder, expected one with official files below it",
+                        folder);
+    while (lra_task_at(n)) n++;
+    verdict *list = lra_alloc_array((size_t)n, sizeof *list);
+    lra_places_find(&p, folder);
+    n = 0;
+    for (int i = 0; lra_task_at(i) && rc == 0; i++) {
+        if (!lra_task_at(i)->import) continue;
+        verdict *v = &list[n++];
+        v->task = lra_task_at(i);
+        lra_note("looking for %s", v->task->name);
+        rc = check_task(&p, v, e);
+        found += v->rc != LRA_ABSENT, failed += v->rc != LRA_ABSENT && v->rc != 0;
+        if (v->rc == LRA_ABSENT) lra_detail("%s", v->why.msg);
+    }
+    if (rc == 0 && found == 0)
+        rc = lra_fail(e,
+                      "no official files of any task in '%s' or %d levels below; 'lra-probe list "
+                      "tasks' names the tasks",
+                      folder, (int)LRA_PLACE_LEVELS);
+    if (rc == 0) rc = print(list, n, folder, json, e);
+    if (rc == 0 && failed)
+        rc = lra_fail(e, "%d of the %d data sets found cannot be used", failed, found);
+    lra_places_free(&p);
+    for (int i = 0; i < n; i++) lra_text_free(&list[i].warnings);
+    lra_free(list);
+    return rc;
+}

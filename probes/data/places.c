@@ -1,0 +1,39 @@
+/* Folders below a folder. */
+#include "probes/data/places.h"
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+
+static void add_below(lra_places *p, const char *folder)
+{
+    char **names;
+    int n = lra_folder_list(folder, &names, NULL);
+    for (int i = 0; i < n && p->n < LRA_MAX_PLACES; i++) {
+        char *path = lra_format("%s/%s", folder, names[i]);
+        if (lra_is_folder(path))
+            p->path[p->n++] = path;
+        else
+            lra_free(path);
+    }
+    if (n >= 0) lra_names_free(names, n);
+}
+
+void lra_places_find(lra_places *p, const char *folder)
+{
+    p->path[p->n++] = lra_copy_text(folder);
+    for (int level = 0, from = 0; level < LRA_PLACE_LEVELS; level++) {
+        int to = p->n;
+        for (int i = from; i < to; i++) add_below(p, p->path[i]);
+        from = to;
+    }
+    if (p->n == LRA_MAX_PLACES)
+        lra_warn("'%s' has many folders below it; the nearest %d are looked at", folder,
+                 (int)LRA_MAX_PLACES);
+}
+
+void lra_places_free(lra_places *p)
+{
+    for (int i = 0; i < p->n; i++) lra_free(p->path[i]);
+    p->n = 0;
+}

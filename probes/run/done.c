@@ -1,0 +1,178 @@
+/* Finished runs. */
+#include "probes/run/done.h"
+
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/cpu/device.h"
+#include "probes/option_rows.h"
+
+const lra_option lra_done_options[] = {
+    LRA_OUT_OPTION("where runs are looked for by name"),
+    LRA_DATA_DIR_OPTION(", when the run's data were imported and are gone"),
+    LRA_THREADS_OPTION("as many as help"),
+    {.name = NULL}};
+
+/* ---- finding ----------------------------------------------------------------------------------------- */
+
+static char *parent_of(const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') n--;
+    while (n > 0 && path[n - 1] != '/') n--;
+    while (n > 1 && path[n - 1] == '/') n--;
+    return n ? lra_format("%.*s", (int)n, path) : lra_copy_text(".");
+}
+
+static int no_such_run(const char *name, const char *out, lra_err *e)
+{
+    const char *word = strrchr(name, '/');
+    bool path = word && word[1];
+    char **names = NULL, *parent = path ? parent_of(name) : lra_format("%s/runs", out);
+    int n = lra_is_folder(parent) ? lra_folder_list(parent, &names, NULL) : 0;
+    char *show = lra_format("ls %s", parent);
+    int rc = n > 0 ? lra_fail_unknown(e, "run", path ? word + 1 : name, n,
+                                      (const char *const *)names, show)
+                   : lra_fail_usage(e, "there is no run '%s', nor any run in '%s'", name, parent);
+    if (n >= 0) lra_names_free(names, n);
+    lra_free(parent);
+    lra_free(show);
+    return rc;
+}
+
+static bool holds(const char *folder, const char *name)
+{
+    char *path = lra_format("%s/%s", folder, name);
+    bool there = lra_file_exists(path);
+    lra_free(path);
+    return there;
+}
+
+/* Whether what was found is a run at all; where runs are, if it is not. */
+static int check_folder(const char *folder, const char *name, lra_err *e)
+{
+    if (holds(folder, "result.h5") || holds(folder, "best.h5") || holds(folder, "checkpoint.h5"))
+        return 0;
+    if (!lra_is_folder(name))
+        return lra_fail(e, "'%s' is no file of a run, expected the folder of a run", name);
+    return holds(folder, "runs")
+               ? lra_fail(e, "'%s' is no folder of a run; its runs are in '%s/runs'", name, folder)
+               : lra_fail(e, "'%s' is no folder of a run (no result.h5, no checkpoint)", name);
+}
+
+int lra_done_find(const char *name, const char *out, char **folder, lra_err *e)
+{
+    char *below = lra_format("%s/runs/%s", out, name), *found = NULL;
+    bool here = lra_file_exists(name);
+    if (here)
+        found = lra_is_folder(name) ? lra_copy_text(name) : parent_of(name);
+    else if (lra_is_folder(below))
+        found = lra_copy_text(below);
+    int rc = found ? check_folder(found, here ? name : below, e) : no_such_run(name, out, e);
+    for (size_t n = found ? strlen(found) : 0; n > 1 && found[n - 1] == '/';) found[--n] = 0;
+    if (rc != 0) lra_free(found);
+    *folder = rc == 0 ? found : NULL;
+    lra_free(below);
+    return rc;
+}
+
+static int read_result(lra_done *r, lra_err *e)
+{
+    char *path = lra_format("%s/result.h5", r->folder);
+    int rc = 0;
+    if (!lra_file_exists(path))
+        rc = lra_fail(e,
+                      "run '%s' is not finished (no result.h5); the command that started it "
+                      "goes on",
+                      r->folder);
+    else
+        rc = (r->result = lra_result_read(path, e)) ? 0 : LRA_FAILED;
+    lra_free(path);
+    return rc;
+}
+
+/* ---- the job ----------------------------------------------------------------------------------------- */
+
+/* Applies the lines "PREFIX.key=value". */
+static int apply(lra_config *c, const lra_config *lines, const char *prefix, lra_err *e)
+{
+    size_t n = strlen(prefix);
+    for (int i = 0; lra_config_key(lines, i); i++) {
+        const char *key = lra_config_key(lines, i);
+        if (strncmp(key, prefix, n) != 0 || key[n] != '.') continue;
+        if (!lra_config_has(c, key + n + 1))
+            return lra_fail(e, "its configuration has '%s', which this program does not know", key);
+        lra_config_set(c, key + n + 1, lra_config_value(lines, i));
+    }
+    return 0;
+}
+
+static int make_job(lra_done *r, const lra_options *o, lra_err *e)
+{
+    lra_job *j = &r->job;
+    *j = (lra_job){.preset = r->result->preset, .precision = r->result->precision, .out = r->out};
+    j->data_dir = lra_option_text(o, "data-dir");
+    j->checkpoint_every = 1e6;
+    j->task = lra_task_find(r->result->task, e);
+    j->model = j->task ? lra_model_find(r->result->model, e) : NULL;
+    if (!j->model) return LRA_FAILED;
+    lra_config *lines = lra_config_parse(r->result->config, e);
+    if (!lines) return LRA_FAILED;
+    j->task_config = lra_config_parse(j->task->defaults, e);
+    j->model_config = lra_config_parse(j->model->defaults, e);
+    j->train_config = lra_config_parse(lra_train_defaults, e);
+    int rc = apply(j->task_config, lines, "task", e);
+    if (rc == 0) rc = apply(j->model_config, lines, "model", e);
+    if (rc == 0) rc = apply(j->train_config, lines, "train", e);
+    j->objective = lra_objective_find(lra_config_text(j->train_config, "objective"), e);
+    if (!j->objective) rc = LRA_FAILED;
+    lra_config_free(lines);
+    if (rc == 0) rc = lra_cpu_device(&j->device, (int)lra_option_int(o, "threads"), e);
+    return rc;
+}
+
+int lra_done_open(lra_done *r, const char *name, const char *task, const lra_options *o, lra_err *e)
+{
+    *r = (lra_done){0};
+    int rc = lra_done_find(name, lra_option_text(o, "out"), &r->folder, e);
+    if (rc != 0) return rc;
+    char *runs = parent_of(r->folder);
+    r->out = parent_of(runs);
+    lra_free(runs);
+    rc = read_result(r, e);
+    if (rc == 0 && task && strcmp(r->result->task, task) != 0)
+        return lra_fail(e, "run '%s' is of task '%s', expected '%s'", r->folder, r->result->task,
+                        task);
+    if (rc != 0) return rc;
+    rc = make_job(r, o, e);
+    return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", r->folder);
+}
+
+int lra_done_load_data(lra_done *r, lra_err *e)
+{
+    const char *wanted = r->result->fingerprint;
+    r->job.data = lra_dataset_find(r->job.task, r->job.task_config, r->out, wanted);
+    if (!r->job.data && lra_job_load_data(&r->job, e) != 0)
+        return lra_fail_in(e, "data of run '%s'", r->folder);
+    if (strcmp(r->job.data->fingerprint, wanted) != 0)
+        return lra_fail(e,
+                        "run '%s' was trained on data %s, found %s (imported data: name the files "
+                        "with --data-dir)",
+                        r->folder, wanted, r->job.data->fingerprint);
+    char hash[17];
+    lra_free(lra_job_config(&r->job, r->result->seed, hash));
+    if (strcmp(hash, r->result->run) != 0)
+        return lra_fail(e, "run '%s': its configuration hashes to %s, the result says %s",
+                        r->folder, hash, r->result->run);
+    return 0;
+}
+
+void lra_done_close(lra_done *r)
+{
+    lra_job_close(&r->job);
+    lra_result_free(r->result);
+    lra_free(r->folder);
+    lra_free(r->out);
+    *r = (lra_done){0};
+}

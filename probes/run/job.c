@@ -1,0 +1,267 @@
+/* Runs: from options to a configuration, a folder and a training specification. */
+#include "probes/run/job.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "probes/option_rows.h"
+
+enum { CONFIG_VERSION = 1 };
+
+const lra_option lra_job_options[] = {
+    {.name = "task",
+     .letter = 't',
+     .kind = LRA_OPTION_TEXT,
+     .value = "listops",
+     .arg = "TASK",
+     .help = "what is learned ('lra-probe list tasks')"},
+    LRA_MODEL_OPTION("who learns"),
+    LRA_PRESET_OPTION(
+        "quick: minutes on two cores; small: a real experiment; paper: the published setting"),
+    LRA_SET_OPTION("task, model or training"),
+    {.name = "objective",
+     .kind = LRA_OPTION_TEXT,
+     .value = "classify",
+     .arg = "OBJECTIVE",
+     .help = "what is trained on: the task's goal, or more ('lra-probe list objectives')"},
+    {.name = "schedule",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "SCHEDULE",
+     .help = "how the learning rate goes on after the warm-up ('lra-probe list schedules'); "
+             "default: the preset's"},
+    LRA_THREADS_OPTION("as many as help"),
+    LRA_DEVICE_OPTION("auto",
+                      "where it runs: auto, cpu, cuda or cuda:N ('lra-probe list devices')"),
+    {.name = "precision",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "auto",
+     .choices = "auto|f32|bf16",
+     .help = "auto: bf16 where the device multiplies it, else f32; printed and stored"},
+    LRA_OUT_OPTION("everything is written below this folder"),
+    LRA_DATA_DIR_OPTION(" to import instead of generating"),
+    {.name = "checkpoint-every",
+     .kind = LRA_OPTION_REAL,
+     .value = "300",
+     .min = 0,
+     .max = 1e6,
+     .arg = "SECONDS",
+     .help = "at least this often, and after every epoch"},
+    {.name = "memory",
+     .kind = LRA_OPTION_INT,
+     .min = 1,
+     .max = 1 << 30,
+     .arg = "MIB",
+     .help = "most memory of a run for parameters and workspace; default: what is free"},
+    {.name = "recompute",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "auto",
+     .choices = "auto|nothing|cheap|layers",
+     .arg = "WHAT",
+     .help = "what the backward pass computes again to save memory; auto: what it must"},
+    {.name = "debug-nodes",
+     .kind = LRA_OPTION_FLAG,
+     .help = "check every node of every step for non-finite values"},
+    {.name = NULL}};
+
+int lra_job_recompute(const lra_options *o)
+{
+    static const char *const name[] = {"nothing", "cheap", "layers"}; /* lra_keep */
+    int keep = 2;
+    while (keep >= 0 && strcmp(name[keep], lra_option_text(o, "recompute")) != 0) keep--;
+    return keep < 0 ? LRA_RECOMPUTE_AUTO : keep;
+}
+
+int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
+{
+    return lra_job_open_with(r, o, NULL, e);
+}
+
+int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
+{
+    *r = (lra_job){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
+    r->data_dir = lra_option_text(o, "data-dir");
+    r->precision = lra_option_text(o, "precision");
+    r->debug_nodes = lra_option_flag(o, "debug-nodes");
+    r->checkpoint_every = lra_option_real(o, "checkpoint-every");
+    r->memory = 1048576.0 * (double)lra_option_int(o, "memory");
+    r->recompute = lra_job_recompute(o);
+    r->task = lra_task_find(lra_option_text(o, "task"), e);
+    if (!r->task) return LRA_USAGE;
+    r->model = lra_model_find(lra_option_text(o, "model"), e);
+    if (!r->model) return LRA_USAGE;
+    int rc = lra_job_configure(r, o, assignment, e);
+    if (rc == 0)
+        rc = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
+                            &r->device, &r->no_gpu, e);
+    if (rc == 0) r->precision = lra_job_precision(r->precision, &r->device);
+    return rc;
+}
+
+/* As the S4 pipeline scores: validation and test without their last rows where these fill no batch. */
+static int drop_last_rows(lra_job *r, lra_err *e)
+{
+    int64_t batch = lra_config_int(r->train_config, "batch");
+    if (r->task->goal == LRA_GOAL_NEXT)
+        return lra_fail_usage(e, "'eval-drop-last' is for rows, task '%s' is a stream",
+                              r->task->name);
+    for (int s = LRA_VAL_SPLIT; s < LRA_N_SPLITS; s++) {
+        int64_t *n = &r->data->split[s].n;
+        if (*n < batch)
+            return lra_fail_usage(e,
+                                  "'eval-drop-last' leaves none of the %lld %s rows, expected a "
+                                  "batch of %lld at least",
+                                  (long long)*n, lra_split_names[s], (long long)batch);
+        *n -= *n % batch;
+    }
+    return 0;
+}
+
+int lra_job_load_data(lra_job *r, lra_err *e)
+{
+    r->data = lra_dataset_open(r->task, r->task_config, r->out, r->data_dir, e);
+    if (!r->data) return LRA_FAILED;
+    return lra_config_int(r->train_config, "eval-drop-last") ? drop_last_rows(r, e) : 0;
+}
+
+int lra_job_load_weights(lra_job *r, const char *path, lra_err *e)
+{
+    if (lra_safetensors_read(path, &r->weights, e) != 0) return LRA_FAILED;
+    r->weights_path = path;
+    return lra_weights_check(&r->weights, path, e);
+}
+
+void lra_job_close(lra_job *r)
+{
+    lra_safetensors_free(&r->weights);
+    lra_dataset_free(r->data);
+    lra_config_free(r->task_config);
+    lra_config_free(r->model_config);
+    lra_config_free(r->train_config);
+    lra_free(r->from);
+    *r = (lra_job){0};
+}
+
+int64_t lra_job_reach(const lra_job *r)
+{
+    return r->model->reach(r->model_config);
+}
+
+/* Adds "PREFIX.key" for every value that differs from the defaults. */
+static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
+                        const char *defaults)
+{
+    lra_err e;
+    lra_config *usual = lra_config_parse(defaults, &e);
+    for (int i = 0; lra_config_key(c, i); i++) {
+        const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
+        if (strcmp(lra_config_text_or(usual, key, ""), value) == 0) continue;
+        char *name = lra_format("%s.%s", prefix, key);
+        lra_config_set(to, name, value);
+        lra_free(name);
+    }
+    lra_config_free(usual);
+}
+
+char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
+{
+    lra_config *c = lra_config_new();
+    lra_config_set_int(c, "version", CONFIG_VERSION);
+    lra_config_set(c, "task", r->task->name);
+    lra_config_set(c, "model", r->model->name);
+    lra_config_set(c, "precision", r->precision);
+    lra_config_set(c, "data", r->data->fingerprint);
+    lra_config_set_int(c, "seed", seed);
+    if (r->weights_path) {
+        char weights[17];
+        snprintf(weights, sizeof weights, "%016" PRIx64, r->weights.hash);
+        lra_config_set(c, "weights", weights);
+        if (r->evaluate) lra_config_set_int(c, "evaluate", 1);
+    }
+    add_changes(c, "task", r->task_config, r->task->defaults);
+    add_changes(c, "model", r->model_config, r->model->defaults);
+    add_changes(c, "train", r->train_config, lra_train_defaults);
+    char *lines = lra_config_lines(c);
+    lra_config_hash(c, hash);
+    lra_config_free(c);
+    return lines;
+}
+
+char *lra_job_folder(const lra_job *r, int64_t seed)
+{
+    char hash[17];
+    lra_free(lra_job_config(r, seed, hash));
+    return lra_format("%s/runs/%s-%s-%s", r->out, r->task->name, r->model->name, hash);
+}
+
+static lra_pool_kind pool_of(const lra_config *c)
+{
+    const char *pool = lra_config_text(c, "pool");
+    return strcmp(pool, "mean") == 0   ? LRA_POOL_MEAN
+           : strcmp(pool, "last") == 0 ? LRA_POOL_LAST
+                                       : LRA_POOL_MAX;
+}
+
+void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
+{
+    const lra_config *c = r->train_config;
+    double fraction = lra_config_real(c, "fraction");
+    char hash[17];
+    *s = (lra_train_spec){
+        .folder = lra_job_folder(r, seed),
+        .config = lra_job_config(r, seed, hash),
+        .data = r->data,
+        .model = r->model,
+        .model_config = r->model_config,
+        .objective = r->objective,
+        .mask = lra_config_real(c, "mask"),
+        .pool = pool_of(c),
+        .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
+        .batch = lra_config_int(c, "batch"),
+        .seed = (uint64_t)seed,
+        .weights = r->weights_path ? &r->weights : NULL,
+        .weights_path = r->weights_path,
+        .untrained = r->evaluate,
+        .from = r->from,
+        .augment = lra_config_int(c, "augment") != 0,
+        .fraction = fraction < 1 ? fraction : 0,
+        .same_steps = lra_config_int(c, "same-steps") != 0,
+        .accumulate = lra_config_int(c, "accumulate"),
+        .early_stop = lra_config_int(c, "early-stop"),
+        .debug_nodes = r->debug_nodes,
+        .memory = r->memory,
+        .recompute = r->recompute,
+        .checkpoint_every = r->checkpoint_every,
+        .schedule = {.kind = lra_schedule_find(lra_config_text(c, "schedule"), &(lra_err){{0}}),
+                     .rate = lra_config_real(c, "rate"),
+                     .warmup = lra_config_real(c, "warmup"),
+                     .power = lra_config_real(c, "warmup-power"),
+                     .factor = lra_config_real(c, "factor"),
+                     .every = lra_config_int(c, "every"),
+                     .total = lra_config_int(c, "total-steps"),
+                     .patience = lra_config_int(c, "patience"),
+                     .threshold = lra_config_real(c, "threshold"),
+                     .min_rate = lra_config_real(c, "min-rate"),
+                     .final_share = lra_config_real(c, "final-share"),
+                     .final_rate = lra_config_real(c, "final-rate"),
+                     .epochs = lra_config_int(c, "epochs")},
+        .optimizer = {.beta1 = lra_config_real(c, "beta1"),
+                      .beta2 = lra_config_real(c, "beta2"),
+                      .eps = lra_config_real(c, "eps"),
+                      .decay = lra_config_real(c, "decay"),
+                      .clip = lra_config_real(c, "clip"),
+                      .rate = lra_config_real(c, "rate")}};
+    const char *kernel = lra_config_text_or(r->model_config, "kernel", NULL);
+    bool plain = r->objective == &lra_objective_classify;
+    s->title = lra_format("%s %s%s%s%s%s seed %lld", r->task->name, r->model->name,
+                          kernel ? " K=" : "", kernel ? kernel : "", plain ? "" : " ",
+                          plain ? "" : r->objective->name, (long long)seed);
+}
+
+void lra_job_spec_free(lra_train_spec *s)
+{
+    lra_free((void *)(uintptr_t)s->folder);
+    lra_free((void *)(uintptr_t)s->config);
+    lra_free((void *)(uintptr_t)s->title);
+}

@@ -1,0 +1,133 @@
+/* Trains the cells of a ladder.  Several at once (--jobs) are processes of this same program. */
+#include "probes/run/ladder_cells.h"
+
+#include <inttypes.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/program.h"
+#include "kernels/base/terminal.h"
+
+enum { MIB = 1 << 20 };
+
+static int train_here(const lra_ladder_cells *l, lra_err *e)
+{
+    for (int i = 0; i < l->n; i++) {
+        const lra_ladder_cell *c = &l->cell[i];
+        if (lra_file_exists(c->result)) continue;
+        double start = lra_now();
+        lra_config_set_int(l->job->model_config, "kernel", c->kernel);
+        int rc = lra_job_train(l->job, c->seed, e);
+        if (rc != 0) return rc;
+        char text[32];
+        lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " trained in %s", i + 1, l->n,
+                 c->kernel, c->seed, lra_time_text(text, lra_now() - start));
+    }
+    return 0;
+}
+
+/* The command of one cell: this program's `train` with the same options of a run. */
+static char **cell_command(const lra_ladder_cells *l, const lra_ladder_cell *c, const char *self)
+{
+    const lra_options *o = l->options;
+    char **argv = lra_alloc_array(256, sizeof *argv);
+    int n = 0;
+    argv[n++] = lra_copy_text(self);
+    argv[n++] = lra_copy_text("train");
+    for (int i = 0; lra_job_options[i].name; i++) {
+        const char *name = lra_job_options[i].name;
+        switch (lra_job_options[i].kind) {
+        case LRA_OPTION_TEXT:
+        case LRA_OPTION_CHOICE:
+            if (lra_option_text(o, name))
+                argv[n++] = lra_format("--%s=%s", name, lra_option_text(o, name));
+            break;
+        case LRA_OPTION_INT:
+            if (lra_job_options[i].value) /* --memory, below: the share of a cell */
+                argv[n++] = lra_format("--%s=%" PRId64, name, lra_option_int(o, name));
+            break;
+        case LRA_OPTION_REAL:
+            argv[n++] = lra_format("--%s=%.17g", name, lra_option_real(o, name));
+            break;
+        case LRA_OPTION_FLAG:
+            if (lra_option_flag(o, name)) argv[n++] = lra_format("--%s", name);
+            break;
+        case LRA_OPTION_REPEAT: break; /* --set, below: the kernel is set last */
+        case LRA_OPTION_INTS: LRA_BUG("no such option among those of a run: '%s'", name);
+        }
+    }
+    for (int i = 0; lra_option_repeat(o, "set", i) && n < 240; i++)
+        argv[n++] = lra_format("--set=%s", lra_option_repeat(o, "set", i));
+    if (l->assignment) argv[n++] = lra_format("--set=%s", l->assignment);
+    argv[n++] = lra_format("--set=kernel=%" PRId64, c->kernel);
+    argv[n++] = lra_format("--seed=%" PRId64, c->seed);
+    if (l->job->memory > 0) argv[n++] = lra_format("--memory=%.0f", l->job->memory / MIB);
+    argv[n++] = lra_copy_text("--quiet");
+    return argv;
+}
+
+static void free_command(char **argv)
+{
+    for (int i = 0; argv[i]; i++) lra_free(argv[i]);
+    lra_free(argv);
+}
+
+/* Starts missing cells until n_jobs run; child[i] works on at[i].  Returns how many it started, or -1. */
+static int start_cells(const lra_ladder_cells *l, lra_process *child, const lra_ladder_cell **at,
+                       int *next, int running, int n_jobs, lra_err *e)
+{
+    int started = 0;
+    for (; *next < l->n && running + started < n_jobs; (*next)++) {
+        const lra_ladder_cell *c = &l->cell[*next];
+        int slot = 0;
+        if (lra_file_exists(c->result)) continue;
+        while (child[slot].pid) slot++;
+        char *self = lra_self_path(), **argv = cell_command(l, c, self);
+        int rc = lra_process_start(&child[slot], argv, LRA_QUIET_OUT, e);
+        free_command(argv);
+        lra_free(self);
+        if (rc != 0) return LRA_FAILED;
+        at[slot] = c;
+        started++;
+    }
+    return started;
+}
+
+/* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and those that run
+ * finish. */
+static int train_apart(const lra_ladder_cells *l, int n_jobs, lra_err *e)
+{
+    lra_process child[LRA_LADDER_MAX_JOBS] = {{0}};
+    const lra_ladder_cell *at[LRA_LADDER_MAX_JOBS];
+    int running = 0, next = 0, rc = 0, finished = 0, missing = 0;
+    for (int i = 0; i < l->n; i++) missing += !lra_file_exists(l->cell[i].result);
+    for (;;) {
+        if (rc == 0 && !lra_stop_signal()) {
+            int started = start_cells(l, child, at, &next, running, n_jobs, e);
+            if (started < 0)
+                rc = LRA_FAILED;
+            else
+                running += started;
+        }
+        if (running == 0) break;
+        int status = 0, slot = lra_process_wait_any(child, n_jobs, &status, e);
+        if (slot < 0) return LRA_FAILED;
+        running--;
+        if (status == LRA_EXIT_INTERRUPTED)
+            rc = rc == 0 ? LRA_STOPPED : rc;
+        else if (status != 0 && rc >= 0)
+            rc = lra_fail(e,
+                          "the run of kernel %" PRId64 " seed %" PRId64 " ended with exit code %d",
+                          at[slot]->kernel, at[slot]->seed, status);
+        else if (status == 0)
+            lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " is trained", ++finished,
+                     missing, at[slot]->kernel, at[slot]->seed);
+    }
+    return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
+}
+
+int lra_ladder_cells_train(const lra_ladder_cells *l, int n_jobs, lra_err *e)
+{
+    return n_jobs > 1 ? train_apart(l, n_jobs, e) : train_here(l, e);
+}

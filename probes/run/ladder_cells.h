@@ -1,0 +1,26 @@
+/* The cells of a ladder: one kernel with one seed each. */
+#ifndef LRA_PROBES_RUN_LADDER_CELLS_H
+#define LRA_PROBES_RUN_LADDER_CELLS_H
+
+#include "probes/run/job.h"
+
+enum { LRA_LADDER_MAX_JOBS = 64 };
+
+typedef struct {
+    int64_t kernel, seed;
+    char *result; /* path of its result; there: it is trained */
+} lra_ladder_cell;
+
+typedef struct {
+    lra_job *job; /* what all cells share; its data are loaded */
+    const lra_options *options;
+    const char *assignment; /* "key=value" of what varies between ladders.  NULL: nothing does */
+    int n;
+    const lra_ladder_cell *cell; /* (n) */
+} lra_ladder_cells;
+
+/* Trains those without a result, at most n_jobs at once (1: in this process).
+ * 0, LRA_STOPPED or a negative code. */
+int lra_ladder_cells_train(const lra_ladder_cells *l, int n_jobs, lra_err *e);
+
+#endif

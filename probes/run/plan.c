@@ -1,0 +1,66 @@
+/* What is decided before a run starts, in full: device, precision, schedule, optimizer, selection. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/cpu/features.h"
+#include "probes/run/job.h"
+
+/* What is trained on, and where from; nothing where that is the usual. */
+static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
+{
+    const lra_objective *o = r->objective;
+    if (o != &lra_objective_classify) {
+        lra_text_add(t, "objective    %s: %s", o->name, o->summary);
+        if (s->mask > 0) lra_text_add(t, "; picked: %g %% of steps", 100 * s->mask);
+        lra_text_add(t, "\n");
+    }
+    if (s->from) lra_text_add(t, "start        inputs and encoder of '%s', a new head\n", s->from);
+    if (s->fraction > 0)
+        lra_text_add(t, "fraction     %g %% of the training rows%s\n", 100 * s->fraction,
+                     s->same_steps ? ", as many steps as of all" : "");
+}
+
+char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c)
+{
+    lra_schedule schedule = s->schedule;
+    const lra_adamw_spec *o = &s->optimizer;
+    static const char *const again[] = {"", "; the backward pass computes cheap results again",
+                                        "; the backward pass computes layers again"};
+    char work[32], weights[32];
+    lra_text t = {0};
+    schedule.steps_per_epoch = c->steps / schedule.epochs;
+    char *rate = lra_schedule_text(&schedule);
+    if (r->device.detail)
+        lra_text_add(&t, "device       %s: %s\n", r->device.name, r->device.detail);
+    else
+        lra_text_add(&t, "device       %s: %s, level %s, at most %d threads\n", r->device.name,
+                     lra_cpu_name(), lra_cpu_best(), r->device.backend->threads(&r->device));
+    if (r->no_gpu.msg[0]) lra_text_add(&t, "no GPU       %s\n", r->no_gpu.msg);
+    lra_text_add(&t, "precision    %s%s\n", r->precision,
+                 s->type == LRA_BF16 ? ", sums, losses and parameters in float32" : "");
+    add_data(r, s, &t);
+    lra_text_add(&t, "epochs       %" PRId64 " of %" PRId64 " steps each, batch %" PRId64 "%s",
+                 schedule.epochs, schedule.steps_per_epoch, s->batch,
+                 s->augment ? ", augmented" : "");
+    if (s->accumulate > 1) lra_text_add(&t, ", %" PRId64 " batches a step", s->accumulate);
+    if (s->early_stop)
+        lra_text_add(&t, "; ends after %" PRId64 " epochs without a better one", s->early_stop);
+    lra_text_add(&t, "\n");
+    lra_text_add(&t, "schedule     %s\n", rate);
+    lra_free(rate);
+    lra_text_add(&t,
+                 "optimizer    AdamW, betas %g %g, eps %g, decay %g (none on biases and norms), ",
+                 o->beta1, o->beta2, o->eps, o->decay);
+    if (o->clip > 0)
+        lra_text_add(&t, "gradient norm at most %g\n", o->clip);
+    else
+        lra_text_add(&t, "gradients not clipped\n");
+    lra_text_add(&t, "memory       %s workspace, %s parameters and moments%s\n",
+                 lra_size_text(work, c->workspace_bytes),
+                 lra_size_text(weights, c->parameter_bytes), again[c->keep]);
+    const lra_metric *m = lra_objective_metric(r->objective, r->data);
+    lra_text_add(&t, "selection    the epoch with the %s validation %s; test once",
+                 m->lower ? "lowest" : "best", m->text);
+    return t.s;
+}

@@ -1,0 +1,76 @@
+/* Fine-tuning and its compute-matched control. */
+#include "probes/run/relate.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "probes/run/done.h"
+
+const lra_option lra_relate_options[] = {
+    {.name = "from",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "RUN",
+     .help = "starts from the inputs and the encoder of a finished run, with a new head"},
+    {.name = "matched",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "RUN",
+     .help = "trains as many steps more as RUN took, from scratch: the control of --from RUN"},
+    {.name = NULL}};
+
+/* Names the run, and its settings but for what seeds and rungs of a ladder differ in. */
+static int name_run(lra_job *r, const char *key, const lra_done *run, lra_err *e)
+{
+    static const char *const own[] = {"seed", "model.kernel", "train.from", "train.matched"};
+    char hash[17];
+    lra_config *settings = lra_config_parse(run->result->config, e);
+    if (!settings) return LRA_FAILED;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) lra_config_remove(settings, own[i]);
+    lra_config_hash(settings, hash);
+    lra_config_free(settings);
+    lra_config_set(r->train_config, key, run->result->run);
+    lra_config_set(r->train_config, "related", hash);
+    return 0;
+}
+
+static int start_from(lra_job *r, const lra_done *run, lra_err *e)
+{
+    if (strcmp(run->result->model, r->model->name) != 0)
+        return lra_fail_usage(e, "run '%s' is of model '%s', expected '%s'", run->folder,
+                              run->result->model, r->model->name);
+    if (strcmp(run->result->task, r->task->name) != 0)
+        lra_note("run '%s' is of task '%s'", run->folder, run->result->task);
+    r->from = lra_format("%s/best.h5", run->folder);
+    return name_run(r, "from", run, e);
+}
+
+static int match(lra_job *r, const lra_done *run, lra_err *e)
+{
+    lra_train_spec s;
+    lra_job_spec(r, 0, &s);
+    int64_t own = lra_config_int(r->train_config, "epochs"), steps = lra_train_epoch_steps(&s);
+    lra_job_spec_free(&s);
+    if (steps < 1) return lra_fail_usage(e, "the training set is smaller than a batch");
+    int64_t more = (run->result->steps + steps - 1) / steps;
+    lra_config_set_int(r->train_config, "epochs", own + more);
+    lra_note("%" PRId64 " epochs, and %" PRId64 " more for the %" PRId64 " steps of '%s'", own,
+             more, run->result->steps, run->folder);
+    return name_run(r, "matched", run, e);
+}
+
+int lra_relate(lra_job *r, const lra_options *o, lra_err *e)
+{
+    const char *from = lra_option_text(o, "from"), *matched = lra_option_text(o, "matched");
+    lra_done run = {0};
+    int rc = 0;
+    if (from && matched) return lra_fail_usage(e, "--from and --matched do not go together");
+    if (from && lra_option_given(o, "weights"))
+        return lra_fail_usage(e, "--from and --weights do not go together");
+    if (from || matched) rc = lra_done_open(&run, from ? from : matched, NULL, o, e);
+    if (rc == 0) rc = lra_job_load_data(r, e);
+    if (rc == 0 && from) rc = start_from(r, &run, e);
+    if (rc == 0 && matched) rc = match(r, &run, e);
+    lra_done_close(&run);
+    return rc;
+}

@@ -1,0 +1,144 @@
+/* Training what a job describes, and writing what was measured as its result file. */
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/version.h"
+#include "kernels/cpu/features.h"
+#include "probes/run/job.h"
+
+static void add_baselines(const lra_job *r, lra_result *out)
+{
+    const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
+                        *test = &r->data->split[LRA_TEST_SPLIT];
+    for (int b = 0; r->task->baseline && r->task->n_classes && b < LRA_MAX_BASELINES; b++) {
+        int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
+        const char *name = r->task->baseline(b, train, test, predicted);
+        if (!name) {
+            lra_free(predicted);
+            return;
+        }
+        out->baseline_name[b] = lra_copy_text(name);
+        out->baseline[b] = predicted;
+        out->n_baselines = b + 1;
+    }
+}
+
+static double *history_table(const lra_train_report *t)
+{
+    double *v = lra_alloc_array((size_t)t->n_epochs * 7 + 1, sizeof *v);
+    for (int64_t i = 0; i < t->n_epochs; i++) {
+        const lra_epoch_record *h = &t->history[i];
+        const double row[] = {(double)h->step, h->train_loss, h->train_value, h->val_loss,
+                              h->val_value,    h->rate,       h->seconds};
+        memcpy(v + i * 7, row, sizeof row);
+    }
+    return v;
+}
+
+static char *deviations_of(const lra_job *r)
+{
+    if (strcmp(r->preset, "paper") != 0) return lra_copy_text("");
+    bool carved = strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0;
+    return lra_format(
+        "%s%s%s%snorm before the convolution and a final norm: not stated in the paper\n"
+        "schedule numbers, gradient clipping and warm-up: not stated in the paper\n",
+        r->data_dir ? "" : "data are generated, not the released files\n",
+        carved ? "weights are chosen on rows of the training set, published: on the "
+                 "test set\n"
+               : "",
+        r->task->goal == LRA_GOAL_VALUE ? "the head starts at the mean of the training targets, "
+                                          "published: near 0\n"
+                                        : "",
+        r->task->image ? "how levels of pixels become numbers: not stated in the paper\n"
+                       : "batches are grouped by length\n"
+                         "padding is masked in convolutions and pooling\n");
+}
+
+static void *copy_of(const void *from, size_t n, size_t size)
+{
+    return memcpy(lra_alloc_array(n + 1, size), from, n * size);
+}
+
+/* What was answered on the test split, and what it is measured by. */
+static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
+{
+    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
+    out->metric = lra_objective_metric(r->objective, r->data);
+    out->chance = lra_objective_chance(r->objective, r->data, LRA_TEST_SPLIT);
+    out->batch = lra_config_int(r->train_config, "batch");
+    out->n = t->n_rows, out->n_classes = r->objective->pretrains ? 0 : r->task->n_classes;
+    if (out->n_classes) {
+        out->logits = t->output, t->output = NULL;
+        out->label = copy_of(test->label, (size_t)out->n, sizeof *out->label);
+        add_baselines(r, out);
+        return;
+    }
+    out->row = t->row, t->row = NULL;
+    if (!t->output) return;
+    out->n_numbers = r->task->n_targets;
+    out->number = t->output, t->output = NULL;
+    out->target = copy_of(test->target, (size_t)(out->n * out->n_numbers), sizeof *out->target);
+}
+
+static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_report *t,
+                        const char *path, lra_err *e)
+{
+    char hash[17];
+    lra_free(lra_job_config(r, (int64_t)s->seed, hash));
+    lra_result *out = lra_alloc(sizeof *out);
+    out->task = lra_copy_text(r->task->name), out->model = lra_copy_text(r->model->name);
+    out->preset = lra_copy_text(r->preset), out->precision = lra_copy_text(r->precision);
+    out->device = lra_copy_text(r->device.name), out->revision = lra_copy_text(lra_revision());
+    out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
+    out->config = lra_copy_text(s->config);
+    out->task_parameters = lra_config_lines(r->data->config);
+    out->versions = lra_format("lra-locality %s\nhdf5 %s\n", LRA_VERSION, lra_h5_version());
+    out->deviations = deviations_of(r);
+    out->seed = (int64_t)s->seed;
+    if (lra_config_has(r->model_config, "kernel"))
+        out->kernel = lra_config_int(r->model_config, "kernel");
+    out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
+    out->grid = lra_dataset_grid(r->data);
+    out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
+    out->best_epoch = t->best_epoch, out->seconds = t->seconds;
+    out->step_flops = t->step_flops, out->padding = t->padding;
+    out->n_epochs = t->n_epochs, out->history = history_table(t);
+    add_test(r, t, out);
+    int rc = lra_result_write(path, out, e);
+    lra_result_free(out);
+    return rc;
+}
+
+/* Under the lock: another process may have finished the run while this one waited. */
+static int train_missing(const lra_job *r, const lra_train_spec *s, const char *path, lra_err *e)
+{
+    lra_train_report t = {0};
+    lra_device device = r->device;
+    if (lra_file_exists(path)) return 0;
+    int rc = lra_train(s, &device, &t, e);
+    if (rc == 0) rc = write_result(r, s, &t, path, e);
+    lra_train_report_free(&t);
+    return rc;
+}
+
+int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
+{
+    lra_train_spec s;
+    lra_job_spec(r, seed, &s);
+    char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
+    int rc = lra_folder_make(s.folder, e), lock = -1;
+    if (rc == 0 && !lra_file_exists(path)) {
+        /* Cells outlive a sweep that was killed: the same command waits for them and uses what they leave. */
+        lock = lra_lock_wait(lock_path, e);
+        rc = lock >= 0           ? train_missing(r, &s, path, e)
+             : lra_stop_signal() ? LRA_STOPPED
+                                 : LRA_FAILED;
+    }
+    lra_unlock(lock);
+    lra_job_spec_free(&s);
+    lra_free(path);
+    lra_free(lock_path);
+    return rc;
+}
