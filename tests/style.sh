@@ -64,7 +64,7 @@ done
 # 5. The top level, and paths of one machine.
 for f in $(list | cut -d/ -f1 | sort -u); do
     case $f in
-        probes | models | kernels | analysis | datasets | reports | tests | CMakeLists.txt | README.md | bootstrap | .*) ;;
+        probes | models | kernels | analysis | datasets | reports | tests | CMakeLists.txt | README.md | bootstrap | LICENSE | CITATION.cff | .*) ;;
         *.c | *.h | *) complain "top level holds '$f', which the design does not name" ;;
     esac
 done
