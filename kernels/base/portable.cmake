@@ -25,7 +25,9 @@ endfunction()
 
 lra_link_archives(PkgConfig::JANSSON jansson)
 lra_link_archives(PkgConfig::XXHASH xxhash)
-lra_link_archives(PkgConfig::FFTW fftw3 fftw3f)
+if(LRA_GPL)
+  lra_link_archives(PkgConfig::FFTW fftw3 fftw3f)
+endif()
 lra_link_archives(PkgConfig::PNG png16 z)
 # Tar, zip and single files with gzip, bzip2 and xz are all that is asked of libarchive; zip names nettle.
 lra_link_archives(PkgConfig::ARCHIVE archive nettle lzma bz2 zstd z)

@@ -1,11 +1,16 @@
-/* Transforms by FFTW.  Its planner is not safe in threads, running a plan on other arrays is. */
+/* Transforms by FFTW, or by our own where it is left out (-DLRA_GPL=OFF).  FFTW's planner is not safe in threads,
+ * running a plan on other arrays is. */
 #include "kernels/cpu/fft.h"
 
+#if LRA_GPL
 #include <fftw3.h>
 #include <limits.h>
 #include <pthread.h>
 
 #include "kernels/base/err.h"
+#else
+#include "kernels/cpu/fft_own.h"
+#endif
 
 int64_t lra_fft_size(int64_t n)
 {
@@ -25,6 +30,7 @@ int64_t lra_fft_row(int64_t n)
     return (n + 2 + 15) / 16 * 16;
 }
 
+#if LRA_GPL
 /* Plans that exist, the latest first; they stay for the life of the program. */
 enum { MAX_PLANS = 256 };
 typedef struct {
@@ -88,3 +94,21 @@ void lra_fft_back_f64(int64_t n, double *x)
 {
     fftw_execute_dft_c2r(find_f64(n).back, (fftw_complex *)(void *)x, x);
 }
+#else
+void lra_fft_f32(int64_t n, float *x)
+{
+    lra_own_fft_f32(n, x);
+}
+void lra_fft_back_f32(int64_t n, float *x)
+{
+    lra_own_fft_back_f32(n, x);
+}
+void lra_fft_f64(int64_t n, double *x)
+{
+    lra_own_fft_f64(n, x);
+}
+void lra_fft_back_f64(int64_t n, double *x)
+{
+    lra_own_fft_back_f64(n, x);
+}
+#endif
