@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
@@ -115,6 +116,15 @@ static int say_plan(const lra_job *r, int64_t seed, lra_err *e)
     return rc;
 }
 
+static bool is_done(const lra_job *r, int64_t seed)
+{
+    char *folder = lra_job_folder(r, seed), *path = lra_format("%s/result.h5", folder);
+    bool done = lra_file_exists(path);
+    lra_free(folder);
+    lra_free(path);
+    return done;
+}
+
 static int train_job(lra_job *r, const lra_options *o, lra_err *e)
 {
     int64_t seed = lra_option_int(o, "seed");
@@ -127,7 +137,10 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == 0) rc = lra_relate(r, o, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);
-    rc = r->evaluate ? 0 : say_plan(r, seed, e);
+    bool done = is_done(r, seed);
+    if (done)
+        lra_note("already done: its result is below; another --seed or setting is another run");
+    rc = r->evaluate || done ? 0 : say_plan(r, seed, e);
     if (rc == 0) rc = lra_job_train(r, seed, e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; the checkpoint is saved, the same command goes on");

@@ -268,3 +268,12 @@ void lra_unlock(int lock)
 {
     if (lock >= 0) close(lock);
 }
+
+int64_t lra_lock_holder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct flock holder = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    bool held = fd >= 0 && fcntl(fd, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK;
+    if (fd >= 0) close(fd);
+    return held ? (int64_t)holder.l_pid : 0;
+}

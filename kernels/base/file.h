@@ -46,5 +46,7 @@ int lra_lock(const char *path, lra_err *e);
 /* The same, but waits for the other process with a note; -1 when a signal asks to stop meanwhile. */
 int lra_lock_wait(const char *path, lra_err *e);
 void lra_unlock(int lock);
+/* The process that holds the lock on PATH; 0: nobody, or there is no such file. */
+int64_t lra_lock_holder(const char *path);
 
 #endif

@@ -8,7 +8,7 @@
 struct lra_progress {
     char *title;
     double total, done, started, drawn;
-    char detail[64];
+    char detail[160];
     bool visible;
     struct lra_progress *below; /* an outer piece of work */
 };
@@ -21,17 +21,23 @@ static void erase(lra_progress *p)
     if (p) p->visible = false;
 }
 
+/* One line that fits: of a narrow terminal the detail goes first, then the bar, then the end of the title. */
 static void draw(lra_progress *p)
 {
-    char left[32] = "";
+    char left[32] = "?", line[512], bar[25];
     double share = p->total > 0 ? p->done / p->total : 0, spent = lra_now() - p->started;
     if (share > 0) lra_time_text(left, spent * (1 - share) / share);
-    char bar[25];
-    int full = (int)(share * 24);
+    int columns = lra_terminal_columns(stderr) - 1, full = (int)(share * 24);
     for (int i = 0; i < 24; i++) bar[i] = i < full ? '#' : '.';
     bar[24] = 0;
-    fprintf(stderr, "\r\033[K%.30s [%s] %3.0f %%  %s%s%s left", p->title, bar, 100 * share,
-            p->detail, *p->detail ? "  " : "", *left ? left : "?");
+    int n = snprintf(line, sizeof line, "%s [%s] %3.0f %%  %s%s%s left", p->title, bar, 100 * share,
+                     p->detail, *p->detail ? "  " : "", left);
+    if (n > columns)
+        n = snprintf(line, sizeof line, "%s [%s] %3.0f %%  %s left", p->title, bar, 100 * share,
+                     left);
+    if (n > columns)
+        n = snprintf(line, sizeof line, "%3.0f %%  %s left  %s", 100 * share, left, p->title);
+    fprintf(stderr, "\r\033[K%.*s", columns, line);
     fflush(stderr);
     p->visible = true;
     p->drawn = lra_now();

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,7 +41,10 @@ const char *lra_color_on(FILE *f, lra_color c)
 int lra_terminal_columns(FILE *f)
 {
     const char *columns = getenv("COLUMNS");
-    long n = columns && lra_is_tty(f) ? strtol(columns, NULL, 10) : 0;
+    struct winsize size = {0};
+    if (!lra_is_tty(f)) return 80;
+    long n = columns ? strtol(columns, NULL, 10) : 0;
+    if (n <= 0 && ioctl(fileno(f), TIOCGWINSZ, &size) == 0) n = size.ws_col;
     return n >= 20 && n <= 1000 ? (int)n : 80;
 }
 

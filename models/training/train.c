@@ -10,6 +10,7 @@
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/epoch_log.h"
+#include "models/training/run_status.h"
 #include "models/training/session.h"
 #include "models/training/start.h"
 
@@ -26,6 +27,7 @@ typedef struct {
     lra_loader *train, *val;
     lra_run_state now;
     lra_progress *progress;
+    lra_run_reporter *reporter;
     int64_t examples;
     double peak, flops, busy; /* FLOP/s at best (0: not shown), done in this session, its seconds */
     double started, saved;    /* seconds, monotonic: this session; last checkpoint */
@@ -137,6 +139,9 @@ static void show(run *r)
     snprintf(detail, sizeof detail, "epoch %lld  loss %.3f  %s %s%s", (long long)now->epoch + 1,
              train_loss(now), r->metric->text, value, speed(r, rate));
     lra_progress_at(r->progress, (double)now->step, detail);
+    if (!lra_run_reporter_due(r->reporter)) return;
+    snprintf(detail, sizeof detail, "%s %s", r->metric->text, value);
+    lra_run_reporter_at(r->reporter, now->epoch + 1, now->step, detail);
 }
 
 static void say_epoch(const run *r, const lra_epoch_record *h)
@@ -144,9 +149,10 @@ static void say_epoch(const run *r, const lra_epoch_record *h)
     char rate[64], value[2][32];
     lra_metric_value_text(r->metric, h->train_value, value[0]);
     lra_metric_value_text(r->metric, h->val_value, value[1]);
-    lra_detail("%s: epoch %lld of %lld: loss %.4f, %s %s, validation %s%s", r->spec->title,
-               (long long)h->epoch + 1, (long long)r->schedule.epochs, h->train_loss,
-               r->metric->text, value[0], value[1], speed(r, rate));
+    void (*say)(const char *, ...) = lra_is_tty(stderr) ? lra_detail : lra_note; /* no bar there */
+    say("%s: epoch %lld of %lld: loss %.4f, %s %s, validation %s%s", r->spec->title,
+        (long long)h->epoch + 1, (long long)r->schedule.epochs, h->train_loss, r->metric->text,
+        value[0], value[1], speed(r, rate));
 }
 
 /* The value of the metric, and the mean loss, on the validation split. */
@@ -283,14 +289,16 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
                         (long long)r->now.epoch, (long long)r->now.batch);
     if (found) lra_note("%s: goes on at step %lld", s->title, (long long)r->now.step);
     if (r->now.epoch < r->schedule.epochs) lra_loader_epoch(r->train, r->now.epoch);
-    r->progress = lra_progress_new(s->title,
-                                   (double)(r->schedule.epochs * r->schedule.steps_per_epoch));
+    int64_t steps = r->schedule.epochs * r->schedule.steps_per_epoch;
+    r->progress = lra_progress_new(s->title, (double)steps);
+    r->reporter = lra_run_reporter_new(s->folder, s->title, r->schedule.epochs, steps);
     return lra_epoch_log_cut(r->log_path, r->now.log_bytes, e);
 }
 
-static void close_run(run *r)
+static void close_run(run *r, bool finished)
 {
     lra_progress_free(r->progress);
+    lra_run_reporter_free(r->reporter, finished);
     lra_loader_free(r->train);
     lra_loader_free(r->val);
     lra_session_close(&r->session);
@@ -343,7 +351,7 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
         rc = test(&r, out, e);
     }
     if (rc == 0) report(&r, out);
-    close_run(&r);
+    close_run(&r, rc == 0);
     if (rc < 0) lra_train_report_free(out);
     return rc;
 }

@@ -1,0 +1,61 @@
+#!/bin/sh
+# lra-probe status: what runs are doing, from another process; a finished run says so; a line for every epoch where
+# nobody watches.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+
+expect 1 "there is no folder 'nowhere'" lra-probe status --out nowhere
+mkdir empty
+"$probe" status --out empty >out 2>err || complain "empty: $(cat err)"
+has out '0 runs: 0 done, 0 training, 0 stopped, 0 empty'
+
+small="--set train=640 --set val=64 --set test=64 --set width=8 --set hidden=8 --set layers=1"
+run="train --task listops $small --seed 3 --out o"
+# Training for longer than this test takes: it ends when it is told to.
+# shellcheck disable=SC2086
+"$probe" $run --set epochs=100000 -q >/dev/null 2>err &
+pid=$!
+until ls o/runs/*/status >/dev/null 2>&1; do
+    kill -0 $pid 2>/dev/null || { complain "the run ended: $(cat err)"; break; }
+done
+"$probe" status --out o >out 2>err || complain "status: $(cat err)"
+has out 'training  listops resconv'
+has out 'of 100000'
+has out '1 runs: 0 done, 1 training'
+"$probe" status --out o --json >json 2>err || complain "status --json: $(cat err)"
+has json '"state":"training"'
+has json "\"process\":$pid"
+has json '"epochs":100000'
+kill -TERM $pid
+wait $pid
+[ $? -eq 130 ] || complain "the run was not interrupted: $(cat err)"
+"$probe" status --out o >out 2>err || complain "stopped: $(cat err)"
+has out 'stopped   listops resconv'
+has out '1 stopped, 0 empty'
+
+# What somebody else wrote there does not reach the terminal.
+for folder in o/runs/*; do
+    printf '{"title":"\033[2J","value":"","epoch":1,"epochs":2,"step":1,"steps":2,"left":1}%432s\n' '' >"$folder/status"
+    "$probe" status --out o >out 2>err || complain "hostile status: $(cat err)"
+    grep -q "$(printf '\033')" out && complain "an escape sequence of a file is printed"
+    has out 'stopped   listops-resconv'
+    rm "$folder/status"
+    ln -s /dev/zero "$folder/status"
+    "$probe" status --out o >out 2>err || complain "a link: $(cat err)"
+    has out 'stopped   listops-resconv'
+done
+
+# A line for each epoch, and the end.
+# shellcheck disable=SC2086
+"$probe" $run --set epochs=2 >out 2>err || complain "train: $(cat err)"
+has err 'epoch 1 of 2: loss'
+has err 'epoch 2 of 2: loss'
+grep -q 'already done' err && complain "a new run says that it is done"
+# shellcheck disable=SC2086
+"$probe" $run --set epochs=2 >again 2>err || complain "train again: $(cat err)"
+has err 'already done'
+cmp -s out again || complain "a finished run prints something else"
+"$probe" status --all --out o >out 2>err || complain "status --all: $(cat err)"
+has out '2 runs: 1 done, 0 training, 1 stopped'
+[ -z "$(find o/runs/* -name result.h5 -exec dirname {} \; | while read -r d; do ls "$d" | grep status; done)" ] ||
+    complain "a finished run leaves its status"
+exit $bad
