@@ -154,7 +154,9 @@ void set_leaf(machine *m, const trial *t, int k)
 static int64_t append(double *to, lra_type type, const void *host, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = type == LRA_F64 ? ((const double *)host)[i] : (double)((const float *)host)[i];
+        to[i] = type == LRA_F64   ? ((const double *)host)[i]
+                : type == LRA_I32 ? ((const int32_t *)host)[i]
+                                  : (double)((const float *)host)[i];
     return n;
 }
 

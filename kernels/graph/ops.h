@@ -67,6 +67,9 @@ lra_tensor *lra_smooth(lra_tensor *x, lra_tensor *length, int64_t width, bool ca
 
 /* ---- normalisation ------------------------------------------------------------------------------ */
 
+/* y = gain x / sqrt(mean x^2 + eps) over the last dimension; eps 1e-5 if 0.  gain: (D) is RMSNorm, () ScaleNorm.
+ * Nullable: gain. */
+lra_tensor *lra_rms_norm(lra_tensor *x, lra_tensor *gain, double eps);
 /* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance; eps 1e-5 if 0. */
 lra_tensor *lra_layer_norm(lra_tensor *x, lra_tensor *gain, lra_tensor *bias, double eps);
 /* The same per channel over all rows that are not padding.  x: (B,T,D) or (B,D); mean, var: lra_state
@@ -84,12 +87,18 @@ lra_tensor *lra_silu(lra_tensor *x);      /* x sigmoid(x) */
 lra_tensor *lra_tanh(lra_tensor *x);
 lra_tensor *lra_sigmoid(lra_tensor *x);
 lra_tensor *lra_exp(lra_tensor *x);
+lra_tensor *lra_log(lra_tensor *x);  /* natural; x > 0 */
+lra_tensor *lra_sqrt(lra_tensor *x); /* x > 0: the slope at 0 is infinite */
+lra_tensor *lra_sin(lra_tensor *x);
+lra_tensor *lra_cos(lra_tensor *x);
 lra_tensor *lra_activation(lra_tensor *x, lra_act act);
 lra_tensor *lra_affine(lra_tensor *x, double scale, double shift); /* scale x + shift */
-/* Shapes equal, or one broadcasts to the other (dimensions 1 or missing in front). */
+/* Shapes equal, or they broadcast to each other: (B,1,D) and (T,1) give (B,T,D).  Dimensions are equal, 1, or
+ * missing in front. */
 lra_tensor *lra_add(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_mul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_sub(lra_tensor *a, lra_tensor *b);
+lra_tensor *lra_div(lra_tensor *a, lra_tensor *b);
 /* x_1 + ... + x_n, summed in real, rounded once; equal shapes. */
 lra_tensor *lra_sum(int n, lra_tensor *const *x);
 /* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied: one
@@ -106,6 +115,9 @@ lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis);
 lra_tensor *lra_slice(lra_tensor *x, int axis, int64_t from, int64_t n);
 lra_tensor *lra_broadcast(lra_tensor *x, lra_shape s); /* repeats dimensions of size 1 */
 lra_tensor *lra_reduce(lra_tensor *x, lra_shape s);    /* sums to s; inverse of broadcast */
+lra_tensor *lra_flip(lra_tensor *x, int axis);         /* y[.., i, ..] = x[.., n-1-i, ..] */
+/* y[.., i, ..] = sum of x[.., j, ..] over j <= i; back: over j >= i.  Summed in real, in that order. */
+lra_tensor *lra_cumsum(lra_tensor *x, int axis, bool back);
 lra_tensor *lra_zeros(lra_graph *g, lra_type type, lra_shape s);
 lra_tensor *lra_ones(lra_graph *g, lra_type type, lra_shape s);
 /* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M) int32 in [0,T), y: (B,M,D). */
@@ -114,6 +126,15 @@ lra_tensor *lra_gather(lra_tensor *x, lra_tensor *index);
 /* ---- rows, pooling, losses ---------------------------------------------------------------------- */
 
 lra_tensor *lra_softmax(lra_tensor *x); /* over the last dimension */
+/* Over the last dimension, (..,D) -> (..): the largest (the first of equals takes the gradient), and where it is,
+ * int32. */
+lra_tensor *lra_row_max(lra_tensor *x);
+lra_tensor *lra_argmax(lra_tensor *x);
+/* Places of the elements of a row from the smallest to the largest, equals in their order.  x: (..,D) real or int32
+ * without NaN; y: (..,D) int32, without a gradient. */
+lra_tensor *lra_argsort(lra_tensor *x);
+/* y[.., c] = 1 where c = index, else 0; an index outside [0,C) gives zeros.  index: (..) int32, y: (..,C) elem. */
+lra_tensor *lra_one_hot(lra_tensor *index, int64_t C);
 /* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum (first of equals takes the gradient). */
 lra_tensor *lra_pool(lra_tensor *x, lra_tensor *length, lra_pool_kind kind);
 /* Mean of -log softmax(logits)[label] over rows with label >= 0; logits: (..,C), label: (..) int32;

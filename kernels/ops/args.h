@@ -71,6 +71,10 @@ typedef struct {
 } matmul_args;
 
 typedef struct {
+    int64_t C;
+} one_hot_args;
+
+typedef struct {
     lra_pool_kind kind;
     bool has_length;
     int64_t T; /* of the source; for the gradient */

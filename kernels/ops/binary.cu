@@ -1,4 +1,4 @@
-/* a + b, a - b, a b on a GPU. */
+/* a + b, a - b, a b, a / b on a GPU. */
 #include "kernels/ops/cuda_fn.h"
 
 #define BODY(name, operator)                                                                       \
@@ -11,3 +11,4 @@
 BODY(add, +)
 BODY(sub, -)
 BODY(mul, *)
+BODY(div, /)

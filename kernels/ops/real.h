@@ -24,6 +24,8 @@ typedef double elem;
 #define r_erf  erf
 #define r_tanh tanh
 #define r_sqrt sqrt
+#define r_sin  sin
+#define r_cos  cos
 #define r_abs  fabs
 #define r_max  fmax
 #define r_min  fmin
@@ -42,6 +44,8 @@ typedef float real;
 #endif
 #define r_log  logf
 #define r_sqrt sqrtf
+#define r_sin  sinf
+#define r_cos  cosf
 #define r_abs  fabsf
 #define r_max  fmaxf
 #define r_min  fminf

@@ -14,7 +14,11 @@
     X(silu, x, "normal")                                                                           \
     X(tanh, y, "normal")                                                                           \
     X(sigmoid, y, "normal")                                                                        \
-    X(exp, y, "normal")
+    X(exp, y, "normal")                                                                            \
+    X(log, x, "positive")                                                                          \
+    X(sqrt, y, "positive")                                                                         \
+    X(sin, x, "normal")                                                                            \
+    X(cos, x, "normal")
 
 #define relu_f      act_relu
 #define relu_d      act_relu_slope
@@ -27,6 +31,10 @@
 #define sigmoid_f   act_sigmoid
 #define tanh_f      r_tanh
 #define exp_f       r_exp
+#define log_f       r_log
+#define sqrt_f      r_sqrt
+#define sin_f       r_sin
+#define cos_f       r_cos
 
 LRA_FN real tanh_d(real y)
 {
@@ -39,6 +47,22 @@ LRA_FN real sigmoid_d(real y)
 LRA_FN real exp_d(real y)
 {
     return y;
+}
+LRA_FN real log_d(real x)
+{
+    return 1 / x;
+}
+LRA_FN real sqrt_d(real y)
+{
+    return R(0.5) / y;
+}
+LRA_FN real sin_d(real x)
+{
+    return r_cos(x);
+}
+LRA_FN real cos_d(real x)
+{
+    return -r_sin(x);
 }
 
 #endif

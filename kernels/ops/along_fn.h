@@ -1,0 +1,27 @@
+/* A tensor seen along one axis, (O,R,I): what the C and the CUDA bodies of flip.c and cumsum.c share. */
+#ifndef LRA_OPS_ALONG_FN_H
+#define LRA_OPS_ALONG_FN_H
+
+#include <stdbool.h>
+
+#include "kernels/graph/op.h"
+
+typedef struct {
+    int axis;
+    bool back;
+} along_args;
+
+typedef struct {
+    int64_t O, R, I;
+} along_view;
+
+static inline along_view along_of(const lra_tensor *y)
+{
+    int axis = ((const along_args *)y->args)->axis;
+    along_view v = {1, 1, 1};
+    for (int i = 0; i < y->shape.n; i++)
+        *(i < axis ? &v.O : i == axis ? &v.R : &v.I) *= y->shape.d[i];
+    return v;
+}
+
+#endif
