@@ -94,24 +94,19 @@ static void draw(const shape *s, lra_rng *rng, float *value, float *target)
 
 /* ---- the tasks -------------------------------------------------------------------------------------- */
 
-static int check_range(const lra_config *c, const char *key, int64_t least, int64_t most,
-                       lra_err *e)
+static int check_most(const lra_config *c, const char *key, int64_t most, lra_err *e)
 {
     int64_t x = lra_config_int(c, key);
-    if (x >= least && x <= most) return 0;
-    return lra_fail_usage(e, "%s is %lld, expected %lld to %lld", key, (long long)x,
-                          (long long)least, (long long)most);
+    if (x <= most) return 0;
+    return lra_fail_usage(e, "%s is %lld, expected 1 to %lld", key, (long long)x, (long long)most);
 }
 
 static int check(const lra_config *c, int kind, lra_err *e)
 {
-    if (check_range(c, "length", 2, MAX_LENGTH, e) != 0) return LRA_USAGE;
-    if (kind == SELECT && check_range(c, "marks", 1, lra_config_int(c, "length"), e) != 0)
+    if (kind == SELECT && check_most(c, "marks", lra_config_int(c, "length"), e) != 0)
         return LRA_USAGE;
-    if (kind == COPY && check_range(c, "distance", 1, lra_config_int(c, "length") - 1, e) != 0)
+    if (kind == COPY && check_most(c, "distance", lra_config_int(c, "length") - 1, e) != 0)
         return LRA_USAGE;
-    for (int s = 0; s < LRA_N_SPLITS; s++)
-        if (check_range(c, lra_split_names[s], 1, MAX_ROWS, e) != 0) return LRA_USAGE;
     return 0;
 }
 
@@ -187,7 +182,11 @@ static void show(const lra_row *row, FILE *out)
     }
 }
 
-#define ATOMIC(id, kind, what, width, usual, quick_changes, small_changes)                         \
+#define ATOMIC_ROWS                                                                                \
+    LRA_INT_KEY("length", "512", 2, MAX_LENGTH, "numbers of a row"),                               \
+        LRA_COUNT_KEYS("14400", "1600", "1600", MAX_ROWS), LRA_DATA_SEED_KEY
+
+#define ATOMIC(id, kind, what, width, quick_changes, small_changes, ...)                           \
     static int make_##id(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)       \
     {                                                                                              \
         return make_all(c, kind, split, e);                                                        \
@@ -202,7 +201,7 @@ static void show(const lra_row *row, FILE *out)
         .goal = LRA_GOAL_STEPS,                                                                    \
         .n_targets = 1,                                                                            \
         .channels = width + 2,                                                                     \
-        .defaults = "length=512 " usual "train=14400 val=1600 test=1600 data-seed=0",              \
+        .keys = (const lra_key[]){ATOMIC_ROWS, __VA_ARGS__},                                       \
         .quick = quick_changes "train=3200 val=400 test=800",                                      \
         .small = small_changes "train=14400",                                                      \
         .validate = validate_##id,                                                                 \
@@ -214,9 +213,11 @@ static void show(const lra_row *row, FILE *out)
         .n_places = 2,                                                                             \
         .show = show,                                                                              \
     }
-ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every step", 1, "", "length=128 ", "");
-ATOMIC(cummax, CUMMAX, "running maximum, at every step", 1, "", "length=128 ", "");
-ATOMIC(select, SELECT, "the marked numbers in order, at the last steps", 2, "marks=32 ",
-       "length=112 marks=8 ", "");
-ATOMIC(copy, COPY, "the number `distance` steps back, at every step", 1, "distance=16 ",
-       "length=128 ", "");
+ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every step", 1, "length=128 ", "",
+       LRA_KEYS_END);
+ATOMIC(cummax, CUMMAX, "running maximum, at every step", 1, "length=128 ", "", LRA_KEYS_END);
+ATOMIC(select, SELECT, "the marked numbers in order, at the last steps", 2, "length=112 marks=8 ",
+       "", LRA_INT_KEY("marks", "32", 1, MAX_LENGTH, "numbers that are marked"), LRA_KEYS_END);
+ATOMIC(copy, COPY, "the number `distance` steps back, at every step", 1, "length=128 ", "",
+       LRA_INT_KEY("distance", "16", 1, MAX_LENGTH, "steps between a number and its copy"),
+       LRA_KEYS_END);

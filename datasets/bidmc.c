@@ -69,13 +69,6 @@ static int import(const char *target, const lra_config *c, const char *folder, l
     return rc;
 }
 
-static int validate(const lra_config *c, lra_err *e)
-{
-    int64_t rows = lra_config_int(c, "rows");
-    return rows >= 0 ? 0
-                     : lra_fail_usage(e, "rows is %lld, expected 0 (all) or more", (long long)rows);
-}
-
 static void resize(lra_config *c, int64_t n)
 {
     lra_config_set_int(c, "rows", n);
@@ -105,6 +98,8 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
 }
 
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
+
+static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END};
 
 #define BIDMC_TASK(symbol, task, kind, text)                                                       \
     static int import_##symbol(const lra_config *c, const char *folder, lra_dataset *d,            \
@@ -137,11 +132,10 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
         .n_targets = 1,                                                                            \
         .channels = 2,                                                                             \
         .level_scale = 1,                                                                          \
-        .defaults = "rows=0",                                                                      \
+        .keys = keys,                                                                              \
         .quick = "rows=500",                                                                       \
         .small = "",                                                                               \
         .paper = "",                                                                               \
-        .validate = validate,                                                                      \
         .import_keys = "rows",                                                                     \
         .import = import_##symbol,                                                                 \
         .import_hash = hash_##symbol,                                                              \

@@ -47,11 +47,8 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
         lra_fail_usage(e, "task '%s' has no preset '%s'", t->name, preset);
         return NULL;
     }
-    lra_config *c = lra_config_parse(t->defaults, e), *change = lra_config_parse(changes, e);
-    if (!c || !change) LRA_BUG("task '%s': %s", t->name, e->msg);
-    for (int i = 0; lra_config_key(change, i); i++)
-        lra_config_set(c, lra_config_key(change, i), lra_config_value(change, i));
-    lra_config_free(change);
+    lra_config *c = lra_keys_config(t->keys);
+    lra_keys_apply(t->keys, c, changes);
     return c;
 }
 

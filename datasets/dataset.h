@@ -7,6 +7,7 @@
 
 #include "kernels/base/config.h"
 #include "kernels/base/err.h"
+#include "kernels/base/key.h"
 #include "kernels/base/metric.h"
 #include "kernels/base/philox.h"
 
@@ -104,7 +105,7 @@ struct lra_task {
      * Nullable. */
     void (*places)(int64_t n, float *out);
     int n_places;
-    const char *defaults; /* parameters as for lra_config_parse(): the paper's */
+    const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
     /* Parameters that a preset changes; NULL: no such preset of this task (paper: it changes nothing). */
     const char *quick, *small, *paper;
     /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
@@ -186,6 +187,14 @@ void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
 /* Pixels in a row of the task's images, 0: no images. */
 int64_t lra_dataset_grid(const lra_dataset *d);
+/* Rows of key tables that tasks share. */
+#define LRA_DATA_SEED_KEY  LRA_INT_KEY("data-seed", "0", 0, 1e9, "of what is drawn at random")
+#define LRA_ROWS_KEY(what) LRA_INT_KEY("rows", "0", 0, 1e9, what)
+#define LRA_COUNT_KEYS(train, val, test, most)                                                     \
+    LRA_INT_KEY("train", train, 1, most, "training rows"),                                         \
+        LRA_INT_KEY("val", val, 1, most, "validation rows"),                                       \
+        LRA_INT_KEY("test", test, 1, most, "test rows")
+
 /* Is the key one of these words ("level size")?  Nullable: words. */
 bool lra_task_has_key(const char *words, const char *key);
 /* Adds "name value"; the name as for printf. */

@@ -35,24 +35,8 @@ static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
     return false;
 }
 
-static int check_range(const lra_config *c, const char *key, int64_t most, const char *unit,
-                       lra_err *e)
-{
-    int64_t x = lra_config_int(c, key);
-    if (x >= 1 && x <= most) return 0;
-    return lra_fail_usage(e, "%s is %lld, expected 1 to %lld %s", key, (long long)x,
-                          (long long)most, unit);
-}
-
 int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_err *e)
 {
-    if (check_range(c, "length", MAX_LENGTH, "steps", e) != 0 ||
-        check_range(c, "distance", MAX_LENGTH, "steps", e) != 0 ||
-        check_range(c, "copies", MAX_LENGTH, "in a row", e) != 0 ||
-        check_range(c, "fillers", LRA_DISTANCE_MAX_FILLERS, "words", e) != 0)
-        return LRA_USAGE;
-    for (int s = 0; s < LRA_N_SPLITS; s++)
-        if (check_range(c, lra_split_names[s], MAX_ROWS, "rows", e) != 0) return LRA_USAGE;
     lra_distance_shape shape = shape_of(c);
     if (has_room(k, &shape)) return 0;
     while (!has_room(k, &shape)) shape.length++;

@@ -36,7 +36,11 @@ typedef struct {
                   int64_t *at, uint16_t *token);
 } lra_distance_kind;
 
-enum { LRA_DISTANCE_MAX_MARKS = 10, LRA_DISTANCE_MAX_FILLERS = 16 };
+enum {
+    LRA_DISTANCE_MAX_MARKS = 10,
+    LRA_DISTANCE_MAX_FILLERS = 16,
+    LRA_DISTANCE_MAX_LENGTH = 1 << 16
+};
 /* Names of filler words. */
 #define LRA_DISTANCE_FILLERS                                                                       \
     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"
@@ -64,7 +68,7 @@ const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_s
 void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
 
 /* The record of a task with `kind`, `names`, VOCAB. */
-#define LRA_DISTANCE_TASK(id, task_name, what, usual, quick_changes, small_changes)                \
+#define LRA_DISTANCE_TASK(id, task_name, what, length, copies, quick_changes, small_changes)       \
     static int validate(const lra_config *c, lra_err *e)                                           \
     {                                                                                              \
         return lra_distance_validate(&kind, c, e);                                                 \
@@ -93,7 +97,16 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
         .vocab = VOCAB,                                                                            \
         .first_word = 1,                                                                           \
         .token_names = names,                                                                      \
-        .defaults = usual " fillers=8 train=20000 val=2000 test=4000 data-seed=0",                 \
+        .keys = (const lra_key[]){LRA_INT_KEY("distance", "16", 1, LRA_DISTANCE_MAX_LENGTH,        \
+                                              "steps of a dependency"),                            \
+                                  LRA_INT_KEY("length", length, 1, LRA_DISTANCE_MAX_LENGTH,        \
+                                              "steps of a row"),                                   \
+                                  LRA_INT_KEY("copies", copies, 1, LRA_DISTANCE_MAX_LENGTH,        \
+                                              "dependencies in a row"),                            \
+                                  LRA_INT_KEY("fillers", "8", 1, LRA_DISTANCE_MAX_FILLERS,         \
+                                              "words between them"),                               \
+                                  LRA_COUNT_KEYS("20000", "2000", "4000", 1 << 24),                \
+                                  LRA_DATA_SEED_KEY, LRA_KEYS_END},                                \
         .quick = quick_changes " train=12800 val=1000 test=2000",                                  \
         .small = small_changes,                                                                    \
         .validate = validate,                                                                      \

@@ -24,16 +24,6 @@ enum { PIXELS = LRA_CIFAR_PIXELS, COLOURS = LRA_CIFAR_COLOURS };
 
 /* ---- import ------------------------------------------------------------------------------------------- */
 
-static int validate(const lra_config *c, lra_err *e)
-{
-    for (int i = 0; lra_config_key(c, i); i++) {
-        const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
-        if (lra_task_has_key(VIEW_KEYS, key) && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-            return lra_fail_usage(e, "%s is %s, expected 0 or 1", key, value);
-    }
-    return lra_official_validate(c, e);
-}
-
 /* Planes to pixels. */
 static void colours(const void *cifar, int64_t i, uint16_t *token, int32_t *label)
 {
@@ -131,7 +121,7 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
 #define IMAGE_TASK                                                                                 \
     .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .label_names = lra_cifar_classes,  \
     .vocab = 256, .image = true, .quick = "rows=2000", .small = "", .paper = "",                   \
-    .validate = validate, .import_keys = LRA_OFFICIAL_KEYS, .import_hash = import_hash,            \
+    .import_keys = LRA_OFFICIAL_KEYS, .import_hash = import_hash,                                  \
     .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
 
 const lra_task lra_task_image = {
@@ -139,7 +129,7 @@ const lra_task lra_task_image = {
     .name = "image",
     .summary = "what is on a grey photograph (CIFAR-10)? ten classes",
     .channels = 1,
-    .defaults = LRA_OFFICIAL_DEFAULTS " " LRA_AUGMENT_POLICY_KEYS,
+    .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .view_keys = VIEW_KEYS,
     .augment = lra_augment_policy,
     .import = import_colours,
@@ -151,7 +141,7 @@ const lra_task lra_task_scifar = {
     .name = "scifar",
     .summary = "what is on a colour photograph (CIFAR-10)? ten classes",
     .channels = COLOURS,
-    .defaults = LRA_OFFICIAL_DEFAULTS " " LRA_AUGMENT_POLICY_KEYS,
+    .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .view_keys = VIEW_KEYS,
     .augment = lra_augment_policy,
     .import = import_colours,
@@ -162,6 +152,6 @@ const lra_task lra_task_image_tokens = {
     IMAGE_TASK,
     .name = "image-tokens",
     .summary = "image with grey levels as words, as the first pipeline has it",
-    .defaults = LRA_OFFICIAL_DEFAULTS,
+    .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
     .import = import_words,
 };

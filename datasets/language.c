@@ -12,7 +12,7 @@
 #include "kernels/base/terminal.h"
 
 enum { PUBLISHED = 100000000, LETTERS = 27, BYTES = 256, LEVELS = 2, SHOWN = 2000 };
-enum { MIN_CONTEXT = 2, MAX_CONTEXT = 1 << 16, SPELLED = 7 /* " seven " without one blank */ };
+enum { SPELLED = 7 /* " seven " without one blank */ };
 
 static const char *const letters[LETTERS] = {" ", "a", "b", "c", "d", "e", "f", "g", "h",
                                              "i", "j", "k", "l", "m", "n", "o", "p", "q",
@@ -23,9 +23,6 @@ static const char *const letters[LETTERS] = {" ", "a", "b", "c", "d", "e", "f", 
 int lra_language_validate(const lra_config *c, lra_err *e)
 {
     int64_t context = lra_config_int(c, "context"), tokens = lra_config_int(c, "tokens");
-    if (context < MIN_CONTEXT || context > MAX_CONTEXT)
-        return lra_fail_usage(e, "context is %lld, expected %d to %d", (long long)context,
-                              (int)MIN_CONTEXT, (int)MAX_CONTEXT);
     if (tokens != 0 && tokens < context)
         return lra_fail_usage(e, "tokens is %lld, expected 0 (all) or at least the context (%lld)",
                               (long long)tokens, (long long)context);
@@ -213,14 +210,6 @@ static int hash_enwik8(const lra_config *c, const char *path, uint64_t *hash, lr
 
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
-static int validate_text8(const lra_config *c, lra_err *e)
-{
-    int64_t clean = lra_config_int(c, "clean");
-    if (clean != 0 && clean != 1)
-        return lra_fail_usage(e, "clean is %lld, expected 0 or 1", (long long)clean);
-    return lra_language_validate(c, e);
-}
-
 /* The beginning of the stream. */
 static void show_text8(const lra_row *row, FILE *out)
 {
@@ -245,11 +234,15 @@ const lra_task lra_task_text8 = {
     .metric = "bits-per-character",
     .vocab = LETTERS,
     .token_names = letters,
-    .defaults = "context=512 tokens=0 clean=0",
+    .keys = (const lra_key[]){LRA_LANGUAGE_ROWS,
+                              LRA_FLAG_KEY(
+                                  "clean", "0",
+                                  "the file is not cleaned yet: keep letters, spell out digits"),
+                              LRA_KEYS_END},
     .quick = "context=64 tokens=200000",
     .small = "context=256 tokens=5000000",
     .paper = "",
-    .validate = validate_text8,
+    .validate = lra_language_validate,
     .import_keys = "context tokens clean",
     .import = import_text8,
     .import_hash = hash_text8,
@@ -263,7 +256,7 @@ const lra_task lra_task_enwik8 = {
     .goal = LRA_GOAL_NEXT,
     .metric = "bits-per-byte",
     .vocab = BYTES,
-    .defaults = "context=512 tokens=0",
+    .keys = (const lra_key[]){LRA_LANGUAGE_ROWS, LRA_KEYS_END},
     .quick = "context=64 tokens=200000",
     .small = "context=256 tokens=5000000",
     .paper = "",

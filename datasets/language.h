@@ -6,6 +6,11 @@
 #include "datasets/dataset.h"
 
 /* context and tokens: 0 or LRA_USAGE. */
+/* Rows of the key table of such a task. */
+#define LRA_LANGUAGE_ROWS                                                                          \
+    LRA_INT_KEY("context", "512", 2, 1 << 16, "tokens of a window"),                               \
+        LRA_INT_KEY("tokens", "0", 0, 1e12, "at most so many of each split; 0: all")
+
 int lra_language_validate(const lra_config *c, lra_err *e);
 /* Makes the split one row of ids, as many of them, from the first on, as "tokens" says (0: all); those of a
  * vocabulary above 65,536 in halves. */

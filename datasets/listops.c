@@ -21,24 +21,15 @@ static const char *const group_names[LISTOPS_OPS + 1] = {"MIN", "MAX", "MED", "S
 
 int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e)
 {
-    const char *root = lra_config_text(c, "root");
-    if (strcmp(root, "op") != 0 && strcmp(root, "any") != 0)
-        return lra_fail_usage(e, "root is '%s', expected op or any", root);
     *s = (lra_listops_shape){
         lra_config_int(c, "max-depth"),  lra_config_int(c, "max-args"),
         lra_config_int(c, "min-length"), lra_config_int(c, "max-length"),
         lra_config_real(c, "op"),        strcmp(lra_config_text(c, "root"), "op") == 0};
-    if (s->max_depth < 1 || s->max_depth > 64)
-        return lra_fail_usage(e, "max-depth is %lld, expected 1 to 64", (long long)s->max_depth);
-    if (s->max_args < 2 || s->max_args > 1000)
-        return lra_fail_usage(e, "max-args is %lld, expected 2 to 1000", (long long)s->max_args);
-    if (s->min_length < 0 || s->max_length < s->min_length + 2 || s->max_length > 1 << 20)
+    if (s->max_length < s->min_length + 2)
         return lra_fail_usage(e,
-                              "lengths are %lld to %lld, expected 0 <= min-length < "
+                              "lengths are %lld to %lld, expected min-length < "
                               "max-length - 1",
                               (long long)s->min_length, (long long)s->max_length);
-    if (s->op <= 0 || s->op >= 1)
-        return lra_fail_usage(e, "op is %g, expected a probability between 0 and 1", s->op);
     return 0;
 }
 
@@ -111,22 +102,15 @@ static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t 
     return rc;
 }
 
-static int read_counts(const lra_config *c, int64_t n[LRA_N_SPLITS], lra_err *e)
+static void read_counts(const lra_config *c, int64_t n[LRA_N_SPLITS])
 {
-    for (int s = 0; s < LRA_N_SPLITS; s++) {
-        n[s] = lra_config_int(c, lra_split_names[s]);
-        if (n[s] < 1 || n[s] > (int64_t)1 << 28)
-            return lra_fail_usage(e, "%s is %lld rows, expected 1 to 2^28", lra_split_names[s],
-                                  (long long)n[s]);
-    }
-    return 0;
+    for (int s = 0; s < LRA_N_SPLITS; s++) n[s] = lra_config_int(c, lra_split_names[s]);
 }
 
 static int validate(const lra_config *c, lra_err *e)
 {
     lra_listops_shape s;
-    int64_t n[LRA_N_SPLITS];
-    if (lra_listops_shape_read(c, &s, e) != 0 || read_counts(c, n, e) != 0) return LRA_USAGE;
+    if (lra_listops_shape_read(c, &s, e) != 0) return LRA_USAGE;
     return check_shape(&s, (uint64_t)lra_config_int(c, "data-seed"), e);
 }
 
@@ -134,8 +118,8 @@ static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err 
 {
     lra_listops_shape s;
     int64_t n[LRA_N_SPLITS];
-    if (validate(c, e) != 0 || lra_listops_shape_read(c, &s, e) != 0 || read_counts(c, n, e) != 0)
-        return LRA_USAGE;
+    if (validate(c, e) != 0 || lra_listops_shape_read(c, &s, e) != 0) return LRA_USAGE;
+    read_counts(c, n);
     int64_t total = n[0] + n[1] + n[2];
     seen_rows seen = {NULL, 1023};
     while ((int64_t)seen.mask < 2 * total) seen.mask = 2 * seen.mask + 1;
@@ -253,6 +237,17 @@ const lra_augmentation lra_augmentation_operands = {
     .summary = "ListOps: an independent random order of the operands of every operator",
     .apply = shuffle};
 
+static const lra_key keys[] = {
+    LRA_INT_KEY("max-depth", "10", 1, 64, "deepest tree"),
+    LRA_INT_KEY("max-args", "10", 2, 1000, "most arguments of an operator"),
+    LRA_INT_KEY("min-length", "500", 0, 1 << 20, "rows are longer, in tokens"),
+    LRA_INT_KEY("max-length", "2000", 2, 1 << 20, "rows are shorter, in tokens"),
+    LRA_REAL_KEY("op", "0.25", 1e-9, 0.999999999, "probability that an argument is an operator"),
+    LRA_CHOICE_KEY("root", "any", "op|any", "what stands at the root: an operator, or a digit too"),
+    LRA_COUNT_KEYS("96000", "2000", "2000", 1 << 28),
+    LRA_DATA_SEED_KEY,
+    LRA_KEYS_END};
+
 const lra_task lra_task_listops = {
     .name = "listops",
     .summary = "nested list operations (MIN MAX MED SM), ten classes",
@@ -260,8 +255,7 @@ const lra_task lra_task_listops = {
     .vocab = LISTOPS_VOCAB,
     .first_word = LISTOPS_CLOSE,
     .token_names = lra_listops_tokens,
-    .defaults = "max-depth=10 max-args=10 min-length=500 max-length=2000 op=0.25 root=any "
-                "train=96000 val=2000 test=2000 data-seed=0",
+    .keys = keys,
     .quick = "max-depth=3 max-args=5 min-length=8 max-length=32 root=op "
              "train=60000 val=2000 test=10000",
     .small = "max-depth=5 max-args=10 min-length=32 max-length=128 root=op "

@@ -68,14 +68,6 @@ static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, 
     return lra_mnist_hash(folder, hash, e);
 }
 
-static int validate(const lra_config *c, lra_err *e)
-{
-    const char *permutation = lra_config_text_or(c, "permutation", "bits");
-    if (strcmp(permutation, "bits") != 0 && strcmp(permutation, "numpy") != 0)
-        return lra_fail_usage(e, "permutation is '%s', expected bits or numpy", permutation);
-    return lra_official_validate(c, e);
-}
-
 static int inspect(const lra_config *c, const char *folder, lra_facts *found, lra_err *e)
 {
     (void)c;
@@ -101,16 +93,16 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 
 #define MNIST_TASK                                                                                 \
     .source = LRA_MNIST_SOURCE, .n_classes = LRA_MNIST_CLASSES, .vocab = 256, .channels = 1,       \
-    .level_scale = 1.0 / 255, .quick = "rows=2000", .small = "", .paper = "",                      \
-    .validate = validate, .import = import, .import_hash = import_hash,                            \
-    .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
+    .level_scale = 1.0 / 255, .quick = "rows=2000", .small = "", .paper = "", .import = import,    \
+    .import_hash = import_hash, .baseline = lra_baseline_constant, .inspect = inspect,             \
+    .show = lra_image_show
 
 const lra_task lra_task_smnist = {
     MNIST_TASK,
     .name = "smnist",
     .summary = "which digit (MNIST, row by row)? ten classes",
     .image = true,
-    .defaults = LRA_OFFICIAL_DEFAULTS,
+    .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
     .import_keys = LRA_OFFICIAL_KEYS,
 };
 
@@ -118,6 +110,10 @@ const lra_task lra_task_pmnist = {
     MNIST_TASK,
     .name = "pmnist",
     .summary = "the same with the pixels in one fixed random order",
-    .defaults = LRA_OFFICIAL_DEFAULTS " permutation=bits",
+    .keys = (const lra_key[]){LRA_OFFICIAL_ROWS,
+                              LRA_CHOICE_KEY(
+                                  "permutation", "bits", "bits|numpy",
+                                  "order of the pixels: bits of their number reversed, or NumPy's"),
+                              LRA_KEYS_END},
     .import_keys = LRA_OFFICIAL_KEYS " permutation",
 };

@@ -265,7 +265,8 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
 
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
-#define PATHFINDER_TASK(symbol, task, text, kind, quick_changes, small_changes, paper_changes)     \
+#define PATHFINDER_TASK(symbol, task, text, level, size, quick_changes, small_changes,             \
+                        paper_changes)                                                             \
     const lra_task lra_task_##symbol = {                                                           \
         .name = task,                                                                              \
         .summary = text,                                                                           \
@@ -277,8 +278,21 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .level_scale = 2.0 / 255,                                                                  \
         .level_shift = -1,                                                                         \
         .ask_levels = true,                                                                        \
-        .defaults = kind " images=200000 sets=one seeding=reference distractors=-1 dashes=-1 "     \
-                         "data-seed=0",                                                            \
+        .keys =                                                                                    \
+            (const lra_key[]){                                                                     \
+                LRA_CHOICE_KEY("level", level, "easy|intermediate|hard",                           \
+                               "dashes and distractors"),                                          \
+                LRA_CHOICE_KEY("size", size, "32|64|128|256", "pixels of a side"),                 \
+                LRA_INT_KEY("images", "200000", LRA_PATHFINDER_MIN_IMAGES, 1 << 24,                \
+                            "of each level"),                                                      \
+                LRA_CHOICE_KEY("sets", "one", "one|three",                                         \
+                               "three: trains on all levels, tests on hard"),                      \
+                LRA_CHOICE_KEY("seeding", "reference", "reference|uniform",                        \
+                               "paths start in the reference generator's directions, or in all"),  \
+                LRA_INT_KEY("distractors", "-1", -1, 100, "paths beside; -1: as the level says"),  \
+                LRA_INT_KEY("dashes", "-1", -1, LRA_PATHFINDER_HARD,                               \
+                            "of a path; -1: as the level says"),                                   \
+                LRA_DATA_SEED_KEY, LRA_KEYS_END},                                                  \
         .quick = quick_changes,                                                                    \
         .small = small_changes,                                                                    \
         .paper = paper_changes,                                                                    \
@@ -296,14 +310,13 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
     }
 
 PATHFINDER_TASK(pathfinder, "pathfinder",
-                "are two markers joined by a path of 14 dashes? images, two classes",
-                "level=hard size=32", "level=easy images=10000", "level=easy images=20000",
-                "sets=three");
+                "are two markers joined by a path of 14 dashes? images, two classes", "hard", "32",
+                "level=easy images=10000", "level=easy images=20000", "sets=three");
 PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "the same with 9 dashes",
-                "level=intermediate size=32", "images=10000", "images=20000", "");
-PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "level=easy size=32",
+                "intermediate", "32", "images=10000", "images=20000", "");
+PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "easy", "32",
                 "images=10000", "images=20000", "");
-PATHFINDER_TASK(path_x, "path-x", "pathfinder with 128 x 128 pixels", "level=hard size=128",
+PATHFINDER_TASK(path_x, "path-x", "pathfinder with 128 x 128 pixels", "hard", "128",
                 "level=easy images=800", "level=easy images=2000", "");
-PATHFINDER_TASK(path_x_256, "path-x-256", "pathfinder with 256 x 256 pixels", "level=hard size=256",
+PATHFINDER_TASK(path_x_256, "path-x-256", "pathfinder with 256 x 256 pixels", "hard", "256",
                 "level=easy images=300", "level=easy images=500", "");

@@ -30,22 +30,6 @@ static bool from_citations(const lra_config *c)
     return strcmp(lra_config_text(c, "pairs"), "citations") == 0;
 }
 
-static int validate(const lra_config *c, lra_err *e)
-{
-    int64_t length = lra_config_int(c, "length"), rows = lra_config_int(c, "rows");
-    const char *vocab = lra_config_text(c, "vocab"), *pairs = lra_config_text(c, "pairs");
-    if (length < MIN_LENGTH || length > MAX_LENGTH)
-        return lra_fail_usage(e, "length is %lld, expected %d to %d", (long long)length,
-                              (int)MIN_LENGTH, (int)MAX_LENGTH);
-    if (rows < 0)
-        return lra_fail_usage(e, "rows is %lld, expected 0 (all) or more", (long long)rows);
-    if (strcmp(vocab, "bytes") != 0 && strcmp(vocab, "chars") != 0)
-        return lra_fail_usage(e, "vocab is '%s', expected bytes or chars", vocab);
-    if (strcmp(pairs, "files") != 0 && strcmp(pairs, "citations") != 0)
-        return lra_fail_usage(e, "pairs is '%s', expected files or citations", pairs);
-    return 0;
-}
-
 /* ---- the files ---------------------------------------------------------------------------------------- */
 
 /* What one import reads into. */
@@ -329,6 +313,13 @@ static void show(const lra_row *row, FILE *out)
     lra_bytes_show(&part[1], out);
 }
 
+static const lra_key keys[] = {
+    LRA_INT_KEY("length", "4000", MIN_LENGTH, MAX_LENGTH, "tokens that are kept of each document"),
+    LRA_ROWS_KEY("at most so many of each split; 0: all"),
+    LRA_CHOICE_KEY("vocab", "bytes", "bytes|chars", "bytes|chars: characters of the training set"),
+    LRA_CHOICE_KEY("pairs", "files", "files|citations", "read, or made from citations"),
+    LRA_KEYS_END};
+
 const lra_task lra_task_retrieval = {
     .name = "retrieval",
     .summary = "does one paper cite the other? pairs of papers (AAN), two classes",
@@ -338,11 +329,10 @@ const lra_task lra_task_retrieval = {
     .vocab = LRA_BYTES_VOCAB,
     .first_word = LRA_BYTES_FIRST,
     .mask = LRA_BYTES_MASK,
-    .defaults = "length=4000 rows=0 vocab=bytes pairs=files",
+    .keys = keys,
     .quick = "length=256 rows=3000",
     .small = "length=1024 rows=20000",
     .paper = "",
-    .validate = validate,
     .import_keys = "length rows vocab pairs",
     .import = import,
     .import_hash = import_hash,

@@ -14,17 +14,6 @@
 #include "datasets/formats/signal_show.h"
 #include "kernels/base/mem.h"
 
-static int validate(const lra_config *c, lra_err *e)
-{
-    const char *norm = lra_config_text(c, "sc-norm");
-    int64_t rows = lra_config_int(c, "rows");
-    if (strcmp(norm, "step") != 0 && strcmp(norm, "global") != 0)
-        return lra_fail_usage(e, "sc-norm is '%s', expected step or global", norm);
-    if (rows < 0)
-        return lra_fail_usage(e, "rows is %lld, expected 0 (all) or more", (long long)rows);
-    return 0;
-}
-
 static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)
 {
     lra_clips clips = {0};
@@ -123,11 +112,12 @@ const lra_task lra_task_speech_commands = {
     .vocab = 65536,
     .channels = 1,
     .levels = levels,
-    .defaults = "sc-norm=step rows=0",
+    .keys = (const lra_key[]){LRA_CHOICE_KEY("sc-norm", "step", "step|global",
+                                             "mean and deviation of every step, or of all"),
+                              LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END},
     .quick = "rows=250",
     .small = "rows=10000",
     .paper = "",
-    .validate = validate,
     .import_keys = "rows",
     .view_keys = "sc-norm",
     .import = import,

@@ -25,21 +25,6 @@ static bool in_characters(const lra_config *c)
     return strcmp(lra_config_text(c, "vocab"), "chars15") == 0;
 }
 
-static int validate(const lra_config *c, lra_err *e)
-{
-    int64_t length = lra_config_int(c, "length");
-    const char *val = lra_config_text(c, "val"), *vocab = lra_config_text(c, "vocab");
-    if (length < MIN_LENGTH || length > MAX_LENGTH)
-        return lra_fail_usage(e, "length is %lld, expected %d to %d", (long long)length,
-                              (int)MIN_LENGTH, (int)MAX_LENGTH);
-    if (strcmp(vocab, "bytes") != 0 && !in_characters(c))
-        return lra_fail_usage(e, "vocab is '%s', expected bytes or chars15", vocab);
-    if (strcmp(val, "carved") != 0 && strcmp(val, "test") != 0)
-        return lra_fail_usage(e, "val is '%s', expected carved (from the training set) or test",
-                              val);
-    return lra_official_validate(c, e);
-}
-
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
 /* What the reviews are encoded with. */
@@ -192,6 +177,16 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 
 /* ---- the task ----------------------------------------------------------------------------------------- */
 
+static const lra_key keys[] = {
+    LRA_INT_KEY("length", "4096", MIN_LENGTH, MAX_LENGTH,
+                "tokens that are kept, the last included"),
+    LRA_OFFICIAL_ROWS,
+    LRA_CHOICE_KEY("val", "carved", "carved|test",
+                   "validates: rows of the training set, or the test set"),
+    LRA_CHOICE_KEY("vocab", "bytes", "bytes|chars15",
+                   "bytes|chars15: characters that occur 15 times or more"),
+    LRA_KEYS_END};
+
 const lra_task lra_task_text = {
     .name = "text",
     .summary = "is a movie review (IMDB, byte by byte) positive? two classes",
@@ -199,11 +194,10 @@ const lra_task lra_task_text = {
     .vocab = LRA_BYTES_VOCAB,
     .first_word = LRA_BYTES_FIRST,
     .mask = LRA_BYTES_MASK,
-    .defaults = "length=4096 val-split=0.1 val=carved rows=0 vocab=bytes",
+    .keys = keys,
     .quick = "length=256 rows=3000",
     .small = "length=1024",
     .paper = "",
-    .validate = validate,
     .source = LRA_IMDB_SOURCE,
     .import_keys = "length val-split val rows vocab",
     .import = import,

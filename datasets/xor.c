@@ -37,5 +37,5 @@ static const lra_distance_kind kind = {.stream = 0x584F,
                                        .taken = 4,
                                        .group = group};
 
-LRA_DISTANCE_TASK(xor, "xor", "XOR of two marked bits `distance` steps apart, two classes",
-                  "distance=16 length=320 copies=8", "", "");
+LRA_DISTANCE_TASK(xor, "xor", "XOR of two marked bits `distance` steps apart, two classes", "320",
+                  "8", "", "");

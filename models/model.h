@@ -3,12 +3,12 @@
 #ifndef LRA_MODELS_MODEL_H
 #define LRA_MODELS_MODEL_H
 
-#include "kernels/base/config.h"
+#include "kernels/base/key.h"
 #include "kernels/graph/graph.h"
 
 typedef struct {
     const char *name, *paper, *summary; /* "resconv", "arXiv:...", one line */
-    const char *defaults;               /* "layers=6 width=128": also the list of legal keys */
+    const lra_key *keys;                /* its settings.  Nullable: none */
     /* x: (B,T,D), length: (B) int32, Nullable; returns (B,T,D), normalised and ready for pooling.
      * Bad values are reported with lra_graph_fail(). */
     lra_tensor *(*encode)(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length);

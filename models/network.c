@@ -10,21 +10,6 @@
 
 enum { TRIAL_STEPS = 64 }; /* of which the lengths of buckets are multiples */
 
-/* Whole numbers are sizes but for flags and rates. */
-static int check_numbers(const lra_config *c, lra_err *e)
-{
-    for (int i = 0; lra_config_key(c, i); i++) {
-        int64_t v;
-        bool whole = lra_parse_int(lra_config_value(c, i), &v);
-        bool flag = strcmp(lra_config_key(c, i), "causal") == 0;
-        int64_t least = flag ? 0 : 1, most = flag ? 1 : 1 << 20;
-        if (whole && (v < least || v > most) && strcmp(lra_config_key(c, i), "dropout") != 0)
-            return lra_fail_usage(e, "'%s' is %lld, expected %lld to %lld", lra_config_key(c, i),
-                                  (long long)v, (long long)least, (long long)most);
-    }
-    return 0;
-}
-
 /* Settings of which the model makes no encoder ("kernel is 4, expected an odd number"). */
 static int check_encoder(const lra_model *m, const lra_config *c, lra_err *e)
 {
@@ -43,7 +28,7 @@ static int check_encoder(const lra_model *m, const lra_config *c, lra_err *e)
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e)
 {
-    if (check_numbers(c, e) != 0 || check_encoder(m, c, e) != 0) return LRA_USAGE;
+    if (check_encoder(m, c, e) != 0) return LRA_USAGE;
     if (s->head != LRA_HEAD_NEXT || (m->causal && m->causal(c))) return 0;
     return lra_fail_usage(e, "model '%s' sees the tokens that follow, which the task asks for%s",
                           m->name, m->causal ? "; it must be causal (--set causal=1)" : "");

@@ -48,11 +48,21 @@ static int64_t reach(const lra_config *c)
     return lra_config_int(c, "layers") * (causal(c) ? span : span / 2);
 }
 
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "residual blocks"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
+    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "channels of a convolution's result"),
+    LRA_INT_KEY("kernel", "5", 1, 65535, "taps of a convolution, odd"),
+    LRA_INT_KEY("groups", "1", 1, 1 << 20, "groups of channels that are convolved apart"),
+    LRA_FLAG_KEY("causal", "0", "taps at the present and in the past alone"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of hidden channels that is dropped in training"),
+    LRA_KEYS_END};
+
 const lra_model lra_model_resconv = {
     .name = "resconv",
     .paper = "On the locality bias and results in the LRA, section 8",
     .summary = "residual small-kernel convolutions, the model of the ladder",
-    .defaults = "layers=6 width=128 hidden=256 kernel=5 groups=1 causal=0 dropout=0.0",
+    .keys = keys,
     .encode = encode,
     .reach = reach,
     .causal = causal,

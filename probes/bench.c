@@ -226,11 +226,13 @@ static int open_bench(bench *b, const lra_options *o, lra_err *e)
         if (find_kind(lra_option_arg(o, i), e) < 0) return LRA_USAGE;
     b->model = lra_model_find(lra_option_text(o, "model"), e);
     if (!b->model) return LRA_USAGE;
-    b->config = lra_config_parse(b->model->defaults, e);
-    if (!b->config) return LRA_FAILED;
-    for (int i = 0; lra_option_repeat(o, "set", i); i++)
-        if (lra_config_override(b->config, lra_option_repeat(o, "set", i), "the model", e) != 0)
-            return LRA_USAGE;
+    b->config = lra_keys_config(b->model->keys);
+    char *what = lra_format("model '%s'", b->model->name);
+    int rc = 0;
+    for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
+        rc = lra_keys_assign(b->model->keys, b->config, lra_option_repeat(o, "set", i), what, e);
+    lra_free(what);
+    if (rc != 0) return rc;
     if (lra_network_check(b->model, b->config, &(lra_network_spec){0}, e) != 0) return LRA_USAGE;
     lra_err no_gpu;
     int opened = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),

@@ -251,13 +251,13 @@ static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_er
     int rc = 0;
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++) {
         const char *assignment = lra_option_repeat(o, "set", i);
-        rc = lra_config_override(c, assignment, what, e);
+        rc = lra_keys_assign(t->keys, c, assignment, what, e);
         if (rc == 0 && files && !concerns_files(t, assignment))
             rc = lra_fail_usage(e, "--set %s says nothing about official files", assignment);
     }
     if (rc == 0 && lra_option_text(o, "seeding")) {
         char *assignment = lra_format("seeding=%s", lra_option_text(o, "seeding"));
-        rc = lra_config_override(c, assignment, what, e);
+        rc = lra_keys_assign(t->keys, c, assignment, what, e);
         lra_free(assignment);
     }
     lra_free(what);
@@ -286,8 +286,7 @@ static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *
 static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err *e)
 {
     bool files = lra_option_given(o, "import") || lra_option_given(o, "check");
-    return files ? lra_config_parse(t->defaults, e)
-                 : lra_task_config(t, lra_option_text(o, "preset"), e);
+    return files ? lra_keys_config(t->keys) : lra_task_config(t, lra_option_text(o, "preset"), e);
 }
 
 static int check_all(const lra_options *o, lra_err *e)

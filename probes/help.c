@@ -5,6 +5,7 @@
 #include "datasets/dataset.h"
 #include "models/model.h"
 #include "probes/run/job.h"
+#include "probes/run/tables.h"
 #include "probes/probe.h"
 
 static const lra_command command = {
@@ -16,20 +17,6 @@ static const lra_command command = {
     .max_args = 1,
     .tables = lra_help_tables,
 };
-
-/* "key=" for every key of the parameters, unless it is there already. */
-static void add_keys(const char *parameters, lra_text *to)
-{
-    lra_err e;
-    lra_config *c = lra_config_parse(parameters, &e);
-    for (int i = 0; c && lra_config_key(c, i); i++) {
-        char *word = lra_format(" %s= ", lra_config_key(c, i));
-        bool there = to->s && strstr(to->s, word);
-        if (!there) lra_text_add(to, "%s", to->n ? word + 1 : word);
-        lra_free(word);
-    }
-    lra_config_free(c);
-}
 
 static void words(const char *arg, lra_text *to)
 {
@@ -48,9 +35,7 @@ static void words(const char *arg, lra_text *to)
     } else if (strcmp(arg, "DEVICE") == 0) {
         lra_text_add(to, "auto cpu cuda ");
     } else if (strcmp(arg, "KEY=VALUE") == 0) {
-        add_keys(lra_train_defaults, to);
-        for (int i = 0; lra_model_at(i); i++) add_keys(lra_model_at(i)->defaults, to);
-        for (int i = 0; lra_task_at(i); i++) add_keys(lra_task_at(i)->defaults, to);
+        lra_key_words(to);
     }
 }
 

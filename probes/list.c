@@ -38,7 +38,9 @@ static int list_models(lra_err *e)
     (void)e;
     for (int i = 0; lra_model_at(i); i++) {
         const lra_model *m = lra_model_at(i);
-        printf("%-14s%s (%s)\n%-14s%s\n", m->name, m->summary, m->paper, "", m->defaults);
+        char *keys = lra_keys_text(m->keys);
+        printf("%-14s%s (%s)\n%-14s%s\n", m->name, m->summary, m->paper, "", keys);
+        lra_free(keys);
     }
     return 0;
 }
@@ -117,7 +119,9 @@ static int list_augmentations(lra_err *e)
     for (int i = 0; lra_augmentation_at(i); i++) {
         const lra_augmentation *a = lra_augmentation_at(i);
         printf("%-12s%s\n", a->name, a->summary);
-        if (a->keys) printf("%-12s%s\n", "", a->keys);
+        char *keys = lra_keys_text(a->keys);
+        if (*keys) printf("%-12s%s\n", "", keys);
+        lra_free(keys);
     }
     return 0;
 }

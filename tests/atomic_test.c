@@ -11,6 +11,7 @@
 
 #include "datasets/loader/batch.h"
 #include "kernels/base/mem.h"
+#include "tests/refused.h"
 
 static const lra_task *const tasks[] = {&lra_task_cumsum, &lra_task_cummax, &lra_task_select,
                                         &lra_task_copy};
@@ -176,16 +177,9 @@ static void training_rows_are_fresh(void **state)
 static void bad_parameters_are_refused(void **state)
 {
     (void)state;
-    lra_err e = {{0}};
-    lra_config *c = lra_config_parse(lra_task_select.defaults, &e);
-    assert_int_equal(lra_task_select.validate(c, &e), 0);
-    lra_config_set(c, "marks", "513");
-    assert_int_equal(lra_task_select.validate(c, &e), LRA_USAGE);
-    assert_string_equal(e.msg, "marks is 513, expected 1 to 512");
-    lra_config_set(c, "length", "1");
-    assert_int_equal(lra_task_select.validate(c, &e), LRA_USAGE);
-    assert_string_equal(e.msg, "length is 1, expected 2 to 65536");
-    lra_config_free(c);
+    task_refuses_change(&lra_task_select, NULL, "marks=513", "marks is 513, expected 1 to 512");
+    task_refuses_change(&lra_task_select, NULL, "length=1", "an integer from 2 to 65536");
+    task_refuses_change(&lra_task_copy, NULL, "distance=512", "distance is 512, expected 1 to 511");
 }
 
 int main(void)

@@ -65,9 +65,9 @@ static lra_network build(const lra_model *m, lra_type type)
     lra_err e = {{0}};
     static const char *const small[] = {"layers=2", "width=64", "hidden=128"};
     lra_network_spec spec = {.vocab = VOCAB, .outputs = CLASSES};
-    lra_config *c = lra_config_parse(m->defaults, &e);
+    lra_config *c = lra_keys_config(m->keys);
     for (int i = 0; i < 3; i++)
-        if (lra_config_override(c, small[i], m->name, &e) != 0) fail_msg("%s", e.msg);
+        if (lra_keys_assign(m->keys, c, small[i], m->name, &e) != 0) fail_msg("%s", e.msg);
     lra_network k = lra_network_build(type, LRA_TRAIN, m, c, &spec, B, T);
     lra_config_free(c);
     return k;

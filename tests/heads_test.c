@@ -39,8 +39,9 @@ static bool causal(const lra_config *c)
     return true;
 }
 
+static const lra_key smooth_keys[] = {LRA_INT_KEY("width", "4", 1, 64, ""), LRA_KEYS_END};
 static const lra_model smooth = {
-    .name = "smooth", .defaults = "width=4", .encode = encode, .reach = reach, .causal = causal};
+    .name = "smooth", .keys = smooth_keys, .encode = encode, .reach = reach, .causal = causal};
 
 /* ---- a network with its plan ------------------------------------------------------------------------- */
 
@@ -70,7 +71,7 @@ static void open_fixture(fixture *f, const lra_model *m, lra_head head)
     lra_network_spec s = spec_of(head);
     memset(f, 0, sizeof *f);
     assert_int_equal(lra_cpu_device(&f->device, 1, &e), 0);
-    f->config = lra_config_parse(m->defaults, &e);
+    f->config = lra_keys_config(m->keys);
     f->k = lra_network_build(LRA_F64, LRA_TRAIN, m, f->config, &s, B, T);
     f->n = lra_graph_params(f->k.graph, NULL);
     assert_true(f->n <= MAX_PARAMS);
@@ -299,7 +300,11 @@ static void causal_models_see_the_past_alone(void **state)
     enum { WIDTH = 128, AT = 2 };
     static double before[B * T * WIDTH], after[B * T * WIDTH];
     lra_model causal_resconv = lra_model_resconv;
-    causal_resconv.defaults = "layers=1 width=128 hidden=8 kernel=3 groups=1 causal=1 dropout=0.0";
+    causal_resconv.keys = (const lra_key[]){
+        LRA_INT_KEY("layers", "1", 1, 8, ""),   LRA_INT_KEY("width", "128", 1, 128, ""),
+        LRA_INT_KEY("hidden", "8", 1, 8, ""),   LRA_INT_KEY("kernel", "3", 1, 9, ""),
+        LRA_INT_KEY("groups", "1", 1, 1, ""),   LRA_FLAG_KEY("causal", "1", ""),
+        LRA_REAL_KEY("dropout", "0", 0, 1, ""), LRA_KEYS_END};
     fixture f;
     open_fixture(&f, &causal_resconv, LRA_HEAD_NEXT);
     assert_int_equal(causal_resconv.reach(f.config), 2);
@@ -324,7 +329,7 @@ static void numbers_of_bf16_graphs_are_float32(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_device device;
-    lra_config *c = lra_config_parse(smooth.defaults, &e);
+    lra_config *c = lra_keys_config(smooth.keys);
     lra_network_spec s = spec_of(LRA_HEAD_VALUE);
     lra_network k = lra_network_build(LRA_BF16, LRA_EVAL, &smooth, c, &s, B, T);
     assert_int_equal(lra_cpu_device(&device, 1, &e), 0);

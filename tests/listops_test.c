@@ -16,6 +16,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "tests/real_data.h"
+#include "tests/refused.h"
 
 static int value_of(const char *expression, int64_t depth, bool drop)
 {
@@ -273,26 +274,18 @@ static void workers_do_not_matter(void **state)
     lra_config_free(c);
 }
 
-static void refuses_parameters(const char *assignment, const char *part)
-{
-    lra_err e = {{0}};
-    lra_config *c = tiny();
-    assert_int_equal(lra_config_override(c, assignment, "task 'listops'", &e), 0);
-    assert_int_equal(lra_task_listops.validate(c, &e), LRA_USAGE);
-    if (!strstr(e.msg, part)) fail_msg("'%s' lacks '%s'", e.msg, part);
-    lra_config_free(c);
-}
-
 static void bad_parameters(void **state)
 {
     (void)state;
-    refuses_parameters("max-depth=0", "max-depth is 0, expected 1 to 64");
-    refuses_parameters("max-args=1", "max-args is 1, expected 2 to 1000");
-    refuses_parameters("max-length=9", "lengths are 8 to 9");
-    refuses_parameters("op=1.5", "op is 1.5, expected a probability");
-    refuses_parameters("root=none", "root is 'none', expected op or any");
-    refuses_parameters("val=0", "val is 0 rows");
-    refuses_parameters("max-depth=1", "none of 200000 trees of depth <= 1"); /* at most 7 tokens */
+    task_refuses_change(&lra_task_listops, "quick", "max-depth=0", "an integer from 1 to 64");
+    task_refuses_change(&lra_task_listops, "quick", "max-args=1", "an integer from 2 to 1000");
+    task_refuses_change(&lra_task_listops, "quick", "max-length=9", "lengths are 8 to 9");
+    task_refuses_change(&lra_task_listops, "quick", "op=1.5", "'op' is '1.5', expected a number");
+    task_refuses_change(&lra_task_listops, "quick", "root=none",
+                        "'root' is 'none', expected op or any");
+    task_refuses_change(&lra_task_listops, "quick", "val=0", "'val' is '0'");
+    task_refuses_change(&lra_task_listops, "quick", "max-depth=1",
+                        "none of 200000 trees of depth <= 1"); /* at most 7 tokens */
     lra_err e = {{0}};
     assert_null(lra_task_config(&lra_task_listops, "huge", &e));
     assert_string_equal(e.msg, "task 'listops' has no preset 'huge'");

@@ -117,10 +117,7 @@ static void orders_of_the_pixels(void **state)
         lra_loader_free(l);
         lra_dataset_free(d);
     }
-    lra_config *c = task_config(&lra_task_pmnist, "permutation=none");
-    assert_int_equal(lra_task_pmnist.validate(c, &e), LRA_USAGE);
-    assert_string_equal(e.msg, "permutation is 'none', expected bits or numpy");
-    lra_config_free(c);
+    task_refuses_change(&lra_task_pmnist, NULL, "permutation=none", "expected bits or numpy");
 }
 
 static void headers(void **state)

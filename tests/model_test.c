@@ -23,10 +23,10 @@ static const int32_t lengths[B] = {12, 7, 1};
 static lra_config *tiny(const lra_model *m)
 {
     lra_err e;
-    lra_config *c = lra_config_parse(m->defaults, &e);
+    lra_config *c = lra_keys_config(m->keys);
     static const char *const small[] = {"layers=2", "width=6", "hidden=8"};
     for (int i = 0; i < 3; i++)
-        if (lra_config_override(c, small[i], m->name, &e) != 0) fail_msg("%s", e.msg);
+        if (lra_keys_assign(m->keys, c, small[i], m->name, &e) != 0) fail_msg("%s", e.msg);
     return c;
 }
 
@@ -289,9 +289,8 @@ static void saved_parameters_are_the_same(void **state)
 static void reach_and_size_of_resconv(void **state)
 {
     (void)state;
-    lra_err e;
     lra_network_spec spec = {.vocab = 18, .outputs = 10};
-    lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
+    lra_config *c = lra_keys_config(lra_model_resconv.keys);
     lra_config_set(c, "kernel", "61");
     assert_int_equal(lra_model_resconv.reach(c), 180);
     /* embedding, 6 (norm + convolution + linear), norm, head */
@@ -306,7 +305,7 @@ static void bad_configurations_are_named(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_network_spec spec = {.vocab = 18, .outputs = 10};
-    lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
+    lra_config *c = lra_keys_config(lra_model_resconv.keys);
     lra_config_set(c, "kernel", "4");
     lra_network k = lra_network_build(LRA_F32, LRA_EVAL, &lra_model_resconv, c, &spec, 2, 8);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);

@@ -273,7 +273,7 @@ static void generated_images_are_like_real_ones(void **state)
     for (int t = 0; t < 2; t++) {
         lra_err e;
         lra_facts found = {0};
-        lra_config *c = lra_config_parse(tasks[t]->defaults, &e);
+        lra_config *c = lra_keys_config(tasks[t]->keys);
         if (lra_pathfinder_inspect(c, real, &found, &e) != 0) fail_msg("%s", e.msg);
         for (int k = 0; k < 3; k++) {
             char name[64];
@@ -299,7 +299,7 @@ static void wrong_labels_are_noticed(void **state)
     lra_err e;
     char *level = write_level("wrong"), *set = lra_format("%s/wrong", folder);
     lra_facts found = {0};
-    lra_config *c = lra_config_parse(lra_task_pathfinder_easy.defaults, &e);
+    lra_config *c = lra_keys_config(lra_task_pathfinder_easy.keys);
     assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), 0);
     assert_true(fact(&found, "images read") == 3 * ROWS);
     assert_true(fact(&found, "numbers missing between them") == 8);
@@ -333,7 +333,7 @@ static void copies_are_compared(void **state)
     lra_err e;
     char *first = write_level("twice/a"), *second = write_level("twice/b");
     char *both = lra_format("%s/twice", folder);
-    lra_config *c = lra_config_parse(lra_task_pathfinder_easy.defaults, &e);
+    lra_config *c = lra_keys_config(lra_task_pathfinder_easy.keys);
     for (int equal = 1; equal >= 0; equal--) {
         lra_facts found = {0};
         if (lra_pathfinder_inspect(c, both, &found, &e) != 0) fail_msg("%s", e.msg);

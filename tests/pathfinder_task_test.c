@@ -17,15 +17,16 @@
 #include "datasets/loader/split.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
+#include "tests/refused.h"
 
 enum { IMAGES = 100, PIXELS = 32 * 32 };
 
 static lra_config *config(const lra_task *t, const char *change)
 {
     lra_err e;
-    lra_config *c = lra_config_parse(t->defaults, &e);
+    lra_config *c = lra_keys_config(t->keys);
     t->resize(c, IMAGES);
-    if (change && lra_config_override(c, change, "the test", &e) != 0) fail_msg("%s", e.msg);
+    if (change && lra_keys_assign(t->keys, c, change, "the test", &e) != 0) fail_msg("%s", e.msg);
     return c;
 }
 
@@ -125,25 +126,23 @@ static void workers_do_not_matter(void **state)
     free_splits(more);
 }
 
-static void refuses(const char *change, const char *message)
-{
-    lra_err e = {{0}};
-    lra_config *c = config(&lra_task_pathfinder_easy, change);
-    assert_int_equal(lra_task_pathfinder_easy.validate(c, &e), LRA_USAGE);
-    if (!strstr(e.msg, message)) fail_msg("'%s' lacks '%s'", e.msg, message);
-    lra_config_free(c);
-}
-
 static void bad_parameters(void **state)
 {
     (void)state;
-    refuses("size=33", "size is 33, expected 32, 64, 128 or 256");
-    refuses("images=9", "images is 9, expected 10 to 16777216");
-    refuses("level=hardest", "level is 'hardest', expected easy, intermediate or hard");
-    refuses("sets=two", "sets is 'two', expected one or three");
-    refuses("sets=three", "sets is 'three' with level 'easy', expected level 'hard'");
-    refuses("seeding=none", "seeding is 'none', expected reference or uniform");
-    refuses("distractors=101", "distractors is 101, expected 0 to 100");
+    task_refuses_change(&lra_task_pathfinder_easy, NULL, "size=33",
+                        "'size' is '33', expected 32, 64, 128 or 256");
+    task_refuses_change(&lra_task_pathfinder_easy, NULL, "images=9",
+                        "'images' is '9', expected an integer from 10 to 16777216");
+    task_refuses_change(&lra_task_pathfinder_easy, NULL, "level=hardest",
+                        "'level' is 'hardest', expected easy, intermediate or hard");
+    task_refuses_change(&lra_task_pathfinder_easy, NULL, "sets=two",
+                        "'sets' is 'two', expected one or three");
+    task_refuses_change(&lra_task_pathfinder_easy, NULL, "sets=three",
+                        "sets is 'three' with level 'easy', expected level 'hard'");
+    task_refuses_change(&lra_task_pathfinder_easy, NULL, "seeding=none",
+                        "'seeding' is 'none', expected reference or uniform");
+    task_refuses_change(&lra_task_pathfinder_easy, NULL, "distractors=101",
+                        "'distractors' is '101', expected an integer from -1 to 100");
 }
 
 /* ---- files -------------------------------------------------------------------------------------------- */

@@ -79,8 +79,8 @@ static outcome train(lra_type type, lra_keep keep)
     outcome o = {0};
     const lra_adamw_spec adamw = {0.9, 0.999, 1e-8, 0.01, 1.0, 0.01};
     const lra_network_spec spec = {.vocab = 11, .outputs = 3};
-    lra_config *c = lra_config_parse(lra_model_resconv.defaults, &err);
-    assert_int_equal(lra_config_override(c, "dropout=0.2", "test", &err), 0);
+    lra_config *c = lra_keys_config(lra_model_resconv.keys);
+    assert_int_equal(lra_keys_assign(lra_model_resconv.keys, c, "dropout=0.2", "test", &err), 0);
     lra_network k = lra_network_build(type, LRA_TRAIN, &lra_model_resconv, c, &spec, BATCH, TOKENS);
     lra_graph_keep(k.graph, keep);
     int n = lra_graph_params(k.graph, NULL);

@@ -189,13 +189,8 @@ static void wrong_parameters(void **state)
 {
     (void)state;
     static const char *const cases[] = {"length=15", "rows=-1", "vocab=words", "pairs=none"};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        lra_err e = {{0}};
-        lra_config *c = task_config(&lra_task_retrieval, cases[i]);
-        assert_int_equal(lra_task_retrieval.validate(c, &e), LRA_USAGE);
-        assert_non_null(strstr(e.msg, "expected"));
-        lra_config_free(c);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        task_refuses_change(&lra_task_retrieval, NULL, cases[i], "expected");
 }
 
 static void real_papers(void **state)

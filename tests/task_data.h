@@ -8,12 +8,13 @@
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"
+#include "tests/refused.h"
 
 /* The task's parameters with "key=value ..." changed. */
 static inline lra_config *task_config(const lra_task *t, const char *changes)
 {
     lra_err e = {{0}};
-    lra_config *c = lra_config_parse(t->defaults, &e);
+    lra_config *c = lra_keys_config(t->keys);
     lra_config *change = lra_config_parse(changes, &e);
     for (int i = 0; lra_config_key(change, i); i++)
         lra_config_set(c, lra_config_key(change, i), lra_config_value(change, i));

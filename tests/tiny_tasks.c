@@ -107,40 +107,41 @@ const lra_task tiny_tasks[] = {
                         .goal = LRA_GOAL_CLASS,
                         .n_classes = 2,
                         .vocab = 6,
-                        .defaults = "",
+                        .keys = NULL,
                         .make = make_class},
     [LRA_GOAL_PAIR] = {.name = "tiny-pair",
                        .goal = LRA_GOAL_PAIR,
                        .n_classes = 2,
                        .vocab = 8,
-                       .defaults = "",
+                       .keys = NULL,
                        .make = make_pair},
     [LRA_GOAL_VALUE] = {.name = "tiny-value",
                         .goal = LRA_GOAL_VALUE,
                         .n_targets = 1,
                         .channels = 1,
                         .level_scale = 1,
-                        .defaults = "",
+                        .keys = NULL,
                         .make = make_value},
     [LRA_GOAL_STEPS] = {.name = "tiny-steps",
                         .goal = LRA_GOAL_STEPS,
                         .n_targets = 1,
                         .channels = 1,
                         .level_scale = 1,
-                        .defaults = "",
+                        .keys = NULL,
                         .make = make_steps},
     [LRA_GOAL_NEXT] = {.name = "tiny-next",
                        .goal = LRA_GOAL_NEXT,
                        .metric = "perplexity",
                        .vocab = 5,
-                       .defaults = "context=8",
+                       .keys = (const lra_key[]){LRA_INT_KEY("context", "8", 1, 64, ""),
+                                                 LRA_KEYS_END},
                        .make = make_next},
 };
 
 lra_dataset *tiny_dataset(lra_goal goal)
 {
     lra_err e;
-    lra_config *c = lra_config_parse(tiny_tasks[goal].defaults, &e);
+    lra_config *c = lra_keys_config(tiny_tasks[goal].keys);
     lra_dataset *d = c ? lra_dataset_make(&tiny_tasks[goal], c, &e) : NULL;
     if (!d) LRA_BUG("%s", e.msg);
     lra_config_free(c);

@@ -30,14 +30,6 @@ static bool trains_on_valid(const lra_config *c)
     return strcmp(lra_config_text(c, "training"), "valid") == 0;
 }
 
-static int validate(const lra_config *c, lra_err *e)
-{
-    const char *training = lra_config_text(c, "training");
-    if (strcmp(training, "file") != 0 && !trains_on_valid(c))
-        return lra_fail_usage(e, "training is '%s', expected file or valid", training);
-    return lra_language_validate(c, e);
-}
-
 /* ---- the files ---------------------------------------------------------------------------------------- */
 
 /* wiki.train.tokens, train.txt; -1: none of them. */
@@ -204,11 +196,16 @@ const lra_task lra_task_wikitext103 = {
     .goal = LRA_GOAL_NEXT,
     .metric = "perplexity",
     .vocab = VOCAB,
-    .defaults = "context=512 tokens=0 training=file",
+    .keys =
+        (const lra_key[]){
+            LRA_LANGUAGE_ROWS,
+            LRA_CHOICE_KEY("training", "file", "file|valid",
+                           "valid: the validation text trains, as a trial without the large file"),
+            LRA_KEYS_END},
     .quick = "context=32 tokens=50000", /* 14,000 words and more at every step */
     .small = "context=256 tokens=5000000",
     .paper = "",
-    .validate = validate,
+    .validate = lra_language_validate,
     .import_keys = "context tokens training",
     .import = import,
     .import_hash = import_hash,

@@ -10,8 +10,7 @@
 /* One of the registry.  A sheet of examples has a row for every variant: what the augmentation draws one of. */
 typedef struct {
     const char *name, *summary;
-    const char
-        *keys; /* parameters of the task that switch it, with their defaults.  Nullable: none */
+    const lra_key *keys; /* parameters of the task that switch it.  Nullable: none */
     int n_variants;
     void (*apply)(const lra_dataset *d, lra_rng *rng, lra_row *row);
     void (*variant)(int i, lra_rng *rng, lra_row *row); /* Nullable: no images */
@@ -39,7 +38,11 @@ enum { LRA_N_POLICIES = 25 };
 /* Stages that a task with this augmentation must have among its parameters, each 0 or 1: a crop of 32 x 32 after
  * padding with 4 black pixels; a flip; one of the 25 pairs of operations; grey-first: the image becomes grey before
  * all that, not after. */
-#define LRA_AUGMENT_POLICY_KEYS "crop=1 flip=1 policy=1 grey-first=0"
+#define LRA_AUGMENT_POLICY_ROWS                                                                    \
+    LRA_FLAG_KEY("crop", "1", "augment: crop of 32 x 32 after padding with 4 black pixels"),       \
+        LRA_FLAG_KEY("flip", "1", "augment: left and right swapped, or not"),                      \
+        LRA_FLAG_KEY("policy", "1", "augment: one of AutoAugment's 25 pairs of operations"),       \
+        LRA_FLAG_KEY("grey-first", "0", "augment: grey before all that, not after")
 /* Rows of 1024 steps of red, green, blue. */
 void lra_augment_policy(const lra_dataset *d, lra_rng *rng, lra_row *row);
 

@@ -134,7 +134,7 @@ static char *variant_text(int sub)
 const lra_augmentation lra_augmentation_autoaugment = {
     .name = "autoaugment",
     .summary = "CIFAR-10: crop, flip, one of AutoAugment's 25 pairs of operations",
-    .keys = LRA_AUGMENT_POLICY_KEYS,
+    .keys = (const lra_key[]){LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .n_variants = LRA_N_POLICIES,
     .apply = lra_augment_policy,
     .variant = variant,

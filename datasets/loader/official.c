@@ -6,17 +6,6 @@
 
 enum { SPLIT_SEED = 42, MIN_TRAIN = 2 };
 
-int lra_official_validate(const lra_config *c, lra_err *e)
-{
-    double share = lra_config_real(c, "val-split");
-    int64_t rows = lra_config_int(c, "rows");
-    if (share < 0.001 || share > 0.9)
-        return lra_fail_usage(e, "val-split is %g, expected 0.001 to 0.9", share);
-    if (rows < 0)
-        return lra_fail_usage(e, "rows is %lld, expected 0 (all) or more", (long long)rows);
-    return 0;
-}
-
 /* Appends rows first + order[i], or first + i without an order. */
 static int add_rows(const lra_official *o, int64_t first, const int64_t *order, int64_t n,
                     int64_t wanted, lra_sequences *to, lra_err *e)

@@ -6,8 +6,11 @@
 
 #include "datasets/dataset.h"
 
-#define LRA_OFFICIAL_DEFAULTS "val-split=0.1 rows=0"
-#define LRA_OFFICIAL_KEYS     "val-split rows"
+/* Rows of the key table of such a task. */
+#define LRA_OFFICIAL_ROWS                                                                          \
+    LRA_REAL_KEY("val-split", "0.1", 0.001, 0.9, "share of the training file that validates"),     \
+        LRA_ROWS_KEY("at most so many of each split, evenly spaced; 0: all")
+#define LRA_OFFICIAL_KEYS "val-split rows"
 
 typedef struct {
     int64_t n_train, n_test; /* rows of the files */
@@ -18,7 +21,6 @@ typedef struct {
     const void *of;
 } lra_official;
 
-int lra_official_validate(const lra_config *c, lra_err *e);
 int lra_official_divide(const lra_official *o, const lra_config *c,
                         lra_sequences split[LRA_N_SPLITS], lra_err *e);
 /* The constant baseline of classes: the most frequent label of the training split. */

@@ -74,13 +74,6 @@ void lra_config_set_int(lra_config *c, const char *key, int64_t value)
     lra_config_set(c, key, text);
 }
 
-void lra_config_set_real(lra_config *c, const char *key, double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
-    lra_config_set(c, key, text);
-}
-
 void lra_config_remove(lra_config *c, const char *key)
 {
     entry *old = find(c, key);
@@ -169,47 +162,6 @@ const char *lra_config_key(const lra_config *c, int i)
 const char *lra_config_value(const lra_config *c, int i)
 {
     return i < c->n ? c->at[i].value : NULL;
-}
-
-/* ---- what users give ------------------------------------------------------------------------------ */
-
-static int check_kind(const char *key, const char *now, const char *value, lra_err *e)
-{
-    int64_t i;
-    double r;
-    if (lra_parse_int(now, &i)) {
-        if (lra_parse_int(value, &i)) return 0;
-        return lra_fail_usage(e, "'%s' is '%s', expected an integer like '%s'", key, value, now);
-    }
-    if (lra_parse_real(now, &r) && !lra_parse_real(value, &r))
-        return lra_fail_usage(e, "'%s' is '%s', expected a number like '%s'", key, value, now);
-    if (value[strcspn(value, " \t\r\n")])
-        return lra_fail_usage(e, "'%s' is '%s', expected one word", key, value);
-    if (!*value) return lra_fail_usage(e, "'%s' has no value, expected one like '%s'", key, now);
-    return 0;
-}
-
-int lra_config_override(lra_config *c, const char *assignment, const char *what, lra_err *e)
-{
-    const char *equals = strchr(assignment, '=');
-    if (!equals || equals == assignment)
-        return lra_fail_usage(e, "'%s' is not of the form key=value", assignment);
-    char *key = lra_format("%.*s", (int)(equals - assignment), assignment);
-    const entry *old = find(c, key);
-    int rc;
-    if (!old) {
-        const char **names = lra_alloc_array((size_t)c->n + 1, sizeof *names);
-        for (int i = 0; i < c->n; i++) names[i] = c->at[i].key;
-        const char *near = lra_nearest(key, c->n, names);
-        rc = near ? lra_fail_usage(e, "%s has no '%s'; did you mean '%s'?", what, key, near)
-                  : lra_fail_usage(e, "%s has no '%s'", what, key);
-        lra_free(names);
-    } else {
-        rc = check_kind(key, old->value, equals + 1, e);
-    }
-    if (rc == 0) lra_config_set(c, key, equals + 1);
-    lra_free(key);
-    return rc;
 }
 
 /* ---- text ----------------------------------------------------------------------------------------- */

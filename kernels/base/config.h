@@ -19,11 +19,10 @@ void lra_config_free(lra_config *c); /* Nullable: c */
 /* set: adds or replaces. */
 void lra_config_set(lra_config *c, const char *key, const char *value);
 void lra_config_set_int(lra_config *c, const char *key, int64_t value);
-void lra_config_set_real(lra_config *c, const char *key, double value); /* "%.17g" */
-void lra_config_remove(lra_config *c, const char *key);                 /* absent: nothing */
+void lra_config_remove(lra_config *c, const char *key); /* absent: nothing */
 
 /* get: the value; a missing key or one of another kind is a bug of ours (values that users give pass
- * through lra_config_override() first). */
+ * through a table of keys first, key.h). */
 int64_t lra_config_int(const lra_config *c, const char *key);
 double lra_config_real(const lra_config *c, const char *key);
 const char *lra_config_text(const lra_config *c, const char *key);
@@ -31,12 +30,6 @@ bool lra_config_has(const lra_config *c, const char *key);
 /* The value, or `other` when the key is missing. */
 const char *lra_config_text_or(const lra_config *c, const char *key, const char *other);
 double lra_config_real_or(const lra_config *c, const char *key, double other);
-
-/* Applies "key=value" from a user: the key must exist already, and the value must be of the kind of
- * the present one (integer, real, word;
- * a real default is written with a point: "0.0").  Unknown keys are refused with a suggestion; `what` names the
- * owner in the message ("model 'resconv'").  Returns 0 or LRA_USAGE. */
-int lra_config_override(lra_config *c, const char *assignment, const char *what, lra_err *e);
 
 /* Walks in key order: i from 0; NULL after the last. */
 const char *lra_config_key(const lra_config *c, int i);

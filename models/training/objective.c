@@ -9,6 +9,12 @@
 #include "datasets/loader/batch.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
+#include "models/training/train.h"
+
+/* The default share depends on the task: lra_objective_share(). */
+static const lra_key picking[] = {LRA_REAL_FIELD(lra_train_spec, mask, "mask", "0.15", 1e-6, 1,
+                                                 "share of the steps that are picked"),
+                                  LRA_KEYS_END};
 
 /* ---- the records ------------------------------------------------------------------------------------- */
 
@@ -33,6 +39,7 @@ const lra_objective lra_objective_denoise = {
     .paper = "the locality paper",
     .summary = "the goal of the task and words that were taken from its inputs",
     .training = LRA_MASK_DENOISE,
+    .keys = picking,
     .add_loss = add_denoising};
 const lra_objective lra_objective_pretrain_masked = {
     .name = "pretrain-masked",
@@ -40,7 +47,8 @@ const lra_objective lra_objective_pretrain_masked = {
     .summary = "what was masked, without labels; then train --from RUN",
     .pretrains = true,
     .training = LRA_MASK_MASKED,
-    .evaluation = LRA_MASK_MASKED};
+    .evaluation = LRA_MASK_MASKED,
+    .keys = picking};
 const lra_objective lra_objective_pretrain_causal = {
     .name = "pretrain-causal",
     .paper = "arXiv:2310.02980",

@@ -18,6 +18,8 @@ typedef struct {
     const char *name, *paper, *summary;
     bool pretrains; /* the goal of the task is left aside */
     lra_mask_kind training, evaluation;
+    const lra_key *
+        keys; /* settings of the runs that have it, with fields of lra_train_spec.  Nullable: none */
     void (*add_loss)(lra_network *k, int64_t n_words); /* to the task's, in training.  Nullable */
 } lra_objective;
 

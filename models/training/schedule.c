@@ -26,6 +26,14 @@ static double progress(const lra_schedule *s, int64_t step)
     return n > 0 ? fmin(fmax(((double)step - from) / n, 0), 1) : 0;
 }
 
+/* ---- settings that several have ----------------------------------------------------------------------------- */
+
+#define FACTOR                                                                                     \
+    LRA_REAL_FIELD(lra_schedule, factor, "factor", "0.5", 1e-6, 1, "what the rate is multiplied by")
+#define TOTAL                                                                                      \
+    LRA_INT_FIELD(lra_schedule, total, "total-steps", "0", 0, 1e15,                                \
+                  "steps until 0; 0: those of all epochs")
+
 /* ---- plateau ------------------------------------------------------------------------------------------- */
 
 static int64_t final_epoch(const lra_schedule *s)
@@ -67,7 +75,21 @@ static void plateau_text(const lra_schedule *s, lra_text *to)
                      final_epoch(s) + 1, s->epochs, 100 * s->final_rate);
 }
 
+static const lra_key plateau_keys[] = {
+    FACTOR,
+    LRA_INT_FIELD(lra_schedule, patience, "patience", "10", 0, 1e6,
+                  "epochs without a better one before the factor"),
+    LRA_REAL_FIELD(lra_schedule, threshold, "threshold", "0.0001", 0, 1,
+                   "by how much a better one is better"),
+    LRA_REAL_FIELD(lra_schedule, min_rate, "min-rate", "1e-6", 0, 10, "least rate"),
+    LRA_REAL_FIELD(lra_schedule, final_share, "final-share", "0.1", 0, 1,
+                   "share of the epochs, at the end, in which the rate falls linearly"),
+    LRA_REAL_FIELD(lra_schedule, final_rate, "final-rate", "0.01", 0, 1,
+                   "share of the rate that is left then"),
+    LRA_KEYS_END};
+
 const lra_schedule_kind lra_schedule_plateau = {
+    .keys = plateau_keys,
     .name = "plateau",
     .paper = "the locality paper",
     .summary = "factor after patience epochs without a better one; falls at the end",
@@ -109,6 +131,7 @@ static void cosine_text(const lra_schedule *s, lra_text *to)
 const lra_schedule_kind lra_schedule_cosine = {.name = "cosine",
                                                .paper = "S4, S5",
                                                .summary = "half a cosine from the peak to 0",
+                                               .keys = (const lra_key[]){TOTAL, LRA_KEYS_END},
                                                .rate = cosine_rate,
                                                .text = cosine_text};
 
@@ -123,9 +146,15 @@ static void linear_text(const lra_schedule *s, lra_text *to)
     lra_text_add(to, "linearly down to 0 at step %.0f", total_steps(s));
 }
 
+static const lra_key linear_keys[] = {
+    TOTAL,
+    LRA_REAL_FIELD(lra_schedule, power, "warmup-power", "1", 1e-3, 100, "of the rise; 1: linear"),
+    LRA_KEYS_END};
+
 const lra_schedule_kind lra_schedule_linear = {.name = "linear",
                                                .paper = "MEGA",
                                                .summary = "a line from the peak to 0",
+                                               .keys = linear_keys,
                                                .rate = linear_rate,
                                                .text = linear_text};
 
@@ -160,9 +189,14 @@ static void multistep_text(const lra_schedule *s, lra_text *to)
     lra_text_add(to, "x%g every %" PRId64 " epochs", s->factor, s->every);
 }
 
+static const lra_key multistep_keys[] = {
+    FACTOR, LRA_INT_FIELD(lra_schedule, every, "every", "100", 1, 1e6, "epochs between two"),
+    LRA_KEYS_END};
+
 const lra_schedule_kind lra_schedule_multistep = {.name = "multistep",
                                                   .paper = "S4 on BIDMC",
                                                   .summary = "factor once every so many epochs",
+                                                  .keys = multistep_keys,
                                                   .rate = multistep_rate,
                                                   .text = multistep_text};
 

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "kernels/base/err.h"
+#include "kernels/base/key.h"
 #include "kernels/base/mem.h"
 
 typedef struct lra_schedule lra_schedule;
@@ -35,6 +36,8 @@ typedef struct {
 
 typedef struct {
     const char *name, *paper, *summary;
+    const lra_key
+        *keys; /* settings of the runs that have it, with fields of lra_schedule.  Nullable: none */
     /* After warm-up. */
     double (*rate)(const lra_schedule *s, const lra_schedule_state *now, int64_t step);
     /* At the end of an epoch.  Nullable. */

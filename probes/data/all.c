@@ -57,7 +57,7 @@ static int inspect(const lra_task *t, const lra_config *c, const char *place, ve
 static int check_task(const lra_places *p, verdict *v, lra_err *e)
 {
     const lra_task *t = v->task;
-    lra_config *c = lra_config_parse(t->defaults, e);
+    lra_config *c = lra_keys_config(t->keys);
     if (!c) return LRA_FAILED;
     v->rc = LRA_ABSENT;
     for (int i = 0; i < p->n && v->rc == LRA_ABSENT && !lra_stop_signal(); i++) {

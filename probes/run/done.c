@@ -1,11 +1,14 @@
 /* Finished runs. */
 #include "probes/run/done.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/cpu/device.h"
+#include "models/training/settings.h"
 #include "probes/option_rows.h"
 
 const lra_option lra_done_options[] = {
@@ -94,16 +97,52 @@ static int read_result(lra_done *r, lra_err *e)
 
 /* ---- the job ----------------------------------------------------------------------------------------- */
 
-/* Applies the lines "PREFIX.key=value". */
-static int apply(lra_config *c, const lra_config *lines, const char *prefix, lra_err *e)
+/* A run is what its stored text says, whatever version wrote it. */
+static int check_hash(const lra_result *r, lra_err *e)
 {
-    size_t n = strlen(prefix);
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, lra_hash64(r->config, strlen(r->config)));
+    if (strcmp(hash, r->run) == 0) return 0;
+    return lra_fail(e, "its configuration hashes to %s, the result says %s", hash, r->run);
+}
+
+/* A line "PREFIX.key=value" of a stored configuration. */
+static int apply_line(lra_config *c, const lra_key *keys, const char *name, const char *value,
+                      lra_err *e)
+{
+    const lra_key *k = lra_key_find(keys, strchr(name, '.') + 1);
+    char *text = k ? lra_key_text(k, value, e) : NULL;
+    if (text) lra_config_set(c, k->name, text);
+    lra_free(text);
+    return text ? 0 : LRA_FAILED;
+}
+
+/* Applies the lines.  Runs of older versions name settings of schedules and objectives that they have not. */
+static int apply_lines(lra_job *j, const lra_config *lines, lra_err *e)
+{
+    const struct {
+        const char *prefix;
+        const lra_key *keys;
+        lra_config *values;
+    } tables[] = {{"task.", j->task->keys, j->task_config},
+                  {"model.", j->model->keys, j->model_config},
+                  {"train.", lra_train_keys, j->train_config},
+                  {"train.", j->schedule->keys, j->train_config},
+                  {"train.", j->objective->keys, j->train_config},
+                  {"train.", lra_relation_keys, j->train_config}};
     for (int i = 0; lra_config_key(lines, i); i++) {
-        const char *key = lra_config_key(lines, i);
-        if (strncmp(key, prefix, n) != 0 || key[n] != '.') continue;
-        if (!lra_config_has(c, key + n + 1))
-            return lra_fail(e, "its configuration has '%s', which this program does not know", key);
-        lra_config_set(c, key + n + 1, lra_config_value(lines, i));
+        const char *name = lra_config_key(lines, i), *dot = strchr(name, '.');
+        bool found = !dot;
+        for (size_t k = 0; k < sizeof tables / sizeof *tables && !found; k++) {
+            found = strncmp(name, tables[k].prefix, (size_t)(dot + 1 - name)) == 0 &&
+                    lra_key_find(tables[k].keys, dot + 1);
+            if (found && apply_line(tables[k].values, tables[k].keys, name,
+                                    lra_config_value(lines, i), e) != 0)
+                return LRA_FAILED;
+        }
+        if (!found && !lra_key_is_known(dot + 1))
+            return lra_fail(e, "its configuration has '%s', which this program does not know",
+                            name);
     }
     return 0;
 }
@@ -112,6 +151,7 @@ static int make_job(lra_done *r, const lra_options *o, lra_err *e)
 {
     lra_job *j = &r->job;
     *j = (lra_job){.preset = r->result->preset, .precision = r->result->precision, .out = r->out};
+    j->stored = r->result->config, j->stored_hash = r->result->run;
     j->data_dir = lra_option_text(o, "data-dir");
     j->checkpoint_every = 1e6;
     j->task = lra_task_find(r->result->task, e);
@@ -119,14 +159,11 @@ static int make_job(lra_done *r, const lra_options *o, lra_err *e)
     if (!j->model) return LRA_FAILED;
     lra_config *lines = lra_config_parse(r->result->config, e);
     if (!lines) return LRA_FAILED;
-    j->task_config = lra_config_parse(j->task->defaults, e);
-    j->model_config = lra_config_parse(j->model->defaults, e);
-    j->train_config = lra_config_parse(lra_train_defaults, e);
-    int rc = apply(j->task_config, lines, "task", e);
-    if (rc == 0) rc = apply(j->model_config, lines, "model", e);
-    if (rc == 0) rc = apply(j->train_config, lines, "train", e);
-    j->objective = lra_objective_find(lra_config_text(j->train_config, "objective"), e);
-    if (!j->objective) rc = LRA_FAILED;
+    j->objective = lra_objective_find(lra_config_text_or(lines, "train.objective", "classify"), e);
+    j->schedule = lra_schedule_find(lra_config_text_or(lines, "train.schedule", "plateau"), e);
+    int rc = j->objective && j->schedule ? 0 : LRA_FAILED;
+    if (rc == 0) lra_job_defaults(j);
+    if (rc == 0) rc = apply_lines(j, lines, e);
     lra_config_free(lines);
     if (rc == 0) rc = lra_cpu_device(&j->device, (int)lra_option_int(o, "threads"), e);
     return rc;
@@ -145,7 +182,8 @@ int lra_done_open(lra_done *r, const char *name, const char *task, const lra_opt
         return lra_fail(e, "run '%s' is of task '%s', expected '%s'", r->folder, r->result->task,
                         task);
     if (rc != 0) return rc;
-    rc = make_job(r, o, e);
+    rc = check_hash(r->result, e);
+    if (rc == 0) rc = make_job(r, o, e);
     return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", r->folder);
 }
 
@@ -160,11 +198,6 @@ int lra_done_load_data(lra_done *r, lra_err *e)
                         "run '%s' was trained on data %s, found %s (imported data: name the files "
                         "with --data-dir)",
                         r->folder, wanted, r->job.data->fingerprint);
-    char hash[17];
-    lra_free(lra_job_config(&r->job, r->result->seed, hash));
-    if (strcmp(hash, r->result->run) != 0)
-        return lra_fail(e, "run '%s': its configuration hashes to %s, the result says %s",
-                        r->folder, hash, r->result->run);
     return 0;
 }
 

@@ -6,9 +6,10 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
+#include "models/training/settings.h"
 #include "probes/option_rows.h"
 
-enum { CONFIG_VERSION = 1 };
+enum { CONFIG_VERSION = 2 };
 
 const lra_option lra_job_options[] = {
     {.name = "task",
@@ -150,10 +151,8 @@ int64_t lra_job_reach(const lra_job *r)
 
 /* Adds "PREFIX.key" for every value that differs from the defaults. */
 static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
-                        const char *defaults)
+                        const lra_config *usual)
 {
-    lra_err e;
-    lra_config *usual = lra_config_parse(defaults, &e);
     for (int i = 0; lra_config_key(c, i); i++) {
         const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
         if (strcmp(lra_config_text_or(usual, key, ""), value) == 0) continue;
@@ -161,11 +160,29 @@ static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
         lra_config_set(to, name, value);
         lra_free(name);
     }
-    lra_config_free(usual);
+}
+
+/* "task.key", "model.key", "train.key" of what differs from the defaults. */
+static void add_all_changes(lra_config *to, const lra_job *r)
+{
+    lra_config *task = lra_keys_config(r->task->keys), *model = lra_keys_config(r->model->keys),
+               *train = lra_keys_config(lra_train_keys);
+    lra_keys_add(r->schedule->keys, train);
+    lra_keys_add(r->objective->keys, train);
+    add_changes(to, "task", r->task_config, task);
+    add_changes(to, "model", r->model_config, model);
+    add_changes(to, "train", r->train_config, train);
+    lra_config_free(task);
+    lra_config_free(model);
+    lra_config_free(train);
 }
 
 char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
 {
+    if (r->stored) {
+        snprintf(hash, 17, "%s", r->stored_hash);
+        return lra_copy_text(r->stored);
+    }
     lra_config *c = lra_config_new();
     lra_config_set_int(c, "version", CONFIG_VERSION);
     lra_config_set(c, "task", r->task->name);
@@ -179,9 +196,7 @@ char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
         lra_config_set(c, "weights", weights);
         if (r->evaluate) lra_config_set_int(c, "evaluate", 1);
     }
-    add_changes(c, "task", r->task_config, r->task->defaults);
-    add_changes(c, "model", r->model_config, r->model->defaults);
-    add_changes(c, "train", r->train_config, lra_train_defaults);
+    add_all_changes(c, r);
     char *lines = lra_config_lines(c);
     lra_config_hash(c, hash);
     lra_config_free(c);
@@ -195,63 +210,25 @@ char *lra_job_folder(const lra_job *r, int64_t seed)
     return lra_format("%s/runs/%s-%s-%s", r->out, r->task->name, r->model->name, hash);
 }
 
-static lra_pool_kind pool_of(const lra_config *c)
-{
-    const char *pool = lra_config_text(c, "pool");
-    return strcmp(pool, "mean") == 0   ? LRA_POOL_MEAN
-           : strcmp(pool, "last") == 0 ? LRA_POOL_LAST
-                                       : LRA_POOL_MAX;
-}
-
 void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
 {
-    const lra_config *c = r->train_config;
-    double fraction = lra_config_real(c, "fraction");
     char hash[17];
-    *s = (lra_train_spec){
-        .folder = lra_job_folder(r, seed),
-        .config = lra_job_config(r, seed, hash),
-        .data = r->data,
-        .model = r->model,
-        .model_config = r->model_config,
-        .objective = r->objective,
-        .mask = lra_config_real(c, "mask"),
-        .pool = pool_of(c),
-        .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
-        .batch = lra_config_int(c, "batch"),
-        .seed = (uint64_t)seed,
-        .weights = r->weights_path ? &r->weights : NULL,
-        .weights_path = r->weights_path,
-        .untrained = r->evaluate,
-        .from = r->from,
-        .augment = lra_config_int(c, "augment") != 0,
-        .fraction = fraction < 1 ? fraction : 0,
-        .same_steps = lra_config_int(c, "same-steps") != 0,
-        .accumulate = lra_config_int(c, "accumulate"),
-        .early_stop = lra_config_int(c, "early-stop"),
-        .debug_nodes = r->debug_nodes,
-        .memory = r->memory,
-        .recompute = r->recompute,
-        .checkpoint_every = r->checkpoint_every,
-        .schedule = {.kind = lra_schedule_find(lra_config_text(c, "schedule"), &(lra_err){{0}}),
-                     .rate = lra_config_real(c, "rate"),
-                     .warmup = lra_config_real(c, "warmup"),
-                     .power = lra_config_real(c, "warmup-power"),
-                     .factor = lra_config_real(c, "factor"),
-                     .every = lra_config_int(c, "every"),
-                     .total = lra_config_int(c, "total-steps"),
-                     .patience = lra_config_int(c, "patience"),
-                     .threshold = lra_config_real(c, "threshold"),
-                     .min_rate = lra_config_real(c, "min-rate"),
-                     .final_share = lra_config_real(c, "final-share"),
-                     .final_rate = lra_config_real(c, "final-rate"),
-                     .epochs = lra_config_int(c, "epochs")},
-        .optimizer = {.beta1 = lra_config_real(c, "beta1"),
-                      .beta2 = lra_config_real(c, "beta2"),
-                      .eps = lra_config_real(c, "eps"),
-                      .decay = lra_config_real(c, "decay"),
-                      .clip = lra_config_real(c, "clip"),
-                      .rate = lra_config_real(c, "rate")}};
+    *s = (lra_train_spec){.folder = lra_job_folder(r, seed),
+                          .config = lra_job_config(r, seed, hash),
+                          .data = r->data,
+                          .model = r->model,
+                          .model_config = r->model_config,
+                          .type = strcmp(r->precision, "bf16") == 0 ? LRA_BF16 : LRA_F32,
+                          .seed = (uint64_t)seed,
+                          .weights = r->weights_path ? &r->weights : NULL,
+                          .weights_path = r->weights_path,
+                          .untrained = r->evaluate,
+                          .from = r->from,
+                          .debug_nodes = r->debug_nodes,
+                          .memory = r->memory,
+                          .recompute = r->recompute,
+                          .checkpoint_every = r->checkpoint_every};
+    lra_train_settings(s, r->train_config);
     const char *kernel = lra_config_text_or(r->model_config, "kernel", NULL);
     bool plain = r->objective == &lra_objective_classify;
     s->title = lra_format("%s %s%s%s%s%s seed %lld", r->task->name, r->model->name,

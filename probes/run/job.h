@@ -17,10 +17,6 @@ typedef struct {
     const char *kernels;                 /* rungs of the ladder */
     int seeds;
 } lra_preset;
-/* How a run trains, unless preset or --set say otherwise; also the list of legal keys. */
-extern const char lra_train_defaults[];
-/* A parameter of training, or of any task or model. */
-bool lra_job_is_key(const char *name);
 const lra_preset *lra_preset_find(const char *task, const char *preset);
 /* What an objective changes at a preset: "mask=0.5 epochs=50"; caller frees. */
 char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset);
@@ -31,6 +27,7 @@ typedef struct {
     const char *preset, *precision, *out, *data_dir;
     lra_config *task_config, *model_config, *train_config;
     const lra_objective *objective;
+    const lra_schedule_kind *schedule;
     char *
         from; /* best.h5 of the run that this one starts from.  NULL: none, or it is not known where it is */
     lra_device device;
@@ -44,6 +41,8 @@ typedef struct {
     const char *weights_path;
     lra_safetensors weights;
     bool evaluate; /* spec.untrained */
+    /* A run that is done, of whatever version: its configuration as it was stored, and its hash.  NULL: made anew. */
+    const char *stored, *stored_hash;
 } lra_job;
 
 /* Opens what --device names: auto, cpu, cuda, cuda:N.  no_gpu: why auto is the CPU in a build with CUDA, else
@@ -53,6 +52,10 @@ int lra_job_device(const char *asked, int n_threads, lra_device *out, lra_err *n
 const char *lra_job_precision(const char *asked, const lra_device *d);
 /* What --recompute means for lra_train_spec. */
 int lra_job_recompute(const lra_options *o);
+/* Keys beside those of training that say which run this one is related to; absent: none. */
+extern const lra_key lra_relation_keys[];
+/* All settings as they are unless somebody changes them; the task's only where there are none yet. */
+void lra_job_defaults(lra_job *r);
 /* Fills the settings of task, model and training from the options.  Nullable: assignment, one more --set. */
 int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
 /* Reads the options; opens the device, not the data. */

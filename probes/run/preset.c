@@ -4,14 +4,6 @@
 #include "kernels/base/mem.h"
 #include "probes/run/job.h"
 
-/* How a run trains, unless preset or --set say otherwise (spec: the locality paper's schedule). */
-const char lra_train_defaults[] =
-    "batch=32 epochs=120 rate=0.001 decay=0.1 clip=1.0 beta1=0.9 beta2=0.999 eps=1e-8 warmup=0.01 "
-    "factor=0.5 patience=10 threshold=0.0001 min-rate=1e-6 final-share=0.1 final-rate=0.01 augment=0 "
-    "pool=mean objective=classify mask=0.0 fraction=1.0 same-steps=0 accumulate=1 early-stop=0 "
-    "from=none matched=none related=none schedule=plateau warmup-power=1.0 every=100 total-steps=0 "
-    "eval-drop-last=0";
-
 /* T = 1024: every ladder but the paper's has a rung that sees it all. */
 #define PATHFINDER_QUICK                                                                           \
     "layers=4 width=32 hidden=64 groups=32 batch=64 epochs=2 rate=0.004 decay=0.01 warmup=0.05 "   \

@@ -61,8 +61,8 @@ int lra_vary_open(lra_vary *v, const lra_options *o, const lra_task *task, lra_e
     v->n = 0;
     v->key = vary ? lra_format("%.*s", (int)n, vary) : lra_copy_text("distance");
     if (read_values(v, vary ? vary + n + 1 : distance, e) != 0) return LRA_USAGE;
-    lra_config *c = lra_config_parse(task->defaults, e);
-    int rc = c ? check_values(v, task, c, distance, e) : LRA_FAILED;
+    lra_config *c = lra_keys_config(task->keys);
+    int rc = check_values(v, task, c, distance, e);
     lra_config_free(c);
     return rc;
 }
@@ -79,7 +79,7 @@ int lra_vary_set(const lra_vary *v, int i, const lra_task *task, lra_config *c, 
     if (!v->key) return 0;
     char *assignment = lra_format("%s=%s", v->key, v->value[i]),
          *what = lra_format("task '%s'", task->name);
-    int rc = lra_config_override(c, assignment, what, e);
+    int rc = lra_keys_assign(task->keys, c, assignment, what, e);
     lra_free(assignment);
     lra_free(what);
     return rc;

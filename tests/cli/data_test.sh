@@ -17,7 +17,7 @@ expect 2 "unknown option '--mkae'; did you mean '--make'" lra-probe data listops
 expect 2 "expected one of quick|small|paper" lra-probe data listops --preset quik
 expect 2 "has no 'max-deth'; did you mean 'max-depth'" lra-probe data listops --set max-deth=3
 expect 2 "max-depth" lra-probe data listops --set max-depth=three
-expect 2 "max-depth is 99, expected 1 to 64" lra-probe data listops --set max-depth=99
+expect 2 "'max-depth' is '99', expected an integer from 1 to 64" lra-probe data listops --set max-depth=99
 expect 2 "none of 200000 trees" lra-probe data listops --set max-depth=1
 expect 2 "'--make'" lra-probe data listops --make 2
 expect 2 "make and --check do not go together" lra-probe data listops --make 10 --check x
@@ -130,7 +130,7 @@ expect 2 'do not go together' lra-probe data pathfinder-easy --sheet x.png --sho
 rm -r "$images"/pathfinder32/curv_baseline/metadata
 expect 1 "no 'curv_baseline/metadata' of pathfinder32" lra-probe data pathfinder-easy --check "$images"
 expect 2 "says nothing about official files" lra-probe data pathfinder --import "$images" --set images=30
-expect 2 "size is 33, expected 32, 64, 128 or 256" lra-probe data pathfinder --set size=33
+expect 2 "'size' is '33', expected 32, 64, 128 or 256" lra-probe data pathfinder --set size=33
 expect 2 "are no images: no --png" lra-probe data listops --set train=200 --set val=20 --set test=30 --out o --show 1 --png x.png
 expect 2 "has no 'seeding'" lra-probe data listops --seeding uniform
 

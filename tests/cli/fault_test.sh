@@ -9,7 +9,7 @@ expect 2 "unknown model 'resconf'; did you mean 'resconv'?" lra-probe train --mo
 expect 2 "option '--preset' is 'fast', expected one of quick|small|paper" lra-probe train --preset fast
 expect 2 "option '--seed' is '-1', expected an integer from 0" lra-probe train --seed=-1
 expect 2 "did you mean 'kernel'?" lra-probe train --set kernl=5
-expect 2 "'batch' is 0, expected 1" lra-probe train --set batch=0
+expect 2 "'batch' is '0', expected an integer from 1" lra-probe train --set batch=0
 expect 2 "'layers' is 'x', expected an integer" lra-probe train --set layers=x
 expect 2 "kernel 4 is even" lra-probe receptive-field --kernels 1,4 --out o -q
 expect 2 "kernels must grow" lra-probe receptive-field --kernels 5,3 --out o -q
@@ -17,16 +17,16 @@ expect 2 "both reach 32 of 32 tokens" lra-probe receptive-field --kernels 23,31 
 expect 2 "no kernel above 1" lra-probe receptive-field --kernels 1 --out o -q
 expect 2 "kernel is 4, expected an odd number" lra-probe train --set kernel=4 --out n -q
 expect 2 "3 groups do not divide 32 inputs" lra-probe train --set groups=3 --out n -q
-expect 2 "rate 1 is not in \[0,1)" lra-probe train --set dropout=1 --out n -q
-expect 2 "'layers' is 0, expected 1" lra-probe train --set layers=0 --out n -q
+expect 2 "'dropout' is '1', expected a number from 0" lra-probe train --set dropout=1 --out n -q
+expect 2 "'layers' is '0', expected an integer from 1" lra-probe train --set layers=0 --out n -q
 expect 2 "the run has no 'nosuch'" lra-probe train --set nosuch=1 --out n -q
 expect 2 "unknown objective 'nosuch'" lra-probe train --objective nosuch --out n -q
-expect 2 "'fraction' is 2, expected 1e-09 to 1" lra-probe train --fraction 2 --out n -q
-expect 2 "'fraction' is 2, expected 1e-09 to 1" lra-probe train --set fraction=2 --out n -q
-expect 2 "distance is 0, expected 1" lra-probe train --task xor --set distance=0 --out n -q
-expect 2 "distance is 0, expected 1" lra-probe receptive-field --task xor --distance 0,8 --out n -q
+expect 2 "'fraction' is '2', expected a number from 1e-09 to 1" lra-probe train --fraction 2 --out n -q
+expect 2 "'fraction' is '2', expected a number from 1e-09 to 1" lra-probe train --set fraction=2 --out n -q
+expect 2 "'distance' is '0', expected an integer from 1" lra-probe train --task xor --set distance=0 --out n -q
+expect 2 "'distance' is '0', expected an integer from 1" lra-probe receptive-field --task xor --distance 0,8 --out n -q
 expect 2 "kernel is 4, expected an odd number" lra-probe bench step --set kernel=4
-expect 2 "'layers' is 0, expected 1" lra-probe bench step --set layers=0
+expect 2 "'layers' is '0', expected an integer from 1" lra-probe bench step --set layers=0
 expect 2 "'kernel=5': the ladder sets the kernel" lra-probe receptive-field --set kernel=5 --out n -q
 expect 2 "'distance' is what varies" lra-probe receptive-field --task xor --distance 4,8 --set distance=6 --out n -q
 [ ! -e n ] || complain "wrong use leaves a folder behind"

@@ -18,7 +18,7 @@ mkdir empty && : >afile
 small="--set train=640 --set val=64 --set test=200 --set width=8 --set hidden=8 --set layers=1 --precision f32 -q"
 
 # ---- wrong words ------------------------------------------------------------------------------------------
-says 2 "'epochs' is 0, expected 1 to 1000000" lra-probe train --set epochs=0
+says 2 "'epochs' is '0', expected an integer from 1 to 1000000" lra-probe train --set epochs=0
 says 2 "option '--out' is '', expected DIR" lra-probe train --out ''
 says 2 "option '--set' is '', expected KEY=VALUE" lra-probe train --set=
 says 2 "argument 1 is '' (usage: lra-probe list tasks|models|probes|ops|devices|presets|objectives|schedules|augmentations)" lra-probe list ''

@@ -86,8 +86,8 @@ says ' 24 steps'
 # shellcheck disable=SC2086
 {
     expect 2 "unknown objective 'denoize'; did you mean 'denoise'" lra-probe train $tiny --objective denoize
-    expect 2 "'mask' is 0.2, but objective 'classify' picks no steps" lra-probe train $tiny --set mask=0.2
-    expect 2 "'mask' is 0, but objective 'denoise' picks steps" lra-probe train $tiny --set mask=0 --objective denoise
+    expect 2 "'mask' belongs to objectives 'denoise' and 'pretrain-masked'; the run has 'classify'" lra-probe train $tiny --set mask=0.2
+    expect 2 "'mask' is '0', expected a number from" lra-probe train $tiny --set mask=0 --objective denoise
     expect 2 'it must be causal' lra-probe train $tiny --objective pretrain-causal
     expect 2 "--from RUN and --matched RUN set it" lra-probe train $tiny --set from=abc
     expect 2 'do not go together' lra-probe train $tiny --from "$pretrained" --matched "$pretrained"

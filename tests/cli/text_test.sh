@@ -39,7 +39,7 @@ expect 0 'selected on test' lra-probe data text --import d --set val=test --out 
 says '^val  *8 '
 expect 0 '' lra-probe data text --check d
 says '^train neg  *20$'
-expect 2 "vocab is 'words', expected bytes or chars15" lra-probe data text --import d --set vocab=words
+expect 2 "'vocab' is 'words', expected bytes or chars15" lra-probe data text --import d --set vocab=words
 expect 2 "cannot be generated" lra-probe data text --make 10 --out o
 if [ "${LRA_BUILD_TYPE-}" != Debug ]; then
     expect 0 '' lra-probe train --task text --data-dir d --out o --precision f32 --set length=64 --set epochs=1 --set batch=4 \

@@ -19,7 +19,7 @@ refused "8 copies at distance 90 need rows of 389 steps; length is 320" --task x
 refused "--vary is 'foo', expected KEY=VALUE,VALUE" --task xor --vary foo
 refused "task 'xor' has no 'foo'" --task xor --vary foo=1,2
 refused "--distance and --vary do not go together" --task xor --vary copies=1,2 --distance 4,5
-refused "dashes is 15, expected 1 to 14" --task pathfinder --vary dashes=6,15
+refused "'dashes' is '15', expected an integer from -1 to 14" --task pathfinder --vary dashes=6,15
 
 # A sweep of a number and one of a word.
 small="--set train=640 --set val=40 --set test=50 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 -q"

@@ -1,0 +1,24 @@
+/* Every table of settings there is: of training, schedules, objectives, models and tasks. */
+#ifndef LRA_PROBES_RUN_TABLES_H
+#define LRA_PROBES_RUN_TABLES_H
+
+#include <stdbool.h>
+
+#include "kernels/base/key.h"
+#include "kernels/base/mem.h"
+
+typedef struct {
+    const char *kind, *name; /* "schedule", "plateau"; of training the name is "" */
+    const lra_key *keys;     /* NULL: it has no settings */
+} lra_key_table;
+
+/* The i-th of them; false after the last. */
+bool lra_key_table_at(int i, lra_key_table *t);
+/* Has any of them the key? */
+bool lra_key_is_known(const char *name);
+/* Fails with who has the key, or with the nearest name among n of the tables; `of` names what was set ("the run"). */
+int lra_key_fail(const char *name, const lra_key_table *all, int n, const char *of, lra_err *e);
+/* Appends "key=" for every key there is, each once. */
+void lra_key_words(lra_text *to);
+
+#endif
