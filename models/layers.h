@@ -13,13 +13,13 @@ lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);
 /* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D). */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
-/* "Same" convolution over time, (B,T,D) -> (B,T,H).  Weight and bias start uniform in
+/* "Same" convolution over time, taps `dilation` apart, (B,T,D) -> (B,T,H).  Weight and bias start uniform in
  * +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
 lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
-                           int64_t groups, lra_act act, lra_tensor *length);
-/* The same with all taps at the present and in the past: y[t] = act(bias + sum_k x[t + k - (K-1)] w[k]).  Padding
- * behind an example is never seen, so that there is no length; outputs there mean nothing. */
+                           int64_t groups, int64_t dilation, lra_act act, lra_tensor *length);
+/* The same with all taps at the present and in the past: y[t] = act(bias + sum_k x[t + (k - (K-1)) dilation] w[k]).
+ * Padding behind an example is never seen, so that there is no length; outputs there mean nothing. */
 lra_tensor *lra_layer_causal_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
-                                  int64_t groups, lra_act act);
+                                  int64_t groups, int64_t dilation, lra_act act);
 
 #endif

@@ -24,7 +24,7 @@ enum { B = 3, T = 6, VOCAB = 7, OUTPUTS = 2, MAX_PARAMS = 64 };
 static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length)
 {
     (void)g, (void)length;
-    return lra_layer_causal_conv(x, "conv", lra_config_int(c, "width"), 3, 1, LRA_ACT_GELU);
+    return lra_layer_causal_conv(x, "conv", lra_config_int(c, "width"), 3, 1, 1, LRA_ACT_GELU);
 }
 
 static int64_t reach(const lra_config *c)

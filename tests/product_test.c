@@ -120,16 +120,37 @@ static void expect(const problem *p, lra_tensor *y, const double *want)
 /* ---- the definition of a convolution, and of its gradients ----------------------------------------- */
 
 typedef struct {
-    int64_t B, T, K, D, H, groups;
+    int64_t B, T, K, D, H, groups, dilation;
     bool length;
 } conv_case;
 
 static const conv_case cases[] = {
-    {3, 7, 3, 5, 4, 1, true},      {2, 1, 5, 3, 2, 1, false},     {2, 5, 1, 4, 70, 1, true},
-    {3, 6, 15, 2, 33, 1, true},    {2, 300, 7, 8, 16, 1, true},   {2, 40, 5, 12, 6, 3, true},
-    {2, 9, 3, 6, 6, 6, false},     {1, 33, 31, 32, 64, 1, false}, {2, 20, 9, 300, 3, 1, true},
-    {4, 130, 3, 2, 100, 2, false}, {3, 37, 5, 8, 24, 1, true},    {2, 50, 7, 32, 64, 2, true},
-    {5, 64, 15, 16, 40, 1, false}, {2, 150, 3, 64, 8, 1, true},   {1, 3, 9, 10, 9, 1, false},
+    {3, 7, 3, 5, 4, 1, 1, true},
+    {2, 1, 5, 3, 2, 1, 1, false},
+    {2, 5, 1, 4, 70, 1, 1, true},
+    {3, 6, 15, 2, 33, 1, 1, true},
+    {2, 300, 7, 8, 16, 1, 1, true},
+    {2, 40, 5, 12, 6, 3, 1, true},
+    {2, 9, 3, 6, 6, 6, 1, false},
+    {1, 33, 31, 32, 64, 1, 1, false},
+    {2, 20, 9, 300, 3, 1, 1, true},
+    {4, 130, 3, 2, 100, 2, 1, false},
+    {3, 37, 5, 8, 24, 1, 1, true},
+    {2, 50, 7, 32, 64, 2, 1, true},
+    {5, 64, 15, 16, 40, 1, 1, false},
+    {2, 150, 3, 64, 8, 1, 1, true},
+    {1, 3, 9, 10, 9, 1, 1, false},
+    /* dilated: some rows of every remainder, T below the span, taps beyond blocks of rows, groups of all widths */
+    {3, 19, 3, 5, 4, 1, 2, true},
+    {2, 7, 5, 3, 20, 1, 3, false},
+    {2, 5, 3, 4, 8, 1, 9, true},
+    {2, 300, 5, 8, 16, 1, 8, true},
+    {1, 290, 3, 16, 24, 1, 140, true},
+    {2, 40, 5, 12, 6, 3, 4, true},
+    {3, 50, 7, 32, 64, 2, 5, true},
+    {2, 31, 9, 6, 6, 6, 7, true},
+    {4, 64, 3, 32, 64, 8, 3, false},
+    {2, 37, 5, 32, 64, 1, 1000000, true},
 };
 
 typedef void term(const conv_case *s, int64_t x, int64_t w, int64_t y, const double *a,
@@ -143,7 +164,7 @@ static void each_term(const conv_case *s, const double *length, term *f, const d
     for (int64_t bt = 0; bt < s->B * s->T; bt++) {
         int64_t t = bt % s->T, len = length ? (int64_t)length[bt / s->T] : s->T;
         for (int64_t k = 0; k < s->K; k++) {
-            int64_t from = t + k - (s->K - 1) / 2;
+            int64_t from = t + (k - (s->K - 1) / 2) * s->dilation;
             if (t >= len || from < 0 || from >= len) continue;
             for (int64_t i = 0; i < n_in; i++)
                 for (int64_t h = 0; h < s->H; h++)
@@ -183,13 +204,13 @@ static void check_conv(const conv_case *s, lra_type type, char which)
     lra_tensor *length = s->length ? add_length(&p, s->B, s->T) : NULL, *y;
     term *f = term_y;
     if (which == 'x') {
-        y = lra_conv_dx(a, b, length, s->groups);
+        y = lra_conv_dx(a, b, length, s->groups, s->dilation);
         f = term_dx;
     } else if (which == 'w') {
-        y = lra_conv_dw(a, b, length, s->groups, s->K);
+        y = lra_conv_dw(a, b, length, s->groups, s->K, s->dilation);
         f = term_dw;
     } else
-        y = lra_conv(a, b, NULL, LRA_ACT_NONE, length, s->groups);
+        y = lra_conv(a, b, NULL, LRA_ACT_NONE, length, s->groups, s->dilation);
     double *want = lra_alloc_array((size_t)lra_elements(y), sizeof *want);
     each_term(s, length ? p.value[2] : NULL, f, p.value[0], p.value[1], want);
     expect(&p, y, want);
@@ -229,13 +250,13 @@ static void test_conv(void **state)
 /* Bias and relu. */
 static void conv_epilogue(lra_type type)
 {
-    conv_case s = {2, 11, 3, 4, 20, 2, false};
+    conv_case s = {2, 11, 3, 4, 20, 2, 2, false};
     problem p = problem_new(type);
     lra_tensor *x = add_real(&p, "x", LRA_SHAPE(s.B, s.T, s.D));
     lra_tensor *w = add_real(&p, "w", LRA_SHAPE(s.K, s.D / s.groups, s.H));
     lra_tensor *bias = add_real(&p, "bias", LRA_SHAPE(s.H));
     double *want = lra_alloc_array((size_t)(s.B * s.T * s.H), sizeof *want);
-    lra_tensor *full = lra_conv(x, w, bias, LRA_ACT_RELU, NULL, s.groups);
+    lra_tensor *full = lra_conv(x, w, bias, LRA_ACT_RELU, NULL, s.groups, s.dilation);
     each_term(&s, NULL, term_y, p.value[0], p.value[1], want);
     for (int64_t i = 0; i < s.B * s.T * s.H; i++) want[i] = fmax(0, want[i] + p.value[2][i % s.H]);
     expect(&p, full, want);
@@ -258,7 +279,7 @@ static void padded_rows(lra_type type)
     lra_tensor *w = lra_zeros(p.graph, lra_elem(p.graph), LRA_SHAPE(3, 4, 5));
     double want[3 * 8 * 5];
     for (int i = 0; i < 120; i++) want[i] = i / 5 % 8 < (int)p.value[1][i / 40];
-    expect(&p, lra_conv(x, w, bias, LRA_ACT_NONE, length, 1), want);
+    expect(&p, lra_conv(x, w, bias, LRA_ACT_NONE, length, 1, 3), want);
     problem_free(&p);
 }
 
@@ -359,12 +380,19 @@ static void test_bad_shapes(void **state)
     (void)state;
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
     lra_conv(input(g, LRA_SHAPE(2, 5, 3)), input(g, LRA_SHAPE(4, 3, 2)), NULL, LRA_ACT_NONE, NULL,
-             1);
+             1, 1);
     expect_message(g, "kernel size 4 is even");
     g = lra_graph_new(LRA_F32, LRA_TRAIN);
     lra_conv(input(g, LRA_SHAPE(2, 5, 3)), input(g, LRA_SHAPE(3, 1, 4)), NULL, LRA_ACT_NONE, NULL,
-             2);
+             2, 1);
     expect_message(g, "2 groups do not divide");
+    g = lra_graph_new(LRA_F32, LRA_TRAIN);
+    lra_conv(input(g, LRA_SHAPE(2, 5, 3)), input(g, LRA_SHAPE(3, 3, 4)), NULL, LRA_ACT_NONE, NULL,
+             1, 0);
+    expect_message(g, "dilation is 0");
+    g = lra_graph_new(LRA_F32, LRA_TRAIN);
+    lra_conv_dw(input(g, LRA_SHAPE(2, 5, 3)), input(g, LRA_SHAPE(2, 5, 4)), NULL, 1, 3, -1);
+    expect_message(g, "dilation is -1");
     g = lra_graph_new(LRA_F32, LRA_TRAIN);
     lra_linear(input(g, LRA_SHAPE(2, 3)), input(g, LRA_SHAPE(4, 3)), NULL, LRA_ACT_NONE, NULL);
     expect_message(g, "w has shape (4,3), expected (3,3)");

@@ -273,20 +273,27 @@ void each_large_sample(void (*f)(const lra_op *op, int i))
 static lra_tensor *large_sample(lra_graph *g, int i)
 {
     static const struct {
-        int64_t B, T, K, D, H, groups;
+        int64_t B, T, K, D, H, groups, dilation;
         bool bias, length;
         lra_act act;
     } s[] = {
-        {2, 150, 5, 24, 40, 1, true, true, LRA_ACT_RELU},
-        {1, 20, 31, 64, 136, 1, true, false, LRA_ACT_NONE},
-        {2, 130, 1, 72, 16, 1, false, true, LRA_ACT_NONE},
-        {2, 70, 3, 64, 128, 2, true, true, LRA_ACT_RELU},
-        {1, 200, 61, 16, 16, 1, true, false, LRA_ACT_NONE},
-        {2, 90, 9, 32, 64, 8, true, true, LRA_ACT_RELU},
-        {3, 70, 21, 10, 15, 5, true, true, LRA_ACT_NONE},
-        {1, 300, 9, 64, 192, 1, true, true, LRA_ACT_RELU},
-        {3, 100, 5, 128, 72, 1, true, true, LRA_ACT_NONE},
-        {2, 70, 1, 128, 128, 2, false, false, LRA_ACT_RELU},
+        {2, 150, 5, 24, 40, 1, 1, true, true, LRA_ACT_RELU},
+        {1, 20, 31, 64, 136, 1, 1, true, false, LRA_ACT_NONE},
+        {2, 130, 1, 72, 16, 1, 1, false, true, LRA_ACT_NONE},
+        {2, 70, 3, 64, 128, 2, 1, true, true, LRA_ACT_RELU},
+        {1, 200, 61, 16, 16, 1, 1, true, false, LRA_ACT_NONE},
+        {2, 90, 9, 32, 64, 8, 1, true, true, LRA_ACT_RELU},
+        {3, 70, 21, 10, 15, 5, 1, true, true, LRA_ACT_NONE},
+        {1, 300, 9, 64, 192, 1, 1, true, true, LRA_ACT_RELU},
+        {3, 100, 5, 128, 72, 1, 1, true, true, LRA_ACT_NONE},
+        {2, 70, 1, 128, 128, 2, 1, false, false, LRA_ACT_RELU},
+        {2, 150, 5, 64, 72, 1, 8, true, true,
+         LRA_ACT_RELU}, /* dilated: a slab, and more than fits in one */
+        {1, 300, 5, 128, 64, 1, 32, false, true, LRA_ACT_NONE},
+        {1, 400, 3, 24, 40, 1, 200, true, true, LRA_ACT_NONE},
+        {2, 140, 3, 64, 128, 2, 2, true, true, LRA_ACT_RELU},
+        {2, 90, 9, 32, 64, 8, 3, true, true, LRA_ACT_RELU},
+        {2, 70, 5, 10, 15, 5, 4, true, false, LRA_ACT_NONE},
     };
     char fill[32];
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
@@ -297,7 +304,7 @@ static lra_tensor *large_sample(lra_graph *g, int i)
     if (s[i].bias) bias = lra_sample_input(g, "bias", "normal", LRA_SHAPE(s[i].H));
     if (s[i].length) length = lra_sample_input(g, "length", fill, LRA_SHAPE(s[i].B));
     return lra_conv(lra_sample_input(g, "x", "normal", x), lra_sample_input(g, "w", "normal", w),
-                    bias, s[i].act, length, s[i].groups);
+                    bias, s[i].act, length, s[i].groups, s[i].dilation);
 }
 
 const lra_op trial_large = {.name = "conv, large", .sample = large_sample};

@@ -26,11 +26,11 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
  * leading dimensions, or b without any (then it is shared). */
 lra_tensor *lra_matmul_t(lra_tensor *a, bool a_transposed, lra_tensor *b, bool b_transposed);
 lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
-/* Convolution over time, "same": y[t] = act(bias + sum_k x[t + k - (K-1)/2] w[k]), zero outside
- * [0,length).  x: (B,T,D), w: (K, D/G, H) in memory order tap, in, out; output channel h belongs to
- * group h / (H/G); y: (B,T,H), zero for t >= length.  K odd.  Nullable: bias, length. */
+/* Convolution over time, "same": y[t] = act(bias + sum_k x[t + (k - (K-1)/2) dilation] w[k]), zero
+ * outside [0,length).  x: (B,T,D), w: (K, D/G, H) in memory order tap, in, out; output channel h belongs
+ * to group h / (H/G); y: (B,T,H), zero for t >= length.  K odd, dilation from 1.  Nullable: bias, length. */
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
-                     lra_tensor *length, int64_t groups);
+                     lra_tensor *length, int64_t groups, int64_t dilation);
 
 /* Convolution with long kernels, channel by channel: y[t] = sum_(j>=0) k[j] x[t-j], and with a second one
  * + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for t >= length. */

@@ -38,16 +38,16 @@ typedef struct {
 typedef struct {
     lra_act act;
     bool has_bias, has_length;
-    int64_t groups;
+    int64_t groups, dilation;
 } conv_args;
 
 typedef struct {
-    int64_t groups;
+    int64_t groups, dilation;
     bool has_length;
 } conv_dx_args;
 
 typedef struct {
-    int64_t K, groups;
+    int64_t K, groups, dilation;
     bool has_length;
 } conv_dw_args;
 

@@ -1,5 +1,5 @@
-/* Convolution over time: y[t] = act(bias + sum_k x[t + k - (K-1)/2] w[k]), zero outside [0,length), one
- * product per group.  Tap 0 sees the past, tap K-1 the future (PyTorch's Conv1d does the same).
+/* Convolution over time: y[t] = act(bias + sum_k x[t + (k - (K-1)/2) dilation] w[k]), zero outside
+ * [0,length), one product per group.  Tap 0 sees the past, tap K-1 the future (PyTorch's Conv1d does the same).
  * Gradients: conv_dx.c, conv_dw.c; act' is read off y for relu, else the sum is computed again. */
 #include <stdio.h>
 
@@ -12,12 +12,8 @@ static inline conv_sizes sizes_of(const lra_tensor *y)
 {
     const conv_args *a = y->args;
     const lra_shape *w = &y->src[1]->shape;
-    return (conv_sizes){.B = y->shape.d[0],
-                        .T = y->shape.d[1],
-                        .K = w->d[0],
-                        .groups = a->groups,
-                        .n_in = w->d[1],
-                        .n_out = w->d[2] / a->groups};
+    return conv_sizes_of(y->shape.d[0], y->shape.d[1], w->d[0], a->groups, w->d[1],
+                         w->d[2] / a->groups, a->dilation);
 }
 
 LRA_BODY(conv)
@@ -42,7 +38,7 @@ static int shape(lra_tensor *y, lra_err *e)
 {
     const conv_args *a = y->args;
     const lra_tensor *x = y->src[0], *w = y->src[1];
-    if (conv_check(x, "x", "(B,T,D)", w, a->groups, e) != 0) return LRA_FAILED;
+    if (conv_check(x, "x", "(B,T,D)", w, a->groups, a->dilation, e) != 0) return LRA_FAILED;
     int64_t K = w->shape.d[0], D = lra_width(x), H = lra_width(w), G = a->groups;
     if (D % G != 0)
         return lra_fail(e, "%lld groups do not divide %lld channels", (long long)G, (long long)D);
@@ -63,10 +59,10 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     if (a->act == LRA_ACT_RELU)
         v = y;
     else if (a->act != LRA_ACT_NONE)
-        v = lra_conv(x, w, bias, LRA_ACT_NONE, length, a->groups);
+        v = lra_conv(x, w, bias, LRA_ACT_NONE, length, a->groups, a->dilation);
     lra_tensor *de = lra_act_dx(dy, v, a->act, length);
-    dx[0] = lra_conv_dx(de, w, length, a->groups);
-    dx[1] = lra_conv_dw(x, de, length, a->groups, w->shape.d[0]);
+    dx[0] = lra_conv_dx(de, w, length, a->groups, a->dilation);
+    dx[1] = lra_conv_dw(x, de, length, a->groups, w->shape.d[0], a->dilation);
     if (bias) dx[2] = lra_column_sum(de);
 }
 
@@ -83,34 +79,42 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 }
 
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
-                     lra_tensor *length, int64_t groups)
+                     lra_tensor *length, int64_t groups, int64_t dilation)
 {
     lra_tensor *src[4] = {lra_as_elem(x), lra_as_weight(w)};
     int n = 2;
     if (bias) src[n++] = lra_as_real(bias);
     if (length) src[n++] = length;
-    conv_args a = {
-        .act = act, .has_bias = bias != NULL, .has_length = length != NULL, .groups = groups};
+    conv_args a = {.act = act,
+                   .has_bias = bias != NULL,
+                   .has_length = length != NULL,
+                   .groups = groups,
+                   .dilation = dilation};
     return lra_node(&lra_op_conv, x->graph, n, src, &a, sizeof a);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const struct {
-        int64_t B, T, K, D, H, groups;
+        int64_t B, T, K, D, H, groups, dilation;
         bool bias, length;
         lra_act act;
     } s[] = {
-        {2, 7, 3, 3, 5, 1, true, false, LRA_ACT_NONE},
-        {2, 5, 1, 2, 3, 1, false, false, LRA_ACT_NONE},
-        {3, 6, 5, 2, 4, 1, true, true, LRA_ACT_GELU},
-        {2, 3, 9, 2, 2, 1, true, true, LRA_ACT_NONE},
-        {2, 8, 3, 4, 6, 2, true, true, LRA_ACT_SILU},
-        {2, 5, 5, 3, 3, 3, false, true, LRA_ACT_NONE},
-        {1, 140, 7, 1, 2, 1, true, true, LRA_ACT_NONE},
-        {1, 1, 3, 2, 37, 1, true, false, LRA_ACT_RELU},
-        {2, 9, 3, 17, 2, 1, false, true, LRA_ACT_NONE},
-        {2, 4, 3, 4, 4, 4, true, false, LRA_ACT_GELU_TANH},
+        {2, 7, 3, 3, 5, 1, 1, true, false, LRA_ACT_NONE},
+        {2, 5, 1, 2, 3, 1, 1, false, false, LRA_ACT_NONE},
+        {3, 6, 5, 2, 4, 1, 1, true, true, LRA_ACT_GELU},
+        {2, 3, 9, 2, 2, 1, 1, true, true, LRA_ACT_NONE},
+        {2, 8, 3, 4, 6, 2, 1, true, true, LRA_ACT_SILU},
+        {2, 5, 5, 3, 3, 3, 1, false, true, LRA_ACT_NONE},
+        {1, 140, 7, 1, 2, 1, 1, true, true, LRA_ACT_NONE},
+        {1, 1, 3, 2, 37, 1, 1, true, false, LRA_ACT_RELU},
+        {2, 9, 3, 17, 2, 1, 1, false, true, LRA_ACT_NONE},
+        {2, 4, 3, 4, 4, 4, 1, true, false, LRA_ACT_GELU_TANH},
+        {2, 11, 3, 3, 5, 1, 2, true, true, LRA_ACT_GELU}, /* dilated, and T below the span */
+        {2, 6, 5, 2, 3, 1, 3, true, true, LRA_ACT_NONE},
+        {1, 3, 3, 2, 2, 1, 40, true, false, LRA_ACT_NONE},
+        {3, 9, 3, 4, 6, 2, 4, true, true, LRA_ACT_RELU},
+        {2, 13, 5, 17, 2, 1, 2, false, true, LRA_ACT_NONE},
     };
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
     int64_t T = s[i].T;
@@ -122,7 +126,7 @@ static lra_tensor *sample(lra_graph *g, int i)
     snprintf(fill, sizeof fill, "length:%d", (int)T);
     lra_tensor *length = s[i].length ? lra_sample_input(g, "length", fill, LRA_SHAPE(s[i].B))
                                      : NULL;
-    return lra_conv(x, w, bias, s[i].act, length, s[i].groups);
+    return lra_conv(x, w, bias, s[i].act, length, s[i].groups, s[i].dilation);
 }
 
 const lra_op lra_op_conv = {.name = "conv",

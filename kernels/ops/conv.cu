@@ -9,6 +9,7 @@ LRA_CUDA_BODY(conv)
     conv_job j = {c->y->shape.d[0],
                   c->y->shape.d[1],
                   w->d[0],
+                  conv_dilation(a->dilation, c->y->shape.d[1]),
                   a->groups,
                   n_in,
                   n_out,

@@ -1,5 +1,6 @@
 /* The convolution of conv_fn.h where the processor multiplies bf16 itself: the same blocks, but rows of x
- * are read where they stand, and only blocks that touch the ends of a sample are copied between zeros.
+ * are read where they stand; copied are blocks that touch the ends of a sequence, between zeros, and
+ * rows that do not stand side by side (groups, dilation).
  * Part of conv_fn.h, pass 16 only; its scratch is that of conv_fn.h, which is larger. */
 #ifndef LRA_OPS_CONV_BF16_FN_H
 #define LRA_OPS_CONV_BF16_FN_H
@@ -10,7 +11,7 @@ static inline bool conv_fits_bf16(const conv_sizes *s)
     return lra_gemm_bf16_fast() && s->n_in % 2 == 0 && s->n_out >= 8;
 }
 
-/* Rows [t, t+n) of a block near an end of the sample: taps that see nothing but zeros are left out. */
+/* Rows [t, t+n) of a block near an end of the sequence: taps that see nothing but zeros are left out. */
 static inline void conv_edge_bf16(const conv_sizes *s, const conv_block *b, const elem *slab,
                                   const elem *packed, int64_t r, int64_t n, real *sum)
 {
@@ -21,33 +22,40 @@ static inline void conv_edge_bf16(const conv_sizes *s, const conv_block *b, cons
                   16 * s->K * s->n_in, false, sum + r * s->n_out, s->n_out);
 }
 
-static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, int64_t sample,
+/* Rows [lo, hi) of x, `width` apart, side by side; zeros outside [0, len). */
+static inline void conv_copy_bf16(const elem *x, int64_t n_in, int64_t width, int64_t lo,
+                                  int64_t hi, int64_t len, elem *slab)
+{
+    for (int64_t t = lo; t < hi; t++, slab += n_in) {
+        if (t < 0 || t >= len)
+            memset(slab, 0, (size_t)n_in * sizeof *slab);
+        else
+            memcpy(slab, x + t * width, (size_t)n_in * sizeof *slab);
+    }
+}
+
+static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, const conv_sequence *q,
                                    int64_t g, conv_block b, const elem *packed, elem *slab,
                                    real *sum)
 {
     int64_t P = (s->K - 1) / 2, in = s->groups * s->n_in, out = s->groups * s->n_out;
-    const elem *x = job->x + sample * s->T * in + g * s->n_in;
-    if (s->groups == 1 && b.t0 >= P && b.t0 + b.n + P <= b.len) {
-        lra_pairs_bf16 a = {x + (b.t0 - P) * in, in, 2};
-        lra_gemm_bf16(b.n, s->n_out, s->K * s->n_in, a, packed, 16 * s->K * s->n_in, false, sum,
-                      s->n_out);
-    } else {
-        b.lo = conv_max(b.t0 - P, 1 - CONV_EDGE);
-        int64_t hi = conv_min(b.t0 + b.n + P, b.len + CONV_EDGE - 1);
-        for (int64_t t = b.lo; t < hi; t++) {
-            elem *to = slab + (t - b.lo) * s->n_in;
-            if (t < 0 || t >= b.len)
-                memset(to, 0, (size_t)s->n_in * sizeof *to);
-            else
-                memcpy(to, x + t * in, (size_t)s->n_in * sizeof *to);
-        }
-        for (int64_t r = 0; r < b.n; r += CONV_EDGE)
-            conv_edge_bf16(s, &b, slab, packed, r, conv_min(CONV_EDGE, b.n - r), sum);
-    }
-    elem *y = job->y + (sample * s->T + b.t0) * out + g * s->n_out;
+    const elem *x = job->x + q->first * in + g * s->n_in, *from = slab;
+    bool inside = b.t0 >= P && b.t0 + b.n + P <= b.len;
+    b.lo = conv_max(b.t0 - P, 1 - CONV_EDGE);
+    if (inside && s->groups == 1 && s->dilation == 1)
+        from = x + b.lo * in;
+    else
+        conv_copy_bf16(x, s->n_in, s->dilation * in, b.lo,
+                       conv_min(b.t0 + b.n + P, b.len + CONV_EDGE - 1), b.len, slab);
+    if (inside)
+        lra_gemm_bf16(b.n, s->n_out, s->K * s->n_in, (lra_pairs_bf16){from, s->n_in, 2}, packed,
+                      16 * s->K * s->n_in, false, sum, s->n_out);
+    for (int64_t r = 0; r < b.n && !inside; r += CONV_EDGE)
+        conv_edge_bf16(s, &b, slab, packed, r, conv_min(CONV_EDGE, b.n - r), sum);
+    elem *y = job->y + (q->first + b.t0 * s->dilation) * out + g * s->n_out;
     for (int64_t r = 0; r < b.n; r++)
         finish_row(s->n_out, sum + r * s->n_out, job->bias ? job->bias + g * s->n_out : NULL,
-                   job->act, NULL, y + r * out);
+                   job->act, NULL, y + r * s->dilation * out);
 }
 
 static inline void conv_run_bf16(const conv_sizes *s, const conv_job *job, real *scratch,
@@ -70,15 +78,10 @@ static inline void conv_run_bf16(const conv_sizes *s, const conv_job *job, real 
         }
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < s->B * n_blocks; i++) {
-            int64_t sample = i / n_blocks, t0 = i % n_blocks * rows;
-            int64_t end = conv_min(s->T, t0 + rows), out = s->groups * s->n_out;
-            int64_t len = job->length ? conv_min(job->length[sample], s->T) : s->T;
-            int64_t live = conv_max(t0, conv_min(end, len));
-            memset(job->y + (sample * s->T + live) * out, 0,
-                   (size_t)((end - live) * out) * sizeof(elem));
-            conv_block b = {.t0 = t0, .n = live - t0, .len = len};
+            conv_sequence q = conv_sequence_at(s, job->length, i / n_blocks);
+            conv_block b = conv_block_at(s, job, &q, i % n_blocks, rows);
             for (int64_t g = 0; g < s->groups && b.n > 0; g++)
-                conv_group_bf16(s, job, sample, g, b, packed + g * packed_size, slab, sum);
+                conv_group_bf16(s, job, &q, g, b, packed + g * packed_size, slab, sum);
         }
     }
 }

@@ -9,7 +9,7 @@
 /* n_in, n_out: channels of one group.  Tap k of w[i][o] stands at w[start + k tap + i in + o out], and
  * start moves by `group`. */
 typedef struct {
-    int64_t B, T, K, groups, n_in, n_out;
+    int64_t B, T, K, dilation, groups, n_in, n_out;
     int64_t start, tap, in, out, group;
     const elem *x, *w;
     const real *bias;      /* Nullable */
@@ -17,6 +17,29 @@ typedef struct {
     lra_act act;
     elem *y;
 } conv_job;
+
+/* Beyond T dilation changes nothing. */
+static inline int64_t conv_dilation(int64_t dilation, int64_t T)
+{
+    return dilation < T || T < 1 ? dilation : T;
+}
+/* Rows that the middle tap is behind the first, and the last behind the middle one. */
+LRA_FN int64_t conv_half(const conv_job *j)
+{
+    return (j->K - 1) / 2 * j->dilation;
+}
+/* Taps [first, end) see something: 0 <= t + k dilation - half < length for some t in [t0, t0 + rows). */
+LRA_DEV int64_t conv_first_tap(const conv_job *j, int64_t t0, int64_t rows)
+{
+    int64_t before = conv_half(j) - t0 - (rows - 1);
+    return before > 0 ? (before + j->dilation - 1) / j->dilation : 0;
+}
+LRA_DEV int64_t conv_end_tap(const conv_job *j, int64_t t0, int64_t length)
+{
+    int64_t after = length - t0 + conv_half(j);
+    int64_t end = after > 0 ? (after + j->dilation - 1) / j->dilation : 0;
+    return end < j->K ? end : j->K;
+}
 
 /* conv_run.cu, once for each pass. */
 #define conv_cuda_run LRA_CAT3(lra_cuda_, conv_run, LRA_PASS)

@@ -1,5 +1,5 @@
-/* Gradient of a convolution with respect to w: dw[k] = sum_{b,t} x[b][t + k - (K-1)/2]^T dy[b][t], rows
- * t >= length of x and dy read as zero.
+/* Gradient of a convolution with respect to w: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T dy[b][t],
+ * rows t >= length of x and dy read as zero.
  *
  * The work is cut over the result (group, some taps, 64 columns) and, where that gives too few pieces,
  * over the rows too; each piece walks its rows in blocks, sums a block in registers and adds it to a sum
@@ -9,15 +9,17 @@
 
 #include "kernels/ops/args.h"
 #include "kernels/ops/conv_dw_parts.h"
+#include "kernels/ops/conv_shape.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/conv_fn.h"
 
 enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64, DW_PART_ROWS = 256 };
 
-/* n_in, n_out as in conv_sizes; a piece covers `taps` taps. */
+/* s: of whole samples, since a tap sums over all rows alike; a piece covers `taps` taps, whose rows of x
+ * start `step` rows apart in their copy: as far as they stand apart, unless blocks of rows are shorter. */
 typedef struct {
     conv_sizes s;
-    int64_t taps, tap_chunks, column_chunks, row_blocks, n_parts;
+    int64_t dilation, step, taps, tap_chunks, column_chunks, row_blocks, n_parts;
     int64_t ldx;                       /* of the copy of x: odd in cache lines */
     int64_t x_size, dy_size, sum_size; /* reals of scratch of a thread */
     int64_t size;                      /* of dw */
@@ -28,7 +30,10 @@ static inline dw_cut cut_of(const lra_tensor *y)
     const conv_dw_args *a = y->args;
     const lra_tensor *x = y->src[0], *dy = y->src[1];
     int64_t G = a->groups;
-    dw_cut c = {.s = {x->shape.d[0], x->shape.d[1], a->K, G, lra_width(x) / G, lra_width(dy) / G}};
+    dw_cut c = {.s = conv_sizes_of(x->shape.d[0], x->shape.d[1], a->K, G, lra_width(x) / G,
+                                   lra_width(dy) / G, 1)};
+    c.dilation = conv_min(a->dilation, c.s.T);
+    c.step = conv_min(c.dilation, DW_ROWS);
     c.taps = conv_max(1, conv_min(c.s.K, DW_DEPTH / c.s.n_in));
     c.tap_chunks = (c.s.K + c.taps - 1) / c.taps;
     c.column_chunks = (c.s.n_out + DW_COLUMNS - 1) / DW_COLUMNS;
@@ -38,7 +43,7 @@ static inline dw_cut cut_of(const lra_tensor *y)
     c.n_parts = conv_max(1, conv_min((DW_PIECES + pieces - 1) / pieces, most));
     c.ldx = tile_padded(c.s.n_in);
     if (c.ldx / 16 % 2 == 0) c.ldx += 16;
-    c.x_size = (conv_min(DW_ROWS, c.s.T) + c.taps - 1) * c.ldx;
+    c.x_size = (conv_min(DW_ROWS, c.s.T) + (c.taps - 1) * c.step) * c.ldx;
     c.dy_size = conv_min(DW_ROWS, c.s.T) * DW_COLUMNS;
     c.sum_size = c.taps * c.s.n_in * DW_COLUMNS;
     c.size = lra_elements(y);
@@ -70,14 +75,14 @@ static inline void pack_dy(const dw_piece *p, const elem *dy, int64_t n, int64_t
 static inline void add_tap(const dw_cut *c, const dw_piece *p, int64_t tap, int64_t t0, int64_t n,
                            int64_t len)
 {
-    int64_t shift = p->k + tap - (c->s.K - 1) / 2;
+    int64_t shift = (p->k + tap - (c->s.K - 1) / 2) * c->dilation;
     int64_t from = conv_max(0, -shift - t0), end = conv_min(n, len - shift - t0);
     if (end <= from) return;
     for (int64_t at = 0; at < p->n_columns;) {
         int V = tile_panel_vectors(at, p->n_columns);
         const real *panel = p->dy + at * n + from * V * TILE_LANES;
         for (int64_t i = 0; i < c->s.n_in; i += TILE_ROWS) {
-            tile_rows x = {p->x + (from + tap) * c->ldx + i, 1, c->ldx};
+            tile_rows x = {p->x + (from + tap * c->step) * c->ldx + i, 1, c->ldx};
             tile_any((int)conv_min(TILE_ROWS, c->s.n_in - i), V, x, end - from, panel,
                      p->sum + (tap * c->s.n_in + i) * DW_COLUMNS + at, DW_COLUMNS);
         }
@@ -96,10 +101,15 @@ static inline void add_block(const lra_call *call, const dw_cut *c, const dw_pie
     len = conv_min(len, s->T);
     int64_t n = conv_min(DW_ROWS, len - t0);
     if (n <= 0) return;
-    int64_t D = s->groups * s->n_in, H = s->groups * s->n_out, lo = t0 + p->k - (s->K - 1) / 2;
+    int64_t D = s->groups * s->n_in, H = s->groups * s->n_out;
+    int64_t lo = t0 + (p->k - (s->K - 1) / 2) * c->dilation, hi = lo + n;
     const elem *x = (const elem *)call->in[0] + sample * s->T * D + p->group * s->n_in;
     const elem *dy = (const elem *)call->in[1] + (sample * s->T + t0) * H;
-    conv_copy_rows(x, s->n_in, D, lo, lo + n + p->n_taps - 1, len, c->ldx, p->x);
+    if (c->step == c->dilation)
+        conv_copy_rows(x, s->n_in, D, lo, hi + (p->n_taps - 1) * c->step, len, c->ldx, p->x);
+    for (int64_t tap = 0; tap < p->n_taps && c->step < c->dilation; tap++)
+        conv_copy_rows(x, s->n_in, D, lo + tap * c->dilation, hi + tap * c->dilation, len, c->ldx,
+                       p->x + tap * c->step * c->ldx);
     pack_dy(p, dy + p->group * s->n_out + p->column, n, H);
     for (int64_t tap = 0; tap < p->n_taps; tap++) add_tap(c, p, tap, t0, n, len);
 }
@@ -173,6 +183,7 @@ static int shape(lra_tensor *y, lra_err *e)
                         "kernel size %lld, %lld groups of %lld and %lld channels: expected odd and "
                         "a divisor",
                         (long long)a->K, (long long)a->groups, (long long)D, (long long)H);
+    if (conv_check_dilation(a->dilation, e) != 0) return LRA_FAILED;
     y->shape = LRA_SHAPE(a->K, D / a->groups, H);
     y->type = lra_real(y->graph);
     return lra_expect_length(a->has_length ? y->src[2] : NULL, B, e);
@@ -182,8 +193,8 @@ static void grad(lra_tensor *y, lra_tensor *dw, lra_tensor **dx)
 {
     const conv_dw_args *a = y->args;
     lra_tensor *x = y->src[0], *dy = y->src[1], *length = a->has_length ? y->src[2] : NULL;
-    dx[0] = lra_conv_dx(dy, dw, length, a->groups);
-    dx[1] = lra_conv(x, dw, NULL, LRA_ACT_NONE, length, a->groups);
+    dx[0] = lra_conv_dx(dy, dw, length, a->groups, a->dilation);
+    dx[1] = lra_conv(x, dw, NULL, LRA_ACT_NONE, length, a->groups, a->dilation);
 }
 
 static double flops(const lra_tensor *y)
@@ -205,34 +216,36 @@ static int64_t cuda_scratch(const lra_tensor *y)
     const conv_dw_args *a = y->args;
     const lra_tensor *x = y->src[0], *dy = y->src[1];
     int64_t G = a->groups;
-    conv_dw_sizes s = {x->shape.d[0], x->shape.d[1], a->K, G, lra_width(x) / G, lra_width(dy) / G};
+    conv_dw_sizes s = {x->shape.d[0],    x->shape.d[1],     a->K,       G,
+                       lra_width(x) / G, lra_width(dy) / G, a->dilation};
     int64_t parts = conv_dw_parts(&s);
     return parts > 1 ? parts * conv_dw_size(&s) * (int64_t)sizeof(float) : 0;
 }
 
 lra_tensor *lra_conv_dw(lra_tensor *x, lra_tensor *dy, lra_tensor *length, int64_t groups,
-                        int64_t K)
+                        int64_t K, int64_t dilation)
 {
     lra_tensor *src[3] = {lra_as_elem(x), lra_as_elem(dy), length};
-    conv_dw_args a = {.K = K, .groups = groups, .has_length = length != NULL};
+    conv_dw_args a = {.K = K, .groups = groups, .dilation = dilation, .has_length = length != NULL};
     return lra_node(&lra_op_conv_dw, x->graph, length ? 3 : 2, src, &a, sizeof a);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const struct {
-        int64_t T, K, D, H, groups;
+        int64_t T, K, D, H, groups, dilation;
         bool length;
-    } s[] = {{7, 3, 3, 5, 1, false}, {6, 1, 2, 3, 1, true},   {5, 5, 4, 6, 2, true},
-             {7, 15, 2, 2, 1, true}, {150, 3, 2, 1, 1, true}, {3, 3, 7, 19, 1, false},
-             {300, 1, 2, 1, 1, true}};
+    } s[] = {{7, 3, 3, 5, 1, 1, false},   {6, 1, 2, 3, 1, 1, true},   {5, 5, 4, 6, 2, 1, true},
+             {7, 15, 2, 2, 1, 1, true},   {150, 3, 2, 1, 1, 1, true}, {3, 3, 7, 19, 1, 1, false},
+             {300, 1, 2, 1, 1, 1, true},  {9, 5, 3, 5, 1, 2, true},   {7, 3, 4, 6, 2, 3, true},
+             {140, 3, 2, 1, 1, 130, true}};
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
     char fill[32];
     snprintf(fill, sizeof fill, "length:%d", (int)s[i].T);
     return lra_conv_dw(lra_sample_input(g, "x", "normal", LRA_SHAPE(2, s[i].T, s[i].D)),
                        lra_sample_input(g, "dy", "normal", LRA_SHAPE(2, s[i].T, s[i].H)),
                        s[i].length ? lra_sample_input(g, "length", fill, LRA_SHAPE(2)) : NULL,
-                       s[i].groups, s[i].K);
+                       s[i].groups, s[i].K, s[i].dilation);
 }
 
 const lra_op lra_op_conv_dw = {.name = "conv_dw",

@@ -1,5 +1,5 @@
-/* Weight gradient of a convolution on a GPU: dw[k] = sum_{b,t} x[b][t + k - (K-1)/2]^T dy[b][t], parts of
- * the rows B T summed apart and added in order. */
+/* Weight gradient of a convolution on a GPU: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T dy[b][t], parts
+ * of the rows B T summed apart and added in order. */
 #include "kernels/ops/columns_fn.h"
 #include "kernels/ops/conv_dw_fn.h"
 #include "kernels/ops/conv_dw_grouped_fn.h"
@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) dw_tile_kernel(dw_job j)
     int64_t columns = (s->n_out + TILE - 1) / TILE, part = blockIdx.x % j.n_parts;
     int64_t o0 = blockIdx.x / j.n_parts % columns * TILE,
             i0 = blockIdx.x / j.n_parts / columns * TILE;
-    int64_t k = blockIdx.y / s->groups, g = blockIdx.y % s->groups, shift = k - (s->K - 1) / 2;
+    int64_t k = blockIdx.y / s->groups, g = blockIdx.y % s->groups, shift = dw_shift(&j, k);
     int64_t rows = s->B * s->T, D = s->groups * s->n_in, H = s->groups * s->n_out;
     int64_t first = part * rows / j.n_parts, end = (part + 1) * rows / j.n_parts;
     int tid = threadIdx.x, row = tid / 16 * TILE_SUMS, column = tid % 16 * TILE_SUMS;
@@ -59,7 +59,7 @@ LRA_CUDA_BODY(conv_dw)
     const conv_dw_args *a = (const conv_dw_args *)c->y->args;
     const lra_tensor *x = c->y->src[0];
     int64_t G = a->groups, D = lra_width(x), H = lra_width(c->y->src[1]);
-    dw_job j = {{x->shape.d[0], x->shape.d[1], a->K, G, D / G, H / G},
+    dw_job j = {{x->shape.d[0], x->shape.d[1], a->K, G, D / G, H / G, a->dilation},
                 1,
                 (const elem *)c->in[0],
                 (const elem *)c->in[1],

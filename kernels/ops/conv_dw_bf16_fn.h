@@ -12,13 +12,14 @@ enum { DW_BF16_PIECES = 16 };
 /* Elements of scratch for one sample, and parts of the sum. */
 typedef struct {
     conv_sizes s;
-    int64_t D, H, pairs; /* pairs: of rows of x, one more for the odd phase */
+    int64_t dilation, D, H, pairs; /* pairs: of rows of x, one more for the odd phase */
     int64_t x_size, dy_panel, dy_size, n_parts;
 } dw_bf16_cut;
 
 static inline dw_bf16_cut dw_cut_bf16(const lra_tensor *y)
 {
-    dw_bf16_cut c = {.s = cut_of(y).s};
+    const dw_cut whole = cut_of(y);
+    dw_bf16_cut c = {.s = whole.s, .dilation = whole.dilation};
     c.D = c.s.groups * c.s.n_in, c.H = c.s.groups * c.s.n_out;
     c.pairs = c.s.T / 2 + 1;
     c.x_size = 2 * c.pairs * c.D;
@@ -58,7 +59,7 @@ static inline void dw_tap_bf16(const lra_call *call, const dw_bf16_cut *c, int64
                                int64_t from, int64_t end, const elem *x, const elem *dy, real *to)
 {
     const conv_sizes *s = &c->s;
-    int64_t shift = k - (s->K - 1) / 2, odd = shift & 1;
+    int64_t shift = (k - (s->K - 1) / 2) * c->dilation, odd = shift & 1;
     bool add = false;
     to += k * s->n_in * c->H + g * s->n_out;
     for (int64_t sample = from; sample < end; sample++) {

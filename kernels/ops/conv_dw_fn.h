@@ -13,7 +13,13 @@ typedef struct {
     real *part;            /* (n_parts, K, n_in, H) */
 } dw_job;
 
-/* Row `row` of B T takes part in tap k: t and t + k - half lie inside the sample. */
+/* Rows that tap k is ahead of the middle one. */
+LRA_DEV int64_t dw_shift(const dw_job *j, int64_t k)
+{
+    return (k - (j->s.K - 1) / 2) * j->s.dilation;
+}
+
+/* Row `row` of B T takes part in a tap: t and t + shift lie inside the sample. */
 LRA_DEV bool dw_row(const dw_job *j, int64_t row, int64_t shift)
 {
     int64_t b = row / j->s.T, t = row % j->s.T, length = j->s.T;

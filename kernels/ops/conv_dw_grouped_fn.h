@@ -10,32 +10,40 @@
 
 /* What does not change within a launch. */
 typedef struct {
-    int n_groups, rows, width, chunks, items, block_items;
+    int n_groups, rows, width, chunks, items, block_items, dilation, tiles;
 } gdw_cut;
 
 static inline gdw_cut gdw_cut_of(const conv_dw_sizes *s)
 {
-    gdw_cut c = {(int)gdw_groups(s), (int)gdw_rows(s),       0, 0,
-                 (int)gdw_items(s),  (int)gdw_block_items(s)};
+    gdw_cut c = {(int)gdw_groups(s),
+                 (int)gdw_rows(s),
+                 0,
+                 0,
+                 (int)gdw_items(s),
+                 (int)gdw_block_items(s),
+                 (int)gdw_sequences(s),
+                 (int)gdw_sequence_tiles(s)};
     c.width = c.n_groups * (int)s->n_in;
     c.chunks = (int)((s->K + GDW_TAPS - 1) / GDW_TAPS);
     return c;
 }
 
-/* Rows [t0 - half, ..) of x, rows [t0, t0 + 64) of dy; zeros outside the sample and the groups. */
-LRA_DEV void gdw_load(const dw_job *j, const gdw_cut *c, int64_t b, int64_t t0, int64_t length,
-                      int64_t g0, real *xs, real *ds)
+/* Rows [t0 - half, ..) of x, rows [t0, t0 + 64) of dy, of a sequence; zeros outside the sample and the groups. */
+LRA_DEV void gdw_load(const dw_job *j, const gdw_cut *c, int64_t sequence, int64_t t0,
+                      int64_t length, int64_t g0, real *xs, real *ds)
 {
     const conv_dw_sizes *s = &j->s;
     int tid = (int)(threadIdx.y * LRA_WARP + threadIdx.x);
     int64_t D = s->groups * s->n_in, H = s->groups * s->n_out, half = (s->K - 1) / 2;
+    int64_t b = sequence / c->dilation, phase = sequence % c->dilation;
     for (int e = tid; e < c->rows * c->width; e += LRA_BLOCK) {
-        int64_t t = t0 - half + e / c->width, d = g0 * s->n_in + e % c->width;
+        int64_t t = (t0 - half + e / c->width) * c->dilation + phase,
+                d = g0 * s->n_in + e % c->width;
         bool inside = t >= 0 && t < length && d < D;
         xs[e] = inside ? e_load(j->x[(b * s->T + t) * D + d]) : R(0.0);
     }
     for (int r = threadIdx.y; r < GDW_ROWS; r += LRA_BLOCK_WARPS) {
-        int64_t t = t0 + r, h = g0 * s->n_out + threadIdx.x;
+        int64_t t = (t0 + r) * c->dilation + phase, h = g0 * s->n_out + threadIdx.x;
         bool inside = t < length && h < H && threadIdx.x < c->n_groups * s->n_out;
         ds[r * GDW_COLUMNS + threadIdx.x] = inside ? e_load(j->dy[(b * s->T + t) * H + h]) : R(0.0);
     }
@@ -64,7 +72,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK) dw_grouped_kernel(dw_job j, 
     real *ds = xs + c.rows * c.width;
     const conv_dw_sizes *s = &j.s;
     int64_t part = blockIdx.x % j.n_parts, g0 = blockIdx.x / j.n_parts * c.n_groups;
-    int64_t tiles = (s->T + GDW_ROWS - 1) / GDW_ROWS, total = s->B * tiles;
+    int64_t total = s->B * c.dilation * c.tiles;
     int own = (int)(threadIdx.x / s->n_out), row = (int)threadIdx.y;
     int item = (int)blockIdx.y * c.block_items + row % c.block_items, split = row / c.block_items;
     int per_split = GDW_ROWS * c.block_items / LRA_BLOCK_WARPS;
@@ -72,11 +80,12 @@ static __global__ void __launch_bounds__(LRA_BLOCK) dw_grouped_kernel(dw_job j, 
     bool works = own < c.n_groups && g0 + own < s->groups && item < c.items;
     real sum[GDW_IN][GDW_TAPS] = {{0}};
     for (int64_t at = part * total / j.n_parts; at < (part + 1) * total / j.n_parts; at++) {
-        int64_t b = at / tiles, t0 = at % tiles * GDW_ROWS, length = s->T;
+        int64_t sequence = at / c.tiles, t0 = at % c.tiles * GDW_ROWS, length = s->T;
+        int64_t b = sequence / c.dilation;
         if (j.length && j.length[b] < length) length = j.length[b];
-        if (t0 >= length) continue;
+        if (t0 * c.dilation + sequence % c.dilation >= length) continue;
         __syncthreads();
-        gdw_load(&j, &c, b, t0, length, g0, xs, ds);
+        gdw_load(&j, &c, sequence, t0, length, g0, xs, ds);
         __syncthreads();
         for (int r = split * per_split; works && r < (split + 1) * per_split; r += GDW_TAPS)
             gdw_add(xs + (r + k0) * c.width + own * (int)s->n_in + i0, c.width,

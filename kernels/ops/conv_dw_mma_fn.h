@@ -30,7 +30,7 @@ LRA_DEV dw_place dw_find(const dw_job *j, int tile)
     p.part = blockIdx.x % j->n_parts;
     p.o0 = at % columns * tile, p.i0 = at / columns * tile;
     p.k = blockIdx.y / s->groups, p.g = blockIdx.y % s->groups;
-    p.shift = p.k - (s->K - 1) / 2;
+    p.shift = dw_shift(j, p.k);
     p.first = p.part * rows / j->n_parts, p.end = (p.part + 1) * rows / j->n_parts;
     return p;
 }

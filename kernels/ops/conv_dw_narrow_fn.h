@@ -18,7 +18,9 @@ static inline bool dw_is_narrow(const lra_tensor *y)
 
 static inline narrow_dw_cut narrow_dw_cut_of(const lra_tensor *y)
 {
-    narrow_dw_cut c = {.s = cut_of(y).s};
+    const conv_sizes s = cut_of(y).s;
+    narrow_dw_cut c = {.s = conv_sizes_of(s.B, s.T, s.K, s.groups, s.n_in, s.n_out,
+                                          ((const conv_dw_args *)y->args)->dilation)};
     c.H = c.s.groups * c.s.n_out;
     c.taps = tile_padded(c.s.K); /* a multiple of the sums of every level */
     c.n_blocks = tile_padded(c.H) / TILE_PAD;
@@ -35,24 +37,26 @@ static inline int64_t narrow_dw_scratch(const lra_tensor *y, int n_threads)
     return n_threads * (c.spread_size + c.dy_size + c.sum_size) + (c.n_parts - 1) * lra_elements(y);
 }
 
-/* Rows [t0, t0+n) of one sample of length len into the sums; x and dy of that sample. */
+/* Rows [t0, t0+n) of one sequence of length len into the sums; x and dy of that sequence. */
 static inline void narrow_dw_rows(const narrow_dw_cut *c, const elem *x, const elem *dy, int64_t h0,
                                   int64_t t0, int64_t n, int64_t len, real *own)
 {
     const conv_sizes *s = &c->s;
     int64_t rows = narrow_spread_rows(s->K), lanes = conv_min(TILE_LANES, c->H - h0);
     real *spread = own, *block = own + c->spread_size, *sum = block + c->dy_size;
-    narrow_spread(x, s->groups, s->n_in, s->n_out, h0, t0 - (s->K - 1) / 2, rows, len, spread);
-    for (int64_t t = 0; t < n; t++)
+    narrow_spread(s, x, h0, t0 - (s->K - 1) / 2, rows, len, spread);
+    for (int64_t t = 0; t < n; t++) {
+        const elem *row = dy + (t0 + t) * s->dilation * c->H + h0;
         for (int64_t l = 0; l < TILE_LANES; l++)
-            block[t * TILE_LANES + l] = l < lanes ? e_load(dy[(t0 + t) * c->H + h0 + l]) : 0;
+            block[t * TILE_LANES + l] = l < lanes ? e_load(row[l]) : 0;
+    }
     for (int64_t i = 0; i < s->n_in; i++)
         for (int64_t k = 0; k < s->K; k += NARROW_SUMS)
             narrow_correlate(spread + (i * rows + k) * TILE_LANES, block, TILE_LANES, n,
                              (tile_vector *)(sum + (i * c->taps + k) * TILE_LANES));
 }
 
-/* Channels [h0, h0 + TILE_LANES) summed over samples [from, end), into to (K, n_in, H). */
+/* Channels [h0, h0 + TILE_LANES) summed over sequences [from, end), into to (K, n_in, H). */
 static inline void narrow_dw_piece(const lra_call *call, const narrow_dw_cut *c, int64_t h0,
                                    int64_t from, int64_t end, real *own, real *to)
 {
@@ -61,12 +65,12 @@ static inline void narrow_dw_piece(const lra_call *call, const narrow_dw_cut *c,
     int64_t D = s->groups * s->n_in, lanes = conv_min(TILE_LANES, c->H - h0);
     real *sum = own + c->spread_size + c->dy_size;
     memset(sum, 0, (size_t)c->sum_size * sizeof *sum);
-    for (int64_t b = from; b < end; b++) {
-        int64_t len = a->has_length ? conv_min(((const int32_t *)call->in[2])[b], s->T) : s->T;
-        const elem *x = (const elem *)call->in[0] + b * s->T * D;
-        const elem *dy = (const elem *)call->in[1] + b * s->T * c->H;
-        for (int64_t t0 = 0; t0 < len; t0 += NARROW_ROWS)
-            narrow_dw_rows(c, x, dy, h0, t0, conv_min(NARROW_ROWS, len - t0), len, own);
+    for (int64_t i = from; i < end; i++) {
+        conv_sequence q = conv_sequence_at(s, a->has_length ? call->in[2] : NULL, i);
+        const elem *x = (const elem *)call->in[0] + q.first * D;
+        const elem *dy = (const elem *)call->in[1] + q.first * c->H;
+        for (int64_t t0 = 0; t0 < q.len; t0 += NARROW_ROWS)
+            narrow_dw_rows(c, x, dy, h0, t0, conv_min(NARROW_ROWS, q.len - t0), q.len, own);
     }
     for (int64_t k = 0; k < s->K; k++)
         for (int64_t i = 0; i < s->n_in; i++)

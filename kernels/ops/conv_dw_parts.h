@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef struct {
-    int64_t B, T, K, groups, n_in, n_out;
+    int64_t B, T, K, groups, n_in, n_out, dilation;
 } conv_dw_sizes;
 
 /* ---- groups of at most 16 channels: conv_dw_grouped_fn.h ------------------------------------------------ */
@@ -49,9 +49,20 @@ static inline int gdw_fits(const conv_dw_sizes *s)
 {
     return s->groups > 1 && s->n_in <= 16 && s->n_out <= 16 && gdw_shared(s) <= 48 << 10;
 }
+/* With dilation d a sample is d sequences of every d-th row. */
+static inline int64_t gdw_sequences(const conv_dw_sizes *s)
+{
+    return s->dilation < s->T ? s->dilation : s->T;
+}
+/* Tiles of a sequence, and of all. */
+static inline int64_t gdw_sequence_tiles(const conv_dw_sizes *s)
+{
+    int64_t d = gdw_sequences(s);
+    return ((s->T + d - 1) / d + GDW_ROWS - 1) / GDW_ROWS;
+}
 static inline int64_t gdw_tiles(const conv_dw_sizes *s)
 {
-    return s->B * ((s->T + GDW_ROWS - 1) / GDW_ROWS);
+    return s->B * gdw_sequences(s) * gdw_sequence_tiles(s);
 }
 
 /* ---- parts ---------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * and 128 output channels, over the rows of a part, 64 a step.  Two groups of four warps have two taps each, one
  * more thread starts all copies.
  *
- * A step copies 64 rows of dy, swizzled, and the 67 rows of x that the taps see, as eight planes of eight channels,
+ * A step copies 64 rows of dy, swizzled, and the rows of x that the taps see (64 + 3 dilation, at most 72), as eight planes of eight channels,
  * 16 bytes a row: a tap is an addition to the address (conv_wgmma_fn.h).  Rows outside the sample are zeros from the
  * copy; rows beyond its length are cleared by the warps that read them. */
 #ifndef LRA_OPS_CONV_DW_WGMMA_FN_H
@@ -29,7 +29,7 @@ typedef struct {
 
 /* What a block works on: taps [k0, k0 + 4), channels from i0 and o0 of group g, tiles [first, end). */
 typedef struct {
-    int part, g, k0, i0, o0, per_sample, first, end, half;
+    int part, g, k0, i0, o0, per_sample, first, end, shift; /* shift: of tap k0 */
 } dwg_place;
 
 static inline size_t dwg_shared(void)
@@ -49,7 +49,7 @@ LRA_DEV dwg_place dwg_find(const dw_job *j)
     p.per_sample = (int)((s->T + DWG_ROWS - 1) / DWG_ROWS);
     int64_t total = s->B * p.per_sample;
     p.first = (int)(p.part * total / j->n_parts), p.end = (int)((p.part + 1) * total / j->n_parts);
-    p.half = (int)(s->K - 1) / 2;
+    p.shift = (int)dw_shift(j, p.k0);
     return p;
 }
 
@@ -76,7 +76,7 @@ LRA_DEV void dwg_copy(const dw_job *j, const lra_map *x, const lra_map *dy, cons
         tm_load(to + DWG_DY / 2, dy, o + 64, t0, b, &bars->full[stage]);
         for (int c = 0; c < 8; c++)
             tm_load(to + DWG_DY + c * DWG_PLANE, x, p->g * (int)j->s.n_in + p->i0 + 8 * c,
-                    t0 + p->k0 - p->half, b, &bars->full[stage]);
+                    t0 + p->shift, b, &bars->full[stage]);
         step++;
     }
 }
@@ -85,7 +85,7 @@ LRA_DEV void dwg_copy(const dw_job *j, const lra_map *x, const lra_map *dy, cons
 LRA_DEV bool dwg_clear(const dw_job *j, const dwg_place *p, int t0, int length,
                        unsigned char *stage, uint64_t *bar, int parity)
 {
-    int from_dy = length - t0, from_x = length - (t0 + p->k0 - p->half);
+    int from_dy = length - t0, from_x = length - (t0 + p->shift);
     if (length == j->s.T || (from_dy >= DWG_ROWS && from_x >= DWG_SLAB)) return false;
     if (from_x < 0) from_x = 0;
     for (int e = (int)threadIdx.x; e < DWG_DY / 16; e += 2 * WG_THREADS)
@@ -99,7 +99,7 @@ LRA_DEV bool dwg_clear(const dw_job *j, const dwg_place *p, int t0, int length,
 }
 
 /* sum[m] (64,128) += x^T dy for tap k0 + tap + m */
-LRA_DEV void dwg_multiply(uint32_t stage, int tap, float sum[2][64])
+LRA_DEV void dwg_multiply(uint32_t stage, int tap, int dilation, float sum[2][64])
 {
     wg_fence();
     LRA_UNROLL for (int k = 0; k < DWG_ROWS / 16; k++)
@@ -107,7 +107,7 @@ LRA_DEV void dwg_multiply(uint32_t stage, int tap, float sum[2][64])
         uint64_t b = wg_matrix(stage + (uint32_t)(k * 16 * WG_ROW), DWG_DY / 2, WG_ATOM, true);
         LRA_UNROLL for (int m = 0; m < 2; m++)
         {
-            uint32_t at = stage + DWG_DY + (uint32_t)((k * 16 + tap + m) * 16);
+            uint32_t at = stage + DWG_DY + (uint32_t)((k * 16 + (tap + m) * dilation) * 16);
             wg_mma<1, 1>(sum[m], wg_matrix(at, 128, DWG_PLANE, false), b);
         }
     }
@@ -126,7 +126,7 @@ LRA_DEV void dwg_sum(const dw_job *j, const dwg_place *p, int tap, unsigned char
         bar_wait(&bars->full[stage], step / DWG_STAGES & 1);
         cleared += dwg_clear(j, p, t0, length, stages + stage * DWG_STAGE, &bars->clear,
                              cleared & 1);
-        dwg_multiply(tc_address(stages + stage * DWG_STAGE), tap, sum);
+        dwg_multiply(tc_address(stages + stage * DWG_STAGE), tap, (int)j->s.dilation, sum);
         wg_wait<1>();
         if (first && step > 0) bar_arrive(&bars->empty[(step - 1) % DWG_STAGES]);
         step++;
@@ -180,8 +180,10 @@ static __global__ void __launch_bounds__(DWG_BLOCK, 1)
 #endif
 }
 
+/* The slab of x is as long as the taps of a block are apart: where it does not fit, dw_mma_kernel has a tap each. */
 static inline bool dw_wgmma_fits(const dw_job *j)
 {
+    if (DWG_ROWS + (CONV_DW_TAPS - 1) * j->s.dilation > DWG_SLAB) return false;
     return is_aligned(j->x, j->dy, NULL) && j->s.n_in % DWG_IN == 0 && j->s.n_out % 8 == 0;
 }
 

@@ -10,6 +10,7 @@ LRA_CUDA_BODY(conv_dx)
     conv_job j = {c->y->shape.d[0],
                   c->y->shape.d[1],
                   K,
+                  conv_dilation(a->dilation, c->y->shape.d[1]),
                   a->groups,
                   n_in,
                   n_out,

@@ -4,7 +4,11 @@
  * Row t of the left matrix is x[t - (K-1)/2 .. t + (K-1)/2], K n_in adjacent numbers; row t+1 starts
  * n_in numbers later.  A block of rows is copied with the rows around it into the thread's scratch
  * (zeros outside [0,length), one group's channels), multiplied tile by tile with the packed weights, and
- * finished with bias and activation.  Taps that see nothing but zeros are left out. */
+ * finished with bias and activation.  Taps that see nothing but zeros are left out.
+ *
+ * With dilation d the rows p, p + d, p + 2d, .. of a sample (p < d) meet nobody else: they are a sequence of
+ * their own, convolved without dilation.  So a sample is d sequences whose rows stand d apart, gathered as
+ * they are copied; whatever follows the copy knows no dilation. */
 #ifndef LRA_OPS_CONV_FN_H
 #define LRA_OPS_CONV_FN_H
 
@@ -18,10 +22,16 @@ enum {
     CONV_EDGE = 24   /* rows that share the taps they see, near the ends of a sample */
 };
 
-/* n_in, n_out: channels of one group. */
+/* B sequences of at most T rows; n_in, n_out: channels of one group; sample_rows: rows of a sample. */
 typedef struct {
-    int64_t B, T, K, groups, n_in, n_out;
+    int64_t B, T, K, groups, n_in, n_out, dilation, sample_rows;
 } conv_sizes;
+
+/* Rows [0, len) of a sequence are below the length of its sample, n there are in all; row 0 stands at row
+ * `first` of (B T), the next one `dilation` rows later. */
+typedef struct {
+    int64_t first, n, len;
+} conv_sequence;
 
 /* Tap k of w[i][o] stands at w[start + k * tap + i * in + o * out]; start moves by `group`. */
 typedef struct {
@@ -44,6 +54,34 @@ static inline int64_t conv_min(int64_t a, int64_t b)
 static inline int64_t conv_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* Of a convolution of samples (B,T).  Beyond T, and with one tap, dilation changes nothing. */
+static inline conv_sizes conv_sizes_of(int64_t B, int64_t T, int64_t K, int64_t groups,
+                                       int64_t n_in, int64_t n_out, int64_t dilation)
+{
+    int64_t d = K == 1 ? 1 : conv_max(1, conv_min(dilation, T));
+    return (conv_sizes){B * d, (T + d - 1) / d, K, groups, n_in, n_out, d, T};
+}
+
+static inline conv_sequence conv_sequence_at(const conv_sizes *s, const int32_t *length, int64_t at)
+{
+    int64_t d = s->dilation, sample = at / d, phase = at % d, rows = s->sample_rows;
+    int64_t len = length ? conv_min(length[sample], rows) : rows;
+    return (conv_sequence){.first = sample * rows + phase,
+                           .n = (rows - phase + d - 1) / d,
+                           .len = (len - phase + d - 1) / d};
+}
+
+/* Rows [from, end) of a sequence of y are zero; width: of a row. */
+static inline void conv_clear_rows(const conv_sizes *s, const conv_sequence *q, int64_t from,
+                                   int64_t end, int64_t width, elem *y)
+{
+    if (s->dilation == 1 && end > from)
+        memset(y + (q->first + from) * width, 0, (size_t)((end - from) * width) * sizeof *y);
+    else
+        for (int64_t t = from; t < end; t++)
+            memset(y + (q->first + t * s->dilation) * width, 0, (size_t)width * sizeof *y);
 }
 
 static inline int64_t conv_blocks(const conv_sizes *s)
@@ -87,7 +125,7 @@ static inline void conv_pack_tap(const conv_sizes *s, const conv_job *job, int64
     }
 }
 
-/* Rows [lo, hi) of one sample and group; zeros outside [0, len). */
+/* Rows [lo, hi) of one sequence and group, `width` apart; zeros outside [0, len). */
 static inline void conv_copy_rows(const elem *x, int64_t n_in, int64_t width, int64_t lo,
                                   int64_t hi, int64_t len, int64_t ld, real *slab)
 {
@@ -101,7 +139,7 @@ static inline void conv_copy_rows(const elem *x, int64_t n_in, int64_t width, in
     }
 }
 
-/* What a block of one sample works on: rows [t0, t0+n) of y, all below len; slab starts at row lo. */
+/* What a block of one sequence works on: rows [t0, t0+n) of y, all below len; slab starts at row lo. */
 typedef struct {
     int64_t t0, n, len, lo;
 } conv_block;
@@ -126,42 +164,45 @@ static inline void conv_panel(const conv_sizes *s, const conv_block *b, const re
 }
 
 /* One group of a block. */
-static inline void conv_group(const conv_sizes *s, const conv_job *job, int64_t sample, int64_t g,
-                              conv_block b, const real *packed, real *slab, real *sum)
+static inline void conv_group(const conv_sizes *s, const conv_job *job, const conv_sequence *q,
+                              int64_t g, conv_block b, const real *packed, real *slab, real *sum)
 {
     int64_t P = (s->K - 1) / 2, ld_sum = tile_padded(s->n_out);
     int64_t in = s->groups * s->n_in, out = s->groups * s->n_out;
     b.lo = conv_max(b.t0 - P, 1 - TILE_ROWS);
     int64_t hi = conv_min(b.t0 + b.n + P, b.len + TILE_ROWS - 1);
-    conv_copy_rows(job->x + sample * s->T * in + g * s->n_in, s->n_in, in, b.lo, hi, b.len, s->n_in,
-                   slab);
+    conv_copy_rows(job->x + q->first * in + g * s->n_in, s->n_in, s->dilation * in, b.lo, hi, b.len,
+                   s->n_in, slab);
     memset(sum, 0, (size_t)(b.n * ld_sum) * sizeof *sum);
     for (int64_t at = 0; at < s->n_out;) {
         int V = tile_panel_vectors(at, s->n_out);
         conv_panel(s, &b, slab, packed + at * s->K * s->n_in, V, sum + at, ld_sum);
         at += V * TILE_LANES;
     }
-    elem *y = job->y + (sample * s->T + b.t0) * out + g * s->n_out;
+    elem *y = job->y + (q->first + b.t0 * s->dilation) * out + g * s->n_out;
     for (int64_t r = 0; r < b.n; r++)
         finish_row(s->n_out, sum + r * ld_sum, job->bias ? job->bias + g * s->n_out : NULL,
-                   job->act, NULL, y + r * out);
+                   job->act, NULL, y + r * s->dilation * out);
 }
 
-/* One block of rows of one sample, all groups. */
-static inline void conv_rows(const conv_sizes *s, const conv_job *job, int64_t sample, int64_t at,
+/* Block `at` of rows, `rows` in each: what of it lies below the length; the rest of y is cleared. */
+static inline conv_block conv_block_at(const conv_sizes *s, const conv_job *job,
+                                       const conv_sequence *q, int64_t at, int64_t rows)
+{
+    int64_t t0 = at * rows, end = conv_min(q->n, t0 + rows);
+    int64_t live = conv_max(t0, conv_min(end, q->len));
+    conv_clear_rows(s, q, live, end, s->groups * s->n_out, job->y);
+    return (conv_block){.t0 = t0, .n = live - t0, .len = q->len};
+}
+
+/* One block of rows of one sequence, all groups. */
+static inline void conv_rows(const conv_sizes *s, const conv_job *job, int64_t sequence, int64_t at,
                              const real *packed, real *own)
 {
-    int64_t t0 = at * conv_block_rows(s), end = conv_min(s->T, t0 + conv_block_rows(s));
-    int64_t len = job->length ? conv_min(job->length[sample], s->T) : s->T,
-            out = s->groups * s->n_out;
-    int64_t live = conv_max(t0, conv_min(end, len));
-    if (end > live)
-        memset(job->y + (sample * s->T + live) * out, 0,
-               (size_t)((end - live) * out) * sizeof(elem));
-    if (live == t0) return;
-    conv_block b = {.t0 = t0, .n = live - t0, .len = len};
-    for (int64_t g = 0; g < s->groups; g++)
-        conv_group(s, job, sample, g, b, packed + g * conv_packed_size(s), own,
+    conv_sequence q = conv_sequence_at(s, job->length, sequence);
+    conv_block b = conv_block_at(s, job, &q, at, conv_block_rows(s));
+    for (int64_t g = 0; g < s->groups && b.n > 0; g++)
+        conv_group(s, job, &q, g, b, packed + g * conv_packed_size(s), own,
                    own + conv_slab_size(s));
 }
 

@@ -1,6 +1,7 @@
 /* Grouped convolution in plain CUDA, for at most 16 channels in a group: a block holds the channels of
  * several groups for 64 rows and all taps around them; a thread has one output channel and eight rows, and
- * moves a window of inputs over eight taps at a time. */
+ * moves a window of inputs over eight taps at a time.  Rows here are those of a sequence (conv_fn.h): with
+ * dilation d a sample is d of them. */
 #ifndef LRA_OPS_CONV_GROUPED_FN_H
 #define LRA_OPS_CONV_GROUPED_FN_H
 
@@ -28,20 +29,28 @@ static inline bool grouped_fits(const conv_job *j)
            grouped_shared(j) <= GROUPED_SHARED;
 }
 
-/* block (32, 8): output channels, rows by eights; grid x: tiles of rows, sets of groups, samples */
+/* Rows of the longest sequence. */
+LRA_FN int64_t grouped_length(const conv_job *j)
+{
+    return (j->T + j->dilation - 1) / j->dilation;
+}
+
+/* block (32, 8): output channels, rows by eights; grid x: tiles of rows, sets of groups, sequences */
 static __global__ void __launch_bounds__(LRA_BLOCK)
     conv_grouped_kernel(conv_job j, int64_t n_groups)
 {
     LRA_SHARED(real, xs); /* (rows, channels of the groups), then ws (n_in, taps, 32) */
-    int64_t tiles = (j.T + GROUPED_ROWS - 1) / GROUPED_ROWS, t0 = blockIdx.x % tiles * GROUPED_ROWS;
-    int64_t sets = (j.groups + n_groups - 1) / n_groups, b = blockIdx.x / tiles / sets;
+    int64_t tiles = (grouped_length(&j) + GROUPED_ROWS - 1) / GROUPED_ROWS;
+    int64_t t0 = blockIdx.x % tiles * GROUPED_ROWS;
+    int64_t sets = (j.groups + n_groups - 1) / n_groups, sequence = blockIdx.x / tiles / sets;
+    int64_t b = sequence / j.dilation, phase = sequence % j.dilation;
     int64_t g0 = blockIdx.x / tiles % sets * n_groups, half = (j.K - 1) / 2;
     int64_t length = conv_length(&j, b), rows = GROUPED_ROWS + grouped_taps(j.K);
     int tid = threadIdx.y * LRA_WARP + threadIdx.x, n_in = (int)j.n_in,
         width = (int)(n_groups * n_in);
     real *ws = xs + rows * width;
     for (int e = tid; e < rows * width; e += LRA_BLOCK) {
-        int64_t t = t0 + e / width - half, g = g0 + e % width / n_in;
+        int64_t t = (t0 + e / width - half) * j.dilation + phase, g = g0 + e % width / n_in;
         xs[e] = g < j.groups ? conv_x(&j, b, t, length, g, e % n_in) : 0;
     }
     int own = (int)(threadIdx.x / j.n_out); /* group of this thread, in the set */
@@ -67,7 +76,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK)
         }
     }
     for (int r = 0; r < GROUPED_TAPS && works; r++) {
-        int64_t t = t0 + threadIdx.y * GROUPED_TAPS + r;
+        int64_t t = (t0 + threadIdx.y * GROUPED_TAPS + r) * j.dilation + phase;
         if (t < j.T) conv_finish(&j, b, t, length, g, o, sum[r]);
     }
 }
@@ -75,9 +84,9 @@ static __global__ void __launch_bounds__(LRA_BLOCK)
 static inline void conv_grouped_run(const conv_job *j, void *stream)
 {
     int64_t n_groups = grouped_groups(j), sets = (j->groups + n_groups - 1) / n_groups;
-    int64_t tiles = (j->T + GROUPED_ROWS - 1) / GROUPED_ROWS;
-    LRA_LAUNCH(conv_grouped_kernel, (unsigned)(tiles * sets * j->B), ROW_BLOCK, grouped_shared(j),
-               stream, *j, n_groups);
+    int64_t tiles = (grouped_length(j) + GROUPED_ROWS - 1) / GROUPED_ROWS;
+    LRA_LAUNCH(conv_grouped_kernel, (unsigned)(tiles * sets * j->B * j->dilation), ROW_BLOCK,
+               grouped_shared(j), stream, *j, n_groups);
 }
 
 #endif

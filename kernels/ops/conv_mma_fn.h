@@ -1,7 +1,8 @@
 /* Convolution of bf16 on tensor cores: an implicit product over (channel block, tap).  A block of 256 threads
- * makes 128 rows of a sample by 128 columns.  The slab of 128 + K - 1 rows of x is loaded once for each block
- * of 32 channels, and tap k reads it from row k on; the weights of a tap come in while the two taps before it
- * are multiplied.  Rows outside the sample are zeros from the copy itself, so there is no padding anywhere.
+ * makes 128 rows of a sample by 128 columns.  The slab of 128 + (K-1) dilation rows of x is loaded once for
+ * each block of 32 channels, and tap k reads it from row k dilation on; where that is more than fits, every
+ * tap loads the 128 rows that it sees.  The weights of a tap come in while the two taps before it are
+ * multiplied.  Rows outside the sample are zeros from the copy itself, so there is no padding anywhere.
  *
  * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1 (backward). */
 #ifndef LRA_OPS_CONV_MMA_FN_H
@@ -21,50 +22,62 @@ enum {
                                                                 : MMA_DEPTH *MMA_WIDE
 };
 
+/* Slabs in shared memory, elements from one to the next; apart: they change with every step, not with every
+ * block of channels. */
+typedef struct {
+    int n, size;
+    bool apart;
+} mma_slabs;
+
 /* A block's place, and the order of its steps: channel blocks, in each the taps that see something. */
 typedef struct {
-    int b, g, t0, o0, length, k_first, n_taps, n_steps, n_slabs;
+    int b, g, t0, o0, length, k_first, n_taps, n_steps;
+    mma_slabs slabs;
 } mma_place;
 
-static inline int mma_slabs(int64_t K)
+static inline size_t mma_shared(mma_slabs s)
 {
-    return K == 1 ? 3 : 2; /* one tap: the slabs change with every step */
+    return ((size_t)s.n * (size_t)s.size + MMA_STAGES * MMA_WEIGHTS) * sizeof(uint16_t);
 }
-/* Elements from slab to slab. */
-LRA_FN int mma_slab(int64_t K)
+/* The smallest GPUs of compute capability 8 set the shared memory. */
+static inline bool mma_has_room(mma_slabs s)
 {
-    return (MMA_ROWS + (int)K - 1) * MMA_PITCH;
-}
-
-static inline size_t mma_shared(int64_t K)
-{
-    return (size_t)(mma_slabs(K) * mma_slab(K) + MMA_STAGES * MMA_WEIGHTS) * sizeof(uint16_t);
+    return mma_shared(s) <= (size_t)96 << 10;
 }
 
-LRA_DEV mma_place mma_find(const conv_job *j, int n_slabs)
+/* One tap needs a new slab with every step anyway, and so do taps that are farther apart than what fits. */
+static inline mma_slabs mma_slabs_of(const conv_job *j)
+{
+    int64_t rows = MMA_ROWS + 2 * conv_half(j);
+    mma_slabs shared = {2, (int)(rows * MMA_PITCH), false}, own = {3, MMA_ROWS * MMA_PITCH, true};
+    if (j->K == 1) return own;
+    return j->dilation > 1 && (rows > 1 << 16 || !mma_has_room(shared)) ? own : shared;
+}
+
+LRA_DEV mma_place mma_find(const conv_job *j, mma_slabs slabs)
 {
     mma_place p;
-    int T = (int)j->T, K = (int)j->K, groups = (int)j->groups, half = (K - 1) / 2;
+    int T = (int)j->T, groups = (int)j->groups;
     int tiles = (T + MMA_ROWS - 1) / MMA_ROWS, at = (int)blockIdx.x / tiles;
     p.t0 = (int)blockIdx.x % tiles * MMA_ROWS;
     p.g = at % groups, p.b = at / groups;
     p.o0 = (int)blockIdx.y * MMA_COLUMNS;
     p.length = (int)conv_length(j, p.b);
-    int first = half - p.t0 - (MMA_ROWS - 1), end = p.length - p.t0 + half;
-    p.k_first = first > 0 ? first : 0;
-    if (end > K) end = K;
+    int end = (int)conv_end_tap(j, p.t0, p.length);
+    p.k_first = (int)conv_first_tap(j, p.t0, MMA_ROWS);
     p.n_taps = p.t0 < p.length && end > p.k_first ? end - p.k_first : 0;
     p.n_steps = p.n_taps * (int)((j->n_in + MMA_DEPTH - 1) / MMA_DEPTH);
-    p.n_slabs = n_slabs;
+    p.slabs = slabs;
     return p;
 }
 
-/* Rows of x around the tile, 32 channels from c0 on. */
-LRA_DEV void mma_load_slab(const conv_job *j, const mma_place *p, int c0, uint16_t *slab)
+/* Rows of x that the tile sees from tap `tap` on, 32 channels from c0 on. */
+LRA_DEV void mma_load_slab(const conv_job *j, const mma_place *p, int tap, int c0, uint16_t *slab)
 {
     int64_t D = j->groups * j->n_in;
-    int from = p->t0 + p->k_first - (int)(j->K - 1) / 2;
-    for (int e = threadIdx.x; e < (MMA_ROWS + p->n_taps - 1) * (MMA_DEPTH / 8); e += LRA_BLOCK) {
+    int from = p->t0 + (p->k_first + tap) * (int)j->dilation - (int)conv_half(j);
+    int n = MMA_ROWS + (p->slabs.apart ? 0 : (p->n_taps - 1) * (int)j->dilation);
+    for (int e = threadIdx.x; e < n * (MMA_DEPTH / 8); e += LRA_BLOCK) {
         int row = e / (MMA_DEPTH / 8), i = e % (MMA_DEPTH / 8) * 8, t = from + row;
         bool valid = t >= 0 && t < p->length && c0 + i < j->n_in;
         const elem *x = valid ? j->x + ((int64_t)p->b * j->T + t) * D + p->g * j->n_in + c0 + i
@@ -93,6 +106,12 @@ LRA_DEV void mma_load_weights(const conv_job *j, const mma_place *p, int64_t k, 
     }
 }
 
+/* The slab of step s. */
+LRA_DEV uint16_t *mma_slab(const mma_place *p, int s, uint16_t *slabs)
+{
+    return slabs + (p->slabs.apart ? s : s / p->n_taps) % p->slabs.n * p->slabs.size;
+}
+
 /* What step s needs, as one group of copies. */
 template <bool ADJACENT_IN>
 LRA_DEV void mma_load(const conv_job *j, const mma_place *p, int s, uint16_t *slabs,
@@ -100,8 +119,8 @@ LRA_DEV void mma_load(const conv_job *j, const mma_place *p, int s, uint16_t *sl
 {
     if (s < p->n_steps) {
         int block = s / p->n_taps, tap = s % p->n_taps;
-        uint16_t *slab = slabs + block % p->n_slabs * mma_slab(j->K);
-        if (tap == 0) mma_load_slab(j, p, block * MMA_DEPTH, slab);
+        if (tap == 0 || p->slabs.apart)
+            mma_load_slab(j, p, tap, block * MMA_DEPTH, mma_slab(p, s, slabs));
         mma_load_weights<ADJACENT_IN>(j, p, p->k_first + tap, block * MMA_DEPTH,
                                       weights + s % MMA_STAGES * MMA_WEIGHTS);
     }
@@ -158,12 +177,11 @@ LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int col
 
 /* x: tiles of rows, groups, samples; y: tiles of columns */
 template <bool ADJACENT_IN>
-static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job j, int n_slabs)
+static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job j, mma_slabs n)
 {
     LRA_SHARED(uint16_t, slabs);
-    mma_place p = mma_find(&j, n_slabs);
-    int slab = mma_slab(j.K);
-    uint16_t *weights = slabs + n_slabs * slab;
+    mma_place p = mma_find(&j, n);
+    uint16_t *weights = slabs + n.n * n.size;
     int lane = threadIdx.x % LRA_WARP, warp = threadIdx.x / LRA_WARP;
     int row0 = warp % 4 * 32, column0 = warp / 4 * 64;
     float sum[2][8][4] = {{{0}}};
@@ -172,19 +190,19 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
         tc_wait<MMA_STAGES - 2>();
         __syncthreads();
         mma_load<ADJACENT_IN>(&j, &p, s + MMA_STAGES - 1, slabs, weights);
-        int block = s / p.n_taps, tap = s % p.n_taps;
-        mma_multiply<ADJACENT_IN>(slabs + block % n_slabs * slab + tap * MMA_PITCH,
+        int row = n.apart ? 0 : s % p.n_taps * (int)j.dilation;
+        mma_multiply<ADJACENT_IN>(mma_slab(&p, s, slabs) + row * MMA_PITCH,
                                   weights + s % MMA_STAGES * MMA_WEIGHTS, row0, column0, lane, sum);
     }
     mma_finish(&j, &p, row0, column0, lane, sum);
 }
 
-/* Eight channels are the unit of a copy; the smallest GPUs of compute capability 8 set the shared memory. */
+/* Eight channels are the unit of a copy. */
 static inline bool mma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y);
     return LRA_PASS == 16 && aligned && j->n_in % 8 == 0 && j->n_out % 8 == 0 && j->n_in >= 16 &&
-           j->n_out >= 16 && mma_shared(j->K) <= (size_t)96 << 10;
+           j->n_out >= 16 && mma_has_room(mma_slabs_of(j));
 }
 
 static inline void conv_mma_run(const conv_job *j, void *stream)
@@ -192,13 +210,14 @@ static inline void conv_mma_run(const conv_job *j, void *stream)
     int64_t tiles = (j->T + MMA_ROWS - 1) / MMA_ROWS;
     int64_t columns = (j->n_out + MMA_COLUMNS - 1) / MMA_COLUMNS;
     dim3 grid((unsigned)(tiles * j->groups * j->B), (unsigned)columns);
-    size_t shared = mma_shared(j->K);
+    mma_slabs slabs = mma_slabs_of(j);
+    size_t shared = mma_shared(slabs);
     if (j->in == 1) {
         LRA_ALLOW_SHARED(conv_mma_kernel<true>, shared);
-        LRA_LAUNCH(conv_mma_kernel<true>, grid, LRA_BLOCK, shared, stream, *j, mma_slabs(j->K));
+        LRA_LAUNCH(conv_mma_kernel<true>, grid, LRA_BLOCK, shared, stream, *j, slabs);
     } else {
         LRA_ALLOW_SHARED(conv_mma_kernel<false>, shared);
-        LRA_LAUNCH(conv_mma_kernel<false>, grid, LRA_BLOCK, shared, stream, *j, mma_slabs(j->K));
+        LRA_LAUNCH(conv_mma_kernel<false>, grid, LRA_BLOCK, shared, stream, *j, slabs);
     }
 }
 

@@ -90,11 +90,11 @@ static inline void spread_row_any(const int64_t *place, const elem *from, int64_
 }
 
 /* Rows [lo, lo + n) of x, zero outside [0, len), for the lanes of output channels [h0, h0 + TILE_LANES);
- * lanes beyond the last channel repeat the last group.  x: (..,groups n_in). */
-static inline void narrow_spread(const elem *x, int64_t groups, int64_t n_in, int64_t n_out,
-                                 int64_t h0, int64_t lo, int64_t n, int64_t len, real *spread)
+ * lanes beyond the last channel repeat the last group.  x: rows of a sequence, `width` apart. */
+static inline void narrow_spread(const conv_sizes *s, const elem *x, int64_t h0, int64_t lo,
+                                 int64_t n, int64_t len, real *spread)
 {
-    int64_t place[TILE_LANES];
+    int64_t groups = s->groups, n_in = s->n_in, n_out = s->n_out, place[TILE_LANES];
     bool whole = TILE_LANES % n_out == 0 && h0 + TILE_LANES <= groups * n_out;
     for (int64_t l = 0; l < TILE_LANES; l++) {
         int64_t g = (h0 + l) / n_out;
@@ -102,7 +102,7 @@ static inline void narrow_spread(const elem *x, int64_t groups, int64_t n_in, in
     }
     for (int64_t t = 0; t < n; t++) {
         real *to = spread + t * TILE_LANES;
-        const elem *from = x + (lo + t) * groups * n_in, *first = from + place[0];
+        const elem *from = x + (lo + t) * s->dilation * groups * n_in, *first = from + place[0];
         if (lo + t < 0 || lo + t >= len)
             for (int64_t i = 0; i < n_in; i++)
                 memset(to + i * n * TILE_LANES, 0, TILE_LANES * sizeof *to);
@@ -144,26 +144,25 @@ static inline void narrow_pack(const conv_sizes *s, const conv_job *job, int64_t
     }
 }
 
-/* Rows [t0, t0+n) of a sample of length len, channels [h0, h0+TILE_LANES). */
-static inline void narrow_block(const conv_sizes *s, const conv_job *job, int64_t sample,
-                                int64_t t0, int64_t n, int64_t len, int64_t h0, const real *packed,
-                                real *spread)
+/* A block of rows of a sequence, channels [h0, h0+TILE_LANES). */
+static inline void narrow_block(const conv_sizes *s, const conv_job *job, const conv_sequence *q,
+                                const conv_block *b, int64_t h0, const real *packed, real *spread)
 {
     int64_t H = s->groups * s->n_out, padded = tile_padded(H), P = (s->K - 1) / 2;
     int64_t rows = narrow_spread_rows(s->K), lanes = conv_min(TILE_LANES, H - h0);
-    narrow_spread(job->x + sample * s->T * s->groups * s->n_in, s->groups, s->n_in, s->n_out, h0,
-                  t0 - P, rows, len, spread);
-    for (int64_t r = 0; r < n; r += NARROW_SUMS) {
+    narrow_spread(s, job->x + q->first * s->groups * s->n_in, h0, b->t0 - P, rows, b->len, spread);
+    for (int64_t r = 0; r < b->n; r += NARROW_SUMS) {
         tile_vector sum[NARROW_SUMS] = {{0}};
-        int64_t t = t0 + r; /* taps outside [first, end) see zeros only */
-        int64_t first = conv_max(0, P - (t + NARROW_SUMS - 1)), end = conv_min(s->K, P + len - t);
+        int64_t t = b->t0 + r; /* taps outside [first, end) see zeros only */
+        int64_t first = conv_max(0, P - (t + NARROW_SUMS - 1)),
+                end = conv_min(s->K, P + b->len - t);
         for (int64_t i = 0; i < s->n_in; i++)
             narrow_correlate(spread + (i * rows + r + first) * TILE_LANES,
                              packed + (first * s->n_in + i) * padded + h0, s->n_in * padded,
                              end - first, sum);
-        for (int64_t k = 0; k < conv_min(NARROW_SUMS, n - r); k++)
+        for (int64_t k = 0; k < conv_min(NARROW_SUMS, b->n - r); k++)
             finish_row(lanes, (const real *)&sum[k], job->bias ? job->bias + h0 : NULL, job->act,
-                       NULL, job->y + (sample * s->T + t + k) * H + h0);
+                       NULL, job->y + (q->first + (t + k) * s->dilation) * H + h0);
     }
 }
 
@@ -179,14 +178,10 @@ static inline void narrow_run(const conv_sizes *s, const conv_job *job, real *sc
         for (int64_t k = 0; k < s->K; k++) narrow_pack(s, job, k, scratch);
 #pragma omp for schedule(dynamic)
         for (int64_t at = 0; at < s->B * n_blocks; at++) {
-            int64_t sample = at / n_blocks, t0 = at % n_blocks * NARROW_ROWS;
-            int64_t end = conv_min(s->T, t0 + NARROW_ROWS);
-            int64_t len = job->length ? conv_min(job->length[sample], s->T) : s->T;
-            int64_t live = conv_max(t0, conv_min(end, len));
-            memset(job->y + (sample * s->T + live) * H, 0,
-                   (size_t)((end - live) * H) * sizeof(elem));
-            for (int64_t h0 = 0; h0 < H && live > t0; h0 += TILE_LANES)
-                narrow_block(s, job, sample, t0, live - t0, len, h0, scratch, spread);
+            conv_sequence q = conv_sequence_at(s, job->length, at / n_blocks);
+            conv_block b = conv_block_at(s, job, &q, at % n_blocks, NARROW_ROWS);
+            for (int64_t h0 = 0; h0 < H && b.n > 0; h0 += TILE_LANES)
+                narrow_block(s, job, &q, &b, h0, scratch, spread);
         }
     }
 }

@@ -29,13 +29,10 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_tile_kernel(conv_job
     real *ws = xs + TILE_DEPTH * TILE_PITCH;
     int64_t tiles = (j.T + TILE - 1) / TILE, t0 = blockIdx.x % tiles * TILE;
     int64_t g = blockIdx.x / tiles % j.groups, b = blockIdx.x / tiles / j.groups;
-    int64_t o0 = (int64_t)blockIdx.y * TILE, half = (j.K - 1) / 2, length = conv_length(&j, b);
+    int64_t o0 = (int64_t)blockIdx.y * TILE, half = conv_half(&j), length = conv_length(&j, b);
     int tid = threadIdx.x, row = tid / 16 * TILE_SUMS, column = tid % 16 * TILE_SUMS;
     real sum[TILE_SUMS][TILE_SUMS] = {{0}};
-    /* taps that see something: 0 <= t0 + m + k - half < length for some m */
-    int64_t k_first = half - t0 - (TILE - 1), k_end = length - t0 + half;
-    if (k_first < 0) k_first = 0;
-    if (k_end > j.K) k_end = j.K;
+    int64_t k_first = conv_first_tap(&j, t0, TILE), k_end = conv_end_tap(&j, t0, length);
     if (t0 >= length) k_end = k_first;
     const elem *w = j.w + j.start + g * j.group;
     for (int64_t at = k_first * j.n_in; at < k_end * j.n_in; at += TILE_DEPTH) {
@@ -44,7 +41,8 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_tile_kernel(conv_job
             int q = e % TILE_DEPTH, m = e / TILE_DEPTH;
             int64_t k = (at + q) / j.n_in, i = (at + q) % j.n_in;
             bool inside = k < k_end;
-            xs[q * TILE_PITCH + m] = inside ? conv_x(&j, b, t0 + m + k - half, length, g, i) : 0;
+            int64_t t = t0 + m + k * j.dilation - half;
+            xs[q * TILE_PITCH + m] = inside ? conv_x(&j, b, t, length, g, i) : 0;
         }
         for (int e = tid; e < TILE * TILE_DEPTH; e += LRA_BLOCK) {
             int q = e / TILE, n = e % TILE;

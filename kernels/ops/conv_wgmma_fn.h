@@ -2,9 +2,9 @@
  * multiplies at the same time.  A block makes 2 x 128 rows by 128 columns: two groups of four warps have 128 rows
  * of a sample each, one more thread starts all copies.
  *
- * The slab of 128 + K - 1 rows of x is copied once for each block of 64 channels, as eight planes of eight
+ * The slab of 128 + (K-1) dilation rows of x is copied once for each block of 64 channels, as eight planes of eight
  * channels: 16 bytes a row, one row after the other.  In a plane row r stands 16 r bytes on, whatever r is, so that
- * tap k reads the slab from row k on by adding 16 k to an address (in a swizzled slab the exchange of pieces would
+ * tap k reads the slab from row k dilation on by adding 16 k dilation to an address (in a swizzled slab the exchange of pieces would
  * move with k).  Rows before and behind the sample are zeros from the copy; rows beyond the length of a sample are
  * cleared by the warps that read them.  The weights of a tap, 64 channels by 128 columns, come in swizzled rows
  * and are shared by both groups; six stages of them are under way.
@@ -25,8 +25,7 @@ enum {
     WG_SLABS = 2,
     WG_WEIGHTS = WG_DEPTH * WG_COLUMNS * 2, /* bytes */
     WG_BLOCK = 2 * WG_THREADS + LRA_WARP,
-    WG_SLAB_MOST = 256, /* rows: of a box */
-    WG_K_MOST = WG_SLAB_MOST - WG_ROWS + 1
+    WG_SLAB_MOST = 256 /* rows: of a box */
 };
 
 typedef struct {
@@ -46,30 +45,30 @@ typedef struct {
 } wg_place;
 
 /* Rows of a slab. */
-LRA_FN int wg_rows(int64_t K)
+LRA_FN int64_t wg_rows(const conv_job *j)
 {
-    return (WG_ROWS + (int)K - 1 + 7) / 8 * 8;
+    return (WG_ROWS + 2 * conv_half(j) + 7) / 8 * 8;
 }
 /* Bytes of the slab of one group. */
 LRA_FN int wg_slab(int rows)
 {
     return WG_PLANES * rows * 16;
 }
-static inline size_t wg_shared(int64_t K)
+static inline size_t wg_shared(const conv_job *j)
 {
-    return 1024 + WG_STAGES * WG_WEIGHTS + WG_SLABS * 2 * (size_t)wg_slab(wg_rows(K)) +
+    return 1024 + WG_STAGES * WG_WEIGHTS + WG_SLABS * 2 * (size_t)wg_slab((int)wg_rows(j)) +
            sizeof(wg_bars);
 }
 
 LRA_DEV wg_tile wg_find_tile(const conv_job *j, int64_t at)
 {
     wg_tile w = {0};
-    int K = (int)j->K, half = (K - 1) / 2, tiles = (int)((j->T + WG_ROWS - 1) / WG_ROWS);
+    int tiles = (int)((j->T + WG_ROWS - 1) / WG_ROWS);
     w.b = (int)(at / tiles), w.t0 = (int)(at % tiles) * WG_ROWS;
     if (w.b >= j->B) return w;
     w.length = (int)conv_length(j, w.b);
-    int first = half - w.t0 - (WG_ROWS - 1), end = w.length - w.t0 + half;
-    w.k_first = first > 0 ? first : 0, w.k_end = end < K ? end : K;
+    w.k_first = (int)conv_first_tap(j, w.t0, WG_ROWS);
+    w.k_end = (int)conv_end_tap(j, w.t0, w.length);
     w.alive = w.t0 < w.length;
     return w;
 }
@@ -89,7 +88,7 @@ LRA_DEV wg_place wg_find(const conv_job *j)
     }
     p.k_first = first, p.n_taps = end > first ? end - first : 0;
     p.n_blocks = p.n_taps ? (int)(j->n_in / WG_DEPTH) : 0;
-    p.rows = wg_rows(j->K);
+    p.rows = (int)wg_rows(j);
     return p;
 }
 
@@ -108,7 +107,7 @@ LRA_DEV void wg_load_slab(const conv_job *j, const lra_map *x, const wg_place *p
         unsigned char *to = slabs + (2 * slot + i) * wg_slab(p->rows);
         if (!p->tile[i].alive) continue;
         for (int c = 0; c < WG_PLANES; c++)
-            tm_load(to + c * plane, x, channel + 8 * c, p->tile[i].t0 - (int)(j->K - 1) / 2,
+            tm_load(to + c * plane, x, channel + 8 * c, p->tile[i].t0 - (int)conv_half(j),
                     p->tile[i].b, &bars->slab_full[slot]);
     }
 }
@@ -151,7 +150,7 @@ LRA_DEV void wg_copy(const conv_job *j, const lra_map *x, const lra_map *w, cons
 LRA_DEV void wg_clear(const conv_job *j, const wg_tile *w, int rows, unsigned char *slab,
                       uint64_t *bar, int parity)
 {
-    int from = w->length - w->t0 + (int)(j->K - 1) / 2, tid = (int)threadIdx.x % WG_THREADS;
+    int from = w->length - w->t0 + (int)conv_half(j), tid = (int)threadIdx.x % WG_THREADS;
     if (w->length == j->T || from >= rows) return;
     for (int e = tid; e < WG_PLANES * (rows - from); e += WG_THREADS) {
         int plane = e / (rows - from), row = from + e % (rows - from);
@@ -197,7 +196,8 @@ LRA_DEV void wg_sum(const conv_job *j, const wg_place *p, const wg_tile *own,
         for (int tap = 0; tap < p->n_taps; tap++, step++) {
             int stage = step % WG_STAGES;
             bar_wait(&bars->full[stage], step / WG_STAGES & 1);
-            wg_multiply<ADJACENT_IN>(tc_address(slab), p->rows, p->k_first + tap,
+            wg_multiply<ADJACENT_IN>(tc_address(slab), p->rows,
+                                     (p->k_first + tap) * (int)j->dilation,
                                      tc_address(weights + stage * WG_WEIGHTS), sum);
             wg_wait<1>();
             if (first && step > 0) bar_arrive(&bars->empty[(step - 1) % WG_STAGES]);
@@ -275,7 +275,7 @@ static inline bool wgmma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y);
     return LRA_PASS == 16 && aligned && j->n_in % WG_DEPTH == 0 && j->n_out % 8 == 0 &&
-           j->K <= WG_K_MOST;
+           wg_rows(j) <= WG_SLAB_MOST;
 }
 
 template <bool ADJACENT_IN> static inline void wgmma_start(const conv_job *j, void *stream)
@@ -285,15 +285,15 @@ template <bool ADJACENT_IN> static inline void wgmma_start(const conv_job *j, vo
     int64_t columns = (j->n_out + WG_COLUMNS - 1) / WG_COLUMNS;
     const int64_t x_size[3] = {D, j->T, j->B};
     const int64_t w_size[3] = {ADJACENT_IN ? D : H, ADJACENT_IN ? j->n_out : j->n_in, j->K};
-    const int x_box[3] = {8, wg_rows(j->K), 1},
+    const int x_box[3] = {8, (int)wg_rows(j), 1},
               w_box[3] = {64, ADJACENT_IN ? WG_COLUMNS : WG_DEPTH, 1};
     lra_map x, w;
     if (!lra_cuda_map(&x, j->x, x_size, x_box, false)) return;
     if (!lra_cuda_map(&w, j->w, w_size, w_box, true)) return;
-    LRA_ALLOW_SHARED(conv_wgmma_kernel<ADJACENT_IN>, wg_shared(j->K));
+    LRA_ALLOW_SHARED(conv_wgmma_kernel<ADJACENT_IN>, wg_shared(j));
     LRA_LAUNCH(conv_wgmma_kernel<ADJACENT_IN>,
                dim3((unsigned)((tiles + 1) / 2), (unsigned)(columns * j->groups)), WG_BLOCK,
-               wg_shared(j->K), stream, x, w, *j);
+               wg_shared(j), stream, x, w, *j);
 }
 
 static inline void conv_wgmma_run(const conv_job *j, void *stream)

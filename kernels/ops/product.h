@@ -21,11 +21,12 @@ lra_tensor *lra_column_sum(lra_tensor *dy);
 lra_tensor *lra_linear_dw(lra_tensor *x, lra_tensor *dy);
 
 /* Gradients of a convolution without bias and activation; see lra_conv() for shapes.
- *   dx[t] = sum_k dy[t - k + (K-1)/2] w[k]^T            (B,T,H), (K,D/G,H) -> (B,T,D), elem
- *   dw[k] = sum_{b,t} x[t + k - (K-1)/2]^T dy[t]        (B,T,D), (B,T,H) -> (K,D/G,H), real
+ *   dx[t] = sum_k dy[t - (k - (K-1)/2) dilation] w[k]^T       (B,T,H), (K,D/G,H) -> (B,T,D), elem
+ *   dw[k] = sum_{b,t} x[t + (k - (K-1)/2) dilation]^T dy[t]   (B,T,D), (B,T,H) -> (K,D/G,H), real
  * x and dy are zero outside [0,length).  Nullable: length. */
-lra_tensor *lra_conv_dx(lra_tensor *dy, lra_tensor *w, lra_tensor *length, int64_t groups);
+lra_tensor *lra_conv_dx(lra_tensor *dy, lra_tensor *w, lra_tensor *length, int64_t groups,
+                        int64_t dilation);
 lra_tensor *lra_conv_dw(lra_tensor *x, lra_tensor *dy, lra_tensor *length, int64_t groups,
-                        int64_t K);
+                        int64_t K, int64_t dilation);
 
 #endif

@@ -27,27 +27,32 @@ static lra_tensor *indices(const inputs *in, const char *name, lra_shape s)
     return lra_sample_input(in->g, name, "index:10", s);
 }
 
-static lra_tensor *conv(const inputs *in, int64_t K, int64_t groups)
+static lra_tensor *conv(const inputs *in, int64_t K, int64_t groups, int64_t dilation)
 {
     lra_tensor *w = weight(in, "w", LRA_SHAPE(K, WIDTH / groups, HIDDEN));
-    return lra_conv(in->x, w, weight(in, "b", LRA_SHAPE(HIDDEN)), LRA_ACT_RELU, in->length, groups);
+    return lra_conv(in->x, w, weight(in, "b", LRA_SHAPE(HIDDEN)), LRA_ACT_RELU, in->length, groups,
+                    dilation);
 }
 static lra_tensor *conv5(const inputs *in)
 {
-    return conv(in, 5, 1);
+    return conv(in, 5, 1, 1);
+}
+static lra_tensor *conv5_dilated(const inputs *in)
+{
+    return conv(in, 5, 1, 8);
 }
 static lra_tensor *conv31(const inputs *in)
 {
-    return conv(in, 31, 1);
+    return conv(in, 31, 1, 1);
 }
 static lra_tensor *conv61_grouped(const inputs *in)
 {
-    return conv(in, 61, 32);
+    return conv(in, 61, 32, 1);
 }
 static lra_tensor *conv31_depthwise(const inputs *in)
 {
     lra_tensor *w = weight(in, "w", LRA_SHAPE(31, 1, WIDTH));
-    return lra_conv(in->x, w, NULL, LRA_ACT_NONE, in->length, WIDTH);
+    return lra_conv(in->x, w, NULL, LRA_ACT_NONE, in->length, WIDTH, 1);
 }
 static lra_tensor *linear(const inputs *in)
 {
@@ -178,6 +183,7 @@ static const struct {
     const char *name;
     lra_tensor *(*build)(const inputs *in);
 } cases[] = {{"conv, K = 5", conv5},
+             {"conv, K = 5, dilation 8", conv5_dilated},
              {"conv, K = 31", conv31},
              {"conv, K = 61, 32 groups", conv61_grouped},
              {"conv, K = 31, depthwise", conv31_depthwise},
