@@ -109,6 +109,7 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
     lra_pathfinder_spec s;
     if (lra_pathfinder_spec_read(c, &s, e) != 0) return LRA_USAGE;
     int rc = 0;
+    lra_signals_hold(); /* until a batch is whole */
     for (int k = 0; k < s.n_sets && rc == 0; k++) {
         lra_pathfinder *g = generator(&s, s.set[k]);
         char *level = lra_format("%s/pathfinder%d/%s", folder, s.size->window,
@@ -127,6 +128,7 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
         lra_free(level);
         lra_pathfinder_free(g);
     }
+    lra_signals_release();
     return rc;
 }
 

@@ -6,17 +6,21 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <hdf5.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
 
 enum { ROWS = 7, COLUMNS = 5 };
 
@@ -362,7 +366,7 @@ static void an_abandoned_file_leaves_the_old_one(void **state)
 {
     (void)state;
     char temporary[80];
-    snprintf(temporary, sizeof temporary, "%s.tmp", whole);
+    snprintf(temporary, sizeof temporary, "%s.0.tmp", whole);
     lra_h5 *f = lra_h5_create(whole, "result", &err);
     assert_non_null(f);
     assert_true(lra_file_exists(temporary));
@@ -395,7 +399,108 @@ static void a_full_disk_leaves_the_old_one(void **state)
     assert_int_equal(rc, -1);
     assert_non_null(strstr(err.msg, "cannot write '"));
     assert_non_null(strstr(err.msg, "File too large"));
-    assert_int_equal(read_sample(whole), 0); /* tear_down() finds PATH.tmp, if it is there */
+    assert_int_equal(read_sample(whole), 0); /* tear_down() finds PATH.0.tmp, if it is there */
+}
+
+static char *noise_of(int64_t n)
+{
+    lra_rng rng = lra_rng_new(1, 2, 3);
+    uint32_t *noise = lra_alloc((size_t)n * 4);
+    for (int64_t i = 0; i < n; i++) noise[i] = lra_rng_u32(&rng);
+    return (char *)noise;
+}
+
+static int write_noise(const char *path, const char *noise, int64_t n)
+{
+    lra_h5 *f = lra_h5_create(path, "result", &err);
+    int rc = f ? 0 : -1;
+    for (int i = 0; i < 3 && rc == 0; i++) {
+        const char *const name[] = {"/a", "/group/b", "/group/c"};
+        rc = lra_h5_put(f, name[i], LRA_H5_U32, 1, &n, noise, &err);
+    }
+    if (rc == 0) return lra_h5_commit(f, &err);
+    lra_h5_close(f);
+    return rc;
+}
+
+/* The disk fills up after any number of bytes; the library must also live through the end of the program. */
+static void a_disk_that_fills_up_anywhere_is_survived(void **state)
+{
+    (void)state;
+    enum { N = 1 << 17 };
+    char path[80], *noise = noise_of(N);
+    snprintf(path, sizeof path, "%s/noise.h5", folder);
+    const rlim_t all = 3 * N * 4 + 8192;
+    for (int k = 0; k <= 16; k++) {
+        int status;
+        pid_t pid = fork();
+        if (pid == 0) {
+            struct rlimit limit = {all * (rlim_t)k / 16, all};
+            signal(SIGXFSZ, SIG_IGN);
+            setrlimit(RLIMIT_FSIZE, &limit);
+            int rc = write_noise(path, noise, N);
+            if (rc != 0 && !strstr(err.msg, "File too large")) fprintf(stderr, "%s\n", err.msg);
+            exit(rc == 0 ? 0 : strstr(err.msg, "File too large") ? 1 : 2);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), k < 16);
+        assert_int_equal(lra_file_exists(path), k == 16);
+    }
+    assert_int_equal(unlink(path), 0);
+    lra_free(noise);
+}
+
+/* Too little address space, as much as fails at any moment. */
+static void too_little_memory_is_a_message(void **state)
+{
+    (void)state;
+#ifdef LRA_DEBUG
+    skip(); /* sanitizers need more address space than there is memory */
+#else
+    enum { N = 1 << 17, STEP = 2 << 20 };
+    char path[80], *noise = noise_of(N);
+    snprintf(path, sizeof path, "%s/noise.h5", folder);
+    for (rlim_t k = 0; k < 12; k++) {
+        int status;
+        pid_t pid = fork();
+        if (pid == 0) {
+            char line[64] = "";
+            FILE *f = fopen("/proc/self/statm", "r");
+            rlim_t used = f && fgets(line, sizeof line, f) ? strtoul(line, NULL, 10) : 0;
+            used *= (rlim_t)sysconf(_SC_PAGESIZE);
+            struct rlimit limit = {used + k * STEP, used + k * STEP};
+            setrlimit(RLIMIT_AS, &limit);
+            int rc = write_noise(path, noise, N);
+            exit(rc == 0 ? 0 : strstr(err.msg, "noise.h5") ? 1 : 2);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        if (!WIFEXITED(status)) fail_msg("%d MiB: signal %d", (int)k, WTERMSIG(status));
+        assert_in_range(WEXITSTATUS(status), 0, 1);
+        assert_int_equal(WEXITSTATUS(status), !lra_file_exists(path));
+        unlink(path);
+    }
+    lra_free(noise);
+#endif
+}
+
+/* Stands for the library's: many file systems of clusters have no locks. */
+static bool no_locks;
+int flock(int fd, int operation)
+{
+    (void)fd, (void)operation;
+    errno = ENOLCK;
+    return no_locks ? -1 : 0;
+}
+
+static void a_file_system_without_locks_is_no_damage(void **state)
+{
+    (void)state;
+    no_locks = true;
+    write_sample(whole);
+    int rc = read_sample(whole);
+    no_locks = false;
+    assert_int_equal(rc, 0);
 }
 
 int main(void)
@@ -413,6 +518,9 @@ int main(void)
         cmocka_unit_test(attributes_have_the_type_that_is_written),
         cmocka_unit_test(an_abandoned_file_leaves_the_old_one),
         cmocka_unit_test(a_full_disk_leaves_the_old_one),
+        cmocka_unit_test(a_disk_that_fills_up_anywhere_is_survived),
+        cmocka_unit_test(too_little_memory_is_a_message),
+        cmocka_unit_test(a_file_system_without_locks_is_no_damage),
     };
     return cmocka_run_group_tests_name("h5", tests, set_up, tear_down);
 }

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -111,6 +113,7 @@ static int status_after(int first, int second)
     pid_t pid = fork();
     if (pid == 0) {
         lra_signals_init();
+        lra_signals_hold();
         raise(SIGPIPE);
         if (lra_stop_signal() != 0) _exit(1);
         raise(first);
@@ -142,6 +145,7 @@ static void a_request_to_stop_reaches_the_children(void **state)
         char *slow[] = {"sleep", "60", NULL};
         lra_process p;
         lra_signals_init();
+        lra_signals_hold();
         if (lra_process_start(&p, slow, 0, &err) != 0) _exit(1);
         pid_t self = getpid();
         if (fork() == 0) { /* tells it until it is gone */
@@ -159,12 +163,113 @@ static void a_request_to_stop_reaches_the_children(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Waits for the end of all who hold the other end of a pipe; fails when they live on. */
+static void all_are_gone(int from)
+{
+    char byte;
+    struct pollfd p = {from, POLLIN, 0};
+    assert_int_equal(poll(&p, 1, 20000), 1);
+    assert_int_equal(read(from, &byte, 1), 0);
+    close(from);
+}
+
+/* A child holds the pipe as its parent did. */
+static void children_end_with_their_parent(void **state)
+{
+    (void)state;
+    static const int ends[] = {SIGKILL, SIGHUP, SIGTERM};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int held[2], status;
+        assert_int_equal(pipe(held), 0);
+        pid_t parent = fork();
+        if (parent == 0) {
+            char *slow[] = {"sleep", "60", NULL};
+            lra_process p;
+            close(held[0]);
+            lra_signals_init();
+            if (lra_process_start(&p, slow, 0, &err) != 0) _exit(1);
+            raise(ends[i]);
+            _exit(2);
+        }
+        close(held[1]);
+        assert_int_equal(waitpid(parent, &status, 0), parent);
+        assert_int_equal(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+                         ends[i] == SIGKILL ? 128 + SIGKILL : 130);
+        all_are_gone(held[0]);
+    }
+}
+
+/* nohup is obeyed. */
+static void an_ignored_hangup_stays_ignored(void **state)
+{
+    (void)state;
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGHUP, SIG_IGN);
+        lra_signals_init();
+        raise(SIGHUP);
+        _exit(lra_stop_signal());
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* Where nobody waits for a safe point the program ends at once, and what it was writing is gone. */
+static void a_signal_leaves_nothing_half_written(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/lra-process-XXXXXX";
+    int status;
+    assert_non_null(mkdtemp(folder));
+    char *path = lra_format("%s/file", folder);
+    pid_t pid = fork();
+    if (pid == 0) {
+        lra_signals_init();
+        lra_file *w[3];
+        for (int i = 0; i < 3; i++) w[i] = lra_file_create(path, &err);
+        fputs("half", lra_file_stream(w[0]));
+        if (lra_file_commit(w[1], &err) != 0) _exit(1); /* this one is whole */
+        raise(SIGTERM);
+        _exit(2);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 130);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    lra_free(path);
+}
+
+/* Somebody installs another program under the name of the one that runs. */
+static void the_program_starts_itself_again_without_its_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/lra-process-XXXXXX", *out = NULL;
+    assert_non_null(mkdtemp(folder));
+    char *copy = lra_format("%s/program", folder);
+    char *make[] = {"cp", "/proc/self/exe", copy, NULL}, *start[] = {copy, "again", copy, NULL};
+    make[1] = lra_format("/proc/%ld/exe", (long)getpid());
+    assert_int_equal(lra_process_run(make, NULL, NULL, NULL, &err), 0);
+    assert_int_equal(lra_process_run(start, NULL, &out, NULL, &err), 0);
+    assert_string_equal(out, "once more\n");
+    assert_int_equal(rmdir(folder), 0);
+    lra_free(out);
+    lra_free(make[1]);
+    lra_free(copy);
+}
+
+/* What the test above starts: removes its own file, then starts itself. */
+static int start_again(const char *file)
+{
+    char *argv[] = {"anything", "say", NULL};
+    lra_process p;
+    if (unlink(file) != 0 || lra_process_start(&p, argv, LRA_SELF, &err) != 0) return 1;
+    return lra_process_wait(&p, &err);
+}
+
 static void the_machine_is_described(void **state)
 {
     (void)state;
-    char *self = lra_self_path();
-    assert_non_null(strstr(self, "process_test"));
-    lra_free(self);
     assert_true(lra_cpu_count() >= 1);
     assert_true(lra_cpu_count() <= sysconf(_SC_NPROCESSORS_CONF));
     assert_true(lra_memory_free() > 1e6);
@@ -248,8 +353,10 @@ static void an_address_space_limit_is_seen(void **state)
 #endif
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 3) return start_again(argv[2]);
+    if (argc == 2) return puts("once more") < 0;
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_is_fed_and_heard),
@@ -261,6 +368,10 @@ int main(void)
         cmocka_unit_test(any_child_is_waited_for),
         cmocka_unit_test(signals_ask_and_the_second_interrupt_ends),
         cmocka_unit_test(a_request_to_stop_reaches_the_children),
+        cmocka_unit_test(children_end_with_their_parent),
+        cmocka_unit_test(an_ignored_hangup_stays_ignored),
+        cmocka_unit_test(a_signal_leaves_nothing_half_written),
+        cmocka_unit_test(the_program_starts_itself_again_without_its_file),
         cmocka_unit_test(the_machine_is_described),
         cmocka_unit_test(control_groups_limit_the_memory),
         cmocka_unit_test(an_address_space_limit_is_seen),

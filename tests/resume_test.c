@@ -83,12 +83,11 @@ static lra_type precision; /* of the test that runs */
 static void start(lra_process *p, const char *folder, int threads)
 {
     lra_err e = {{0}};
-    char *self = lra_self_path(), count[8];
+    char count[8];
     snprintf(count, sizeof count, "%d", threads);
     char *type = precision == LRA_BF16 ? "bf16" : "f32";
-    char *argv[] = {self, (char *)(uintptr_t)folder, count, type, NULL};
-    assert_int_equal(lra_process_start(p, argv, 0, &e), 0);
-    lra_free(self);
+    char *argv[] = {"resume_test", (char *)(uintptr_t)folder, count, type, NULL};
+    assert_int_equal(lra_process_start(p, argv, LRA_SELF, &e), 0);
 }
 
 static char *read_file(const char *folder, const char *name)

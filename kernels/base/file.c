@@ -1,4 +1,4 @@
-/* Files: whole or absent. */
+/* Files and folders: reading, finding, hashing. */
 #include "kernels/base/file.h"
 
 #include <dirent.h>
@@ -11,13 +11,6 @@
 #include <xxhash.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
-#include "kernels/base/terminal.h"
-
-struct lra_file {
-    FILE *stream;
-    char *path, *temporary;
-};
 
 /* ---- read ----------------------------------------------------------------------------------------- */
 
@@ -29,19 +22,32 @@ static int read_all(FILE *f, const char *path, char *to, size_t n, lra_err *e)
     return lra_fail(e, "'%s' ended after %zu of %zu bytes", path, got, n);
 }
 
+FILE *lra_file_open(const char *path, lra_err *e)
+{
+    struct stat s;
+    /* Opening a device can do things, and opening a FIFO waits: both are asked for what they are, and the name may
+     * come to mean something else in between. */
+    bool there = stat(path, &s) == 0, plain = there && S_ISREG(s.st_mode);
+    int fd = plain ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd >= 0 && (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))) plain = false;
+    FILE *f = fd >= 0 && plain ? fdopen(fd, "rb") : NULL;
+    if (f) return f;
+    if (there && !plain)
+        lra_fail(e, "'%s' is not a regular file", path);
+    else
+        lra_fail_errno(e, "cannot open '%s'", path);
+    if (fd >= 0) close(fd);
+    return NULL;
+}
+
 char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err *e)
 {
     char *bytes = NULL;
     struct stat s;
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        lra_fail_errno(e, "cannot open '%s'", path);
-        return NULL;
-    }
+    FILE *f = lra_file_open(path, e);
+    if (!f) return NULL;
     if (fstat(fileno(f), &s) != 0) {
         lra_fail_errno(e, "cannot read '%s'", path);
-    } else if (!S_ISREG(s.st_mode)) {
-        lra_fail(e, "'%s' is not a regular file", path);
     } else if ((uint64_t)s.st_size > max_bytes) {
         lra_fail(e, "'%s' has %lld bytes, at most %zu are expected", path, (long long)s.st_size,
                  max_bytes);
@@ -58,93 +64,6 @@ char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err
     return bytes;
 }
 
-/* ---- write ---------------------------------------------------------------------------------------- */
-
-lra_file *lra_file_create(const char *path, lra_err *e)
-{
-    lra_file *w = lra_alloc(sizeof *w);
-    w->path = lra_copy_text(path);
-    w->temporary = lra_format("%s.tmp", path);
-    w->stream = fopen(w->temporary, "wb");
-    if (w->stream) return w;
-    lra_fail_errno(e, "cannot write '%s'", path);
-    lra_free(w->path);
-    lra_free(w->temporary);
-    lra_free(w);
-    return NULL;
-}
-
-FILE *lra_file_stream(lra_file *w)
-{
-    return w->stream;
-}
-
-static void forget(lra_file *w)
-{
-    lra_free(w->path);
-    lra_free(w->temporary);
-    lra_free(w);
-}
-
-int lra_file_commit(lra_file *w, lra_err *e)
-{
-    int rc = 0;
-    if (fflush(w->stream) != 0 || fsync(fileno(w->stream)) != 0)
-        rc = lra_fail_errno(e, "cannot write '%s'", w->path);
-    else if (ferror(w->stream)) /* its errno is gone */
-        rc = lra_fail(e, "cannot write '%s': an earlier write failed (is the disk full?)", w->path);
-    if (fclose(w->stream) != 0 && rc == 0) rc = lra_fail_errno(e, "cannot write '%s'", w->path);
-    if (rc == 0 && rename(w->temporary, w->path) != 0)
-        rc = lra_fail_errno(e, "cannot write '%s'", w->path);
-    if (rc == 0)
-        rc = lra_file_sync_folder(w->path, e);
-    else
-        unlink(w->temporary);
-    forget(w);
-    return rc;
-}
-
-void lra_file_abort(lra_file *w)
-{
-    if (!w) return;
-    fclose(w->stream);
-    unlink(w->temporary);
-    forget(w);
-}
-
-int lra_file_write(const char *path, const void *bytes, size_t n, lra_err *e)
-{
-    lra_file *w = lra_file_create(path, e);
-    if (!w) return LRA_FAILED;
-    if (n && fwrite(bytes, 1, n, w->stream) != n) {
-        lra_fail_errno(e, "cannot write '%s'", path);
-        lra_file_abort(w);
-        return LRA_FAILED;
-    }
-    return lra_file_commit(w, e);
-}
-
-int lra_file_sync_folder(const char *path_of_file, lra_err *e)
-{
-    char *folder = lra_copy_text(path_of_file);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_RDONLY);
-    int rc = 0;
-    /* Some file systems cannot sync a folder (EINVAL); there is then nothing to be done. */
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
-        rc = lra_fail_errno(e, "cannot sync the folder of '%s'", path_of_file);
-    if (fd >= 0) close(fd);
-    lra_free(folder);
-    return rc;
-}
-
-int lra_file_remove(const char *path, lra_err *e)
-{
-    if (unlink(path) == 0 || errno == ENOENT) return 0;
-    return lra_fail_errno(e, "cannot remove '%s'", path);
-}
-
 /* ---- folders -------------------------------------------------------------------------------------- */
 
 bool lra_file_exists(const char *path)
@@ -157,6 +76,12 @@ bool lra_is_folder(const char *path)
 {
     struct stat s;
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+int lra_file_remove(const char *path, lra_err *e)
+{
+    if (unlink(path) == 0 || errno == ENOENT) return 0;
+    return lra_fail_errno(e, "cannot remove '%s'", path);
 }
 
 int lra_folder_make(const char *path, lra_err *e)
@@ -209,7 +134,7 @@ void lra_names_free(char **names, int n)
     lra_free(names);
 }
 
-/* ---- hashes, locks -------------------------------------------------------------------------------- */
+/* ---- hashes -------------------------------------------------------------------------------- */
 
 uint64_t lra_hash64(const void *bytes, size_t n)
 {
@@ -218,62 +143,4 @@ uint64_t lra_hash64(const void *bytes, size_t n)
 uint32_t lra_hash32(const char *text)
 {
     return XXH32(text, strlen(text), 0);
-}
-
-int lra_lock(const char *path, lra_err *e)
-{
-    int fd = open(path, O_RDWR | O_CREAT, 0666);
-    if (fd < 0) return lra_fail_errno(e, "cannot open '%s'", path);
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(fd, F_SETLK, &whole) == 0) return fd;
-    if (errno != EACCES && errno != EAGAIN) {
-        lra_fail_errno(e, "cannot lock '%s'", path);
-        close(fd);
-        return LRA_FAILED;
-    }
-    struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    fcntl(fd, F_GETLK, &holder);
-    close(fd);
-    return lra_fail(e, "'%s' is in use by process %ld", path, (long)holder.l_pid);
-}
-
-/* The file may have been removed by the one that held it, while others opened it. */
-static bool still_there(int fd, const char *path)
-{
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino;
-}
-
-int lra_lock_wait(const char *path, lra_err *e)
-{
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    for (;;) {
-        lra_err why;
-        int fd = lra_lock(path, &why);
-        if (fd >= 0 && still_there(fd, path)) return fd;
-        lra_unlock(fd);
-        if (fd >= 0) continue;
-        fd = open(path, O_RDWR | O_CREAT, 0666);
-        if (fd < 0) return lra_fail_errno(e, "cannot open '%s'", path);
-        lra_note("%s: waiting", why.msg);
-        int rc = fcntl(fd, F_SETLKW, &whole);
-        if (rc == 0 && still_there(fd, path)) return fd;
-        close(fd);
-        if (rc != 0 && errno != EINTR) return lra_fail_errno(e, "cannot lock '%s'", path);
-        if (lra_stop_signal()) return lra_fail(e, "stopped while waiting for '%s'", path);
-    }
-}
-
-void lra_unlock(int lock)
-{
-    if (lock >= 0) close(lock);
-}
-
-int64_t lra_lock_holder(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct flock holder = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    bool held = fd >= 0 && fcntl(fd, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK;
-    if (fd >= 0) close(fd);
-    return held ? (int64_t)holder.l_pid : 0;
 }

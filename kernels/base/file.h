@@ -9,19 +9,25 @@
 
 #include "kernels/base/err.h"
 
+/* Opens a regular file to be read; refuses folders, FIFOs and devices without waiting for them. */
+FILE *lra_file_open(const char *path, lra_err *e);
 /* The bytes of a regular file, with a terminating 0 that is not counted; refuses files above
  * `max_bytes`.  Caller frees with lra_free_large(). */
 char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err *e);
 
-/* Writes to PATH.tmp; lra_file_commit() flushes, syncs, renames and syncs the folder, and reports a
- * full disk; on failure PATH is untouched.  lra_file_abort() removes PATH.tmp.  Nullable: w */
+/* Writes to PATH.N.tmp, a file of its own for every writer; lra_file_commit() flushes, syncs, renames and syncs the
+ * folder, and reports a full disk; on failure PATH is untouched.  lra_file_abort(), and a signal that ends the
+ * program, remove PATH.N.tmp.  Nullable: w */
 typedef struct lra_file lra_file;
 lra_file *lra_file_create(const char *path, lra_err *e);
-FILE *lra_file_stream(lra_file *w);
+FILE *lra_file_stream(lra_file *w);                /* open for reading too */
+const char *lra_file_temporary(const lra_file *w); /* its name: where other programs write */
 int lra_file_commit(lra_file *w, lra_err *e);
 void lra_file_abort(lra_file *w);
-/* The three calls above for n bytes. */
+/* Create, write n bytes, commit. */
 int lra_file_write(const char *path, const void *bytes, size_t n, lra_err *e);
+/* Removes what writers that were killed have left in a folder. */
+void lra_folder_clean(const char *path);
 
 bool lra_file_exists(const char *path);
 bool lra_is_folder(const char *path);
@@ -33,7 +39,6 @@ int lra_folder_list(const char *path, char ***names, lra_err *e);
 void lra_names_free(char **names, int n);
 /* Removes a file; absent is no error. */
 int lra_file_remove(const char *path, lra_err *e);
-int lra_file_sync_folder(const char *path_of_file, lra_err *e);
 
 /* xxh3-64 of bytes. */
 uint64_t lra_hash64(const void *bytes, size_t n);

@@ -1,5 +1,5 @@
 /* HDF5, our own files: whole or absent, and no changed bit goes unnoticed.
- * Written to NAME.tmp with format bounds V110, every dataset chunked with shuffle, deflate and
+ * Written to a temporary file (file.h) with format bounds V110, every dataset chunked with shuffle, deflate and
  * fletcher32, scalars and short text as attributes; then closed, sealed with a hash of all its bytes,
  * fsynced, renamed, directory fsynced.
  * Root attributes: lra.format = 1 and lra.kind = checkpoint|result|data|probe. */
@@ -36,9 +36,9 @@ typedef struct lra_h5 lra_h5; /* an open file, being written or being read */
 
 /* ---- write ------------------------------------------------------------------------------------ */
 
-/* Opens PATH.tmp; refuses a directory that cannot be written before anything is computed. */
+/* Opens a temporary file; refuses a directory that cannot be written before anything is computed. */
 lra_h5 *lra_h5_create(const char *path, const char *kind, lra_err *e);
-/* Closes, syncs, renames.  Frees f in any case; on failure PATH is untouched and PATH.tmp removed. */
+/* Closes, syncs, renames.  Frees f in any case; on failure PATH is untouched. */
 int lra_h5_commit(lra_h5 *f, lra_err *e);
 
 /* Intermediate groups are made.  Rank 0 is refused: use an attribute.  Dimensions may be 0. */
@@ -57,7 +57,7 @@ int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *t
  * Nullable: kind (any). */
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e);
 const char *lra_h5_kind(const lra_h5 *f);
-/* Closes; a file being written is removed (PATH.tmp).  Nullable: f */
+/* Closes; a file being written is removed.  Nullable: f */
 void lra_h5_close(lra_h5 *f);
 
 bool lra_h5_has(lra_h5 *f, const char *path);

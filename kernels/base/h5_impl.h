@@ -12,24 +12,28 @@ struct lra_h5 {
     hid_t id;
     char *path, *kind;
     lra_file *target; /* being written: PATH.tmp; NULL: being read */
-    char *image;      /* being written: the bytes of the file */
-    size_t capacity;  /* of the image */
-    bool closed;      /* the library has given the image up */
+    int write_error;  /* errno of the first write that failed, 0: none */
 };
 
 /* ---- h5_seal.c ---- */
 enum { LRA_H5_SEAL = 64 };
 /* Where the HDF5 data end, as a superblock of version 3 says; 0: it is none. */
 size_t lra_h5_end(const char *superblock, size_t n);
-/* Writes the image and its seal: 0 or -1 with errno. */
-int lra_h5_write_sealed(FILE *to, const char *image, size_t n);
+/* Adds the seal to a file that is complete: 0 or -1 with errno. */
+int lra_h5_seal(FILE *f);
 /* Compares the seal with the bytes before it. */
 int lra_h5_check_seal(FILE *f, const char *path, lra_err *e);
+
+/* ---- h5_stream.c ---- */
+/* Makes the HDF5 file in f->target. */
+hid_t lra_h5_stream_create(lra_h5 *f);
 
 /* Once per process: silent, no plug-ins. */
 void lra_h5_start(void);
 /* "'x.h5': WHAT: innermost reason of the library"; returns -1. */
 int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e);
+/* Is there memory for what the library does next?  It crashes where there is none. */
+int lra_h5_room(const char *path, lra_err *e);
 hid_t lra_h5_memory_type(lra_h5_type t); /* native */
 hid_t lra_h5_file_type(lra_h5_type t);   /* little-endian */
 size_t lra_h5_type_bytes(lra_h5_type t);

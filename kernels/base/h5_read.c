@@ -17,7 +17,7 @@ static hid_t open_file(const char *path)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
-    H5Pset_file_locking(access, 1, 1); /* lock, tolerate file systems that cannot */
+    H5Pset_file_locking(access, 0, 1); /* a file is whole once it has its name; many cannot lock */
     hid_t id = H5Fopen(path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
     return id;
@@ -41,12 +41,10 @@ static int check_format(lra_h5 *f, const char *kind, lra_err *e)
 
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e)
 {
+    if (lra_h5_room(path, e) != 0) return NULL;
     lra_h5_start();
-    FILE *there = fopen(path, "rb");
-    if (!there) {
-        lra_fail_errno(e, "cannot open '%s'", path);
-        return NULL;
-    }
+    FILE *there = lra_file_open(path, e);
+    if (!there) return NULL;
     int rc = lra_h5_check_seal(there, path, e);
     fclose(there);
     if (rc != 0) return NULL;

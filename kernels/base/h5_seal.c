@@ -3,6 +3,7 @@
  * therefore hashed before the library sees it.  Other programs read sealed files as they are: HDF5 ends
  * where its superblock says.  A file that ends there has no seal (older, or rewritten by another tool) and
  * is left to the library's checksums. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,13 +30,6 @@ static void seal_text(uint64_t hash, char seal[LRA_H5_SEAL + 1])
              hash, "");
 }
 
-int lra_h5_write_sealed(FILE *to, const char *image, size_t n)
-{
-    char seal[LRA_H5_SEAL + 1];
-    seal_text(XXH3_64bits(image, n), seal);
-    return fwrite(image, 1, n, to) == n && fwrite(seal, 1, LRA_H5_SEAL, to) == LRA_H5_SEAL ? 0 : -1;
-}
-
 /* The hash of the first n bytes; false: they cannot be read. */
 static bool hash_start(FILE *f, size_t n, uint64_t *hash)
 {
@@ -52,6 +46,19 @@ static bool hash_start(FILE *f, size_t n, uint64_t *hash)
     XXH3_freeState(state);
     lra_free(block);
     return whole;
+}
+
+int lra_h5_seal(FILE *f)
+{
+    char start[SUPERBLOCK] = {0}, seal[LRA_H5_SEAL + 1];
+    uint64_t hash = 0;
+    if (fseeko(f, 0, SEEK_SET) != 0 || fread(start, 1, sizeof start, f) != sizeof start) return -1;
+    size_t n = lra_h5_end(start, sizeof start);
+    errno = EIO; /* unless a call below knows better */
+    if (n == 0 || fseeko(f, 0, SEEK_END) != 0 || ftello(f) != (off_t)n || !hash_start(f, n, &hash))
+        return -1;
+    seal_text(hash, seal);
+    return fseeko(f, 0, SEEK_END) == 0 && fwrite(seal, 1, LRA_H5_SEAL, f) == LRA_H5_SEAL ? 0 : -1;
 }
 
 /* A whole file without a seal: one that ends where its superblock says, or of another version. */

@@ -1,17 +1,17 @@
-/* Writing HDF5: the file is made in memory and then written as bytes, so that a full disk is an ordinary
- * write error and what stands under the final name is always whole. */
-#include <stdlib.h>
+/* Writing HDF5: what stands under the final name is always whole; a full disk is an ordinary write error. */
+#include <errno.h>
 #include <string.h>
 
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
 
-enum { CHUNK_BYTES = 1 << 20, MEMORY_STEP = 1 << 22 };
+enum { CHUNK_BYTES = 1 << 20, ROOM = 16 << 20 };
 
 void lra_h5_start(void)
 {
     static bool started;
     if (started) return;
+    H5dont_atexit(); /* every file is closed by who opened it; after a failure its clean-up can crash */
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
@@ -27,6 +27,11 @@ static herr_t innermost(unsigned n, const H5E_error2_t *entry, void *to)
 int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e)
 {
     char *reason = NULL;
+    if (f->write_error) { /* which the library has not been told */
+        H5Eclear2(H5E_DEFAULT);
+        errno = f->write_error;
+        return lra_fail_errno(e, "cannot write '%s'", f->path);
+    }
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
     H5Eclear2(H5E_DEFAULT);
     lra_fail(e, "'%s': %s%s%s", f->path, what, reason ? ": " : "", reason ? reason : "");
@@ -80,72 +85,16 @@ size_t lra_h5_type_bytes(lra_h5_type t)
 
 /* ---- open and close ------------------------------------------------------------------------------- */
 
-/* The library's file in memory is a buffer of ours, which outlives the closing of the file:
- * H5Fget_file_image() before closing would give a V110 superblock whose checksum is wrong. */
-static void *image_resize(void *old, size_t size, H5FD_file_image_op_t what, void *file)
+int lra_h5_room(const char *path, lra_err *e)
 {
-    (void)what;
-    lra_h5 *f = file;
-    if (old && size <= f->capacity) return old;
-    size_t capacity = size + f->capacity / 2;
-    char *image = lra_try_alloc(capacity, f->path, NULL);
-    if (!image) return NULL;
-    if (old) memcpy(image, old, f->capacity);
-    lra_free_large(f->image); /* `old`, or one that was given up */
-    f->image = image;
-    f->closed = false;
-    f->capacity = capacity;
-    return image;
-}
-
-static void *image_new(size_t size, H5FD_file_image_op_t what, void *file)
-{
-    return image_resize(NULL, size, what, file);
-}
-
-static void *image_copy(void *to, const void *from, size_t n, H5FD_file_image_op_t what, void *file)
-{
-    (void)what, (void)file;
-    return memcpy(to, from, n);
-}
-
-static herr_t image_keep(void *image, H5FD_file_image_op_t what, void *file)
-{
-    (void)image;
-    lra_h5 *f = file;
-    f->closed = what == H5FD_FILE_IMAGE_OP_FILE_CLOSE;
-    return 0;
-}
-
-static void *same(void *file)
-{
-    return file;
-}
-
-static herr_t nothing(void *file)
-{
-    (void)file;
-    return 0;
-}
-
-static hid_t create_in_memory(lra_h5 *f)
-{
-    H5FD_file_image_callbacks_t calls = {image_new, image_copy, image_resize, image_keep, same,
-                                         nothing,   f};
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fapl_core(access, MEMORY_STEP, 0);
-    H5Pset_file_image_callbacks(access, &calls);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-    /* The library would load a file of this name first: there must be none. */
-    char *name = lra_format("%s.memory", f->path);
-    hid_t id = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    lra_free(name);
-    H5Pclose(access);
-    return id;
+    return lra_memory_room(ROOM)
+               ? 0
+               : lra_fail(e, "'%s': no memory: the library needs about %d MiB", path, ROOM >> 20);
 }
 
 lra_h5 *lra_h5_create(const char *path, const char *kind, lra_err *e)
 {
+    if (lra_h5_room(path, e) != 0) return NULL;
     lra_h5_start();
     lra_file *target = lra_file_create(path, e);
     if (!target) return NULL;
@@ -153,7 +102,7 @@ lra_h5 *lra_h5_create(const char *path, const char *kind, lra_err *e)
     f->path = lra_copy_text(path);
     f->kind = lra_copy_text(kind);
     f->target = target;
-    f->id = create_in_memory(f);
+    f->id = lra_h5_stream_create(f);
     if (f->id < 0) {
         lra_h5_fail(f, "cannot be made", e);
     } else if (lra_h5_set_int(f, "/", "lra.format", LRA_H5_FORMAT, e) == 0 &&
@@ -169,27 +118,19 @@ void lra_h5_close(lra_h5 *f)
     if (!f) return;
     if (f->id >= 0) H5Fclose(f->id);
     lra_file_abort(f->target);
-    lra_free_large(f->image);
     lra_free(f->path);
     lra_free(f->kind);
     lra_free(f);
 }
 
-static size_t image_size(const lra_h5 *f)
-{
-    size_t n = f->closed ? lra_h5_end(f->image, f->capacity) : 0;
-    return n <= f->capacity ? n : 0;
-}
-
 int lra_h5_commit(lra_h5 *f, lra_err *e)
 {
     int rc = 0;
-    bool ok = H5Fclose(f->id) >= 0;
-    size_t n = ok ? image_size(f) : 0;
+    bool closed = H5Fclose(f->id) >= 0;
     f->id = H5I_INVALID_HID;
-    if (n == 0)
+    if (!closed || f->write_error)
         rc = lra_h5_fail(f, "cannot be completed", e);
-    else if (lra_h5_write_sealed(lra_file_stream(f->target), f->image, n) != 0)
+    else if (lra_h5_seal(lra_file_stream(f->target)) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", f->path);
     if (rc == 0) {
         rc = lra_file_commit(f->target, e);
@@ -236,6 +177,7 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
                const void *data, lra_err *e)
 {
     if (rank < 1 || rank > LRA_H5_MAX_RANK) LRA_BUG("'%s' has rank %d", path, rank);
+    if (lra_h5_room(f->path, e) != 0) return LRA_FAILED;
     hsize_t extent[LRA_H5_MAX_RANK];
     int64_t n = 1;
     for (int i = 0; i < rank; i++) extent[i] = (hsize_t)dims[i], n *= dims[i];
@@ -246,8 +188,10 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
     if (rc == 0 && n > 0 &&
         H5Dwrite(set, lra_h5_memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
         rc = -1;
+    if (set >= 0 && H5Dclose(set) < 0) rc = -1;
+    if (f->write_error)
+        rc = -1; /* now, rather than behind gigabytes that cannot be written either */
     if (rc != 0) lra_h5_fail(f, path, e);
-    if (set >= 0) H5Dclose(set);
     H5Sclose(space);
     H5Pclose(list);
     H5Pclose(links);

@@ -49,6 +49,13 @@ void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e)
     return p ? p : refuse(n_bytes, what, e);
 }
 
+bool lra_memory_room(size_t n_bytes)
+{
+    void *volatile p = malloc(n_bytes); /* volatile: or the compiler knows better */
+    free(p);
+    return p != NULL;
+}
+
 void lra_free_large(void *p)
 {
     free(p);

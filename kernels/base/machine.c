@@ -9,23 +9,33 @@
 
 #include "kernels/base/mem.h"
 
-char *lra_self_path(void)
+/* Where there is no /proc: the file that was started, found once, in main(). */
+static char *own_file;
+
+static void find_own_file(const char *name)
 {
-    char buf[4096];
-    ssize_t n = readlink("/proc/self/exe", buf, sizeof buf - 1);
-    if (n <= 0) return NULL;
-    buf[n] = 0;
-    return lra_copy_text(buf);
+    char *found = name ? lra_process_find(name) : NULL, here[4096];
+    if (found && *found != '/' && getcwd(here, sizeof here))
+        own_file = lra_format("%s/%s", here, found);
+    else
+        own_file = lra_copy_text(found);
+    lra_free(found);
+}
+
+/* The link of /proc is the program that runs, whatever has become of its name. */
+void lra_self_exec(char *const *argv)
+{
+    execv("/proc/self/exe", argv);
+    if (own_file) execv(own_file, argv);
 }
 
 void lra_threads_sleep_soon(char **argv)
 {
     static const char spins[] = "10000"; /* tens of microseconds; libgomp: 300,000 and more */
+    find_own_file(argv[0]);
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
-    char *self = lra_self_path();
-    if (self && setenv("GOMP_SPINCOUNT", spins, 1) == 0) execv(self, argv);
-    lra_free(
-        self); /* it could not be started again: slower where there is other work, nothing else */
+    /* If it cannot be started again: slower where there is other work, nothing else. */
+    if (setenv("GOMP_SPINCOUNT", spins, 1) == 0) lra_self_exec(argv);
 }
 
 /* The bits of "Cpus_allowed: ff,ffffffff": what the scheduler may give this process. */

@@ -31,6 +31,8 @@ char *lra_format(const char *fmt, ...) LRA_PRINTF(1, 2); /* caller frees with lr
  * before the kernel's overcommit can accept them (from 1 MiB on). */
 void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e);
 void lra_free_large(void *p); /* Nullable: p */
+/* Could n bytes be had now?  Asked before a library is called that cannot live without. */
+bool lra_memory_room(size_t n_bytes);
 /* The same for an array whose size a file says: zeroed, n * size checked, freed with lra_free(). */
 void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e);
 

@@ -1,4 +1,4 @@
-/* Child processes and signals. */
+/* Child processes. */
 #include "kernels/base/process.h"
 
 #include <errno.h>
@@ -8,54 +8,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernels/base/mem.h"
 
-/* ---- signals -------------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stop_signal;
-
-static void on_signal(int number)
-{
-    if (stop_signal == SIGINT && number == SIGINT) {
-        signal(SIGINT, SIG_DFL);
-        raise(SIGINT);
-    }
-    stop_signal = number;
-}
-
-void lra_signals_init(void)
-{
-    static const int caught[] = {SIGINT, SIGTERM, SIGUSR1};
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) sigaction(caught[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is a write error like a full disk */
-}
-
-int lra_stop_signal(void)
-{
-    return (int)stop_signal;
-}
-
 /* ---- children ------------------------------------------------------------------------------------- */
 
-bool lra_process_found(const char *program)
+char *lra_process_find(const char *program)
 {
-    if (strchr(program, '/')) return access(program, X_OK) == 0;
+    if (strchr(program, '/')) return access(program, X_OK) == 0 ? lra_copy_text(program) : NULL;
     const char *at = getenv("PATH");
     for (; at && *at; at += strcspn(at, ":"), at += *at == ':') {
         char *full = lra_format("%.*s/%s", (int)strcspn(at, ":"), at, program);
-        bool found = access(full, X_OK) == 0;
+        if (access(full, X_OK) == 0) return full;
         lra_free(full);
-        if (found) return true;
     }
-    return false;
+    return NULL;
+}
+
+bool lra_process_found(const char *program)
+{
+    char *path = lra_process_find(program);
+    lra_free(path);
+    return path != NULL;
 }
 
 static void child_stream(int to, int from)
@@ -63,17 +42,30 @@ static void child_stream(int to, int from)
     if (from >= 0) dup2(from, to);
 }
 
+/* In the child: nobody is left behind by a parent that is killed. */
+static void live_with(pid_t parent)
+{
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+    if (getppid() != parent) _exit(128 + SIGTERM); /* it was gone before that */
+}
+
 /* In the child: streams in place, signals as a program expects them, then the program. */
 static void become(char *const *argv, const int in[2], const int out[2], const int err[2],
-                   unsigned flags)
+                   unsigned flags, pid_t parent)
 {
+    live_with(parent);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     child_stream(0, in[0] >= 0 ? in[0] : null);
     child_stream(1, out[1] >= 0 ? out[1] : flags & LRA_QUIET_OUT ? null : -1);
     child_stream(2, err[1]);
-    execvp(argv[0], argv);
+    if (flags & LRA_SELF)
+        lra_self_exec(argv);
+    else
+        execvp(argv[0], argv);
     _exit(127);
 }
 
@@ -95,15 +87,17 @@ static int start(lra_process *p, char *const *argv, unsigned flags, int in[2], l
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
     *p = (lra_process){0, -1, -1};
-    if (!lra_process_found(argv[0])) return lra_fail(e, "'%s' is not installed", argv[0]);
+    if (!(flags & LRA_SELF) && !lra_process_found(argv[0]))
+        return lra_fail(e, "'%s' is not installed", argv[0]);
     if ((flags & LRA_PIPE_OUT) && make_pipe(out, e) != 0) return LRA_FAILED;
     if ((flags & LRA_PIPE_ERR) && make_pipe(err, e) != 0) {
         close_pipe(out);
         return LRA_FAILED;
     }
     fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) become(argv, in, out, err, flags);
+    lra_signals_adopt();
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) become(argv, in, out, err, flags, parent);
     if (pid < 0) {
         close_pipe(out);
         close_pipe(err);
@@ -141,7 +135,7 @@ int lra_process_wait_any(lra_process *p, int n, int *status, lra_err *e)
         int raw;
         pid_t pid = waitpid(-1, &raw, 0);
         if (pid < 0 && errno == EINTR) {
-            for (int i = 0; i < n && stop_signal; i++) lra_process_signal(&p[i], SIGTERM);
+            for (int i = 0; i < n && lra_stop_signal(); i++) lra_process_signal(&p[i], SIGTERM);
             continue;
         }
         if (pid < 0) return lra_fail_errno(e, "cannot wait for a process");

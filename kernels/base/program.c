@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
@@ -84,6 +87,9 @@ int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc,
 {
     lra_err e = {{0}};
     lra_threads_sleep_soon(argv);
+#ifdef __linux__
+    prctl(PR_SET_NAME, p->name); /* what ps and top show: the link of /proc is called 'exe' */
+#endif
     lra_signals_init();
     lra_terminal_init(LRA_LOG_NORMAL, false);
     if (argc < 2) {

@@ -218,7 +218,7 @@ static bool is_stuck(const run *r)
     return patience > 0 && now->epoch > 0 && now->epoch - 1 - now->best_epoch >= patience;
 }
 
-static int train_all(run *r, lra_err *e)
+static int train_epochs(run *r, lra_err *e)
 {
     lra_run_state *now = &r->now;
     while (now->epoch < r->schedule.epochs && !is_stuck(r)) {
@@ -234,7 +234,16 @@ static int train_all(run *r, lra_err *e)
     if (now->epoch < r->schedule.epochs)
         lra_detail("%s: stopped after epoch %lld, the best was epoch %lld", r->spec->title,
                    (long long)now->epoch, (long long)now->best_epoch + 1);
-    return 0;
+    return lra_stop_signal() ? LRA_STOPPED : 0; /* the last epoch is saved */
+}
+
+/* From here on a signal waits for the next step, whose checkpoint is written before the run stops. */
+static int train_all(run *r, lra_err *e)
+{
+    lra_signals_hold();
+    int rc = train_epochs(r, e);
+    lra_signals_release();
+    return rc;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------------------- */

@@ -28,12 +28,12 @@ static int train_here(const lra_ladder_cells *l, lra_err *e)
 }
 
 /* The command of one cell: this program's `train` with the same options of a run. */
-static char **cell_command(const lra_ladder_cells *l, const lra_ladder_cell *c, const char *self)
+static char **cell_command(const lra_ladder_cells *l, const lra_ladder_cell *c)
 {
     const lra_options *o = l->options;
     char **argv = lra_alloc_array(256, sizeof *argv);
     int n = 0;
-    argv[n++] = lra_copy_text(self);
+    argv[n++] = lra_copy_text("lra-probe");
     argv[n++] = lra_copy_text("train");
     for (int i = 0; lra_job_options[i].name; i++) {
         const char *name = lra_job_options[i].name;
@@ -83,10 +83,9 @@ static int start_cells(const lra_ladder_cells *l, lra_process *child, const lra_
         int slot = 0;
         if (lra_file_exists(c->result)) continue;
         while (child[slot].pid) slot++;
-        char *self = lra_self_path(), **argv = cell_command(l, c, self);
-        int rc = lra_process_start(&child[slot], argv, LRA_QUIET_OUT, e);
+        char **argv = cell_command(l, c);
+        int rc = lra_process_start(&child[slot], argv, LRA_SELF | LRA_QUIET_OUT, e);
         free_command(argv);
-        lra_free(self);
         if (rc != 0) return LRA_FAILED;
         at[slot] = c;
         started++;
@@ -129,5 +128,9 @@ static int train_apart(const lra_ladder_cells *l, int n_jobs, lra_err *e)
 
 int lra_ladder_cells_train(const lra_ladder_cells *l, int n_jobs, lra_err *e)
 {
-    return n_jobs > 1 ? train_apart(l, n_jobs, e) : train_here(l, e);
+    if (n_jobs == 1) return train_here(l, e);
+    lra_signals_hold(); /* cells are told, and save what they have */
+    int rc = train_apart(l, n_jobs, e);
+    lra_signals_release();
+    return rc;
 }

@@ -117,6 +117,7 @@ static int train_missing(const lra_job *r, const lra_train_spec *s, const char *
     lra_train_report t = {0};
     lra_device device = r->device;
     if (lra_file_exists(path)) return 0;
+    lra_folder_clean(s->folder);
     int rc = lra_train(s, &device, &t, e);
     if (rc == 0) rc = write_result(r, s, &t, path, e);
     lra_train_report_free(&t);
