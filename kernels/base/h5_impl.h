@@ -13,6 +13,7 @@ struct lra_h5 {
     char *path, *kind;
     lra_file *target; /* being written: PATH.tmp; NULL: being read */
     int write_error;  /* errno of the first write that failed, 0: none */
+    bool sealed;      /* being read: with a seal, which was right */
 };
 
 /* ---- h5_seal.c ---- */
@@ -21,8 +22,8 @@ enum { LRA_H5_SEAL = 64 };
 size_t lra_h5_end(const char *superblock, size_t n);
 /* Adds the seal to a file that is complete: 0 or -1 with errno. */
 int lra_h5_seal(FILE *f);
-/* Compares the seal with the bytes before it. */
-int lra_h5_check_seal(FILE *f, const char *path, lra_err *e);
+/* Compares the seal with the bytes before it; *sealed: there is one. */
+int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e);
 
 /* ---- h5_stream.c ---- */
 /* Makes the HDF5 file in f->target. */
