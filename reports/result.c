@@ -10,7 +10,7 @@
 #include "reports/fields.h"
 #include "reports/places.h"
 
-enum { COLUMNS = 7, SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
+enum { COLUMNS = LRA_HISTORY_COLUMNS, SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
 /* Attributes of the root, by name. */
 static const lra_field fields[] = {{LRA_MEMBER(lra_result, task), LRA_FIELD_TEXT, 0},
@@ -74,6 +74,23 @@ static int write_rows(const lra_result *r, lra_h5 *f, lra_err *e)
     return rc == 0 ? lra_h5_put(f, "/test/target", LRA_H5_F32, 2, numbers, r->target, e) : rc;
 }
 
+/* What the selected weights answer beside the test split. */
+static int write_others(const lra_result *r, lra_h5 *f, lra_err *e)
+{
+    const int64_t logits[] = {r->n_val, r->n_classes};
+    int rc = 0;
+    if (r->n_val) rc = lra_h5_put(f, "/val/logits", LRA_H5_F32, 2, logits, r->val_logits, e);
+    if (r->n_val && rc == 0)
+        rc = lra_h5_put(f, "/val/label", LRA_H5_I32, 1, &r->n_val, r->val_label, e);
+    if (rc != 0 || !r->n_train) return rc;
+    rc = lra_h5_set_int(f, "/", "train_rows", r->n_train, e);
+    if (rc == 0) rc = lra_h5_set_real(f, "/", "train_value", r->train_value, e);
+    if (rc == 0) rc = lra_h5_set_real(f, "/", "train_loss", r->train_loss, e);
+    if (rc == 0 && r->train_correct)
+        rc = lra_h5_put(f, "/train/correct", LRA_H5_U8, 1, &r->n_train, r->train_correct, e);
+    return rc;
+}
+
 static int write_arrays(const lra_result *r, lra_h5 *f, lra_err *e)
 {
     const int64_t history[] = {r->n_epochs, COLUMNS}, logits[] = {r->n, r->n_classes};
@@ -93,7 +110,8 @@ int lra_result_write(const char *path, const lra_result *r, lra_err *e)
 {
     lra_h5 *f = lra_h5_create(path, "result", e);
     if (!f) return LRA_FAILED;
-    if (write_fields(r, f, e) == 0 && write_metric(r, f, e) == 0 && write_arrays(r, f, e) == 0)
+    if (write_fields(r, f, e) == 0 && write_metric(r, f, e) == 0 && write_arrays(r, f, e) == 0 &&
+        write_others(r, f, e) == 0)
         return lra_h5_commit(f, e);
     lra_h5_close(f);
     return LRA_FAILED;
@@ -184,29 +202,63 @@ static int read_numbers(lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
+/* GROUP/logits and GROUP/label; n_classes 0: any. */
+static int read_classes(lra_h5 *f, const char *group, int64_t *n, int64_t *n_classes,
+                        float **logits, int32_t **label, lra_err *e)
+{
+    lra_h5_info info;
+    char *paths[] = {lra_format("%s/logits", group), lra_format("%s/label", group)};
+    int rc = lra_h5_find(f, paths[0], &info, e);
+    if (rc == 0 && (info.rank != 2 || info.dims[0] < 1 || info.dims[0] > MAX_ROWS ||
+                    info.dims[1] < 1 || info.dims[1] > MAX_CLASSES))
+        rc = lra_fail(e, "'%s' is no table of sensible size", paths[0]);
+    else if (rc == 0 && *n_classes && info.dims[1] != *n_classes)
+        rc = lra_fail(e, "'%s' is of %lld classes, expected %lld", paths[0],
+                      (long long)info.dims[1], (long long)*n_classes);
+    else if (rc == 0 && info.type != LRA_H5_F32)
+        rc = lra_fail(e, "'%s' does not hold float32", paths[0]);
+    if (rc == 0) {
+        *n = info.dims[0], *n_classes = info.dims[1];
+        *logits = lra_try_array(info.n, sizeof **logits, paths[0], e);
+        *label = *logits ? lra_try_array(*n, sizeof **label, paths[1], e) : NULL;
+        rc = *label ? lra_h5_get(f, paths[0], LRA_H5_F32, 2, info.dims, *logits, e) : LRA_FAILED;
+    }
+    if (rc == 0) rc = lra_h5_get(f, paths[1], LRA_H5_I32, 1, n, *label, e);
+    for (int64_t i = 0; rc == 0 && i < *n; i++)
+        if ((*label)[i] < 0 || (*label)[i] >= *n_classes)
+            rc = lra_fail(e, "'%s': %d, expected 0 to %lld", paths[1], (*label)[i],
+                          (long long)*n_classes - 1);
+    for (int k = 0; k < 2; k++) lra_free(paths[k]);
+    return rc;
+}
+
 static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
 {
-    lra_h5_info logits;
     if (strcmp(r->metric->name, "accuracy") != 0)
         return read_rows(r, f, e) == 0 ? read_numbers(r, f, e) : LRA_FAILED;
-    if (lra_h5_find(f, "/test/logits", &logits, e) != 0) return LRA_FAILED;
-    if (logits.rank != 2 || logits.dims[0] < 1 || logits.dims[0] > MAX_ROWS || logits.dims[1] < 1 ||
-        logits.dims[1] > MAX_CLASSES)
-        return lra_fail(e, "'/test/logits' is no table of sensible size");
-    if (logits.type != LRA_H5_F32) return lra_fail(e, "'/test/logits' does not hold float32");
-    r->n = logits.dims[0], r->n_classes = logits.dims[1];
-    r->logits = lra_try_array(logits.n, sizeof *r->logits, "/test/logits", e);
-    if (!r->logits) return LRA_FAILED;
-    r->label = lra_try_array(r->n, sizeof *r->label, "/test/label", e);
-    if (!r->label) return LRA_FAILED;
-    if (lra_h5_get(f, "/test/logits", LRA_H5_F32, 2, logits.dims, r->logits, e) != 0)
-        return LRA_FAILED;
-    if (lra_h5_get(f, "/test/label", LRA_H5_I32, 1, &r->n, r->label, e) != 0) return LRA_FAILED;
-    for (int64_t i = 0; i < r->n; i++)
-        if (r->label[i] < 0 || r->label[i] >= r->n_classes)
-            return lra_fail(e, "'/test/label': %d, expected 0 to %lld", r->label[i],
-                            (long long)r->n_classes - 1);
-    return 0;
+    int rc = read_classes(f, "/test", &r->n, &r->n_classes, &r->logits, &r->label, e);
+    if (rc != 0 || !lra_h5_has(f, "/val/logits")) return rc;
+    return read_classes(f, "/val", &r->n_val, &r->n_classes, &r->val_logits, &r->val_label, e);
+}
+
+/* Older files have none of this. */
+static int read_training(lra_result *r, lra_h5 *f, lra_err *e)
+{
+    r->train_value = r->train_loss = NAN;
+    if (!lra_h5_has_attr(f, "/", "train_rows")) return 0;
+    int rc = lra_h5_get_int(f, "/", "train_rows", &r->n_train, e);
+    if (rc == 0 && (r->n_train < 1 || r->n_train > MAX_ROWS))
+        rc = lra_fail(e, "'train_rows' is %lld, expected 1 to %d", (long long)r->n_train, MAX_ROWS);
+    if (rc == 0) rc = lra_h5_get_real(f, "/", "train_value", &r->train_value, e);
+    if (rc == 0) rc = lra_h5_get_real(f, "/", "train_loss", &r->train_loss, e);
+    if (rc != 0 || !lra_h5_has(f, "/train/correct")) return rc;
+    r->train_correct = lra_try_array(r->n_train, 1, "/train/correct", e);
+    if (!r->train_correct) return LRA_FAILED;
+    rc = lra_h5_get(f, "/train/correct", LRA_H5_U8, 1, &r->n_train, r->train_correct, e);
+    for (int64_t i = 0; rc == 0 && i < r->n_train; i++)
+        if (r->train_correct[i] > 1)
+            rc = lra_fail(e, "'/train/correct': %d, expected 0 or 1", r->train_correct[i]);
+    return rc;
 }
 
 static int read_history(lra_result *r, lra_h5 *f, lra_err *e)
@@ -254,7 +306,9 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (rc == 0) rc = read_metric(r, f, e);
     if (rc == 0) rc = read_history(r, f, e);
     if (rc == 0) rc = read_test(r, f, e);
+    if (rc == 0) rc = read_training(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
+    r->unsealed = !lra_h5_sealed(f);
     lra_h5_close(f);
     if (rc == 0) return r;
     lra_fail_in(e, "cannot read '%s'", path);
@@ -276,6 +330,9 @@ void lra_result_free(lra_result *r)
     lra_free(r->row);
     lra_free(r->number);
     lra_free(r->target);
+    lra_free(r->val_logits);
+    lra_free(r->val_label);
+    lra_free(r->train_correct);
     for (int b = 0; b < r->n_baselines; b++) {
         lra_free(r->baseline_name[b]);
         lra_free(r->baseline[b]);

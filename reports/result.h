@@ -3,6 +3,7 @@
 #ifndef LRA_REPORTS_RESULT_H
 #define LRA_REPORTS_RESULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/base/config.h"
@@ -10,6 +11,17 @@
 #include "kernels/base/metric.h"
 
 enum { LRA_MAX_BASELINES = 32 };
+/* Columns of the history. */
+enum {
+    LRA_HISTORY_STEP,
+    LRA_HISTORY_TRAIN_LOSS,
+    LRA_HISTORY_TRAIN_VALUE,
+    LRA_HISTORY_VAL_LOSS,
+    LRA_HISTORY_VAL_VALUE,
+    LRA_HISTORY_RATE,
+    LRA_HISTORY_SECONDS,
+    LRA_HISTORY_COLUMNS
+};
 
 typedef struct {
     /* Who: texts are owned. */
@@ -26,7 +38,7 @@ typedef struct {
     const lra_metric *metric; /* what selected and is reported.  NULL: accuracy */
     double chance; /* of the metric on the test split; accuracies: see lra_result_chance() */
     int64_t batch; /* rows of a training batch; 0: not known */
-    /* History: (n_epochs, 7): step, train loss, train metric, val loss, val metric, rate, seconds. */
+    /* (n_epochs, LRA_HISTORY_COLUMNS), a row for each epoch */
     int64_t n_epochs;
     double *history;
     /* Test split: n rows, by the selected epoch, in the order of the split. */
@@ -37,6 +49,17 @@ typedef struct {
     int64_t n_numbers; /* of a row's answer; 0: the two below are NULL */
     float *number;     /* (n, n_numbers) answers, and what they should be; NAN: not asked */
     float *target;
+    /* Validation split of tasks with classes, by the same weights.  n_val 0: not recorded (see lra_result_val_value) */
+    int64_t n_val;
+    float *val_logits;  /* (n_val, n_classes) */
+    int32_t *val_label; /* (n_val) */
+    /* A sample of the rows that were trained on, by the same weights and as they stand (no dropout, not augmented):
+     * at most 10,000, the same of all runs on these data.  n_train 0: not recorded. */
+    int64_t n_train;
+    double train_value, train_loss; /* metric, and mean loss; NAN: not recorded */
+    uint8_t *train_correct;         /* (n_train) 1 where the answer was right; NULL: no classes */
+    /* The file had no seal: what it says may have been changed since.  Tables and figures say so. */
+    bool unsealed;
     /* Predictions of baselines for the same rows. */
     int n_baselines;
     char *baseline_name[LRA_MAX_BASELINES];
@@ -49,6 +72,11 @@ void lra_result_free(lra_result *r); /* Nullable: r */
 
 /* 1 where the largest logit is the label; (n), caller frees with lra_free(). */
 uint8_t *lra_result_correct(const lra_result *r);
+/* The same of the validation split; (n_val), caller frees; NULL: not recorded. */
+uint8_t *lra_result_val_correct(const lra_result *r);
+/* The metric on the validation split by the selected weights: of n_val rows, else as the history has it; NAN: not
+ * recorded (nothing was trained). */
+double lra_result_val_value(const lra_result *r);
 /* The metric without a look at the inputs; of classes the share of the most frequent label. */
 double lra_result_chance(const lra_result *r);
 const lra_metric *lra_result_metric(const lra_result *r);

@@ -1,20 +1,43 @@
 /* What follows from a result file: what is right, chance, baselines. */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
 #include "reports/result.h"
 
-uint8_t *lra_result_correct(const lra_result *r)
+/* 1 where the largest of C logits is the label. */
+static uint8_t *correct(int64_t n, int64_t C, const float *logits, const int32_t *label)
 {
-    uint8_t *right = lra_alloc((size_t)r->n + 1);
-    for (int64_t i = 0; i < r->n; i++) {
-        const float *row = r->logits + i * r->n_classes;
+    uint8_t *right = lra_alloc((size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        const float *row = logits + i * C;
         int64_t best = 0;
-        for (int64_t c = 1; c < r->n_classes; c++)
+        for (int64_t c = 1; c < C; c++)
             if (row[c] > row[best]) best = c;
-        right[i] = best == r->label[i];
+        right[i] = best == label[i];
     }
     return right;
+}
+
+uint8_t *lra_result_correct(const lra_result *r)
+{
+    return correct(r->n, r->n_classes, r->logits, r->label);
+}
+
+uint8_t *lra_result_val_correct(const lra_result *r)
+{
+    return r->n_val ? correct(r->n_val, r->n_classes, r->val_logits, r->val_label) : NULL;
+}
+
+double lra_result_val_value(const lra_result *r)
+{
+    uint8_t *right = lra_result_val_correct(r);
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->n_val; i++) n += right[i];
+    lra_free(right);
+    if (r->n_val) return (double)n / (double)r->n_val;
+    bool recorded = r->best_epoch >= 0 && r->best_epoch < r->n_epochs;
+    return recorded ? r->history[r->best_epoch * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE] : NAN;
 }
 
 const lra_metric *lra_result_metric(const lra_result *r)

@@ -9,7 +9,13 @@
 #include "kernels/base/mem.h"
 
 /* LARGE: tokens of a batch from which on a helper saves more than waking it costs (some 10 us). */
-enum { WINDOW = 64, LARGE = 1 << 15, SUBSET_SEED = 42, ORDER_STREAM = 0x4F52 };
+enum {
+    WINDOW = 64,
+    LARGE = 1 << 15,
+    SUBSET_SEED = 42,
+    ORDER_STREAM = 0x4F52,
+    SAMPLE_STREAM = 0x5341
+};
 
 /* ---- the loader ------------------------------------------------------------------------------------- */
 
@@ -94,15 +100,37 @@ static void new_buffer(const lra_loader *l, lra_batch *b)
     b->asked = lra_alloc_array(targets, sizeof(float));
 }
 
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Keeps a sample, the same for all runs on these data: the beginning of a Fisher-Yates shuffle. */
+static void draw_sample(lra_loader *l)
+{
+    int64_t n = l->n_rows, wanted = l->spec.sample;
+    lra_rng rng = lra_rng_new(strtoull(l->data->fingerprint, NULL, 16), SAMPLE_STREAM, 0);
+    if (wanted <= 0 || wanted >= n) return;
+    for (int64_t i = 0; i < wanted; i++) {
+        int64_t other = i + lra_rng_below(&rng, (uint32_t)(n - i)), row = l->all[i];
+        l->all[i] = l->all[other];
+        l->all[other] = row;
+    }
+    qsort(l->all, (size_t)wanted, sizeof *l->all, ascending);
+    l->n_rows = wanted;
+}
+
 /* The rows that are used, in ascending order. */
 static void choose_rows(lra_loader *l)
 {
-    int64_t n = l->rows->n;
+    bool windows = lra_loader_is_stream(l) && !l->spec.training;
+    int64_t n = windows ? lra_stream_windows(l) : l->rows->n;
     int64_t *order = lra_alloc_array((size_t)n + 1, sizeof *order);
     l->n_rows = n;
     l->all = lra_alloc_array((size_t)n + 1, sizeof *l->all);
     for (int64_t i = 0; i < n; i++) l->all[i] = i;
-    if (l->spec.fraction > 0) {
+    if (l->spec.fraction > 0 && !windows) {
         bool *used = lra_alloc_array((size_t)n + 1, sizeof *used);
         lra_split_numpy(SUBSET_SEED, n, order);
         l->n_rows = 0;
@@ -113,6 +141,7 @@ static void choose_rows(lra_loader *l)
         lra_free(used);
     }
     lra_free(order);
+    if (!l->spec.training) draw_sample(l);
 }
 
 /* Batches of an epoch, and room for their order. */
@@ -120,9 +149,9 @@ static void count_batches(lra_loader *l)
 {
     const lra_loader_spec *s = &l->spec;
     int64_t unit = l->batch * l->group, n = s->same_steps && l->n_rows ? l->rows->n : l->n_rows;
-    l->n_batches = lra_loader_is_stream(l) ? lra_stream_batches(l)
-                   : s->training           ? n / unit * l->group
-                                           : (l->n_rows + l->batch - 1) / l->batch;
+    l->n_batches = !s->training              ? (l->n_rows + l->batch - 1) / l->batch
+                   : lra_loader_is_stream(l) ? lra_stream_windows(l) / l->batch
+                                             : n / unit * l->group;
     int64_t used = l->n_batches * l->batch;
     bool again = s->training && s->same_steps && l->n_rows;
     l->passes = again ? (used + l->n_rows - 1) / l->n_rows : 1;
@@ -175,7 +204,12 @@ void lra_loader_free(lra_loader *l)
 
 int64_t lra_loader_rows(const lra_loader *l)
 {
-    return lra_loader_is_stream(l) ? lra_stream_windows(l) : l->n_rows;
+    return lra_loader_is_stream(l) && l->spec.training ? lra_stream_windows(l) : l->n_rows;
+}
+
+const int64_t *lra_loader_used(const lra_loader *l)
+{
+    return l->all;
 }
 
 int64_t lra_loader_batches(const lra_loader *l)

@@ -32,6 +32,8 @@ typedef struct {
     bool augment; /* the task's augmentation, keyed (seed, epoch, row) */
     bool levels;  /* also give the tokens of tasks whose models see values of one number a step */
     double fraction; /* of the rows, the first of numpy's permutation with seed 42; 0: all */
+    /* Not training: so many of these rows (of a stream: windows), drawn by the fingerprint of the data; 0: all. */
+    int64_t sample;
     /* An epoch of a fraction has as many batches as one of all rows: it goes through its rows again and again. */
     bool same_steps;
     int64_t
@@ -43,6 +45,7 @@ lra_loader *lra_loader_new(const lra_loader_spec *s);
 void lra_loader_free(lra_loader *l);             /* Nullable: l */
 int64_t lra_loader_batches(const lra_loader *l); /* per epoch; training: a multiple of the group */
 int64_t lra_loader_rows(const lra_loader *l);    /* that are used; streams: windows */
+const int64_t *lra_loader_used(const lra_loader *l); /* not training: those rows, ascending */
 void lra_loader_epoch(lra_loader *l, int64_t epoch);
 
 /* One batch of n sequences, padded with 0 to the length T of its bucket.  n is the batch size B, or 2 B for pairs:

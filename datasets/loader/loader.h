@@ -13,7 +13,7 @@ struct lra_loader {
     lra_buckets buckets;
     int64_t n_rows, batch, n_batches, epoch;
     int64_t group, passes; /* batches ordered as one; how often an epoch goes through its rows */
-    int64_t *all;          /* (n_rows) rows that are used */
+    int64_t *all;          /* (n_rows) rows that are used; streams, not training: windows */
     int64_t *order;        /* (n_batches * batch) row + pass * rows of the split, -1: none */
     int64_t *shift;        /* (batch * group) streams: how far each part is rotated */
     lra_row copy;          /* one row, for the augmentation: arrays for the longest */
@@ -35,7 +35,6 @@ int lra_loader_bucket(const lra_loader *l, const int64_t *entry); /* of a batch 
 void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i);     /* rows of order */
 
 bool lra_loader_is_stream(const lra_loader *l);
-int64_t lra_stream_batches(const lra_loader *l);
 int64_t lra_stream_windows(const lra_loader *l);
 void lra_stream_epoch(lra_loader *l);
 void lra_stream_fill(lra_loader *l, lra_batch *b, int64_t i);

@@ -17,7 +17,7 @@ bool lra_loader_is_stream(const lra_loader *l)
 
 static int64_t n_tokens(const lra_loader *l)
 {
-    double share = l->spec.training && l->spec.fraction > 0 ? l->spec.fraction : 1;
+    double share = l->spec.fraction > 0 ? l->spec.fraction : 1;
     return l->rows->n ? (int64_t)(share * (double)l->rows->start[1] + 1e-9) : 0;
 }
 
@@ -33,16 +33,12 @@ int64_t lra_stream_windows(const lra_loader *l)
     return n_tokens(l) > 1 ? (n_tokens(l) - 1 + context - 1) / context : 0;
 }
 
-int64_t lra_stream_batches(const lra_loader *l)
-{
-    return (lra_stream_windows(l) + l->batch - 1) / l->batch;
-}
-
 void lra_stream_epoch(lra_loader *l)
 {
     uint32_t part = (uint32_t)part_of(l);
+    int64_t n = lra_loader_rows(l);
     for (int64_t i = 0; i < l->n_batches * l->batch; i++)
-        l->order[i] = i < lra_stream_windows(l) ? i : -1;
+        l->order[i] = i >= n ? -1 : l->spec.training ? i : l->all[i];
     memset(l->shift, 0, (size_t)(l->batch * l->group) * sizeof *l->shift);
     if (!l->spec.training || part == 0) return;
     for (int64_t epoch = 0; epoch <= l->epoch; epoch++) {

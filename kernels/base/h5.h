@@ -57,6 +57,8 @@ int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *t
  * Nullable: kind (any). */
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e);
 const char *lra_h5_kind(const lra_h5 *f);
+/* Did it have its seal?  Without it the library's checksums are all that was compared. */
+bool lra_h5_sealed(const lra_h5 *f);
 /* Closes; a file being written is removed (PATH.tmp).  Nullable: f */
 void lra_h5_close(lra_h5 *f);
 

@@ -15,6 +15,7 @@ struct lra_h5 {
     char *image;      /* being written: the bytes of the file */
     size_t capacity;  /* of the image */
     bool closed;      /* the library has given the image up */
+    bool sealed;      /* being read: with a seal, which was right */
 };
 
 /* ---- h5_seal.c ---- */
@@ -23,8 +24,8 @@ enum { LRA_H5_SEAL = 64 };
 size_t lra_h5_end(const char *superblock, size_t n);
 /* Writes the image and its seal: 0 or -1 with errno. */
 int lra_h5_write_sealed(FILE *to, const char *image, size_t n);
-/* Compares the seal with the bytes before it. */
-int lra_h5_check_seal(FILE *f, const char *path, lra_err *e);
+/* Compares the seal with the bytes before it; *sealed: there is one. */
+int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e);
 
 /* Once per process: silent, no plug-ins. */
 void lra_h5_start(void);

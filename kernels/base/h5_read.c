@@ -47,11 +47,13 @@ lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e)
         lra_fail_errno(e, "cannot open '%s'", path);
         return NULL;
     }
-    int rc = lra_h5_check_seal(there, path, e);
+    bool sealed;
+    int rc = lra_h5_check_seal(there, path, &sealed, e);
     fclose(there);
     if (rc != 0) return NULL;
     lra_h5 *f = lra_alloc(sizeof *f);
     f->path = lra_copy_text(path);
+    f->sealed = sealed;
     f->id = open_file(path);
     if (f->id < 0) rc = lra_h5_fail(f, "not a complete HDF5 file (cut short, or damaged)", e);
     if (rc == 0) rc = check_format(f, kind, e);
@@ -63,6 +65,11 @@ lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e)
 const char *lra_h5_kind(const lra_h5 *f)
 {
     return f->kind;
+}
+
+bool lra_h5_sealed(const lra_h5 *f)
+{
+    return f->sealed;
 }
 
 /* ---- finding -------------------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static bool unsealed(const char *superblock, size_t n, off_t size)
     return other || (end > 0 && end == (size_t)size);
 }
 
-int lra_h5_check_seal(FILE *f, const char *path, lra_err *e)
+int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e)
 {
     char start[SUPERBLOCK] = {0}, found[LRA_H5_SEAL] = {0}, expected[LRA_H5_SEAL + 1];
     uint64_t hash = 0;
@@ -74,7 +74,8 @@ int lra_h5_check_seal(FILE *f, const char *path, lra_err *e)
         (n > 0 && fread(found, 1, sizeof found, f) != sizeof found) || !hash_start(f, n, &hash))
         return lra_fail_errno(e, "cannot read '%s'", path);
     seal_text(hash, expected);
-    if (n > 0 && memcmp(found, expected, LRA_H5_SEAL) == 0) return 0;
+    *sealed = n > 0 && memcmp(found, expected, LRA_H5_SEAL) == 0;
+    if (*sealed) return 0;
     if (memcmp(found, expected, HASH_AT) == 0)
         return lra_fail(e, "'%s': damaged: its bytes hash to %016" PRIx64 ", the seal says %.16s",
                         path, hash, found + HASH_AT);

@@ -11,7 +11,7 @@
 #include "models/training/checkpoint.h"
 #include "models/training/epoch_log.h"
 #include "models/training/run_status.h"
-#include "models/training/session.h"
+#include "models/training/selected.h"
 #include "models/training/start.h"
 
 enum { MAX_SKIPPED = 5 };
@@ -307,22 +307,6 @@ static void close_run(run *r, bool finished)
     lra_free(r->log_path);
 }
 
-/* The selected weights on the test split, once. */
-static int test(run *r, lra_train_report *out, lra_err *e)
-{
-    lra_network_spec network = lra_session_network(r->spec);
-    bool at_steps = network.head == LRA_HEAD_STEPS || network.head == LRA_HEAD_NEXT;
-    if (lra_best_read(r->spec, r->session.params, e) != 0) return LRA_FAILED;
-    lra_loader *l = lra_session_loader(&r->session, LRA_TEST_SPLIT, false);
-    out->n_rows = lra_loader_rows(l);
-    out->row = lra_alloc_array((size_t)out->n_rows + 1, sizeof *out->row);
-    if (!at_steps)
-        out->output = lra_alloc_array((size_t)(out->n_rows * network.outputs) + 1, sizeof(float));
-    int rc = lra_session_evaluate(&r->session, l, &out->test, out->output, out->row, e);
-    lra_loader_free(l);
-    return rc;
-}
-
 static void report(run *r, lra_train_report *out)
 {
     lra_run_state *now = &r->now;
@@ -348,27 +332,11 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
     if (rc == 0) rc = s->untrained ? select_start(&r, e) : train_all(&r, e);
     if (rc == 0) {
         out->hash = lra_params_hash(r.session.params);
-        rc = test(&r, out, e);
+        rc = lra_selected_measure(&r.session, out, e);
     }
     if (rc == 0) report(&r, out);
     close_run(&r, rc == 0);
     if (rc < 0) lra_train_report_free(out);
-    return rc;
-}
-
-int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *output,
-                      lra_sums *row, lra_err *e)
-{
-    lra_session session;
-    lra_train_spec spec = *s;
-    lra_sums total;
-    spec.evaluate_only = true;
-    if (lra_session_open(&session, &spec, dev, e) != 0) return LRA_FAILED;
-    lra_loader *l = lra_session_loader(&session, split, false);
-    int rc = lra_best_read(s, session.params, e);
-    if (rc == 0) rc = lra_session_evaluate(&session, l, &total, output, row, e);
-    lra_loader_free(l);
-    lra_session_close(&session);
     return rc;
 }
 
@@ -377,5 +345,7 @@ void lra_train_report_free(lra_train_report *r)
     lra_free(r->history);
     lra_free(r->output);
     lra_free(r->row);
+    lra_free(r->val_output);
+    lra_free(r->train_row);
     *r = (lra_train_report){0};
 }

@@ -51,6 +51,9 @@ typedef struct {
     double train_loss, train_value, val_loss, val_value, rate, seconds;
 } lra_epoch_record;
 
+/* Rows of the training sample at most; which ones, the fingerprint of the data says (lra_loader_spec.sample). */
+enum { LRA_TRAIN_SAMPLE = 10000 };
+
 typedef struct {
     lra_epoch_record *history;
     int64_t n_epochs, best_epoch;
@@ -61,7 +64,14 @@ typedef struct {
     lra_sums test;
     lra_sums *row; /* (n_rows) what each row adds to it, in the order of the split */
     float *output; /* (n_rows, outputs) logits or numbers; NULL for goals that are asked at steps */
-    uint64_t hash; /* of the final parameters, moments and states */
+    /* Tasks with classes: the validation split, by the same weights.  0: none. */
+    int64_t n_val;
+    float *val_output; /* (n_val, outputs) */
+    /* A sample of the rows that were trained on, by the same weights and as they stand: not augmented, no dropout. */
+    int64_t n_train;
+    lra_sums train;
+    lra_sums *train_row; /* (n_train) in the order of the split */
+    uint64_t hash;       /* of the final parameters, moments and states */
 } lra_train_report;
 
 enum { LRA_STOPPED = 1 };

@@ -1,4 +1,5 @@
 /* Training what a job describes, and writing what was measured as its result file. */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/base/file.h"
@@ -27,12 +28,13 @@ static void add_baselines(const lra_job *r, lra_result *out)
 
 static double *history_table(const lra_train_report *t)
 {
-    double *v = lra_alloc_array((size_t)t->n_epochs * 7 + 1, sizeof *v);
+    double *v = lra_alloc_array((size_t)t->n_epochs * LRA_HISTORY_COLUMNS + 1, sizeof *v);
     for (int64_t i = 0; i < t->n_epochs; i++) {
         const lra_epoch_record *h = &t->history[i];
-        const double row[] = {(double)h->step, h->train_loss, h->train_value, h->val_loss,
-                              h->val_value,    h->rate,       h->seconds};
-        memcpy(v + i * 7, row, sizeof row);
+        const double row[LRA_HISTORY_COLUMNS] = {(double)h->step, h->train_loss, h->train_value,
+                                                 h->val_loss,     h->val_value,  h->rate,
+                                                 h->seconds};
+        memcpy(v + i * LRA_HISTORY_COLUMNS, row, sizeof row);
     }
     return v;
 }
@@ -82,6 +84,25 @@ static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
     out->target = copy_of(test->target, (size_t)(out->n * out->n_numbers), sizeof *out->target);
 }
 
+/* What the selected weights answer on the validation split and on rows that were trained on. */
+static void add_others(const lra_job *r, lra_train_report *t, lra_result *out)
+{
+    const lra_sequences *val = &r->data->split[LRA_VAL_SPLIT];
+    out->train_value = out->train_loss = NAN;
+    if (out->n_classes) {
+        out->n_val = t->n_val;
+        out->val_logits = t->val_output, t->val_output = NULL;
+        out->val_label = copy_of(val->label, (size_t)out->n_val, sizeof *out->val_label);
+    }
+    out->n_train = t->n_train;
+    if (t->train.n == 0) return;
+    out->train_value = out->metric->value(&t->train);
+    out->train_loss = t->train.loss / (double)t->train.n;
+    if (!out->n_classes) return;
+    out->train_correct = lra_alloc((size_t)t->n_train + 1);
+    for (int64_t i = 0; i < t->n_train; i++) out->train_correct[i] = t->train_row[i].right == 1;
+}
+
 static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_report *t,
                         const char *path, lra_err *e)
 {
@@ -106,6 +127,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->step_flops = t->step_flops, out->padding = t->padding;
     out->n_epochs = t->n_epochs, out->history = history_table(t);
     add_test(r, t, out);
+    add_others(r, t, out);
     int rc = lra_result_write(path, out, e);
     lra_result_free(out);
     return rc;
