@@ -2,48 +2,28 @@
 #include "analysis/breakdown.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include <gsl/gsl_block.h>
+#include "kernels/base/mem.h"
 
-enum { MAX_SCORES = 2 };
-
-/* What one row is computed from: scores -1, 0, 1 by seed and example, in the order of `index`. */
+/* The examples that a row is computed from. */
 typedef struct {
     const lra_breakdown_data *d;
-    int64_t n;
-    gsl_block_long *index;             /* (n) examples of the row */
-    gsl_block_char *score[MAX_SCORES]; /* (seeds, n) */
-    gsl_block_uint *word;
-    gsl_block *replicate[MAX_SCORES];
+    int64_t n, *index;                           /* (n) */
+    uint8_t *score[LRA_BREAKDOWN_MAX_SEEDS + 1]; /* (n) by seed, then of the rival */
 } workspace;
+
+static workspace open_workspace(const lra_breakdown_data *d)
+{
+    workspace w = {.d = d, .index = lra_alloc_array((size_t)d->n + 1, sizeof *w.index)};
+    for (int s = 0; s <= d->n_seeds; s++) w.score[s] = lra_alloc((size_t)d->n + 1);
+    return w;
+}
 
 static void close_workspace(workspace *w)
 {
-    if (w->index) gsl_block_long_free(w->index);
-    if (w->word) gsl_block_uint_free(w->word);
-    for (int k = 0; k < MAX_SCORES; k++) {
-        if (w->score[k]) gsl_block_char_free(w->score[k]);
-        if (w->replicate[k]) gsl_block_free(w->replicate[k]);
-    }
-}
-
-static int open_workspace(workspace *w, const lra_breakdown_data *d)
-{
-    size_t n = (size_t)d->n + 1, seeds = (size_t)d->n_seeds, B = (size_t)d->n_replicates;
-    *w = (workspace){.d = d};
-    w->index = gsl_block_long_alloc(n);
-    w->word = gsl_block_uint_alloc(n + seeds);
-    bool ok = w->index && w->word;
-    for (int k = 0; k < MAX_SCORES; k++) {
-        w->score[k] = gsl_block_char_alloc(n * seeds);
-        w->replicate[k] = gsl_block_alloc(B);
-        ok = ok && w->score[k] && w->replicate[k];
-    }
-    if (ok) return LRA_BREAKDOWN_OK;
-    close_workspace(w);
-    return LRA_BREAKDOWN_NO_MEMORY;
+    lra_free(w->index);
+    for (int s = 0; s <= w->d->n_seeds; s++) lra_free(w->score[s]);
 }
 
 /* ---- one row ----------------------------------------------------------------------------------------- */
@@ -52,72 +32,30 @@ static void take_group(workspace *w, const int32_t *group, int g)
 {
     w->n = 0;
     for (int64_t i = 0; i < w->d->n; i++)
-        if (g < 0 || group[i] == g) w->index->data[w->n++] = i;
+        if (g < 0 || group[i] == g) w->index[w->n++] = i;
 }
 
-/* Score k: 1 where the prediction is `wanted`, less 1 where `rival` is.  Nullable: rival. */
-static void set_score(workspace *w, int k, const int32_t *wanted, const int32_t *rival)
+/* 1 where label `of` is the wanted one. */
+static void set_score(const workspace *w, uint8_t *score, const int32_t *wanted, const int32_t *of)
 {
-    for (int s = 0; s < w->d->n_seeds; s++)
-        for (int64_t i = 0; i < w->n; i++) {
-            long at = w->index->data[i];
-            int score = w->d->predicted[s][at] == wanted[at];
-            if (rival) score -= rival[at] == wanted[at];
-            w->score[k]->data[s * w->n + i] = (char)score;
-        }
+    for (int64_t i = 0; i < w->n; i++) score[i] = of[w->index[i]] == wanted[w->index[i]];
 }
 
-static double mean_score(const workspace *w, int k)
+/* How often the predictions are as wanted: series 0; the caller frees it. */
+static lra_sample *share_of(const workspace *w, const int32_t *wanted)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < w->n * w->d->n_seeds; i++) sum += (signed char)w->score[k]->data[i];
-    return sum / ((double)w->n * w->d->n_seeds);
+    lra_sample *s = lra_sample_new(w->n, true);
+    for (int k = 0; k < w->d->n_seeds; k++) set_score(w, w->score[k], wanted, w->d->predicted[k]);
+    lra_sample_add_correct(s, w->d->n_seeds, (const uint8_t *const *)w->score);
+    return s;
 }
 
-/* Means of one draw of examples and, from three seeds on, of seeds. */
-static void draw(workspace *w, uint64_t key, int b, int n_scores)
+static lra_estimate share(const workspace *w, const int32_t *wanted)
 {
-    const lra_breakdown_data *d = w->d;
-    uint32_t *word = w->word->data;
-    long sum[MAX_SCORES] = {0};
-    d->words(key, (uint64_t)b, w->n + d->n_seeds, word);
-    for (int64_t i = 0; i < w->n; i++)
-        word[i] = (uint32_t)(((uint64_t)word[i] * (uint64_t)w->n) >> 32);
-    for (int s = 0; s < d->n_seeds; s++) {
-        uint64_t drawn = ((uint64_t)word[w->n + s] * (uint64_t)d->n_seeds) >> 32;
-        int64_t seed = d->n_seeds >= 3 ? (int64_t)drawn : s;
-        for (int k = 0; k < n_scores; k++) {
-            const char *score = w->score[k]->data + seed * w->n;
-            for (int64_t i = 0; i < w->n; i++) sum[k] += (signed char)score[word[i]];
-        }
-    }
-    for (int k = 0; k < n_scores; k++)
-        w->replicate[k]->data[b] = (double)sum[k] / ((double)w->n * d->n_seeds);
-}
-
-/* Estimates of the scores of the row; each row has random numbers of its own. */
-static void estimate(workspace *w, int row, int n_scores, lra_estimate *out)
-{
-    const lra_breakdown_data *d = w->d;
-    uint64_t key = d->key + 0x9E3779B97F4A7C15u * (uint64_t)(row + 1);
-    for (int b = 0; b < d->n_replicates; b++) draw(w, key, b, n_scores);
-    for (int k = 0; k < n_scores; k++)
-        out[k] = lra_percentile(mean_score(w, k), d->n_replicates, w->replicate[k]->data, 0.95);
-}
-
-/* A share as the header says. */
-static lra_estimate share_estimate(const workspace *w, lra_estimate bootstrap)
-{
-    bool varies = bootstrap.value > 0 && bootstrap.value < 1;
-    if (w->d->n_seeds > 1 && varies) return bootstrap;
-    return lra_wilson(bootstrap.value * (double)w->n, (double)w->n, 0.95);
-}
-
-static double share_of(const workspace *w, const int32_t *label, const int32_t *of)
-{
-    int64_t right = 0;
-    for (int64_t i = 0; i < w->n; i++) right += of[w->index->data[i]] == label[w->index->data[i]];
-    return (double)right / (double)w->n;
+    lra_sample *s = share_of(w, wanted);
+    lra_estimate x = lra_sample_value(s, 0);
+    lra_sample_free(s);
+    return x;
 }
 
 static double majority_of(const workspace *w)
@@ -125,55 +63,55 @@ static double majority_of(const workspace *w)
     int64_t most = 0;
     for (int c = 0; c < w->d->n_classes; c++) {
         int64_t count = 0;
-        for (int64_t i = 0; i < w->n; i++) count += w->d->label[w->index->data[i]] == c;
+        for (int64_t i = 0; i < w->n; i++) count += w->d->label[w->index[i]] == c;
         if (count > most) most = count;
     }
     return (double)most / (double)w->n;
 }
 
-/* Scores of the difference are -1 where only the rival is right, 1 where only the prediction is. */
-static double largest_p(const workspace *w, int k)
+static double largest_p(const workspace *w)
 {
+    const uint8_t *rival = w->score[w->d->n_seeds];
     double largest = 0;
     for (int s = 0; s < w->d->n_seeds; s++) {
         int better = 0, worse = 0;
         for (int64_t i = 0; i < w->n; i++) {
-            signed char score = (signed char)w->score[k]->data[s * w->n + i];
-            better += score > 0;
-            worse += score < 0;
+            better += w->score[s][i] > rival[i];
+            worse += w->score[s][i] < rival[i];
         }
         largest = fmax(largest, lra_mcnemar(better, worse));
     }
     return largest;
 }
 
-static void fill_row(workspace *w, int row, const int32_t *rival, lra_breakdown_row *out)
+static void fill_row(const workspace *w, const int32_t *rival, lra_breakdown_row *out)
 {
-    lra_estimate nothing = {NAN, NAN, NAN}, both[2];
-    *out = (lra_breakdown_row){w->n, NAN, nothing, NAN, nothing, NAN};
+    lra_estimate nothing = {NAN, NAN, NAN};
+    *out = (lra_breakdown_row){w->n, NAN, nothing, NAN, nothing, NAN, false};
     if (w->n == 0) return;
-    set_score(w, 0, w->d->label, NULL);
-    set_score(w, 1, w->d->label, rival);
-    estimate(w, row, 2, both);
+    lra_sample *s = share_of(w, w->d->label);
+    uint8_t *of_rival = w->score[w->d->n_seeds];
+    set_score(w, of_rival, w->d->label, rival);
+    lra_sample_add_fixed(s, of_rival);
     out->majority = majority_of(w);
-    out->rival = share_of(w, w->d->label, rival);
-    out->accuracy = share_estimate(w, both[0]);
-    out->difference = both[1];
-    if (both[1].lo == both[1].hi) out->difference.lo = out->difference.hi = NAN;
-    out->p = largest_p(w, 1);
+    out->rival = s->series[1].value;
+    out->accuracy = lra_sample_value(s, 0);
+    out->difference = lra_sample_difference(s, 0, 1, 0.95);
+    out->p = largest_p(w);
+    out->seeds_dominate = lra_sample_seeds_dominate(s, 0);
+    lra_sample_free(s);
 }
 
 int lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
                           const int32_t *rival, lra_breakdown_row *row)
 {
-    workspace w;
-    if (open_workspace(&w, d) != LRA_BREAKDOWN_OK) return LRA_BREAKDOWN_NO_MEMORY;
+    workspace w = open_workspace(d);
     for (int g = -1; g < n_groups; g++) {
         take_group(&w, group, g);
-        fill_row(&w, g + 1, rival, &row[g + 1]);
+        fill_row(&w, rival, &row[g + 1]);
     }
     close_workspace(&w);
-    return LRA_BREAKDOWN_OK;
+    return 0;
 }
 
 /* ---- agreement --------------------------------------------------------------------------------------- */
@@ -188,7 +126,7 @@ static double chance_agreement(const workspace *w, int n_strata, const int32_t *
         for (int c = 0; c < d->n_classes; c++) {
             double n = 0, theirs = 0, ours = 0;
             for (int64_t i = 0; i < w->n; i++) {
-                long at = w->index->data[i];
+                int64_t at = w->index[i];
                 if (stratum[at] != g) continue;
                 n++;
                 theirs += other[at] == c;
@@ -203,34 +141,27 @@ static void take_errors(workspace *w, const int32_t *heuristic)
 {
     w->n = 0;
     for (int64_t i = 0; i < w->d->n; i++)
-        if (heuristic[i] != w->d->label[i]) w->index->data[w->n++] = i;
+        if (heuristic[i] != w->d->label[i]) w->index[w->n++] = i;
 }
 
-int lra_breakdown_agreement(const lra_breakdown_data *d, int n_strata, const int32_t *stratum,
-                            const int32_t *heuristic, lra_agreement *out)
+void lra_breakdown_agreement(const lra_breakdown_data *d, int n_strata, const int32_t *stratum,
+                             const int32_t *heuristic, lra_agreement *out)
 {
-    workspace w;
-    lra_estimate nothing = {NAN, NAN, NAN}, both[2];
+    lra_estimate nothing = {NAN, NAN, NAN};
+    workspace w = open_workspace(d);
     *out = (lra_agreement){nothing, NAN, 0, nothing, NAN, nothing, NAN};
-    if (open_workspace(&w, d) != LRA_BREAKDOWN_OK) return LRA_BREAKDOWN_NO_MEMORY;
     take_group(&w, NULL, -1);
-    set_score(&w, 0, heuristic, NULL);
-    estimate(&w, 0, 1, both);
-    out->all = share_estimate(&w, both[0]);
+    out->all = share(&w, heuristic);
     out->all_null = chance_agreement(&w, n_strata, stratum, heuristic);
     take_errors(&w, heuristic);
     out->n_errors = w.n;
     if (w.n > 0) {
-        set_score(&w, 0, heuristic, NULL);
-        set_score(&w, 1, d->label, NULL);
-        estimate(&w, 1, 2, both);
-        out->same = share_estimate(&w, both[0]);
-        out->right = share_estimate(&w, both[1]);
+        out->same = share(&w, heuristic);
+        out->right = share(&w, d->label);
         out->same_null = chance_agreement(&w, n_strata, stratum, heuristic);
         out->right_null = chance_agreement(&w, n_strata, stratum, d->label);
     }
     close_workspace(&w);
-    return LRA_BREAKDOWN_OK;
 }
 
 /* ---- confusion, Holm --------------------------------------------------------------------------------- */
@@ -253,14 +184,14 @@ void lra_holm(int n, double *p)
     int m = 0;
     double least = 0;
     for (int i = 0; i < n; i++) m += !isnan(p[i]);
-    gsl_block_int *done = gsl_block_int_calloc((size_t)n + 1);
-    for (int k = 0; k < m && done; k++) {
+    bool *done = lra_alloc((size_t)n + 1);
+    for (int k = 0; k < m; k++) {
         int next = -1;
         for (int i = 0; i < n; i++)
-            if (!done->data[i] && !isnan(p[i]) && (next < 0 || p[i] < p[next])) next = i;
-        done->data[next] = 1;
+            if (!done[i] && !isnan(p[i]) && (next < 0 || p[i] < p[next])) next = i;
+        done[next] = true;
         least = fmax(least, fmin(1, p[next] * (m - k)));
         p[next] = least;
     }
-    if (done) gsl_block_int_free(done);
+    lra_free(done);
 }

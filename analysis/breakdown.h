@@ -1,9 +1,7 @@
 /* Predictions broken down by group: accuracy, comparison with a rival, agreement with a heuristic, confusion.
  *
- * Accuracy is the mean over seeds.  Intervals (95 %): one seed: Wilson; two: bootstrap of the examples of the
- * group; from three on examples crossed with seeds, as ladder.h explains: seeds are drawn, and one draw of
- * examples serves all of them.  Where nothing varies (every prediction of a group right, or wrong) Wilson's
- * interval of the mean stands in, because the bootstrap would say +-0; a difference has none then (NAN).
+ * Accuracy is the mean over seeds; intervals (95 %) of accuracies and differences as sample.h says: examples and seeds;
+ * with one seed examples alone.  Where nothing varies (every prediction of a group right, or wrong) Wilson's.
  * Null values: the share of the group's most frequent label; for an agreement what independent predictions
  * with the same marginals per stratum would give (chance agreement of Cohen's kappa, 1960).
  * Tests: McNemar's exact test against the rival, seed by seed, the largest p stands; lra_holm() adjusts those
@@ -13,19 +11,15 @@
 
 #include <stdint.h>
 
-#include "analysis/interval.h"
+#include "analysis/sample.h"
 
-enum { LRA_BREAKDOWN_MAX_SEEDS = 64 };
+enum { LRA_BREAKDOWN_MAX_SEEDS = LRA_MAX_SEEDS };
 
 typedef struct {
     int64_t n; /* examples */
     int n_classes, n_seeds;
     const int32_t *label;                              /* (n): 0..n_classes-1 */
     const int32_t *predicted[LRA_BREAKDOWN_MAX_SEEDS]; /* (n) by seed */
-    int n_replicates;
-    uint64_t key; /* of the random numbers */
-    /* Fills n uniform 32-bit words that depend on (key, replicate) alone. */
-    void (*words)(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out);
 } lra_breakdown_data;
 
 typedef struct {
@@ -35,6 +29,7 @@ typedef struct {
     double rival;            /* accuracy of the rival */
     lra_estimate difference; /* accuracy - rival, paired by example */
     double p;                /* McNemar, the largest over the seeds; not adjusted */
+    bool seeds_dominate;     /* few seeds, which vary more than the examples */
 } lra_breakdown_row;
 
 /* How often the predictions are those of a heuristic.  Null values: independent predictions with the same
@@ -49,15 +44,13 @@ typedef struct {
     double right_null;
 } lra_agreement;
 
-enum { LRA_BREAKDOWN_OK = 0, LRA_BREAKDOWN_NO_MEMORY = -1 };
-
 /* row[0] is all examples, row[1 + g] those of group g.  group: (n), 0..n_groups-1, other values: in none.
  * rival: (n) labels.  A group without examples has n = 0 and NAN. */
 int lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
                           const int32_t *rival, lra_breakdown_row *row);
 /* heuristic: (n) labels; strata as groups above. */
-int lra_breakdown_agreement(const lra_breakdown_data *d, int n_strata, const int32_t *stratum,
-                            const int32_t *heuristic, lra_agreement *out);
+void lra_breakdown_agreement(const lra_breakdown_data *d, int n_strata, const int32_t *stratum,
+                             const int32_t *heuristic, lra_agreement *out);
 /* count[g][label][predicted], summed over seeds: (n_groups, n_classes, n_classes). */
 void lra_breakdown_confusion(const lra_breakdown_data *d, int n_groups, const int32_t *group,
                              int64_t *count);

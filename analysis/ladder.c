@@ -2,25 +2,24 @@
 #include "analysis/ladder.h"
 
 #include <math.h>
-#include <string.h>
 
-#include <gsl/gsl_block.h>
-#include <gsl/gsl_vector.h>
+#include "analysis/curve.h"
+#include "kernels/base/err.h"
+#include "kernels/base/mem.h"
 
-/* ---- point values from accuracies ------------------------------------------------------------------------ */
+static const lra_estimate none = {NAN, NAN, NAN};
 
-/* What is computed anew in every replicate. */
-typedef struct {
-    double gain[LRA_LADDER_MAX_RUNGS];
-    double li, li_raw, difference;
-    double radius[LRA_LADDER_RADII];
-} curve;
+/* ---- rungs ----------------------------------------------------------------------------------------------- */
 
-static const double radius_points[LRA_LADDER_RADII] = {0.01, 0.02, 0.05};
+/* All that T - 1 positions to each side see is everything. */
+static bool sees_all(int64_t reach, int64_t T)
+{
+    return reach < 0 || reach >= T - 1;
+}
 
 static int64_t clipped(const lra_ladder_data *d, int r)
 {
-    return d->rung[r].reach > d->T || d->rung[r].reach < 0 ? d->T : d->rung[r].reach;
+    return sees_all(d->rung[r].reach, d->T) ? d->T : d->rung[r].reach;
 }
 
 static int first_rung(const lra_ladder_data *d)
@@ -30,186 +29,10 @@ static int first_rung(const lra_ladder_data *d)
     return r;
 }
 
-static bool has_reference_run(const lra_ladder_data *d)
+static int n_seeds_of(const lra_ladder_data *d, int r)
 {
-    return d->reference_correct || d->reference_row;
+    return d->rung[r].n_seeds ? d->rung[r].n_seeds : d->n_seeds;
 }
-
-/* accuracy: of the rungs, then of the reference run where there is one. */
-static double reference_of(const lra_ladder_data *d, const double *accuracy)
-{
-    if (has_reference_run(d)) return accuracy[d->n_rungs];
-    return isnan(d->reference) ? accuracy[d->n_rungs - 1] : d->reference;
-}
-
-/* Smallest R whose accuracy is within `points` of the reference, linear in log2 R between rungs. */
-static double radius(const lra_ladder_data *d, const double *accuracy, double points)
-{
-    double wanted = reference_of(d, accuracy) - points;
-    int first = first_rung(d);
-    for (int r = first; r < d->n_rungs; r++) {
-        if (accuracy[r] < wanted) continue;
-        double here = log2((double)clipped(d, r));
-        if (r == first) return exp2(here);
-        double before = log2((double)clipped(d, r - 1));
-        double share = (wanted - accuracy[r - 1]) / (accuracy[r] - accuracy[r - 1]);
-        return exp2(before + share * (here - before));
-    }
-    return INFINITY;
-}
-
-static void evaluate(const lra_ladder_data *d, const double *accuracy, curve *c)
-{
-    double span = reference_of(d, accuracy) - d->chance, best = 0;
-    int first = first_rung(d), last = d->n_rungs - 1;
-    double width = log2((double)d->T) - log2((double)clipped(d, first));
-    c->li = c->li_raw = 0;
-    for (int r = 0; r < d->n_rungs; r++) {
-        c->gain[r] = (accuracy[r] - d->chance) / span;
-        if (r < first) continue;
-        best = fmax(best, fmin(fmax(c->gain[r], 0), 1));
-        int64_t next = r == last ? d->T : clipped(d, r + 1);
-        double step = log2((double)next) - log2((double)clipped(d, r));
-        c->li += best * step / width;
-        c->li_raw += c->gain[r] * step / width;
-    }
-    if (width <= 0) c->li = c->li_raw = NAN; /* a single rung at T */
-    c->difference = accuracy[last] - accuracy[first];
-    double unit = d->measure ? fabs(span) : 1;
-    for (int i = 0; i < LRA_LADDER_RADII; i++)
-        c->radius[i] = radius(d, accuracy, unit * radius_points[i]);
-}
-
-static double share(const uint8_t *correct, int64_t n)
-{
-    int64_t right = 0;
-    for (int64_t i = 0; i < n; i++) right += correct[i];
-    return (double)right / (double)n;
-}
-
-/* ---- bootstrap ------------------------------------------------------------------------------------------- */
-
-/* What is drawn together: the rungs and the reference run. */
-static int n_drawn(const lra_ladder_data *d)
-{
-    return d->n_rungs + has_reference_run(d);
-}
-
-/* pattern[s*n + i]: bit r is set when rung r is right on example i with seed s. */
-static void pack(const lra_ladder_data *d, uint32_t *pattern)
-{
-    for (int s = 0; s < d->n_seeds; s++)
-        for (int64_t i = 0; i < d->n; i++) {
-            uint32_t bits = 0;
-            for (int r = 0; r < d->n_rungs; r++)
-                if (d->rung[r].correct[s][i]) bits |= (uint32_t)1 << r;
-            if (d->reference_correct && d->reference_correct[i]) bits |= (uint32_t)1 << d->n_rungs;
-            pattern[s * d->n + i] = bits;
-        }
-}
-
-static uint32_t below(uint32_t word, int64_t n)
-{
-    return (uint32_t)(((uint64_t)word * (uint64_t)n) >> 32);
-}
-
-/* Accuracies of one replicate: counts of patterns among the drawn examples, then of rungs.  The examples are
- * drawn once for all seeds: they are the same test set, and what is hard for one seed is hard for all. */
-static void draw(const lra_ladder_data *d, int replicate, const uint32_t *pattern, uint32_t *word,
-                 uint32_t *count, double *accuracy)
-{
-    size_t n_patterns = (size_t)1 << n_drawn(d);
-    int64_t n = d->n;
-    memset(count, 0, n_patterns * sizeof *count);
-    d->words(d->key, (uint64_t)replicate, n + d->n_seeds, word);
-    for (int s = 0; s < d->n_seeds; s++) {
-        int64_t seed = d->n_seeds >= 3 ? (int64_t)below(word[n + s], d->n_seeds) : s;
-        const uint32_t *row = pattern + seed * n;
-        for (int64_t i = 0; i < n; i++) count[row[below(word[i], n)]]++;
-    }
-    for (int r = 0; r < n_drawn(d); r++) {
-        double right = 0;
-        for (size_t p = 0; p < n_patterns; p++)
-            if (p >> r & 1) right += count[p];
-        accuracy[r] = right / ((double)n * d->n_seeds);
-    }
-}
-
-/* The same of a measure: every rung on the same rows and seeds. */
-static void draw_rows(const lra_ladder_data *d, int replicate, uint32_t *word, double *value)
-{
-    d->words(d->key, (uint64_t)replicate, d->n + d->n_seeds, word);
-    for (int r = 0; r < n_drawn(d); r++) {
-        value[r] = 0;
-        for (int s = 0; s < d->n_seeds; s++) {
-            uint32_t drawn = below(word[d->n + s], d->n_seeds);
-            const double *row = r == d->n_rungs ? d->reference_row
-                                                : d->rung[r].row[d->n_seeds >= 3 ? (int)drawn : s];
-            value[r] += lra_measure_rows(d->measure, row, word) / d->n_seeds;
-        }
-    }
-}
-
-/* Columns of the table of replicates. */
-static int columns(const lra_ladder_data *d)
-{
-    return 2 * d->n_rungs + 3 + LRA_LADDER_RADII;
-}
-
-static void keep(const lra_ladder_data *d, const double *accuracy, const curve *c, double *table,
-                 int replicate)
-{
-    int B = d->n_replicates, at = 0;
-    for (int r = 0; r < d->n_rungs; r++) table[at++ * B + replicate] = accuracy[r];
-    for (int r = 0; r < d->n_rungs; r++) table[at++ * B + replicate] = c->gain[r];
-    table[at++ * B + replicate] = c->li;
-    table[at++ * B + replicate] = c->li_raw;
-    table[at++ * B + replicate] = c->difference;
-    for (int i = 0; i < LRA_LADDER_RADII; i++) table[at++ * B + replicate] = c->radius[i];
-}
-
-static void set_intervals(const lra_ladder_data *d, double *table, lra_ladder *out)
-{
-    int B = d->n_replicates, at = 0;
-    for (int r = 0; r < d->n_rungs; r++, at++)
-        out->row[r].accuracy = lra_percentile(out->row[r].accuracy.value, B, table + at * B, 0.95);
-    for (int r = 0; r < d->n_rungs; r++, at++)
-        out->row[r].gain = lra_percentile(out->row[r].gain.value, B, table + at * B, 0.95);
-    lra_estimate *scalar[] = {&out->li,        &out->li_raw,    &out->widest_minus_narrowest,
-                              &out->radius[0], &out->radius[1], &out->radius[2]};
-    for (int i = 0; i < 3 + LRA_LADDER_RADII; i++, at++)
-        *scalar[i] = lra_percentile(scalar[i]->value, B, table + at * B, 0.95);
-}
-
-static int bootstrap(const lra_ladder_data *d, lra_ladder *out)
-{
-    size_t n = (size_t)(d->n + 1) * (size_t)d->n_seeds, B = (size_t)d->n_replicates;
-    gsl_block_uint *pattern = gsl_block_uint_alloc(n), *word = gsl_block_uint_alloc(n);
-    gsl_block_uint *count = gsl_block_uint_alloc((size_t)1 << (d->measure ? 0 : n_drawn(d)));
-    gsl_block *table = gsl_block_alloc((size_t)columns(d) * B);
-    int rc = pattern && word && count && table ? LRA_LADDER_OK : LRA_LADDER_NO_MEMORY;
-    if (rc == LRA_LADDER_OK) {
-        if (!d->measure) pack(d, pattern->data);
-        for (int b = 0; b < d->n_replicates; b++) {
-            double accuracy[LRA_LADDER_MAX_RUNGS + 1];
-            curve c;
-            if (d->measure)
-                draw_rows(d, b, word->data, accuracy);
-            else
-                draw(d, b, pattern->data, word->data, count->data, accuracy);
-            evaluate(d, accuracy, &c);
-            keep(d, accuracy, &c, table->data, b);
-        }
-        set_intervals(d, table->data, out);
-    }
-    if (pattern) gsl_block_uint_free(pattern);
-    if (word) gsl_block_uint_free(word);
-    if (count) gsl_block_uint_free(count);
-    if (table) gsl_block_free(table);
-    return rc;
-}
-
-/* ---- the ladder ------------------------------------------------------------------------------------------ */
 
 static int check(const lra_ladder_data *d, lra_ladder *out)
 {
@@ -223,64 +46,282 @@ static int check(const lra_ladder_data *d, lra_ladder *out)
     return LRA_LADDER_OK;
 }
 
-/* Of rung r with one seed; r = n_rungs: the reference run. */
-static double value_of(const lra_ladder_data *d, int r, int s)
-{
-    bool rung = r < d->n_rungs;
-    if (d->measure)
-        return lra_measure_rows(d->measure, rung ? d->rung[r].row[s] : d->reference_row, NULL);
-    return share(rung ? d->rung[r].correct[s] : d->reference_correct, d->n);
-}
+/* ---- series ---------------------------------------------------------------------------------------------- */
 
-static lra_estimate exact(double x)
+/* Of those seeds that learned. */
+static void add_rung(const lra_ladder_data *d, const lra_ladder_row *row, int r, lra_sample *s)
 {
-    return (lra_estimate){x, NAN, NAN};
-}
-
-/* A reference that is not above chance measures nothing. */
-static void forget_gains(lra_ladder *out)
-{
-    const lra_estimate none = {NAN, NAN, NAN};
-    for (int r = 0; r < out->n_rungs; r++) out->row[r].gain = none;
-    out->li = out->li_raw = none;
-}
-
-int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
-{
-    double accuracy[LRA_LADDER_MAX_RUNGS + 1];
-    curve c;
-    *out = (lra_ladder){.n_rungs = d->n_rungs, .n_seeds = d->n_seeds};
-    int rc = check(d, out);
-    if (rc != LRA_LADDER_OK) return rc;
-    for (int r = 0; r < d->n_rungs; r++) {
-        double by_seed[LRA_LADDER_MAX_SEEDS];
-        for (int s = 0; s < d->n_seeds && d->n; s++) by_seed[s] = value_of(d, r, s);
-        lra_estimate t = d->n ? lra_t_interval(d->n_seeds, by_seed, 0.95)
-                              : exact(d->rung[r].accuracy);
-        accuracy[r] = t.value;
-        out->row[r].over_seeds = t;
+    const uint8_t *correct[LRA_MAX_SEEDS];
+    const double *rows[LRA_MAX_SEEDS];
+    int n = 0;
+    if (d->n == 0) {
+        lra_sample_add_number(s, d->rung[r].accuracy);
+        return;
     }
-    if (has_reference_run(d)) accuracy[d->n_rungs] = value_of(d, d->n_rungs, 0);
-    evaluate(d, accuracy, &c);
-    out->reference = reference_of(d, accuracy);
-    out->first_reach = clipped(d, first_rung(d));
+    for (int k = 0; k < row->n_seeds; k++)
+        if (row->learned[k]) correct[n] = d->rung[r].correct[k], rows[n++] = d->rung[r].row[k];
+    if (d->values)
+        lra_sample_add_rows(s, n, rows);
+    else
+        lra_sample_add_correct(s, n, correct);
+}
+
+static void add_reference(const lra_ladder_data *d, lra_sample *s)
+{
+    if (d->kind == LRA_REFERENCE_NUMBER)
+        lra_sample_add_number(s, d->reference);
+    else if (d->kind == LRA_REFERENCE_RUN && d->values)
+        lra_sample_add_rows(s, 1, &d->reference_row);
+    else if (d->kind == LRA_REFERENCE_RUN)
+        lra_sample_add_correct(s, 1, &d->reference_correct);
+}
+
+static void add_chance(const lra_ladder_data *d, lra_sample *s)
+{
+    if (d->values && d->chance_row) {
+        lra_sample_add_rows(s, 1, &d->chance_row);
+        s->series[s->n_series - 1].n_seeds = 0;
+    } else if (!d->values && d->chance_correct) {
+        lra_sample_add_fixed(s, d->chance_correct);
+    } else
+        lra_sample_add_number(s, d->chance);
+}
+
+lra_sample *lra_ladder_sample(const lra_ladder_data *d, const lra_ladder *l)
+{
+    lra_sample *s = lra_sample_new(d->n, !d->values);
+    for (int r = 0; r < d->n_rungs; r++) add_rung(d, &l->row[r], r, s);
+    add_reference(d, s);
+    add_chance(d, s);
+    return s;
+}
+
+static int reference_series(const lra_ladder *l)
+{
+    return l->reference_rung >= 0 ? l->reference_rung : l->n_rungs;
+}
+
+/* ---- seeds that failed ----------------------------------------------------------------------------------- */
+
+/* Leaves the seeds that failed out of the rows; returns the series of those that did not. */
+static lra_sample *take_learned(const lra_ladder_data *d, lra_ladder *out)
+{
+    lra_sample *s = lra_ladder_sample(d, out);
+    const lra_series *reference = &s->series[reference_series(out)];
+    double chance = s->series[s->n_series - 1].value, full = reference->value;
+    bool failed = false;
+    for (int k = 0; k < reference->n_seeds; k++) full = fmax(full, reference->by_seed[k]);
+    for (int r = 0; r < d->n_rungs; r++) {
+        lra_ladder_row *row = &out->row[r];
+        if (d->n == 0 || d->all_learned) continue;
+        row->n_learned = lra_seeds_learned(row->n_seeds, s->series[r].by_seed, chance, full,
+                                           row->learned);
+        failed = failed || row->n_learned < row->n_seeds;
+    }
+    if (!failed) return s;
+    lra_sample_free(s);
+    return lra_ladder_sample(d, out);
+}
+
+/* ---- values and contrasts -------------------------------------------------------------------------------- */
+
+static void set_rows(const lra_sample *s, lra_ladder *out)
+{
+    for (int r = 0; r < out->n_rungs; r++) {
+        lra_ladder_row *row = &out->row[r];
+        row->accuracy = lra_sample_value(s, r);
+        row->seed_sd = s->series[r].sd;
+        row->ratio = row->accuracy.value / out->reference;
+        row->seeds_dominate = lra_sample_seeds_dominate(s, r);
+        out->few_seeds = out->few_seeds || row->seeds_dominate;
+        out->one_seed = out->one_seed || s->series[r].n_seeds == 1;
+        int reference = reference_series(out);
+        out->above[r] = r == reference ? none : lra_sample_difference(s, r, reference, 0.95);
+    }
+}
+
+/* Least squares on log2 R: a contrast. */
+static void set_slope(const lra_curve_axis *a, const lra_sample *s, lra_ladder *out)
+{
+    double g[LRA_MAX_SERIES] = {0}, mean = 0, square = 0;
+    int n = a->n_rungs - a->first, last = a->n_rungs - 1;
+    out->slope = none;
+    out->widest_minus_narrowest = none;
+    if (n < 2) return;
+    for (int r = a->first; r <= last; r++) mean += a->place[r] / n;
+    for (int r = a->first; r <= last; r++) square += (a->place[r] - mean) * (a->place[r] - mean);
+    for (int r = a->first; r <= last; r++) g[r] = (a->place[r] - mean) / square;
+    out->slope = lra_contrast(s, g, 0.95);
+    out->widest_minus_narrowest = lra_sample_difference(s, last, a->first, 0.95);
+}
+
+/* Goes down from the widest rung until a test fails. */
+static lra_sufficient sufficient(const lra_ladder *l, int first, const lra_estimate *x,
+                                 double margin)
+{
+    lra_sufficient to = {INFINITY, false};
+    for (int r = l->n_rungs - 1; r >= first; r--) {
+        if (r != l->reference_rung && !(x[r].lo >= -margin)) {
+            to.unresolved = !((x[r].hi - x[r].lo) / 2 <= margin);
+            break;
+        }
+        to.reach = (double)l->row[r].reach;
+    }
+    return to;
+}
+
+static void set_sufficient(const lra_sample *s, const lra_ladder_data *d, int first,
+                           lra_ladder *out)
+{
+    int reference = reference_series(out), m = d->n_tasks > 1 ? d->n_tasks : 1;
+    double unit = d->values ? fabs(out->reference - out->chance) : 1;
+    lra_estimate x[LRA_LADDER_MAX_RUNGS];
+    for (int r = 0; r < d->n_rungs; r++)
+        x[r] = m > 1 ? lra_sample_difference(s, r, reference, 1 - 0.05 / m) : out->above[r];
+    for (int i = 0; i < LRA_LADDER_RADII; i++)
+        out->sufficient[i] = sufficient(out, first, x, unit * lra_ladder_points[i]);
+}
+
+/* ---- the index ------------------------------------------------------------------------------------------- */
+
+/* Where the axis ends, and why. */
+static void set_end(const lra_ladder_data *d, lra_ladder *out)
+{
+    bool rung = out->last_reach == d->T;
+    bool run = d->kind == LRA_REFERENCE_RUN && sees_all(d->reference_reach, d->T);
+    bool outside = run || d->kind == LRA_REFERENCE_NUMBER;
+    out->end = rung || outside ? d->T : out->last_reach;
+    out->span = !rung && !outside;
+    double first = log2((double)out->first_reach), end = log2((double)d->T);
+    if (!rung && outside && end > first)
+        out->extrapolated = (end - log2((double)out->last_reach)) / (end - first);
+}
+
+static void set_state(const lra_sample *s, int first, lra_ladder *out)
+{
+    lra_estimate x = lra_sample_difference(s, reference_series(out), s->n_series - 1, 0.95);
+    out->reference_minus_chance = x;
+    bool clear = s->n == 0 ? x.value > 0 : (x.hi - x.lo) / 2 < x.value / 2;
+    out->state = out->n_rungs - first < 2 ? LRA_LI_ONE_RUNG : LRA_LI_GIVEN;
+    if (!clear) out->state = LRA_LI_AT_CHANCE;
+}
+
+static void set_curve(const lra_curve *c, lra_ladder *out)
+{
+    bool gains = out->state != LRA_LI_AT_CHANCE, index = out->state == LRA_LI_GIVEN;
+    out->li = out->li_raw = none;
+    for (int r = 0; r < out->n_rungs; r++)
+        out->row[r].gain = (lra_estimate){gains ? c->gain[r] : NAN, NAN, NAN};
+    if (index) out->li.value = c->li, out->li_raw.value = c->li_raw;
+    for (int i = 0; i < LRA_LADDER_RADII; i++)
+        out->radius[i] = (lra_estimate){index ? c->radius[i] : NAN, NAN, NAN};
+}
+
+/* Percentile intervals of columns of B replicates: gains, li, li_raw, radii. */
+static void set_intervals(const lra_ladder_data *d, double *table, lra_ladder *out)
+{
+    int B = d->n_replicates, R = d->n_rungs;
+    for (int r = 0; r < R && out->state != LRA_LI_AT_CHANCE; r++) {
+        lra_estimate *gain = &out->row[r].gain;
+        if (r != out->reference_rung)
+            *gain = lra_holding(lra_percentile(gain->value, B, table + r * B, 0.95));
+    }
+    if (out->state != LRA_LI_GIVEN) return;
+    out->li = lra_percentile(out->li.value, B, table + R * B, 0.95);
+    out->li_raw = lra_percentile(out->li_raw.value, B, table + (R + 1) * B, 0.95);
+    out->li.lo = fmin(out->li.lo, out->li_raw.lo);
+    out->li = lra_holding(out->li);
+    out->li_raw = lra_holding(out->li_raw);
+    for (int i = 0; i < LRA_LADDER_RADII; i++)
+        out->radius[i] = lra_holding(
+            lra_percentile(out->radius[i].value, B, table + (R + 2 + i) * B, 0.95));
+}
+
+static void resample(const lra_ladder_data *d, const lra_sample *s, const lra_curve_axis *a,
+                     lra_ladder *out)
+{
+    int B = d->n_replicates, R = d->n_rungs, reference = reference_series(out);
+    double *drawn = lra_alloc_array((size_t)B * (size_t)s->n_series, sizeof *drawn);
+    double *table = lra_alloc_array((size_t)B * (size_t)(R + 2 + LRA_LADDER_RADII), sizeof *table);
+    lra_sample_draw(s, d->key, B, drawn);
+    for (int b = 0; b < B; b++) {
+        const double *value = drawn + (size_t)b * (size_t)s->n_series;
+        lra_curve c;
+        lra_curve_compute(a, value, value[reference], value[s->n_series - 1], &c);
+        for (int r = 0; r < R; r++) table[r * B + b] = c.gain[r];
+        table[R * B + b] = c.li;
+        table[(R + 1) * B + b] = c.li_raw;
+        for (int i = 0; i < LRA_LADDER_RADII; i++) table[(R + 2 + i) * B + b] = c.radius[i];
+    }
+    set_intervals(d, table, out);
+    lra_free(drawn);
+    lra_free(table);
+}
+
+/* ---- the ladder ------------------------------------------------------------------------------------------ */
+
+static void open_rows(const lra_ladder_data *d, lra_ladder *out)
+{
     for (int r = 0; r < d->n_rungs; r++) {
         lra_ladder_row *row = &out->row[r];
         row->kernel = d->rung[r].kernel;
         row->reach = clipped(d, r);
         row->null_row = row->reach == 0;
-        row->accuracy = exact(accuracy[r]);
-        row->gain = exact(c.gain[r]);
-        row->ratio = accuracy[r] / out->reference;
+        row->n_seeds = row->n_learned = n_seeds_of(d, r);
+        for (int k = 0; k < row->n_seeds; k++) row->learned[k] = true;
     }
-    for (int i = 0; i < LRA_LADDER_RADII; i++) out->radius[i] = exact(c.radius[i]);
-    out->li = exact(c.li);
-    out->li_raw = exact(c.li_raw);
-    out->widest_minus_narrowest = exact(c.difference);
-    if (d->n == 0) return LRA_LADDER_OK;
-    rc = bootstrap(d, out);
-    if (out->reference <= d->chance) forget_gains(out);
-    for (int r = 0; r < d->n_rungs && d->n_seeds == 1 && !d->measure; r++)
-        out->row[r].accuracy = lra_wilson(accuracy[r] * (double)d->n, (double)d->n, 0.95);
-    return rc;
+    out->first_reach = clipped(d, first_rung(d));
+    out->last_reach = clipped(d, d->n_rungs - 1);
+    out->reference_rung = d->kind == LRA_REFERENCE_WIDEST ? d->n_rungs - 1
+                          : d->kind == LRA_REFERENCE_RUNG ? d->reference_rung
+                                                          : -1;
+}
+
+/* What no formula above can break. */
+static void check_intervals(const lra_ladder *l)
+{
+    bool good = lra_holds_value(&l->li) && lra_holds_value(&l->li_raw) &&
+                lra_holds_value(&l->slope) && lra_holds_value(&l->widest_minus_narrowest);
+    for (int i = 0; i < LRA_LADDER_RADII; i++) good = good && lra_holds_value(&l->radius[i]);
+    for (int r = 0; r < l->n_rungs; r++)
+        good = good && lra_holds_value(&l->row[r].accuracy) && lra_holds_value(&l->row[r].gain);
+    if (!good) LRA_BUG("an estimate lies outside its interval");
+}
+
+int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out)
+{
+    *out = (lra_ladder){.n_rungs = d->n_rungs, .n_seeds = d->n_seeds};
+    int rc = check(d, out), first = first_rung(d);
+    if (rc != LRA_LADDER_OK) return rc;
+    int64_t reach[LRA_LADDER_MAX_RUNGS];
+    lra_curve c;
+    open_rows(d, out);
+    lra_sample *s = take_learned(d, out);
+    out->reference = s->series[reference_series(out)].value;
+    out->chance = s->series[s->n_series - 1].value;
+    set_rows(s, out);
+    set_end(d, out);
+    set_state(s, first, out);
+    for (int r = 0; r < d->n_rungs; r++) reach[r] = out->row[r].reach;
+    lra_curve_axis a = lra_curve_axis_of(d->n_rungs, reach, out->end, d->values);
+    double value[LRA_MAX_SERIES];
+    for (int r = 0; r < s->n_series; r++) value[r] = s->series[r].value;
+    lra_curve_compute(&a, value, out->reference, out->chance, &c);
+    set_slope(&a, s, out);
+    set_sufficient(s, d, first, out);
+    set_curve(&c, out);
+    if (d->n > 0 && d->n_replicates > 0) resample(d, s, &a, out);
+    lra_sample_free(s);
+    check_intervals(out);
+    return LRA_LADDER_OK;
+}
+
+lra_estimate lra_ladder_against(const lra_ladder_data *d, const lra_ladder *l,
+                                const uint8_t *correct)
+{
+    lra_sample *s = lra_ladder_sample(d, l);
+    int baseline = lra_sample_add_fixed(s, correct);
+    lra_estimate x = lra_sample_difference(s, baseline, reference_series(l), 0.95);
+    lra_sample_free(s);
+    return x;
 }

@@ -1,19 +1,17 @@
-/* The ladder: how good can a model with reach R get?  Rungs are models of growing one-sided reach,
- * trained to one protocol.
+/* The ladder: how good can a model with reach R get?  Rungs are models of growing one-sided reach, trained to one
+ * protocol; what is measured is an accuracy, or any mean of row values, more of which is better.
  *
- * What is measured is an accuracy, or any value of sums over rows (a `measure`), more of which is better.
- *
- *   gain(R) = (accuracy(R) - chance) / (reference - chance)
+ *   gain(R) = (value(R) - chance) / (reference - chance)
  *   G(R) = max over R' <= R of clip(gain(R'), 0, 1)
- *   LI = sum over rungs G(R_k) (log2 R_{k+1} - log2 R_k) / (log2 T - log2 R_1), the last rung ends at T
+ *   LI = sum over rungs G(R_k) (log2 R_{k+1} - log2 R_k) / (log2 E - log2 R_1), the last rung ends at E
  *
- * R is clipped to T; R = 0 (bag of tokens) is a null row outside LI.  LI.raw has gain instead of G.
- * Intervals: bootstrap of examples, crossed with seeds from three seeds on: seeds are drawn, and one draw of
- * examples serves all seeds and rungs, because they share the test set.  (Drawing examples anew for each seed
- * takes what all seeds find hard for chance: at 12 seeds such 95 % intervals held the truth in 61 % of
- * simulated data sets.)  With one or two seeds examples alone, which does not cover training variation.
- * Coverage of accuracies in tests/coverage_test.c: 94 to 95 % at 12 seeds, 90 to 96 % at 3; differences of rungs
- * are held by 99 %, because the luck of one seed with one example is counted with both draws.
+ * Reach T - 1 and more is T.  R = 0 (bag of tokens) is a null row outside LI.  LI.raw has gain instead of G.
+ * LI is given only when (a) two rungs have R > 0, and (b) the half width of the paired interval of reference less
+ * chance is below half of it: a reference that is merely above chance selects lucky ones.  E is T where a rung or the
+ * reference sees everything; when that is the reference alone, the widest rung stands for all wider ones
+ * (`extrapolated`); when nothing does, E is the widest rung's reach (`span`).
+ * Intervals as sample.h says; LI's runs from the lower end of LI.raw to the upper end of LI, because the running
+ * maximum is biased upward.
  * Known: the published table of the locality paper with MEGA as reference gives 0.764, 0.764 for Image
  * and 0.783, 0.781 for ListOps (LI, LI.raw). */
 #ifndef LRA_ANALYSIS_LADDER_H
@@ -22,62 +20,99 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/bootstrap.h"
 #include "analysis/interval.h"
+#include "analysis/sample.h"
 
-enum { LRA_LADDER_MAX_RUNGS = 16, LRA_LADDER_MAX_SEEDS = 64, LRA_LADDER_RADII = 3 };
+enum { LRA_LADDER_MAX_RUNGS = 16, LRA_LADDER_MAX_SEEDS = LRA_MAX_SEEDS, LRA_LADDER_RADII = 3 };
+extern const double lra_ladder_points[LRA_LADDER_RADII]; /* 0.01 0.02 0.05 */
 
 typedef struct {
     int64_t kernel;
-    int64_t reach;                                /* one-sided, tokens, not clipped */
-    const uint8_t *correct[LRA_LADDER_MAX_SEEDS]; /* (n) by seed: 1 where right */
-    const double *row[LRA_LADDER_MAX_SEEDS];      /* with a measure: its rows, by seed */
+    int64_t reach;                         /* one-sided, tokens, not clipped; -1: unbounded */
+    int n_seeds;                           /* 0: as many as the ladder says */
+    const uint8_t *correct[LRA_MAX_SEEDS]; /* (n) by seed: 1 where right */
+    const double *row[LRA_MAX_SEEDS];      /* not of accuracies: row values (jackknife.h) */
     double accuracy; /* used when n is 0: a number without examples, no intervals */
 } lra_rung;
+
+typedef enum {
+    LRA_REFERENCE_WIDEST,
+    LRA_REFERENCE_RUNG,
+    LRA_REFERENCE_RUN,
+    LRA_REFERENCE_NUMBER
+} lra_reference_kind;
 
 typedef struct {
     int n_rungs, n_seeds;
     lra_rung rung[LRA_LADDER_MAX_RUNGS]; /* sorted by reach */
     int64_t n;                           /* examples */
     int64_t T;                           /* longest example */
+    bool values;                         /* row values instead of accuracies */
+    bool all_learned;                    /* seeds that failed are not looked for */
     double chance;
-    double reference; /* accuracy; NAN: that of the widest rung, replicate by replicate */
-    const uint8_t *reference_correct; /* (n): of another run, drawn with the rungs.  Nullable */
-    const double *reference_row;      /* the same with a measure */
-    const lra_measure *measure;       /* NULL: accuracies */
-    int n_replicates;
-    uint64_t key; /* of the random numbers */
-    /* Fills n uniform 32-bit words that depend on (key, replicate) alone. */
-    void (*words)(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out);
+    const uint8_t *chance_correct; /* (n): of the constant answer.  Nullable: the number */
+    const double *chance_row;      /* the same of row values.  Nullable */
+    lra_reference_kind kind;
+    int reference_rung;               /* of LRA_REFERENCE_RUNG */
+    double reference;                 /* of LRA_REFERENCE_NUMBER: as published, unrestricted */
+    int64_t reference_reach;          /* of LRA_REFERENCE_RUN; -1: unbounded */
+    const uint8_t *reference_correct; /* (n): of LRA_REFERENCE_RUN, one seed */
+    const double *reference_row;
+    int n_tasks;      /* ladders whose sufficient reach is read together; 0: one */
+    int n_replicates; /* 0: values alone, no replicates */
+    uint64_t key;     /* of the random numbers */
 } lra_ladder_data;
 
 typedef struct {
     int64_t kernel, reach; /* clipped to T */
+    int n_seeds, n_learned;
+    bool learned[LRA_MAX_SEEDS]; /* the others are in no value */
     lra_estimate accuracy, gain;
-    lra_estimate over_seeds; /* plain t interval */
-    double ratio;            /* to the reference; the published quantity */
-    bool null_row;
+    double seed_sd; /* over the seeds; NAN: one */
+    double ratio;   /* to the reference; the published quantity */
+    bool null_row, seeds_dominate;
 } lra_ladder_row;
+
+/* The smallest reach such that every rung from the widest down to it is not worse than the reference by more than a
+ * margin: one test after the other, each at one-sided 97.5 % (over m tasks at 100 - 2.5 / m), up to the first that
+ * fails.  INFINITY: not even the widest.  unresolved: that one's half width exceeds the margin. */
+typedef struct {
+    double reach;
+    bool unresolved;
+} lra_sufficient;
+
+typedef enum { LRA_LI_GIVEN, LRA_LI_ONE_RUNG, LRA_LI_AT_CHANCE } lra_li_state;
 
 typedef struct {
     int n_rungs, n_seeds;
     lra_ladder_row row[LRA_LADDER_MAX_RUNGS];
-    double reference;
-    lra_estimate li, li_raw; /* they and gain: NAN when the reference is not above chance */
-    int64_t first_reach;     /* R_1 */
-    /* Within 1, 2, 5 points of the reference, tokens; INFINITY: never (censored).  A point is 0.01, and with a
-     * measure 0.01 of what the reference gains over chance. */
+    double reference, chance;
+    int reference_rung;                  /* -1: not one of them */
+    lra_estimate reference_minus_chance; /* paired */
+    lra_li_state state;                  /* why li is NAN; gains are NAN too when at chance */
+    bool span, one_seed, few_seeds;      /* few_seeds: seeds_dominate in a row */
+    double extrapolated;                 /* share of the axis beyond the widest rung; 0: none */
+    lra_estimate li, li_raw;
+    int64_t first_reach, last_reach, end; /* R_1, R_n, E */
+    /* Within 1, 2, 5 points of the reference, tokens; first_reach: at most that; INFINITY: beyond last_reach.  A point
+     * is 0.01, of row values 0.01 of what the reference gains over chance. */
     lra_estimate radius[LRA_LADDER_RADII];
-    lra_estimate widest_minus_narrowest; /* non-null rungs */
+    lra_sufficient sufficient[LRA_LADDER_RADII];
+    lra_estimate widest_minus_narrowest; /* rungs with R > 0 */
+    lra_estimate slope; /* per doubling of R, least squares over them; NAN: one rung */
+    lra_estimate above[LRA_LADDER_MAX_RUNGS]; /* rung less reference, paired; NAN: the reference */
 } lra_ladder;
 
-enum {
-    LRA_LADDER_OK = 0,
-    LRA_LADDER_EQUAL_REACH = -1,
-    LRA_LADDER_NO_MEMORY = -2,
-    LRA_LADDER_EMPTY = -3
-};
+enum { LRA_LADDER_OK = 0, LRA_LADDER_EQUAL_REACH = -1, LRA_LADDER_EMPTY = -2 };
 /* On LRA_LADDER_EQUAL_REACH the kernels of the two rungs are in row[0].kernel and row[1].kernel. */
 int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out);
+
+/* A baseline less the reference, paired; correct: (n). */
+lra_estimate lra_ladder_against(const lra_ladder_data *d, const lra_ladder *l,
+                                const uint8_t *correct);
+
+/* The series of a ladder: its rungs in order, what learned of them, then reference (of a run or a number) and chance.
+ * The caller frees it with lra_sample_free(). */
+lra_sample *lra_ladder_sample(const lra_ladder_data *d, const lra_ladder *l);
 
 #endif

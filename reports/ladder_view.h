@@ -10,8 +10,9 @@
 /* What gains are measured against: options that both programs share. */
 extern const lra_option lra_ladder_scale_options[]; /* --reference --chance */
 typedef struct {
-    const char
-        *reference;  /* "widest", "published", a run; NULL: published for `paper`, else widest */
+    const char *
+        reference; /* "widest", "best" (on validation), "published", a run; NULL: published for `paper`, else
+                              widest */
     lra_result *run; /* of a reference that is a run */
     bool uniform;    /* chance is one over the number of classes */
 } lra_ladder_scale;
@@ -19,22 +20,37 @@ typedef struct {
 int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char *out, lra_err *e);
 void lra_ladder_scale_close(lra_ladder_scale *s);
 
-/* One ladder: rungs by kernel, seeds that every rung has.  Where less of the metric is better, the ladder and its data
- * hold the negatives: lra_ladder_value() undoes it. */
+/* A baseline that is better than the reference. */
+typedef struct {
+    const char *name;
+    lra_estimate above; /* it less the reference, paired */
+    double li;          /* the index against it; NAN: none */
+} lra_ladder_rival;
+
+/* One ladder: rungs by kernel, each with its seeds.  Where less of the metric is better, the ladder and its data hold
+ * the negatives: lra_ladder_value() undoes it. */
 typedef struct {
     const lra_result *first; /* any of them: task, preset, precision */
     const lra_result *run[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
-    uint8_t *correct[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
     const lra_metric *metric;
-    lra_measure *measure; /* of the metric; NULL: accuracies */
-    double *row[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
-    double *reference_row;
-    lra_ladder_data data;
+    lra_ladder_data data; /* n_seeds: the fewest of a rung */
     lra_ladder ladder;
     char reference[128]; /* in words: "the widest rung" */
-    const char *chance;  /* "the most frequent class" */
-    uint8_t *reference_correct;
-    int n_left_out; /* results whose seed not every rung has */
+    const char *chance;  /* "the label most frequent in training" */
+    int n_left_out;      /* results that are there twice */
+    void **owned;        /* rows that data and info hold */
+    int n_owned;
+    /* ---- beside the index (ladder_beside.c) ---- */
+    int best_rung;   /* on validation; -1: not recorded */
+    lra_ladder best; /* against it, where that is neither the widest nor the reference */
+    bool has_best, has_info, has_gap;
+    lra_ladder info;  /* of information in nats: losses, negative */
+    lra_estimate gap; /* training less validation: reference less narrowest rung */
+    double train[LRA_LADDER_MAX_RUNGS]; /* of the metric, mean over seeds; NAN: not recorded */
+    double val[LRA_LADDER_MAX_RUNGS];
+    int n_rivals;
+    lra_ladder_rival rival[LRA_MAX_BASELINES];
+    unsigned flags; /* LRA_FLAG_... */
 } lra_ladder_view;
 
 /* The ladders in a list of results (same task, data, preset, precision and configuration but for kernel
@@ -51,5 +67,19 @@ int lra_ladder_alike_views(lra_result *const *list, int n, const lra_ladder_scal
 double lra_ladder_value(const lra_ladder_view *v, double score);
 lra_estimate lra_ladder_values(const lra_ladder_view *v, lra_estimate score);
 void lra_ladder_views_free(lra_ladder_view *views, int n);
+
+/* ---- parts of it ---- */
+
+enum { LRA_LADDER_REPLICATES = LRA_REPLICATES };
+/* Rows that the view frees; returns them. */
+void *lra_ladder_keep(lra_ladder_view *v, void *rows);
+/* Sets what gains are measured against (ladder_scale.c). */
+int lra_ladder_set_scale(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e);
+/* Computes the ladder; an error names the rungs that do not make one. */
+int lra_ladder_run(const lra_ladder_data *d, lra_ladder *to, lra_err *e);
+/* What stands beside the index: validation, information, training, rivals, flags (ladder_beside.c). */
+void lra_ladder_set_validation(
+    lra_ladder_view *v); /* before the scale, which may ask for the best rung */
+int lra_ladder_set_beside(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e);
 
 #endif

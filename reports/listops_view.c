@@ -8,15 +8,8 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
 
-enum { REPLICATES = 1000, STREAM = 0x4C51, BINS = 5 };
-
-static void words(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out)
-{
-    lra_rng r = lra_rng_new(key, STREAM, replicate);
-    for (int64_t i = 0; i < n; i++) out[i] = lra_rng_u32(&r);
-}
+enum { BINS = 5 };
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
@@ -130,7 +123,7 @@ int lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
     int rc = lra_breakdown_compute(&c->data, LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS, group,
                                    v->greedy, row);
     lra_free(group);
-    return rc == LRA_BREAKDOWN_OK ? 0 : LRA_FAILED;
+    return rc;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------- */
@@ -207,11 +200,8 @@ static int fill_view(lra_listops_view *v, const member *m, int n, lra_err *e)
             return lra_fail(e, "more than %d models on the same data; name fewer runs",
                             LRA_LISTOPS_CELLS);
         if (fresh)
-            v->cell[v->n_cells++].data = (lra_breakdown_data){.n = v->first->n,
-                                                              .n_classes = LRA_LISTOPS_LABELS,
-                                                              .label = v->first->label,
-                                                              .n_replicates = REPLICATES,
-                                                              .words = words};
+            v->cell[v->n_cells++].data = (lra_breakdown_data){
+                .n = v->first->n, .n_classes = LRA_LISTOPS_LABELS, .label = v->first->label};
         if (add_run(v, &v->cell[v->n_cells - 1], m[i].run, e) != 0) return LRA_FAILED;
     }
     name_cells(v);

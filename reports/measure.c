@@ -8,15 +8,8 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
 
-enum { REPLICATES = 1000, BOOTSTRAP_STREAM = 0x424F, COLUMNS = 5 };
-
-void lra_bootstrap_words(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out)
-{
-    lra_rng r = lra_rng_new(key, BOOTSTRAP_STREAM, replicate);
-    for (int64_t i = 0; i < n; i++) out[i] = lra_rng_u32(&r);
-}
+enum { COLUMNS = 5 };
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
@@ -61,47 +54,53 @@ static double value_of_sums(const void *metric, const double *sum)
     return ((const lra_metric *)metric)->value(&s);
 }
 
-static double score_of_sums(const void *metric, const double *sum)
+double *lra_result_row_values(const lra_result *r)
 {
-    double value = value_of_sums(metric, sum);
-    return ((const lra_metric *)metric)->lower ? -value : value;
-}
-
-lra_measure lra_metric_measure(const lra_metric *m, int64_t n, bool score)
-{
-    return (lra_measure){COLUMNS, n, score ? score_of_sums : value_of_sums, m};
-}
-
-double *lra_result_measured_rows(const lra_result *r)
-{
+    const lra_metric *m = lra_result_metric(r);
     lra_sums *row = lra_result_rows(r);
-    double *v = lra_alloc_array((size_t)r->n * COLUMNS + 1, sizeof *v);
+    double *sums = lra_alloc_array((size_t)r->n * COLUMNS + 1, sizeof *sums);
+    double *value = lra_alloc_array((size_t)r->n + 1, sizeof *value);
     for (int64_t i = 0; i < r->n; i++) {
         const lra_sums *s = &row[i];
         const double one[COLUMNS] = {(double)s->n, (double)s->right, s->loss, s->target, s->square};
-        memcpy(v + i * COLUMNS, one, sizeof one);
+        memcpy(sums + i * COLUMNS, one, sizeof one);
     }
+    const lra_measure measure = {COLUMNS, r->n, value_of_sums, m};
+    lra_jackknife(&measure, sums, value);
+    lra_free(sums);
     lra_free(row);
-    return v;
+    return value;
+}
+
+double *lra_result_scores(const lra_result *r)
+{
+    double *value = lra_result_row_values(r);
+    for (int64_t i = 0; i < r->n && lra_result_metric(r)->lower; i++) value[i] = -value[i];
+    return value;
+}
+
+lra_sample *lra_results_sample(lra_result *const *list, int n)
+{
+    bool classes = list[0]->n_classes > 0;
+    lra_sample *s = lra_sample_new(list[0]->n, classes);
+    void **row = lra_alloc_array((size_t)n, sizeof *row);
+    for (int k = 0; k < n; k++)
+        row[k] = classes ? (void *)lra_result_correct(list[k])
+                         : (void *)lra_result_row_values(list[k]);
+    if (classes)
+        lra_sample_add_correct(s, n, (const uint8_t *const *)row);
+    else
+        lra_sample_add_rows(s, n, (const double *const *)row);
+    for (int k = 0; k < n; k++) lra_free(row[k]);
+    lra_free(row);
+    return s;
 }
 
 lra_estimate lra_results_value(lra_result *const *list, int n)
 {
-    const lra_metric *m = lra_result_metric(list[0]);
-    if (n == 1 && list[0]->n_classes) {
-        lra_sums total = total_of(list[0]);
-        return lra_wilson((double)total.right, (double)total.n, 0.95);
-    }
-    double **row = lra_alloc_array((size_t)n, sizeof *row);
-    for (int s = 0; s < n; s++) row[s] = lra_result_measured_rows(list[s]);
-    const lra_rows_data d = {.measure = lra_metric_measure(m, list[0]->n, false),
-                             .n_seeds = n,
-                             .row = (const double *const *)row,
-                             .n_replicates = REPLICATES,
-                             .words = lra_bootstrap_words};
-    lra_estimate value = lra_rows_bootstrap(&d);
-    for (int s = 0; s < n; s++) lra_free(row[s]);
-    lra_free(row);
+    lra_sample *s = lra_results_sample(list, n);
+    lra_estimate value = lra_sample_value(s, 0);
+    lra_sample_free(s);
     return value;
 }
 
@@ -130,14 +129,18 @@ char *lra_result_text(lra_result *r)
     return t.s;
 }
 
-const char *lra_result_flags(const lra_result *r, int n_seeds, bool at_chance, char text[64])
+const char *lra_result_flags(const lra_result *r, unsigned flags, char text[LRA_FLAGS_TEXT])
 {
-    const bool set[] = {n_seeds < 3, at_chance, lra_result_selected_on_test(r)};
-    static const char *const names[] = {"few-seeds", "at-chance", "selected-on-test"};
+    static const char *const names[] = {
+        "one-seed",       "few-seeds",    "failed-seeds",     "at-chance",
+        "span",           "extrapolated", "censored",         "unresolved",
+        "reference-weak", "overfit",      "selected-on-test", "unsealed"};
+    if (lra_result_selected_on_test(r)) flags |= LRA_FLAG_ON_TEST;
+    if (r->unsealed) flags |= LRA_FLAG_UNSEALED;
     text[0] = 0;
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = strlen(text);
-        if (set[i]) snprintf(text + n, 64 - n, "%s%s", n ? " " : "", names[i]);
+        if (flags >> i & 1) snprintf(text + n, LRA_FLAGS_TEXT - n, "%s%s", n ? " " : "", names[i]);
     }
     return text;
 }

@@ -77,7 +77,10 @@ uint8_t *lra_result_val_correct(const lra_result *r);
 /* The metric on the validation split by the selected weights: of n_val rows, else as the history has it; NAN: not
  * recorded (nothing was trained). */
 double lra_result_val_value(const lra_result *r);
-/* The metric without a look at the inputs; of classes the share of the most frequent label. */
+/* The label that who has not seen the inputs says: the most frequent one of the training rows, which baseline
+ * `constant` knows; without it of the test rows. */
+int32_t lra_result_common_label(const lra_result *r, bool *of_training);
+/* The metric without a look at the inputs; of classes the share of that label. */
 double lra_result_chance(const lra_result *r);
 const lra_metric *lra_result_metric(const lra_result *r);
 /* What each row adds to the metric, of classes without the loss; (n), caller frees with lra_free(). */

@@ -55,14 +55,29 @@ lra_sums *lra_result_rows(const lra_result *r)
     return row;
 }
 
+int32_t lra_result_common_label(const lra_result *r, bool *of_training)
+{
+    *of_training = true;
+    for (int b = 0; b < r->n_baselines; b++)
+        if (strcmp(r->baseline_name[b], "constant") == 0 && r->n) return r->baseline[b][0];
+    int64_t *count = lra_alloc_array((size_t)r->n_classes + 1, sizeof *count);
+    int32_t most = 0;
+    for (int64_t i = 0; i < r->n; i++) count[r->label[i]]++;
+    for (int32_t c = 1; c < r->n_classes; c++)
+        if (count[c] > count[most]) most = c;
+    lra_free(count);
+    *of_training = false;
+    return most;
+}
+
 double lra_result_chance(const lra_result *r)
 {
     if (r->n_classes == 0) return r->chance;
-    int64_t *count = lra_alloc_array((size_t)r->n_classes, sizeof *count), most = 0;
-    for (int64_t i = 0; i < r->n; i++)
-        if (++count[r->label[i]] > most) most = count[r->label[i]];
-    lra_free(count);
-    return r->n ? (double)most / (double)r->n : 0;
+    bool of_training;
+    int32_t common = lra_result_common_label(r, &of_training);
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->n; i++) n += r->label[i] == common;
+    return r->n ? (double)n / (double)r->n : 0;
 }
 
 double lra_result_baseline_accuracy(const lra_result *r, const char *name)

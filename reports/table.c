@@ -110,6 +110,11 @@ void lra_table_interval(lra_table *t, double lo, double hi, int decimals)
     lra_table_scaled_interval(t, lo, hi, 1, decimals);
 }
 
+void lra_table_interval_text(lra_table *t, double lo, double hi, const char *text)
+{
+    put(t, LRA_CELL_INTERVAL, lo, hi, lra_copy_text(text));
+}
+
 void lra_table_note(lra_table *t, const char *fmt, ...)
 {
     va_list args;

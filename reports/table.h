@@ -8,7 +8,7 @@
 
 #include "kernels/base/err.h"
 
-enum { LRA_TABLE_COLUMNS = 24, LRA_TABLE_ROWS = 512, LRA_TABLE_FACTS = 48 };
+enum { LRA_TABLE_COLUMNS = 32, LRA_TABLE_ROWS = 512, LRA_TABLE_FACTS = 96 };
 
 typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
 typedef struct {
@@ -51,6 +51,9 @@ void lra_table_value(lra_table *t, double x, const char *fmt, ...) LRA_PRINTF(3,
 void lra_table_interval(lra_table *t, double lo, double hi, int decimals);
 /* The same; people see it times `scale`. */
 void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals);
+
+/* The same; people see the text. */
+void lra_table_interval_text(lra_table *t, double lo, double hi, const char *text);
 
 /* A line below the table.  "key\ttext": what the key, a word of the table, means; texts are aligned. */
 void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);

@@ -13,7 +13,6 @@
 
 /* Before the groups: what people read; for programs the grouping, the row, its quantity, seeds; all examples. */
 enum { BEFORE = 6, COLUMNS = BEFORE + LRA_LISTOPS_GROUPS };
-enum { FEW_SEEDS = 3 };
 
 /* The rows of a model, in this order: for people, for programs. */
 enum { ACCURACY, ACCURACY_LO, ACCURACY_HI, LESS, LESS_LO, LESS_HI, MCNEMAR, N_QUANTITIES };
@@ -63,17 +62,14 @@ void lra_listops_table_row(lra_table *t, const lra_listops_view *v)
 
 /* ---- numbers ----------------------------------------------------------------------------------------- */
 
-static int compute(const lra_listops_view *v, const lra_listops_grouping *by, numbers *to)
+static void compute(const lra_listops_view *v, const lra_listops_grouping *by, numbers *to)
 {
     for (int c = 0; c < v->n_cells; c++) {
-        if (lra_breakdown_compute(&v->cell[c].data, by->n_groups, by->group, v->greedy,
-                                  to->row[c]) != 0)
-            return LRA_FAILED;
+        lra_breakdown_compute(&v->cell[c].data, by->n_groups, by->group, v->greedy, to->row[c]);
         for (int g = 0; g <= LRA_LISTOPS_GROUPS; g++)
             to->p[c][g] = g <= by->n_groups ? to->row[c][g].p : NAN;
     }
     lra_holm(v->n_cells * (1 + LRA_LISTOPS_GROUPS), to->p[0]);
-    return 0;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------- */
@@ -163,75 +159,76 @@ static void add_model(const place *p, const lra_listops_cell *c, const lra_break
 
 /* ---- tables ------------------------------------------------------------------------------------------ */
 
-static void add_notes(lra_table *t, const lra_listops_view *v)
+static void add_notes(lra_table *t, const lra_listops_view *v, const numbers *x)
 {
-    bool few = false;
-    for (int c = 0; c < v->n_cells; c++) few = few || v->cell[c].data.n_seeds < FEW_SEEDS;
+    bool one = false, few = false;
+    for (int c = 0; c < v->n_cells; c++) {
+        one = one || v->cell[c].data.n_seeds == 1;
+        few = few || x->row[c][0].seeds_dominate;
+    }
     lra_table_note(t, "majority\tthe most frequent label of the group; greedy: of the root "
                       "operator, in training");
     lra_table_note(t, "shallow-a-D\texact above depth D, deeper nodes are their most frequent "
                       "label; b: they are left out");
     lra_table_note(t, "McNemar p\texact, against greedy, the largest over the seeds, adjusted "
                       "over the table (Holm)");
-    lra_table_note(t, "95 %%\tone seed: Wilson (accuracy), bootstrap of rows (difference); "
-                      "two: bootstrap of rows; more: rows crossed with seeds");
-    lra_table_fact_text(t, "flags", few ? "few-seeds" : "");
+    lra_table_note(t,
+                   "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
+    lra_table_fact_text(t, "flags",
+                        one && few ? "one-seed few-seeds"
+                        : one      ? "one-seed"
+                        : few      ? "few-seeds"
+                                   : "");
+    if (one) lra_table_note(t, "one-seed\tthe intervals do not cover the variation of training");
     if (few)
-        lra_table_note(t,
-                       "few-seeds\twith fewer than %d seeds the intervals do not cover the "
-                       "variation of training",
-                       FEW_SEEDS);
+        lra_table_note(
+            t,
+            "few-seeds\tfewer than 5, and they vary more than the test rows: their noise dominates");
 }
 
-static int table_by(const lra_listops_view *v, int k, lra_table **to)
+static lra_table *table_by(const lra_listops_view *v, int k)
 {
     const lra_listops_grouping *by = &v->by[k];
     const char *head[COLUMNS] = {"accuracy %", "", "", "", "", "all"};
     const char *key[COLUMNS] = {"", "by", "row", "quantity", "seeds", "all"};
     for (int g = 0; g < by->n_groups; g++) head[BEFORE + g] = key[BEFORE + g] = by->name[g];
     numbers *x = lra_alloc(sizeof *x);
-    int rc = compute(v, by, x);
-    if (rc == 0) {
-        char *what = lra_format("by %s", by->what);
-        *to = lra_listops_table_new(v, what, BEFORE + by->n_groups, head, key);
-        lra_free(what);
-        place p = {*to, v, by};
-        add_name(&p, "rows", "rows", "examples", 0);
-        for (int g = 0; g <= by->n_groups; g++) lra_table_number(*to, (double)x->row[0][g].n, 0);
-        add_null(&p, x->row[0]);
-        add_heuristics(&p);
-        for (int c = 0; c < v->n_cells; c++) add_model(&p, &v->cell[c], x->row[c], x->p[c]);
-        if (k == LRA_BY_ROOT) add_notes(*to, v);
-    }
+    compute(v, by, x);
+    char *what = lra_format("by %s", by->what);
+    lra_table *t = lra_listops_table_new(v, what, BEFORE + by->n_groups, head, key);
+    lra_free(what);
+    place p = {t, v, by};
+    add_name(&p, "rows", "rows", "examples", 0);
+    for (int g = 0; g <= by->n_groups; g++) lra_table_number(t, (double)x->row[0][g].n, 0);
+    add_null(&p, x->row[0]);
+    add_heuristics(&p);
+    for (int c = 0; c < v->n_cells; c++) add_model(&p, &v->cell[c], x->row[c], x->p[c]);
+    if (k == LRA_BY_ROOT) add_notes(t, v, x);
     lra_free(x);
-    return rc;
+    return t;
 }
 
-/* Adds the tables of a view to the list of n; those not made stay NULL. */
-static int add_view(const lra_listops_view *v, lra_table **list, int *n)
+/* Adds the tables of a view to the list; returns their number. */
+static int add_view(const lra_listops_view *v, lra_table **list)
 {
-    int rc = table_by(v, LRA_BY_ROOT, &list[*n]);
-    if (rc == 0) rc = lra_listops_tables_agreement(v, &list[*n + 1], &list[*n + 2]);
-    *n += 3;
-    for (int k = LRA_BY_ROOT + 1; k < LRA_N_GROUPINGS && rc == 0; k++)
-        rc = table_by(v, k, &list[(*n)++]);
-    for (int c = 0; c < v->n_cells && rc == 0; c++)
-        rc = lra_listops_table_confusion(v, &v->cell[c], &list[(*n)++]);
-    return rc;
+    int n = 3;
+    list[0] = table_by(v, LRA_BY_ROOT);
+    lra_listops_tables_agreement(v, &list[1], &list[2]);
+    for (int k = LRA_BY_ROOT + 1; k < LRA_N_GROUPINGS; k++) list[n++] = table_by(v, k);
+    for (int c = 0; c < v->n_cells; c++) list[n++] = lra_listops_table_confusion(v, &v->cell[c]);
+    return n;
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     enum { MOST = LRA_N_GROUPINGS + 2 + LRA_LISTOPS_CELLS };
     lra_listops_view *views;
-    int n_views = lra_listops_views(in->listops, in->n_listops, &views, e), n = 0, rc = 0;
+    int n_views = lra_listops_views(in->listops, in->n_listops, &views, e), n = 0;
     if (n_views < 0) return n_views;
     *list = lra_alloc_array((size_t)(n_views * MOST), sizeof **list);
-    for (int i = 0; i < n_views && rc == 0; i++) rc = add_view(&views[i], *list, &n);
+    for (int i = 0; i < n_views; i++) n += add_view(&views[i], *list + n);
     lra_listops_views_free(views, n_views);
-    if (rc == 0) return n;
-    lra_tables_free(*list, n);
-    return lra_fail(e, "no memory for the bootstrap");
+    return n;
 }
 
 const lra_report_table lra_table_listops = {

@@ -14,11 +14,10 @@ lra_table *lra_listops_table_new(const lra_listops_view *v, const char *what, in
                                  const char *const *head, const char *const *key);
 /* Starts a row with its setting. */
 void lra_listops_table_row(lra_table *t, const lra_listops_view *v);
-/* The tables below are the caller's; -1: no memory. */
+/* The tables below are the caller's. */
 /* How often each model says what each heuristic says; the same where the heuristic is wrong. */
-int lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lra_table **wrong);
+void lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lra_table **wrong);
 /* What a model says, by operator and label. */
-int lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cell *c,
-                                lra_table **to);
+lra_table *lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cell *c);
 
 #endif

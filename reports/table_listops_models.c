@@ -66,16 +66,15 @@ static lra_table *imitation_table(const lra_listops_view *v)
     return t;
 }
 
-int lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lra_table **wrong)
+void lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lra_table **wrong)
 {
-    int rc = 0;
     *all = agreement_table(v);
     *wrong = imitation_table(v);
     for (int c = 0; c < v->n_cells; c++)
-        for (int h = 0; h < v->first->n_heuristics && rc == 0; h++) {
+        for (int h = 0; h < v->first->n_heuristics; h++) {
             lra_agreement a;
-            rc = lra_breakdown_agreement(&v->cell[c].data, LRA_LISTOPS_ROOTS, v->first->root,
-                                         v->first->heuristic[h], &a);
+            lra_breakdown_agreement(&v->cell[c].data, LRA_LISTOPS_ROOTS, v->first->root,
+                                    v->first->heuristic[h], &a);
             add_pair(*all, v, c, h);
             add_share(*all, &a.all, a.all_null);
             if (a.n_errors == 0) continue;
@@ -84,7 +83,6 @@ int lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lra
             add_share(*wrong, &a.same, a.same_null);
             add_share(*wrong, &a.right, a.right_null);
         }
-    return rc;
 }
 
 /* ---- confusion --------------------------------------------------------------------------------------- */
@@ -131,8 +129,7 @@ static void add_operator(lra_table *t, const lra_listops_view *v, const lra_list
     add_predicted(t, sum, (double)n * c->data.n_seeds);
 }
 
-int lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cell *c,
-                                lra_table **to)
+lra_table *lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cell *c)
 {
     static const char *const head[] = {"",     "",  "root", "label", "rows", "right %",
                                        "95 %", "0", "1",    "2",     "3",    "4",
@@ -157,7 +154,7 @@ int lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cel
     enum { COLUMNS = sizeof head / sizeof *head };
     lra_breakdown_row recall[LRA_LISTOPS_ROOTS * L + 1];
     int64_t count[LRA_LISTOPS_ROOTS][L][L];
-    if (lra_listops_recall(v, c, recall) != 0) return LRA_FAILED;
+    lra_listops_recall(v, c, recall);
     lra_breakdown_confusion(&c->data, LRA_LISTOPS_ROOTS, v->first->root, count[0][0]);
     char *what = lra_format("predictions of %s (%d seed%s) by operator and label", c->name,
                             c->data.n_seeds, c->data.n_seeds == 1 ? "" : "s");
@@ -167,6 +164,5 @@ int lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cel
         add_operator(t, v, c, r, &recall[1 + r * L], count[r]);
     lra_table_note(t, "0 to 9\tpredicted label, %% of the rows; beside the label \"all\": of the "
                       "operator, the null value of right");
-    *to = t;
-    return 0;
+    return t;
 }

@@ -1,9 +1,6 @@
 /* The table of a sweep: rungs downwards, values of the parameter across; the metric with its interval.  Where the
  * parameter is the distance of a task's dependencies, the truth is known: a rung is at chance until its field covers
- * the distance, and such cells are marked.  Then also, of every rung, with gain = (value - chance) / (its own value
- * at the shortest distance - chance):
- *   d50  distance where the gain falls to 0.5, linear in log2 of the distance between two of the sweep
- *   len  longest distance up to which the whole interval of the gain is at least 0.95
+ * the distance, and such cells are marked.  Then also how far every rung reaches (sweep_reach.h).
  * Source: diagnostics of controlled tasks; RULER's effective length (Hsieh et al. 2024) is len with a fixed
  * threshold, the score of one model. */
 #include <inttypes.h>
@@ -11,10 +8,11 @@
 
 #include "kernels/base/mem.h"
 #include "reports/report.h"
+#include "reports/sweep_reach.h"
 #include "reports/sweep_view.h"
 #include "reports/table.h"
 
-enum { FIXED = 3, REACHES = 2 }; /* columns before the values and behind them */
+enum { FIXED = 3, REACHES = 3 }; /* columns before the values and behind them */
 
 static const lra_metric *metric_of(const lra_sweep *s)
 {
@@ -25,7 +23,8 @@ static lra_table *new_table(const lra_sweep *s)
 {
     static const char *const fixed[FIXED][2] = {
         {"kernel", "row"}, {"reach", "reach"}, {"field", "field"}};
-    static const char *const reaches[REACHES][2] = {{"d50", "reach_d50"}, {"len", "reach_len"}};
+    static const char *const reaches[REACHES][2] = {
+        {"d50", "reach_d50"}, {"95 %", "reach_d50_lo,reach_d50_hi"}, {"len", "reach_len"}};
     const lra_ladder_view *v = s->at[0];
     const char *unit = metric_of(s)->scale == 100 ? "percent" : "value";
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
@@ -54,53 +53,38 @@ static lra_table *new_table(const lra_sweep *s)
 
 /* ---- how far a rung reaches ------------------------------------------------------------------------------ */
 
-/* Gain of a value at the i-th distance; NAN where the rung does not even solve the shortest. */
-static double gain(const lra_sweep *s, int rung, int i, double value)
+/* Beyond the longest distance there is no number. */
+static void add_end(lra_text *t, const lra_sweep *s, double x)
 {
-    const lra_ladder_view *first = s->at[0];
-    const lra_estimate *own = &first->ladder.row[rung].accuracy;
-    if (own->lo <= first->data.chance) return NAN;
-    return (value - s->at[i]->data.chance) / (own->value - first->data.chance);
-}
-
-static double half_distance(const lra_sweep *s, int rung)
-{
-    double before = 1;
-    for (int i = 0; i < s->n; i++) {
-        double g = gain(s, rung, i, s->at[i]->ladder.row[rung].accuracy.value);
-        if (isnan(g)) return NAN;
-        if (g < 0.5 && i > 0) {
-            double from = log2(s->number[i - 1]), to = log2(s->number[i]);
-            return exp2(from + (before - 0.5) / (before - g) * (to - from));
-        }
-        before = g;
-    }
-    return INFINITY;
-}
-
-static double solved_distance(const lra_sweep *s, int rung)
-{
-    double longest = NAN;
-    for (int i = 0; i < s->n; i++) {
-        if (!(gain(s, rung, i, s->at[i]->ladder.row[rung].accuracy.lo) >= 0.95)) break;
-        longest = s->number[i];
-    }
-    return longest;
-}
-
-static void add_reaches(lra_table *t, const lra_sweep *s, int rung)
-{
-    double half = half_distance(s, rung), solved = solved_distance(s, rung);
-    if (isinf(half))
-        lra_table_value(t, NAN, "> %s", s->value[s->n - 1]);
+    if (isinf(x))
+        lra_text_add(t, "> %s", s->value[s->n - 1]);
     else
-        lra_table_number(t, half, 1);
-    lra_table_number(t, solved, 0);
+        lra_text_add(t, "%.1f", x);
+}
+
+static void add_reach(lra_table *t, const lra_sweep *s, const lra_sweep_reach *x)
+{
+    lra_text text = {0};
+    add_end(&text, s, x->half.value);
+    if (isinf(x->half.value))
+        lra_table_value(t, NAN, "%s", text.s);
+    else
+        lra_table_number(t, x->half.value, 1);
+    lra_text_free(&text);
+    add_end(&text, s, x->half.lo);
+    lra_text_add(&text, " to ");
+    add_end(&text, s, x->half.hi);
+    if (isinf(x->half.lo) || isnan(x->half.lo))
+        lra_table_interval(t, NAN, NAN, 1);
+    else
+        lra_table_interval_text(t, x->half.lo, x->half.hi, text.s);
+    lra_text_free(&text);
+    lra_table_number(t, x->solved, 0);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 
-static void add_rung(lra_table *t, const lra_sweep *s, int r)
+static void add_rung(lra_table *t, const lra_sweep *s, int r, const lra_sweep_reach *reach)
 {
     const lra_metric *m = metric_of(s);
     const lra_ladder_row *first = &s->at[0]->ladder.row[r];
@@ -115,7 +99,7 @@ static void add_rung(lra_table *t, const lra_sweep *s, int r)
                         marked ? "*" : " ");
         lra_table_interval(t, m->scale * a.lo, m->scale * a.hi, m->decimals);
     }
-    if (lra_sweep_is_distance(s)) add_reaches(t, s, r);
+    if (lra_sweep_is_distance(s)) add_reach(t, s, reach);
 }
 
 /* A row of numbers without reach. */
@@ -190,6 +174,14 @@ static void add_truth(lra_table *t, const lra_sweep *s)
                       "least 0.95");
 }
 
+/* What is said of the seeds of any of its ladders. */
+static unsigned flags_of(const lra_sweep *s)
+{
+    unsigned flags = 0;
+    for (int i = 0; i < s->n; i++) flags |= s->at[i]->flags;
+    return flags & (LRA_FLAG_ONE_SEED | LRA_FLAG_FEW_SEEDS | LRA_FLAG_FAILED_SEEDS);
+}
+
 static void add_facts(lra_table *t, const lra_sweep *s)
 {
     const lra_ladder_view *v = s->at[0];
@@ -201,23 +193,35 @@ static void add_facts(lra_table *t, const lra_sweep *s)
     lra_table_fact_text(t, "key", s->key);
     lra_table_fact(t, "seeds", v->data.n_seeds);
     lra_table_fact(t, "test_examples", (double)v->data.n);
-    lra_table_fact_text(t, "flags", v->data.n_seeds < 3 ? "few-seeds" : "");
+    char flags[LRA_FLAGS_TEXT];
+    lra_table_fact_text(t, "flags", lra_result_flags(v->first, flags_of(s), flags));
+}
+
+static void add_seeds(lra_table *t, const lra_sweep *s)
+{
+    unsigned flags = flags_of(s);
+    lra_table_note(t, "intervals\t%s",
+                   flags & LRA_FLAG_ONE_SEED
+                       ? "examples; flag one-seed: the variation of training is not known"
+                   : flags & LRA_FLAG_FEW_SEEDS
+                       ? "examples and seeds; flag few-seeds: fewer than 5, whose noise dominates"
+                       : "examples and seeds, whose part has a t of seeds - 1");
+    if (flags & LRA_FLAG_FAILED_SEEDS)
+        lra_table_note(t, "failed-seeds\tseeds that did not learn are in no value");
 }
 
 static lra_table *sweep_table(const lra_sweep *s)
 {
     const lra_ladder_view *v = s->at[0];
     lra_table *t = new_table(s);
-    for (int r = 0; r < v->ladder.n_rungs; r++) add_rung(t, s, r);
+    lra_sweep_reach *reach = lra_sweep_is_distance(s) ? lra_sweep_reaches(s) : NULL;
+    for (int r = 0; r < v->ladder.n_rungs; r++) add_rung(t, s, r, reach ? &reach[r] : NULL);
+    lra_free(reach);
     add_row(t, s, "chance", chance_of);
     for (int b = 0; b < v->first->n_baselines; b++)
         add_row(t, s, v->first->baseline_name[b], baseline_of);
     if (lra_sweep_is_distance(s)) add_truth(t, s);
-    lra_table_note(t, "intervals\t%s%s",
-                   v->data.n_seeds == 1 && lra_sweep_is_pooled(s) ? "Wilson"
-                   : v->data.n_seeds < 3                          ? "bootstrap of examples"
-                                         : "bootstrap of examples crossed with seeds",
-                   v->data.n_seeds < 3 ? "; flag few-seeds" : "");
+    add_seeds(t, s);
     add_facts(t, s);
     return t;
 }

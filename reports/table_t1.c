@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "reports/ladder_notes.h"
 #include "reports/published.h"
 #include "reports/report.h"
 #include "reports/table.h"
@@ -68,9 +69,10 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         if (!is_paper(&views[i])) continue;
         for (int r = 0; r < views[i].ladder.n_rungs; r++, n_rows++) add_rung(t, &views[i], r);
         const lra_ladder *l = &views[i].ladder;
-        lra_table_note(t, "%s: LI %.3f (%.3f to %.3f), reference %s %.2f %%, chance %.2f %%",
-                       views[i].first->task, l->li.value, l->li.lo, l->li.hi, views[i].reference,
-                       100 * l->reference, 100 * views[i].data.chance);
+        char *index = lra_ladder_index_text(&views[i], l);
+        lra_table_note(t, "%s: LI %s; reference %s %.2f %%, chance %.2f %%", views[i].first->task,
+                       index, views[i].reference, 100 * l->reference, 100 * l->chance);
+        lra_free(index);
         double accuracy = 0;
         const char *baseline = lra_result_simple_baseline(views[i].first, &accuracy);
         if (baseline)

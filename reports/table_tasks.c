@@ -63,18 +63,21 @@ static double other_value(const lra_result *r)
 }
 
 /* at-chance: the interval holds what chance gives, or is worse. */
-static const char *flags_of(const lra_result_group *g, const lra_estimate *v, char text[64])
+static unsigned flags_of(const lra_result_group *g, const lra_estimate *v, const lra_sample *s)
 {
-    const lra_result *r = g->run[0];
-    const lra_metric *m = lra_result_metric(r);
-    bool better = lra_metric_better(m, m->lower ? v->hi : v->lo, lra_result_chance(r));
-    return lra_result_flags(r, g->n, !better, text);
+    const lra_metric *m = lra_result_metric(g->run[0]);
+    bool better = lra_metric_better(m, m->lower ? v->hi : v->lo, lra_result_chance(g->run[0]));
+    unsigned flags = better ? 0 : LRA_FLAG_AT_CHANCE;
+    if (g->n == 1) flags |= LRA_FLAG_ONE_SEED;
+    if (lra_sample_seeds_dominate(s, 0)) flags |= LRA_FLAG_FEW_SEEDS;
+    return flags;
 }
 
-/* The flags for people; that seeds are few is seen beside them. */
+/* The flags for people; how many seeds there are is seen beside them. */
 static const char *remarks_of(const char *flags)
 {
     bool chance = strstr(flags, "at-chance"), test = strstr(flags, "selected-on-test");
+    if (strstr(flags, "unsealed")) return chance ? "unsealed, at chance" : "unsealed";
     return chance && test ? "at chance, selected on test"
            : chance       ? "at chance"
            : test         ? "selected on test"
@@ -230,11 +233,12 @@ static void add_published(lra_table *t, const lra_result *r, const lra_metric *m
 static void add_group(lra_table *t, const rows *all, const row *own, const lra_result_group *g)
 {
     lra_err e;
-    char text[32], flags[64];
+    char text[32], flags[LRA_FLAGS_TEXT];
     const lra_result *r = g->run[0];
     const lra_metric *m = lra_result_metric(r),
                      *other = m->also ? lra_metric_find(m->also, &e) : NULL;
-    lra_estimate v = lra_results_value(g->run, g->n);
+    lra_sample *sample = lra_results_sample(g->run, g->n);
+    lra_estimate v = lra_sample_value(sample, 0);
     double chance = lra_result_chance(r), seconds = mean_of(g, seconds_of);
     double beside = other ? mean_of(g, other_value) : NAN;
     double batch_r2 = mean_of(g, lra_result_batch_r2);
@@ -256,7 +260,8 @@ static void add_group(lra_table *t, const rows *all, const row *own, const lra_r
     lra_table_number(t, g->n, 0);
     lra_table_number(t, (double)r->n, 0);
     lra_table_value(t, seconds, "%s", lra_time_text(text, seconds));
-    flags_of(g, &v, flags);
+    lra_result_flags(r, flags_of(g, &v, sample), flags);
+    lra_sample_free(sample);
     lra_table_cell(t, "%s", remarks_of(flags));
     lra_table_number(t, m->lower, 0);
     lra_table_cell(t, "%s", other ? other->name : "");
@@ -277,22 +282,24 @@ static bool any_paper(const rows *all)
 
 static void add_notes(lra_table *t, const rows *all, const lra_result_group *groups)
 {
-    bool few = false, on_test = false;
+    bool one = false, on_test = false;
     for (int i = 0; i < all->n; i++) {
-        few = few || groups[i].n < 3;
+        one = one || groups[i].n == 1;
         on_test = on_test || lra_result_selected_on_test(all->row[i].result);
     }
+    lra_table_note(
+        t,
+        "chance\tthe label most frequent in training; the mean of the training targets; all tokens "
+        "alike");
     lra_table_note(t,
-                   "chance\tthe most frequent class; the mean of the training targets; all tokens "
-                   "alike");
-    lra_table_note(t, "95 %%\tone accuracy Wilson, else the bootstrap of rows, from three seeds on "
-                      "crossed with seeds");
+                   "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
     if (any_paper(all))
         lra_table_note(t, "published\tthe best value of the three papers, and whose; beside preset "
                           "'paper' alone");
-    if (few)
-        lra_table_note(t, "seeds\tfewer than 3 (flag few-seeds): the interval does not cover the "
-                          "variation of training");
+    if (one)
+        lra_table_note(t,
+                       "seeds\tone (flag one-seed): the interval does not cover the variation of "
+                       "training");
     lra_table_note(t, "time\tof training, one seed");
     lra_table_note(t, "at chance\tthe interval holds what chance gives, or is worse");
     if (on_test)

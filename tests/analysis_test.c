@@ -1,4 +1,4 @@
-/* Statistics against known answers: intervals, tests, the published ladders. */
+/* Statistics against known answers: intervals, tests, means and contrasts, replicates, information. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/ladder.h"
+#include "analysis/distributions.h"
+#include "analysis/information.h"
+#include "analysis/jackknife.h"
+#include "analysis/sample.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 
@@ -43,15 +46,6 @@ static void percentiles(void **state)
     assert_true(isinf(e.hi));
 }
 
-static void t_interval(void **state)
-{
-    (void)state;
-    const double x[] = {0.60, 0.61, 0.62}; /* sd 0.01, t(2, .975) = 4.302653 */
-    lra_estimate e = lra_t_interval(3, x, 0.95);
-    near(e.value, 0.61, 1e-12);
-    near(e.hi - e.value, 4.302653 * 0.01 / sqrt(3), 1e-7);
-}
-
 static void mcnemar(void **state)
 {
     (void)state;
@@ -60,126 +54,261 @@ static void mcnemar(void **state)
     near(lra_mcnemar(0, 0), 1, 0);
 }
 
-/* Table 1 of the locality paper: accuracies of kernels 5 7 11 21 31 61, and MEGA's. */
-typedef struct {
-    const char *task;
-    int layers, T;
-    double chance, accuracy[6], mega, li, li_raw;
-} published;
+/* ---- means and contrasts --------------------------------------------------------------------------------- */
 
-static const published table[] = {
-    {"image", 6, 1024, 10, {46.63, 49.05, 64.47, 70.25, 79.84, 83.62}, 90.44, 0.764, 0.764},
-    {"pathfinder", 6, 1024, 50, {51.80, 51.42, 51.56, 52.01, 51.20, 72.28}, 96.01, 0.214, 0.21},
-    {"text", 4, 4096, 50, {88.96, 90.61, 90.56, 90.26, 89.33, 85.41}, 90.43, 0.998, 0.924},
-    {"retrieval", 4, 4096, 50, {90.32, 90.48, 90.41, 89.71, 89.46, 89.04}, 91.25, 0.981, 0.957},
-    {"listops", 6, 2000, 10, {45.24, 49.26, 50.59, 52.28, 52.93, 52.73}, 63.14, 0.783, 0.781},
-};
+enum { N = 1000 };
 
-static void published_ladder_of(const published *p, lra_ladder *out)
-{
-    static const int kernels[] = {5, 7, 11, 21, 31, 61};
-    lra_ladder_data d = {.n_rungs = 6, .n_seeds = 1, .T = p->T, .chance = p->chance / 100};
-    d.reference = p->mega / 100;
-    for (int r = 0; r < 6; r++)
-        d.rung[r] = (lra_rung){.kernel = kernels[r],
-                               .reach = p->layers * (kernels[r] - 1) / 2,
-                               .accuracy = p->accuracy[r] / 100};
-    assert_int_equal(lra_ladder_compute(&d, out), 0);
-}
-
-static void published_ladders(void **state)
+/* The formula by hand: two series of three and two seeds on four examples. */
+static void the_formula(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        lra_ladder l;
-        published_ladder_of(&table[i], &l);
-        near(l.li.value, table[i].li, 0.001);
-        near(l.li_raw.value, table[i].li_raw, 0.001);
-    }
+    static const uint8_t a[3][4] = {{1, 1, 0, 0}, {1, 1, 1, 0}, {1, 1, 1, 1}},
+                         b[2][4] = {{1, 0, 0, 0}, {1, 1, 0, 0}};
+    const uint8_t *of_a[] = {a[0], a[1], a[2]}, *of_b[] = {b[0], b[1]};
+    lra_sample *s = lra_sample_new(4, true);
+    lra_sample_add_correct(s, 3, of_a);
+    lra_sample_add_correct(s, 2, of_b);
+    near(s->series[0].value, 0.75, 1e-12);
+    near(s->series[0].sd, 0.25, 1e-12);
+    /* Mean rows 1 1 2/3 1/3 and 1 1/2 0 0: differences 0 1/2 2/3 1/3, of mean 3/8. */
+    lra_variance v = lra_contrast_variance(s, (double[LRA_MAX_SERIES]){1, -1});
+    double mean = 0.375, rest[] = {0, 1.0 / 2, 2.0 / 3, 1.0 / 3}, sum = 0;
+    for (int i = 0; i < 4; i++) sum += (rest[i] - mean) * (rest[i] - mean);
+    near(v.examples, sum / 3 / 4, 1e-12);
+    double of_seeds[] = {0.0625 / 3, 0.03125 / 2}; /* s^2 / S */
+    near(v.seeds, of_seeds[0] + of_seeds[1], 1e-12);
+    near(v.df, v.seeds * v.seeds / (of_seeds[0] * of_seeds[0] / 2 + of_seeds[1] * of_seeds[1]),
+         1e-9);
+    lra_estimate x = lra_sample_difference(s, 0, 1, 0.95);
+    double t = lra_t_quantile(v.df, 0.975);
+    near(x.value, 0.375, 1e-12);
+    near(x.hi - x.value, sqrt(1.959964 * 1.959964 * v.examples + t * t * v.seeds), 1e-6);
+    near(x.value - x.lo, x.hi - x.value, 1e-12);
+    lra_sample_free(s);
 }
 
-static void philox_words(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out)
+/* Two seeds that go together: only the spread of their differences counts. */
+static void paired_seeds(void **state)
 {
-    lra_rng r = lra_rng_new(key, 1, replicate);
-    for (int64_t i = 0; i < n; i++) out[i] = lra_rng_u32(&r);
+    (void)state;
+    static const double row[4][2] = {{1, 3}, {5, 7}, {0, 2}, {4.5, 6.5}};
+    const double *of_a[] = {row[0], row[1]}, *of_b[] = {row[2], row[3]};
+    lra_sample *s = lra_sample_new(2, false);
+    lra_sample_add_rows(s, 2, of_a);
+    lra_sample_add_rows(s, 2, of_b);
+    double g[LRA_MAX_SERIES] = {1, -1};
+    near(lra_contrast_variance(s, g).seeds, 8.0 / 2 + 10.125 / 2, 1e-12);
+    s->paired = true;
+    lra_variance v = lra_contrast_variance(s, g);
+    near(v.seeds, 0.125 / 2, 1e-12); /* differences 1 and 0.5 */
+    near(v.df, 1, 0);
+    lra_sample_free(s);
 }
 
-/* A ladder of two seeds whose rungs are right on growing shares of the examples. */
-static void fill_ladder(lra_ladder_data *d, uint8_t *right, int64_t n)
+/* Nothing varies: no interval is a point. */
+static void nothing_varies(void **state)
 {
-    static const double share[] = {0.2, 0.4, 0.6, 0.6};
-    *d = (lra_ladder_data){.n_rungs = 4,
-                           .n_seeds = 2,
-                           .n = n,
-                           .T = 64,
-                           .chance = 0.2,
-                           .reference = NAN,
-                           .n_replicates = 400,
-                           .words = philox_words};
-    for (int r = 0; r < 4; r++) {
-        d->rung[r].kernel = 2 * r + 1;
-        d->rung[r].reach = r == 3 ? 100 : r * 4;
-        for (int s = 0; s < 2; s++) {
-            uint8_t *row = right + (r * 2 + s) * n;
-            for (int64_t i = 0; i < n; i++) row[i] = (double)i < share[r] * (double)n;
-            d->rung[r].correct[s] = row;
+    (void)state;
+    static uint8_t right[50], wrong[50];
+    for (int i = 0; i < 50; i++) right[i] = 1;
+    const uint8_t *of_right[] = {right, right, right}, *of_wrong[] = {wrong, wrong};
+    lra_sample *s = lra_sample_new(50, true);
+    lra_sample_add_correct(s, 3, of_right);
+    lra_sample_add_correct(s, 3, of_right);
+    lra_sample_add_correct(s, 2, of_wrong);
+    near(lra_sample_value(s, 0).lo, lra_wilson(50, 50, 0.95).lo, 1e-12);
+    near(lra_sample_value(s, 2).hi, lra_wilson(0, 50, 0.95).hi, 1e-12);
+    lra_estimate x = lra_sample_difference(s, 0, 1, 0.95);
+    near(x.hi, lra_wilson(0, 50, 0.95).hi, 1e-12);
+    near(x.lo, -x.hi, 1e-12);
+    lra_sample_free(s);
+}
+
+/* One seed takes the spread of the others; alone it has none. */
+static void one_seed(void **state)
+{
+    (void)state;
+    static uint8_t row[4][N];
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < 4; k++) row[k][i] = i % 10 < 4 + k;
+    const uint8_t *first[] = {row[0]}, *three[] = {row[1], row[2], row[3]};
+    lra_sample *s = lra_sample_new(N, true);
+    lra_sample_add_correct(s, 1, first);
+    double g[LRA_MAX_SERIES] = {1};
+    near(lra_contrast_variance(s, g).seeds, 0, 0);
+    near(lra_sample_value(s, 0).hi, lra_wilson(400, N, 0.95).hi, 1e-12);
+    lra_sample_add_correct(s, 3, three);
+    lra_variance v = lra_contrast_variance(s, g);
+    near(v.seeds, 0.01, 1e-12);
+    near(v.df, 2, 0);
+    assert_true(lra_sample_seeds_dominate(s, 1) && !lra_sample_seeds_dominate(s, 0));
+    lra_sample_free(s);
+}
+
+/* Replicates have the covariance of the rows over n, and the seeds' part without the interaction. */
+static void replicates(void **state)
+{
+    (void)state;
+    enum { B = 20000 };
+    for (int n = 400; n <= N; n += 600) { /* a redraw of examples, a normal vector */
+        static uint8_t row[6][N];
+        lra_rng r = lra_rng_new(5, 5, (uint64_t)n);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 6; k++)
+                row[k][i] = lra_rng_u01(&r) < 0.3 + 0.4 * (i % 2) + 0.02 * (k % 3);
+        const uint8_t *of_a[] = {row[0], row[1], row[2]}, *of_b[] = {row[3], row[4], row[5]};
+        lra_sample *s = lra_sample_new(n, true);
+        lra_sample_add_correct(s, 3, of_a);
+        lra_sample_add_correct(s, 3, of_b);
+        lra_sample_add_number(s, 0.1);
+        s->series[0].own_sd = s->series[1].own_sd = 0;
+        double *drawn = lra_alloc_array(B * 3, sizeof *drawn), sum = 0, square = 0;
+        lra_sample_draw(s, 7, B, drawn);
+        for (int b = 0; b < B; b++) {
+            double x = drawn[3 * b] - drawn[3 * b + 1];
+            sum += x, square += x * x;
+            near(drawn[3 * b + 2], 0.1, 1e-12);
         }
+        double mean = sum / B,
+               expected = lra_contrast_variance(s, (double[LRA_MAX_SERIES]){1, -1}).examples;
+        near(mean, s->series[0].value - s->series[1].value, 0.001);
+        near((square / B - mean * mean) / expected, 1, 0.05);
+        /* t(2) is beyond 4.303 in 5 %. */
+        s->series[0].own_sd = 1;
+        int beyond = 0;
+        lra_sample_draw(s, 7, B, drawn);
+        for (int b = 0; b < B; b++)
+            beyond += fabs(drawn[3 * b] - s->series[0].value) > 4.3027 / sqrt(3);
+        near((double)beyond / B, 0.05, 0.006);
+        lra_free(drawn);
+        lra_sample_free(s);
     }
 }
 
-static void a_ladder_with_examples(void **state)
+/* The interaction of examples and seeds is no spread of the seeds. */
+static void interaction_is_removed(void **state)
 {
     (void)state;
-    enum { N = 1000 };
-    uint8_t *right = lra_alloc(8 * N);
-    lra_ladder_data d;
-    lra_ladder l, again;
-    fill_ladder(&d, right, N);
-    assert_int_equal(lra_ladder_compute(&d, &l), 0);
-    assert_true(l.row[0].null_row && !l.row[1].null_row);
-    assert_int_equal(l.row[3].reach, 64);
-    near(l.row[1].gain.value, 0.5, 1e-12);
-    near(l.li.value, (0.5 * 1 + 1 * 3) / 4, 1e-12); /* 4..8, 8..64 of 4..64 in octaves */
-    near(l.row[1].accuracy.hi - l.row[1].accuracy.lo, 2 * 1.96 * sqrt(.24 / N), 0.006);
-    near(l.radius[0].value, exp2(2 + (0.59 - 0.4) / 0.2), 1e-9);
-    assert_true(l.radius[0].lo < l.radius[0].value && l.radius[0].value < l.radius[0].hi);
-    d.reference = 0.7; /* nothing comes near: the radius lies beyond T */
-    assert_int_equal(lra_ladder_compute(&d, &again), 0);
-    assert_true(isinf(again.radius[2].value) && isinf(again.radius[2].hi));
-    d.reference = NAN;
-    assert_true(l.widest_minus_narrowest.lo > 0.15);
-    assert_int_equal(lra_ladder_compute(&d, &again), 0);
-    assert_memory_equal(&l, &again, sizeof l); /* the same draws */
-    lra_free(right);
+    static uint8_t row[40][N];
+    const uint8_t *of[40];
+    lra_rng r = lra_rng_new(8, 8, 8);
+    for (int k = 0; k < 40; k++) {
+        of[k] = row[k];
+        for (int i = 0; i < N; i++) row[k][i] = lra_rng_u01(&r) < 0.5;
+    }
+    lra_sample *s = lra_sample_new(N, true);
+    lra_sample_add_correct(s, 40, of);
+    near(s->series[0].sd, sqrt(0.25 / N), 0.004);
+    assert_true(s->series[0].own_sd < 0.5 * s->series[0].sd);
+    lra_sample_free(s);
 }
 
-static void a_reference_at_chance_measures_nothing(void **state)
+static double square_root(const void *context, const double *sum)
 {
-    (void)state;
-    enum { N = 100 };
-    uint8_t *right = lra_alloc(8 * N);
-    lra_ladder_data d;
-    lra_ladder l;
-    fill_ladder(&d, right, N);
-    d.chance = 0.6;
-    assert_int_equal(lra_ladder_compute(&d, &l), 0);
-    assert_true(isnan(l.li.value) && isnan(l.li.hi) && isnan(l.row[1].gain.value));
-    near(l.row[1].accuracy.value, 0.4, 1e-12);
-    lra_free(right);
+    (void)context;
+    return sqrt(sum[1] / sum[0]);
 }
 
-static void equal_reach_is_refused(void **state)
+/* Root mean squared errors: pseudo-values agree with the delta method; of a mean they are its terms. */
+static void jackknife(void **state)
 {
     (void)state;
-    lra_ladder_data d = {.n_rungs = 2, .n_seeds = 1, .T = 32, .chance = 0.1, .reference = 0.5};
-    lra_ladder l;
-    d.rung[0] = (lra_rung){.kernel = 23, .reach = 33};
-    d.rung[1] = (lra_rung){.kernel = 31, .reach = 45};
-    assert_int_equal(lra_ladder_compute(&d, &l), LRA_LADDER_EQUAL_REACH);
-    assert_int_equal(l.row[0].kernel, 23);
-    assert_int_equal(l.row[1].kernel, 31);
-    d.n_rungs = 0;
-    assert_int_equal(lra_ladder_compute(&d, &l), LRA_LADDER_EMPTY);
+    static double row[N][2], out[N];
+    double sum = 0, square = 0, mean = 0;
+    lra_rng r = lra_rng_new(6, 6, 6);
+    for (int i = 0; i < N; i++) {
+        row[i][0] = 1, row[i][1] = lra_rng_u01(&r);
+        mean += row[i][1] / N;
+    }
+    const lra_measure m = {2, N, square_root, NULL};
+    lra_jackknife(&m, row[0], out);
+    for (int i = 0; i < N; i++) sum += out[i] / N, square += out[i] * out[i] / N;
+    near(sum, sqrt(mean), 1e-12);
+    double delta = 0;
+    for (int i = 0; i < N; i++) delta += (row[i][1] - mean) * (row[i][1] - mean) / N / (4 * mean);
+    near((square - sum * sum) / delta, 1, 0.01);
+}
+
+/* Two tasks: the variances add up over m squared. */
+static void mean_of_tasks(void **state)
+{
+    (void)state;
+    const double value[] = {0.5, 0.7};
+    const lra_variance v[] = {{4e-4, 1e-4, 2}, {0, 3e-4, 4}};
+    lra_estimate x = lra_mean_of_tasks(2, value, v);
+    double df = 1e-8 / (0.0625e-8 / 2 + 0.5625e-8 / 4), t = lra_t_quantile(df, 0.975);
+    near(x.value, 0.6, 1e-12);
+    near(x.hi - x.value, sqrt(1.959964 * 1.959964 * 1e-4 + t * t * 1e-4), 1e-6);
+}
+
+/* Training falls 10 points more than validation; both runs of a rung share their rows. */
+static void gaps(void **state)
+{
+    (void)state;
+    static uint8_t high[2][N], low[N];
+    for (int i = 0; i < N; i++)
+        high[0][i] = i % 10 < 6, high[1][i] = i % 10 < 7, low[i] = i % 10 < 5;
+    lra_sample *train = lra_sample_new(N, true), *val = lra_sample_new(N, true);
+    lra_sample_add_correct(train, 2, (const uint8_t *[]){high[0], high[1]});
+    lra_sample_add_correct(train, 2, (const uint8_t *[]){low, low});
+    lra_sample_add_correct(val, 2, (const uint8_t *[]){low, low});
+    lra_sample_add_correct(val, 2, (const uint8_t *[]){low, low});
+    lra_estimate x = lra_gap_difference(train, val);
+    near(x.value, 0.15, 1e-12);
+    double spread = 12.7062 * 0.05; /* t(1) times sd 0.0707 over the root of 2 */
+    near(x.hi - x.value,
+         sqrt(spread * spread +
+              3.8415 * lra_contrast_variance(train, (double[LRA_MAX_SERIES]){1, -1}).examples),
+         1e-4);
+    lra_sample_free(train);
+    lra_sample_free(val);
+}
+
+/* ---- seeds that failed ----------------------------------------------------------------------------------- */
+
+static void failed_seeds(void **state)
+{
+    (void)state;
+    bool learned[5];
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.91}, 0.5, 0.91, learned), 2);
+    assert_true(learned[0] && !learned[1] && learned[2]);
+    /* Above half of the gain, or no further below than the others lie apart: it learned. */
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.75, 0.91}, 0.5, 0.91, learned), 3);
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.7}, 0.5, 0.91, learned), 3);
+    assert_int_equal(
+        lra_seeds_learned(5, (double[]){0.5, 0.9, 0.52, 0.91, 0.9}, 0.5, 0.91, learned), 3);
+    assert_int_equal(lra_seeds_learned(2, (double[]){0.5, 0.9}, 0.5, 0.91, learned), 2);
+}
+
+/* ---- information ----------------------------------------------------------------------------------------- */
+
+/* Logits that are three times too large: the temperature brings them back; then losses are those of the truth. */
+static void temperature(void **state)
+{
+    (void)state;
+    enum { ROWS = 20000 };
+    float *logits = lra_alloc_array(ROWS * 2, sizeof *logits);
+    int32_t *label = lra_alloc_array(ROWS, sizeof *label);
+    double *loss = lra_alloc_array(ROWS, sizeof *loss), sum = 0;
+    lra_rng r = lra_rng_new(9, 9, 9);
+    for (int i = 0; i < ROWS; i++) {
+        label[i] = lra_rng_u01(&r) < 0.8; /* of the odds 4 to 1 */
+        logits[2 * i + 1] = (float)(3 * log(4));
+    }
+    double b = lra_temperature_fit(ROWS, 2, logits, label);
+    near(b, 1.0 / 3, 0.01);
+    lra_losses(ROWS, 2, logits, label, b, loss);
+    for (int i = 0; i < ROWS; i++) sum += loss[i] / ROWS;
+    near(sum, -0.8 * log(0.8) - 0.2 * log(0.2), 0.01);
+    for (int i = 0; i < ROWS; i++) logits[2 * i + 1] = -logits[2 * i + 1];
+    near(lra_temperature_fit(ROWS, 2, logits, label), 0, 0); /* they say the opposite */
+    const int32_t other[] = {0, 0, 1, 0}, own[] = {0, 1};
+    lra_chance_losses(2, 2, own, 4, other, loss);
+    near(loss[0], -log(4.0 / 6), 1e-12);
+    near(loss[1], -log(2.0 / 6), 1e-12);
+    lra_free(logits);
+    lra_free(label);
+    lra_free(loss);
 }
 
 int main(void)
@@ -187,12 +316,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wilson),
         cmocka_unit_test(percentiles),
-        cmocka_unit_test(t_interval),
         cmocka_unit_test(mcnemar),
-        cmocka_unit_test(published_ladders),
-        cmocka_unit_test(a_ladder_with_examples),
-        cmocka_unit_test(a_reference_at_chance_measures_nothing),
-        cmocka_unit_test(equal_reach_is_refused),
+        cmocka_unit_test(the_formula),
+        cmocka_unit_test(paired_seeds),
+        cmocka_unit_test(nothing_varies),
+        cmocka_unit_test(one_seed),
+        cmocka_unit_test(replicates),
+        cmocka_unit_test(interaction_is_removed),
+        cmocka_unit_test(jackknife),
+        cmocka_unit_test(mean_of_tasks),
+        cmocka_unit_test(gaps),
+        cmocka_unit_test(failed_seeds),
+        cmocka_unit_test(temperature),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analysis", tests, NULL, NULL);
 }

@@ -16,12 +16,6 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
 }
 
-static void words(uint64_t key, uint64_t replicate, int64_t n, uint32_t *out)
-{
-    lra_rng r = lra_rng_new(key, 1, replicate);
-    for (int64_t i = 0; i < n; i++) out[i] = lra_rng_u32(&r);
-}
-
 /* Two groups of four: group 0 right on 3, the rival on 1 (wins 2 of it); group 1 all right, rival none. */
 static void small_table(void **state)
 {
@@ -29,7 +23,7 @@ static void small_table(void **state)
     const int32_t label[] = {0, 0, 0, 1, 2, 2, 1, 1, 0}, group[] = {0, 0, 0, 0, 1, 1, 1, 1, 7};
     const int32_t predicted[] = {0, 0, 1, 1, 2, 2, 1, 1, 1}, rival[] = {0, 1, 1, 2, 0, 0, 0, 0, 0};
     lra_breakdown_data d = {.n = 9, .n_classes = 3, .n_seeds = 1, .label = label};
-    d.predicted[0] = predicted, d.n_replicates = 200, d.words = words;
+    d.predicted[0] = predicted;
     lra_breakdown_row row[4];
     assert_int_equal(lra_breakdown_compute(&d, 3, group, rival, row), 0);
     assert_true(row[0].n == 9 && row[1].n == 4 && row[2].n == 4 && row[3].n == 0);
@@ -85,10 +79,9 @@ static void agreement(void **state)
             predicted[s][i] = lra_rng_u01(&r) <= 0.6 ? heuristic[i] : (int32_t)lra_rng_below(&r, 4);
     }
     lra_breakdown_data d = {.n = N, .n_classes = 4, .n_seeds = 3, .label = label};
-    d.n_replicates = 400, d.words = words;
     for (int s = 0; s < 3; s++) d.predicted[s] = predicted[s];
     lra_agreement a;
-    assert_int_equal(lra_breakdown_agreement(&d, 2, stratum, heuristic, &a), 0);
+    lra_breakdown_agreement(&d, 2, stratum, heuristic, &a);
     near(a.all.value, 0.7, 0.02);
     near(a.same.value, 0.7, 0.03);
     near(a.right.value, 0.1, 0.02);
@@ -98,7 +91,7 @@ static void agreement(void **state)
     assert_true(a.right.lo < a.right.value && a.right.value < a.right.hi);
     assert_true(a.all.lo < a.all.value && a.all.value < a.all.hi);
     assert_true(a.all.hi - a.all.lo < 0.06);
-    assert_int_equal(lra_breakdown_agreement(&d, 2, stratum, label, &a), 0);
+    lra_breakdown_agreement(&d, 2, stratum, label, &a);
     assert_int_equal(a.n_errors, 0);
     assert_true(isnan(a.same.value) && isnan(a.right_null));
 }
@@ -110,18 +103,17 @@ static void all_right(void **state)
     int32_t label[30], group[30];
     for (int i = 0; i < 30; i++) label[i] = i % 3, group[i] = 0;
     lra_breakdown_data d = {.n = 30, .n_classes = 3, .n_seeds = 3, .label = label};
-    d.n_replicates = 100, d.words = words;
     for (int s = 0; s < 3; s++) d.predicted[s] = label;
     lra_breakdown_row row[2];
     assert_int_equal(lra_breakdown_compute(&d, 1, group, label, row), 0);
     near(row[1].accuracy.lo, lra_wilson(30, 30, 0.95).lo, 1e-12);
     near(row[1].p, 1, 0);
-    near(row[1].difference.value, 0, 0);
-    assert_true(isnan(row[1].difference.lo) && isnan(row[1].difference.hi));
+    near(row[1].difference.value, 0, 0); /* no discordant pair in 30 */
+    near(row[1].difference.hi, lra_wilson(0, 30, 0.95).hi, 1e-12);
+    near(row[1].difference.lo, -row[1].difference.hi, 1e-12);
 }
 
-/* 95 % of the intervals of a mean over three seeds hold it (examples and seeds drawn; 90 to 98 % accepted: three
- * seeds are few). */
+/* Intervals of a mean over three seeds hold it; 300 draws, so that 2 points below 95 % are chance. */
 static void coverage(void **state)
 {
     (void)state;
@@ -135,14 +127,12 @@ static void coverage(void **state)
             for (int s = 0; s < 3; s++) predicted[s][i] = lra_rng_u01(&r) <= p ? 0 : 1;
         }
         lra_breakdown_data d = {.n = EXAMPLES, .n_classes = 2, .n_seeds = 3, .label = label};
-        d.n_replicates = 200, d.words = words, d.key = (uint64_t)t;
         for (int s = 0; s < 3; s++) d.predicted[s] = predicted[s];
         lra_breakdown_row row[2];
         assert_int_equal(lra_breakdown_compute(&d, 1, zero, zero, row), 0);
         held += row[1].accuracy.lo <= 0.6 && 0.6 <= row[1].accuracy.hi;
     }
-    if (held < DRAWS * 90 / 100 || held > DRAWS * 99 / 100)
-        fail_msg("%d of %d intervals hold the mean", held, DRAWS);
+    if (held < DRAWS * 93 / 100) fail_msg("%d of %d intervals hold the mean", held, DRAWS);
 }
 
 int main(void)

@@ -38,7 +38,7 @@ kernels/ops kernels/ops kernels/graph/op.h kernels/base kernels/cpu/gemm.h kerne
 models/training models datasets kernels/graph kernels/base
 models models kernels/graph kernels/base
 datasets datasets kernels/base
-analysis analysis
+analysis analysis kernels/base
 reports reports analysis kernels/base
 probes probes reports analysis datasets models kernels
 END

@@ -25,7 +25,7 @@ has by_name 'resconv K = 3, 2 seeds'
 has by_name 'resconv K = 5, 1 seed'
 has by_name 'shallow-b-5'
 has by_name 'predictions of resconv K = 5 (1 seed) by operator and label'
-has by_name 'few-seeds'
+has by_name 'one-seed'
 "$probe" listops o/runs/* -q --json >json || complain "--json fails"
 has json '"breakdown": "by length"'
 has json '"same_error_percent"'

@@ -30,7 +30,7 @@ xor="receptive-field --task xor --distance 3,6 --kernels 3,9 --seeds 1 --set len
 has by_probe 'Sweep: xor by distance, accuracy, preset quick'
 has by_probe 'K = 9'
 has by_probe 'bag-of-tokens'
-has by_probe 'flag few-seeds'
+has by_probe 'flag one-seed'
 [ "$(ls o/runs | wc -l)" -eq 4 ] || complain "expected a run for each kernel and distance"
 # shellcheck disable=SC2086
 "$probe" $xor $small --json >json 2>err || complain "--json: $(cat err)"

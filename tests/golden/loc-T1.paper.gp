@@ -44,11 +44,11 @@ set tmargin at screen 0.415
 set label 'gain' at screen 0.03, screen 0.265 center rotate font ',9'
 set xtics ('12' 12, '90' 90)
 set xlabel 'reach to each side (tokens)' font ',9' offset 0,0.5
-set yrange [0:1.89553]
+set yrange [0:2.04881]
 set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 dt 3 lc rgb '#666666' back
 set label 'chance' at 9.888, 0 left offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.01 dt 1 lc rgb '#666666' back
-set label 'LI = 0.861 (0.712 to 1.000)' at graph 0.98,0.12 right font ',8'
+set label 'LI = 0.861 (0.683 to 1.000)' at graph 0.98,0.12 right font ',8'
 plot 'loc-T1.dat' index 0 using 1:7:8 with filledcurves lc rgb '#0072B2' notitle, \
      'loc-T1.dat' index 0 using 1:6 with linespoints lc rgb '#0072B2' lw 1.8 dt 1 pt 7 ps 0.5 title 'measured, 95 % band', \
      'loc-T1.dat' index 0 using 1:10 with points lc rgb '#0072B2' lw 1.2 pt 6 ps 1 title 'published', \

@@ -47,7 +47,7 @@ set yrange [0:1.1]
 set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 dt 3 lc rgb '#666666' back
 set label 'chance' at 9.888, 0 left offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.01 dt 1 lc rgb '#666666' back
-set label 'LI = 0.781 (0.688 to 0.864)' at graph 0.98,0.12 right font ',8'
+set label 'LI = 0.444 (0.143 to 0.667)' at graph 0.98,0.12 right font ',8'
 plot 'loc-T1.dat' index 0 using 1:7:8 with filledcurves lc rgb '#0072B2' notitle, \
      'loc-T1.dat' index 0 using 1:6 with linespoints lc rgb '#0072B2' lw 1.8 dt 1 pt 7 ps 0.5 title 'measured, 95 % band', \
      NaN with lines lc rgb '#666666' lw 1 dt 1 title 'reference: the widest rung'

@@ -1,0 +1,24 @@
+/* What is computed from the values of all rungs, once and in every replicate: gains, locality index, radii. */
+#ifndef LRA_ANALYSIS_CURVE_H
+#define LRA_ANALYSIS_CURVE_H
+
+#include "analysis/ladder.h"
+
+typedef struct {
+    int n_rungs, first;                 /* the first rung with R > 0 */
+    double place[LRA_LADDER_MAX_RUNGS]; /* log2 of the reach */
+    double width[LRA_LADDER_MAX_RUNGS]; /* of the axis from a rung to the next; NAN: no index */
+    bool values;
+} lra_curve_axis;
+
+typedef struct {
+    double gain[LRA_LADDER_MAX_RUNGS];
+    double li, li_raw, radius[LRA_LADDER_RADII];
+} lra_curve;
+
+/* reach: clipped, ascending.  end: where the last rung ends. */
+lra_curve_axis lra_curve_axis_of(int n_rungs, const int64_t *reach, int64_t end, bool values);
+void lra_curve_compute(const lra_curve_axis *a, const double *value, double reference,
+                       double chance, lra_curve *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* Values of sums over rows (root mean squared error, R2, bits) as a mean of one number for each row, so that the
+ * intervals of means serve them all:
+ *   x_i = v + (n - 1) (v - v without row i), moved so that their mean is v
+ * are Tukey's pseudo-values; var(x)/n is the jackknife's variance of v, which agrees with the delta method to first
+ * order.  Where v is a mean itself they are its terms. */
+#ifndef LRA_ANALYSIS_JACKKNIFE_H
+#define LRA_ANALYSIS_JACKKNIFE_H
+
+#include <stdint.h>
+
+/* A value of sums over rows of n_columns numbers. */
+typedef struct {
+    int n_columns; /* at most 16 */
+    int64_t n;     /* rows */
+    double (*value)(const void *context, const double *sum);
+    const void *context;
+} lra_measure;
+
+/* row: (n, n_columns).  out: (n), all NAN where the value, or the value without one row, is not a number. */
+void lra_jackknife(const lra_measure *m, const double *row, double *out);
+
+#endif

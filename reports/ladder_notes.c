@@ -1,0 +1,338 @@
+/* Below the table of a ladder: for people. */
+#include "reports/ladder_notes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+bool lra_ladder_shows(const char *baseline)
+{
+    return strncmp(baseline, "shallow-", 8) != 0 || strcmp(baseline + 10, "3") <= 0;
+}
+
+/* "+1.78 points (-1.24 to +4.80)", "+0.2130 (...)": a difference of the ladder's values; caller frees. */
+static char *difference_text(const lra_ladder_view *v, lra_estimate score)
+{
+    const lra_metric *m = v->metric;
+    lra_estimate x = lra_ladder_values(v, score);
+    return lra_format("%+.*f%s (%+.*f to %+.*f)", m->decimals, m->scale * x.value,
+                      *m->unit ? " points" : "", m->decimals, m->scale * x.lo, m->decimals,
+                      m->scale * x.hi);
+}
+
+/* ---- the index ------------------------------------------------------------------------------------------- */
+
+/* On its bound, where no replicate leaves it, an interval would be a point. */
+static char *share_text(const lra_estimate *x)
+{
+    if (x->lo == x->hi) return lra_format("%.3f (its bound)", x->value);
+    return lra_format("%.3f (%.3f to %.3f)", x->value, x->lo, x->hi);
+}
+
+static char *why_none(const lra_ladder_view *v, const lra_ladder *l)
+{
+    if (l->state == LRA_LI_ONE_RUNG)
+        return lra_copy_text("none: one rung with R > 0, an index needs two of different reach");
+    char *x = difference_text(v, l->reference_minus_chance);
+    char *text = lra_format(
+        "none: the reference is not clearly above chance: %s, half of whose width must be "
+        "below half of it; flag at-chance",
+        x);
+    lra_free(x);
+    return text;
+}
+
+char *lra_ladder_index_text(const lra_ladder_view *v, const lra_ladder *l)
+{
+    if (l->state != LRA_LI_GIVEN) return why_none(v, l);
+    lra_text t = {0};
+    char *li = share_text(&l->li), *raw = share_text(&l->li_raw);
+    lra_text_add(&t, "%s, LI.raw %s, from R_1 = %" PRId64 " to ", li, raw, l->first_reach);
+    if (l->span)
+        lra_text_add(&t,
+                     "R_%d = %" PRId64 ": the trained span; no rung sees all %" PRId64
+                     " tokens; flag span",
+                     l->n_rungs - l->row[0].null_row, l->end, v->data.T);
+    else
+        lra_text_add(&t, "T = %" PRId64, l->end);
+    if (l->extrapolated > 0)
+        lra_text_add(&t,
+                     "; %.0f %% of the axis lies beyond the widest rung, R = %" PRId64
+                     "; flag extrapolated",
+                     100 * l->extrapolated, l->last_reach);
+    lra_free(li);
+    lra_free(raw);
+    return t.s;
+}
+
+static void add_index(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    char *text = lra_ladder_index_text(v, l);
+    bool span = l->state == LRA_LI_GIVEN && l->span;
+    char *name = span ? lra_format("LI[%" PRId64 "..%" PRId64 "]", l->first_reach, l->end)
+                      : lra_copy_text("LI");
+    lra_table_note(t, "%s\t%s", name, text);
+    lra_free(name);
+    lra_free(text);
+    if (l->state != LRA_LI_GIVEN || v->data.kind != LRA_REFERENCE_WIDEST) return;
+    if (v->best_rung < 0) {
+        lra_table_note(t, "best rung\tnot recorded: the results hold no validation");
+        return;
+    }
+    char best[32];
+    lra_metric_value_text(v->metric, v->val[v->best_rung], best);
+    lra_text against = {0};
+    if (v->has_best && v->best.state == LRA_LI_GIVEN) {
+        char *li = share_text(&v->best.li), *raw = share_text(&v->best.li_raw);
+        lra_text_add(&against, "; against it LI %s, LI.raw %s", li, raw);
+        lra_free(li);
+        lra_free(raw);
+    } else if (v->has_best)
+        lra_text_add(&against, "; against it no LI");
+    lra_table_note(t, "best rung\tK = %" PRId64 " on validation (%s)%s",
+                   l->row[v->best_rung].kernel, best, v->has_best ? against.s : ", the widest");
+    lra_text_free(&against);
+}
+
+static void add_reference(lra_table *t, const lra_ladder_view *v)
+{
+    char reference[32], chance[32];
+    lra_metric_value_text(v->metric, lra_ladder_value(v, v->ladder.reference), reference);
+    lra_metric_value_text(v->metric, lra_ladder_value(v, v->ladder.chance), chance);
+    lra_table_note(t, "reference\t%s, %s; chance %s, %s", reference, v->reference, chance,
+                   v->chance);
+}
+
+/* ---- reaches --------------------------------------------------------------------------------------------- */
+
+/* "7.8", "<= 8" on the narrowest rung, "> 32" beyond the widest. */
+static void add_length(lra_text *t, const lra_ladder *l, double x, int decimals)
+{
+    if (isinf(x))
+        lra_text_add(t, "> %" PRId64, l->last_reach);
+    else if (x <= (double)l->first_reach)
+        lra_text_add(t, "<= %" PRId64, l->first_reach);
+    else
+        lra_text_add(t, "%.*f", decimals, x);
+}
+
+static void add_radius(lra_table *t, const lra_ladder_view *v)
+{
+    lra_text text = {0};
+    const lra_ladder *l = &v->ladder;
+    bool censored = false;
+    for (int i = 0; i < LRA_LADDER_RADII; i++) {
+        const lra_estimate *r = &l->radius[i];
+        lra_text_add(&text, i ? ", " : "");
+        add_length(&text, l, r->value, 1);
+        censored = censored || isinf(r->hi);
+        if (r->lo == r->hi) continue;
+        lra_text_add(&text, " (");
+        add_length(&text, l, r->lo, 1);
+        lra_text_add(&text, " to ");
+        add_length(&text, l, r->hi, 1);
+        lra_text_add(&text, ")");
+    }
+    lra_table_note(t, "radius\ttokens to each side, 1, 2, 5 %s the reference: %s%s",
+                   v->data.values ? "% of the gain below" : "points from", text.s,
+                   censored ? "; flag censored" : "");
+    lra_text_free(&text);
+}
+
+static void add_sufficient(lra_table *t, const lra_ladder_view *v)
+{
+    lra_text text = {0};
+    const lra_ladder *l = &v->ladder;
+    int m = v->data.n_tasks;
+    for (int i = 0; i < LRA_LADDER_RADII; i++) {
+        lra_text_add(&text, i ? ", " : "");
+        if (isinf(l->sufficient[i].reach))
+            lra_text_add(&text, "> %" PRId64, l->last_reach);
+        else
+            lra_text_add(&text, "%.0f", l->sufficient[i].reach);
+        lra_text_add(&text, l->sufficient[i].unresolved ? " (unresolved)" : "");
+    }
+    char *tasks = m > 1 ? lra_format("over %d tasks one-sided %.2f %%", m, 100 - 2.5 / m)
+                        : lra_copy_text("one-sided 97.5 %");
+    lra_table_note(
+        t, "sufficient\treach from which on no rung loses more than 1, 2, 5 %s: %s tokens (%s)",
+        v->data.values ? "% of the gain" : "points", text.s, tasks);
+    lra_free(tasks);
+    lra_text_free(&text);
+}
+
+static void add_slope(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    if (isnan(l->slope.value)) return;
+    char *slope = difference_text(v, l->slope),
+         *growth = difference_text(v, l->widest_minus_narrowest);
+    const lra_estimate *x = &l->widest_minus_narrowest;
+    lra_table_note(t, "slope\t%s per doubling of R", slope);
+    lra_table_note(t, "growth\twidest - narrowest rung: %s%s", growth,
+                   x->lo > 0   ? ""
+                   : x->hi < 0 ? "; the narrowest rung is the better one"
+                               : "; the interval does not exclude 0");
+    lra_free(slope);
+    lra_free(growth);
+}
+
+/* Where reach becomes two-dimensional. */
+static void add_grid(lra_table *t, const lra_ladder_view *v)
+{
+    int64_t grid = v->first->grid;
+    int r = 0;
+    while (r < v->ladder.n_rungs && v->ladder.row[r].reach < grid) r++;
+    if (grid <= 0) return;
+    char *from = r < v->ladder.n_rungs ? lra_format("from K = %" PRId64 " (R = %" PRId64 ") on",
+                                                    v->ladder.row[r].kernel, v->ladder.row[r].reach)
+                                       : lra_format("in no rung");
+    lra_table_note(t,
+                   "rows\timages of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
+                   "pixel below is reached %s",
+                   grid, grid, from);
+    lra_free(from);
+}
+
+/* ---- information, training, rivals ----------------------------------------------------------------------- */
+
+static void add_info(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->info;
+    double bit = log(2);
+    if (!v->first->n_classes || v->data.kind == LRA_REFERENCE_NUMBER) return;
+    if (!v->has_info) {
+        lra_table_note(t,
+                       "information\tnot recorded: the results hold no answers on validation rows");
+        return;
+    }
+    const lra_estimate *x = &l->reference_minus_chance;
+    lra_text text = {0};
+    if (l->state == LRA_LI_GIVEN) {
+        char *li = share_text(&l->li);
+        lra_text_add(&text, "LI %s, %+.4f bits per doubling of R (%+.4f to %+.4f); ", li,
+                     l->slope.value / bit, l->slope.lo / bit, l->slope.hi / bit);
+        lra_free(li);
+    } else if (l->state == LRA_LI_AT_CHANCE)
+        lra_text_add(&text, "no index: the reference is not clearly above chance; ");
+    lra_table_note(
+        t,
+        "information\t%sthe reference has %.3f bits (%.3f to %.3f) at least; losses after one temperature "
+        "fitted on validation",
+        text.s ? text.s : "", x->value / bit, x->lo / bit, x->hi / bit);
+    lra_text_free(&text);
+}
+
+static void add_gap(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    int narrow = l->row[0].null_row, wide = l->reference_rung;
+    if (wide <= narrow || !v->first->n_classes) return;
+    if (!v->has_gap) {
+        lra_table_note(t, "training\tnot recorded: whether wide rungs overfit cannot be said");
+        return;
+    }
+    lra_table_note(t,
+                   "training\tless validation: K = %" PRId64 " %+.2f, K = %" PRId64
+                   " %+.2f points, difference %+.2f (%+.2f to %+.2f)%s",
+                   l->row[wide].kernel, 100 * (v->train[wide] - v->val[wide]),
+                   l->row[narrow].kernel, 100 * (v->train[narrow] - v->val[narrow]),
+                   100 * v->gap.value, 100 * v->gap.lo, 100 * v->gap.hi,
+                   v->flags & LRA_FLAG_OVERFIT
+                       ? "; the wide rung fits more and generalises less; flag overfit"
+                       : "");
+}
+
+/* Baselines that the table shows and narrower rungs that are better than the reference. */
+static void add_rivals(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    const lra_metric *m = v->metric;
+    int last = l->reference_rung < 0 ? l->n_rungs : l->reference_rung;
+    lra_text text = {0};
+    for (int r = 0; r < last; r++)
+        if (l->above[r].lo > 0)
+            lra_text_add(&text, "%sK = %" PRId64 " by %.*f", text.n ? ", " : "", l->row[r].kernel,
+                         m->decimals, m->scale * l->above[r].value);
+    for (int b = 0; b < v->n_rivals; b++) {
+        const lra_ladder_rival *x = &v->rival[b];
+        if (!lra_ladder_shows(x->name)) continue;
+        lra_text_add(&text, "%s%s by %.2f", text.n ? ", " : "", x->name, 100 * x->above.value);
+        if (!isnan(x->li)) lra_text_add(&text, " (%.3f)", x->li);
+    }
+    if (v->flags & LRA_FLAG_REFERENCE_WEAK)
+        lra_table_note(
+            t, "better\tthan the reference, in points (LI against it): %s; flag reference-weak",
+            text.s ? text.s : "a baseline");
+    lra_text_free(&text);
+}
+
+/* ---- what to make of it ---------------------------------------------------------------------------------- */
+
+/* A ladder that says something: reach helps, and every rung beats what needs no order. */
+static void add_acceptance(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    double baseline = -1;
+    const char *name = lra_result_simple_baseline(v->first, &baseline);
+    bool null_row = l->row[0].null_row, above = true;
+    for (int r = null_row; r < l->n_rungs; r++) {
+        double accuracy = l->row[r].accuracy.value;
+        above = above && (!name || accuracy > baseline) && accuracy > l->chance;
+        if (null_row) above = above && accuracy > l->row[0].accuracy.value;
+    }
+    lra_table_note(t, "check\t%s rung with R > 0 is %s chance%s%s%s", above ? "every" : "not every",
+                   v->metric->lower ? "better than" : "above", name ? ", " : "", name ? name : "",
+                   null_row ? ", the null row" : "");
+}
+
+static void add_seeds(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    lra_text text = {0};
+    for (int r = 0; r < l->n_rungs; r++)
+        if (l->row[r].seeds_dominate)
+            lra_text_add(&text, "%sK = %" PRId64, text.n ? ", " : "", l->row[r].kernel);
+    lra_table_note(
+        t, "intervals\t%s",
+        v->data.n_seeds > 1
+            ? "examples and seeds, whose part has a t of seeds - 1"
+            : "examples; the variation of training only as far as rungs have more seeds");
+    if (l->one_seed)
+        lra_table_note(
+            t, "one-seed\tof a rung the variation of training is not known: use 3 seeds or more");
+    if (text.n) lra_table_note(t, "few-seeds\tfewer than 5, and their noise dominates: %s", text.s);
+    if (v->flags & LRA_FLAG_FAILED_SEEDS)
+        lra_table_note(
+            t,
+            "failed-seeds\tseeds that did not learn are in no value: far below the others, gain below "
+            "one half");
+    lra_text_free(&text);
+}
+
+void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
+{
+    bool index = v->ladder.state == LRA_LI_GIVEN;
+    add_index(t, v);
+    add_reference(t, v);
+    if (index) {
+        add_sufficient(t, v);
+        add_radius(t, v);
+    }
+    add_slope(t, v);
+    add_info(t, v);
+    add_gap(t, v);
+    add_rivals(t, v);
+    add_grid(t, v);
+    add_acceptance(t, v);
+    add_seeds(t, v);
+    if (lra_result_selected_on_test(v->first))
+        lra_table_note(t, "selected-on-test\tweights were chosen by accuracy on the test split, as "
+                          "published results of this task were");
+    if (v->n_left_out)
+        lra_table_note(t, "left out\t%d results of a kernel and seed that are there already",
+                       v->n_left_out);
+}
