@@ -14,10 +14,10 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
-#include "kernels/base/version.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "probes/run/done.h"
+#include "probes/run/origin.h"
 #include "reports/listops_result.h"
 #include "reports/report.h"
 
@@ -132,7 +132,7 @@ static void name_run(const lra_done *run, lra_listops *m)
     const lra_result *r = run->result;
     m->task = lra_copy_text(r->task), m->model = lra_copy_text(r->model);
     m->preset = lra_copy_text(r->preset), m->precision = lra_copy_text(r->precision);
-    m->device = lra_copy_text(run->job.device.name), m->revision = lra_copy_text(lra_revision());
+    lra_probe_origin(&run->job.device, &m->origin);
     m->fingerprint = lra_copy_text(r->fingerprint), m->run = lra_copy_text(r->run);
     m->config = lra_copy_text(r->config);
     m->seed = r->seed, m->kernel = r->kernel, m->reach = r->reach, m->max_length = r->max_length;

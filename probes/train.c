@@ -83,7 +83,7 @@ static int print_result(const lra_job *r, int64_t seed, lra_err *e)
         char time[32], how[96] = "not trained", *text = lra_result_text(result);
         if (result->steps)
             snprintf(how, sizeof how, "validation selected epoch %" PRId64 "; %" PRId64 " steps",
-                     result->best_epoch + 1, result->steps);
+                     result->best_epoch, result->steps);
         printf("test %s; %s, %s\nwrote %s\n", text, how, lra_time_text(time, result->seconds),
                path);
         double accuracy = 0;

@@ -16,8 +16,6 @@ static const lra_field fields[] = {{LRA_MEMBER(lra_listops, task), LRA_FIELD_TEX
                                    {LRA_MEMBER(lra_listops, model), LRA_FIELD_TEXT, 0},
                                    {LRA_MEMBER(lra_listops, preset), LRA_FIELD_TEXT, 0},
                                    {LRA_MEMBER(lra_listops, precision), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, device), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, revision), LRA_FIELD_TEXT, 0},
                                    {LRA_MEMBER(lra_listops, fingerprint), LRA_FIELD_TEXT, 0},
                                    {LRA_MEMBER(lra_listops, run), LRA_FIELD_TEXT, 0},
                                    {LRA_MEMBER(lra_listops, seed), LRA_FIELD_INT, 0},
@@ -56,6 +54,7 @@ static int write_all(const lra_listops *r, lra_h5 *f, lra_err *e)
     int rc = lra_h5_set_text(f, "/", "probe", probe_name, e);
     if (rc == 0) rc = lra_fields_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
+    if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     for (int i = 0; i < N_COLUMNS && rc == 0; i++)
         rc = lra_h5_put(f, columns[i].path, LRA_H5_I32, 1, &r->n, *array_of(&copy, &columns[i]), e);
     for (int h = 0; h < r->n_heuristics && rc == 0; h++) {
@@ -137,6 +136,7 @@ static int read_all(lra_listops *r, lra_h5 *f, lra_err *e)
         rc = lra_fail(e, "'%s' is no list of int32 of sensible length", columns[0].path);
     if (rc == 0) r->n = info.n;
     if (rc == 0) rc = (r->config = lra_h5_get_text(f, "/config", e)) ? 0 : LRA_FAILED;
+    if (rc == 0) rc = lra_origin_read(f, &r->origin, e);
     for (int i = 0; i < N_COLUMNS && rc == 0; i++)
         rc = read_column(f, columns[i].path, r->n, columns[i].least, columns[i].most,
                          array_of(r, &columns[i]), e);
@@ -154,6 +154,7 @@ lra_listops *lra_listops_result_read(const char *path, lra_err *e)
     if (!f) return NULL;
     lra_listops *r = lra_alloc(sizeof *r);
     int rc = read_all(r, f, e);
+    r->unsealed = !lra_h5_sealed(f);
     lra_h5_close(f);
     if (rc == 0) return r;
     lra_fail_in(e, "cannot read '%s'", path);
@@ -166,6 +167,7 @@ void lra_listops_result_free(lra_listops *r)
     if (!r) return;
     lra_fields_free(fields, N_FIELDS, r);
     lra_free(r->config);
+    lra_origin_free(&r->origin);
     for (int i = 0; i < N_COLUMNS; i++) lra_free(*array_of(r, &columns[i]));
     for (int h = 0; h < r->n_heuristics; h++) {
         lra_free(r->heuristic_name[h]);

@@ -7,14 +7,17 @@
 #include <stdint.h>
 
 #include "kernels/base/err.h"
+#include "kernels/base/origin.h"
 
 enum { LRA_LISTOPS_ROOTS = 5, LRA_LISTOPS_LABELS = 10, LRA_LISTOPS_HEURISTICS = 16 };
 extern const char *const lra_listops_root_names[LRA_LISTOPS_ROOTS]; /* MIN MAX MED SM digit */
 
 typedef struct {
     /* Who: texts are owned; as in result.h. */
-    char *task, *model, *preset, *precision, *device, *revision, *fingerprint, *run;
+    char *task, *model, *preset, *precision, *fingerprint, *run;
     char *config;
+    lra_origin origin; /* of this file: where and by which sources the run was evaluated */
+    bool unsealed;
     int64_t seed, kernel, reach, max_length;
     int64_t differs; /* predictions other than those in result.h5 */
     int64_t n;       /* rows of the test split; arrays below are (n) unless said otherwise */

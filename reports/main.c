@@ -221,11 +221,11 @@ static int draw_figures(const lra_options *o, lra_err *e)
 static void show_one(lra_result *r)
 {
     char time[32], *text = lra_result_text(r);
-    printf("%s %s, preset %s, seed %" PRId64 ", %s on %s, revision %s\n", r->task, r->model,
-           r->preset, r->seed, r->precision, r->device, r->revision);
+    printf("%s %s, preset %s, seed %" PRId64 ", %s\n", r->task, r->model, r->preset, r->seed,
+           r->precision);
     printf("  test %s; %" PRId64 " parameters, %" PRId64 " steps, best epoch %" PRId64
            " of %" PRId64 ", %s\n",
-           text, r->parameters, r->steps, r->best_epoch + 1, r->n_epochs,
+           text, r->parameters, r->steps, r->best_epoch, r->n_epochs,
            lra_time_text(time, r->seconds));
     for (const char *line = r->config; *line; line += strcspn(line, "\n") + 1)
         printf("  %.*s\n", (int)strcspn(line, "\n"), line);

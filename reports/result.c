@@ -10,28 +10,27 @@
 #include "reports/fields.h"
 #include "reports/places.h"
 
-enum { COLUMNS = LRA_HISTORY_COLUMNS, SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
+enum { SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
 /* Attributes of the root, by name. */
-static const lra_field fields[] = {{LRA_MEMBER(lra_result, task), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, model), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, preset), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, precision), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, device), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, revision), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, fingerprint), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, run), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_result, seed), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_result, kernel), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_result, reach), LRA_FIELD_INT, -1},
-                                   {LRA_MEMBER(lra_result, max_length), LRA_FIELD_INT, 1},
-                                   {LRA_MEMBER(lra_result, parameters), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_result, steps), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_result, skipped), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_result, best_epoch), LRA_FIELD_INT, -1},
-                                   {LRA_MEMBER(lra_result, seconds), LRA_FIELD_REAL, 0},
-                                   {LRA_MEMBER(lra_result, step_flops), LRA_FIELD_REAL, 0},
-                                   {LRA_MEMBER(lra_result, padding), LRA_FIELD_REAL, 0}};
+static const lra_field fields[] = {
+    {LRA_MEMBER(lra_result, task), LRA_FIELD_TEXT, 0},
+    {LRA_MEMBER(lra_result, model), LRA_FIELD_TEXT, 0},
+    {LRA_MEMBER(lra_result, preset), LRA_FIELD_TEXT, 0},
+    {LRA_MEMBER(lra_result, precision), LRA_FIELD_TEXT, 0},
+    {LRA_MEMBER(lra_result, fingerprint), LRA_FIELD_TEXT, 0},
+    {LRA_MEMBER(lra_result, run), LRA_FIELD_TEXT, 0},
+    {LRA_MEMBER(lra_result, seed), LRA_FIELD_INT, 0},
+    {LRA_MEMBER(lra_result, kernel), LRA_FIELD_INT, 0},
+    {LRA_MEMBER(lra_result, reach), LRA_FIELD_INT, -1},
+    {LRA_MEMBER(lra_result, max_length), LRA_FIELD_INT, 1},
+    {LRA_MEMBER(lra_result, parameters), LRA_FIELD_INT, 0},
+    {LRA_MEMBER(lra_result, steps), LRA_FIELD_INT, 0},
+    {LRA_MEMBER(lra_result, skipped), LRA_FIELD_INT, 0},
+    {LRA_MEMBER(lra_result, best_epoch), LRA_FIELD_INT, -1 /* format 1 */},
+    {LRA_MEMBER(lra_result, seconds), LRA_FIELD_REAL, 0},
+    {LRA_MEMBER(lra_result, step_flops), LRA_FIELD_REAL, 0},
+    {LRA_MEMBER(lra_result, padding), LRA_FIELD_REAL, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 /* ---- write -------------------------------------------------------------------------------------------- */
@@ -42,8 +41,8 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0 && r->task_parameters)
         rc = lra_h5_put_text(f, "/task_parameters", r->task_parameters, e);
-    if (rc == 0) rc = lra_h5_put_text(f, "/versions", r->versions, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/deviations", r->deviations, e);
+    if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     if (rc == 0 && r->grid > 0) rc = lra_h5_set_int(f, "/", "grid", r->grid, e);
     return rc;
 }
@@ -57,17 +56,18 @@ static int write_metric(const lra_result *r, lra_h5 *f, lra_err *e)
     return rc == 0 ? lra_h5_set_int(f, "/", "batch", r->batch, e) : rc;
 }
 
-/* (n, 5): asked, right, loss, target, square. */
+static const char sums_columns[] = "asked right loss target square";
+
 static int write_rows(const lra_result *r, lra_h5 *f, lra_err *e)
 {
-    const int64_t dims[] = {r->n, SUMS}, numbers[] = {r->n, r->n_numbers};
+    const int64_t numbers[] = {r->n, r->n_numbers};
     double *v = lra_alloc_array((size_t)r->n * SUMS + 1, sizeof *v);
     for (int64_t i = 0; i < r->n; i++) {
         const lra_sums *s = &r->row[i];
         const double row[SUMS] = {(double)s->n, (double)s->right, s->loss, s->target, s->square};
         memcpy(v + i * SUMS, row, sizeof row);
     }
-    int rc = lra_h5_put(f, "/test/rows", LRA_H5_F64, 2, dims, v, e);
+    int rc = lra_h5_put_table(f, "/test/rows", sums_columns, r->n, v, e);
     lra_free(v);
     if (rc != 0 || r->n_numbers == 0) return rc;
     rc = lra_h5_put(f, "/test/number", LRA_H5_F32, 2, numbers, r->number, e);
@@ -93,8 +93,8 @@ static int write_others(const lra_result *r, lra_h5 *f, lra_err *e)
 
 static int write_arrays(const lra_result *r, lra_h5 *f, lra_err *e)
 {
-    const int64_t history[] = {r->n_epochs, COLUMNS}, logits[] = {r->n, r->n_classes};
-    int rc = lra_h5_put(f, "/history", LRA_H5_F64, 2, history, r->history, e);
+    const int64_t logits[] = {r->n, r->n_classes};
+    int rc = lra_history_write(f, r->n_epochs, r->history, e);
     if (r->n_classes == 0) return rc == 0 ? write_rows(r, f, e) : rc;
     if (rc == 0) rc = lra_h5_put(f, "/test/logits", LRA_H5_F32, 2, logits, r->logits, e);
     if (rc == 0) rc = lra_h5_put(f, "/test/label", LRA_H5_I32, 1, &r->n, r->label, e);
@@ -122,9 +122,9 @@ int lra_result_write(const char *path, const lra_result *r, lra_err *e)
 static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
 {
     int rc = lra_fields_read(f, fields, N_FIELDS, r, e);
-    char **texts[] = {&r->config, &r->versions, &r->deviations};
-    const char *const paths[] = {"/config", "/versions", "/deviations"};
-    for (int i = 0; i < 3 && rc == 0; i++) {
+    char **texts[] = {&r->config, &r->deviations};
+    const char *const paths[] = {"/config", "/deviations"};
+    for (int i = 0; i < 2 && rc == 0; i++) {
         *texts[i] = lra_h5_get_text(f, paths[i], e);
         rc = *texts[i] ? 0 : LRA_FAILED;
     }
@@ -134,6 +134,7 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
                                  : lra_copy_text("");
         rc = r->task_parameters ? 0 : LRA_FAILED;
     }
+    if (rc == 0) rc = lra_origin_read(f, &r->origin, e);
     if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
         rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);
         if (rc == 0 && (r->grid < 0 || r->grid > r->max_length))
@@ -141,6 +142,15 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
                           (long long)r->max_length);
     }
     return rc;
+}
+
+/* Format 1 counts the selected epoch from 0. */
+static int check_epochs(lra_result *r, const lra_h5 *f, lra_err *e)
+{
+    if (lra_h5_format(f) == 1) r->best_epoch++;
+    if (r->best_epoch >= 0 && r->best_epoch <= r->n_epochs) return 0;
+    return lra_fail(e, "epoch %lld was selected of %lld", (long long)r->best_epoch,
+                    (long long)r->n_epochs);
 }
 
 /* Files from before there was more than accuracy have none of this. */
@@ -170,15 +180,12 @@ static int set_row(lra_sums *s, const double *v, int64_t i, lra_err *e)
 
 static int read_rows(lra_result *r, lra_h5 *f, lra_err *e)
 {
-    lra_h5_info info;
-    if (lra_h5_find(f, "/test/rows", &info, e) != 0) return LRA_FAILED;
-    if (info.rank != 2 || info.type != LRA_H5_F64 || info.dims[0] < 1 || info.dims[0] > MAX_ROWS ||
-        info.dims[1] != SUMS)
-        return lra_fail(e, "'/test/rows' is not a table of %d columns of float64", SUMS);
-    r->n = info.dims[0];
-    double *v = lra_try_array(info.n, sizeof *v, "/test/rows", e);
-    if (v) r->row = lra_try_array(r->n, sizeof *r->row, "/test/rows", e);
-    int rc = v && r->row ? lra_h5_get(f, "/test/rows", LRA_H5_F64, 2, info.dims, v, e) : LRA_FAILED;
+    double *v;
+    int rc = lra_h5_get_table(f, "/test/rows", sums_columns, &r->n, &v, e);
+    if (rc == 0 && (r->n < 1 || r->n > MAX_ROWS))
+        rc = lra_fail(e, "'/test/rows' has %lld rows, expected 1 to %d", (long long)r->n, MAX_ROWS);
+    if (rc == 0) r->row = lra_try_array(r->n, sizeof *r->row, "/test/rows", e);
+    if (rc == 0 && !r->row) rc = LRA_FAILED;
     for (int64_t i = 0; i < r->n && rc == 0; i++) rc = set_row(&r->row[i], v + i * SUMS, i, e);
     lra_free(v);
     return rc;
@@ -261,19 +268,6 @@ static int read_training(lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-static int read_history(lra_result *r, lra_h5 *f, lra_err *e)
-{
-    lra_h5_info info;
-    if (lra_h5_find(f, "/history", &info, e) != 0) return LRA_FAILED;
-    if (info.rank != 2 || info.type != LRA_H5_F64 || info.dims[0] > MAX_ROWS ||
-        info.dims[1] != COLUMNS)
-        return lra_fail(e, "'/history' is not a table of %d columns of float64", COLUMNS);
-    r->n_epochs = info.dims[0];
-    r->history = lra_try_array(info.n + 1, sizeof *r->history, "/history", e);
-    if (!r->history) return LRA_FAILED;
-    return lra_h5_get(f, "/history", LRA_H5_F64, 2, info.dims, r->history, e);
-}
-
 static int read_baselines(lra_result *r, lra_h5 *f, lra_err *e)
 {
     char **names;
@@ -304,7 +298,8 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     lra_result *r = lra_alloc(sizeof *r);
     int rc = read_fields(r, f, e);
     if (rc == 0) rc = read_metric(r, f, e);
-    if (rc == 0) rc = read_history(r, f, e);
+    if (rc == 0) rc = lra_history_read(f, &r->n_epochs, &r->history, e);
+    if (rc == 0) rc = check_epochs(r, f, e);
     if (rc == 0) rc = read_test(r, f, e);
     if (rc == 0) rc = read_training(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
@@ -322,7 +317,7 @@ void lra_result_free(lra_result *r)
     lra_fields_free(fields, N_FIELDS, r);
     lra_free(r->config);
     lra_free(r->task_parameters);
-    lra_free(r->versions);
+    lra_origin_free(&r->origin);
     lra_free(r->deviations);
     lra_free(r->history);
     lra_free(r->logits);

@@ -8,32 +8,24 @@
 
 #include "kernels/base/config.h"
 #include "kernels/base/err.h"
+#include "kernels/base/history.h"
 #include "kernels/base/metric.h"
+#include "kernels/base/origin.h"
 
 enum { LRA_MAX_BASELINES = 32 };
-/* Columns of the history. */
-enum {
-    LRA_HISTORY_STEP,
-    LRA_HISTORY_TRAIN_LOSS,
-    LRA_HISTORY_TRAIN_VALUE,
-    LRA_HISTORY_VAL_LOSS,
-    LRA_HISTORY_VAL_VALUE,
-    LRA_HISTORY_RATE,
-    LRA_HISTORY_SECONDS,
-    LRA_HISTORY_COLUMNS
-};
 
 typedef struct {
     /* Who: texts are owned. */
-    char *task, *model, *preset, *precision, *device, *revision, *fingerprint, *run;
+    char *task, *model, *preset, *precision, *fingerprint, *run;
     char *config;          /* "key=value" lines: every option that changes the result */
     char *task_parameters; /* all of them, "key=value" lines; "" in older files */
-    char *versions;        /* libraries, one per line */
     char *deviations;      /* from the published setting, one per line; "" when there are none */
+    lra_origin origin;     /* where, by what and when */
     int64_t seed, kernel, reach; /* reach: one-sided, tokens; -1: unbounded.  kernel 0: none */
     int64_t max_length;          /* longest example, tokens */
     int64_t grid;                /* pixels in a row of the image that an example is; 0: none */
-    int64_t parameters, steps, skipped, best_epoch;
+    int64_t parameters, steps, skipped;
+    int64_t best_epoch; /* the selected one, from 1; 0: nothing was trained */
     double seconds, step_flops, padding;
     const lra_metric *metric; /* what selected and is reported.  NULL: accuracy */
     double chance; /* of the metric on the test split; accuracies: see lra_result_chance() */

@@ -36,8 +36,8 @@ double lra_result_val_value(const lra_result *r)
     for (int64_t i = 0; i < r->n_val; i++) n += right[i];
     lra_free(right);
     if (r->n_val) return (double)n / (double)r->n_val;
-    bool recorded = r->best_epoch >= 0 && r->best_epoch < r->n_epochs;
-    return recorded ? r->history[r->best_epoch * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE] : NAN;
+    if (r->best_epoch < 1 || r->best_epoch > r->n_epochs) return NAN;
+    return r->history[(r->best_epoch - 1) * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE];
 }
 
 const lra_metric *lra_result_metric(const lra_result *r)

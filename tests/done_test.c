@@ -23,10 +23,9 @@ static void write_run(const char *task, const char *config)
     lra_result *r = lra_alloc(sizeof *r);
     r->task = lra_copy_text(task), r->model = lra_copy_text("resconv");
     r->preset = lra_copy_text("quick"), r->precision = lra_copy_text("f32");
-    r->device = lra_copy_text("cpu"), r->revision = lra_copy_text("abc");
     r->fingerprint = lra_copy_text("0123456789abcdef"),
     r->run = lra_format("%016" PRIx64, lra_hash64(config, strlen(config)));
-    r->config = lra_copy_text(config), r->versions = lra_copy_text("");
+    r->config = lra_copy_text(config);
     r->deviations = lra_copy_text("");
     r->max_length = 8, r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
     r->n = 1, r->n_classes = 2;

@@ -112,7 +112,7 @@ static void the_log_names_the_metric(void **state)
     lra_train_report report = train(&r);
     char *log = log_of(&r);
     static const char start[] =
-        "{\"epoch\":0,\"step\":16,\"metric\":\"perplexity\",\"lower_is_better\":true,\"chance\":";
+        "{\"epoch\":1,\"step\":16,\"metric\":\"perplexity\",\"lower_is_better\":true,\"chance\":";
     assert_memory_equal(log, start, sizeof start - 1);
     assert_true(fabs(strtod(log + sizeof start - 1, NULL) - 5) < 1e-12);
     assert_non_null(strstr(log, "\"val_perplexity\":"));

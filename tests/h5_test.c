@@ -224,7 +224,7 @@ static void a_newer_format_is_refused(void **state)
     assert_int_equal(lra_h5_set_int(f, "/", "lra.format", LRA_H5_FORMAT + 1, &err), 0);
     assert_int_equal(lra_h5_commit(f, &err), 0);
     assert_null(lra_h5_open(bad, "result", &err));
-    assert_non_null(strstr(err.msg, "has format 2"));
+    assert_non_null(strstr(err.msg, "has format 3"));
 }
 
 /* ---- schema --------------------------------------------------------------------------------------- */

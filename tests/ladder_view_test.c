@@ -43,10 +43,9 @@ static lra_result *as_published(int task, int kernel)
     assert_true(percent > 0);
     r->task = lra_copy_text(known[task].task), r->model = lra_copy_text("resconv");
     r->preset = lra_copy_text("paper"), r->precision = lra_copy_text("f32");
-    r->device = lra_copy_text("cpu"), r->revision = lra_copy_text("abc");
     r->fingerprint = lra_copy_text("0123456789abcdef"), r->run = lra_copy_text("fedcba9876543210");
     r->config = lra_format("model.kernel=%d\nseed=0\ntask=%s\n", kernel, known[task].task);
-    r->versions = lra_copy_text(""), r->deviations = lra_copy_text("");
+    r->deviations = lra_copy_text("");
     r->kernel = kernel, r->reach = known[task].layers * (kernel - 1) / 2;
     r->max_length = known[task].T;
     r->n = N, r->n_classes = C;

@@ -63,7 +63,6 @@ static lra_listops *make(int kernel, int seed, int right)
     lra_listops *r = lra_alloc(sizeof *r);
     r->task = lra_copy_text("listops"), r->model = lra_copy_text("resconv");
     r->preset = lra_copy_text("small"), r->precision = lra_copy_text("f32");
-    r->device = lra_copy_text("cpu"), r->revision = lra_copy_text("abc");
     r->fingerprint = lra_copy_text("0123456789abcdef");
     r->run = lra_format("%08x%08x", kernel, seed);
     r->config = lra_format("model.kernel=%d\nseed=%d\ntask=listops\n", kernel, seed);

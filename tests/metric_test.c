@@ -99,10 +99,9 @@ static lra_result *number_result(const char *name, int64_t seed, double deviatio
     lra_result *r = lra_alloc(sizeof *r);
     r->task = lra_copy_text("made-up"), r->model = lra_copy_text("resconv");
     r->preset = lra_copy_text("quick"), r->precision = lra_copy_text("f32");
-    r->device = lra_copy_text("cpu"), r->revision = lra_copy_text("abc");
     r->fingerprint = lra_copy_text("0123456789abcdef"), r->run = lra_copy_text("fedcba9876543210");
     r->config = lra_format("model.kernel=5\nseed=%d\ntask=made-up\n", (int)seed);
-    r->versions = lra_copy_text(""), r->deviations = lra_copy_text("");
+    r->deviations = lra_copy_text("");
     r->seed = seed, r->kernel = 5, r->reach = 12, r->max_length = 100, r->seconds = 61;
     r->metric = metric(name), r->chance = 3, r->batch = 20;
     r->history = lra_alloc_array(7, sizeof(double)), r->n_epochs = 1;

@@ -51,8 +51,9 @@ static void write_checkpoint(lra_err *e)
 
 /* What every result says of the run. */
 #define OF_THE_RUN                                                                                 \
-    .task = "listops", .model = "resconv", .preset = "quick", .precision = "f32", .device = "cpu", \
-    .revision = "1", .fingerprint = run.data->fingerprint, .run = "0123456789abcdef",              \
+    .task = "listops", .model = "resconv", .preset = "quick", .precision = "f32",                  \
+    .origin = {.device = "cpu", .threads = 2, .revision = "1", .date = "2026-05-04T12:30:00Z"},    \
+    .fingerprint = run.data->fingerprint, .run = "0123456789abcdef",                               \
     .config = "seed=1\ntask=listops\n", .seed = 1, .kernel = 3, .reach = 1, .max_length = 32
 
 static void write_result(lra_err *e)
@@ -60,11 +61,11 @@ static void write_result(lra_err *e)
     float logits[6 * 10];
     int32_t label[6], guess[6];
     double history[2 * 7];
+    uint8_t right[5] = {1, 0, 1, 0, 0};
     for (int i = 0; i < 60; i++) logits[i] = (float)(i * i % 17) / 4;
     for (int i = 0; i < 6; i++) label[i] = i % 4, guess[i] = 9 - i;
     for (int i = 0; i < 14; i++) history[i] = i / 8.0;
     lra_result r = {OF_THE_RUN,
-                    .versions = "hdf5\n",
                     .deviations = "",
                     .parameters = 1234,
                     .steps = 16,
@@ -78,6 +79,13 @@ static void write_result(lra_err *e)
                     .n_classes = 10,
                     .logits = logits,
                     .label = label,
+                    .n_val = 4,
+                    .val_logits = logits,
+                    .val_label = label,
+                    .n_train = 5,
+                    .train_value = 0.5,
+                    .train_loss = 1.5,
+                    .train_correct = right,
                     .n_baselines = 2,
                     .baseline_name = {"constant", "majority"},
                     .baseline = {guess, label}};
@@ -182,19 +190,24 @@ static int read_result(uint64_t *hash, lra_err *e)
 {
     lra_result *r = lra_result_read(paths[OWN_RESULT], e);
     if (!r) return LRA_FAILED;
-    const char *texts[] = {r->task,   r->model,    r->preset,      r->precision,
-                           r->device, r->revision, r->fingerprint, r->run,
-                           r->config, r->versions, r->deviations};
-    const int64_t whole[] = {r->seed,       r->kernel, r->reach,     r->max_length,
-                             r->parameters, r->steps,  r->skipped,   r->best_epoch,
-                             r->n_epochs,   r->n,      r->n_classes, r->n_baselines};
-    const double reals[] = {r->seconds, r->step_flops, r->padding};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mix(hash, texts[i], strlen(texts[i]));
+    const char *texts[] = {r->task,          r->model,           r->preset,      r->precision,
+                           r->origin.device, r->origin.revision, r->origin.date, r->fingerprint,
+                           r->run,           r->config,          r->deviations};
+    const int64_t whole[] = {r->seed,       r->kernel,  r->reach,         r->max_length,
+                             r->parameters, r->steps,   r->skipped,       r->best_epoch,
+                             r->n_epochs,   r->n,       r->n_classes,     r->n_baselines,
+                             r->n_val,      r->n_train, r->origin.threads};
+    const double reals[] = {r->seconds, r->step_flops, r->padding, r->train_value, r->train_loss};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        mix(hash, texts[i], texts[i] ? strlen(texts[i]) : 0);
     mix(hash, whole, sizeof whole);
     mix(hash, reals, sizeof reals);
     mix(hash, r->history, (size_t)r->n_epochs * 7 * sizeof *r->history);
     mix(hash, r->logits, (size_t)(r->n * r->n_classes) * sizeof *r->logits);
     mix(hash, r->label, (size_t)r->n * sizeof *r->label);
+    mix(hash, r->val_logits, (size_t)(r->n_val * r->n_classes) * sizeof *r->val_logits);
+    mix(hash, r->val_label, (size_t)r->n_val * sizeof *r->val_label);
+    mix(hash, r->train_correct, (size_t)r->n_train);
     for (int b = 0; b < r->n_baselines; b++) {
         mix(hash, r->baseline_name[b], strlen(r->baseline_name[b]));
         mix(hash, r->baseline[b], (size_t)r->n * sizeof **r->baseline);
@@ -207,12 +220,14 @@ static int read_listops(uint64_t *hash, lra_err *e)
 {
     lra_listops *r = lra_listops_result_read(paths[OWN_LISTOPS], e);
     if (!r) return LRA_FAILED;
-    const char *texts[] = {r->task,     r->model,       r->preset, r->precision, r->device,
-                           r->revision, r->fingerprint, r->run,    r->config};
+    const char *texts[] = {r->task,        r->model,         r->preset,
+                           r->precision,   r->origin.device, r->origin.revision,
+                           r->fingerprint, r->run,           r->config};
     const int64_t whole[] = {r->seed,    r->kernel, r->reach,       r->max_length,
                              r->differs, r->n,      r->n_heuristics};
     const int32_t *columns[] = {r->label, r->predicted, r->root, r->arity, r->depth, r->length};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mix(hash, texts[i], strlen(texts[i]));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        mix(hash, texts[i], texts[i] ? strlen(texts[i]) : 0);
     mix(hash, whole, sizeof whole);
     for (int c = 0; c < 6; c++) mix(hash, columns[c], (size_t)r->n * sizeof **columns);
     for (int h = 0; h < r->n_heuristics; h++) {

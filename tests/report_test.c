@@ -24,10 +24,9 @@ static lra_result *make(const char *preset, int kernel, int seed, int right)
     lra_result *r = lra_alloc(sizeof *r);
     r->task = lra_copy_text("listops"), r->model = lra_copy_text("resconv");
     r->preset = lra_copy_text(preset), r->precision = lra_copy_text("f32");
-    r->device = lra_copy_text("cpu"), r->revision = lra_copy_text("abc");
     r->fingerprint = lra_copy_text("0123456789abcdef"), r->run = lra_copy_text("fedcba9876543210");
     r->config = lra_format("model.kernel=%d\nseed=%d\ntask=listops\n", kernel, seed);
-    r->versions = lra_copy_text(""), r->deviations = lra_copy_text("made up\n");
+    r->deviations = lra_copy_text("made up\n");
     r->seed = seed, r->kernel = kernel, r->reach = 6 * (kernel - 1) / 2, r->max_length = 2000;
     r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
     r->n = N, r->n_classes = C;

@@ -99,7 +99,8 @@ int lra_cache_write(const lra_dataset *d, const char *path, lra_err *e)
     lra_free(lines);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "task", d->task->name, e);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", d->fingerprint, e);
-    if (rc == 0 && d->words) rc = lra_h5_put_text(f, "/words", d->words, e);
+    int64_t n_words = d->words ? (int64_t)strlen(d->words) : 0;
+    if (rc == 0 && d->words) rc = lra_h5_put(f, "/words", LRA_H5_U8, 1, &n_words, d->words, e);
     if (rc == 0 && d->words) rc = lra_h5_set_int(f, "/", "vocab", d->vocab, e);
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = write_split(f, s, &d->split[s], e);
     if (rc == 0) return lra_h5_commit(f, e);

@@ -2,7 +2,7 @@
  * Written to a temporary file (file.h) with format bounds V110, every dataset chunked with shuffle, deflate and
  * fletcher32, scalars and short text as attributes; then closed, sealed with a hash of all its bytes,
  * fsynced, renamed, directory fsynced.
- * Root attributes: lra.format = 1 and lra.kind = checkpoint|result|data|probe. */
+ * Root attributes: lra.format = 2 and lra.kind = checkpoint|result|data|probe. */
 #ifndef LRA_BASE_H5_H
 #define LRA_BASE_H5_H
 
@@ -12,7 +12,8 @@
 
 #include "kernels/base/err.h"
 
-enum { LRA_H5_FORMAT = 1, LRA_H5_MAX_RANK = 8 };
+/* 2: texts are lines, tables name their columns, epochs are counted from 1; 1: reports/FORMAT.md tells. */
+enum { LRA_H5_FORMAT = 2, LRA_H5_MAX_RANK = 8 };
 
 typedef enum {
     LRA_H5_F32,
@@ -44,8 +45,12 @@ int lra_h5_commit(lra_h5 *f, lra_err *e);
 /* Intermediate groups are made.  Rank 0 is refused: use an attribute.  Dimensions may be 0. */
 int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                const void *data, lra_err *e);
-/* Long UTF-8 text as a uint8 dataset. */
+/* UTF-8 text as a dataset of strings of one length, an element for each line: every program shows it as text.  What
+ * is read again ends with '\n' even if this did not. */
 int lra_h5_put_text(lra_h5 *f, const char *path, const char *text, lra_err *e);
+/* Values (rows, columns) with the attribute "columns": their names, separated by blanks. */
+int lra_h5_put_table(lra_h5 *f, const char *path, const char *columns, int64_t n_rows,
+                     const double *values, lra_err *e);
 /* Attributes of `path` (a group, made when missing, or a dataset; "/" is the file). */
 int lra_h5_set_int(lra_h5 *f, const char *path, const char *name, int64_t value, lra_err *e);
 int lra_h5_set_real(lra_h5 *f, const char *path, const char *name, double value, lra_err *e);
@@ -57,6 +62,7 @@ int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *t
  * Nullable: kind (any). */
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e);
 const char *lra_h5_kind(const lra_h5 *f);
+int64_t lra_h5_format(const lra_h5 *f);
 /* Did it have its seal?  Without it the library's checksums are all that was compared. */
 bool lra_h5_sealed(const lra_h5 *f);
 /* Closes; a file being written is removed.  Nullable: f */
@@ -69,6 +75,10 @@ int lra_h5_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e);
 int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                void *data, lra_err *e);
 char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e); /* caller frees; at most 64 MiB */
+/* The columns of a table that are named, in this order, (rows, number of names): *values is the caller's.  Files of
+ * format 1 name none: they must have as many. */
+int lra_h5_get_table(lra_h5 *f, const char *path, const char *columns, int64_t *n_rows,
+                     double **values, lra_err *e);
 bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name);
 int lra_h5_get_int(lra_h5 *f, const char *path, const char *name, int64_t *value, lra_err *e);
 int lra_h5_get_real(lra_h5 *f, const char *path, const char *name, double *value, lra_err *e);

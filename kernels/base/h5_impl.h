@@ -13,6 +13,7 @@ struct lra_h5 {
     char *path, *kind;
     lra_file *target; /* being written: PATH.tmp; NULL: being read */
     int write_error;  /* errno of the first write that failed, 0: none */
+    int64_t format;   /* being read: lra.format */
     bool sealed;      /* being read: with a seal, which was right */
 };
 
@@ -28,6 +29,13 @@ int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e);
 /* ---- h5_stream.c ---- */
 /* Makes the HDF5 file in f->target. */
 hid_t lra_h5_stream_create(lra_h5 *f);
+
+enum { LRA_H5_TEXT_MAX = 64 << 20 };
+/* Properties of a new dataset: chunks of at most 1 MiB, all filters; and of its link: groups are made. */
+hid_t lra_h5_creation(size_t element, int rank, const int64_t *dims);
+hid_t lra_h5_make_groups(void);
+/* Opens a dataset that is stored in an accepted way; -1 with a message. */
+hid_t lra_h5_open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e);
 
 /* Once per process: silent, no plug-ins. */
 void lra_h5_start(void);

@@ -7,7 +7,7 @@
 #include "kernels/base/mem.h"
 
 enum {
-    TEXT_MAX = 64 << 20,
+    TEXT_MAX = LRA_H5_TEXT_MAX,
     CHUNK_MAX = 64 << 20,
     CHILDREN_MAX = 100000,
     DEFLATE_MOST = 1032 /* no deflated byte stands for more */
@@ -29,6 +29,7 @@ static int check_format(lra_h5 *f, const char *kind, lra_err *e)
     if (!lra_h5_has_attr(f, "/", "lra.format") || !lra_h5_has_attr(f, "/", "lra.kind"))
         return lra_fail(e, "'%s' is not a file of this suite (no attribute 'lra.format')", f->path);
     if (lra_h5_get_int(f, "/", "lra.format", &format, e) != 0) return LRA_FAILED;
+    f->format = format;
     if (format < 1 || format > LRA_H5_FORMAT)
         return lra_fail(e, "'%s' has format %lld, this program reads up to %d", f->path,
                         (long long)format, LRA_H5_FORMAT);
@@ -63,6 +64,11 @@ lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e)
 const char *lra_h5_kind(const lra_h5 *f)
 {
     return f->kind;
+}
+
+int64_t lra_h5_format(const lra_h5 *f)
+{
+    return f->format;
 }
 
 bool lra_h5_sealed(const lra_h5 *f)
@@ -165,7 +171,7 @@ static int describe(hid_t set, lra_h5_info *info)
     return 0;
 }
 
-static hid_t open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e)
+hid_t lra_h5_open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e)
 {
     if (!lra_h5_has(f, path)) {
         lra_fail(e, "'%s' has no '%s'", f->path, path);
@@ -184,7 +190,7 @@ static hid_t open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
 
 int lra_h5_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e)
 {
-    hid_t set = open_set(f, path, info, e);
+    hid_t set = lra_h5_open_set(f, path, info, e);
     if (set < 0) return LRA_FAILED;
     H5Dclose(set);
     return 0;
@@ -220,7 +226,7 @@ int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
                void *data, lra_err *e)
 {
     lra_h5_info info;
-    hid_t set = open_set(f, path, &info, e);
+    hid_t set = lra_h5_open_set(f, path, &info, e);
     if (set < 0) return LRA_FAILED;
     int rc = check_extent(f, path, &info, type, rank, dims, e);
     if (rc == 0 && info.n > 0 &&
@@ -230,20 +236,6 @@ int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
     }
     H5Dclose(set);
     return rc;
-}
-
-char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e)
-{
-    lra_h5_info info;
-    if (lra_h5_find(f, path, &info, e) != 0) return NULL;
-    if (info.rank != 1 || info.n > TEXT_MAX || info.type != LRA_H5_U8) {
-        lra_fail(e, "'%s': '%s' is not a text", f->path, path);
-        return NULL;
-    }
-    char *text = lra_try_array(info.n + 1, 1, path, e);
-    if (text && lra_h5_get(f, path, LRA_H5_U8, 1, info.dims, text, e) == 0) return text;
-    lra_free(text);
-    return NULL;
 }
 
 /* ---- attributes ----------------------------------------------------------------------------------- */

@@ -143,9 +143,9 @@ int lra_h5_commit(lra_h5 *f, lra_err *e)
 /* ---- datasets ------------------------------------------------------------------------------------- */
 
 /* Chunks of at most 1 MiB: as much as fits, from the last dimension to the first. */
-static void chunk_of(lra_h5_type type, int rank, const int64_t *dims, hsize_t *chunk)
+static void chunk_of(size_t element, int rank, const int64_t *dims, hsize_t *chunk)
 {
-    hsize_t room = CHUNK_BYTES / lra_h5_type_bytes(type);
+    hsize_t room = element < CHUNK_BYTES ? CHUNK_BYTES / element : 1;
     for (int i = rank - 1; i >= 0; i--) {
         hsize_t all = (hsize_t)(dims[i] > 0 ? dims[i] : 1);
         chunk[i] = all < room ? all : room;
@@ -154,11 +154,11 @@ static void chunk_of(lra_h5_type type, int rank, const int64_t *dims, hsize_t *c
     }
 }
 
-static hid_t creation(lra_h5_type type, int rank, const int64_t *dims)
+hid_t lra_h5_creation(size_t element, int rank, const int64_t *dims)
 {
     hsize_t chunk[LRA_H5_MAX_RANK];
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    chunk_of(type, rank, dims, chunk);
+    chunk_of(element, rank, dims, chunk);
     H5Pset_chunk(list, rank, chunk);
     H5Pset_shuffle(list);
     H5Pset_deflate(list, 1);
@@ -166,7 +166,7 @@ static hid_t creation(lra_h5_type type, int rank, const int64_t *dims)
     return list;
 }
 
-static hid_t make_groups(void)
+hid_t lra_h5_make_groups(void)
 {
     hid_t list = H5Pcreate(H5P_LINK_CREATE);
     H5Pset_create_intermediate_group(list, 1);
@@ -181,7 +181,7 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
     hsize_t extent[LRA_H5_MAX_RANK];
     int64_t n = 1;
     for (int i = 0; i < rank; i++) extent[i] = (hsize_t)dims[i], n *= dims[i];
-    hid_t list = creation(type, rank, dims), links = make_groups();
+    hid_t list = lra_h5_creation(lra_h5_type_bytes(type), rank, dims), links = lra_h5_make_groups();
     hid_t space = H5Screate_simple(rank, extent, NULL);
     hid_t set = H5Dcreate2(f->id, path, lra_h5_file_type(type), space, links, list, H5P_DEFAULT);
     int rc = set < 0 ? -1 : 0;
@@ -198,19 +198,13 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
     return rc;
 }
 
-int lra_h5_put_text(lra_h5 *f, const char *path, const char *text, lra_err *e)
-{
-    int64_t n = (int64_t)strlen(text);
-    return lra_h5_put(f, path, LRA_H5_U8, 1, &n, text, e);
-}
-
 /* ---- attributes ----------------------------------------------------------------------------------- */
 
 /* The object `path`, a new group when there is none. */
 static hid_t object(lra_h5 *f, const char *path)
 {
     if (strcmp(path, "/") == 0 || lra_h5_has(f, path)) return H5Oopen(f->id, path, H5P_DEFAULT);
-    hid_t links = make_groups();
+    hid_t links = lra_h5_make_groups();
     hid_t group = H5Gcreate2(f->id, path, links, H5P_DEFAULT, H5P_DEFAULT);
     H5Pclose(links);
     return group;

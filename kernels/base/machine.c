@@ -203,3 +203,21 @@ double lra_memory_peak(void)
     struct rusage u;
     return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
 }
+
+/* ---- the command ------------------------------------------------------------------------------------ */
+
+int lra_self_command(char ***words)
+{
+    int n = 0;
+    char *word = NULL;
+    size_t capacity = 0;
+    FILE *f = fopen("/proc/self/cmdline", "r");
+    *words = NULL;
+    while (f && getdelim(&word, &capacity, 0, f) > 0) {
+        *words = lra_resize(*words, (size_t)(n + 1) * sizeof **words);
+        (*words)[n++] = lra_copy_text(word);
+    }
+    if (f) fclose(f);
+    free(word); /* from getdelim() */
+    return n;
+}

@@ -61,6 +61,9 @@ bool lra_process_found(const char *program);
 void lra_threads_sleep_soon(char **argv);
 /* Becomes this very program once more, even when its file was replaced or removed; returns when it cannot. */
 void lra_self_exec(char *const *argv);
+/* The words this process was started with; returns their number, 0: not known.  The caller frees them with
+ * lra_names_free(). */
+int lra_self_command(char ***words);
 int lra_cpu_count(void); /* processors this process may use */
 /* Bytes that this process can still get: what the machine has free, within the limits of its control groups
  * and of its address space; 0: unknown. */

@@ -6,11 +6,27 @@
 #include <fftw3.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "kernels/base/err.h"
 #else
 #include "kernels/cpu/fft_own.h"
 #endif
+
+const char *lra_fft_library(void)
+{
+#if LRA_GPL
+    static char name[64]; /* "fftw-3.3.10-sse2-avx" */
+    const char *version = fftwf_version;
+    version += strcspn(version, "-");
+    version += *version == '-';
+    snprintf(name, sizeof name, "FFTW %.*s", (int)strcspn(version, "-"), version);
+    return name;
+#else
+    return "Fourier transforms of our own";
+#endif
+}
 
 int64_t lra_fft_size(int64_t n)
 {

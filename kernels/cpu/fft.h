@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+/* "FFTW 3.3.10", or that they are our own. */
+const char *lra_fft_library(void);
 /* The smallest even product of 2, 3 and 5 that is at least n. */
 int64_t lra_fft_size(int64_t n);
 /* Elements from one row to the next. */

@@ -5,6 +5,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "models/training/epoch_log.h"
 #include "models/training/session.h"
 
 /* The whole numbers and the reals of a run's state, by name; `older` is the name in files from before there was
@@ -55,46 +56,50 @@ static char *file_of(const lra_train_spec *s, const char *name)
     return lra_format("%s/%s", s->folder, name);
 }
 
-/* ---- history: (epochs, 7) ---------------------------------------------------------------------------- */
-
-enum { COLUMNS = 7 };
+/* ---- history ------------------------------------------------------------------------------------------ */
 
 static int write_history(const lra_run_state *now, lra_h5 *f, lra_err *e)
 {
-    double *v = lra_alloc_array((size_t)now->n_epochs * COLUMNS + 1, sizeof *v);
-    for (int64_t i = 0; i < now->n_epochs; i++) {
-        const lra_epoch_record *h = &now->history[i];
-        const double row[COLUMNS] = {(double)h->step, h->train_loss, h->train_value, h->val_loss,
-                                     h->val_value,    h->rate,       h->seconds};
-        memcpy(v + i * COLUMNS, row, sizeof row);
-    }
-    int64_t dims[] = {now->n_epochs, COLUMNS};
-    int rc = lra_h5_put(f, "/history", LRA_H5_F64, 2, dims, v, e);
+    double *v = lra_alloc_array((size_t)now->n_epochs * LRA_HISTORY_COLUMNS + 1, sizeof *v);
+    for (int64_t i = 0; i < now->n_epochs; i++)
+        lra_epoch_values(&now->history[i], v + i * LRA_HISTORY_COLUMNS);
+    int rc = lra_history_write(f, now->n_epochs, v, e);
     lra_free(v);
     return rc;
 }
 
 static int read_history(lra_run_state *now, lra_h5 *f, lra_err *e)
 {
-    lra_h5_info info;
-    if (lra_h5_find(f, "/history", &info, e) != 0) return LRA_FAILED;
-    if (info.rank != 2 || info.type != LRA_H5_F64 || info.dims[0] > 1 << 20 ||
-        info.dims[1] != COLUMNS)
-        return lra_fail(e, "'/history' is not a table of %d columns of float64", COLUMNS);
-    int64_t n = info.dims[0];
-    double *v = lra_try_array(info.n + 1, sizeof *v, "/history", e);
-    if (!v) return LRA_FAILED;
-    int rc = lra_h5_get(f, "/history", LRA_H5_F64, 2, info.dims, v, e);
+    int64_t n;
+    double *v;
+    int rc = lra_history_read(f, &n, &v, e);
     for (int64_t i = 0; i < n && rc == 0; i++)
-        if (!(v[i * COLUMNS] >= 0 && v[i * COLUMNS] < 9e15))
-            rc = lra_fail(e, "'/history': step %g of epoch %lld", v[i * COLUMNS], (long long)i);
+        if (!(v[i * LRA_HISTORY_COLUMNS] >= 0 && v[i * LRA_HISTORY_COLUMNS] < 9e15))
+            rc = lra_fail(e, "'/history': step %g of epoch %lld", v[i * LRA_HISTORY_COLUMNS],
+                          (long long)i + 1);
     now->n_epochs = rc == 0 ? n : 0;
     now->history = lra_alloc_array((size_t)now->n_epochs + 1, sizeof *now->history);
     for (int64_t i = 0; i < now->n_epochs; i++) {
-        const double *r = v + i * COLUMNS;
+        const double *r = v + i * LRA_HISTORY_COLUMNS;
         now->history[i] = (lra_epoch_record){i, (int64_t)r[0], r[1], r[2], r[3], r[4], r[5], r[6]};
     }
     lra_free(v);
+    return rc;
+}
+
+/* Whose file it is. */
+static int write_identity(const lra_train_spec *s, lra_h5 *f, lra_err *e)
+{
+    int rc = lra_h5_put_text(f, "/config", s->config, e);
+    if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", s->data->fingerprint, e);
+    if (rc != 0 || !s->origin) return rc;
+    lra_origin now;
+    char date[32];
+    lra_origin_copy(&now, s->origin);
+    lra_free(now.date);
+    now.date = lra_copy_text(lra_date_text(date, time(NULL)));
+    rc = lra_origin_write(f, &now, e);
+    lra_origin_free(&now);
     return rc;
 }
 
@@ -108,11 +113,11 @@ int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, cons
     lra_free(path);
     if (!f) return LRA_FAILED;
     lra_run_state copy = *now;
+    copy.best_epoch++; /* files count from 1 */
     whole w[N_WHOLE];
     fraction r[N_FRACTION];
     list_fields(&copy, w, r);
-    int rc = lra_h5_put_text(f, "/config", s->config, e);
-    if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", s->data->fingerprint, e);
+    int rc = write_identity(s, f, e);
     for (int i = 0; i < N_WHOLE && rc == 0; i++)
         rc = lra_h5_set_int(f, "/", w[i].name, *w[i].value, e);
     for (int i = 0; i < N_FRACTION && rc == 0; i++)
@@ -137,12 +142,11 @@ static int check_config(const char *path, const char *stored, const char *wanted
 static int check_state(const lra_run_state *now, const whole w[N_WHOLE], lra_err *e)
 {
     for (int i = 0; i < N_WHOLE; i++) {
-        int64_t least = w[i].value == &now->best_epoch ? -1 : 0;
-        if (*w[i].value < least || *w[i].value > (int64_t)1 << 60)
-            return lra_fail(e, "'%s' is %lld, expected %lld to 2^60", w[i].name,
-                            (long long)*w[i].value, (long long)least);
+        if (*w[i].value < 0 || *w[i].value > (int64_t)1 << 60)
+            return lra_fail(e, "'%s' is %lld, expected 0 to 2^60", w[i].name,
+                            (long long)*w[i].value);
     }
-    if (now->n_epochs == now->epoch && now->best_epoch < now->n_epochs) return 0;
+    if (now->n_epochs == now->epoch && now->best_epoch <= now->n_epochs) return 0;
     return lra_fail(e, "epoch %lld, best epoch %lld and %lld epochs of history do not fit together",
                     (long long)now->epoch, (long long)now->best_epoch, (long long)now->n_epochs);
 }
@@ -166,7 +170,9 @@ static int read_state(const lra_train_spec *s, const char *path, lra_run_state *
         rc = lra_h5_get_int(f, "/", w[i].name, w[i].value, e);
     for (int i = 0; i < N_FRACTION && rc == 0; i++) rc = read_fraction(f, &r[i], e);
     if (rc == 0) rc = read_history(now, f, e);
+    if (lra_h5_format(f) == 1) now->best_epoch++; /* which counted from 0 */
     if (rc == 0) rc = check_state(now, w, e);
+    now->best_epoch--; /* in memory: a row of the history */
     return rc == 0 ? lra_params_read(p, f, e) : rc;
 }
 
@@ -195,8 +201,8 @@ int lra_best_write(const lra_train_spec *s, int64_t epoch, double value, const l
     lra_h5 *f = lra_h5_create(path, "checkpoint", e);
     lra_free(path);
     if (!f) return LRA_FAILED;
-    int rc = lra_h5_put_text(f, "/config", s->config, e);
-    if (rc == 0) rc = lra_h5_set_int(f, "/", "epoch", epoch, e);
+    int rc = write_identity(s, f, e);
+    if (rc == 0) rc = lra_h5_set_int(f, "/", "epoch", epoch + 1, e);
     const lra_metric *m = lra_objective_metric(lra_session_objective(s), s->data);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "metric", m->name, e);
     if (rc == 0) rc = lra_h5_set_real(f, "/", "val_value", value, e);

@@ -2,9 +2,12 @@
 #include "models/training/epoch_log.h"
 
 #include <math.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/origin.h"
 
 /* ,"key":number; null where it is not finite. */
 static void put_number(FILE *f, const char *key, const char *metric, double value)
@@ -19,22 +22,32 @@ static void put_number(FILE *f, const char *key, const char *metric, double valu
 int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,
                       const lra_epoch_record *h, int64_t *n_bytes, lra_err *e)
 {
+    char date[32];
     FILE *f = fopen(path, "a");
     if (!f) return lra_fail_errno(e, "cannot open '%s'", path);
     fprintf(f, "{\"epoch\":%lld,\"step\":%lld,\"metric\":\"%s\",\"lower_is_better\":%s",
-            (long long)h->epoch, (long long)h->step, m->name, m->lower ? "true" : "false");
+            (long long)h->epoch + 1, (long long)h->step, m->name, m->lower ? "true" : "false");
     put_number(f, "chance", "", chance);
     put_number(f, "train_loss", "", h->train_loss);
     put_number(f, "train_", m->name, h->train_value);
     put_number(f, "val_loss", "", h->val_loss);
     put_number(f, "val_", m->name, h->val_value);
     put_number(f, "rate", "", h->rate);
-    fprintf(f, "}\n");
+    put_number(f, "seconds", "", h->seconds);
+    fprintf(f, ",\"time\":\"%s\"}\n", lra_date_text(date, time(NULL)));
     long at = ftell(f);
     bool failed = ferror(f) || at < 0;
     if (fclose(f) != 0 || failed) return lra_fail_errno(e, "cannot write '%s'", path);
     *n_bytes = at;
     return 0;
+}
+
+void lra_epoch_values(const lra_epoch_record *h, double *row)
+{
+    const double all[LRA_HISTORY_COLUMNS] = {(double)h->step, h->train_loss, h->train_value,
+                                             h->val_loss,     h->val_value,  h->rate,
+                                             h->seconds};
+    memcpy(row, all, sizeof all);
 }
 
 int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e)

@@ -3,11 +3,14 @@
 #ifndef LRA_MODELS_TRAINING_EPOCH_LOG_H
 #define LRA_MODELS_TRAINING_EPOCH_LOG_H
 
+#include "kernels/base/history.h"
 #include "models/training/train.h"
 
 /* chance: the metric on the validation split without a look at the inputs.  *n_bytes: of the log, with this line. */
 int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,
                       const lra_epoch_record *h, int64_t *n_bytes, lra_err *e);
+/* The epoch as a row of the history: (LRA_HISTORY_COLUMNS). */
+void lra_epoch_values(const lra_epoch_record *h, double *row);
 /* No log is as good as an empty one. */
 int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e);
 

@@ -295,7 +295,7 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     if (lra_checkpoint_read(s, &r->now, r->session.params, &found, e) != 0) return LRA_FAILED;
     if (r->now.epoch > r->schedule.epochs || r->now.batch > r->schedule.steps_per_epoch)
         return lra_fail(e, "the checkpoint is at epoch %lld, batch %lld, beyond the end of the run",
-                        (long long)r->now.epoch, (long long)r->now.batch);
+                        (long long)r->now.epoch + 1, (long long)r->now.batch);
     if (found) lra_note("%s: goes on at step %lld", s->title, (long long)r->now.step);
     if (r->now.epoch < r->schedule.epochs) lra_loader_epoch(r->train, r->now.epoch);
     int64_t steps = r->schedule.epochs * r->schedule.steps_per_epoch;

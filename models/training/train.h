@@ -4,6 +4,7 @@
 #define LRA_MODELS_TRAINING_TRAIN_H
 
 #include "datasets/loader/batch.h"
+#include "kernels/base/origin.h"
 #include "kernels/base/safetensors.h"
 #include "kernels/graph/ops.h"
 #include "models/training/objective.h"
@@ -12,9 +13,10 @@
 enum { LRA_RECOMPUTE_AUTO = -1 };
 
 typedef struct {
-    const char *folder; /* of the run: checkpoint.h5, best.h5, log.jsonl */
-    const char *title;  /* "resconv K=5 seed 0": progress and log */
-    const char *config; /* "key=value" lines: stored in checkpoints, compared on resume */
+    const char *folder;       /* of the run: checkpoint.h5, best.h5, log.jsonl */
+    const char *title;        /* "resconv K=5 seed 0": progress and log */
+    const char *config;       /* "key=value" lines: stored in checkpoints, compared on resume */
+    const lra_origin *origin; /* stored there too.  Nullable: not recorded */
     const lra_dataset *data;
     const lra_model *model;
     const lra_config *model_config;
@@ -47,7 +49,7 @@ typedef struct {
 
 /* One line per epoch; a value is that of the task's metric. */
 typedef struct {
-    int64_t epoch, step;
+    int64_t epoch, step; /* epoch: from 0, files and people count from 1 */
     double train_loss, train_value, val_loss, val_value, rate, seconds;
 } lra_epoch_record;
 

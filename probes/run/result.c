@@ -5,9 +5,9 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
-#include "kernels/base/version.h"
-#include "kernels/cpu/features.h"
+#include "models/training/epoch_log.h"
 #include "probes/run/job.h"
+#include "probes/run/origin.h"
 
 static void add_baselines(const lra_job *r, lra_result *out)
 {
@@ -29,13 +29,8 @@ static void add_baselines(const lra_job *r, lra_result *out)
 static double *history_table(const lra_train_report *t)
 {
     double *v = lra_alloc_array((size_t)t->n_epochs * LRA_HISTORY_COLUMNS + 1, sizeof *v);
-    for (int64_t i = 0; i < t->n_epochs; i++) {
-        const lra_epoch_record *h = &t->history[i];
-        const double row[LRA_HISTORY_COLUMNS] = {(double)h->step, h->train_loss, h->train_value,
-                                                 h->val_loss,     h->val_value,  h->rate,
-                                                 h->seconds};
-        memcpy(v + i * LRA_HISTORY_COLUMNS, row, sizeof row);
-    }
+    for (int64_t i = 0; i < t->n_epochs; i++)
+        lra_epoch_values(&t->history[i], v + i * LRA_HISTORY_COLUMNS);
     return v;
 }
 
@@ -111,11 +106,10 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     lra_result *out = lra_alloc(sizeof *out);
     out->task = lra_copy_text(r->task->name), out->model = lra_copy_text(r->model->name);
     out->preset = lra_copy_text(r->preset), out->precision = lra_copy_text(r->precision);
-    out->device = lra_copy_text(r->device.name), out->revision = lra_copy_text(lra_revision());
+    lra_probe_origin(&r->device, &out->origin);
     out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
     out->config = lra_copy_text(s->config);
     out->task_parameters = lra_config_lines(r->data->config);
-    out->versions = lra_format("lra-locality %s\nhdf5 %s\n", LRA_VERSION, lra_h5_version());
     out->deviations = deviations_of(r);
     out->seed = (int64_t)s->seed;
     if (lra_config_has(r->model_config, "kernel"))
@@ -123,7 +117,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
     out->grid = lra_dataset_grid(r->data);
     out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
-    out->best_epoch = t->best_epoch, out->seconds = t->seconds;
+    out->best_epoch = t->best_epoch + 1, out->seconds = t->seconds;
     out->step_flops = t->step_flops, out->padding = t->padding;
     out->n_epochs = t->n_epochs, out->history = history_table(t);
     add_test(r, t, out);
@@ -149,7 +143,10 @@ static int train_missing(const lra_job *r, const lra_train_spec *s, const char *
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;
+    lra_origin origin;
     lra_job_spec(r, seed, &s);
+    lra_probe_origin(&r->device, &origin);
+    s.origin = &origin;
     char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
     int rc = lra_folder_make(s.folder, e), lock = -1;
     if (rc == 0 && !lra_file_exists(path)) {
@@ -161,6 +158,7 @@ int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
     }
     lra_unlock(lock);
     lra_job_spec_free(&s);
+    lra_origin_free(&origin);
     lra_free(path);
     lra_free(lock_path);
     return rc;

@@ -47,12 +47,16 @@ static const char *const objects[] = {"/train/start",
                                       "/listops/root",
                                       "/heuristic/majority-by-operator",
                                       "/labels/train",
-                                      "/versions",
+                                      "/deviations",
+                                      "/val/logits",
+                                      "/train/correct",
+                                      "/origin",
                                       "/",
                                       "/param"};
 static const char *const attributes[] = {"lra.format", "lra.kind",   "fingerprint", "task",
                                          "epoch",      "batch",      "log_bytes",   "seconds",
-                                         "model",      "max_length", "best_epoch",  "kernel"};
+                                         "model",      "max_length", "best_epoch",  "kernel",
+                                         "columns",    "threads",    "train_rows",  "date"};
 enum {
     N_OBJECTS = sizeof objects / sizeof *objects,
     N_ATTRIBUTES = sizeof attributes / sizeof *attributes

@@ -1,0 +1,26 @@
+/* The origin of what this program computes. */
+#include "probes/run/origin.h"
+
+#include <gsl/gsl_version.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/cpu/features.h"
+#include "kernels/cpu/fft.h"
+#include "kernels/cpu/gemm.h"
+#include "kernels/cuda/device.h"
+
+char *lra_probe_libraries(void)
+{
+    return lra_format("HDF5 %s, GSL %s, %s, %s, %s", lra_h5_version(), gsl_version,
+                      lra_gemm_library(), lra_fft_library(), lra_cuda_built());
+}
+
+void lra_probe_origin(const lra_device *d, lra_origin *o)
+{
+    *o = (lra_origin){.device = lra_copy_text(d->name),
+                      .device_name = lra_copy_text(d->detail ? d->detail : lra_cpu_name()),
+                      .level = lra_copy_text(lra_cpu_best()),
+                      .threads = d->backend->threads(d),
+                      .libraries = lra_probe_libraries()};
+    lra_origin_here(o, "lra-probe");
+}

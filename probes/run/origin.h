@@ -1,0 +1,13 @@
+/* Where results of this program come from. */
+#ifndef LRA_PROBES_RUN_ORIGIN_H
+#define LRA_PROBES_RUN_ORIGIN_H
+
+#include "kernels/base/origin.h"
+#include "kernels/graph/backend.h"
+
+/* The libraries that results depend on, with their versions; caller frees. */
+char *lra_probe_libraries(void);
+/* What runs now, on a device; the caller frees it with lra_origin_free(). */
+void lra_probe_origin(const lra_device *d, lra_origin *o);
+
+#endif
