@@ -16,6 +16,8 @@
 #include "reports/draw.h"
 #include "reports/measure.h"
 #include "reports/report.h"
+#include "reports/show.h"
+#include "reports/unsealed.h"
 
 static const lra_report_table *const tables[] = {
 #define LRA_TABLE(name) &lra_table_##name,
@@ -66,7 +68,10 @@ static const lra_option *const table_tables[] = {table_options, lra_ladder_scale
                                                  NULL};
 static const lra_option *const figure_tables[] = {figure_options, lra_ladder_scale_options, common,
                                                   NULL};
-static const lra_option *const plain_tables[] = {common, NULL};
+static const lra_option json_options[] = {
+    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document on stdout"},
+    {.name = NULL}};
+static const lra_option *const plain_tables[] = {json_options, common, NULL};
 /* The places named, or --out; the caller frees the array. */
 static const char **places_of(const lra_options *o, int *n)
 {
@@ -177,6 +182,7 @@ static int print_tables(const lra_options *o, lra_err *e)
     if (rc != 0) return rc;
     lra_table **list;
     int n = tables[chosen]->make(&in, &list, e);
+    if (n > 0) lra_report_mark_unsealed(&in, list, n);
     unload(&in);
     if (n < 0) return n;
     rc = lra_tables_print(list, n, lra_option_text(o, "format"), stdout, e);
@@ -204,6 +210,9 @@ static int draw_figures(const lra_options *o, lra_err *e)
     lra_report_input in;
     int rc = load(o, figures[chosen]->source, &in, e);
     if (rc != 0) return rc;
+    char *unsealed = lra_report_unsealed(&in);
+    if (unsealed) lra_note("%s", unsealed);
+    lra_free(unsealed);
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
     rc = lra_folder_make(folder, e);
     if (rc == 0) rc = figures[chosen]->write(folder, &in, e);
@@ -218,32 +227,39 @@ static int draw_figures(const lra_options *o, lra_err *e)
 
 /* ---- show, list ------------------------------------------------------------------------------------------------ */
 
-static void show_one(lra_result *r)
-{
-    char time[32], *text = lra_result_text(r);
-    printf("%s %s, preset %s, seed %" PRId64 ", %s\n", r->task, r->model, r->preset, r->seed,
-           r->precision);
-    printf("  test %s; %" PRId64 " parameters, %" PRId64 " steps, best epoch %" PRId64
-           " of %" PRId64 ", %s\n",
-           text, r->parameters, r->steps, r->best_epoch, r->n_epochs,
-           lra_time_text(time, r->seconds));
-    for (const char *line = r->config; *line; line += strcspn(line, "\n") + 1)
-        printf("  %.*s\n", (int)strcspn(line, "\n"), line);
-    lra_free(text);
-}
-
 static int show(const lra_options *o, lra_err *e)
 {
     lra_result **list;
     int n = load_results(o, &list, e);
-    for (int i = 0; i < n; i++) show_one(list[i]);
+    bool json = lra_option_flag(o, "json");
+    if (json && n >= 0) lra_results_show_json(list, n, stdout);
+    for (int i = 0; i < n && !json; i++) lra_result_show(list[i], stdout);
     if (n >= 0) lra_results_free(list, n);
     return n < 0 ? LRA_FAILED : 0;
 }
 
+static void list_json(void)
+{
+    json_t *of[2] = {json_array(), json_array()};
+    for (int i = 0; i < N_TABLES; i++)
+        json_array_append_new(
+            of[0], json_pack("{s:s,s:s}", "name", tables[i]->name, "summary", tables[i]->summary));
+    for (int i = 0; i < N_FIGURES; i++)
+        json_array_append_new(of[1], json_pack("{s:s,s:s}", "name", figures[i]->name, "summary",
+                                               figures[i]->summary));
+    json_t *all = json_pack("{s:i,s:o,s:o}", "schema", 1, "tables", of[0], "figures", of[1]);
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    printf("\n");
+    json_decref(all);
+}
+
 static int list_all(const lra_options *o, lra_err *e)
 {
-    (void)o, (void)e;
+    (void)e;
+    if (lra_option_flag(o, "json")) {
+        list_json();
+        return 0;
+    }
     for (int i = 0; i < N_TABLES; i++)
         printf("table   %-10s%s\n", tables[i]->name, tables[i]->summary);
     for (int i = 0; i < N_FIGURES; i++)

@@ -1,12 +1,15 @@
 /* What other programs may ask of the report. */
 #include "reports/report.h"
 
+#include "reports/unsealed.h"
+
 int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                      const char *format, lra_err *e)
 {
     lra_table **list;
     int n = t->make(in, &list, e);
     if (n < 0) return n;
+    lra_report_mark_unsealed(in, list, n);
     int rc = lra_tables_print(list, n, format, out, e);
     lra_tables_free(list, n);
     return rc;

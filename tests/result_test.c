@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
-#include "reports/result.h"
+#include "reports/report.h"
+#include "reports/show.h"
+#include "reports/unsealed.h"
 #include "tests/folder.h"
 
 enum { N = 6, VAL = 4, TRAIN = 5, C = 3, EPOCHS = 2 };
@@ -161,10 +164,133 @@ static void a_file_without_its_seal(void **state)
     lra_free_large(bytes);
 }
 
+/* ---- what is made of them ------------------------------------------------------------------------------- */
+
+/* What a function prints; caller frees with lra_free_large(). */
+static char *printed(FILE *f)
+{
+    lra_err e;
+    size_t n;
+    assert_int_equal(fclose(f), 0);
+    char *text = lra_file_read("result_shown", 1 << 20, &n, &e);
+    if (!text) fail_msg("%s", e.msg);
+    remove("result_shown");
+    return text;
+}
+
+/* Every table in every format says that a file has no seal. */
+static void tables_say_unsealed(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
+    lra_err e = {{0}};
+    lra_result *r = make();
+    lra_report_input in = {.list = &r, .n = 1};
+    for (int unsealed = 0; unsealed < 2; unsealed++)
+        for (int i = 0; i < 5; i++) {
+            r->unsealed = unsealed;
+            FILE *f = fopen("result_shown", "w");
+            if (lra_report_print(&lra_table_tasks, f, &in, formats[i], &e) != 0)
+                fail_msg("%s", e.msg);
+            char *text = printed(f);
+            if ((strstr(text, "unsealed") != NULL) != unsealed) fail_msg("%s", text);
+            lra_free_large(text);
+        }
+    /* A table without a column for flags gets one that only programs see. */
+    static const char *const head[] = {"a"};
+    lra_table *t = lra_table_new("t", 1, head);
+    lra_table_row(t);
+    lra_table_number(t, 1, 0);
+    lra_report_mark_unsealed(&in, &t, 1);
+    FILE *f = fopen("result_shown", "w");
+    assert_int_equal(lra_table_print(t, "csv", f, &e), 0);
+    char *text = printed(f);
+    assert_string_equal(text, "a,flags\n1,unsealed\n");
+    lra_free_large(text);
+    lra_table_free(t);
+    lra_result_free(r);
+}
+
+static char *shown(lra_result *r, bool json)
+{
+    FILE *f = fopen("result_shown", "w");
+    if (json)
+        lra_results_show_json(&r, 1, f);
+    else
+        lra_result_show(r, f);
+    return printed(f);
+}
+
+/* Format 1 may lack the last newline, and text may hold what a terminal obeys. */
+static void texts_end_where_they_end(void **state)
+{
+    (void)state;
+    static const char hostile[] = "seed=1\ntask=\033]0;x\007listops\0model=LEAK\n";
+    lra_result *r = make();
+    lra_free(r->config);
+    r->config = memcpy(lra_alloc(sizeof hostile), hostile, sizeof hostile);
+    r->model[0] = '\033';
+    char *text = shown(r, false), *json = shown(r, true);
+    assert_non_null(strstr(text, "task=?]0;x?listops\n"));
+    assert_null(strstr(text, "LEAK"));
+    assert_null(strchr(text, '\033'));
+    assert_null(strstr(json, "LEAK"));
+    json_t *j = json_loads(json, 0, NULL);
+    json_t *first = json_array_get(json_object_get(j, "results"), 0);
+    json_t *config = json_object_get(first, "config");
+    assert_string_equal(json_string_value(json_object_get(config, "task")), "?]0;x?listops");
+    assert_int_equal(json_object_size(config), 2);
+    json_decref(j);
+    lra_free_large(text);
+    lra_free_large(json);
+    lra_result_free(r);
+}
+
+static void what_is_shown_of_a_result(void **state)
+{
+    (void)state;
+    lra_result *r = make();
+    r->origin.device = lra_copy_text("cpu"), r->origin.threads = 2;
+    char *text = shown(r, false), *json = shown(r, true);
+    assert_non_null(strstr(text, "best epoch 1 of 2"));
+    assert_non_null(strstr(text, "60.00 %, loss 1.2500, 5 rows"));
+    assert_non_null(strstr(text, "command           not recorded"));
+    json_t *j = json_loads(json, 0, NULL), *all = json_object_get(j, "results");
+    json_t *first = json_array_get(all, 0), *origin = json_object_get(first, "origin");
+    assert_int_equal(json_integer_value(json_object_get(j, "schema")), 1);
+    assert_true(json_is_null(json_object_get(origin, "command")));
+    assert_int_equal(json_integer_value(json_object_get(origin, "threads")), 2);
+    assert_true(json_is_false(json_object_get(first, "unsealed")));
+    assert_true(json_number_value(json_object_get(first, "train_value")) == 0.6);
+    json_t *epoch = json_array_get(json_object_get(first, "history"), 1);
+    assert_int_equal(json_integer_value(json_object_get(epoch, "epoch")), 2);
+    assert_true(json_number_value(json_object_get(epoch, "train_loss")) == 1.0);
+    json_decref(j);
+    lra_free_large(text);
+    lra_free_large(json);
+    lra_result_free(r);
+}
+
+static void commands_can_be_typed_again(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"lra-probe", "train", "--out=my dir",
+                                        "it's",      "",      "a\x1b'b"};
+    char *text = lra_command_text(6, words), date[32];
+    assert_string_equal(text, "lra-probe train '--out=my dir' 'it'\\''s' '' $'a\\x1b\\'b'");
+    assert_string_equal(lra_date_text(date, 0), "1970-01-01T00:00:00Z");
+    lra_free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_splits_are_read_as_written), cmocka_unit_test(what_older_files_lack),
-        cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_file_without_its_seal)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(other_splits_are_read_as_written),
+                                       cmocka_unit_test(what_older_files_lack),
+                                       cmocka_unit_test(what_cannot_be_is_refused),
+                                       cmocka_unit_test(a_file_without_its_seal),
+                                       cmocka_unit_test(tables_say_unsealed),
+                                       cmocka_unit_test(texts_end_where_they_end),
+                                       cmocka_unit_test(what_is_shown_of_a_result),
+                                       cmocka_unit_test(commands_can_be_typed_again)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

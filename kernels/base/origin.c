@@ -83,6 +83,16 @@ char *lra_command_text(int argc, const char *const *argv)
     return t.s;
 }
 
+/* Where the program stands says nothing of what it did. */
+static char *command_of(int argc, char **argv)
+{
+    const char *name = strrchr(argv[0], '/');
+    char *path = argv[0];
+    argv[0] = lra_copy_text(name ? name + 1 : path);
+    lra_free(path);
+    return lra_command_text(argc, (const char *const *)argv);
+}
+
 void lra_origin_here(lra_origin *o, const char *program)
 {
     char date[32], **argv = NULL;
@@ -92,7 +102,7 @@ void lra_origin_here(lra_origin *o, const char *program)
     o->compiler = lra_copy_text(LRA_COMPILER);
     o->build = lra_copy_text(LRA_BUILD_TYPE);
     o->date = lra_copy_text(lra_date_text(date, time(NULL)));
-    if (argc > 0) o->command = lra_command_text(argc, (const char *const *)argv);
+    if (argc > 0) o->command = command_of(argc, argv);
     lra_names_free(argv, argc);
 }
 
