@@ -42,7 +42,7 @@ static void write_bytes(int kind, const char *bytes, size_t n, bool sealed)
     FILE *f = fopen(own_files_path(kind), "wb");
     assert_non_null(f);
     if (sealed)
-        assert_int_equal(lra_h5_write_sealed(f, bytes, n), 0);
+        assert_int_equal(own_files_seal(f, bytes, n), 0);
     else
         assert_int_equal(fwrite(bytes, 1, n, f), n);
     assert_int_equal(fclose(f), 0);

@@ -12,7 +12,7 @@
 #include "tests/tiny_tasks.h"
 
 static const char model_text[] =
-    "layers=1 width=16 hidden=16 kernel=3 groups=1 causal=%d dropout=0.1";
+    "layers=1 width=16 hidden=16 kernel=3 dilation=1 groups=1 causal=%d dropout=0.1";
 
 typedef struct {
     lra_goal goal;

@@ -503,10 +503,59 @@ static void a_file_system_without_locks_is_no_damage(void **state)
     assert_int_equal(rc, 0);
 }
 
+/* Texts and names of columns as every program sees them: strings, not numbers. */
+static void texts_are_texts_for_all(void **state)
+{
+    (void)state;
+    static const char text[] = "a=1\nreach \xe2\x89\xa4 11\n\nlast";
+    const double values[] = {1, 2, 3, 4, 5, 6};
+    lra_h5 *f = lra_h5_create(bad, "result", &err);
+    assert_int_equal(lra_h5_put_text(f, "/config", text, &err), 0);
+    assert_int_equal(lra_h5_put_text(f, "/none", "", &err), 0);
+    assert_int_equal(lra_h5_put_table(f, "/table", "x first y", 2, values, &err), 0);
+    assert_int_equal(lra_h5_commit(f, &err), 0);
+    hid_t id = H5Fopen(bad, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t set = H5Dopen2(id, "/config", H5P_DEFAULT), type = H5Dget_type(set);
+    char lines[4][13];
+    assert_int_equal(H5Tget_class(type), H5T_STRING);
+    assert_int_equal(H5Tget_cset(type), H5T_CSET_UTF8);
+    assert_int_equal(H5Tget_size(type), 12);
+    hid_t memory = H5Tcopy(type);
+    H5Tset_size(memory, sizeof *lines);
+    assert_true(H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, lines) >= 0);
+    assert_string_equal(lines[0], "a=1");
+    assert_string_equal(lines[1], "reach \xe2\x89\xa4 11");
+    assert_string_equal(lines[3], "last");
+    H5Tclose(memory);
+    H5Tclose(type);
+    H5Dclose(set);
+    H5Fclose(id);
+    double *found;
+    int64_t n;
+    f = lra_h5_open(bad, "result", &err);
+    char *again = lra_h5_get_text(f, "/config", &err), *none = lra_h5_get_text(f, "/none", &err);
+    char *names = lra_h5_attr_text(f, "/table", "columns", &err);
+    assert_string_equal(again, "a=1\nreach \xe2\x89\xa4 11\n\nlast\n");
+    assert_string_equal(none, "");
+    assert_string_equal(names, "x first y");
+    assert_int_equal(lra_h5_get_table(f, "/table", "y x", &n, &found, &err), 0);
+    assert_int_equal(n, 2);
+    assert_memory_equal(found, ((double[]){3, 1, 6, 4}), 4 * sizeof *found);
+    lra_free(found);
+    assert_int_equal(lra_h5_get_table(f, "/table", "x fir", &n, &found, &err), -1);
+    assert_non_null(strstr(err.msg, "has no column 'fir', it has 'x first y'"));
+    assert_null(found);
+    lra_free(again);
+    lra_free(none);
+    lra_free(names);
+    lra_h5_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_comes_back),
+        cmocka_unit_test(texts_are_texts_for_all),
         cmocka_unit_test(large_data_cross_many_chunks),
         cmocka_unit_test(truncations_are_refused),
         cmocka_unit_test(changed_bits_are_never_silent),

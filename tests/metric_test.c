@@ -211,17 +211,17 @@ static void sums_that_cannot_be(void **state)
 
 /* ---- files from before ------------------------------------------------------------------------------- */
 
-static char *golden_path(const char *name)
+static char *golden_path(int format, const char *name)
 {
     const char *source = getenv("LRA_SOURCE");
-    return lra_format("%s/tests/golden/1/%s", source ? source : ".", name);
+    return lra_format("%s/tests/golden/%d/%s", source ? source : ".", format, name);
 }
 
 static void old_results_are_accuracies(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    char *path = golden_path("result.h5");
+    char *path = golden_path(1, "result.h5");
     lra_result *r = lra_result_read(path, &e);
     if (!r) fail_msg("%s", e.msg);
     char *text = lra_result_text(r);
@@ -231,16 +231,17 @@ static void old_results_are_accuracies(void **state)
     lra_result_free(r);
 }
 
-/* An interrupted run of an older program is where it was. */
-static void old_checkpoints_are_read(void **state)
+/* Where the interrupted run of a golden checkpoint was. */
+static lra_run_state read_checkpoint(int format)
 {
-    (void)state;
     lra_err e = {{0}};
-    char *path = golden_path("checkpoint.h5"), *copy = lra_format("%s/checkpoint.h5", folder);
+    char *path = golden_path(format, "checkpoint.h5"),
+         *copy = lra_format("%s/checkpoint.h5", folder);
     size_t n;
     char *bytes = lra_file_read(path, 1 << 20, &n, &e);
     assert_int_equal(lra_file_write(copy, bytes, n, &e), 0);
     lra_h5 *f = lra_h5_open(path, "checkpoint", &e);
+    assert_int_equal(lra_h5_format(f), format);
     char *config = lra_h5_get_text(f, "/config", &e);
     char *print = lra_h5_attr_text(f, "/", "fingerprint", &e);
     lra_h5_close(f);
@@ -251,14 +252,30 @@ static void old_checkpoints_are_read(void **state)
     lra_run_state now = {0};
     bool found;
     assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
-    int rc = tiny_run_open(&run, folder, config,
-                           "layers=1 width=4 hidden=4 kernel=3 groups=1 causal=0 dropout=0.0", &e);
+    int rc = tiny_run_open(
+        &run, folder, config,
+        "layers=1 width=4 hidden=4 kernel=3 dilation=1 groups=1 causal=0 dropout=0.0", &e);
     if (rc == 0) rc = lra_session_open(&session, &run.spec, &device, &e);
     if (rc != 0) fail_msg("%s", e.msg);
     snprintf(run.data->fingerprint, sizeof run.data->fingerprint, "%s", print);
     if (lra_checkpoint_read(&run.spec, &now, session.params, &found, &e) != 0)
         fail_msg("%s", e.msg);
     assert_true(found);
+    lra_session_close(&session);
+    tiny_run_close(&run);
+    lra_free(config);
+    lra_free(print);
+    lra_free_large(bytes);
+    lra_free(path);
+    lra_free(copy);
+    return now;
+}
+
+/* An interrupted run of an older program is where it was. */
+static void old_checkpoints_are_read(void **state)
+{
+    (void)state;
+    lra_run_state now = read_checkpoint(1);
     assert_int_equal(now.epoch, 1);
     assert_int_equal(now.batch, 1022);
     assert_int_equal(now.sums.right, 2112);
@@ -267,13 +284,20 @@ static void old_checkpoints_are_read(void **state)
     assert_true(now.best_val == 0.25 && now.schedule.best == 0.25);
     assert_int_equal(now.best_epoch, 0);
     lra_free(now.history);
-    lra_session_close(&session);
-    tiny_run_close(&run);
-    lra_free(config);
-    lra_free(print);
-    lra_free_large(bytes);
-    lra_free(path);
-    lra_free(copy);
+}
+
+static void checkpoints_of_format_2_are_read(void **state)
+{
+    (void)state;
+    lra_run_state now = read_checkpoint(2);
+    assert_int_equal(now.epoch, 2);
+    assert_int_equal(now.batch, 3);
+    assert_int_equal(now.sums.right, 7);
+    assert_int_equal(now.best_epoch, 1); /* a row of the history: the second epoch */
+    assert_int_equal(now.n_epochs, 2);
+    assert_int_equal(now.history[1].step, 16);
+    assert_true(now.history[1].val_value == 0.225 && now.history[1].seconds == 3.25);
+    lra_free(now.history);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------- */
@@ -294,7 +318,7 @@ static void one_table_of_all_tasks(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    char *path = golden_path("result.h5");
+    char *path = golden_path(1, "result.h5");
     lra_result *list[6] = {lra_result_read(path, &e)};
     if (!list[0]) fail_msg("%s", e.msg);
     list[0]->seconds = 5;
@@ -392,6 +416,7 @@ int main(void)
         cmocka_unit_test(sums_that_cannot_be),
         cmocka_unit_test(old_results_are_accuracies),
         cmocka_unit_test(old_checkpoints_are_read),
+        cmocka_unit_test(checkpoints_of_format_2_are_read),
         cmocka_unit_test(one_table_of_all_tasks),
         cmocka_unit_test(a_ladder_of_errors),
         cmocka_unit_test(a_sweep_of_errors),

@@ -3,6 +3,7 @@
 #define LRA_TESTS_OWN_FILES_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "kernels/base/err.h"
 
@@ -16,5 +17,8 @@ const char *own_files_path(int kind);
 int own_files_read(int kind, uint64_t *hash, lra_err *e);
 /* Removes the folder. */
 void own_files_remove(void);
+
+/* Writes bytes, whatever they are, and the seal that fits them; 0 or -1. */
+int own_files_seal(FILE *to, const void *bytes, size_t n);
 
 #endif

@@ -127,6 +127,52 @@ static void what_older_files_lack(void **state)
     lra_free(old);
 }
 
+/* As the first program wrote it that wrote format 2 (LRA_UPDATE_GOLDEN=1 writes it again). */
+static void results_of_format_2_are_read(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const char *source = getenv("LRA_SOURCE"), *update = getenv("LRA_UPDATE_GOLDEN");
+    char *golden = lra_format("%s/tests/golden/2/result.h5", source ? source : ".");
+    lra_result *a = make();
+    a->origin.device_name = lra_copy_text("a processor"), a->origin.threads = 2;
+    if (update && *update && lra_result_write(golden, a, &e) != 0) fail_msg("%s", e.msg);
+    lra_result *b = read_file(golden);
+    assert_string_equal(b->config, a->config);
+    assert_string_equal(b->task_parameters, a->task_parameters);
+    assert_string_equal(b->deviations, "");
+    assert_string_equal(b->origin.device_name, "a processor");
+    assert_int_equal(b->origin.threads, 2);
+    assert_null(b->origin.command);
+    assert_int_equal(b->best_epoch, 1);
+    assert_int_equal(b->n_epochs, EPOCHS);
+    assert_memory_equal(b->history, a->history, EPOCHS * LRA_HISTORY_COLUMNS * sizeof(double));
+    assert_memory_equal(b->logits, a->logits, N * C * sizeof(float));
+    assert_memory_equal(b->val_logits, a->val_logits, VAL * C * sizeof(float));
+    assert_memory_equal(b->train_correct, a->train_correct, TRAIN);
+    assert_false(b->unsealed);
+    lra_result_free(a);
+    lra_result_free(b);
+    lra_free(golden);
+}
+
+static void breakdowns_of_format_2_are_read(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const char *source = getenv("LRA_SOURCE");
+    char *golden = lra_format("%s/tests/golden/2/listops.h5", source ? source : ".");
+    lra_listops *r = lra_listops_result_read(golden, &e);
+    if (!r) fail_msg("%s", e.msg);
+    assert_int_equal(r->n, 6);
+    assert_string_equal(r->config, "seed=1\ntask=listops\n");
+    assert_string_equal(r->origin.device, "cpu");
+    assert_string_equal(r->origin.date, "2026-05-04T12:30:00Z");
+    assert_false(r->unsealed);
+    lra_listops_result_free(r);
+    lra_free(golden);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -286,6 +332,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(other_splits_are_read_as_written),
                                        cmocka_unit_test(what_older_files_lack),
+                                       cmocka_unit_test(results_of_format_2_are_read),
+                                       cmocka_unit_test(breakdowns_of_format_2_are_read),
                                        cmocka_unit_test(what_cannot_be_is_refused),
                                        cmocka_unit_test(a_file_without_its_seal),
                                        cmocka_unit_test(tables_say_unsealed),

@@ -36,8 +36,9 @@ static int set_up(void **state)
     lra_config_set_int(task, "train", TRAIN);
     lra_config_set_int(task, "val", VAL);
     lra_config_set_int(task, "test", TEST);
-    int rc = tiny_run_open(&run, folder, "seed=1\n",
-                           "layers=1 width=8 hidden=8 kernel=3 groups=1 causal=0 dropout=0.5", &e);
+    int rc = tiny_run_open(
+        &run, folder, "seed=1\n",
+        "layers=1 width=8 hidden=8 kernel=3 dilation=1 groups=1 causal=0 dropout=0.5", &e);
     lra_dataset_free(run.data);
     lra_config_free(run.task);
     run.task = task;

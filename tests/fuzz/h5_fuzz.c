@@ -195,7 +195,7 @@ static void write_bytes(const char *path, const void *bytes, size_t n, bool seal
 {
     remove(path); /* some file systems wait for the disk when a file is written over */
     FILE *f = fopen(path, "wb");
-    if (!f || (sealed ? lra_h5_write_sealed(f, bytes, n) != 0 : fwrite(bytes, 1, n, f) != n))
+    if (!f || (sealed ? own_files_seal(f, bytes, n) != 0 : fwrite(bytes, 1, n, f) != n))
         LRA_BUG("cannot write '%s'", path);
     fclose(f);
 }
