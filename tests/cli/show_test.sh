@@ -1,0 +1,48 @@
+#!/bin/sh
+# lra-report show and list: old and new files, files without their seal, files cut short.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+old=$LRA_SOURCE/tests/golden/1/result.h5
+new=$LRA_SOURCE/tests/golden/2/result.h5
+
+expect 0 '' "$report" show "$new"
+says 'training  *60.00 %, loss 1.2500, 5 rows'
+says 'threads  *2'
+says 'command  *not recorded'
+says 'model.kernel=5'
+expect 0 '' "$report" show "$old"
+says 'training  *not recorded'
+says 'revision '
+says 'date  *not recorded'
+expect 0 '' "$report" show --json "$old" "$new"
+says '"schema": 1'
+says '"train_value": null'
+says '"device_name": "a processor"'
+expect 0 '' "$report" list --json
+says '"name": "ladder"'
+says '"figures"'
+
+# 64 bytes of seal: without them a file is whole for every other program, and unsealed for us.
+size=$(wc -c <"$new")
+head -c $((size - 64)) "$new" >unsealed.h5
+expect 0 '' "$report" show unsealed.h5
+says 'unsealed: values may have been changed'
+for format in text markdown latex csv json; do
+    expect 0 '' "$report" tables --table tasks --format $format unsealed.h5
+    says unsealed
+    expect 0 '' "$report" tables --table tasks --format $format "$new"
+    grep -q unsealed out && complain "$format: a sealed file is called unsealed"
+done
+
+# Cut short, changed, empty, no HDF5 at all: one line, nothing on stdout.
+for n in 0 1 47 48 512 4096 $((size - 65)) $((size - 63)) $((size - 1)); do
+    head -c "$n" "$new" >cut.h5
+    expect 1 "cut.h5" "$report" show cut.h5
+    expect 1 "cut.h5" "$report" show --json cut.h5
+done
+(head -c 3000 "$new" && printf x && tail -c +3002 "$new") >changed.h5
+expect 1 'damaged: its bytes hash to' "$report" show changed.h5
+printf 'result' >text.h5
+expect 1 'text.h5' "$report" show text.h5
+mkfifo pipe.h5
+expect 1 'pipe.h5' "$report" show pipe.h5
+exit $bad
