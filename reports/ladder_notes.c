@@ -293,17 +293,16 @@ static void add_seeds(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
     lra_text text = {0};
+    bool some = false;
+    for (int r = 0; r < l->n_rungs; r++) some = some || l->row[r].n_learned > 1;
     for (int r = 0; r < l->n_rungs; r++)
         if (l->row[r].seeds_dominate)
             lra_text_add(&text, "%sK = %" PRId64, text.n ? ", " : "", l->row[r].kernel);
-    lra_table_note(
-        t, "intervals\t%s",
-        v->data.n_seeds > 1
-            ? "examples and seeds, whose part has a t of seeds - 1"
-            : "examples; the variation of training only as far as rungs have more seeds");
+    lra_table_note(t, "intervals\t%s",
+                   some ? "examples and seeds, whose part has a t of seeds - 1" : "examples alone");
     if (l->one_seed)
         lra_table_note(
-            t, "one-seed\tof a rung the variation of training is not known: use 3 seeds or more");
+            t, "one-seed\tof one seed the variation of training is not known: use 3 or more");
     if (text.n) lra_table_note(t, "few-seeds\tfewer than 5, and their noise dominates: %s", text.s);
     if (v->flags & LRA_FLAG_FAILED_SEEDS)
         lra_table_note(
