@@ -12,41 +12,14 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
 #include "reports/report.h"
+#include "tests/made_result.h"
 
-enum { N = 4000, C = 4, T = 64 };
+enum { N = MADE_ROWS, C = MADE_CLASSES, T = MADE_LENGTH };
 
 static void near(double value, double expected, double tolerance)
 {
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
-}
-
-/* A run whose answers are right in a share of the rows, the same ones first, and as sure of the wrong ones. */
-static lra_result *made(int kernel, int reach, int seed, double share)
-{
-    lra_result *r = lra_alloc(sizeof *r);
-    char **texts[] = {&r->task,     &r->model,      &r->preset,         &r->precision,
-                      &r->device,   &r->revision,   &r->fingerprint,    &r->run,
-                      &r->versions, &r->deviations, &r->task_parameters};
-    const char *text[] = {"listops",          "resconv",          "quick", "f32", "cpu", "abc",
-                          "0123456789abcdef", "fedcba9876543210", "",      "",    ""};
-    for (int i = 0; i < 11; i++) *texts[i] = lra_copy_text(text[i]);
-    r->config = lra_format("model.kernel=%d\nseed=%d\ntask=listops\n", kernel, seed);
-    r->kernel = kernel, r->reach = reach, r->seed = seed, r->max_length = T,
-    r->parameters = 1000 * kernel;
-    r->n_epochs = 1, r->history = lra_alloc_array(LRA_HISTORY_COLUMNS, sizeof(double));
-    r->history[LRA_HISTORY_VAL_VALUE] = share;
-    r->n = N, r->n_classes = C;
-    r->logits = lra_alloc_array(N * C, sizeof(float));
-    r->label = lra_alloc_array(N, sizeof(int32_t));
-    lra_rng rng = lra_rng_new((uint64_t)seed, 4, (uint64_t)kernel);
-    for (int i = 0; i < N; i++) {
-        double place = lra_rng_u01(&rng) < 0.9 ? (i * 7 % N + 0.5) / N : lra_rng_u01(&rng);
-        r->label[i] = i % C;
-        r->logits[i * C + (place < share ? i % C : (i + 1 + i / C % 3) % C)] = 20;
-    }
-    return r;
 }
 
 /* The validation rows are the test rows once more; of the training sample a share is right. */
@@ -105,7 +78,8 @@ static void models_at_chance(void **state)
     static const int kernel[] = {5, 13, 25, 49};
     lra_result *list[12];
     for (int i = 0; i < 12; i++)
-        list[i] = made(kernel[i / 3], (kernel[i / 3] - 1) / 2, i % 3, 0.25 + 0.002 * (i % 4));
+        list[i] = made_result(kernel[i / 3], (kernel[i / 3] - 1) / 2, i % 3,
+                              0.25 + 0.002 * (i % 4));
     char *text = text_of(list, 12);
     says(text, "none: the reference is not clearly above chance");
     says(text, "flag at-chance");
@@ -123,7 +97,7 @@ static void a_single_rung(void **state)
 {
     (void)state;
     for (int reach = 10; reach <= T; reach += T - 10) {
-        lra_result *list[] = {made(1, 0, 0, 0.4), made(65, reach, 0, 0.7)};
+        lra_result *list[] = {made_result(1, 0, 0, 0.4), made_result(65, reach, 0, 0.7)};
         char *text = text_of(list, 2);
         says(text, "none: one rung with R > 0");
         says_not(text, "nan");
@@ -137,7 +111,7 @@ static void bounds_are_bounds(void **state)
 {
     (void)state;
     lra_result *list[4];
-    for (int i = 0; i < 4; i++) list[i] = made(i < 2 ? 5 : 33, i < 2 ? 8 : 30, i % 2, 0.7);
+    for (int i = 0; i < 4; i++) list[i] = made_result(i < 2 ? 5 : 33, i < 2 ? 8 : 30, i % 2, 0.7);
     char *text = text_of(list, 4);
     says(text, "LI[8..30]");
     says(text, "no rung sees all 64 tokens; flag span");
@@ -160,7 +134,7 @@ static void information_of_answers(void **state)
     static const double share[] = {0.5, 0.6, 0.9};
     lra_result *list[6];
     for (int i = 0; i < 6; i++) {
-        list[i] = made(5 + 2 * (i / 2), 4 << (2 * (i / 2)), i % 2, share[i / 2]);
+        list[i] = made_result(5 + 2 * (i / 2), 4 << (2 * (i / 2)), i % 2, share[i / 2]);
         add_answers(list[i], 0.9);
     }
     lra_ladder_view *v = view_of(list, 6, NULL);
@@ -188,7 +162,7 @@ static void overfitting(void **state)
     for (int fits = 0; fits < 2; fits++) {
         lra_result *list[6];
         for (int i = 0; i < 6; i++) {
-            list[i] = made(i < 3 ? 5 : 65, i < 3 ? 8 : 64, i % 3, i < 3 ? 0.6 : 0.62);
+            list[i] = made_result(i < 3 ? 5 : 65, i < 3 ? 8 : 64, i % 3, i < 3 ? 0.6 : 0.62);
             add_answers(list[i], i < 3 ? 0.62 : fits ? 0.63 : 0.8);
         }
         lra_ladder_view *v = view_of(list, 6, NULL);
@@ -210,7 +184,7 @@ static void a_weak_reference(void **state)
     (void)state;
     lra_result *list[6];
     for (int i = 0; i < 6; i++)
-        list[i] = made(5 + 2 * (i / 2), 4 << (2 * (i / 2)), i % 2, i / 2 == 1 ? 0.7 : 0.6);
+        list[i] = made_result(5 + 2 * (i / 2), 4 << (2 * (i / 2)), i % 2, i / 2 == 1 ? 0.7 : 0.6);
     lra_ladder_view *v = view_of(list, 6, NULL);
     assert_true(v->flags & LRA_FLAG_REFERENCE_WEAK);
     assert_int_equal(v->best_rung, 1);
@@ -246,7 +220,7 @@ static void seeds_that_failed(void **state)
     (void)state;
     lra_result *list[6];
     for (int i = 0; i < 6; i++)
-        list[i] = made(i < 3 ? 5 : 65, i < 3 ? 8 : 64, i % 3, i == 4 ? 0.25 : 0.7);
+        list[i] = made_result(i < 3 ? 5 : 65, i < 3 ? 8 : 64, i % 3, i == 4 ? 0.25 : 0.7);
     char *text = text_of(list, 6);
     says(text, "2 of 3 learned");
     says(text, "failed-seeds");
@@ -262,8 +236,8 @@ static void seeds_that_failed(void **state)
 static void seeds_as_they_are(void **state)
 {
     (void)state;
-    lra_result *list[] = {made(5, 8, 0, 0.6), made(5, 8, 1, 0.6), made(65, 64, 0, 0.7),
-                          made(65, 64, 0, 0.7)};
+    lra_result *list[] = {made_result(5, 8, 0, 0.6), made_result(5, 8, 1, 0.6),
+                          made_result(65, 64, 0, 0.7), made_result(65, 64, 0, 0.7)};
     lra_ladder_view *v = view_of(list, 4, NULL);
     assert_int_equal(v->ladder.row[0].n_seeds, 2);
     assert_int_equal(v->ladder.row[1].n_seeds, 1);
@@ -277,7 +251,7 @@ static void seeds_as_they_are(void **state)
 static void chance_is_of_training(void **state)
 {
     (void)state;
-    lra_result *r = made(5, 8, 0, 0.6);
+    lra_result *r = made_result(5, 8, 0, 0.6);
     for (int i = 0; i < N; i++) r->label[i] = i % 10 < 4 ? 0 : 1 + i % 10 % 3;
     near(lra_result_chance(r), 0.4, 1e-9);
     r->n_baselines = 1, r->baseline_name[0] = lra_copy_text("constant");
