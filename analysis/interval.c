@@ -2,7 +2,6 @@
 #include "analysis/interval.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/distributions.h"
 
@@ -14,20 +13,39 @@ lra_estimate lra_wilson(double k, double n, double level)
     return (lra_estimate){p, fmin(fmax(centre - half, 0), p), fmax(fmin(centre + half, 1), p)};
 }
 
-/* Of sorted values, linear between neighbours; between a finite and an infinite one: infinite. */
-static double quantile(int n, const double *sorted, double q)
+/* Puts the k-th smallest of n values in its place, smaller ones before it, larger ones behind (Hoare). */
+static void place(int n, double *x, int k)
+{
+    for (int from = 0, to = n - 1; from < to;) {
+        double pivot = x[from + (to - from) / 2];
+        int i = from, j = to;
+        while (i <= j) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i > j) break;
+            double y = x[i];
+            x[i++] = x[j], x[j--] = y;
+        }
+        if (k <= j)
+            to = j;
+        else if (k >= i)
+            from = i;
+        else
+            return;
+    }
+}
+
+/* Linear between neighbours; between a finite and an infinite one: infinite.  Moves the values. */
+static double quantile(int n, double *x, double q)
 {
     double at = q * (n - 1);
     int i = (int)at;
-    if (i + 1 >= n || isinf(sorted[i])) return sorted[i];
-    if (isinf(sorted[i + 1])) return at > i ? sorted[i + 1] : sorted[i];
-    return sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]);
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    place(n, x, i);
+    if (i + 1 >= n || isinf(x[i])) return x[i];
+    double next = INFINITY;
+    for (int k = i + 1; k < n; k++) next = fmin(next, x[k]);
+    if (isinf(next)) return at > i ? next : x[i];
+    return x[i] + (at - i) * (next - x[i]);
 }
 
 lra_estimate lra_percentile(double value, int n, double *replicate, double level)
@@ -36,7 +54,6 @@ lra_estimate lra_percentile(double value, int n, double *replicate, double level
     for (int i = 0; i < n; i++)
         if (!isnan(replicate[i])) replicate[kept++] = replicate[i];
     if (kept == 0) return (lra_estimate){value, NAN, NAN};
-    qsort(replicate, (size_t)kept, sizeof *replicate, by_size);
     double lo = quantile(kept, replicate, (1 - level) / 2);
     double hi = quantile(kept, replicate, (1 + level) / 2);
     return (lra_estimate){value, lo, hi};

@@ -210,20 +210,21 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
         return;
     }
     const lra_estimate *x = &l->reference_minus_chance;
-    lra_text text = {0};
+    char *bits = lra_format("%.3f bits (%.3f to %.3f)", x->value / bit, x->lo / bit, x->hi / bit);
     if (l->state == LRA_LI_GIVEN) {
         char *li = share_text(&l->li);
-        lra_text_add(&text, "LI %s, %+.4f bits per doubling of R (%+.4f to %+.4f); ", li,
-                     l->slope.value / bit, l->slope.lo / bit, l->slope.hi / bit);
+        lra_table_note(
+            t,
+            "information\tLI %s, %+.4f bits per doubling of R (%+.4f to %+.4f); the reference holds %s "
+            "at least",
+            li, l->slope.value / bit, l->slope.lo / bit, l->slope.hi / bit, bits);
         lra_free(li);
-    } else if (l->state == LRA_LI_AT_CHANCE)
-        lra_text_add(&text, "no index: the reference is not clearly above chance; ");
-    lra_table_note(
-        t,
-        "information\t%sthe reference has %.3f bits (%.3f to %.3f) at least; losses after one temperature "
-        "fitted on validation",
-        text.s ? text.s : "", x->value / bit, x->lo / bit, x->hi / bit);
-    lra_text_free(&text);
+    } else
+        lra_table_note(t, "information\t%s; the reference holds %s at least",
+                       l->state == LRA_LI_ONE_RUNG ? "no index: one rung"
+                                                   : "no index: not clearly above chance",
+                       bits);
+    lra_free(bits);
 }
 
 static void add_gap(lra_table *t, const lra_ladder_view *v)
@@ -293,17 +294,16 @@ static void add_seeds(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
     lra_text text = {0};
+    bool some = false;
+    for (int r = 0; r < l->n_rungs; r++) some = some || l->row[r].n_learned > 1;
     for (int r = 0; r < l->n_rungs; r++)
         if (l->row[r].seeds_dominate)
             lra_text_add(&text, "%sK = %" PRId64, text.n ? ", " : "", l->row[r].kernel);
-    lra_table_note(
-        t, "intervals\t%s",
-        v->data.n_seeds > 1
-            ? "examples and seeds, whose part has a t of seeds - 1"
-            : "examples; the variation of training only as far as rungs have more seeds");
+    lra_table_note(t, "intervals\t%s",
+                   some ? "examples and seeds, whose part has a t of seeds - 1" : "examples alone");
     if (l->one_seed)
         lra_table_note(
-            t, "one-seed\tof a rung the variation of training is not known: use 3 seeds or more");
+            t, "one-seed\tof one seed the variation of training is not known: use 3 or more");
     if (text.n) lra_table_note(t, "few-seeds\tfewer than 5, and their noise dominates: %s", text.s);
     if (v->flags & LRA_FLAG_FAILED_SEEDS)
         lra_table_note(

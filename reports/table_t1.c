@@ -57,6 +57,29 @@ static bool is_paper(const lra_ladder_view *v)
     return strcmp(v->first->preset, "paper") == 0;
 }
 
+/* The mean of a kernel over all tasks, where every ladder has it. */
+static void add_mean(lra_table *t, const lra_ladder_view *views, int n, int64_t kernel)
+{
+    double *value = lra_alloc_array((size_t)n, sizeof *value);
+    lra_variance *variance = lra_alloc_array((size_t)n, sizeof *variance);
+    int m = 0;
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < views[i].ladder.n_rungs && is_paper(&views[i]); r++) {
+            if (views[i].ladder.row[r].kernel != kernel) continue;
+            double g[LRA_MAX_SERIES] = {0};
+            g[r] = 1;
+            lra_sample *s = lra_ladder_sample(&views[i].data, &views[i].ladder);
+            value[m] = s->series[r].value, variance[m++] = lra_contrast_variance(s, g);
+            lra_sample_free(s);
+        }
+    lra_estimate x = lra_mean_of_tasks(m, value, variance);
+    if (m > 1)
+        lra_table_note(t, "mean over %d tasks: K = %" PRId64 " %.2f %% (%.2f to %.2f)", m, kernel,
+                       100 * x.value, 100 * x.lo, 100 * x.hi);
+    lra_free(value);
+    lra_free(variance);
+}
+
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_ladder_view *views;
@@ -82,6 +105,10 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
             lra_table_note(t, "%s deviates: %.*s", views[i].first->task, (int)strcspn(line, "\n"),
                            line);
     }
+    int first = 0;
+    while (first < n_views && !is_paper(&views[first])) first++;
+    for (int r = 0; first < n_views && r < views[first].ladder.n_rungs; r++)
+        add_mean(t, views, n_views, views[first].ladder.row[r].kernel);
     lra_table_note(t, "of MEGA: measured accuracy over the published accuracy of MEGA, in %%");
     lra_ladder_views_free(views, n_views);
     if (n_rows > 0) {

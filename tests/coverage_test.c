@@ -2,7 +2,7 @@
 /* Coverage: do 95 % intervals hold the true value in 95 % of simulated ladders?  Every rung has seeds of its own, whose
  * accuracy varies by 0.3 or 1.3 points; examples are of unequal difficulty and shared by all rungs and seeds; 500 or
  * 20,000 of them; 3, 5 or 12 seeds (of the same ladders); six shapes of the curve in turn.
- * LRA_COVERAGE=full: 2,400 ladders a cell with 10,000 replicates, and what the method before gave:
+ * LRA_COVERAGE=full: 1,200 ladders a cell with 4,000 replicates, and what the method before gave:
  * reports/measured/coverage. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static void draw_ladder(const cell *c, int set, const double *accuracy, lra_ladd
                            .n = c->n,
                            .T = T,
                            .chance_correct = guess,
-                           .n_replicates = full ? LRA_REPLICATES : 500,
+                           .n_replicates = full ? 4000 : 500,
                            .key = (uint64_t)set};
     draw_rows(&state, c->n, (int32_t)lround(65536 * chance), same, guess);
     for (int r = 0; r < RUNGS; r++) {
@@ -167,7 +167,7 @@ static void print_score(const cell *c, int n_seeds, const score *s)
 static void run_cells(const cell *c, score total[N_SEEDS])
 {
     memset(total, 0, N_SEEDS * sizeof *total);
-    for (int set = 0; set < (full ? 2400 : 400); set++) {
+    for (int set = 0; set < (full ? 1200 : 400); set++) {
         const double *accuracy = curve[set % CURVES];
         lra_ladder_data d;
         lra_ladder l;

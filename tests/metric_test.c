@@ -142,7 +142,7 @@ static void interval_of_one_rmse(void **state)
     assert_true(fabs((v.hi - v.lo) / 2 / half - 1) < 0.15);
     for (int i = 0; i < ROWS; i++) r->row[i].loss = 4;
     v = lra_results_value(&r, 1);
-    assert_true(v.value == 2 && isnan(v.lo) &&
+    assert_true(fabs(v.value - 2) < 1e-9 && isnan(v.lo) &&
                 isnan(v.hi)); /* no spread to judge by, and no certainty */
     lra_result_free(r);
 }
