@@ -11,6 +11,7 @@
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/start_guard.h"
 #include "kernels/cuda/device.h"
 #include "probes/probe.h"
 
@@ -30,6 +31,7 @@ static int version(lra_err *e)
 
 int main(int argc, char **argv)
 {
+    lra_start_guard_end();
     gsl_set_error_handler_off();
     return lra_program_main(&lra_probe_program, version, argc, argv);
 }
