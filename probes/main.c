@@ -8,6 +8,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
+#include "kernels/cpu/start_guard.h"
 #include "probes/probe.h"
 #include "probes/run/origin.h"
 
@@ -27,6 +28,7 @@ static int version(lra_err *e)
 
 int main(int argc, char **argv)
 {
+    lra_start_guard_end();
     gsl_set_error_handler_off();
     return lra_program_main(&lra_probe_program, version, argc, argv);
 }

@@ -110,7 +110,7 @@ static void compressed_and_plain_files(void **state)
             assert_int_equal(lra_file_write(path, "as it is", 8, &e), 0);
         lra_walk w = {.visit = take, .of = &r};
         if (lra_walk_path(&w, path, &e) != 0) fail_msg("%s", e.msg);
-        assert_string_equal(r.seen.s, cases[i].seen);
+        assert_string_equal(r.seen.s ? r.seen.s : "nothing", cases[i].seen);
         lra_text_free(&r.seen);
         remove(path);
         lra_free(path);
@@ -219,6 +219,55 @@ static void cut_archives_are_refused(void **state)
         }
         lra_text_free(&packed);
     }
+}
+
+/* CRC and length, the last 8 bytes of gzip; what follows the end of a tar archive inside it; a second member. */
+static void gzip_trailers_are_checked(void **state)
+{
+    (void)state;
+    static const pack kinds[] = {PACK_TAR_GZ, PACK_GZ};
+    for (int k = 0; k < 2; k++) {
+        lra_text packed = {0};
+        pack_files(kinds[k], files, N_FILES, &packed);
+        for (size_t back = 1; back <= 8; back++) {
+            lra_err e = {{0}};
+            record r = {{0}, NULL};
+            lra_walk w = {.visit = take, .of = &r};
+            packed.s[packed.n - back] ^= 4;
+            if (lra_walk_bytes(&w, packed.s, packed.n, "x.gz", &e) == 0)
+                fail_msg("%s: byte %zu from the end", pack_suffix[kinds[k]], back);
+            assert_non_null(
+                strstr(e.msg, back <= 4 ? "incorrect length check" : "incorrect data check"));
+            packed.s[packed.n - back] ^= 4;
+            lra_text_free(&r.seen);
+        }
+        lra_text_free(&packed);
+    }
+}
+
+static void members_of_gzip_follow_each_other(void **state)
+{
+    (void)state;
+    lra_text packed = {0};
+    static const char *const behind[] = {"\0\0\0", "rubbish"};
+    pack_files(PACK_GZ, files, 1, &packed);
+    pack_files(PACK_GZ, files, 1, &packed);
+    for (int i = 0; i < 3; i++) {
+        lra_err e = {{0}};
+        record r = {{0}, NULL};
+        lra_walk w = {.visit = take, .of = &r};
+        size_t n = packed.n;
+        if (i) lra_text_bytes(&packed, behind[i - 1], i == 1 ? 3 : 7);
+        int rc = lra_walk_bytes(&w, packed.s, packed.n, "x.gz", &e);
+        packed.n = n;
+        assert_int_equal(rc, i < 2 ? 0 : -1);
+        if (i < 2)
+            assert_string_equal(r.seen.s, "x=secondsecond;");
+        else
+            assert_non_null(strstr(e.msg, "incorrect header check"));
+        lra_text_free(&r.seen);
+    }
+    lra_text_free(&packed);
 }
 
 /* A byte of the first member changes: its checksum is wrong, the others are there. */
@@ -363,6 +412,8 @@ int main(void)
         cmocka_unit_test(folders),
         cmocka_unit_test(empty_files_and_folders_left_out),
         cmocka_unit_test(cut_archives_are_refused),
+        cmocka_unit_test(gzip_trailers_are_checked),
+        cmocka_unit_test(members_of_gzip_follow_each_other),
         cmocka_unit_test(damaged_members_are_counted),
         cmocka_unit_test(bombs_are_refused),
         cmocka_unit_test(pieces_make_the_whole),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "datasets/formats/gunzip.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
@@ -40,11 +41,11 @@ const char *lra_walk_base(const char *name)
 static bool is_packed(const char *path)
 {
     unsigned char head[264] = {0};
-    FILE *f = fopen(path, "rb");
+    FILE *f = lra_file_open(path, NULL);
     if (!f) return false;
     size_t n = fread(head, 1, sizeof head - 1, f);
     fclose(f);
-    return (n > 2 && head[0] == 0x1F && head[1] == 0x8B) ||
+    return lra_gunzip_is(head, n) ||
            memcmp(head,
                   "\xFD"
                   "7zXZ",
@@ -55,8 +56,8 @@ static bool is_packed(const char *path)
 
 static int walk_pieces(lra_walk *w, const char *path, const char *name, lra_err *e)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f) return lra_fail_errno(e, "cannot open '%s'", path);
+    FILE *f = lra_file_open(path, e);
+    if (!f) return LRA_FAILED;
     char *block = lra_alloc(BLOCK);
     size_t n = 1;
     int rc = 0;
@@ -122,7 +123,7 @@ int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
 void lra_walk_report(const lra_walk *w, const char *path)
 {
     if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
-    if (w->n_damaged)
+    if (w->n_damaged > 1) /* one has been named */
         lra_warn("'%s': %lld damaged files left out, the first is '%s'", path,
                  (long long)w->n_damaged, w->damaged);
 }

@@ -29,6 +29,7 @@ if(LRA_GPL)
   lra_link_archives(PkgConfig::FFTW fftw3 fftw3f)
 endif()
 lra_link_archives(PkgConfig::PNG png16 z)
+lra_link_archives(PkgConfig::ZLIB z)
 # Tar, zip and single files with gzip, bzip2 and xz are all that is asked of libarchive; zip names nettle.
 lra_link_archives(PkgConfig::ARCHIVE archive nettle lzma bz2 zstd z)
 # libsndfile needs a dozen codecs and has no archive: WAV clips are not read, which is said when one is asked for.
@@ -69,5 +70,6 @@ get_filename_component(folder ${OPENBLAS_LIBRARY} DIRECTORY)
 lra_archive(path openblas ${folder})
 set(OPENBLAS_LIBRARY ${path} ${openmp}) # which it uses
 
-set(CMAKE_BUILD_RPATH "\$ORIGIN" "\$ORIGIN/..")
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH OFF)
+set(CMAKE_INSTALL_RPATH "\$ORIGIN") # cuBLASLt beside the programs, cmocka beside the tests
 add_link_options($<HOST_LINK:-static-libgcc> $<$<LINK_LANGUAGE:CXX,CUDA>:-static-libstdc++>)

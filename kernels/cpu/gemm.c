@@ -8,10 +8,40 @@
 #include <string.h>
 
 #include "kernels/base/err.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
 
-void lra_gemm_init(void)
+/* Of OpenBLAS, in every release though not in its header: the memory that one thread multiplies in. */
+void *blas_memory_alloc(int position);
+void blas_memory_free(void *buffer);
+enum { BUFFER = 128 << 20, MOST_THREADS = 1024 };
+
+/* Each thread takes its memory when it first multiplies, and tries for ever when there is none: under a limit all of it
+ * is taken, and kept, before. */
+static int take_buffers(int n, lra_err *e)
+{
+    static int taken;
+    void *buffer[MOST_THREADS];
+    int rc = 0, got = 0;
+    if (n > MOST_THREADS) n = MOST_THREADS;
+    while (n > taken && got < n && rc == 0) {
+        if (lra_memory_room(BUFFER))
+            buffer[got++] = blas_memory_alloc(0);
+        else
+            rc = lra_fail(e,
+                          "OpenBLAS needs 128 MiB of address space for each of %d threads, found "
+                          "too little for %d of them (ulimit -v, --threads)",
+                          n, n - got);
+    }
+    for (int i = 0; i < got; i++) blas_memory_free(buffer[i]);
+    if (rc == 0 && n > taken) taken = n;
+    return rc;
+}
+
+int lra_gemm_init(int n_threads, lra_err *e)
 {
     openblas_set_num_threads(1);
+    return lra_memory_limited() ? take_buffers(n_threads, e) : 0;
 }
 
 const char *lra_gemm_library(void)

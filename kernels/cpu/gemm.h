@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The library uses the calling thread only from here on. */
-void lra_gemm_init(void);
+#include "kernels/base/err.h"
+
+/* The library uses the calling thread only from here on; so many threads will call it at once. */
+int lra_gemm_init(int n_threads, lra_err *e);
 /* "OpenBLAS 0.3.21": name and version. */
 const char *lra_gemm_library(void);
 

@@ -78,8 +78,8 @@ if(LRA_CUDA_RELEASE)
                         CUDA_STANDARD 17)
   target_include_directories(lra_engine PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(lra_engine PUBLIC CUDA::cudart_static ${CMAKE_DL_LIBS})
-  # dlopen() finds cuBLASLt where the toolkit is, for programs of the build folder.
-  list(APPEND CMAKE_BUILD_RPATH ${CUDAToolkit_LIBRARY_DIR})
+  # dlopen() finds cuBLASLt where the toolkit is.
+  list(APPEND CMAKE_INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
 else()
   target_sources(lra_engine PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/absent.c)
 endif()

@@ -140,6 +140,8 @@ typedef struct {
 } lra_cost;
 lra_cost lra_plan_cost(const lra_plan *p);
 double lra_params_bytes(const lra_params *p);
+double lra_params_copy_bytes(
+    const lra_params *p); /* what saving and loading take beside them: one array */
 
 /* What one node did in a timed run. */
 typedef struct {

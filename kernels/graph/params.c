@@ -129,6 +129,16 @@ static size_t real_bytes(const lra_params *p, const lra_array *a)
     return (size_t)lra_shape_elements(a->shape) * lra_type_size(p->real);
 }
 
+double lra_params_copy_bytes(const lra_params *p)
+{
+    size_t most = 0;
+    for (int i = 0; i < p->n; i++) {
+        size_t n = real_bytes(p, &p->array[i]);
+        if (n > most) most = n;
+    }
+    return (double)most;
+}
+
 static uint16_t bf16(float x)
 {
     uint32_t bits;
@@ -287,26 +297,28 @@ static char *dataset_path(const lra_array *a)
 
 static int write_array(const lra_params *p, const lra_array *a, lra_h5 *file, lra_err *e)
 {
+    void *host = lra_try_alloc(real_bytes(p, a), a->path, e);
+    if (!host) return LRA_FAILED;
     char *path = dataset_path(a);
-    void *host = lra_alloc(real_bytes(p, a));
     lra_h5_type type = p->real == LRA_F64 ? LRA_H5_F64 : LRA_H5_F32;
     lra_shape s = a->shape.n ? a->shape : LRA_SHAPE(1);
     int rc = lra_params_get(p, a->path, host, e);
     if (rc == 0) rc = lra_h5_put(file, path, type, s.n, s.d, host, e);
-    lra_free(host);
+    lra_free_large(host);
     lra_free(path);
     return rc;
 }
 
 static int read_array(lra_params *p, lra_array *a, lra_h5 *file, lra_err *e)
 {
+    void *host = lra_try_alloc(real_bytes(p, a), a->path, e);
+    if (!host) return LRA_FAILED;
     char *path = dataset_path(a);
-    void *host = lra_alloc(real_bytes(p, a));
     lra_h5_type type = p->real == LRA_F64 ? LRA_H5_F64 : LRA_H5_F32;
     lra_shape s = a->shape.n ? a->shape : LRA_SHAPE(1);
     int rc = lra_h5_get(file, path, type, s.n, s.d, host, e);
     if (rc == 0) rc = upload(p, a, host, e);
-    lra_free(host);
+    lra_free_large(host);
     lra_free(path);
     return rc;
 }

@@ -140,9 +140,11 @@ double lra_session_workspace(const lra_session *s)
 double lra_session_room(const lra_session *s)
 {
     const lra_backend *b = s->device->backend;
-    if (s->spec->memory == 0) /* the parameters are in memory already */
-        return b->memory_free ? b->memory_free(s->device) : 0;
-    return fmax(1, s->spec->memory - lra_params_bytes(s->params));
+    double copy = lra_params_copy_bytes(s->params); /* while a checkpoint is written */
+    double free = s->spec->memory > 0 ? s->spec->memory - lra_params_bytes(s->params)
+                  : b->memory_free    ? b->memory_free(s->device) /* they are in memory already */
+                                      : 0;
+    return s->spec->memory == 0 && free == 0 ? 0 : fmax(1, free - copy); /* 0: unknown */
 }
 
 static int check_memory(const lra_session *s, lra_err *e)

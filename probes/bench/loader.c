@@ -220,7 +220,7 @@ int bench_loader(const lra_options *o, lra_err *e)
     if (rc != 0) return rc;
     if (lra_cpu_init(e) != 0) return LRA_FAILED;
     loader_bench l = {.options = o, .table = new_table(), .times = lra_alloc(sizeof *l.times)};
-    if (folder) lra_places_find(&l.places, folder);
+    if (folder) lra_places_below(&l.places, folder);
     if (lra_option_int(o, "threads") > 0) omp_set_num_threads((int)lra_option_int(o, "threads"));
     if (only) rc = run_task(&l, only, e);
     for (int i = 0; !only && lra_task_at(i) && rc == 0; i++) rc = run_task(&l, lra_task_at(i), e);

@@ -155,7 +155,7 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
                         folder);
     while (lra_task_at(n)) n++;
     verdict *list = lra_alloc_array((size_t)n, sizeof *list);
-    lra_places_find(&p, folder);
+    lra_places_below(&p, folder);
     n = 0;
     for (int i = 0; lra_task_at(i) && rc == 0; i++) {
         if (!lra_task_at(i)->import) continue;

@@ -19,7 +19,7 @@ static void add_below(lra_places *p, const char *folder)
     if (n >= 0) lra_names_free(names, n);
 }
 
-void lra_places_find(lra_places *p, const char *folder)
+void lra_places_below(lra_places *p, const char *folder)
 {
     p->path[p->n++] = lra_copy_text(folder);
     for (int level = 0, from = 0; level < LRA_PLACE_LEVELS; level++) {

@@ -10,7 +10,7 @@ typedef struct {
 } lra_places;
 
 /* Into an empty list; warns when there are more than it holds. */
-void lra_places_find(lra_places *p, const char *folder);
+void lra_places_below(lra_places *p, const char *folder);
 void lra_places_free(lra_places *p);
 
 #endif

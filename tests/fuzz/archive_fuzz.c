@@ -3,6 +3,7 @@
 #include "datasets/formats/archive.h"
 #include "datasets/formats/imdb.h"
 #include "kernels/base/file.h"
+#include "kernels/base/warnings.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/make_archive.h"
 
@@ -71,8 +72,12 @@ static void check_reviews(lra_reviews *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     seen a, b;
+    lra_text warnings = {0};
+    lra_warn_into(&warnings);
     int first = walk(data, n, &a), second = walk(data, n, &b);
     if (first != second || a.hash != b.hash) LRA_BUG("the second reading differs");
+    lra_warn_into(NULL);
+    lra_text_free(&warnings);
     check_reviews(&a.reviews);
     lra_reviews_free(&a.reviews);
     lra_reviews_free(&b.reviews);
