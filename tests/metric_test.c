@@ -252,8 +252,9 @@ static void old_checkpoints_are_read(void **state)
     lra_run_state now = {0};
     bool found;
     assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
-    int rc = tiny_run_open(&run, folder, config,
-                           "layers=1 width=4 hidden=4 kernel=3 groups=1 causal=0 dropout=0.0", &e);
+    int rc = tiny_run_open(
+        &run, folder, config,
+        "layers=1 width=4 hidden=4 kernel=3 dilation=1 groups=1 causal=0 dropout=0.0", &e);
     if (rc == 0) rc = lra_session_open(&session, &run.spec, &device, &e);
     if (rc != 0) fail_msg("%s", e.msg);
     snprintf(run.data->fingerprint, sizeof run.data->fingerprint, "%s", print);

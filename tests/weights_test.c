@@ -43,7 +43,7 @@ static int set_up(void **state)
     folder = lra_format("weights_test.%ld", (long)getpid());
     best = lra_format("%s/best.h5", folder), file = lra_format("%s/w.safetensors", folder);
     if (tiny_run_open(&run, folder, "model=resconv\nseed=1\ntask=listops\n",
-                      "layers=2 width=4 hidden=6 kernel=3 groups=1 causal=0 dropout=0.0",
+                      "layers=2 width=4 hidden=6 kernel=3 dilation=1 groups=1 causal=0 dropout=0.0",
                       &err) != 0)
         return -1;
     return lra_cpu_device(&device, 1, &err);

@@ -56,7 +56,7 @@ _lra_report_command()
             case $2 in
                 --table) values='...' ;;
                 --format|-f) values='text markdown latex csv json' ;;
-                --reference) values='widest published @runs' ;;
+                --reference) values='widest best published @runs' ;;
                 --chance) values='majority uniform' ;;
                 --out|-o) values='@folders' ;;
             esac ;;
@@ -66,7 +66,7 @@ _lra_report_command()
             case $2 in
                 --figure) values='...' ;;
                 --format|-f) values='@any' ;;
-                --reference) values='widest published @runs' ;;
+                --reference) values='widest best published @runs' ;;
                 --chance) values='majority uniform' ;;
                 --out|-o) values='@folders' ;;
             esac ;;
