@@ -9,6 +9,7 @@
 typedef struct {
     const char *name, *paper, *summary; /* "resconv", "arXiv:...", one line */
     const lra_key *keys;                /* its settings.  Nullable: none */
+    const char *match; /* the key that makes it larger or smaller alone (--match).  Nullable */
     /* x: (B,T,D), length: (B) int32, Nullable; returns (B,T,D), normalised and ready for pooling.
      * Bad values are reported with lra_graph_fail(). */
     lra_tensor *(*encode)(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length);

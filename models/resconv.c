@@ -79,6 +79,7 @@ const lra_model lra_model_resconv = {
     .paper = "On the locality bias and results in the LRA, section 8",
     .summary = "residual small-kernel convolutions, the model of the ladder",
     .keys = keys,
+    .match = "hidden",
     .encode = encode,
     .reach = reach,
     .causal = causal,

@@ -1,4 +1,4 @@
-/* lra-probe receptive-field: the ladder.  Residual convolutions of growing kernel size are trained with
+/* lra-probe receptive-field: the ladder.  Models of growing reach (kernels, or another setting) are trained with
  * several seeds; what is done is skipped, what was interrupted goes on, and the result is computed from the
  * result files alone. */
 #include <inttypes.h>
@@ -16,48 +16,44 @@
 #include "probes/run/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
+#include "probes/run/rungs.h"
 #include "probes/run/vary.h"
 #include "reports/report.h"
 
 enum { MIB = 1 << 20 };
 
-static const lra_option own[] = {
-    {.name = "kernels",
-     .letter = 'k',
-     .kind = LRA_OPTION_INTS,
-     .min = 1,
-     .max = 65535,
-     .arg = "LIST",
-     .help = "kernel sizes, odd, separated by commas; default: the preset's"},
-    {.name = "seeds",
-     .letter = 's',
-     .kind = LRA_OPTION_INT,
-     .min = 1,
-     .max = LRA_LADDER_MAX_SEEDS,
-     .arg = "N",
-     .help = "seeds 0..N-1 of every kernel; default: the preset's"},
-    {.name = "jobs",
-     .letter = 'j',
-     .kind = LRA_OPTION_INT,
-     .value = "1",
-     .min = 1,
-     .max = LRA_LADDER_MAX_JOBS,
-     .arg = "N",
-     .help = "cells trained at once, each by a process of its own"},
-    {.name = "dry-run",
-     .kind = LRA_OPTION_FLAG,
-     .help = "print the plan and its cost, train nothing"},
-    LRA_JSON_OPTION("the ladder as one JSON document"),
-    {.name = NULL}};
+static const lra_option own[] = {{.name = "seeds",
+                                  .letter = 's',
+                                  .kind = LRA_OPTION_INT,
+                                  .min = 1,
+                                  .max = LRA_LADDER_MAX_SEEDS,
+                                  .arg = "N",
+                                  .help = "seeds 0..N-1 of every rung; default: the preset's"},
+                                 {.name = "jobs",
+                                  .letter = 'j',
+                                  .kind = LRA_OPTION_INT,
+                                  .value = "1",
+                                  .min = 1,
+                                  .max = LRA_LADDER_MAX_JOBS,
+                                  .arg = "N",
+                                  .help = "cells trained at once, each by a process of its own"},
+                                 {.name = "dry-run",
+                                  .kind = LRA_OPTION_FLAG,
+                                  .help = "print the plan and its cost, train nothing"},
+                                 LRA_JSON_OPTION("the ladder as one JSON document"),
+                                 {.name = NULL}};
 static const lra_option *const tables[] = {
-    own, lra_vary_options, lra_ladder_scale_options, lra_job_options, lra_common_options, NULL};
+    lra_rungs_options,  own, lra_vary_options, lra_ladder_scale_options, lra_job_options,
+    lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe receptive-field",
     .summary =
-        "Trains a ladder of small-kernel convolutions and measures how far a task needs to see.",
+        "Trains a ladder of models with growing reach and measures how far a task needs to see.",
     .usage = "",
     .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
-                "  lra-probe receptive-field --task xor --distance 8,16,32,64 --jobs 2",
+                "  lra-probe receptive-field --task xor --distance 8,16,32,64 --jobs 2\n"
+                "  lra-probe receptive-field --axis dilation=1,2,4,8,16 --set kernel=5\n"
+                "  lra-probe receptive-field --match flops --dry-run",
     .max_args = 0,
     .tables = tables,
 };
@@ -65,8 +61,8 @@ static const lra_command command = {
 typedef struct {
     lra_job job;
     const lra_options *options;
-    int64_t kernel[LRA_LADDER_MAX_RUNGS];
-    int n_kernels, n_seeds, n_cells;
+    lra_rungs rungs;
+    int n_seeds, n_cells;
     lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;
@@ -76,71 +72,20 @@ typedef struct {
 
 /* ---- the plan ------------------------------------------------------------------------------------------------ */
 
-static void set_kernel(ladder_run *l, int64_t kernel)
-{
-    lra_config_set_int(l->job.model_config, "kernel", kernel);
-}
-
-static int read_kernels(ladder_run *l, const lra_preset *p, lra_err *e)
-{
-    l->n_kernels = 0;
-    if (lra_option_given(l->options, "kernels")) {
-        l->n_kernels = lra_option_ints(l->options, "kernels", l->kernel, LRA_LADDER_MAX_RUNGS);
-    } else {
-        for (const char *at = p->kernels; *at && l->n_kernels < LRA_LADDER_MAX_RUNGS;) {
-            char word[16] = {0};
-            size_t n = strcspn(at, ",");
-            memcpy(word, at, n < 15 ? n : 15);
-            lra_parse_int(word, &l->kernel[l->n_kernels++]);
-            at += n + (at[n] == ',');
-        }
-    }
-    for (int i = 0; i < l->n_kernels; i++) {
-        if (l->kernel[i] % 2 == 0)
-            return lra_fail_usage(e, "kernel %" PRId64 " is even, expected odd numbers",
-                                  l->kernel[i]);
-        if (i && l->kernel[i] <= l->kernel[i - 1])
-            return lra_fail_usage(e, "kernels must grow: %" PRId64 " follows %" PRId64,
-                                  l->kernel[i], l->kernel[i - 1]);
-    }
-    return 0;
-}
-
-/* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no ladder. */
-static int check_reach(ladder_run *l, lra_err *e)
-{
-    int64_t before = -1, T = l->job.data->max_length, reach = 0;
-    for (int i = 0; i < l->n_kernels; i++) {
-        set_kernel(l, l->kernel[i]);
-        reach = lra_job_reach(&l->job);
-        if (reach > T) reach = T;
-        if (reach == before)
-            return lra_fail_usage(e,
-                                  "kernels %" PRId64 " and %" PRId64 " both reach %" PRId64
-                                  " of %" PRId64 " tokens; leave one out",
-                                  l->kernel[i - 1], l->kernel[i], reach, T);
-        before = reach;
-    }
-    if (reach == 0) return lra_fail_usage(e, "no kernel above 1: there is no ladder");
-    return 0;
-}
-
 static int make_plan(ladder_run *l, lra_err *e)
 {
     const lra_preset *p = lra_preset_find(l->job.task->name, l->job.preset);
-    if (!lra_config_has(l->job.model_config, "kernel"))
-        return lra_fail_usage(e, "model '%s' has no kernel size; the ladder needs 'resconv'",
-                              l->job.model->name);
-    if (read_kernels(l, p, e) != 0 || check_reach(l, e) != 0) return LRA_USAGE;
+    int rc = lra_rungs_plan(&l->rungs, &l->job, e);
+    if (rc != 0) return rc;
     l->n_seeds = p->seeds;
     if (lra_option_given(l->options, "seeds"))
         l->n_seeds = (int)lra_option_int(l->options, "seeds");
-    l->cells = lra_alloc_array((size_t)(l->n_kernels * l->n_seeds), sizeof *l->cells);
+    l->cells = lra_alloc_array((size_t)(l->rungs.n * l->n_seeds), sizeof *l->cells);
     for (int s = 0; s < l->n_seeds; s++)
-        for (int k = 0; k < l->n_kernels; k++) {
+        for (int k = 0; k < l->rungs.n; k++) {
             lra_ladder_cell *c = &l->cells[l->n_cells++];
-            set_kernel(l, l->kernel[k]);
-            c->kernel = l->kernel[k], c->seed = s;
+            lra_rungs_set(&l->rungs, k, &l->job);
+            c->rung = k, c->seed = s;
             char *folder = lra_job_folder(&l->job, s);
             c->result = lra_format("%s/result.h5", folder);
             lra_free(folder);
@@ -172,40 +117,62 @@ static void say_settings(const ladder_run *l, const lra_train_spec *s, const lra
     lra_free(plan);
 }
 
+/* What all rungs are made equal in. */
+static void say_match(const ladder_run *l)
+{
+    const lra_rungs *r = &l->rungs;
+    char name[48];
+    if (r->count == 0) return;
+    say(l, "match: %s; '%s' is solved for the %.6g %s of %s, within 2 %%", r->match,
+        l->job.model->match, r->count, strcmp(r->match, "flops") ? "parameters" : "FLOPs of a step",
+        lra_rungs_name(r, r->reference, name));
+}
+
+/* One rung: its size, its cost, what of it is missing.  Adds the seconds of that. */
+static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
+{
+    lra_train_spec s;
+    lra_train_cost c;
+    char text[32], name[48], size[64] = "";
+    int missing = 0, width = (int)strlen(lra_rungs_name(&l->rungs, l->rungs.n - 1, name));
+    for (int i = 0; i < l->n_cells; i++)
+        missing += l->cells[i].rung == k && !lra_file_exists(l->cells[i].result);
+    lra_rungs_set(&l->rungs, k, &l->job);
+    lra_job_spec(&l->job, 0, &s);
+    int rc = lra_train_estimate(&s, &l->job.device, true, &c, e);
+    if (k == 0 && rc == 0) say_settings(l, &s, &c);
+    lra_job_spec_free(&s);
+    if (rc != 0) return rc;
+    double cost = c.seconds_per_step * (double)c.steps;
+    *seconds += cost * missing;
+    if (l->rungs.rung[k].size)
+        snprintf(size, sizeof size, " %s %-4" PRId64, l->job.model->match, l->rungs.rung[k].size);
+    say(l,
+        "  %-*s reach %-4" PRId64 "%s %7" PRId64 " parameters  %.4g GFLOP a step  %6" PRId64
+        " steps of %.2f ms  %s a seed, %d to train",
+        width < 7 ? 7 : width, lra_rungs_name(&l->rungs, k, name), lra_job_reach(&l->job), size,
+        c.parameters, c.step_flops / 1e9, c.steps, 1e3 * c.seconds_per_step,
+        lra_time_text(text, cost), missing);
+    return 0;
+}
+
 /* What is planned and what it will cost, before anything is trained. */
 static int print_plan(ladder_run *l, lra_err *e)
 {
-    int done = 0;
+    int done = 0, rc = 0;
     for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
-    say(l, "ladder: %s, preset %s, %d kernels x %d seeds = %d runs, %d done", l->job.task->name,
-        l->job.preset, l->n_kernels, l->n_seeds, l->n_cells, done);
+    say(l, "ladder: %s, preset %s, %d %s%s x %d seeds = %d runs, %d done", l->job.task->name,
+        l->job.preset, l->rungs.n, strcmp(l->rungs.axis, "kernel") ? "rungs over " : "kernels",
+        strcmp(l->rungs.axis, "kernel") ? l->rungs.axis : "", l->n_seeds, l->n_cells, done);
+    say_match(l);
     double seconds = 0;
-    for (int k = 0; k < l->n_kernels && done < l->n_cells; k++) {
-        lra_train_spec s;
-        lra_train_cost c;
-        char text[32];
-        int missing = 0;
-        for (int i = 0; i < l->n_cells; i++)
-            missing += l->cells[i].kernel == l->kernel[k] && !lra_file_exists(l->cells[i].result);
-        set_kernel(l, l->kernel[k]);
-        lra_job_spec(&l->job, 0, &s);
-        int rc = lra_train_estimate(&s, &l->job.device, true, &c, e);
-        if (k == 0 && rc == 0) say_settings(l, &s, &c);
-        lra_job_spec_free(&s);
-        if (rc != 0) return rc;
-        double cost = c.seconds_per_step * (double)c.steps;
-        seconds += cost * missing;
-        say(l,
-            "  K = %-3" PRId64 " reach %-4" PRId64 " %7" PRId64 " parameters  %6" PRId64
-            " steps of %.2f ms  %s a seed, %d to train",
-            l->kernel[k], lra_job_reach(&l->job), c.parameters, c.steps, 1e3 * c.seconds_per_step,
-            lra_time_text(text, cost), missing);
-    }
+    for (int k = 0; k < l->rungs.n && done < l->n_cells && rc == 0; k++)
+        rc = say_rung(l, k, &seconds, e);
     char text[32];
     double n_jobs = (double)lra_option_int(l->options, "jobs");
-    if (done < l->n_cells)
+    if (done < l->n_cells && rc == 0)
         say(l, "about %s in all with %.0f at once", lra_time_text(text, seconds / n_jobs), n_jobs);
-    return 0;
+    return rc;
 }
 
 /* ---- the result ------------------------------------------------------------------------------------------------ */
@@ -248,7 +215,7 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     for (int k = 0; k < l->n_cells; k++)
         l->results[l->n_results++] = lra_copy_text(l->cells[k].result);
     char *value = l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[i]) : NULL;
-    lra_ladder_cells cells = {&l->job, l->options, value, l->n_cells, l->cells};
+    lra_ladder_cells cells = {&l->job, &l->rungs, l->options, value, l->n_cells, l->cells};
     rc = lra_ladder_cells_train(&cells, n_jobs, e);
     lra_free(value);
     return rc;
@@ -281,9 +248,10 @@ static int check_set(const ladder_run *l, lra_err *e)
     for (int i = 0; lra_option_repeat(l->options, "set", i); i++) {
         const char *set = lra_option_repeat(l->options, "set", i);
         size_t n = strcspn(set, "=");
-        if (n == 6 && strncmp(set, "kernel", n) == 0)
-            return lra_fail_usage(e, "'%s': the ladder sets the kernel; --kernels LIST names them",
-                                  set);
+        if (strlen(l->rungs.axis) == n && strncmp(set, l->rungs.axis, n) == 0)
+            return lra_fail_usage(
+                e, "'%s': the ladder sets the %s; %s names them", set, l->rungs.axis,
+                strcmp(l->rungs.axis, "kernel") ? "--axis KEY=LIST" : "--kernels LIST");
         if (l->vary.key && strlen(l->vary.key) == n && strncmp(set, l->vary.key, n) == 0)
             return lra_fail_usage(e, "'%s': '%s' is what varies", set, l->vary.key);
     }
@@ -296,11 +264,12 @@ static int open_all(ladder_run *l, lra_err *e)
         return lra_fail_usage(e, "--dry-run and --json do not go together");
     const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);
     int rc = task ? lra_vary_open(&l->vary, l->options, task, e) : LRA_USAGE;
-    if (rc == 0) rc = check_set(l, e);
     char *first = rc == 0 && l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[0])
                                          : NULL;
     if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);
     lra_free(first);
+    if (rc == 0) rc = lra_rungs_open(&l->rungs, l->options, &l->job, e);
+    if (rc == 0) rc = check_set(l, e);
     if (rc == 0) rc = check_values(l, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
     if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&
@@ -335,6 +304,7 @@ static int ladder(const lra_options *o, lra_err *e)
     free_cells(&l);
     for (int i = 0; i < l.n_results; i++) lra_free(l.results[i]);
     lra_free(l.results);
+    lra_rungs_close(&l.rungs);
     lra_vary_close(&l.vary);
     lra_ladder_scale_close(&l.scale);
     lra_job_close(&l.job);

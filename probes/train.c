@@ -31,6 +31,11 @@ static const lra_option own[] = {
     {.name = "evaluate",
      .kind = LRA_OPTION_FLAG,
      .help = "measure the weights of --weights as they are, train nothing"},
+    {.name = "ladder",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "TEXT",
+     .help =
+         "the ladder that the run is a rung of, as receptive-field says; stored beside the result"},
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
      .help = "exit 75 instead of 130 when a signal stops the run"},
@@ -137,6 +142,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == 0) rc = lra_relate(r, o, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);
+    r->ladder = lra_option_text(o, "ladder");
     bool done = is_done(r, seed);
     if (done)
         lra_note("already done: its result is below; another --seed or setting is another run");

@@ -35,7 +35,7 @@ static double published(const lra_ladder_view *v, int r)
 {
     char variant[32];
     snprintf(variant, sizeof variant, "kernel=%" PRId64, v->ladder.row[r].kernel);
-    if (!is_paper(v)) return NAN;
+    if (!is_paper(v) || !lra_ladder_is_plain(&v->kind)) return NAN;
     return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy") / 100;
 }
 
@@ -135,6 +135,9 @@ static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers
             n++;
         }
     double last = 0;
+    char first[LRA_LADDER_WORD + 4];
+    snprintf(first, sizeof first,
+             "%s = ", strcmp(p->view[0].kind.axis, "kernel") ? p->view[0].kind.axis : "K");
     lra_text_add(t, "set %s (", axis);
     for (int i = 0; i < n; i++) {
         bool close = last > 0 && log2((double)reach[i] / last) < 0.33;
@@ -142,7 +145,7 @@ static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers
             lra_text_add(t, "%s'' %" PRId64, i ? ", " : "", reach[i]);
         else
             lra_text_add(t, "%s'%s%" PRId64 "' %" PRId64, i ? ", " : "",
-                         kernels && i == 0 ? "K = " : "", kernels ? kernel[i] : reach[i], reach[i]);
+                         kernels && i == 0 ? first : "", kernels ? kernel[i] : reach[i], reach[i]);
         if (!close) last = (double)reach[i];
     }
     lra_text_add(t, ")\n");
@@ -150,13 +153,14 @@ static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers
 
 /* ---- names ------------------------------------------------------------------------------------------------ */
 
-enum { N_PARTS = 4 };
+enum { N_PARTS = 5 };
 
-/* What tells ladders apart: task, preset, precision, seeds; caller frees. */
+/* What tells ladders apart: task, preset, precision, axis and match (empty: plain kernels), seeds; caller frees. */
 static char *part(const lra_ladder_view *v, int i)
 {
     const char *const text[] = {v->first->task, v->first->preset, v->first->precision};
     if (i < 3) return lra_copy_text(text[i]);
+    if (i == 3) return lra_ladder_kind_text(&v->kind);
     int n = v->data.n_seeds;
     return lra_format("%d seed%s%s", n, n == 1 ? "" : "s", n < 3 ? " (few-seeds)" : "");
 }
@@ -174,7 +178,8 @@ static char *parts(const plot *p, int k, bool shared)
             same = same && strcmp(own, other) == 0;
             lra_free(other);
         }
-        if (same == shared) lra_text_add(&t, "%s%s", t.n ? ", " : "", own);
+        const char *word = i == 3 && *own ? own + 2 : own; /* without its comma */
+        if (same == shared && *word) lra_text_add(&t, "%s%s", t.n ? ", " : "", word);
         lra_free(own);
     }
     return t.s;

@@ -154,10 +154,11 @@ static void add_curves(lra_text *t, const plot *p)
                      "'%s' index %d using 1:7 with points lc rgb '#ffffff' pt %d ps 0.7 notitle%s"
                      "'' index %d using 1:7 with points lc rgb '%s' lw 1.2 pt %d ps 0.7 notitle%s"
                      "'' index %d using 1:6 with points lc rgb '%s' pt %d ps 0.7 notitle%s"
-                     "NaN with linespoints lc rgb '%s' lw 1.4 pt %d ps 0.7 title 'K = %" PRId64
-                     "'%s",
+                     "NaN with linespoints lc rgb '%s' lw 1.4 pt %d ps 0.7 title '%s'%s",
                      dat, r, s->full, next, r, s->color, s->hollow, next, r, s->color, s->full,
-                     next, s->color, s->full, ladder(p, 0)->row[p->first + r].kernel,
+                     next, s->color, s->full,
+                     lra_ladder_rung_name(&p->sweep->at[0]->kind,
+                                          ladder(p, 0)->row[p->first + r].kernel, (char[48]){0}),
                      r + 1 < p->n_rungs ? next : "\n");
     }
 }

@@ -39,6 +39,12 @@ static void add_who(lra_table *t, const lra_ladder_view *v)
     lra_table_fact_text(t, "preset", r->preset);
     lra_table_fact_text(t, "precision", r->precision);
     lra_table_fact_text(t, "data", r->fingerprint);
+    lra_table_fact_text(t, "axis", v->kind.axis);
+    lra_table_fact_text(t, "match", v->kind.match);
+    if (*v->kind.key) {
+        lra_table_fact_text(t, "match_key", v->kind.key);
+        lra_table_fact(t, "match_count", v->kind.count);
+    }
     lra_table_fact(t, "seeds", v->data.n_seeds);
     lra_table_fact(t, "test_examples", (double)v->data.n);
     lra_table_fact(t, "max_length", (double)v->data.T);

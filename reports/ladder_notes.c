@@ -82,7 +82,7 @@ static void add_index(lra_table *t, const lra_ladder_view *v)
         lra_table_note(t, "best rung\tnot recorded: the results hold no validation");
         return;
     }
-    char best[32];
+    char best[32], rung[48];
     lra_metric_value_text(v->metric, v->val[v->best_rung], best);
     lra_text against = {0};
     if (v->has_best && v->best.state == LRA_LI_GIVEN) {
@@ -92,8 +92,9 @@ static void add_index(lra_table *t, const lra_ladder_view *v)
         lra_free(raw);
     } else if (v->has_best)
         lra_text_add(&against, "; against it no LI");
-    lra_table_note(t, "best rung\tK = %" PRId64 " on validation (%s)%s",
-                   l->row[v->best_rung].kernel, best, v->has_best ? against.s : ", the widest");
+    lra_table_note(t, "best rung\t%s on validation (%s)%s",
+                   lra_ladder_rung_name(&v->kind, l->row[v->best_rung].kernel, rung), best,
+                   v->has_best ? against.s : ", the widest");
     lra_text_free(&against);
 }
 
@@ -187,9 +188,13 @@ static void add_grid(lra_table *t, const lra_ladder_view *v)
     int r = 0;
     while (r < v->ladder.n_rungs && v->ladder.row[r].reach < grid) r++;
     if (grid <= 0) return;
-    char *from = r < v->ladder.n_rungs ? lra_format("from K = %" PRId64 " (R = %" PRId64 ") on",
-                                                    v->ladder.row[r].kernel, v->ladder.row[r].reach)
-                                       : lra_format("in no rung");
+    char name[48] = "", *from = lra_copy_text("in no rung");
+    if (r < v->ladder.n_rungs) {
+        lra_free(from);
+        from = lra_format("from %s (R = %" PRId64 ") on",
+                          lra_ladder_rung_name(&v->kind, v->ladder.row[r].kernel, name),
+                          v->ladder.row[r].reach);
+    }
     lra_table_note(t,
                    "rows\timages of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
                    "pixel below is reached %s",
@@ -231,20 +236,22 @@ static void add_gap(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
     int narrow = l->row[0].null_row, wide = l->reference_rung;
+    char name[2][48];
     if (wide <= narrow || !v->first->n_classes) return;
     if (!v->has_gap) {
         lra_table_note(t, "training\tnot recorded: whether wide rungs overfit cannot be said");
         return;
     }
-    lra_table_note(t,
-                   "training\tless validation: K = %" PRId64 " %+.2f, K = %" PRId64
-                   " %+.2f points, difference %+.2f (%+.2f to %+.2f)%s",
-                   l->row[wide].kernel, 100 * (v->train[wide] - v->val[wide]),
-                   l->row[narrow].kernel, 100 * (v->train[narrow] - v->val[narrow]),
-                   100 * v->gap.value, 100 * v->gap.lo, 100 * v->gap.hi,
-                   v->flags & LRA_FLAG_OVERFIT
-                       ? "; the wide rung fits more and generalises less; flag overfit"
-                       : "");
+    lra_table_note(
+        t,
+        "training\tless validation: %s %+.2f, %s %+.2f points, difference %+.2f (%+.2f to %+.2f)%s",
+        lra_ladder_rung_name(&v->kind, l->row[wide].kernel, name[0]),
+        100 * (v->train[wide] - v->val[wide]),
+        lra_ladder_rung_name(&v->kind, l->row[narrow].kernel, name[1]),
+        100 * (v->train[narrow] - v->val[narrow]), 100 * v->gap.value, 100 * v->gap.lo,
+        100 * v->gap.hi,
+        v->flags & LRA_FLAG_OVERFIT ? "; the wide rung fits more and generalises less; flag overfit"
+                                    : "");
 }
 
 /* Baselines that the table shows and narrower rungs that are better than the reference. */
@@ -253,11 +260,13 @@ static void add_rivals(lra_table *t, const lra_ladder_view *v)
     const lra_ladder *l = &v->ladder;
     const lra_metric *m = v->metric;
     int last = l->reference_rung < 0 ? l->n_rungs : l->reference_rung;
+    char name[48];
     lra_text text = {0};
     for (int r = 0; r < last; r++)
         if (l->above[r].lo > 0)
-            lra_text_add(&text, "%sK = %" PRId64 " by %.*f", text.n ? ", " : "", l->row[r].kernel,
-                         m->decimals, m->scale * l->above[r].value);
+            lra_text_add(&text, "%s%s by %.*f", text.n ? ", " : "",
+                         lra_ladder_rung_name(&v->kind, l->row[r].kernel, name), m->decimals,
+                         m->scale * l->above[r].value);
     for (int b = 0; b < v->n_rivals; b++) {
         const lra_ladder_rival *x = &v->rival[b];
         if (!lra_ladder_shows(x->name)) continue;
@@ -293,13 +302,15 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 static void add_seeds(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
+    char name[48];
     lra_text text = {0};
     bool some = false;
     for (int r = 0; r < l->n_rungs; r++) some = some || l->row[r].n_learned > 1;
     for (int r = 0; r < l->n_rungs; r++)
         if (l->row[r].seeds_dominate)
-            lra_text_add(&text, "%sK = %" PRId64, text.n ? ", " : "", l->row[r].kernel);
-    lra_table_note(t, "intervals\t%s",
+            lra_text_add(&text, "%s%s", text.n ? ", " : "",
+                         lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
+    lra_table_note(t, "intervals	%s",
                    some ? "examples and seeds, whose part has a t of seeds - 1" : "examples alone");
     if (l->one_seed)
         lra_table_note(
@@ -333,6 +344,6 @@ void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
         lra_table_note(t, "selected-on-test\tweights were chosen by accuracy on the test split, as "
                           "published results of this task were");
     if (v->n_left_out)
-        lra_table_note(t, "left out\t%d results of a kernel and seed that are there already",
+        lra_table_note(t, "left out\t%d results of a rung and seed that are there already",
                        v->n_left_out);
 }

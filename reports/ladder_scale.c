@@ -44,10 +44,11 @@ static int set_best(lra_ladder_view *v, lra_err *e)
                         "reference 'best' is chosen on validation, which the results of task "
                         "'%s' do not hold",
                         v->first->task);
+    char name[48];
     v->data.kind = LRA_REFERENCE_RUNG;
     v->data.reference_rung = v->best_rung;
-    snprintf(v->reference, sizeof v->reference, "K = %" PRId64 ", the best rung on validation",
-             v->data.rung[v->best_rung].kernel);
+    snprintf(v->reference, sizeof v->reference, "%s, the best rung on validation",
+             lra_ladder_rung_name(&v->kind, v->data.rung[v->best_rung].kernel, name));
     return 0;
 }
 

@@ -8,47 +8,25 @@
 
 #include "kernels/base/mem.h"
 
-/* The configuration without the lines that differ inside a ladder; caller frees. */
-static char *identity(const lra_result *r)
-{
-    static const char *const own[] = {"model.kernel=", "seed="};
-    return lra_result_identity(r, 2, own);
-}
-
-/* A result and the ladder it belongs to. */
-typedef struct {
-    char *identity;
-    const lra_result *result;
-} member;
-
-static int by_ladder(const void *a, const void *b)
-{
-    const member *x = a, *y = b;
-    int order = strcmp(x->identity, y->identity);
-    if (order) return order;
-    if (x->result->kernel != y->result->kernel)
-        return x->result->kernel < y->result->kernel ? -1 : 1;
-    return (x->result->seed > y->result->seed) - (x->result->seed < y->result->seed);
-}
-
-/* Rungs by kernel, each with its seeds. */
-static int collect(lra_ladder_view *v, const member *m, int n, lra_err *e)
+/* Rungs by value of the axis, each with its seeds. */
+static int collect(lra_ladder_view *v, const lra_ladder_member *m, int n, lra_err *e)
 {
     lra_ladder_data *d = &v->data;
+    v->kind = m[0].kind;
     for (int i = 0; i < n; i++) {
         const lra_result *x = m[i].result;
-        if (i == 0 || x->kernel != m[i - 1].result->kernel) {
+        if (i == 0 || m[i].value != m[i - 1].value) {
             if (d->n_rungs == LRA_LADDER_MAX_RUNGS)
-                return lra_fail(e, "a ladder of more than %d kernels", LRA_LADDER_MAX_RUNGS);
-            d->n_rungs++;
+                return lra_fail(e, "a ladder of more than %d rungs", LRA_LADDER_MAX_RUNGS);
+            d->rung[d->n_rungs++].kernel = m[i].value;
         } else if (x->seed == m[i - 1].result->seed) {
             v->n_left_out++;
             continue;
         }
         lra_rung *rung = &d->rung[d->n_rungs - 1];
         if (rung->n_seeds == LRA_LADDER_MAX_SEEDS)
-            return lra_fail(e, "more than %d seeds of kernel %" PRId64, LRA_LADDER_MAX_SEEDS,
-                            x->kernel);
+            return lra_fail(e, "more than %d seeds of %s %" PRId64, LRA_LADDER_MAX_SEEDS,
+                            v->kind.axis, m[i].value);
         v->run[d->n_rungs - 1][rung->n_seeds++] = x;
     }
     d->n_seeds = d->rung[0].n_seeds;
@@ -96,7 +74,6 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, int n_task
     d->values = first->n_classes == 0;
     v->metric = lra_result_metric(first);
     for (int r = 0; r < d->n_rungs; r++) {
-        d->rung[r].kernel = v->run[r][0]->kernel;
         d->rung[r].reach = v->run[r][0]->reach;
         for (int s = 0; s < d->rung[r].n_seeds; s++) {
             if (v->run[r][s]->n != d->n) return lra_fail(e, "results of different test sets");
@@ -114,7 +91,7 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, int n_task
 
 /* ---- views ------------------------------------------------------------------------------------------------- */
 
-static int count_tasks(const member *m, int n)
+static int count_tasks(const lra_ladder_member *m, int n)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -129,13 +106,11 @@ static int count_tasks(const member *m, int n)
 int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
                      lra_ladder_view **views, lra_err *e)
 {
-    member *m = lra_alloc_array((size_t)n + 1, sizeof *m);
-    int n_members = 0, n_views = 0, rc = 0;
-    for (int i = 0; i < n; i++)
-        if (list[i]->kernel > 0) m[n_members++] = (member){identity(list[i]), list[i]};
-    qsort(m, (size_t)n_members, sizeof *m, by_ladder);
-    int n_tasks = count_tasks(m, n_members);
+    lra_ladder_member *m;
+    int n_members = lra_ladder_members(list, n, &m, e), n_views = 0, rc = 0;
     *views = NULL;
+    if (n_members < 0) return LRA_FAILED;
+    int n_tasks = count_tasks(m, n_members);
     for (int from = 0; from < n_members && rc == 0;) {
         int to = from + 1;
         while (to < n_members && strcmp(m[to].identity, m[from].identity) == 0) to++;
@@ -146,8 +121,7 @@ int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *sca
         if (rc == 0) rc = compute(v, scale, n_tasks, e);
         from = to;
     }
-    for (int i = 0; i < n_members; i++) lra_free(m[i].identity);
-    lra_free(m);
+    lra_ladder_members_free(m, n_members);
     if (rc == 0 && n_views > 0) return n_views;
     if (rc == 0) lra_fail(e, "no results of a ladder; 'lra-probe receptive-field' makes them");
     lra_ladder_views_free(*views, n_views);

@@ -4,6 +4,7 @@
 
 #include "analysis/ladder.h"
 #include "kernels/base/options.h"
+#include "reports/ladder_rungs.h"
 #include "reports/measure.h"
 #include "reports/result.h"
 
@@ -27,10 +28,11 @@ typedef struct {
     double li;          /* the index against it; NAN: none */
 } lra_ladder_rival;
 
-/* One ladder: rungs by kernel, each with its seeds.  Where less of the metric is better, the ladder and its data hold
+/* One ladder: rungs by value of its axis (`kernel` in data and ladder, whatever the key), each with its seeds.  Where less of the metric is better, the ladder and its data hold
  * the negatives: lra_ladder_value() undoes it. */
 typedef struct {
     const lra_result *first; /* any of them: task, preset, precision */
+    lra_ladder_kind kind;
     const lra_result *run[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
     const lra_metric *metric;
     lra_ladder_data data; /* n_seeds: the fewest of a rung */
@@ -53,8 +55,8 @@ typedef struct {
     unsigned flags; /* LRA_FLAG_... */
 } lra_ladder_view;
 
-/* The ladders in a list of results (same task, data, preset, precision and configuration but for kernel
- * and seed); returns their number, or -1.  The results must outlive the views. */
+/* The ladders in a list of results (same task, data, preset, precision and configuration but for
+ * what differs inside a ladder); returns their number, or -1.  The results must outlive the views. */
 int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
                      lra_ladder_view **views, lra_err *e);
 /* Those of them whose metric is accuracy; fails when there is none. */

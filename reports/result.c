@@ -44,6 +44,7 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_h5_put_text(f, "/deviations", r->deviations, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     if (rc == 0 && r->grid > 0) rc = lra_h5_set_int(f, "/", "grid", r->grid, e);
+    if (rc == 0 && r->ladder && *r->ladder) rc = lra_h5_set_text(f, "/", "ladder", r->ladder, e);
     return rc;
 }
 
@@ -135,6 +136,11 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
         rc = r->task_parameters ? 0 : LRA_FAILED;
     }
     if (rc == 0) rc = lra_origin_read(f, &r->origin, e);
+    if (rc == 0) {
+        r->ladder = lra_h5_has_attr(f, "/", "ladder") ? lra_h5_attr_text(f, "/", "ladder", e)
+                                                      : lra_copy_text("");
+        rc = r->ladder ? 0 : LRA_FAILED;
+    }
     if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
         rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);
         if (rc == 0 && (r->grid < 0 || r->grid > r->max_length))
@@ -319,6 +325,7 @@ void lra_result_free(lra_result *r)
     lra_free(r->task_parameters);
     lra_origin_free(&r->origin);
     lra_free(r->deviations);
+    lra_free(r->ladder);
     lra_free(r->history);
     lra_free(r->logits);
     lra_free(r->label);

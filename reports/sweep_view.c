@@ -13,13 +13,14 @@ static char *shared_of(const lra_ladder_view *v)
 {
     lra_text t = {0};
     const lra_result *r = v->first;
-    lra_text_add(&t, "%s %s %s\n", r->task, r->preset, r->precision);
+    lra_text_add(&t, "%s %s %s %s %s\n", r->task, r->preset, r->precision, v->kind.axis,
+                 v->kind.match);
     for (int k = 0; k < v->data.n_rungs; k++)
         lra_text_add(&t, "kernel %" PRId64 "\n", v->data.rung[k].kernel);
     for (const char *line = r->config; *line;) {
         size_t n = strcspn(line, "\n");
-        bool own = strncmp(line, "model.kernel=", 13) == 0 || strncmp(line, "seed=", 5) == 0 ||
-                   strncmp(line, "task.", 5) == 0 || strncmp(line, "data=", 5) == 0;
+        bool own = lra_ladder_is_own_line(&v->kind, line) || strncmp(line, "task.", 5) == 0 ||
+                   strncmp(line, "data=", 5) == 0;
         if (!own) lra_text_add(&t, "%.*s\n", (int)n, line);
         line += n + (line[n] == '\n');
     }

@@ -8,12 +8,12 @@
 #include "reports/report.h"
 #include "reports/table.h"
 
-enum { COLUMNS = 26, VALUE = 3, INFO = 8, TRAIN = 12 };
+enum { COLUMNS = 28, VALUE = 3, INFO = 8, TRAIN = 12, KERNEL = 18 };
 /* The last columns say in every row of CSV and JSON what the title says to people. */
 static const char *const head[COLUMNS] = {
-    "kernel", "a layer", "reach",  "acc. %",  "95 %",  "seed sd", "gain", "95 %", "info",
-    "",       "ratio",   "params", "train %", "seeds", "",        "",     "",     "",
-    "",       "",        "",       "",        "",      "",        "",     ""};
+    "kernel", "a layer", "reach",   "acc. %", "95 %", "seed sd", "gain", "95 %", "info", "",
+    "ratio",  "params",  "train %", "seeds",  "",     "",        "",     "",     "",     "",
+    "",       "",        "",        "",       "",     "",        "",     ""};
 static const char *const key[COLUMNS] = {"row",
                                          "reach_per_layer",
                                          "reach",
@@ -39,7 +39,9 @@ static const char *const key[COLUMNS] = {"row",
                                          "max_length",
                                          "reference",
                                          "chance",
-                                         "flags"};
+                                         "flags",
+                                         "solved_size",
+                                         "step_flops"};
 
 /* An empty table of the ladder's metric; values of another one than accuracy stand as they are. */
 static lra_table *new_table(const char *title, const lra_ladder_view *v)
@@ -48,6 +50,7 @@ static lra_table *new_table(const char *title, const lra_ladder_view *v)
     const char *own_head[COLUMNS], *own_key[COLUMNS];
     bool other = strcmp(v->metric->name, "accuracy") != 0;
     for (int c = 0; c < COLUMNS; c++) own_head[c] = head[c], own_key[c] = key[c];
+    own_head[0] = own_key[KERNEL] = v->kind.axis;
     if (other)
         own_head[VALUE] = v->metric->text, own_head[TRAIN] = "train",
         own_key[TRAIN] = "train_value";
@@ -58,10 +61,13 @@ static lra_table *new_table(const char *title, const lra_ladder_view *v)
     return t;
 }
 
-/* What stands in every row; of a baseline there are no seeds to say something of. */
-static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel)
+/* What stands in every row; of a baseline there are no seeds to say something of.  kernel: the rung's value; run: one
+ * of the rung's.  Nullable: run */
+static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel,
+                        const lra_result *run)
 {
     char flags[LRA_FLAGS_TEXT];
+    int64_t size = run ? lra_ladder_size(&v->kind, run) : -1;
     lra_table_cell(t, "%s", kind);
     lra_table_number(t, kernel ? (double)kernel : NAN, 0);
     lra_table_cell(t, "%s", v->first->task);
@@ -71,6 +77,8 @@ static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind
     lra_table_cell(t, "%s", v->reference);
     lra_table_cell(t, "%s", v->chance);
     lra_table_cell(t, "%s", kernel ? lra_result_flags(v->first, v->flags, flags) : "");
+    lra_table_number(t, size >= 0 ? (double)size : NAN, 0);
+    lra_table_number(t, run ? run->step_flops : NAN, 0);
 }
 
 /* All taps of its convolutions are at the present and in the past. */
@@ -97,6 +105,14 @@ static void add_seeds(lra_table *t, const lra_ladder_row *row)
     lra_table_number(t, row->n_seeds, 0);
 }
 
+/* Of a stack whose layers are all alike. */
+static double layer_reach(const lra_ladder_view *v, const lra_ladder_row *row)
+{
+    bool alike = strcmp(v->kind.axis, "kernel") == 0 &&
+                 lra_ladder_setting(v->first, "dilation") < 2;
+    return alike ? (double)(row->kernel - 1) / (is_causal(v->first) ? 1 : 2) : NAN;
+}
+
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
 {
     const lra_ladder_row *row = &v->ladder.row[r];
@@ -105,8 +121,10 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     lra_estimate value = lra_ladder_values(v, row->accuracy);
     bool all = row->reach == v->data.T;
     lra_table_row(t);
-    lra_table_cell(t, row->null_row ? "K = %" PRId64 " (null)" : "K = %" PRId64, row->kernel);
-    lra_table_number(t, (double)(row->kernel - 1) / (is_causal(v->first) ? 1 : 2), 0);
+    char name[48];
+    lra_table_cell(t, row->null_row ? "%s (null)" : "%s",
+                   lra_ladder_rung_name(&v->kind, row->kernel, name));
+    lra_table_number(t, layer_reach(v, row), 0);
     lra_table_value(t, (double)row->reach, all ? "%" PRId64 " (all)" : "%" PRId64, row->reach);
     lra_table_number(t, m->scale * value.value, m->decimals);
     lra_table_interval(t, m->scale * value.lo, m->scale * value.hi, m->decimals);
@@ -121,7 +139,7 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     add_seeds(t, row);
     lra_table_cell(t, "%s", v->first->preset);
     lra_table_cell(t, "%s", v->first->precision);
-    add_setting(t, v, row->null_row ? "null" : "rung", row->kernel);
+    add_setting(t, v, row->null_row ? "null" : "rung", row->kernel, v->run[r][0]);
 }
 
 /* Cells of a row that has no such number. */
@@ -149,7 +167,7 @@ static void add_baseline(lra_table *t, const lra_ladder_view *v, const char *nam
     skip(t, 4);
     lra_table_cell(t, "%s", v->first->preset);
     lra_table_cell(t, "-");
-    add_setting(t, v, "baseline", 0);
+    add_setting(t, v, "baseline", 0, NULL);
 }
 
 /* "3 seeds", "2 to 3 seeds"; caller frees. */
@@ -165,13 +183,14 @@ static char *seeds_text(const lra_ladder_view *v)
 static lra_table *ladder_table(const lra_ladder_view *v)
 {
     const lra_result *r = v->first;
-    char *seeds = seeds_text(v);
+    char *seeds = seeds_text(v), *kind = lra_ladder_kind_text(&v->kind);
     char *title = lra_format(
-        "Ladder: %s, preset %s, %s, %s; %" PRId64 " test examples, T <= %" PRId64 ", %s", r->task,
-        r->preset, r->model, r->precision, v->data.n, v->data.T, seeds);
+        "Ladder: %s, preset %s, %s, %s%s; %" PRId64 " test examples, T <= %" PRId64 ", %s", r->task,
+        r->preset, r->model, r->precision, kind, v->data.n, v->data.T, seeds);
     lra_table *t = new_table(title, v);
     lra_free(title);
     lra_free(seeds);
+    lra_free(kind);
     for (int i = 0; i < v->ladder.n_rungs; i++) add_rung(t, v, i);
     for (int b = 0; b < r->n_baselines; b++) {
         if (lra_ladder_shows(r->baseline_name[b]))

@@ -89,7 +89,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
                                  COLUMNS, head);
     lra_table_keys(t, key);
     for (int i = 0; i < n_views; i++) {
-        if (!is_paper(&views[i])) continue;
+        if (!is_paper(&views[i]) || !lra_ladder_is_plain(&views[i].kind)) continue;
         for (int r = 0; r < views[i].ladder.n_rungs; r++, n_rows++) add_rung(t, &views[i], r);
         const lra_ladder *l = &views[i].ladder;
         char *index = lra_ladder_index_text(&views[i], l);

@@ -34,6 +34,14 @@ static inline void conv_copy_bf16(const elem *x, int64_t n_in, int64_t width, in
     }
 }
 
+/* All taps of all rows in one product: where at most a quarter of them sees zeros, and the slab holds these. */
+static inline bool conv_is_whole(const conv_sizes *s, const conv_block *b)
+{
+    int64_t P = (s->K - 1) / 2, before = conv_max(0, P - b->t0);
+    int64_t after = conv_max(0, b->t0 + b->n + P - b->len);
+    return P < CONV_EDGE && 2 * (before * (before + 1) + after * (after + 1)) <= b->n * s->K;
+}
+
 static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, const conv_sequence *q,
                                    int64_t g, conv_block b, const elem *packed, elem *slab,
                                    real *sum)
@@ -47,10 +55,11 @@ static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, con
     else
         conv_copy_bf16(x, s->n_in, s->dilation * in, b.lo,
                        conv_min(b.t0 + b.n + P, b.len + CONV_EDGE - 1), b.len, slab);
-    if (inside)
+    bool whole = inside || conv_is_whole(s, &b);
+    if (whole)
         lra_gemm_bf16(b.n, s->n_out, s->K * s->n_in, (lra_pairs_bf16){from, s->n_in, 2}, packed,
                       16 * s->K * s->n_in, false, sum, s->n_out);
-    for (int64_t r = 0; r < b.n && !inside; r += CONV_EDGE)
+    for (int64_t r = 0; r < b.n && !whole; r += CONV_EDGE)
         conv_edge_bf16(s, &b, slab, packed, r, conv_min(CONV_EDGE, b.n - r), sum);
     elem *y = job->y + (q->first + b.t0 * s->dilation) * out + g * s->n_out;
     for (int64_t r = 0; r < b.n; r++)

@@ -41,6 +41,8 @@ typedef struct {
     const char *weights_path;
     lra_safetensors weights;
     bool evaluate; /* spec.untrained */
+    /* What the result says of the ladder it is a rung of (rungs.h); not part of the configuration.  Nullable */
+    const char *ladder;
     /* A run that is done, of whatever version: its configuration as it was stored, and its hash.  NULL: made anew. */
     const char *stored, *stored_hash;
 } lra_job;

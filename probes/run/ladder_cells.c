@@ -17,12 +17,13 @@ static int train_here(const lra_ladder_cells *l, lra_err *e)
         const lra_ladder_cell *c = &l->cell[i];
         if (lra_file_exists(c->result)) continue;
         double start = lra_now();
-        lra_config_set_int(l->job->model_config, "kernel", c->kernel);
+        lra_rungs_set(l->rungs, c->rung, l->job);
         int rc = lra_job_train(l->job, c->seed, e);
         if (rc != 0) return rc;
-        char text[32];
-        lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " trained in %s", i + 1, l->n,
-                 c->kernel, c->seed, lra_time_text(text, lra_now() - start));
+        char text[32], name[48];
+        lra_note("  %2d of %d: %-7s seed %" PRId64 " trained in %s", i + 1, l->n,
+                 lra_rungs_name(l->rungs, c->rung, name), c->seed,
+                 lra_time_text(text, lra_now() - start));
     }
     return 0;
 }
@@ -53,14 +54,18 @@ static char **cell_command(const lra_ladder_cells *l, const lra_ladder_cell *c)
         case LRA_OPTION_FLAG:
             if (lra_option_flag(o, name)) argv[n++] = lra_format("--%s", name);
             break;
-        case LRA_OPTION_REPEAT: break; /* --set, below: the kernel is set last */
+        case LRA_OPTION_REPEAT: break; /* --set, below: the rung is set last */
         case LRA_OPTION_INTS: LRA_BUG("no such option among those of a run: '%s'", name);
         }
     }
     for (int i = 0; lra_option_repeat(o, "set", i) && n < 240; i++)
         argv[n++] = lra_format("--set=%s", lra_option_repeat(o, "set", i));
     if (l->assignment) argv[n++] = lra_format("--set=%s", l->assignment);
-    argv[n++] = lra_format("--set=kernel=%" PRId64, c->kernel);
+    const lra_planned_rung *rung = &l->rungs->rung[c->rung];
+    argv[n++] = lra_format("--set=%s=%" PRId64, l->rungs->axis, rung->value);
+    if (l->rungs->count > 0)
+        argv[n++] = lra_format("--set=%s=%" PRId64, l->job->model->match, rung->size);
+    if (rung->ladder) argv[n++] = lra_format("--ladder=%s", rung->ladder);
     argv[n++] = lra_format("--seed=%" PRId64, c->seed);
     if (l->job->memory > 0) argv[n++] = lra_format("--memory=%.0f", l->job->memory / MIB);
     argv[n++] = lra_copy_text("--quiet");
@@ -116,12 +121,12 @@ static int train_apart(const lra_ladder_cells *l, int n_jobs, lra_err *e)
         if (status == LRA_EXIT_INTERRUPTED)
             rc = rc == 0 ? LRA_STOPPED : rc;
         else if (status != 0 && rc >= 0)
-            rc = lra_fail(e,
-                          "the run of kernel %" PRId64 " seed %" PRId64 " ended with exit code %d",
-                          at[slot]->kernel, at[slot]->seed, status);
+            rc = lra_fail(e, "the run of %s %" PRId64 " seed %" PRId64 " ended with exit code %d",
+                          l->rungs->axis, l->rungs->rung[at[slot]->rung].value, at[slot]->seed,
+                          status);
         else if (status == 0)
-            lra_note("  %2d of %d: K = %-3" PRId64 " seed %" PRId64 " is trained", ++finished,
-                     missing, at[slot]->kernel, at[slot]->seed);
+            lra_note("  %2d of %d: %-7s seed %" PRId64 " is trained", ++finished, missing,
+                     lra_rungs_name(l->rungs, at[slot]->rung, (char[48]){0}), at[slot]->seed);
     }
     return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
 }

@@ -1,18 +1,20 @@
-/* The cells of a ladder: one kernel with one seed each. */
+/* The cells of a ladder: one rung with one seed each. */
 #ifndef LRA_PROBES_RUN_LADDER_CELLS_H
 #define LRA_PROBES_RUN_LADDER_CELLS_H
 
-#include "probes/run/job.h"
+#include "probes/run/rungs.h"
 
 enum { LRA_LADDER_MAX_JOBS = 64 };
 
 typedef struct {
-    int64_t kernel, seed;
+    int rung;
+    int64_t seed;
     char *result; /* path of its result; there: it is trained */
 } lra_ladder_cell;
 
 typedef struct {
     lra_job *job; /* what all cells share; its data are loaded */
+    const lra_rungs *rungs;
     const lra_options *options;
     const char *assignment; /* "key=value" of what varies between ladders.  NULL: nothing does */
     int n;

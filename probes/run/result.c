@@ -116,6 +116,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
         out->kernel = lra_config_int(r->model_config, "kernel");
     out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
     out->grid = lra_dataset_grid(r->data);
+    out->ladder = lra_copy_text(r->ladder ? r->ladder : "");
     out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
     out->best_epoch = t->best_epoch + 1, out->seconds = t->seconds;
     out->step_flops = t->step_flops, out->padding = t->padding;

@@ -1,0 +1,92 @@
+/* Rungs of one size.  With everything else the same, a wider rung has more parameters and does more work, so that
+ * reach is confounded with size; here the model's size key is solved for each rung such that the count is that of the
+ * reference rung, within 2 %.
+ *
+ * The count grows with the key, and nearly in proportion: between a size below and one above, the next guess stands
+ * where a straight line meets the target, until the two are neighbours. */
+#include "probes/run/match.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const double within = 0.02;
+enum { MOST = 1 << 20 }; /* of a size */
+
+/* What a size comes to: parameters, or FLOPs of a training step at the longest bucket when nothing is computed twice. */
+static int count_of(const lra_rungs *l, int i, int64_t size, lra_job *r, double *count, lra_err *e)
+{
+    lra_train_spec s;
+    lra_train_cost c;
+    lra_rungs_set(l, i, r);
+    lra_config_set_int(r->model_config, r->model->match, size);
+    lra_job_spec(r, 0, &s);
+    s.memory = 1e18, s.recompute = LRA_KEEP_ALL;
+    int rc = lra_train_estimate(&s, &r->device, false, &c, e);
+    lra_job_spec_free(&s);
+    *count = strcmp(l->match, "params") == 0 ? (double)c.parameters : c.step_flops;
+    return rc;
+}
+
+typedef struct {
+    int64_t size;
+    double count;
+} guess;
+
+/* Neighbours, `step` apart, that hold the target between them; equal where even the smallest is too large. */
+static int bracket(const lra_rungs *l, int i, int64_t step, lra_job *r, guess *lo, guess *hi,
+                   lra_err *e)
+{
+    int64_t usual = l->rung[i].size / step * step;
+    int rc;
+    lo->size = step;
+    rc = count_of(l, i, lo->size, r, &lo->count, e);
+    *hi = *lo;
+    for (int64_t size = usual > step ? usual : 2 * step; rc == 0 && hi->count < l->count;
+         size *= 2) {
+        if (size > MOST) return 0;
+        *lo = *hi, hi->size = size;
+        rc = count_of(l, i, size, r, &hi->count, e);
+    }
+    while (rc == 0 && hi->size - lo->size > step) {
+        double share = (l->count - lo->count) / (hi->count - lo->count);
+        int64_t gap = (hi->size - lo->size) / step, at = llround(share * (double)gap);
+        at = at < 1 ? 1 : at > gap - 1 ? gap - 1 : at;
+        guess g = {.size = lo->size + at * step};
+        rc = count_of(l, i, g.size, r, &g.count, e);
+        if (g.count < l->count)
+            *lo = g;
+        else
+            *hi = g;
+    }
+    return rc;
+}
+
+static int solve(lra_rungs *l, int i, lra_job *r, lra_err *e)
+{
+    guess lo, hi;
+    char name[48];
+    bool flops = strcmp(l->match, "flops") == 0;
+    const char *unit = flops ? "FLOPs of a step" : "parameters";
+    /* Convolutions split their channels into groups. */
+    int64_t step = lra_config_has(l->settings, "groups") ? lra_config_int(l->settings, "groups")
+                                                         : 1;
+    if (bracket(l, i, step, r, &lo, &hi, e) != 0) return LRA_FAILED;
+    guess best = fabs(lo.count - l->count) < fabs(hi.count - l->count) ? lo : hi;
+    if (!(fabs(best.count / l->count - 1) <= within))
+        return lra_fail_usage(e,
+                              "%s: no '%s' has the %.6g %s of %s = %" PRId64
+                              " within 2 %%; the nearest is %" PRId64 " with %.6g",
+                              lra_rungs_name(l, i, name), r->model->match, l->count, unit, l->axis,
+                              l->rung[l->reference].value, best.size, best.count);
+    l->rung[i].size = best.size;
+    return 0;
+}
+
+int lra_rungs_match(lra_rungs *l, lra_job *r, lra_err *e)
+{
+    int rc = count_of(l, l->reference, l->rung[l->reference].size, r, &l->count, e);
+    for (int i = 0; i < l->n && rc == 0; i++)
+        if (i != l->reference) rc = solve(l, i, r, e);
+    return rc;
+}

@@ -1,0 +1,10 @@
+/* Rungs of one size: what --match params|flops solves. */
+#ifndef LRA_PROBES_RUN_MATCH_H
+#define LRA_PROBES_RUN_MATCH_H
+
+#include "probes/run/rungs.h"
+
+/* Solves the size of every rung for the count of the reference, which it notes. */
+int lra_rungs_match(lra_rungs *l, lra_job *r, lra_err *e);
+
+#endif

@@ -1,0 +1,219 @@
+/* The rungs of a ladder, and which key they differ in. */
+#include "probes/run/rungs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "probes/run/match.h"
+
+const lra_option lra_rungs_options[] = {
+    {.name = "kernels",
+     .letter = 'k',
+     .kind = LRA_OPTION_INTS,
+     .min = 1,
+     .max = 65535,
+     .arg = "LIST",
+     .help = "kernel sizes, odd, separated by commas; short for --axis kernel=LIST; default: the "
+             "preset's"},
+    {.name = "axis",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "KEY=LIST",
+     .help = "rungs over another whole-number setting that bounds the model's reach: "
+             "dilation=1,2,4,8"},
+    {.name = "match",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "none",
+     .choices = "none|params|flops",
+     .help =
+         "makes all rungs as large as the widest, in parameters or in FLOPs of a training step, "
+         "within 2 %"},
+    {.name = "match-rung",
+     .kind = LRA_OPTION_INT,
+     .min = 1,
+     .max = 1 << 30,
+     .arg = "VALUE",
+     .help = "the rung that keeps its size under --match; default: the widest"},
+    {.name = NULL}};
+
+static int add(lra_rungs *l, int64_t value, lra_err *e)
+{
+    if (l->n == LRA_LADDER_MAX_RUNGS)
+        return lra_fail_usage(e, "more than %d rungs", LRA_LADDER_MAX_RUNGS);
+    l->rung[l->n++].value = value;
+    return 0;
+}
+
+/* "1,3,5" */
+static int read_list(lra_rungs *l, const char *list, lra_err *e)
+{
+    int rc = 0;
+    for (const char *at = list; rc == 0; at++) {
+        char word[24] = {0};
+        int64_t value = 0;
+        size_t n = strcspn(at, ",");
+        memcpy(word, at, n < sizeof word ? n : sizeof word - 1);
+        if (!lra_parse_int(word, &value) || value < 1)
+            return lra_fail_usage(e, "'%s' in '%s' is not a whole number from 1", word, list);
+        rc = add(l, value, e);
+        at += n;
+        if (!*at) break;
+    }
+    return rc;
+}
+
+static int read_axis(lra_rungs *l, const char *axis, lra_err *e)
+{
+    size_t n = strcspn(axis, "=");
+    if (n == 0 || !axis[n] || !axis[n + 1])
+        return lra_fail_usage(e, "--axis is '%s', expected KEY=VALUE,VALUE,...", axis);
+    l->axis = lra_format("%.*s", (int)n, axis);
+    return read_list(l, axis + n + 1, e);
+}
+
+static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_err *e)
+{
+    const char *axis = lra_option_text(o, "axis");
+    if (axis && lra_option_given(o, "kernels"))
+        return lra_fail_usage(e, "--kernels is short for --axis kernel=LIST; they do not go "
+                                 "together");
+    if (axis) return read_axis(l, axis, e);
+    l->axis = lra_copy_text("kernel");
+    if (!lra_option_given(o, "kernels"))
+        return read_list(l, lra_preset_find(r->task->name, r->preset)->kernels, e);
+    int64_t kernel[LRA_LADDER_MAX_RUNGS];
+    int n = lra_option_ints(o, "kernels", kernel, LRA_LADDER_MAX_RUNGS), rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) rc = add(l, kernel[i], e);
+    return rc;
+}
+
+/* The model has the key, and an encoder for each value. */
+static int check_rungs(lra_rungs *l, lra_job *r, lra_err *e)
+{
+    const lra_network_spec any = {.head = LRA_HEAD_CLASS};
+    bool kernels = strcmp(l->axis, "kernel") == 0;
+    if (!lra_config_has(r->model_config, l->axis))
+        return lra_fail_usage(e, "model '%s' has no '%s'; --axis KEY=LIST names a setting of it",
+                              r->model->name, l->axis);
+    for (int i = 0; i < l->n; i++) {
+        int64_t value = l->rung[i].value;
+        if (kernels && value % 2 == 0)
+            return lra_fail_usage(e, "kernel %" PRId64 " is even, expected odd numbers", value);
+        if (i && value <= l->rung[i - 1].value)
+            return lra_fail_usage(e, "%s must grow: %" PRId64 " follows %" PRId64,
+                                  kernels ? "kernels" : l->axis, value, l->rung[i - 1].value);
+        char *one = lra_format("%s=%" PRId64, l->axis, value);
+        int rc = lra_keys_assign(r->model->keys, r->model_config, one, "the model", e);
+        lra_free(one);
+        if (rc == 0) rc = lra_network_check(r->model, r->model_config, &any, e);
+        if (rc != 0) return LRA_USAGE;
+    }
+    return 0;
+}
+
+static int read_reference(lra_rungs *l, const lra_options *o, lra_err *e)
+{
+    l->reference = l->n - 1;
+    if (!lra_option_given(o, "match-rung")) return 0;
+    int64_t wanted = lra_option_int(o, "match-rung");
+    if (strcmp(l->match, "none") == 0)
+        return lra_fail_usage(e, "--match-rung is for --match params or flops");
+    for (l->reference = 0; l->reference < l->n; l->reference++)
+        if (l->rung[l->reference].value == wanted) return 0;
+    return lra_fail_usage(e, "--match-rung is %" PRId64 ", which is none of the rungs", wanted);
+}
+
+int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, lra_err *e)
+{
+    *l = (lra_rungs){.match = lra_option_text(o, "match")};
+    if (read_rungs(l, o, r, e) != 0) return LRA_USAGE;
+    if (check_rungs(l, r, e) != 0 || read_reference(l, o, e) != 0) return LRA_USAGE;
+    l->settings = lra_config_copy(r->model_config);
+    if (strcmp(l->match, "none") != 0 && !r->model->match)
+        return lra_fail_usage(e, "--match: model '%s' has no key that makes it larger alone",
+                              r->model->name);
+    return 0;
+}
+
+void lra_rungs_close(lra_rungs *l)
+{
+    for (int i = 0; i < l->n; i++) lra_free(l->rung[i].ladder);
+    lra_free(l->axis);
+    lra_config_free(l->settings);
+    *l = (lra_rungs){0};
+}
+
+void lra_rungs_set(const lra_rungs *l, int i, lra_job *r)
+{
+    const lra_planned_rung *rung = &l->rung[i];
+    lra_config_set_int(r->model_config, l->axis, rung->value);
+    if (r->model->match && rung->size)
+        lra_config_set_int(r->model_config, r->model->match, rung->size);
+    r->ladder = rung->ladder;
+}
+
+const char *lra_rungs_name(const lra_rungs *l, int i, char text[48])
+{
+    bool kernels = strcmp(l->axis, "kernel") == 0;
+    snprintf(text, 48, "%.24s = %" PRId64, kernels ? "K" : l->axis, l->rung[i].value);
+    return text;
+}
+
+/* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no ladder. */
+static int check_reach(const lra_rungs *l, lra_job *r, lra_err *e)
+{
+    int64_t before = -1, T = r->data->max_length, reach = 0;
+    bool kernels = strcmp(l->axis, "kernel") == 0;
+    for (int i = 0; i < l->n; i++) {
+        lra_rungs_set(l, i, r);
+        reach = lra_job_reach(r);
+        if (reach < 0 || reach > T) reach = T;
+        if (reach <= before)
+            return lra_fail_usage(e,
+                                  "%s %" PRId64 " and %" PRId64 " %s %" PRId64 " of %" PRId64
+                                  " tokens; leave one out",
+                                  kernels ? "kernels" : l->axis, l->rung[i - 1].value,
+                                  l->rung[i].value,
+                                  reach == before ? "both reach" : "reach no more than", before, T);
+        before = reach;
+    }
+    if (reach == 0)
+        return kernels ? lra_fail_usage(e, "no kernel above 1: there is no ladder")
+                       : lra_fail_usage(e, "no rung reaches another token: there is no ladder");
+    return 0;
+}
+
+/* What a result says of its ladder, so that reports know the rungs of one: nothing for plain kernels. */
+static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
+{
+    bool plain = strcmp(l->axis, "kernel") == 0, matched = l->count > 0;
+    if (plain && !matched) return NULL;
+    lra_text t = {0};
+    lra_config *usual = lra_keys_config(r->model->keys);
+    lra_text_add(&t, "axis=%s default=%s", l->axis, lra_config_text(usual, l->axis));
+    if (matched)
+        lra_text_add(&t, " match=%s key=%s value=%" PRId64 " reference=%" PRId64 " count=%.17g",
+                     l->match, r->model->match, l->rung[i].size, l->rung[l->reference].size,
+                     l->count);
+    lra_config_free(usual);
+    return t.s;
+}
+
+int lra_rungs_plan(lra_rungs *l, lra_job *r, lra_err *e)
+{
+    const char *key = r->model->match;
+    for (int i = 0; i < l->n; i++) {
+        l->rung[i].size = key ? lra_config_int(l->settings, key) : 0;
+        lra_free(l->rung[i].ladder);
+        l->rung[i].ladder = NULL;
+    }
+    l->count = 0;
+    if (check_reach(l, r, e) != 0) return LRA_USAGE;
+    if (strcmp(l->match, "none") != 0) {
+        int rc = lra_rungs_match(l, r, e);
+        if (rc != 0) return rc;
+    }
+    for (int i = 0; i < l->n; i++) l->rung[i].ladder = ladder_text(l, i, r);
+    return 0;
+}

@@ -1,0 +1,37 @@
+/* The rungs of a ladder: values of the key that bounds the reach (--axis, --kernels), and the size of each (--match). */
+#ifndef LRA_PROBES_RUN_RUNGS_H
+#define LRA_PROBES_RUN_RUNGS_H
+
+#include "analysis/ladder.h"
+#include "probes/run/job.h"
+
+extern const lra_option lra_rungs_options[]; /* --kernels --axis --match --match-rung */
+
+typedef struct {
+    int64_t value; /* of the axis */
+    int64_t size;  /* of the model's size key; 0: it has none */
+    char *ladder;  /* of lra_job.  NULL: a plain ladder of kernels */
+} lra_planned_rung;
+
+typedef struct {
+    char *axis; /* a key of the model */
+    int n;
+    lra_planned_rung rung[LRA_LADDER_MAX_RUNGS];
+    const char *match; /* "none", "params", "flops" */
+    int reference;     /* the rung whose size stays: the others are made as large */
+    double count;      /* parameters, or FLOPs of a training step, that all have; 0: not matched */
+    lra_config *settings; /* of the model, as they are without a rung */
+} lra_rungs;
+
+/* Reads the options; the job is configured.  Fails where the model lacks the key, or refuses a value. */
+int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, lra_err *e);
+void lra_rungs_close(lra_rungs *l);
+/* The job becomes that of rung i. */
+void lra_rungs_set(const lra_rungs *l, int i, lra_job *r);
+/* "K = 5", "dilation = 4". */
+const char *lra_rungs_name(const lra_rungs *l, int i, char text[48]);
+/* With data: reach must grow from rung to rung, and sizes are solved.  Fails, naming the nearest size, where none is
+ * within 2 % of the reference's count. */
+int lra_rungs_plan(lra_rungs *l, lra_job *r, lra_err *e);
+
+#endif
