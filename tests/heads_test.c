@@ -300,11 +300,15 @@ static void causal_models_see_the_past_alone(void **state)
     enum { WIDTH = 128, AT = 2 };
     static double before[B * T * WIDTH], after[B * T * WIDTH];
     lra_model causal_resconv = lra_model_resconv;
-    causal_resconv.keys = (const lra_key[]){
-        LRA_INT_KEY("layers", "1", 1, 8, ""),   LRA_INT_KEY("width", "128", 1, 128, ""),
-        LRA_INT_KEY("hidden", "8", 1, 8, ""),   LRA_INT_KEY("kernel", "3", 1, 9, ""),
-        LRA_INT_KEY("groups", "1", 1, 1, ""),   LRA_FLAG_KEY("causal", "1", ""),
-        LRA_REAL_KEY("dropout", "0", 0, 1, ""), LRA_KEYS_END};
+    causal_resconv.keys = (const lra_key[]){LRA_INT_KEY("layers", "1", 1, 8, ""),
+                                            LRA_INT_KEY("width", "128", 1, 128, ""),
+                                            LRA_INT_KEY("hidden", "8", 1, 8, ""),
+                                            LRA_INT_KEY("kernel", "3", 1, 9, ""),
+                                            LRA_INT_KEY("dilation", "1", 1, 1, ""),
+                                            LRA_INT_KEY("groups", "1", 1, 1, ""),
+                                            LRA_FLAG_KEY("causal", "1", ""),
+                                            LRA_REAL_KEY("dropout", "0", 0, 1, ""),
+                                            LRA_KEYS_END};
     fixture f;
     open_fixture(&f, &causal_resconv, LRA_HEAD_NEXT);
     assert_int_equal(causal_resconv.reach(f.config), 2);
