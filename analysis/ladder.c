@@ -223,8 +223,9 @@ static void set_intervals(const lra_ladder_data *d, double *table, lra_ladder *o
     int B = d->n_replicates, R = d->n_rungs;
     for (int r = 0; r < R && out->state != LRA_LI_AT_CHANCE; r++) {
         lra_estimate *gain = &out->row[r].gain;
-        if (r != out->reference_rung)
-            *gain = lra_holding(lra_percentile(gain->value, B, table + r * B, 0.95));
+        *gain = r == out->reference_rung
+                    ? (lra_estimate){1, 1, 1} /* by definition */
+                    : lra_holding(lra_percentile(gain->value, B, table + r * B, 0.95));
     }
     if (out->state != LRA_LI_GIVEN) return;
     out->li = lra_percentile(out->li.value, B, table + R * B, 0.95);

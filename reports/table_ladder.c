@@ -113,6 +113,13 @@ static double layer_reach(const lra_ladder_view *v, const lra_ladder_row *row)
     return alike ? (double)(row->kernel - 1) / (is_causal(v->first) ? 1 : 2) : NAN;
 }
 
+/* The gain of the reference is 1 by definition. */
+static void add_interval(lra_table *t, const lra_ladder_view *v, int r, const lra_estimate *gain)
+{
+    bool itself = r == v->ladder.reference_rung;
+    lra_table_interval(t, itself ? NAN : gain->lo, itself ? NAN : gain->hi, 3);
+}
+
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
 {
     const lra_ladder_row *row = &v->ladder.row[r];
@@ -130,9 +137,9 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     lra_table_interval(t, m->scale * value.lo, m->scale * value.hi, m->decimals);
     lra_table_number(t, m->scale * row->seed_sd, m->decimals);
     lra_table_number(t, row->gain.value, 3);
-    lra_table_interval(t, row->gain.lo, row->gain.hi, 3);
+    add_interval(t, v, r, &row->gain);
     lra_table_number(t, info.value, 3);
-    lra_table_interval(t, info.lo, info.hi, 3);
+    add_interval(t, v, r, &info);
     lra_table_number(t, row->ratio, 3);
     lra_table_number(t, (double)v->run[r][0]->parameters, 0);
     add_train(t, v, r);
