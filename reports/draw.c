@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/file.h"
 #include "kernels/base/process.h"
+#include "reports/metadata.h"
 
 int lra_draw_check(const char *list, lra_err *e)
 {
@@ -21,54 +22,44 @@ int lra_draw_check(const char *list, lra_err *e)
     return *list ? 0 : lra_fail_usage(e, "no format, expected pdf, svg or png");
 }
 
-/* Runs the script with one terminal in the folder of the figure. */
-static int draw_one(const lra_report_figure *f, const char *folder, const char *format, lra_err *e)
+/* One image: gnuplot runs in the folder of the script, without the user's settings, and writes to its stdout, so that
+ * no path stands in a script, and an image is there whole or not at all. */
+static int draw_one(const char *name, const lra_plot *p, const char *folder, const char *format,
+                    lra_err *e)
 {
-    lra_text t = {0};
-    if (strcmp(format, "png") == 0)
-        lra_text_add(&t,
-                     "set terminal pngcairo size %d,%d font 'Sans,9' fontscale 2.2 linewidth 2.2 "
-                     "pointscale 2.2\n",
-                     (int)(f->width_cm / 2.54 * 220), (int)(f->height_cm / 2.54 * 220));
-    else if (strcmp(format, "pdf") == 0)
-        lra_text_add(&t, "set terminal pdfcairo size %gcm,%gcm font 'Sans,9'\n", f->width_cm,
-                     f->height_cm);
-    else
-        lra_text_add(&t,
-                     "set terminal svg size %d,%d dynamic font 'Sans,9' fontscale 1.27 "
-                     "linewidth 1.333 background rgb 'white'\n",
-                     (int)(f->width_cm / 2.54 * 96), (int)(f->height_cm / 2.54 * 96));
-    lra_text_add(&t, "cd '%s'\nset output '%s.%s.tmp'\nload '%s.gp'\nset output\n", folder, f->name,
-                 format, f->name);
-    char *argv[] = {(char[]){"gnuplot"}, (char[]){"-"}, NULL}, *said = NULL;
-    int status = lra_process_run(argv, t.s, NULL, &said, e);
-    lra_text_free(&t);
+    enum { MOST = 64 << 20 };
+    char *script = lra_format("%s.gp", name), *said = NULL,
+         *argv[] = {"gnuplot", "-d", "-c", script, (char *)(uintptr_t)format, "-", NULL},
+         *to = lra_format("%s/%s.%s", folder, name, format);
+    lra_text image = {0};
+    int status = lra_process_run_in(folder, argv, MOST, &image, &said, e);
     if (status < 0)
-        lra_fail_in(e, "'%s/%s.gp' and '.dat' are written, not drawn (install gnuplot)", folder,
-                    f->name);
+        lra_fail_in(e, "'%s/%s' and '.dat' are written, not drawn (install gnuplot)", folder,
+                    script);
     else if (status > 0)
-        lra_fail(e, "gnuplot failed on '%s/%s.gp': %.200s", folder, f->name, said);
+        lra_fail(e, "gnuplot failed on '%s/%s': %.200s", folder, script, said);
+    int rc = status == 0 ? lra_metadata_add(&image, format, p->title, p->sources.s, e) : LRA_FAILED;
+    if (rc == 0) rc = lra_file_write(to, image.s, image.n, e);
+    if (rc == 0) printf("wrote %s\n", to);
+    lra_text_free(&image);
+    lra_free(script);
     lra_free(said);
-    char *from = lra_format("%s/%s.%s.tmp", folder, f->name, format);
-    char *to = lra_format("%s/%s.%s", folder, f->name, format);
-    int rc = status == 0 ? 0 : LRA_FAILED;
-    if (rc == 0 && rename(from, to) != 0) rc = lra_fail_errno(e, "cannot write '%s'", to);
-    if (rc == 0)
-        printf("wrote %s\n", to);
-    else
-        remove(from);
-    lra_free(from);
     lra_free(to);
     return rc;
 }
 
-int lra_draw(const lra_report_figure *f, const char *folder, const char *formats, lra_err *e)
+int lra_draw(const lra_report_figure *f, const lra_report_input *in, const char *folder,
+             const char *formats, lra_err *e)
 {
-    int rc = 0;
+    lra_plot p = {0};
+    int rc = f->make(in, &p, e);
+    if (rc == 0) rc = lra_folder_make(folder, e);
+    if (rc == 0) rc = lra_plot_write(&p, folder, f->name, e);
     for (const char *at = formats; *at && rc == 0;) {
         char format[4] = {at[0], at[1], at[2], 0};
-        rc = draw_one(f, folder, format, e);
+        rc = draw_one(f->name, &p, folder, format, e);
         at += 3 + (at[3] == ',');
     }
+    lra_plot_free(&p);
     return rc;
 }

@@ -1,6 +1,6 @@
-/* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance, against total reach on a
- * logarithmic axis; bands are 95 % intervals; hollow points are the printed values, beside the `paper` preset
- * alone.  Lines for one ladder: reference, chance, the baseline that needs no order, the null row K = 1; for
+/* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance, against total
+ * reach on a logarithmic axis; bands are 95 % intervals; hollow points are the printed values, beside the `paper`
+ * preset alone.  Lines for one ladder: reference, chance, the baseline that needs no order, the null row K = 1; for
  * several: the reference of each as a mark at the right edge.
  * Source: Table 1 of "On the locality bias and results in the LRA", drawn as curves. */
 #include <inttypes.h>
@@ -9,12 +9,16 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "reports/plot.h"
+#include "reports/figure.h"
+#include "reports/ladder_names.h"
 #include "reports/published.h"
-#include "reports/report.h"
 
-enum { MOST_CURVES = LRA_PLOT_STYLES, MOST_TICKS = 64, REFERENCE_DASH = 1 };
-static const char dat[] = "loc-T1.dat";
+enum { MOST_CURVES = LRA_PLOT_STYLES, MOST_TICKS = 64, REFERENCE_DASH = 1, FAR = 1000 };
+static const char dat[] = "loc-T1.dat", next[] = ", \\\n     ";
+/* Gains beyond are no part of the axis: near chance they and their intervals have no bounds. */
+static const double least_gain = -1, most_gain = 2;
+/* Centimetres: the panels from left to right; a digit. */
+static const double left = 1.35, right = LRA_COLUMN_CM - 0.15, digit = 0.18;
 
 /* The ladders of a figure and the ranges of its axes. */
 typedef struct {
@@ -39,6 +43,15 @@ static double published(const lra_ladder_view *v, int r)
     return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy") / 100;
 }
 
+/* Has a rung a printed accuracy? */
+static bool is_published(const lra_ladder_view *v)
+{
+    bool any = false;
+    for (int r = 0; r < v->ladder.n_rungs; r++)
+        any = any || (!v->ladder.row[r].null_row && !isnan(published(v, r)));
+    return any;
+}
+
 /* A score of the ladder as people read it: "%", or bits. */
 static double shown(const lra_ladder_view *v, double score)
 {
@@ -47,26 +60,37 @@ static double shown(const lra_ladder_view *v, double score)
 
 static double gain_of(const lra_ladder_view *v, double accuracy)
 {
-    double span = v->ladder.reference - v->data.chance;
-    return span > 0 ? (accuracy - v->data.chance) / span : NAN;
+    double span = v->ladder.reference - v->ladder.chance;
+    return span > 0 ? (accuracy - v->ladder.chance) / span : NAN;
 }
 
 /* ---- data ------------------------------------------------------------------------------------------------- */
 
+/* The end of an interval: that without bound lies far outside of the axis; the reference has none. */
+static double end_of(double x, double value)
+{
+    return isinf(x) ? copysign(FAR, x) : isnan(x) ? value : x;
+}
+
 /* One block per ladder; "?" where there is no number; the null row is no part of a curve. */
 static void add_data(lra_text *t, const lra_ladder_view *v)
 {
-    lra_text_add(t, "# %s %s %s, run %s\n# reach kernel %s lo hi gain lo hi published its-gain\n",
-                 v->first->task, v->first->preset, v->first->precision, v->first->run,
-                 v->metric->name);
+    lra_plot_comment(t, "%s %s %s, run %s", v->first->task, v->first->preset, v->first->precision,
+                     v->first->run);
+    lra_plot_comment(t, "reach kernel %s lo hi gain lo hi published its-gain", v->metric->name);
     for (int r = 0; r < v->ladder.n_rungs; r++) {
         const lra_ladder_row *row = &v->ladder.row[r];
         double p = published(v, r);
         lra_estimate metric = lra_ladder_values(v, row->accuracy);
         double scale = v->metric->scale;
-        const double value[] = {
-            scale * metric.value, scale * metric.lo, scale * metric.hi, row->gain.value,
-            row->gain.lo,         row->gain.hi,      scale * p,         gain_of(v, p)};
+        const double value[] = {scale * metric.value,
+                                scale * metric.lo,
+                                scale * metric.hi,
+                                row->gain.value,
+                                end_of(row->gain.lo, row->gain.value),
+                                end_of(row->gain.hi, row->gain.value),
+                                scale * p,
+                                gain_of(v, p)};
         if (row->null_row) continue;
         lra_text_add(t, "%" PRId64 " %" PRId64, row->reach, row->kernel);
         for (size_t i = 0; i < sizeof value / sizeof *value; i++) lra_plot_number(t, value[i]);
@@ -83,13 +107,18 @@ static void widen(double *lo, double *hi, double x)
     *lo = fmin(*lo, x), *hi = fmax(*hi, x);
 }
 
+static void widen_gain(plot *p, double gain)
+{
+    if (!isnan(gain)) widen(&p->gain0, &p->gain1, fmin(fmax(gain, least_gain), most_gain));
+}
+
 static void set_ranges(plot *p)
 {
     double y0 = INFINITY, y1 = -INFINITY;
     p->x0 = INFINITY, p->x1 = 0, p->gain0 = 0, p->gain1 = 1;
     for (int i = 0; i < p->n; i++) {
         const lra_ladder_view *v = &p->view[i];
-        p->paper = p->paper || is_paper(v);
+        p->paper = p->paper || is_published(v);
         widen(&y0, &y1, shown(v, v->ladder.reference));
         for (int r = 0; r < v->ladder.n_rungs; r++) {
             const lra_ladder_row *row = &v->ladder.row[r];
@@ -97,14 +126,14 @@ static void set_ranges(plot *p)
             widen(&y0, &y1, shown(v, row->accuracy.hi));
             if (row->null_row) continue;
             widen(&p->x0, &p->x1, (double)row->reach);
-            widen(&p->gain0, &p->gain1, row->gain.lo);
-            widen(&p->gain0, &p->gain1, row->gain.hi);
-            widen(&p->gain0, &p->gain1, gain_of(v, published(v, r)));
+            widen_gain(p, row->gain.lo);
+            widen_gain(p, row->gain.hi);
+            widen_gain(p, gain_of(v, published(v, r)));
         }
     }
     for (int i = 0; i < p->n; i++) { /* a chance far away (perplexity) would flatten the curves */
         const lra_ladder_view *v = &p->view[i];
-        double chance = shown(v, v->data.chance), near = 3 * (y1 - y0);
+        double chance = shown(v, v->ladder.chance), near = 3 * (y1 - y0);
         if (v->first->n_classes || (chance > y0 - near && chance < y1 + near))
             widen(&y0, &y1, chance);
     }
@@ -117,8 +146,15 @@ static void set_ranges(plot *p)
     p->gain1 += 2 * pad;
 }
 
-/* Ticks at the reaches of all ladders, with numbers (of reaches, or kernels) or without; those closer than a
- * third of an octave to the last one stay without. */
+static int digits(int64_t x)
+{
+    int n = 1;
+    while (x >= 10) x /= 10, n++;
+    return n;
+}
+
+/* Ticks at the reaches of all ladders, with numbers (of reaches, or kernels) or without; a number that would touch the
+ * one before is left out. */
 static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers, bool kernels)
 {
     int64_t reach[MOST_TICKS], kernel[MOST_TICKS];
@@ -134,113 +170,104 @@ static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers
             reach[at] = row->reach, kernel[at] = row->kernel;
             n++;
         }
-    double last = 0;
-    char first[LRA_LADDER_WORD + 4];
-    snprintf(first, sizeof first,
-             "%s = ", strcmp(p->view[0].kind.axis, "kernel") ? p->view[0].kind.axis : "K");
+    double octave = (right - left) / log2(p->x1 / p->x0), end = -INFINITY;
     lra_text_add(t, "set %s (", axis);
     for (int i = 0; i < n; i++) {
-        bool close = last > 0 && log2((double)reach[i] / last) < 0.33;
-        if (!numbers || close)
-            lra_text_add(t, "%s'' %" PRId64, i ? ", " : "", reach[i]);
+        int64_t number = kernels ? kernel[i] : reach[i];
+        double x = octave * log2((double)reach[i]), half = 0.5 * digit * digits(number);
+        bool shown_too = numbers && x - half > end;
+        lra_text_add(t, i ? ", " : "");
+        if (shown_too)
+            lra_text_add(t, "'%" PRId64 "' %" PRId64, number, reach[i]), end = x + half + digit / 2;
         else
-            lra_text_add(t, "%s'%s%" PRId64 "' %" PRId64, i ? ", " : "",
-                         kernels && i == 0 ? first : "", kernels ? kernel[i] : reach[i], reach[i]);
-        if (!close) last = (double)reach[i];
+            lra_text_add(t, "'' %" PRId64, reach[i]);
     }
     lra_text_add(t, ")\n");
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------ */
-
-enum { N_PARTS = 5 };
-
-/* What tells ladders apart: task, preset, precision, axis and match (empty: plain kernels), seeds; caller frees. */
-static char *part(const lra_ladder_view *v, int i)
-{
-    const char *const text[] = {v->first->task, v->first->preset, v->first->precision};
-    if (i < 3) return lra_copy_text(text[i]);
-    if (i == 3) return lra_ladder_kind_text(&v->kind);
-    int n = v->data.n_seeds;
-    return lra_format("%d seed%s%s", n, n == 1 ? "" : "s", n < 3 ? " (few-seeds)" : "");
-}
-
-/* The parts that all ladders share (shared), or those of ladder k that they do not; caller frees. */
-static char *parts(const plot *p, int k, bool shared)
-{
-    lra_text t = {0};
-    lra_text_add(&t, "%s", "");
-    for (int i = 0; i < N_PARTS; i++) {
-        char *own = part(&p->view[k], i);
-        bool same = true;
-        for (int v = 0; v < p->n; v++) {
-            char *other = part(&p->view[v], i);
-            same = same && strcmp(own, other) == 0;
-            lra_free(other);
-        }
-        const char *word = i == 3 && *own ? own + 2 : own; /* without its comma */
-        if (same == shared && *word) lra_text_add(&t, "%s%s", t.n ? ", " : "", word);
-        lra_free(own);
-    }
-    return t.s;
-}
+/* ---- legend ----------------------------------------------------------------------------------------------- */
 
 /* The legend of ladder k; caller frees. */
 static char *title_of(const plot *p, int k)
 {
     double li = p->view[k].ladder.li.value;
-    if (p->n == 1) return lra_copy_text("measured, 95 % band");
-    char *name = parts(p, k, false);
+    if (p->n == 1) return lra_copy_text("measured");
+    char *name = lra_ladder_own_name(p->view, p->n, k);
     char *title = isfinite(li) ? lra_format("%s: LI %.2f", name, li) : lra_copy_text(name);
     lra_free(name);
     return title;
 }
 
-/* ---- curves ----------------------------------------------------------------------------------------------- */
-
-/* Bands below, curves, published points on top.  column: of the value; lo and hi follow it. */
-static void add_curves(lra_text *t, const plot *p, int column, int published_column)
+/* Curves, band, reference, published points; returns their number. */
+static int fill_legend(const plot *p, lra_plot_entry *key)
 {
-    static const char next[] = ", \\\n     ";
-    lra_text_add(t, "plot ");
-    for (int i = 0; i < p->n; i++)
-        lra_text_add(t, "'%s' index %d using 1:%d:%d with filledcurves lc rgb '%s' notitle%s", dat,
-                     i, column + 1, column + 2, lra_plot_styles[i].color, next);
+    const char *color = p->n == 1 ? lra_plot_styles[0].color : "#333333";
+    int n = 0;
     for (int i = 0; i < p->n; i++) {
         const lra_plot_style *s = &lra_plot_styles[i];
         char *name = title_of(p, i);
-        lra_text_add(t,
-                     "%s'%s' index %d using 1:%d with linespoints lc rgb '%s' lw 1.8 dt %s pt %d "
-                     "ps 0.5 title '%s'",
-                     i ? next : "", dat, i, column, s->color, s->dash, s->full, name);
+        key[n] = (lra_plot_entry){"", LRA_LEGEND_LINE, s->color, s->dash, 2.5, s->full, 0.7};
+        snprintf(key[n++].text, sizeof key->text, "%s", name);
         lra_free(name);
     }
+    key[n++] = (lra_plot_entry){"95 % interval", LRA_LEGEND_BAND, color, NULL, 0, 0, 0};
+    key[n] = (lra_plot_entry){"reference", LRA_LEGEND_LINE, "#333333", NULL, 5, 0, 0};
+    if (p->n == 1) {
+        key[n].line = 1.5, key[n].color = "#666666";
+        const char *name = p->view[0].reference;
+        snprintf(key[n].text, sizeof key->text, "%s%s",
+                 strlen(name) > 32 ? "" : "reference: ", name);
+    }
+    n++;
+    if (p->paper)
+        key[n++] = (lra_plot_entry){"published", LRA_LEGEND_LINE,           color, NULL,
+                                    0,           lra_plot_styles[0].hollow, 1};
+    return n;
+}
+
+/* ---- curves ----------------------------------------------------------------------------------------------- */
+
+static bool has_gains(const lra_ladder_view *v)
+{
+    return isfinite(v->ladder.row[v->ladder.n_rungs - 1].gain.value);
+}
+
+/* Bands below, curves, published points on top.  column: of the value; lo and hi follow it. */
+static void add_curves(lra_text *t, const plot *p, int column, int published_column, bool gains)
+{
+    lra_text_add(t, "plot NaN");
     for (int i = 0; i < p->n; i++)
-        if (is_paper(&p->view[i]))
+        if (!gains || has_gains(&p->view[i]))
             lra_text_add(t,
-                         "%s'%s' index %d using 1:%d with points lc rgb '%s' lw 1.2 pt %d ps 1 %s",
+                         "%s'%s' index %d using 1:%d:%d with filledcurves lc rgb '%s' "
+                         "fs transparent solid 0.2",
+                         next, dat, i, column + 1, column + 2, lra_plot_styles[i].color);
+    for (int i = 0; i < p->n; i++) {
+        const lra_plot_style *s = &lra_plot_styles[i];
+        if (!gains || has_gains(&p->view[i]))
+            lra_text_add(t,
+                         "%s'%s' index %d using 1:%d with linespoints lc rgb '%s' lw 2.5 dt %s "
+                         "pt %d ps 0.7",
+                         next, dat, i, column, s->color, s->dash, s->full);
+    }
+    for (int i = 0; i < p->n; i++)
+        if (is_published(&p->view[i]) && (!gains || has_gains(&p->view[i])))
+            lra_text_add(t, "%s'%s' index %d using 1:%d with points lc rgb '%s' lw 2 pt %d ps 1",
                          next, dat, i, published_column, lra_plot_styles[i].color,
-                         lra_plot_styles[i].hollow, p->n == 1 ? "title 'published'" : "notitle");
-    if (p->n > 1 && p->paper)
-        lra_text_add(t, "%sNaN with points lc rgb '#333333' lw 1.2 pt 6 ps 1 title 'published'",
-                     next);
-    if (p->n > 1)
-        lra_text_add(t, "%sNaN with lines lc rgb '#333333' lw 2.5 title 'reference'", next);
-    else
-        lra_text_add(t, "%sNaN with lines lc rgb '#666666' lw 1 dt %d title 'reference: %s'", next,
-                     REFERENCE_DASH, p->view[0].reference);
+                         lra_plot_styles[i].hollow);
     lra_text_add(t, "\n");
 }
 
 /* ---- panels ----------------------------------------------------------------------------------------------- */
 
 /* One ladder: everything that its accuracies are compared with, and its kernels above. */
-static void add_one(lra_text *t, const plot *p)
+static void add_one(lra_plot *f, const plot *p, double top)
 {
+    lra_text *t = &f->script;
     const lra_ladder_view *v = &p->view[0];
     double baseline = lra_result_baseline_accuracy(v->first, "majority-by-operator");
     lra_plot_line line[4] = {{shown(v, v->ladder.reference), REFERENCE_DASH, ""}};
-    double chance = shown(v, v->data.chance);
+    double chance = shown(v, v->ladder.chance);
     int n = 1;
     if (chance >= p->y0 && chance <= p->y1) line[n++] = (lra_plot_line){chance, 3, "chance"};
     if (baseline >= 0) line[n++] = (lra_plot_line){100 * baseline, 4, "majority by operator"};
@@ -250,6 +277,9 @@ static void add_one(lra_text *t, const plot *p)
     lra_plot_lines(t, n, line, p->x0, p->y0, p->y1);
     lra_text_add(t, "set x2range [%g:%g]\nset logscale x2 2\n", p->x0, p->x1);
     add_ticks(t, p, "x2tics", true, true);
+    char *axis = lra_format("%s =", strcmp(v->kind.axis, "kernel") ? v->kind.axis : "K");
+    lra_plot_say(t, "set label ", axis, " at screen %.4g, screen %.4g right\n", (left - 0.1) / f->width,
+                 (top + 0.36) / f->height);
 }
 
 /* Several: the reference of each at the right edge. */
@@ -258,77 +288,81 @@ static void add_references(lra_text *t, const plot *p)
     for (int i = 0; i < p->n; i++) {
         double y = shown(&p->view[i], p->view[i].ladder.reference);
         lra_text_add(t,
-                     "set arrow from graph 0.97, first %g to graph 1, first %g nohead lw 2.5 "
+                     "set arrow from graph 0.96, first %g to graph 1, first %g nohead lw 5 "
                      "lc rgb '%s'\n",
                      y, y, lra_plot_styles[i].color);
     }
 }
 
-static size_t longest_title(const plot *p)
+static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
 {
-    size_t most = 0;
-    for (int i = 0; i < p->n; i++) {
-        char *title = title_of(p, i);
-        if (strlen(title) > most) most = strlen(title);
-        lra_free(title);
-    }
-    return most;
-}
-
-static void add_metric(lra_text *t, const plot *p)
-{
+    lra_text *t = &f->script;
     const lra_metric *m = p->view[0].metric;
     char *axis = lra_format(m->scale == 100 ? "%s (%%)" : "%s", m->text);
-    int columns = p->n == 1 || longest_title(p) > 20 ? 1 : 2; /* what fits side by side */
-    int rows = (p->n + p->paper + columns) / columns;
-    char *shared = parts(p, 0, true);
-    lra_plot_panel(t, 0.455, (p->n == 1 ? 0.885 : 0.93) - 0.036 * rows, axis);
-    lra_plot_title(t, shared);
-    lra_text_add(t,
-                 "set key at screen 0.5, screen 0.955 center top horizontal maxcols %d "
-                 "width -4 font ',8' samplen 3 spacing 1.05 noenhanced\n",
-                 columns);
+    lra_plot_box(f, left, right, bottom, top);
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), axis);
+    lra_free(axis);
     lra_text_add(t, "set yrange [%g:%g]\n", p->y0, p->y1);
     add_ticks(t, p, "xtics", false, false);
     if (p->n == 1)
-        add_one(t, p);
+        add_one(f, p, top);
     else
         add_references(t, p);
-    add_curves(t, p, 3, 9);
-    lra_free(axis);
-    lra_free(shared);
+    add_curves(t, p, 3, 9, false);
 }
 
-static void add_gain(lra_text *t, const plot *p)
+/* What the ladder says in one number, or why it does not. */
+static void add_index(lra_text *t, const lra_ladder *l)
 {
-    const lra_ladder *l = &p->view[0].ladder;
-    lra_text_add(t, "\nunset arrow\nunset label\nunset key\nunset x2tics\n");
-    lra_plot_panel(t, 0.115, 0.415, "gain");
-    add_ticks(t, p, "xtics", true, false);
-    lra_text_add(t, "set xlabel 'reach to each side (tokens)' font ',9' offset 0,0.5\n");
-    lra_text_add(t, "set yrange [%g:%g]\n", p->gain0, p->gain1);
-    lra_plot_line line[2] = {{1, REFERENCE_DASH, ""}, {0, 3, "chance"}};
-    lra_plot_lines(t, 2, line, p->x0, p->gain0, p->gain1);
-    if (p->n == 1 && isfinite(l->li.value))
-        lra_text_add(t, "set label 'LI = %.3f (%.3f to %.3f)' at graph 0.98,0.12 right font ',8'\n",
+    char name[64] = "LI";
+    if (l->span)
+        snprintf(name, sizeof name, "LI[%" PRId64 "..%" PRId64 "]", l->first_reach, l->end);
+    if (l->state == LRA_LI_GIVEN && l->li.lo < l->li.hi)
+        lra_text_add(t, "set label '%s = %.3f (%.3f to %.3f)' at graph 0.98,0.14 right\n", name,
                      l->li.value, l->li.lo, l->li.hi);
-    if (p->n == 1 && !isfinite(l->li.value))
-        lra_text_add(t, "set label 'no gain: the reference is not above chance' "
-                        "at graph 0.5,0.5 center font ',8'\n");
-    add_curves(t, p, 6, 10);
+    else if (l->state == LRA_LI_GIVEN)
+        lra_text_add(t, "set label '%s = %.3f (its bound)' at graph 0.98,0.14 right\n", name,
+                     l->li.value);
+    if (l->state == LRA_LI_ONE_RUNG)
+        lra_text_add(t, "set label 'no LI of one rung' at graph 0.98,0.14 right\n");
+    if (l->state == LRA_LI_AT_CHANCE)
+        lra_text_add(t, "set label 'no gain: the reference is not clearly above chance' "
+                        "at graph 0.5,0.5 center\n");
 }
 
-static void add_script(lra_text *t, plot *p)
+static void add_gain(lra_plot *f, const plot *p, double bottom, double top)
 {
-    set_ranges(p);
-    lra_plot_start(t);
-    lra_text_add(t, "set logscale x 2\nset xrange [%g:%g]\nset multiplot\n", p->x0, p->x1);
-    add_metric(t, p);
-    add_gain(t, p);
-    lra_text_add(t, "unset multiplot\n");
+    lra_text *t = &f->script;
+    const lra_ladder *l = &p->view[0].ladder;
+    lra_text_add(t, "\nunset arrow\nunset label\nunset object\nunset x2tics\n");
+    lra_plot_box(f, left, right, bottom, top);
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "gain over chance");
+    add_ticks(t, p, "xtics", true, false);
+    lra_text_add(t, "set xlabel 'reach to each side (tokens)' offset 0,0.6\nset yrange [%g:%g]\n",
+                 p->gain0, p->gain1);
+    lra_plot_line line[2] = {{1, REFERENCE_DASH, ""}, {0, 3, ""}};
+    lra_plot_lines(t, 2, line, p->x0, p->gain0, p->gain1);
+    if (p->n == 1) add_index(t, l);
+    add_curves(t, p, 6, 10, true);
 }
 
-static int write(const char *folder, const lra_report_input *in, lra_err *e)
+static void add_script(lra_plot *f, plot *p)
+{
+    lra_plot_entry key[LRA_PLOT_ENTRIES];
+    f->width = LRA_COLUMN_CM;
+    int n = fill_legend(p, key), rows = lra_plot_legend_rows(f, left, n, key);
+    double kernels = p->n == 1 ? 0.45 : 0; /* above the panel */
+    f->height = 8.4 + LRA_LINE_CM * rows + kernels;
+    set_ranges(p);
+    double top = lra_plot_start(f);
+    lra_text_add(&f->script, "set logscale x 2\nset xrange [%g:%g]\nset multiplot\n", p->x0, p->x1);
+    lra_plot_legend(f, left, top, n, key);
+    add_metric(f, p, 3.85, top - LRA_LINE_CM * rows - kernels - 0.2);
+    add_gain(f, p, 1.1, 3.5);
+    lra_text_add(&f->script, "unset multiplot\n");
+}
+
+static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     lra_ladder_view *views;
     int n_views = lra_ladder_alike_views(in->list, in->n, &in->scale, &views, e);
@@ -337,18 +371,17 @@ static int write(const char *folder, const lra_report_input *in, lra_err *e)
     if (n_views > MOST_CURVES)
         rc = lra_fail(e, "%d ladders, at most %d fit into one figure; name fewer results", n_views,
                       MOST_CURVES);
-    lra_text data = {0}, script = {0};
     plot p = {.view = views, .n = n_views};
-    for (int i = 0; i < n_views && rc == 0; i++) add_data(&data, &views[i]);
-    if (rc == 0) add_script(&script, &p);
-    if (rc == 0) rc = lra_plot_write(folder, "loc-T1", &data, &script, e);
-    lra_text_free(&data);
-    lra_text_free(&script);
+    for (int i = 0; i < n_views && rc == 0; i++) {
+        add_data(&f->data, &views[i]);
+        lra_figure_add_ladder(f, &views[i]);
+    }
+    f->title = lra_ladders_shared_name(views, n_views);
+    if (rc == 0) add_script(f, &p);
     lra_ladder_views_free(views, n_views);
     return rc;
 }
 
 const lra_report_figure lra_figure_loc_t1 = {
     "loc-T1", "accuracy (or another metric) and gain against reach, with intervals and baselines",
-    write,    8.6,
-    10,       LRA_FROM_RESULTS};
+    make, LRA_FROM_RESULTS};

@@ -1,14 +1,15 @@
 /* Figure sweep: the metric of every rung against a parameter of the task.  Where it is the distance of the task's
  * dependencies, a line of the rung's colour stands at its field (2R + 1; R + 1 where answers are asked at steps):
  * the truth is chance from there on.  Full points: the field covers the distance; hollow: it does not.
- * Bars: 95 % intervals; points that would cover each other stand side by side.
+ * Bars: 95 % intervals.  Every point stands at its value; the wider a field, the darker and the smaller the point and
+ * the thinner the line, so that those that cover each other are seen as rings.
  * Source: the definition is ours; RULER's effective length (Hsieh et al. 2024) is read off such curves. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "kernels/base/mem.h"
-#include "reports/plot.h"
-#include "reports/report.h"
+#include "reports/figure.h"
 #include "reports/sweep_view.h"
 
 enum { MOST_RUNGS = LRA_PLOT_STYLES };
@@ -84,24 +85,21 @@ static int open_plot(plot *p, const lra_sweep *s, lra_err *e)
 
 /* ---- data -------------------------------------------------------------------------------------------- */
 
-/* One block per rung: place, value, accuracy, lo, hi, accuracy where the field covers the distance, where not. */
+/* One block per rung: place, accuracy, lo, hi, accuracy where the field covers the distance, where not. */
 static void add_data(lra_text *t, const plot *p)
 {
     const lra_sweep *s = p->sweep;
-    double step = 0.018 * (p->x1 - p->x0), scale = p->metric->scale;
+    double scale = p->metric->scale;
     for (int r = 0; r < p->n_rungs; r++) {
         const lra_ladder_row *first = &ladder(p, 0)->row[p->first + r];
-        lra_text_add(t,
-                     "# %s %s, K = %" PRId64 ", field %.0f\n# place %s value lo hi covered "
-                     "not-covered\n",
-                     s->at[0]->first->task, s->at[0]->first->preset, first->kernel, field_of(p, r),
-                     s->key);
+        lra_plot_comment(t, "%s %s, K = %" PRId64 ", field %.0f", s->at[0]->first->task,
+                         s->at[0]->first->preset, first->kernel, field_of(p, r));
+        lra_plot_comment(t, "place of %s, value lo hi covered not-covered", s->key);
         for (int i = 0; i < s->n; i++) {
             lra_estimate a = value_of(p, i, r);
             double value = scale * a.value;
             bool covers = lra_sweep_covers(s, i, p->first + r);
-            lra_text_add(t, "%.6g %s", place(p, i) + step * (r - 0.5 * (p->n_rungs - 1)),
-                         s->value[i]);
+            lra_text_add(t, "%.6g", place(p, i));
             lra_plot_number(t, value);
             lra_plot_number(t, scale * a.lo);
             lra_plot_number(t, scale * a.hi);
@@ -113,76 +111,137 @@ static void add_data(lra_text *t, const plot *p)
     }
 }
 
-/* ---- script ------------------------------------------------------------------------------------------ */
-
-static void add_axes(lra_text *t, const plot *p)
+/* The widest field is drawn last: thinnest and smallest. */
+static double width_of(const plot *p, int rung)
 {
-    const lra_sweep *s = p->sweep;
-    bool distance = lra_sweep_is_distance(s);
-    lra_text_add(t, "set xrange [%g:%g]\nset yrange [%g:%g]\nset xtics scale 0.6 (", p->x0, p->x1,
-                 p->y0, p->y1);
-    for (int i = 0; i < s->n; i++)
-        lra_text_add(t, "%s'%s' %g", i ? ", " : "", s->value[i], place(p, i));
-    lra_text_add(t, ")\nset xlabel '%s' font ',9' offset 0,0.5\n",
-                 distance ? "distance of the dependency (tokens)" : s->key);
-    for (int r = 0; r < p->n_rungs && distance; r++)
-        lra_text_add(t,
-                     "set arrow from %g, graph 0 to %g, graph 1 nohead lw 1.4 dt (3,3) lc rgb '%s' "
-                     "back\nset label '%.0f' at %g, graph 1.045 center font ',8' tc rgb '%s'\n",
-                     log2(field_of(p, r)), log2(field_of(p, r)), lra_plot_styles[r].color,
-                     field_of(p, r), log2(field_of(p, r)), lra_plot_styles[r].color);
-    if (distance)
-        lra_text_add(t, "set label '%s =' at graph -0.012, graph 1.045 right font ',8'\n",
-                     lra_sweep_is_pooled(s) ? "2R+1" : "R+1");
-    lra_plot_line chance = {p->metric->scale * lra_ladder_value(s->at[0], s->at[0]->data.chance), 3,
-                            "chance"};
-    lra_plot_lines(t, 1, &chance, p->x0, p->y0, p->y1);
+    return 2 + 1.2 * (p->n_rungs - 1 - rung);
 }
 
+static double size_of(const plot *p, int rung)
+{
+    return 0.6 + 0.22 * (p->n_rungs - 1 - rung);
+}
+
+/* ---- script ------------------------------------------------------------------------------------------ */
+
+/* Lines at the fields, which stand above them where they do not touch. */
+static void add_fields(lra_plot *f, const plot *p, double left, double right)
+{
+    lra_text *t = &f->script;
+    double end = -INFINITY;
+    for (int r = 0; r < p->n_rungs; r++) {
+        double field = field_of(p, r), x = log2(field);
+        lra_text_add(t,
+                     "set arrow from %g, graph 0 to %g, graph 1 nohead lw 2 dt (3,3) lc rgb '%s' "
+                     "back\n",
+                     x, x, lra_plot_ramp(r, p->n_rungs));
+        double cm = (x - p->x0) / (p->x1 - p->x0) * (right - left);
+        double half = 0.09 * (1 + floor(log10(field)));
+        if (cm - half < end) continue;
+        lra_text_add(t, "set label '%.0f' at %g, graph 1.05 center\n", field, x);
+        end = cm + half + 0.1;
+    }
+    lra_text_add(t, "set label '%s =' at screen %.4g, graph 1.05 right\n",
+                 lra_sweep_is_pooled(p->sweep) ? "2R+1" : "R+1", (left - 0.05) / f->width);
+}
+
+static void add_axes(lra_plot *f, const plot *p)
+{
+    lra_text *t = &f->script;
+    const lra_sweep *s = p->sweep;
+    lra_text_add(t, "set xrange [%g:%g]\nset yrange [%g:%g]\nset xtics (", p->x0, p->x1, p->y0,
+                 p->y1);
+    for (int i = 0; i < s->n; i++) {
+        lra_text_add(t, i ? ", " : "");
+        lra_plot_tick(t, s->value[i], place(p, i));
+    }
+    lra_plot_say(t, ")\nset xlabel ",
+                 lra_sweep_is_distance(s) ? "distance of the dependency (tokens)" : s->key,
+                 " offset 0,0.6\n");
+    double chance = p->metric->scale * lra_ladder_value(s->at[0], s->at[0]->ladder.chance);
+    lra_text_add(t,
+                 "set arrow from graph 0, first %g to graph 1, first %g nohead lw 1.5 dt 3 "
+                 "lc rgb '#444444'\n",
+                 chance, chance);
+}
+
+/* Is there a distance that the rung's field covers, or does not? */
+static bool has_points(const plot *p, int rung, bool covered)
+{
+    bool found = false;
+    for (int i = 0; i < p->sweep->n; i++)
+        found = found || lra_sweep_covers(p->sweep, i, p->first + rung) == covered;
+    return found;
+}
+
+/* Lines below, then bars, then points; from the lightest to the darkest in each. */
 static void add_curves(lra_text *t, const plot *p)
 {
     lra_text_add(t, "plot ");
     for (int r = 0; r < p->n_rungs; r++)
+        lra_text_add(t, "%s'%s' index %d using 1:2 with lines lc rgb '%s' lw %g", r ? next : "",
+                     dat, r, lra_plot_ramp(r, p->n_rungs), width_of(p, r));
+    for (int r = 0; r < p->n_rungs; r++)
         lra_text_add(t,
-                     "'%s' index %d using 1:3 with lines lc rgb '%s' lw 1.4 notitle%s"
-                     "'' index %d using 1:4:(0):($5-$4) with vectors nohead lc rgb '%s' lw 1.2 "
-                     "notitle%s",
-                     dat, r, lra_plot_styles[r].color, next, r, lra_plot_styles[r].color, next);
+                     "%s'' index %d using 1:3:(0):($4-$3) with vectors heads fixed "
+                     "size screen 0.01,90 lc rgb '%s' lw 2",
+                     next, r, lra_plot_ramp(r, p->n_rungs));
     for (int r = 0; r < p->n_rungs; r++) {
-        const lra_plot_style *s = &lra_plot_styles[r];
-        lra_text_add(t,
-                     "'%s' index %d using 1:7 with points lc rgb '#ffffff' pt %d ps 0.7 notitle%s"
-                     "'' index %d using 1:7 with points lc rgb '%s' lw 1.2 pt %d ps 0.7 notitle%s"
-                     "'' index %d using 1:6 with points lc rgb '%s' pt %d ps 0.7 notitle%s"
-                     "NaN with linespoints lc rgb '%s' lw 1.4 pt %d ps 0.7 title '%s'%s",
-                     dat, r, s->full, next, r, s->color, s->hollow, next, r, s->color, s->full,
-                     next, s->color, s->full,
-                     lra_ladder_rung_name(&p->sweep->at[0]->kind,
-                                          ladder(p, 0)->row[p->first + r].kernel, (char[48]){0}),
-                     r + 1 < p->n_rungs ? next : "\n");
+        const char *color = lra_plot_ramp(r, p->n_rungs);
+        double size = size_of(p, r);
+        if (has_points(p, r, false))
+            lra_text_add(t,
+                         "%s'' index %d using 1:6 with points lc rgb '#ffffff' pt 7 ps %g"
+                         "%s'' index %d using 1:6 with points lc rgb '%s' lw 2 pt 6 ps %g",
+                         next, r, size, next, r, color, size);
+        if (has_points(p, r, true))
+            lra_text_add(t, "%s'' index %d using 1:5 with points lc rgb '%s' pt 7 ps %g", next, r,
+                         color, size);
     }
+    lra_text_add(t, "\n");
 }
 
-static void add_script(lra_text *t, const plot *p)
+/* Rungs, hollow points, chance; returns their number. */
+static int fill_legend(const plot *p, lra_plot_entry *key)
 {
-    const lra_ladder_view *v = p->sweep->at[0];
-    bool distance = lra_sweep_is_distance(p->sweep);
-    char *title = lra_format("%s, preset %s, %s, %d seed%s, 95 %% intervals", v->first->task,
-                             v->first->preset, v->first->model, v->data.n_seeds,
-                             v->data.n_seeds == 1 ? "" : "s");
-    lra_plot_start(t);
-    lra_plot_title(t, title);
-    char *axis = lra_format(p->metric->scale == 100 ? "%s (%%)" : "%s", p->metric->text);
-    lra_plot_panel(t, 0.14, distance ? 0.785 : 0.85, axis);
-    lra_free(axis);
-    lra_text_add(t, "set key at screen 0.56, screen 0.93 center top horizontal maxrows 1 font "
-                    "',8' samplen 1.2 width 0.5 reverse Left noenhanced\n");
-    add_axes(t, p);
-    add_curves(t, p);
-    lra_free(title);
+    int n = 0;
+    for (int r = 0; r < p->n_rungs; r++) {
+        key[n] = (lra_plot_entry){.kind = LRA_LEGEND_LINE,
+                                  .color = lra_plot_ramp(r, p->n_rungs),
+                                  .line = width_of(p, r),
+                                  .point = 7,
+                                  .size = size_of(p, r)};
+        char name[48];
+        snprintf(key[n++].text, sizeof key->text, "%s",
+                 lra_ladder_rung_name(&p->sweep->at[0]->kind,
+                                      ladder(p, 0)->row[p->first + r].kernel, name));
+    }
+    if (lra_sweep_is_distance(p->sweep))
+        key[n++] = (lra_plot_entry){"beyond the field", LRA_LEGEND_LINE, "#444444", NULL, 0, 6, 1};
+    key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", "3", 1.5, 0, 0};
+    return n;
 }
 
-static int write(const char *folder, const lra_report_input *in, lra_err *e)
+static void add_script(lra_plot *f, const plot *p)
+{
+    bool distance = lra_sweep_is_distance(p->sweep);
+    double left = 1.35, right = f->width - 0.15, bottom = 1.1;
+    lra_plot_entry key[LRA_PLOT_ENTRIES];
+    int n = fill_legend(p, key), rows = lra_plot_legend_rows(f, left, n, key);
+    f->height = 6.6 + LRA_LINE_CM * rows;
+    double top = lra_plot_start(f);
+    lra_plot_legend(f, left, top, n, key);
+    top -= LRA_LINE_CM * rows + (distance ? 0.75 : 0.3);
+    lra_plot_box(f, left, right, bottom, top);
+    char *axis = lra_format(p->metric->scale == 100 ? "%s (%%)" : "%s", p->metric->text);
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), axis);
+    lra_free(axis);
+    add_axes(f, p);
+    if (distance) add_fields(f, p, left, right);
+    add_curves(&f->script, p);
+}
+
+static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     lra_ladder_view *views;
     lra_sweep *sweeps = NULL;
@@ -190,21 +249,22 @@ static int write(const char *folder, const lra_report_input *in, lra_err *e)
     if (n_views < 0) return n_views;
     int n = lra_sweeps_find(views, n_views, &sweeps, e), rc = n < 0 ? n : 0;
     if (n > 1) rc = lra_fail(e, "%d sweeps, one fits into a figure; name fewer results", n);
-    lra_text data = {0}, script = {0};
     plot p;
     if (rc == 0) rc = open_plot(&p, &sweeps[0], e);
     if (rc == 0) {
-        add_data(&data, &p);
-        add_script(&script, &p);
-        rc = lra_plot_write(folder, "sweep", &data, &script, e);
+        const lra_ladder_view *v = p.sweep->at[0];
+        int seeds = v->data.n_seeds;
+        f->width = LRA_COLUMN_CM;
+        f->title = lra_format("%s, preset %s, %s, %d seed%s, 95 %% intervals", v->first->task,
+                              v->first->preset, v->first->model, seeds, seeds == 1 ? "" : "s");
+        for (int i = 0; i < p.sweep->n; i++) lra_figure_add_ladder(f, p.sweep->at[i]);
+        add_data(&f->data, &p);
+        add_script(f, &p);
     }
-    lra_text_free(&data);
-    lra_text_free(&script);
     if (n > 0) lra_sweeps_free(sweeps, n);
     lra_ladder_views_free(views, n_views);
     return rc;
 }
 
 const lra_report_figure lra_figure_sweep = {
-    "sweep",         "every rung against a parameter of the task, with its field", write, 8.6, 7,
-    LRA_FROM_RESULTS};
+    "sweep", "every rung against a parameter of the task, with its field", make, LRA_FROM_RESULTS};

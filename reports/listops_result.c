@@ -6,6 +6,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "reports/fields.h"
+#include "reports/names.h"
 #include "reports/places.h"
 
 enum { MAX_ROWS = 1 << 26, MOST = 1 << 24 };
@@ -145,6 +146,7 @@ static int read_all(lra_listops *r, lra_h5 *f, lra_err *e)
         rc = lra_fail(e, "there is no '/heuristic/majority-by-operator'");
     if (rc == 0) rc = read_counts(f, "/labels/train", r->train_count[0], e);
     if (rc == 0) rc = read_counts(f, "/labels/expected", r->expected_count[0], e);
+    if (rc == 0) rc = lra_listops_names_check(r, e);
     return rc;
 }
 

@@ -214,12 +214,7 @@ static int draw_figures(const lra_options *o, lra_err *e)
     if (unsealed) lra_note("%s", unsealed);
     lra_free(unsealed);
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
-    rc = lra_folder_make(folder, e);
-    if (rc == 0) rc = figures[chosen]->write(folder, &in, e);
-    if (rc == 0)
-        rc = lra_draw(figures[chosen], folder, formats, e);
-    else
-        remove(folder); /* unless something is in it */
+    rc = lra_draw(figures[chosen], &in, folder, formats, e);
     lra_free(folder);
     unload(&in);
     return rc;

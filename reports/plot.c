@@ -1,44 +1,193 @@
-/* Pieces of gnuplot scripts. */
+/* Scripts and data for gnuplot. */
 #include "reports/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/base/file.h"
+
+/* ---- texts of files -------------------------------------------------------------------------------------------- */
+
+/* Stands for a control character until lra_plot_write() refuses it. */
+enum { REFUSED = 1 };
+
+static void add_character(lra_text *t, char c)
+{
+    bool control = (unsigned char)c < ' ' || c == 0x7F;
+    if (control) c = REFUSED;
+    lra_text_bytes(t, &c, 1);
+}
+
+static void add_quoted(lra_text *t, const char *text, char doubled)
+{
+    lra_text_add(t, "'");
+    for (; *text; text++) {
+        if (*text == '\'' || *text == doubled) add_character(t, *text);
+        add_character(t, *text);
+    }
+    lra_text_add(t, "'");
+}
+
+void lra_plot_string(lra_text *t, const char *text)
+{
+    add_quoted(t, text, '\'');
+}
+
+void lra_plot_tick(lra_text *t, const char *text, double at)
+{
+    add_quoted(t, text, '%');
+    lra_text_add(t, " %g", at);
+}
+
+void lra_plot_say(lra_text *t, const char *before, const char *text, const char *after, ...)
+{
+    va_list args;
+    lra_text_add(t, "%s", before);
+    lra_plot_string(t, text);
+    va_start(args, after);
+    lra_text_addv(t, after, args);
+    va_end(args);
+}
+
+void lra_plot_comment(lra_text *t, const char *fmt, ...)
+{
+    va_list args;
+    lra_text line = {0};
+    va_start(args, fmt);
+    lra_text_addv(&line, fmt, args);
+    va_end(args);
+    lra_text_add(t, "# ");
+    for (size_t i = 0; i < line.n; i++) add_character(t, line.s[i]);
+    lra_text_add(t, "\n");
+    lra_text_free(&line);
+}
+
+void lra_plot_number(lra_text *t, double x)
+{
+    if (isfinite(x))
+        lra_text_add(t, " %.6f", x);
+    else
+        lra_text_add(t, " ?");
+}
+
+/* ---- style ------------------------------------------------------------------------------------------------------ */
 
 const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES] = {
     {"#0072B2", "1", 7, 6},           {"#D55E00", "(6,2)", 5, 4},   {"#009E73", "(2,2)", 9, 8},
     {"#CC79A7", "(7,2,2,2)", 11, 10}, {"#E69F00", "(4,2)", 13, 12}, {"#56B4E9", "(1,1)", 15, 14}};
 
-void lra_plot_start(lra_text *t)
+const char *lra_plot_ramp(int i, int n)
 {
-    lra_text_add(t, "set encoding utf8\nset datafile missing '?'\nset border 3 lw 0.8\n"
-                    "set tics nomirror out scale 0.6 font ',8'\n"
-                    "set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'\n"
-                    "set style fill transparent solid 0.2 noborder\n");
+    static const char *const color[LRA_PLOT_STYLES] = {"#c7e9b4", "#7fcdbb", "#41b6c4",
+                                                       "#1d91c0", "#225ea8", "#0c2c84"};
+    int first = n < LRA_PLOT_STYLES - 1; /* the lightest only where it is needed */
+    int steps = LRA_PLOT_STYLES - 1 - first;
+    return color[n > 1 ? first + (2 * i * steps + n - 1) / (2 * (n - 1)) : LRA_PLOT_STYLES - 2];
 }
 
-void lra_plot_title(lra_text *t, const char *title)
+double lra_plot_start(lra_plot *p)
 {
-    lra_text_add(t, "set label '");
-    for (const char *at = title; *at; at++) lra_text_add(t, *at == '\'' ? "''" : "%c", *at);
-    lra_text_add(t, "' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced\n");
-}
-
-void lra_plot_box(lra_text *t, double left, double right, double bottom, double top)
-{
+    lra_text *t = &p->script;
     lra_text_add(t,
-                 "\nset lmargin at screen %g\nset rmargin at screen %g\n"
-                 "set bmargin at screen %g\nset tmargin at screen %g\n",
-                 left, right, bottom, top);
+                 "set datafile missing '?'\nset border 3 lw 1.2\n"
+                 "set tics nomirror out scale 0.5\nset grid ytics lt 1 lw 1 lc rgb '#dddddd'\n"
+                 "set style fill solid noborder\nunset key\n"
+                 /* Intervals: two heads at right angles; wider and white to lie below. */
+                 "set style arrow 1 heads fixed size screen %g,90 lc rgb '#111111' lw 1.6\n"
+                 "set style arrow 2 heads fixed size screen %g,90 lc rgb '#ffffff' lw 3.6\n",
+                 0.06 / p->width, 0.08 / p->width);
+    /* What is too long for one line breaks at the comma nearest to its middle. */
+    size_t n = strlen(p->title), middle = 0, fits = (size_t)(p->width / 0.157);
+    for (size_t i = 0; n > fits && i < n; i++)
+        if (p->title[i] == ',' && p->title[i + 1] == ' ' &&
+            (!middle || llabs((long long)(2 * i - n)) < llabs((long long)(2 * middle - n))))
+            middle = i;
+    for (int line = 0; line < (middle ? 2 : 1); line++) {
+        char *text = line ? lra_copy_text(p->title + middle + 2)
+                          : lra_format("%.*s", (int)(middle ? middle + 1 : n), p->title);
+        lra_plot_say(t, "set label ", text, " at screen 0.5, screen %.4g center\n",
+                     1 - LRA_LINE_CM * (0.6 + line) / p->height);
+        lra_free(text);
+    }
+    return p->height - LRA_LINE_CM * (middle ? 2.3 : 1.3);
 }
 
-void lra_plot_panel(lra_text *t, double bottom, double top, const char *name)
+void lra_plot_box(lra_plot *p, double left, double right, double bottom, double top)
 {
-    lra_plot_box(t, 0.15, 0.975, bottom, top);
-    lra_text_add(t, "set label '%s' at screen 0.03, screen %g center rotate font ',9'\n", name,
-                 (bottom + top) / 2);
+    lra_text_add(&p->script,
+                 "\nset lmargin at screen %.4g\nset rmargin at screen %.4g\n"
+                 "set bmargin at screen %.4g\nset tmargin at screen %.4g\n",
+                 left / p->width, right / p->width, bottom / p->height, top / p->height);
 }
+
+void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
+{
+    lra_plot_say(&p->script, "set label ", name, " at screen %.4g, screen %.4g center rotate\n",
+                 x / p->width, y / p->height);
+}
+
+/* ---- legend ------------------------------------------------------------------------------------------------------ */
+
+/* Centimetres: a sample with the space behind it, a letter, the space between columns. */
+static const double sample = 0.55, sample_and_space = 0.7, letter = 0.147, between = 0.3;
+
+/* The width of a column of that many rows, which starts with entry i. */
+static double column_width(int rows, int i, int n, const lra_plot_entry *entry)
+{
+    size_t longest = 0;
+    for (int k = i; k < n && k < i + rows; k++) {
+        size_t length = strlen(entry[k].text);
+        if (length > longest) longest = length;
+    }
+    return sample_and_space + letter * (double)longest;
+}
+
+int lra_plot_legend_rows(const lra_plot *p, double x, int n, const lra_plot_entry *entry)
+{
+    int rows = 1;
+    for (; rows < n; rows++) {
+        double width = x - between;
+        for (int i = 0; i < n; i += rows) width += between + column_width(rows, i, n, entry);
+        if (width <= p->width) break;
+    }
+    return rows;
+}
+
+static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k)
+{
+    lra_text *t = &p->script;
+    double x0 = x / p->width, x1 = (x + sample) / p->width, at = y / p->height;
+    if (k->kind == LRA_LEGEND_BOX || k->kind == LRA_LEGEND_BAND)
+        lra_text_add(t,
+                     "set object rectangle from screen %.4g,%.4g to screen %.4g,%.4g "
+                     "fc rgb '%s' fs %s noborder\n",
+                     x0, at - 0.09 / p->height, x1, at + 0.09 / p->height, k->color,
+                     k->kind == LRA_LEGEND_BOX ? "solid" : "transparent solid 0.2");
+    else if (k->kind == LRA_LEGEND_INTERVAL || k->line > 0)
+        lra_text_add(t, "set arrow from screen %.4g,%.4g to screen %.4g,%.4g ", x0, at, x1, at);
+    if (k->kind == LRA_LEGEND_INTERVAL) lra_text_add(t, "arrowstyle 1\n");
+    if (k->kind == LRA_LEGEND_LINE && k->line > 0)
+        lra_text_add(t, "nohead lw %g dt %s lc rgb '%s'\n", k->line, k->dash ? k->dash : "1",
+                     k->color);
+    if (k->point)
+        lra_text_add(t, "set label '' at screen %.4g,%.4g point pt %d ps %g lw 2 lc rgb '%s'\n",
+                     0.5 * (x0 + x1), at, k->point, k->size, k->color);
+    lra_plot_say(t, "set label ", k->text, " at screen %.4g,%.4g left\n",
+                 (x + sample_and_space) / p->width, at);
+}
+
+void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entry *entry)
+{
+    int rows = lra_plot_legend_rows(p, x, n, entry);
+    for (int i = 0; i < n; i += rows) {
+        for (int k = i; k < n && k < i + rows; k++)
+            add_entry(p, x, y - LRA_LINE_CM * (k - i + 0.5), &entry[k]);
+        x += between + column_width(rows, i, n, entry);
+    }
+}
+
+/* ---- lines --------------------------------------------------------------------------------------------------------- */
 
 static int by_height(const void *a, const void *b)
 {
@@ -61,39 +210,88 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
         lra_text_add(t,
                      "set arrow from graph 0, first %g to graph 1, first %g nohead lw %g dt %d "
                      "lc rgb '#666666' back\n",
-                     line[i].y, line[i].y, 1 + 0.01 * i, line[i].dash);
+                     line[i].y, line[i].y, 1.5 + 0.01 * i, line[i].dash);
         if (!*line[i].name) continue;
+        lra_plot_say(t, "set label ", line[i].name, " at ");
         if (place == RIGHT)
-            lra_text_add(t, "set label '%s' at graph 0.99, first %g right", line[i].name,
-                         line[i].y);
+            lra_text_add(t, "graph 0.99, first %g right", line[i].y);
         else
-            lra_text_add(t, "set label '%s' at %g, %g left", line[i].name, x0 * 1.03, line[i].y);
-        lra_text_add(t, " offset 0,%s textcolor rgb '#555555' font ',7' noenhanced\n",
+            lra_text_add(t, "%g, %g left", x0 * 1.03, line[i].y);
+        lra_text_add(t, " offset 0,%s textcolor rgb '#555555' font ',7'\n",
                      place == BELOW ? "-0.5" : "0.45");
         before = place;
     }
 }
 
-void lra_plot_number(lra_text *t, double x)
+/* ---- files -------------------------------------------------------------------------------------------------------- */
+
+void lra_plot_free(lra_plot *p)
 {
-    if (isfinite(x))
-        lra_text_add(t, " %.6f", x);
-    else
-        lra_text_add(t, " ?");
+    lra_free(p->title);
+    lra_text_free(&p->sources);
+    lra_text_free(&p->data);
+    lra_text_free(&p->script);
+    *p = (lra_plot){0};
+}
+
+void lra_plot_source(lra_plot *p, const char *what, const char *hash)
+{
+    char *source = lra_format("%s %s", what, hash);
+    if (!p->sources.s || !strstr(p->sources.s, source))
+        lra_text_add(&p->sources, "%s%s", p->sources.n ? ", " : "", source);
+    lra_free(source);
+}
+
+/* One terminal for each kind of file, with text and lines of the same size in print: "fontscale", "linewidth" and
+ * "pointscale" undo what gnuplot 5.4's terminals make of them (measured: H of 'Sans,8' is 5.8 points high). */
+static void add_terminals(lra_text *t, const lra_plot *p, const char *name)
+{
+    double w = p->width / 2.54, h = p->height / 2.54; /* inches */
+    lra_text_add(t,
+                 "if (ARG1 eq 'pdf') set terminal pdfcairo size %.4gin,%.4gin font 'Sans,8' "
+                 "fontscale 0.75 linewidth 1 pointscale 0.8 noenhanced background rgb 'white'\n"
+                 "if (ARG1 eq 'svg') set terminal svg size %.0f,%.0f fixed font 'sans-serif,8' "
+                 "fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'\n"
+                 "if (ARG1 eq 'png') set terminal pngcairo size %.0f,%.0f font 'Sans,8' "
+                 "fontscale 3.125 linewidth 2.083 pointscale 3.26 noenhanced "
+                 "background rgb 'white'\n",
+                 w, h, w * 96, h * 96, w * LRA_PNG_DPI, h * LRA_PNG_DPI);
+    lra_text_add(t, "if (ARGC < 2) set output '%s.'.ARG1\n", name);
 }
 
 static int write_text(const char *folder, const char *name, const char *ending, const lra_text *t,
                       lra_err *e)
 {
     char *path = lra_format("%s/%s.%s", folder, name, ending);
-    int rc = lra_file_write(path, t->s, t->n, e);
+    bool clean = !t->n || !memchr(t->s, REFUSED, t->n);
+    int rc = clean ? lra_file_write(path, t->s, t->n, e)
+                   : lra_fail(e,
+                              "a name in '%s' holds a control character; the result file it is "
+                              "from was not written by lra-probe",
+                              path);
     lra_free(path);
     return rc;
 }
 
-int lra_plot_write(const char *folder, const char *name, const lra_text *data,
-                   const lra_text *script, lra_err *e)
+int lra_plot_write(const lra_plot *p, const char *folder, const char *name, lra_err *e)
 {
-    int rc = write_text(folder, name, "dat", data, e);
-    return rc == 0 ? write_text(folder, name, "gp", script, e) : rc;
+    lra_text script = {0}, data = {0};
+    for (int i = 0; i < 2; i++) {
+        lra_plot_comment(i ? &data : &script, "%s: %s", name, p->title);
+        lra_plot_comment(i ? &data : &script, "%s", p->sources.s ? p->sources.s : "");
+    }
+    if (p->data.n) lra_text_bytes(&data, p->data.s, p->data.n);
+    lra_text_add(&script,
+                 "# 'gnuplot %s.gp' in this folder draws %s.pdf, .svg and .png.\n"
+                 "if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit\n"
+                 "reset\nset encoding utf8\n",
+                 name, name);
+    add_terminals(&script, p, name);
+    if (p->script.n) lra_text_bytes(&script, p->script.s, p->script.n);
+    lra_text_add(&script, "set output\n");
+    int rc = write_text(folder, name, "dat", &data, e);
+    if (rc == 0) rc = write_text(folder, name, "gp", &script, e);
+    lra_text_free(&script);
+    lra_text_free(&data);
+    return rc;
 }

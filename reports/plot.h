@@ -1,30 +1,86 @@
-/* Pieces of gnuplot scripts that figures share: one-column width, fonts of 7 to 9 points, colours that the
- * colour-blind tell apart, dashes and points that tell curves apart in grey. */
+/* Figures as gnuplot draws them: a script and its data, for print at column width.  8 points everywhere but for names
+ * beside lines, Okabe and Ito's colours, dashes and points that tell curves apart in grey, and a ramp from light to
+ * dark for what is ordered. */
 #ifndef LRA_REPORTS_PLOT_H
 #define LRA_REPORTS_PLOT_H
 
+#include <stdint.h>
+
 #include "kernels/base/mem.h"
 
-enum { LRA_PLOT_STYLES = 6 };
+/* Centimetres: a column and a page of two columns. */
+#define LRA_COLUMN_CM 8.5
+#define LRA_PAGE_CM   17.8
+enum { LRA_PLOT_STYLES = 6, LRA_PNG_DPI = 300 };
 
-/* Okabe and Ito's colours, dark ones first, and the points of a curve: full (measured), hollow (published). */
+/* What a figure is made of.  Places are in centimetres from the left and from below. */
+typedef struct {
+    double width, height;
+    char *title;      /* drawn above the figure, and in the metadata of its files */
+    lra_text sources; /* "run 0123456789abcdef, ...": hashes of configurations and data, one line */
+    lra_text data, script;
+} lra_plot;
+void lra_plot_free(lra_plot *p); /* the texts */
+
+/* A hash of what is drawn, with what it is of ("run", "data"); those that are there already are not repeated. */
+void lra_plot_source(lra_plot *p, const char *what, const char *hash);
+/* Writes FOLDER/NAME.dat and FOLDER/NAME.gp, which draws NAME.pdf, .svg and .png by itself.  Fails where a text holds a
+ * control character. */
+int lra_plot_write(const lra_plot *p, const char *folder, const char *name, lra_err *e);
+
+/* ---- texts of files: the only ways into script and data ----------------------------------------------------- */
+
+/* 'text' as gnuplot reads it: quotes doubled; in single quotes it expands nothing. */
+void lra_plot_string(lra_text *t, const char *text);
+/* `before`, the text as above, and what follows it: lra_plot_say(t, "set label ", name, " at 0,%g\n", y). */
+void lra_plot_say(lra_text *t, const char *before, const char *text, const char *after, ...)
+    LRA_PRINTF(4, 5);
+/* The name of a tick: the same, but % is printed as it stands. */
+void lra_plot_tick(lra_text *t, const char *text, double at);
+/* A line of the data file for people. */
+void lra_plot_comment(lra_text *t, const char *fmt, ...) LRA_PRINTF(2, 3);
+
+/* ---- style ------------------------------------------------------------------------------------------------------ */
+
+/* Curves that are not ordered, dark ones first, and their points: full (measured), hollow (published). */
 typedef struct {
     const char *color, *dash;
     int full, hollow;
 } lra_plot_style;
 extern const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES];
+/* The i-th of n colours from light to dark, "#rrggbb"; n: 1 to LRA_PLOT_STYLES. */
+const char *lra_plot_ramp(int i, int n);
 
-/* Encoding, borders, grid, fonts of the ticks. */
-void lra_plot_start(lra_text *t);
-
-/* One line above everything; quotes in it are doubled. */
-void lra_plot_title(lra_text *t, const char *title);
-
-/* Where the next panel of a multiplot stands, in shares of the picture from the left and from below. */
-void lra_plot_box(lra_text *t, double left, double right, double bottom, double top);
-/* The next panel over the whole width between two heights (shares of the picture, from below), and the name of its
- * vertical axis: the same place in every panel, however wide the numbers are. */
-void lra_plot_panel(lra_text *t, double bottom, double top, const char *name);
+/* Lines of text are so far apart. */
+#define LRA_LINE_CM 0.36
+/* Starts the script, with the title above everything; returns how high the space below the title ends. */
+double lra_plot_start(lra_plot *p);
+/* Where the next panel of a multiplot stands. */
+void lra_plot_box(lra_plot *p, double left, double right, double bottom, double top);
+/* The name of a vertical axis, turned, around that height. */
+void lra_plot_axis(lra_plot *p, double x, double y, const char *name);
+/* An entry of a legend.  Legends are drawn here because gnuplot's own breaks its columns in PDF where it guesses the
+ * width of their texts. */
+typedef enum {
+    LRA_LEGEND_BOX,
+    LRA_LEGEND_BAND,
+    LRA_LEGEND_INTERVAL,
+    LRA_LEGEND_LINE
+} lra_legend_kind;
+typedef struct {
+    char text[160];
+    lra_legend_kind kind;
+    const char *color, *dash; /* dash NULL: solid */
+    double line;              /* width; 0: none */
+    int point;                /* a point type on the line; 0: none */
+    double size;              /* of the point */
+} lra_plot_entry;
+enum { LRA_PLOT_ENTRIES = 16 };
+/* Rows that n entries need between x and the right edge, in as many columns as fit. */
+int lra_plot_legend_rows(const lra_plot *p, double x, int n, const lra_plot_entry *entry);
+/* Draws them from the upper left corner on, column by column; the caller unsets labels, arrows and objects before the
+ * next panel. */
+void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entry *entry);
 
 /* A horizontal line through a panel with its name at the left end, above it or where there is space; "": the
  * legend names it. */
@@ -38,8 +94,5 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
 
 /* A number of a data file after a space; "?" where there is none. */
 void lra_plot_number(lra_text *t, double x);
-/* Writes FOLDER/NAME.dat and FOLDER/NAME.gp. */
-int lra_plot_write(const char *folder, const char *name, const lra_text *data,
-                   const lra_text *script, lra_err *e);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "reports/ladder_view.h"
 #include "reports/listops_result.h"
+#include "reports/plot.h"
 #include "reports/table.h"
 
 /* What a table or figure is made of: results with what ladders are scaled by, or ListOps breakdowns. */
@@ -33,11 +34,10 @@ int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format,
 /* ListOps breakdowns: models and heuristics by operator, label, arity, depth, length; agreement; confusion. */
 int lra_report_listops(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 
-/* Writes FOLDER/NAME.dat and FOLDER/NAME.gp; the caller runs gnuplot on the script. */
 typedef struct {
     const char *name, *summary;
-    int (*write)(const char *folder, const lra_report_input *in, lra_err *e);
-    double width_cm, height_cm;
+    /* Fills a plot that is zero; the caller frees it with lra_plot_free(), also on failure. */
+    int (*make)(const lra_report_input *in, lra_plot *p, lra_err *e);
     lra_report_source source;
 } lra_report_figure;
 

@@ -8,6 +8,7 @@
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "reports/fields.h"
+#include "reports/names.h"
 #include "reports/places.h"
 
 enum { SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
@@ -309,6 +310,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (rc == 0) rc = read_test(r, f, e);
     if (rc == 0) rc = read_training(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
+    if (rc == 0) rc = lra_result_names_check(r, e);
     r->unsealed = !lra_h5_sealed(f);
     lra_h5_close(f);
     if (rc == 0) return r;

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/printable.h"
 
 lra_table *lra_table_new(const char *title, int n_columns, const char *const *head)
 {
     if (n_columns > LRA_TABLE_COLUMNS)
         LRA_BUG("a table of %d columns, at most %d", n_columns, LRA_TABLE_COLUMNS);
     lra_table *t = lra_alloc(sizeof *t);
-    t->title = lra_copy_text(title);
+    t->title = lra_make_printable(lra_copy_text(title));
     t->n_columns = n_columns;
     for (int c = 0; c < n_columns; c++) {
-        t->head[c] = lra_copy_text(head[c]);
-        t->key[c] = lra_copy_text(head[c]);
+        t->head[c] = lra_make_printable(lra_copy_text(head[c]));
+        t->key[c] = lra_copy_text(t->head[c]);
     }
     return t;
 }
@@ -52,11 +53,12 @@ void lra_table_keys(lra_table *t, const char *const *key)
     }
 }
 
+/* Whatever reaches a table can be printed: no control characters. */
 static char *format_text(const char *fmt, va_list args)
 {
     lra_text text = {0};
     lra_text_addv(&text, fmt, args);
-    return text.s;
+    return lra_make_printable(text.s);
 }
 
 void lra_table_row(lra_table *t)
@@ -120,7 +122,12 @@ void lra_table_note(lra_table *t, const char *fmt, ...)
     va_list args;
     va_start(args, fmt);
     t->note = lra_resize(t->note, (size_t)(t->n_notes + 1) * sizeof *t->note);
-    t->note[t->n_notes++] = format_text(fmt, args);
+    lra_text text = {0};
+    lra_text_addv(&text, fmt, args);
+    char *tab = strchr(text.s, '\t'); /* between key and text */
+    lra_make_printable(text.s);
+    if (tab) *tab = '\t';
+    t->note[t->n_notes++] = text.s;
     va_end(args);
 }
 
@@ -139,5 +146,5 @@ void lra_table_fact(lra_table *t, const char *key, double x)
 
 void lra_table_fact_text(lra_table *t, const char *key, const char *text)
 {
-    new_fact(t, key)->text = lra_copy_text(text);
+    new_fact(t, key)->text = lra_make_printable(lra_copy_text(text));
 }

@@ -129,7 +129,7 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     bool all = row->reach == v->data.T;
     lra_table_row(t);
     char name[48];
-    lra_table_cell(t, row->null_row ? "%s (null)" : "%s",
+    lra_table_cell(t, row->null_row ? "%s (bag)" : "%s",
                    lra_ladder_rung_name(&v->kind, row->kernel, name));
     lra_table_number(t, layer_reach(v, row), 0);
     lra_table_value(t, (double)row->reach, all ? "%" PRId64 " (all)" : "%" PRId64, row->reach);
@@ -146,7 +146,7 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     add_seeds(t, row);
     lra_table_cell(t, "%s", v->first->preset);
     lra_table_cell(t, "%s", v->first->precision);
-    add_setting(t, v, row->null_row ? "null" : "rung", row->kernel, v->run[r][0]);
+    add_setting(t, v, row->null_row ? "bag" : "rung", row->kernel, v->run[r][0]);
 }
 
 /* Cells of a row that has no such number. */

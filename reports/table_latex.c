@@ -1,30 +1,33 @@
-/* Tables in LaTeX, with booktabs: what has a meaning there is escaped, signs and powers of ten are set as such. */
+/* Tables in LaTeX, with booktabs: what has a meaning there is escaped, signs and powers of ten are set as such; no text
+ * is smaller than 7 points. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/base/mem.h"
+#include "reports/latex_layout.h"
 #include "reports/table_parts.h"
-
-/* From so many columns on there is less space between them. */
-enum { MANY_COLUMNS = 9 };
 
 static const struct {
     const char *plain, *tex;
-} signs[] = {{"<=", "$\\le$"},
-             {">=", "$\\ge$"},
-             {"+-", "$\\pm$"},
-             {"<", "$<$"},
-             {">", "$>$"},
-             {"\\", "\\textbackslash{}"},
-             {"~", "\\textasciitilde{}"},
-             {"^", "\\textasciicircum{}"},
-             {"%", "\\%"},
-             {"_", "\\_"},
-             {"&", "\\&"},
-             {"#", "\\#"},
-             {"$", "\\$"},
-             {"{", "\\{"},
-             {"}", "\\}"}};
+} signs[] = {
+    {"<=", "$\\le$"},
+    {">=", "$\\ge$"},
+    {"+-", "$\\pm$"},
+    {"<", "$<$"},
+    {">", "$>$"},
+    {"\\", "\\textbackslash{}"},
+    {"~", "\\textasciitilde{}"},
+    {"^", "\\textasciicircum{}"},
+    {"%", "\\%"},
+    {"_", "\\_"},
+    {"&", "\\&"},
+    {"#", "\\#"},
+    {"$", "\\$"},
+    {"{", "\\{"},
+    {"[", "{[}"}, /* behind the end of a row it would open an option, and a star belong to it */
+    {"*", "{*}"},
+    {"}", "\\}"}};
 enum { N_SIGNS = sizeof signs / sizeof *signs };
 
 static bool is_digit(char c)
@@ -103,18 +106,75 @@ static void print_cell(const char *text, FILE *out)
     print_tex(text + blanks, out);
 }
 
-/* A table that is wider than the text shrinks to it. */
-static void print_head(const lra_table *t, int n, FILE *out)
+enum { LABEL = 48 };
+
+/* Letters and digits of a title, up to its second part or some whole words, joined by "-". */
+static void label_of(const char *title, char label[LABEL])
 {
-    fputs("% needs \\usepackage{booktabs,graphicx}\n\\begin{table}\n\\centering\n\\caption{", out);
-    print_tex(t->title, out);
-    fputs("}\n\\smallskip\n\\small\n", out);
-    if (n >= MANY_COLUMNS) fputs("\\setlength{\\tabcolsep}{3pt}\n", out);
-    fputs("\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
-          "\\begin{tabular}{l",
-          out);
-    for (int c = 1; c < n; c++) fputc('r', out);
+    size_t n = 0, words = 0;
+    for (; *title && !strchr(";(", *title) && n + 1 < LABEL; title++) {
+        unsigned char c = (unsigned char)*title;
+        if (isalnum(c) && c < 0x80)
+            label[n++] = (char)tolower(c);
+        else if (n && label[n - 1] != '-')
+            words = n, label[n++] = '-';
+    }
+    bool cut = n + 1 == LABEL;
+    label[cut || (n && label[n - 1] == '-') ? words : n] = 0;
+}
+
+/* A table whose title begins like others before it in the list gets a number, and so does a part. */
+static void print_label(lra_table *const *list, int i, int part, FILE *out)
+{
+    char label[2][LABEL];
+    int n = 1;
+    label_of(list[i]->title, label[0]);
+    for (int k = 0; k < i; k++) {
+        label_of(list[k]->title, label[1]);
+        n += strcmp(label[0], label[1]) == 0;
+    }
+    fprintf(out, "\\label{tab:%s", label[0]);
+    if (n > 1) fprintf(out, "-%d", n);
+    if (part) fprintf(out, "-part-%d", part + 1);
+    fputs("}\n", out);
+}
+
+static void print_head(lra_table *const *list, int i, const lra_latex_layout *l, int part,
+                       FILE *out)
+{
+    fputs("\\begin{table}\n\\centering\n\\caption{", out);
+    print_tex(list[i]->title, out);
+    if (l->same.n) fputs(". In all rows: ", out);
+    if (l->same.n) print_tex(l->same.s, out);
+    int parts = l->n_parts * l->n_row_parts;
+    if (parts > 1) fprintf(out, " (part %d of %d)", part + 1, parts);
+    fputs("}\n", out);
+    print_label(list, i, part, out);
+    fprintf(out, "\\smallskip\n\\%s\n\\setlength{\\tabcolsep}{%dpt}\n", l->size, l->space);
+}
+
+/* The columns of a part, one after the other: first those that name a row; -1 behind the last. */
+static int column_of(const lra_latex_layout *l, int part, int i)
+{
+    int at = i < l->n_names ? i : l->part[part] + i - l->n_names;
+    return at < l->part[part + 1] ? l->column[at] : -1;
+}
+
+static void print_part(const lra_table *t, const lra_latex_layout *l, int part, int rows, FILE *out)
+{
+    fputs("\\begin{tabular}{l", out);
+    for (int i = 1; column_of(l, part, i) >= 0; i++)
+        fputc(lra_latex_is_words(t, column_of(l, part, i)) ? 'l' : 'r', out);
     fputs("}\n\\toprule\n", out);
+    for (int k = l->row[rows] - 1; k < l->row[rows + 1]; k++) {
+        int r = k < l->row[rows] ? -1 : k; /* the head first */
+        for (int i = 0; column_of(l, part, i) >= 0; i++) {
+            if (i) fputs(" & ", out);
+            print_cell(lra_table_text(t, r, column_of(l, part, i)), out);
+        }
+        fputs(r < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", out);
+    }
+    fputs("\\bottomrule\n\\end{tabular}\n", out);
 }
 
 /* Notes with a key are a table of their own; others are a paragraph. */
@@ -143,18 +203,18 @@ static void print_notes(const lra_table *t, FILE *out)
     if (open) fputs(keys ? "\\end{tabular}\n" : "}\n", out);
 }
 
-void lra_table_print_latex(const lra_table *t, FILE *out)
+void lra_table_print_latex(lra_table *const *list, int i, FILE *out)
 {
-    int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column);
-    print_head(t, n, out);
-    for (int r = -1; r < t->n_rows; r++) {
-        for (int c = 0; c < n; c++) {
-            if (c) fputs(" & ", out);
-            print_cell(lra_table_text(t, r, column[c]), out);
-        }
-        fputs(r < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", out);
+    const lra_table *t = list[i];
+    lra_latex_layout l;
+    lra_latex_layout_find(&l, t);
+    fputs("% needs \\usepackage{booktabs}\n", out);
+    int n = l.n_parts * l.n_row_parts;
+    for (int p = 0; p < n; p++) {
+        print_head(list, i, &l, p, out);
+        print_part(t, &l, p % l.n_parts, p / l.n_parts, out);
+        if (p + 1 == n) print_notes(t, out);
+        fputs("\\end{table}\n", out);
     }
-    fputs("\\bottomrule\n\\end{tabular}}\n", out);
-    print_notes(t, out);
-    fputs("\\end{table}\n", out);
+    lra_latex_layout_free(&l);
 }

@@ -13,6 +13,7 @@ int lra_text_width(const char *text); /* characters of UTF-8 */
 /* "key\ttext": copies the key, "" when there is none; returns the text. */
 const char *lra_note_split(const char *note, char key[LRA_NOTE_KEY]);
 
-void lra_table_print_latex(const lra_table *t, FILE *out);
+/* The i-th of a list, which are one document. */
+void lra_table_print_latex(lra_table *const *list, int i, FILE *out);
 
 #endif

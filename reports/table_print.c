@@ -1,4 +1,5 @@
 /* Tables: their five formats. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -33,8 +34,9 @@ static void print_text_notes(const lra_table *t, FILE *out)
     }
 }
 
-static void print_text(const lra_table *t, FILE *out)
+static void print_text(lra_table *const *list, int i, FILE *out)
 {
+    const lra_table *t = list[i];
     int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column), width[LRA_TABLE_COLUMNS] = {0},
                                    total = 0;
     for (int c = 0; c < n; c++) {
@@ -56,26 +58,46 @@ static void print_text(const lra_table *t, FILE *out)
             if (c == 0 && last > 0) pad(space, out);
         }
         fputc('\n', out);
-        for (int i = 0; r < 0 && i < total; i++) fputc('-', out);
+        for (int k = 0; r < 0 && k < total; k++) fputc('-', out);
         if (r < 0) fputc('\n', out);
     }
     if (t->n_notes) fputc('\n', out);
     print_text_notes(t, out);
 }
 
-/* A bar would end the cell. */
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || (c & 0x80);
+}
+
+/* Would it mean something there: a link, HTML, code, emphasis, a formula, or the end of the cell? */
+static bool is_markup(char before, const char *at)
+{
+    switch (*at) {
+    case '<': return is_word(at[1]) || (at[1] && strchr("/!?", at[1]));
+    case '&': return is_word(at[1]) || at[1] == '#';
+    case '_': return !is_word(before) || !is_word(at[1]);
+    case '~': return before == '~' || at[1] == '~';
+    case '#': return !before;
+    default: return strchr("\\`*[]|$", *at) != NULL;
+    }
+}
+
 static void print_markdown_text(const char *text, FILE *out)
 {
-    for (; *text; text++) {
-        if (*text == '|') fputc('\\', out);
+    for (char before = 0; *text; before = *text++) {
+        if (is_markup(before, text)) fputc('\\', out);
         fputc(*text, out);
     }
 }
 
-static void print_markdown(const lra_table *t, FILE *out)
+static void print_markdown(lra_table *const *list, int i, FILE *out)
 {
+    const lra_table *t = list[i];
     int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column);
-    fprintf(out, "**%s**\n\n", t->title);
+    fputs("**", out);
+    print_markdown_text(t->title, out);
+    fputs("**\n\n", out);
     for (int r = -1; r < t->n_rows; r++) {
         for (int c = 0; c < n; c++) {
             fputs("| ", out);
@@ -87,10 +109,14 @@ static void print_markdown(const lra_table *t, FILE *out)
         if (r < 0) fputs("|\n", out);
     }
     if (t->n_notes) fputc('\n', out);
-    for (int i = 0; i < t->n_notes; i++) {
+    for (int k = 0; k < t->n_notes; k++) {
         char key[LRA_NOTE_KEY];
-        const char *text = lra_note_split(t->note[i], key);
-        fprintf(out, "* %s%s%s\n", key, *key ? ": " : "", text);
+        const char *text = lra_note_split(t->note[k], key);
+        fputs("* ", out);
+        print_markdown_text(key, out);
+        fputs(*key ? ": " : "", out);
+        print_markdown_text(text, out);
+        fputc('\n', out);
     }
 }
 
@@ -106,7 +132,7 @@ static int names_of(const lra_table *t, int c, char name[2][64])
     return comma ? 2 : 1;
 }
 
-static void csv_text(const char *text, bool *first, FILE *out)
+static void csv_field(const char *text, bool *first, FILE *out)
 {
     bool quoted = strpbrk(text, ",\"\n\r") != NULL;
     if (!*first) fputc(',', out);
@@ -119,11 +145,20 @@ static void csv_text(const char *text, bool *first, FILE *out)
     if (quoted) fputc('"', out);
 }
 
+/* Spreadsheets take a text that starts like this for a formula, which may run programs; not behind an apostrophe. */
+static void csv_text(const char *text, bool *first, FILE *out)
+{
+    bool formula = *text && strchr("=+-@", *text);
+    char *plain = lra_format("%s%s", formula ? "'" : "", text);
+    csv_field(plain, first, out);
+    lra_free(plain);
+}
+
 static void csv_number(double x, bool *first, FILE *out)
 {
     char text[40] = "";
     if (isfinite(x)) snprintf(text, sizeof text, "%.17g", x);
-    csv_text(text, first, out);
+    csv_field(text, first, out);
 }
 
 static void print_csv_row(const lra_table *t, int r, FILE *out)
@@ -216,7 +251,7 @@ int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *ou
 {
     static const struct {
         const char *name;
-        void (*print)(const lra_table *t, FILE *out);
+        void (*print)(lra_table *const *list, int i, FILE *out);
     } one_by_one[] = {
         {"text", print_text}, {"markdown", print_markdown}, {"latex", lra_table_print_latex}};
     enum { N = sizeof one_by_one / sizeof *one_by_one };
@@ -225,7 +260,7 @@ int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *ou
     if (f < N)
         for (int i = 0; i < n; i++) {
             if (i) fputc('\n', out);
-            one_by_one[f].print(list[i], out);
+            one_by_one[f].print(list, i, out);
         }
     else if (strcmp(format, "csv") == 0)
         print_csv(list, n, out);

@@ -90,7 +90,7 @@ static void add_rung(lra_table *t, const lra_sweep *s, int r, const lra_sweep_re
     const lra_ladder_row *first = &s->at[0]->ladder.row[r];
     lra_table_row(t);
     char name[48];
-    lra_table_cell(t, first->null_row ? "%s (null)" : "%s",
+    lra_table_cell(t, first->null_row ? "%s (bag)" : "%s",
                    lra_ladder_rung_name(&s->at[0]->kind, first->kernel, name));
     lra_table_number(t, (double)first->reach, 0);
     lra_table_number(t, (double)lra_sweep_field(s, first->reach), 0);

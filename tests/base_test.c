@@ -21,6 +21,7 @@
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
+#include "kernels/base/printable.h"
 
 static char folder[] = "/tmp/lra-base-XXXXXX";
 static lra_err err;
@@ -43,6 +44,29 @@ static char *in_folder(const char *name)
 }
 
 /* ---- errors --------------------------------------------------------------------------------------- */
+
+static void printable_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } known[] = {{"plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82", NULL},
+                 {"\033[2J\t\n\x7f", "?[2J???"},
+                 {"\xc2\x9b"
+                  "2J",
+                  "??2J"},                            /* CSI as one character */
+                 {"\xc0\xaf \xe0\x80\xaf", "?? ???"}, /* longer than needed */
+                 {"\xed\xa0\x80", "???"},             /* half of a pair */
+                 {"\xf4\x90\x80\x80", "????"},        /* above U+10FFFF */
+                 {"cut \xe2\x82", "cut ??"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", known[i].text);
+        assert_int_equal(lra_printable(text), known[i].shown == NULL);
+        assert_string_equal(lra_make_printable(text),
+                            known[i].shown ? known[i].shown : known[i].text);
+    }
+}
 
 static void messages_are_built_up(void **state)
 {
@@ -403,7 +427,7 @@ static void a_file_gets_neither_colour_nor_progress(void **state)
     lra_terminal_init(LRA_LOG_NORMAL, false);
     lra_progress *p = lra_progress_new("work", 10);
     lra_progress_at(p, 5, "half");
-    lra_note("epoch %d", 1);
+    lra_note("epoch %d%s", 1, "\033[2J\nof 2"); /* the name of a file */
     lra_detail("detail");
     lra_progress_free(p);
     fflush(stderr);
@@ -413,7 +437,7 @@ static void a_file_gets_neither_colour_nor_progress(void **state)
     size_t n = fread(text, 1, sizeof text - 1, f);
     text[n] = 0;
     fclose(f);
-    assert_string_equal(text, "warning: always\nepoch 1\n");
+    assert_string_equal(text, "warning: always\nepoch 1?[2J\nof 2\n");
     assert_string_equal(lra_time_text(buf, 252), "4 min 12 s");
     assert_string_equal(lra_time_text(buf, 3.1 * 3600), "3.1 h");
 }
@@ -422,6 +446,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_built_up),
+        cmocka_unit_test(printable_texts),
         cmocka_unit_test(what_cannot_fit_is_refused),
         cmocka_unit_test(the_nth_allocation_fails_on_purpose),
         cmocka_unit_test(arenas_return_to_a_mark),

@@ -196,6 +196,89 @@ static void every_place(void **unused)
     lra_table_free(t);
 }
 
+/* A star or a bracket behind the end of a row would belong to it. */
+static void rows_begin_with_their_text(void **unused)
+{
+    (void)unused;
+    static const char *const head[] = {"[1cm]", "*"};
+    lra_table *t = lra_table_new("[title]", 2, head);
+    for (int r = 0; r < 2; r++) {
+        lra_table_row(t);
+        lra_table_cell(t, r ? "*" : "[1cm]");
+        lra_table_cell(t, "%d", r);
+    }
+    char *text = print(t);
+    assert_non_null(
+        strstr(text, "\n{[}1cm] & {*} \\\\\n\\midrule\n{[}1cm] & 0 \\\\\n{*} & 1 \\\\\n"));
+    check_document(text);
+    lra_free_large(text);
+    lra_table_free(t);
+}
+
+/* What is the same in all rows stands in the caption; measured numbers stay, however equal they are. */
+static void constants_move_to_the_caption(void **unused)
+{
+    (void)unused;
+    static const char *const head[] = {"model", "seeds", "value", "precision", "empty", "rank"};
+    lra_table *t = lra_table_new("A title", 6, head);
+    for (int r = 0; r < 3; r++) {
+        lra_table_row(t);
+        lra_table_cell(t, "row %d", r);
+        lra_table_cell(t, r == 2 ? "-" : "3");
+        lra_table_number(t, 0.5, 2);
+        lra_table_cell(t, "bf16");
+        lra_table_cell(t, "-");
+        lra_table_cell(t, "%d", r);
+    }
+    char *text = print(t);
+    assert_non_null(strstr(text, "\\caption{A title. In all rows: seeds 3, precision bf16}\n"
+                                 "\\label{tab:a-title}\n"));
+    assert_non_null(strstr(text, "\nmodel & value & rank \\\\\n"));
+    assert_null(strstr(text, "resizebox"));
+    check_document(text);
+    lra_free_large(text);
+    lra_table_free(t);
+}
+
+/* No text below 7 points: what is too wide or too long is parted, and every part names its rows. */
+static void large_tables_are_parted(void **unused)
+{
+    (void)unused;
+    enum { COLUMNS = 20, ROWS = 50 };
+    const char *head[COLUMNS];
+    for (int c = 0; c < COLUMNS; c++) head[c] = c ? "12345.67" : "name";
+    lra_table *list[2];
+    for (int k = 0; k < 2; k++) {
+        list[k] = lra_table_new("Large, of numbers; the same beginning", COLUMNS, head);
+        for (int r = 0; r < ROWS; r++) {
+            lra_table_row(list[k]);
+            lra_table_cell(list[k], r % 10 ? "  part %d" : "row %d", r);
+            for (int c = 1; c < COLUMNS; c++) lra_table_number(list[k], r + c / 100.0, 2);
+        }
+    }
+    lra_err e = {{0}};
+    FILE *f = fopen("latex_table", "w");
+    assert_non_null(f);
+    assert_int_equal(lra_tables_print(list, 2, "latex", f, &e), 0);
+    fclose(f);
+    char *text = take_file("latex_table");
+    check_document(text);
+    /* Rows of a group stay together: 30 of the 36 that fit. */
+    assert_non_null(strstr(text, "\\enspace{}part 29 & 29.01"));
+    static const char *const labels[] = {"{tab:large-of-numbers}", "{tab:large-of-numbers-part-6}",
+                                         "{tab:large-of-numbers-2}",
+                                         "{tab:large-of-numbers-2-part-6}"};
+    for (int i = 0; i < 4; i++)
+        if (!strstr(text, labels[i])) fail_msg("no label %s in\n%s", labels[i], text);
+    int heads = 0, row_30 = 0;
+    for (const char *at = text; (at = strstr(at, "\nname & ")) != NULL; at++) heads++;
+    for (const char *at = text; (at = strstr(at, "\\midrule\nrow 30 & ")) != NULL; at++) row_30++;
+    assert_int_equal(heads, 12); /* 3 parts of columns, 2 of rows */
+    assert_int_equal(row_30, 6);
+    lra_free_large(text);
+    for (int k = 0; k < 2; k++) lra_table_free(list[k]);
+}
+
 static void tables_of_the_reports(void **unused)
 {
     (void)unused;
@@ -215,7 +298,11 @@ static void tables_of_the_reports(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cells), cmocka_unit_test(every_place),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cells),
+                                       cmocka_unit_test(every_place),
+                                       cmocka_unit_test(rows_begin_with_their_text),
+                                       cmocka_unit_test(constants_move_to_the_caption),
+                                       cmocka_unit_test(large_tables_are_parted),
                                        cmocka_unit_test(tables_of_the_reports)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,77 +10,11 @@
 #include "kernels/base/h5.h"
 #include "reports/listops_view.h"
 #include "reports/report.h"
+#include "tests/figures.h"
 #include "tests/golden.h"
+#include "tests/small_results.h"
 
-enum { N = 240 };
-
-static int32_t *column(int32_t (*value)(int i))
-{
-    int32_t *to = lra_alloc_array(N, sizeof *to);
-    for (int i = 0; i < N; i++) to[i] = value(i);
-    return to;
-}
-
-/* Forty rows of MIN with label 0, then 8; MAX with 9, 1; MED and SM with all labels. */
-static int32_t root_of(int i)
-{
-    return i / 60;
-}
-static int32_t label_of(int i)
-{
-    return i < 40 ? 0 : i < 60 ? 8 : i < 100 ? 9 : i < 120 ? 1 : i % 10;
-}
-static int32_t arity_of(int i)
-{
-    return 2 + i % 3;
-}
-static int32_t depth_of(int i)
-{
-    return 2 + i % 7 / 4;
-}
-static int32_t length_of(int i)
-{
-    return 10 + i % 50;
-}
-static int32_t greedy_of(int i)
-{
-    return root_of(i) == 0 ? 0 : root_of(i) == 1 ? 9 : 4;
-}
-static int32_t constant_of(int i)
-{
-    return (void)i, 0;
-}
-static int32_t shallow_of(int i)
-{
-    return i % 4 ? label_of(i) : 0;
-}
-
-/* A run that is right in rows whose number modulo 10 is below `right`, and says what greedy says elsewhere. */
-static lra_listops *make(int kernel, int seed, int right)
-{
-    static int32_t (*const value[])(int) = {constant_of, greedy_of, shallow_of};
-    static const char *const name[] = {"constant", "majority-by-operator", "shallow-a-2"};
-    lra_listops *r = lra_alloc(sizeof *r);
-    r->task = lra_copy_text("listops"), r->model = lra_copy_text("resconv");
-    r->preset = lra_copy_text("small"), r->precision = lra_copy_text("f32");
-    r->fingerprint = lra_copy_text("0123456789abcdef");
-    r->run = lra_format("%08x%08x", kernel, seed);
-    r->config = lra_format("model.kernel=%d\nseed=%d\ntask=listops\n", kernel, seed);
-    r->seed = seed, r->kernel = kernel, r->reach = 2 * (kernel - 1), r->max_length = 60, r->n = N;
-    r->label = column(label_of), r->root = column(root_of), r->arity = column(arity_of);
-    r->depth = column(depth_of), r->length = column(length_of), r->predicted = column(greedy_of);
-    for (int i = 0; i < N; i++)
-        if ((i + seed) % 10 < right) r->predicted[i] = r->label[i];
-    for (int h = 0; h < 3; h++, r->n_heuristics++) {
-        r->heuristic_name[h] = lra_copy_text(name[h]);
-        r->heuristic[h] = column(value[h]);
-    }
-    for (int i = 0; i < N; i++) {
-        r->train_count[root_of(i)][label_of(i)] += 100;
-        r->expected_count[root_of(i)][label_of(i)] += 90 + i % 20;
-    }
-    return r;
-}
+enum { N = SMALL_LISTOPS_ROWS };
 
 /* ---- the file ---------------------------------------------------------------------------------------- */
 
@@ -88,7 +22,7 @@ static void files_are_read_as_written(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_listops *a = make(5, 1, 6);
+    lra_listops *a = small_listops(5, 1, 6);
     a->differs = 3;
     assert_int_equal(lra_listops_result_write("listops_a.h5", a, &e), 0);
     lra_listops *b = lra_listops_result_read("listops_a.h5", &e);
@@ -126,22 +60,22 @@ static void refused(lra_listops *r, const char *text)
 static void no_value_is_trusted(void **state)
 {
     (void)state;
-    lra_listops *r = make(5, 0, 6);
+    lra_listops *r = small_listops(5, 0, 6);
     r->predicted[7] = 10;
     refused(r, "'/listops/predicted': row 7 is 10, expected 0 to 9");
-    r = make(5, 0, 6);
+    r = small_listops(5, 0, 6);
     r->reach = -2;
     refused(r, "'reach' is -2, expected -1 to 2^60");
-    r = make(5, 0, 6);
+    r = small_listops(5, 0, 6);
     r->root[0] = 5;
     refused(r, "'/listops/root': row 0 is 5, expected 0 to 4");
-    r = make(5, 0, 6);
+    r = small_listops(5, 0, 6);
     r->heuristic[0][1] = -1;
     refused(r, "'/heuristic/constant': row 1 is -1");
-    r = make(5, 0, 6);
+    r = small_listops(5, 0, 6);
     r->train_count[1][1] = -1;
     refused(r, "'/labels/train' holds a negative count");
-    r = make(5, 0, 6);
+    r = small_listops(5, 0, 6);
     r->heuristic_name[1][0] = 'x';
     refused(r, "there is no '/heuristic/majority-by-operator'");
 }
@@ -158,7 +92,8 @@ static void seeds_stand_together(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_listops_view *v;
-    lra_listops *list[] = {make(9, 1, 5), make(5, 0, 3), make(9, 0, 5), make(9, 2, 5)};
+    lra_listops *list[] = {small_listops(9, 1, 5), small_listops(5, 0, 3), small_listops(9, 0, 5),
+                           small_listops(9, 2, 5)};
     assert_int_equal(lra_listops_views(list, 4, &v, &e), 1);
     assert_int_equal(v->n_cells, 2);
     assert_string_equal(v->cell[0].name, "resconv K = 5");
@@ -186,7 +121,7 @@ static void groups(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_listops_view *v;
-    lra_listops *r = make(5, 0, 6);
+    lra_listops *r = small_listops(5, 0, 6);
     for (int i = 0; i < N; i++) r->arity[i] = i % 20; /* more values than places */
     assert_int_equal(lra_listops_views(&r, 1, &v, &e), 1);
     const lra_listops_grouping *root = &v->by[LRA_BY_ROOT], *arity = &v->by[LRA_BY_ARITY],
@@ -218,7 +153,8 @@ static void tables_in_every_format(void **state)
 {
     (void)state;
     static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
-    lra_listops *list[] = {make(5, 0, 3), make(5, 1, 4), make(5, 2, 5), make(9, 0, 8)};
+    lra_listops *list[] = {small_listops(5, 0, 3), small_listops(5, 1, 4), small_listops(5, 2, 5),
+                           small_listops(9, 0, 8)};
     lra_report_input in = {.listops = list, .n_listops = 4};
     for (int f = 0; f < 5; f++) {
         lra_err e = {{0}};
@@ -238,13 +174,14 @@ static void figure_scripts(void **state)
     (void)state;
     static const lra_report_figure *const figures[] = {&lra_figure_loc_1, &lra_figure_loc_2,
                                                        &lra_figure_loc_3};
-    lra_listops *list[] = {make(5, 0, 3), make(5, 1, 4), make(5, 2, 5), make(9, 0, 8)};
+    lra_listops *list[] = {small_listops(5, 0, 3), small_listops(5, 1, 4), small_listops(5, 2, 5),
+                           small_listops(9, 0, 8)};
     lra_report_input in = {.listops = list, .n_listops = 4};
     for (int f = 0; f < 3; f++) {
         lra_err e = {{0}};
         char *gp = lra_format("%s.gp", figures[f]->name),
              *dat = lra_format("%s.dat", figures[f]->name);
-        if (figures[f]->write(".", &in, &e) != 0) fail_msg("%s", e.msg);
+        if (write_figure(figures[f], ".", &in, &e) != 0) fail_msg("%s", e.msg);
         check_golden(gp, take_file(gp));
         check_golden(dat, take_file(dat));
         lra_free(gp);
@@ -258,9 +195,9 @@ static void a_figure_has_room_for_six_models(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_listops *list[7];
-    for (int i = 0; i < 7; i++) list[i] = make(3 + 2 * i, 0, 5);
+    for (int i = 0; i < 7; i++) list[i] = small_listops(3 + 2 * i, 0, 5);
     lra_report_input in = {.listops = list, .n_listops = 7};
-    assert_int_equal(lra_figure_loc_2.write(".", &in, &e), -1);
+    assert_int_equal(write_figure(&lra_figure_loc_2, ".", &in, &e), -1);
     assert_string_equal(e.msg, "7 models, at most 6 fit into one figure; name fewer runs");
     free_all(list, 7);
 }

@@ -16,6 +16,7 @@
 #include "models/training/session.h"
 #include "reports/measure.h"
 #include "reports/report.h"
+#include "tests/figures.h"
 #include "tests/folder.h"
 #include "tests/golden.h"
 #include "tests/tiny_run.h"
@@ -394,7 +395,7 @@ static void a_sweep_of_errors(void **state)
         list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
     }
     lra_report_input in = {.list = list, .n = 4};
-    if (lra_figure_sweep.write(folder, &in, &e) != 0) fail_msg("%s", e.msg);
+    if (write_figure(&lra_figure_sweep, folder, &in, &e) != 0) fail_msg("%s", e.msg);
     size_t n;
     char *path = lra_format("%s/sweep.gp", folder), *text = lra_file_read(path, 1 << 20, &n, &e);
     if (!strstr(text, "from graph 0, first 3 to graph 1, first 3 ")) fail_msg("%s", text);

@@ -68,6 +68,23 @@ static void arguments_meet_no_shell(void **state)
     lra_free(out);
 }
 
+/* Binary output, from another folder than ours, and not more of it than asked for. */
+static void a_child_in_a_folder(void **state)
+{
+    (void)state;
+    char *argv[] = {"sh", "-c", "pwd; printf 'a\\0b'", NULL};
+    lra_text out = {0};
+    assert_int_equal(lra_process_run_in("/", argv, 5, &out, NULL, &err), 0);
+    assert_int_equal(out.n, 5);
+    assert_memory_equal(out.s, "/\na\0b", 5);
+    lra_text_free(&out);
+    assert_int_equal(lra_process_run_in("/", argv, 4, &out, NULL, &err), -1);
+    assert_string_equal(err.msg, "'sh' wrote more than 4 bytes");
+    lra_text_free(&out);
+    assert_int_equal(lra_process_run_in("/no-such-folder", argv, 5, &out, NULL, &err), 126);
+    lra_text_free(&out);
+}
+
 static void a_missing_program_is_named(void **state)
 {
     (void)state;
@@ -363,6 +380,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(long_conversations_do_not_block),
         cmocka_unit_test(a_child_that_does_not_listen_is_no_failure),
         cmocka_unit_test(arguments_meet_no_shell),
+        cmocka_unit_test(a_child_in_a_folder),
         cmocka_unit_test(a_missing_program_is_named),
         cmocka_unit_test(a_killed_child_says_by_what),
         cmocka_unit_test(any_child_is_waited_for),

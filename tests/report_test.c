@@ -12,35 +12,14 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "reports/ladder_names.h"
 #include "reports/published.h"
 #include "reports/report.h"
+#include "tests/figures.h"
 #include "tests/golden.h"
+#include "tests/small_results.h"
 
-enum { N = 50, C = 4 };
-
-/* A result whose first `right` rows are right; label i % C. */
-static lra_result *make(const char *preset, int kernel, int seed, int right)
-{
-    lra_result *r = lra_alloc(sizeof *r);
-    r->task = lra_copy_text("listops"), r->model = lra_copy_text("resconv");
-    r->preset = lra_copy_text(preset), r->precision = lra_copy_text("f32");
-    r->fingerprint = lra_copy_text("0123456789abcdef"), r->run = lra_copy_text("fedcba9876543210");
-    r->config = lra_format("model.kernel=%d\nseed=%d\ntask=listops\n", kernel, seed);
-    r->deviations = lra_copy_text("made up\n");
-    r->seed = seed, r->kernel = kernel, r->reach = 6 * (kernel - 1) / 2, r->max_length = 2000;
-    r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
-    r->n = N, r->n_classes = C;
-    r->logits = lra_alloc_array((size_t)N * C, sizeof(float));
-    r->label = lra_alloc_array(N, sizeof(int32_t));
-    r->baseline[0] = lra_alloc_array(N, sizeof(int32_t));
-    r->baseline_name[0] = lra_copy_text("majority-by-operator");
-    r->n_baselines = 1;
-    for (int i = 0; i < N; i++) {
-        r->label[i] = i % C;
-        r->logits[i * C + (i < right ? i % C : (i + 1) % C)] = 1;
-    }
-    return r;
-}
+enum { N = SMALL_ROWS, C = SMALL_CLASSES };
 
 static void published_numbers(void **state)
 {
@@ -87,7 +66,7 @@ static void results_are_read_as_written(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_result *a = make("quick", 5, 1, 30);
+    lra_result *a = small_result("quick", 5, 1, 30);
     assert_int_equal(lra_result_write("report_test.h5", a, &e), 0);
     lra_result *b = lra_result_read("report_test.h5", &e);
     if (!b) fail_msg("%s", e.msg);
@@ -128,7 +107,7 @@ static void tables_in_every_format(void **state)
     static const int right[3] = {20, 35, 40};
     lra_result *list[6];
     for (int i = 0; i < 6; i++)
-        list[i] = make("small", 1 + 4 * (i / 2), i % 2, right[i / 2] + i % 2);
+        list[i] = small_result("small", 1 + 4 * (i / 2), i % 2, right[i / 2] + i % 2);
     for (int f = 0; f < 5; f++) {
         char *name = lra_format("ladder.%s", formats[f]);
         check_golden(name, print(&lra_table_ladder, list, 6, formats[f]));
@@ -141,8 +120,8 @@ static void only_paper_results_stand_beside_published(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_result *list[] = {make("paper", 5, 0, 25), make("paper", 7, 0, 26), make("quick", 5, 0, 40),
-                          make("quick", 7, 0, 45)};
+    lra_result *list[] = {small_result("paper", 5, 0, 25), small_result("paper", 7, 0, 26),
+                          small_result("quick", 5, 0, 40), small_result("quick", 7, 0, 45)};
     check_golden("T1.text", print(&lra_table_t1, list, 4, "text"));
     lra_report_input quick = {.list = list + 2, .n = 2};
     assert_int_equal(lra_report_print(&lra_table_t1, stdout, &quick, "text", &e), -1);
@@ -165,8 +144,8 @@ static void scales(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_ladder_view *v;
-    lra_result *list[] = {make("small", 5, 0, 25), make("small", 7, 0, 30)},
-               *paper[] = {make("paper", 5, 0, 25), make("paper", 7, 0, 30)};
+    lra_result *list[] = {small_result("small", 5, 0, 25), small_result("small", 7, 0, 30)},
+               *paper[] = {small_result("paper", 5, 0, 25), small_result("paper", 7, 0, 30)};
     lra_ladder_scale s = {.uniform = true};
     assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), 1);
     assert_true(fabs(v->data.chance - 1.0 / C) < 1e-12);
@@ -174,7 +153,7 @@ static void scales(void **state)
     assert_true(fabs(v->ladder.row[0].gain.value - (25.0 / N - 0.25) / (30.0 / N - 0.25)) < 1e-12);
     lra_ladder_views_free(v, 1);
 
-    s = (lra_ladder_scale){.reference = "other", .run = make("small", 31, 0, 40)};
+    s = (lra_ladder_scale){.reference = "other", .run = small_result("small", 31, 0, 40)};
     assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), 1);
     assert_true(fabs(v->ladder.reference - 40.0 / N) < 1e-12);
     assert_true(v->ladder.row[1].gain.value < 1);
@@ -202,10 +181,10 @@ static void figure_scripts(void **state)
     static const char *const presets[] = {"small", "paper"};
     for (int p = 0; p < 2; p++) {
         lra_err e = {{0}};
-        lra_result *list[] = {make(presets[p], 1, 0, 12), make(presets[p], 5, 0, 25),
-                              make(presets[p], 31, 0, 40)};
+        lra_result *list[] = {small_result(presets[p], 1, 0, 12), small_result(presets[p], 5, 0, 25),
+                              small_result(presets[p], 31, 0, 40)};
         lra_report_input in = {.list = list, .n = 3};
-        if (lra_figure_loc_t1.write(".", &in, &e) != 0) fail_msg("%s", e.msg);
+        if (write_figure(&lra_figure_loc_t1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
         char *gp = lra_format("loc-T1.%s.gp", presets[p]),
              *dat = lra_format("loc-T1.%s.dat", presets[p]);
         check_golden(gp, take_file("loc-T1.gp"));
@@ -213,6 +192,80 @@ static void figure_scripts(void **state)
         lra_free(gp);
         lra_free(dat);
         for (int i = 0; i < 3; i++) lra_result_free(list[i]);
+    }
+}
+
+/* Ladders of one task are told apart by their settings, of several by the task alone. */
+static void names_of_ladders(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_ladder_view *v;
+    const lra_ladder_scale scale = {0};
+    lra_result *list[4];
+    for (int i = 0; i < 4; i++) {
+        list[i] = small_result("small", i % 2 ? 5 : 9, 0, 30 + i);
+        list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
+        list[i]->task_parameters = lra_format("distance=%d\nlength=20\n", i < 2 ? 4 : 8);
+    }
+    for (int tasks = 1; tasks <= 2; tasks++) {
+        assert_int_equal(lra_ladder_views(list, 4, &scale, &v, &e), 2);
+        char *shared = lra_ladders_shared_name(v, 2), *own = lra_ladder_own_name(v, 2, 1);
+        const char *expected = tasks == 1 ? "listops, small, resconv, f32, 1 seed"
+                                          : "small, resconv, f32, 1 seed";
+        assert_memory_equal(shared, expected, strlen(expected));
+        expected = tasks == 1 ? "distance 8" : "recall";
+        assert_memory_equal(own, expected, strlen(expected));
+        lra_free(shared);
+        lra_free(own);
+        lra_ladder_views_free(v, 2);
+        for (int i = 2; i < 4; i++) {
+            lra_free(list[i]->task);
+            list[i]->task = lra_copy_text("recall");
+        }
+    }
+    for (int i = 0; i < 4; i++) lra_result_free(list[i]);
+}
+
+static unsigned luminance(const char *color)
+{
+    unsigned r, g, b;
+    assert_int_equal(sscanf(color, "#%2x%2x%2x", &r, &g, &b), 3);
+    return 299 * r + 587 * g + 114 * b;
+}
+
+/* Also in grey. */
+static void ramps_go_from_light_to_dark(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= LRA_PLOT_STYLES; n++)
+        for (int i = 1; i < n; i++)
+            assert_true(luminance(lra_plot_ramp(i, n)) + 15000 <
+                        luminance(lra_plot_ramp(i - 1, n)));
+}
+
+/* Gains against a reference near chance have no bounds; the axis has. */
+static void a_figure_against_a_reference_near_chance(void **state)
+{
+    (void)state;
+    for (int right = 13; right < 16; right++) { /* chance is 13 of 50 */
+        lra_err e = {{0}};
+        lra_result *list[] = {small_result("small", 5, 0, 5), small_result("small", 31, 0, 45)};
+        lra_report_input in = {.list = list, .n = 2};
+        in.scale = (lra_ladder_scale){.reference = "other",
+                                      .run = small_result("small", 9, 0, right)};
+        if (write_figure(&lra_figure_loc_t1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        char *text = take_file("loc-T1.gp");
+        if (!strstr(text, "'no gain: the reference is not clearly above chance'"))
+            fail_msg("%s", text);
+        double lo, hi;
+        for (const char *at = text; (at = strstr(at, "range [")) != NULL; at++)
+            if (sscanf(at, "range [%lf:%lf]", &lo, &hi) != 2 || !(lo < hi) || !isfinite(hi - lo))
+                fail_msg("%.40s", at);
+        lra_free_large(text);
+        remove("loc-T1.dat");
+        lra_ladder_scale_close(&in.scale);
+        for (int i = 0; i < 2; i++) lra_result_free(list[i]);
     }
 }
 
@@ -225,7 +278,7 @@ static void reach_of_images(void **state)
     lra_result *list[3];
     static const int kernel[] = {5, 11, 21}, right[] = {20, 30, 40};
     for (int i = 0; i < 3; i++) {
-        list[i] = make("quick", kernel[i], 0, right[i]);
+        list[i] = small_result("quick", kernel[i], 0, right[i]);
         list[i]->grid = 32, list[i]->max_length = 1024;
         lra_free(list[i]->baseline_name[0]);
         list[i]->baseline_name[0] = lra_copy_text("marker-distance");
@@ -259,6 +312,9 @@ int main(void)
         cmocka_unit_test(only_paper_results_stand_beside_published),
         cmocka_unit_test(scales),
         cmocka_unit_test(figure_scripts),
+        cmocka_unit_test(names_of_ladders),
+        cmocka_unit_test(ramps_go_from_light_to_dark),
+        cmocka_unit_test(a_figure_against_a_reference_near_chance),
         cmocka_unit_test(reach_of_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

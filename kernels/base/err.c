@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/printable.h"
+
 /* A message that was cut shows it; written: what snprintf() returned. */
 static void clean(char *msg, size_t size, int written)
 {
     if (written >= (int)size) memcpy(msg + size - 4, "...", 4);
-    for (; *msg; msg++)
-        if ((unsigned char)*msg < ' ' || *msg == 127) *msg = '?';
+    lra_make_printable(msg);
 }
 
 static void set(lra_err *e, const char *fmt, va_list args)

@@ -16,6 +16,8 @@
 
 #include "kernels/base/mem.h"
 
+enum { MOST_TEXT = 1 << 20 };
+
 /* ---- children ------------------------------------------------------------------------------------- */
 
 char *lra_process_find(const char *program)
@@ -51,9 +53,9 @@ static void live_with(pid_t parent)
     if (getppid() != parent) _exit(128 + SIGTERM); /* it was gone before that */
 }
 
-/* In the child: streams in place, signals as a program expects them, then the program. */
-static void become(char *const *argv, const int in[2], const int out[2], const int err[2],
-                   unsigned flags, pid_t parent)
+/* In the child: folder (Nullable) and streams in place, signals as a program expects them, then the program. */
+static void become(const char *folder, char *const *argv, const int in[2], const int out[2],
+                   const int err[2], unsigned flags, pid_t parent)
 {
     live_with(parent);
     signal(SIGPIPE, SIG_DFL);
@@ -62,6 +64,7 @@ static void become(char *const *argv, const int in[2], const int out[2], const i
     child_stream(0, in[0] >= 0 ? in[0] : null);
     child_stream(1, out[1] >= 0 ? out[1] : flags & LRA_QUIET_OUT ? null : -1);
     child_stream(2, err[1]);
+    if (folder && chdir(folder) != 0) _exit(126);
     if (flags & LRA_SELF)
         lra_self_exec(argv);
     else
@@ -83,7 +86,8 @@ static void close_pipe(int fd[2])
         if (fd[i] >= 0) close(fd[i]);
 }
 
-static int start(lra_process *p, char *const *argv, unsigned flags, int in[2], lra_err *e)
+static int start(lra_process *p, const char *folder, char *const *argv, unsigned flags, int in[2],
+                 lra_err *e)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
     *p = (lra_process){0, -1, -1};
@@ -97,7 +101,7 @@ static int start(lra_process *p, char *const *argv, unsigned flags, int in[2], l
     fflush(NULL);
     lra_signals_adopt();
     pid_t parent = getpid(), pid = fork();
-    if (pid == 0) become(argv, in, out, err, flags, parent);
+    if (pid == 0) become(folder, argv, in, out, err, flags, parent);
     if (pid < 0) {
         close_pipe(out);
         close_pipe(err);
@@ -112,7 +116,7 @@ static int start(lra_process *p, char *const *argv, unsigned flags, int in[2], l
 int lra_process_start(lra_process *p, char *const *argv, unsigned flags, lra_err *e)
 {
     int in[2] = {-1, -1};
-    return start(p, argv, flags, in, e);
+    return start(p, NULL, argv, flags, in, e);
 }
 
 static int exit_status(int status)
@@ -153,8 +157,9 @@ void lra_process_signal(const lra_process *p, int number)
     if (p->pid > 0) kill((pid_t)p->pid, number);
 }
 
-/* Feeds stdin and collects both outputs until the child closes them. */
-static void converse(const lra_process *p, int in, const char *input, lra_text *out, lra_text *err)
+/* Feeds stdin and collects both outputs, each up to `most` bytes and a little more, until the child closes them. */
+static void converse(const lra_process *p, int in, const char *input, size_t most, lra_text *out,
+                     lra_text *err)
 {
     struct pollfd fd[3] = {{p->out, POLLIN, 0}, {p->err, POLLIN, 0}, {in, POLLOUT, 0}};
     size_t sent = 0, total = input ? strlen(input) : 0;
@@ -170,7 +175,7 @@ static void converse(const lra_process *p, int in, const char *input, lra_text *
             ssize_t n = read(fd[i].fd, buf, sizeof buf);
             if (n <= 0)
                 fd[i].fd = -1;
-            else if (texts[i]->n < (1 << 20))
+            else if (texts[i]->n <= most)
                 lra_text_bytes(texts[i], buf, (size_t)n);
         }
         if (fd[2].fd >= 0 && fd[2].revents) {
@@ -185,25 +190,48 @@ static void converse(const lra_process *p, int in, const char *input, lra_text *
     if (fd[2].fd >= 0) close(in);
 }
 
-int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e)
+static int run(const char *folder, char *const *argv, const char *input, size_t most, lra_text *out,
+               lra_text *err, lra_err *e)
 {
     int in[2];
     lra_process p;
     if (make_pipe(in, e) != 0) return LRA_FAILED;
-    int rc = start(&p, argv, LRA_PIPE_OUT | LRA_PIPE_ERR, in, e);
+    int rc = start(&p, folder, argv, LRA_PIPE_OUT | LRA_PIPE_ERR, in, e);
     close(in[0]);
     if (rc != 0) {
         close(in[1]);
         return LRA_FAILED;
     }
     fcntl(in[1], F_SETFL, O_NONBLOCK);
-    lra_text text_out = {0}, text_err = {0};
-    converse(&p, in[1], input, &text_out, &text_err);
+    converse(&p, in[1], input, most, out, err);
     close(p.out);
     close(p.err);
-    if (out) *out = lra_copy_text(text_out.s ? text_out.s : "");
-    if (err) *err = lra_copy_text(text_err.s ? text_err.s : "");
-    lra_text_free(&text_out);
-    lra_text_free(&text_err);
     return lra_process_wait(&p, e);
+}
+
+/* The text, or "", to whom it may interest. */
+static void hand_over(lra_text *t, char **to)
+{
+    if (to) *to = lra_copy_text(t->s ? t->s : "");
+    lra_text_free(t);
+}
+
+int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e)
+{
+    lra_text text_out = {0}, text_err = {0};
+    int status = run(NULL, argv, input, MOST_TEXT, &text_out, &text_err, e);
+    hand_over(&text_out, status < 0 ? NULL : out);
+    hand_over(&text_err, status < 0 ? NULL : err);
+    return status;
+}
+
+int lra_process_run_in(const char *folder, char *const *argv, size_t most, lra_text *out,
+                       char **err, lra_err *e)
+{
+    lra_text text_err = {0};
+    int status = run(folder, argv, NULL, most, out, &text_err, e);
+    hand_over(&text_err, status < 0 ? NULL : err);
+    if (status >= 0 && out->n > most)
+        status = lra_fail(e, "'%s' wrote more than %zu bytes", argv[0], most);
+    return status;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/mem.h"
 
 /* SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) end the program with exit code 130, and remove the files
  * that it is writing.  While somebody holds them they are noted instead: the work goes on to the next safe point,
@@ -50,6 +50,9 @@ void lra_process_signal(const lra_process *p, int signal);
  * kept, caller frees, Nullable pointers: discarded).  Returns the exit status or -1; a program that is
  * not installed is a failure that names it. */
 int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e);
+/* The same in a folder, with all bytes of its stdout up to `most`: more is a failure. */
+int lra_process_run_in(const char *folder, char *const *argv, size_t most, lra_text *out,
+                       char **err, lra_err *e);
 char *
 lra_process_find(const char *program); /* its file, looked up in PATH; caller frees; NULL: none */
 bool lra_process_found(const char *program);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernels/base/printable.h"
 #include "kernels/base/progress_line.h"
 #include "kernels/base/warnings.h"
 
@@ -48,13 +49,21 @@ int lra_terminal_columns(FILE *f)
     return n >= 20 && n <= 1000 ? (int)n : 80;
 }
 
+/* What is said may hold names of files, and texts out of them: no control characters but ends of lines. */
 static void line(const char *before, const char *fmt, va_list args)
 {
+    lra_text said = {0};
+    lra_text_addv(&said, fmt, args);
+    for (char *at = said.s, *end; at; at = end) {
+        end = strchr(at, '\n');
+        if (end) *end = 0;
+        lra_make_printable(at);
+        if (end) *end++ = '\n';
+    }
     lra_progress_hide();
-    fputs(before, stderr);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s%s\n", before, said.s);
     lra_progress_show();
+    lra_text_free(&said);
 }
 
 void lra_note(const char *fmt, ...)

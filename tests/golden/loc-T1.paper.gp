@@ -1,56 +1,76 @@
+# loc-T1: listops, paper, resconv, f32, 1 seed, one-seed extrapolated reference-weak
+# run fedcba9876543210, data 0123456789abcdef
+# 'gnuplot loc-T1.gp' in this folder draws loc-T1.pdf, .svg and .png.
+if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
+reset
 set encoding utf8
+if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.909in font 'Sans,8' fontscale 0.75 linewidth 1 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'svg') set terminal svg size 321,375 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 1004,1173 font 'Sans,8' fontscale 3.125 linewidth 2.083 pointscale 3.26 noenhanced background rgb 'white'
+if (ARGC < 2) set output 'loc-T1.'.ARG1
 set datafile missing '?'
-set border 3 lw 0.8
-set tics nomirror out scale 0.6 font ',8'
-set grid ytics lt 1 lw 0.6 lc rgb '#dddddd'
-set style fill transparent solid 0.2 noborder
+set border 3 lw 1.2
+set tics nomirror out scale 0.5
+set grid ytics lt 1 lw 1 lc rgb '#dddddd'
+set style fill solid noborder
+unset key
+set style arrow 1 heads fixed size screen 0.00705882,90 lc rgb '#111111' lw 1.6
+set style arrow 2 heads fixed size screen 0.00941176,90 lc rgb '#ffffff' lw 3.6
+set label 'listops, paper, resconv, f32, 1 seed,' at screen 0.5, screen 0.9782 center
+set label 'one-seed extrapolated reference-weak' at screen 0.5, screen 0.942 center
 set logscale x 2
 set xrange [9.6:112.5]
 set multiplot
+set arrow from screen 0.1588,0.8985 to screen 0.2235,0.8985 nohead lw 2.5 dt 1 lc rgb '#0072B2'
+set label '' at screen 0.1912,0.8985 point pt 7 ps 0.7 lw 2 lc rgb '#0072B2'
+set label 'measured' at screen 0.2412,0.8985 left
+set object rectangle from screen 0.1588,0.8532 to screen 0.2235,0.8713 fc rgb '#0072B2' fs transparent solid 0.2 noborder
+set label '95 % interval' at screen 0.2412,0.8622 left
+set arrow from screen 0.1588,0.826 to screen 0.2235,0.826 nohead lw 1.5 dt 1 lc rgb '#666666'
+set label 'reference: MEGA as published' at screen 0.2412,0.826 left
 
-set lmargin at screen 0.15
-set rmargin at screen 0.975
-set bmargin at screen 0.455
-set tmargin at screen 0.777
-set label 'accuracy (%)' at screen 0.03, screen 0.616 center rotate font ',9'
-set label 'listops, paper, f32, 1 seed (few-seeds)' at screen 0.5, screen 1 center offset 0,-0.55 font ',9' noenhanced
-set key at screen 0.5, screen 0.955 center top horizontal maxcols 1 width -4 font ',8' samplen 3 spacing 1.05 noenhanced
+set lmargin at screen 0.1588
+set rmargin at screen 0.9824
+set bmargin at screen 0.3877
+set tmargin at screen 0.7424
+set label 'accuracy (%)' at screen 0.02941, screen 0.5651 center rotate
 set yrange [9.82986:96.2021]
 set xtics ('' 12, '' 90)
-set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1 dt 2 lc rgb '#666666' back
-set label 'K = 1, bag of tokens' at 9.888, 24 left offset 0,-0.5 textcolor rgb '#555555' font ',7' noenhanced
-set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.01 dt 3 lc rgb '#666666' back
-set label 'chance' at graph 0.99, first 26 right offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
-set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.02 dt 4 lc rgb '#666666' back
-set label 'majority by operator' at 9.888, 26 left offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
-set arrow from graph 0, first 63.14 to graph 1, first 63.14 nohead lw 1.03 dt 1 lc rgb '#666666' back
+set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1.5 dt 2 lc rgb '#666666' back
+set label 'K = 1, bag of tokens' at 9.888, 24 left offset 0,-0.5 textcolor rgb '#555555' font ',7'
+set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.51 dt 3 lc rgb '#666666' back
+set label 'chance' at graph 0.99, first 26 right offset 0,0.45 textcolor rgb '#555555' font ',7'
+set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.52 dt 4 lc rgb '#666666' back
+set label 'majority by operator' at 9.888, 26 left offset 0,0.45 textcolor rgb '#555555' font ',7'
+set arrow from graph 0, first 63.14 to graph 1, first 63.14 nohead lw 1.53 dt 1 lc rgb '#666666' back
 set x2range [9.6:112.5]
 set logscale x2 2
-set x2tics ('K = 5' 12, '31' 90)
-plot 'loc-T1.dat' index 0 using 1:4:5 with filledcurves lc rgb '#0072B2' notitle, \
-     'loc-T1.dat' index 0 using 1:3 with linespoints lc rgb '#0072B2' lw 1.8 dt 1 pt 7 ps 0.5 title 'measured, 95 % band', \
-     'loc-T1.dat' index 0 using 1:9 with points lc rgb '#0072B2' lw 1.2 pt 6 ps 1 title 'published', \
-     NaN with lines lc rgb '#666666' lw 1 dt 1 title 'reference: MEGA as published'
+set x2tics ('5' 12, '31' 90)
+set label 'K =' at screen 0.1471, screen 0.7787 right
+plot NaN, \
+     'loc-T1.dat' index 0 using 1:4:5 with filledcurves lc rgb '#0072B2' fs transparent solid 0.2, \
+     'loc-T1.dat' index 0 using 1:3 with linespoints lc rgb '#0072B2' lw 2.5 dt 1 pt 7 ps 0.7, \
+     'loc-T1.dat' index 0 using 1:9 with points lc rgb '#0072B2' lw 2 pt 6 ps 1
 
 unset arrow
 unset label
-unset key
+unset object
 unset x2tics
 
-set lmargin at screen 0.15
-set rmargin at screen 0.975
-set bmargin at screen 0.115
-set tmargin at screen 0.415
-set label 'gain' at screen 0.03, screen 0.265 center rotate font ',9'
+set lmargin at screen 0.1588
+set rmargin at screen 0.9824
+set bmargin at screen 0.1108
+set tmargin at screen 0.3525
+set label 'gain over chance' at screen 0.02941, screen 0.2316 center rotate
 set xtics ('12' 12, '90' 90)
-set xlabel 'reach to each side (tokens)' font ',9' offset 0,0.5
+set xlabel 'reach to each side (tokens)' offset 0,0.6
 set yrange [0:2.04881]
-set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 dt 3 lc rgb '#666666' back
-set label 'chance' at 9.888, 0 left offset 0,0.45 textcolor rgb '#555555' font ',7' noenhanced
-set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.01 dt 1 lc rgb '#666666' back
-set label 'LI = 0.861 (0.683 to 1.000)' at graph 0.98,0.12 right font ',8'
-plot 'loc-T1.dat' index 0 using 1:7:8 with filledcurves lc rgb '#0072B2' notitle, \
-     'loc-T1.dat' index 0 using 1:6 with linespoints lc rgb '#0072B2' lw 1.8 dt 1 pt 7 ps 0.5 title 'measured, 95 % band', \
-     'loc-T1.dat' index 0 using 1:10 with points lc rgb '#0072B2' lw 1.2 pt 6 ps 1 title 'published', \
-     NaN with lines lc rgb '#666666' lw 1 dt 1 title 'reference: MEGA as published'
+set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1.5 dt 3 lc rgb '#666666' back
+set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.51 dt 1 lc rgb '#666666' back
+set label 'LI = 0.861 (0.683 to 1.000)' at graph 0.98,0.14 right
+plot NaN, \
+     'loc-T1.dat' index 0 using 1:7:8 with filledcurves lc rgb '#0072B2' fs transparent solid 0.2, \
+     'loc-T1.dat' index 0 using 1:6 with linespoints lc rgb '#0072B2' lw 2.5 dt 1 pt 7 ps 0.7, \
+     'loc-T1.dat' index 0 using 1:10 with points lc rgb '#0072B2' lw 2 pt 6 ps 1
 unset multiplot
+set output

@@ -1,0 +1,300 @@
+/* Results whose texts are commands: for gnuplot, spreadsheets, browsers, LaTeX and terminals.  Readers refuse them;
+ * should one get through, no script, table or message carries it out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "kernels/base/printable.h"
+#include "kernels/base/process.h"
+#include "reports/table.h"
+#include "tests/figures.h"
+#include "tests/folder.h"
+#include "tests/golden.h"
+#include "tests/small_results.h"
+
+/* The last ones hold control characters. */
+static const char *const hostile[] = {"x'; system \"touch pwned\"; y='",
+                                      "`touch pwned`",
+                                      "\"`touch pwned`\" $(touch pwned)",
+                                      "@pwned %n%s%d {/=200 x} ^{y} \\",
+                                      "a}; system 'touch pwned' # {",
+                                      "=cmd|'/c touch pwned'!A1",
+                                      "x'\n!touch pwned\n'",
+                                      "x\nsystem 'touch pwned'",
+                                      "\033[2J\033]0;pwned\007"};
+enum { HOSTILE = sizeof hostile / sizeof *hostile, WITHOUT_CONTROL = 6 };
+
+static void change(char **text, const char *to)
+{
+    lra_free(*text);
+    *text = lra_copy_text(to);
+}
+
+/* ---- readers ------------------------------------------------------------------------------------------------- */
+
+static void readers_refuse_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        size_t offset;
+        bool name;
+    } field[] = {{"task", offsetof(lra_result, task), true},
+                 {"model", offsetof(lra_result, model), true},
+                 {"preset", offsetof(lra_result, preset), true},
+                 {"precision", offsetof(lra_result, precision), true},
+                 {"fingerprint", offsetof(lra_result, fingerprint), true},
+                 {"run", offsetof(lra_result, run), true},
+                 {"/baseline", offsetof(lra_result, baseline_name), true},
+                 {"/config", offsetof(lra_result, config), true},
+                 {"/task_parameters", offsetof(lra_result, task_parameters), true},
+                 {"ladder", offsetof(lra_result, ladder), false},
+                 {"device", offsetof(lra_result, origin.device), false},
+                 {"revision", offsetof(lra_result, origin.revision), false},
+                 {"command", offsetof(lra_result, origin.command), false},
+                 {"/deviations", offsetof(lra_result, deviations), false}};
+    char *path = lra_format("%s/result.h5", folder);
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
+        for (int h = field[i].name ? 0 : HOSTILE - 1; h < HOSTILE; h += 2) {
+            lra_err e = {{0}};
+            lra_result *r = small_result("small", 5, 0, 30);
+            if (strcmp(field[i].what, "/baseline") == 0 && strpbrk(hostile[h], "/")) {
+                lra_result_free(r); /* no name of a dataset */
+                continue;
+            }
+            change((char **)(void *)((char *)r + field[i].offset), hostile[h]);
+            assert_int_equal(lra_result_write(path, r, &e), 0);
+            lra_result_free(r);
+            r = lra_result_read(path, &e);
+            if (r) fail_msg("%s: '%s' was read", field[i].what, hostile[h]);
+            if (!strstr(e.msg, field[i].what) || !lra_printable(e.msg)) fail_msg("%s", e.msg);
+        }
+    lra_free(path);
+}
+
+static void readers_of_breakdowns_refuse_them(void **state)
+{
+    (void)state;
+    char *path = lra_format("%s/listops.h5", folder);
+    for (int h = 0; h < HOSTILE; h++) {
+        lra_listops *r = small_listops(5, 0, 3);
+        char **const field[] = {&r->model, &r->config, &r->heuristic_name[0]};
+        lra_err e = {{0}};
+        change(field[h == 1 ? 2 : h % 2], hostile[h]);
+        assert_int_equal(lra_listops_result_write(path, r, &e), 0);
+        lra_listops_result_free(r);
+        r = lra_listops_result_read(path, &e);
+        if (r) fail_msg("'%s' was read", hostile[h]);
+        if (!strstr(e.msg, "expected") || !lra_printable(e.msg)) fail_msg("%s", e.msg);
+    }
+    lra_free(path);
+}
+
+/* ---- figures ------------------------------------------------------------------------------------------------- */
+
+/* Is the word in a script outside of strings in single quotes and comments, where gnuplot would act on it? */
+static bool is_outside(const char *script, const char *word)
+{
+    bool quoted = false;
+    for (const char *at = script; *at; at++) {
+        if (*at == '\n') assert_false(quoted);
+        if (!quoted && *at == '#') at += strcspn(at, "\n") - 1;
+        if (*at == '\'')
+            quoted = !quoted;
+        else if (!quoted && strncmp(at, word, strlen(word)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Draws it with gnuplot, where there is one, in a folder in which the commands would leave a file. */
+static void draw(const char *name)
+{
+    char *script = lra_format("%s.gp", name), *said = NULL, *pwned = lra_format("%s/pwned", folder);
+    char *argv[] = {"gnuplot", "-d", "-c", script, "svg", "-", NULL};
+    lra_err e = {{0}};
+    lra_text image = {0};
+    if (lra_process_found("gnuplot")) {
+        int status = lra_process_run_in(folder, argv, 1 << 20, &image, &said, &e);
+        bool gaps = status == 0 &&
+                    strstr(said, "matrix contains missing"); /* labels without rows */
+        if (status != 0 || (*said && !gaps)) fail_msg("exit %d: %s", status, said ? said : e.msg);
+        assert_non_null(strstr(image.s, "</svg>"));
+        lra_free(said);
+    }
+    assert_false(lra_file_exists(pwned));
+    lra_text_free(&image);
+    lra_free(script);
+    lra_free(pwned);
+}
+
+/* A control character is refused where the figure shows the text; other characters are part of it. */
+static void expect_harmless(const lra_report_figure *f, const lra_report_input *in, int h)
+{
+    lra_err e = {{0}};
+    int rc = write_figure(f, folder, in, &e);
+    if (rc != 0) {
+        if (h < WITHOUT_CONTROL || !lra_printable(e.msg)) fail_msg("%s", e.msg);
+        if (!strstr(e.msg, "holds a control character")) fail_msg("%s", e.msg);
+        return;
+    }
+    char *path = lra_format("%s/%s.gp", folder, f->name), *script = take_file(path);
+    bool shown = h >= WITHOUT_CONTROL && strstr(script, "pwned");
+    if (shown || is_outside(script, "pwned") || strstr(script, "cd '")) fail_msg("%s", script);
+    assert_int_equal(lra_file_write(path, script, strlen(script), &e), 0);
+    lra_free_large(script);
+    lra_free(path);
+    if (h < WITHOUT_CONTROL) draw(f->name);
+}
+
+static void no_figure_of_results_carries_them_out(void **state)
+{
+    (void)state;
+    for (int h = 0; h < HOSTILE; h++)
+        for (int field = h % 2; field < 5; field += 2) {
+            lra_result *list[4];
+            for (int i = 0; i < 4; i++) {
+                list[i] = small_result("small", i % 2 ? 5 : 9, 0, 20 + 5 * i);
+                char **const text[] = {&list[i]->task, &list[i]->preset, &list[i]->model,
+                                       &list[i]->precision};
+                if (field < 4) change(text[field], hostile[h]);
+                lra_free(list[i]->task_parameters);
+                list[i]->task_parameters = lra_format(field < 4 ? "distance=%d%s\n"
+                                                                : "distance=%d_%s\n",
+                                                      i < 2 ? 4 : 8, field < 4 ? "" : hostile[h]);
+                list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
+            }
+            lra_report_input in = {.list = list, .n = 4};
+            /* A value of a sweep is a word: blanks end it. */
+            if (field < 4 || !strpbrk(hostile[h], " \n"))
+                expect_harmless(&lra_figure_sweep, &in, h);
+            expect_harmless(&lra_figure_loc_t1, &in, h);
+            for (int i = 0; i < 4; i++) lra_result_free(list[i]);
+        }
+}
+
+static void no_figure_of_breakdowns_carries_them_out(void **state)
+{
+    (void)state;
+    static const lra_report_figure *const figures[] = {&lra_figure_loc_1, &lra_figure_loc_2,
+                                                       &lra_figure_loc_3};
+    for (int h = 0; h < HOSTILE; h++) {
+        lra_listops *list[] = {small_listops(5, 0, 3), small_listops(0, 0, 8)};
+        for (int i = 0; i < 2; i++) change(&list[i]->model, hostile[h]);
+        for (int i = 0; i < 2; i++) change(&list[i]->preset, hostile[h]);
+        lra_report_input in = {.listops = list, .n_listops = 2};
+        expect_harmless(figures[h % 3], &in, h);
+        for (int i = 0; i < 2; i++) lra_listops_result_free(list[i]);
+    }
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------------- */
+
+/* A table with the text in every place; caller frees with lra_free_large(). */
+static char *print(const char *text, const char *format)
+{
+    const char *head[] = {"name", text};
+    lra_err e = {{0}};
+    lra_table *t = lra_table_new(text, 2, head);
+    for (int r = 0; r < 2; r++) {
+        lra_table_row(t);
+        lra_table_cell(t, "%s", text);
+        lra_table_cell(t, "%s%d", text, r);
+    }
+    lra_table_note(t, "%s", text);
+    lra_table_note(t, "%s\t%s", text, text);
+    lra_table_fact_text(t, "fact", text);
+    char *path = lra_format("%s/table", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(lra_table_print(t, format, f, &e), 0);
+    fclose(f);
+    lra_table_free(t);
+    char *printed = take_file(path);
+    lra_free(path);
+    return printed;
+}
+
+static void no_table_emits_control_characters(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
+    for (int h = 0; h < HOSTILE; h++)
+        for (int f = 0; f < 5; f++) {
+            char *text = print(hostile[h], formats[f]);
+            for (char *at = text; *at; at++)
+                if (*at == '\n') *at = ' ';
+            if (!lra_printable(text)) fail_msg("%s: %s", formats[f], text);
+            lra_free_large(text);
+        }
+    char *c1 = print("\xc2\x9b"
+                     "2J \xff",
+                     "text"); /* CSI as one character; no UTF-8 */
+    assert_non_null(strstr(c1, "??2J ?"));
+    lra_free_large(c1);
+}
+
+static void no_cell_is_a_formula(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *csv;
+    } known[] = {{"=1+1", "\n'=1+1,"},
+                 {"+1", "\n'+1,"},
+                 {"-1+cmd|' /c calc'!A1", "\n'-1+cmd|' /c calc'!A1,"},
+                 {"@SUM(A1,A2)", "\n\"'@SUM(A1,A2)\","},
+                 {"a=1", "\na=1,"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *text = print(known[i].text, "csv");
+        if (!strstr(text, known[i].csv)) fail_msg("%s", text);
+        lra_free_large(text);
+    }
+    static const char *const head[] = {"x"};
+    lra_err e = {{0}};
+    lra_table *t = lra_table_new("numbers stay numbers", 1, head);
+    lra_table_row(t);
+    lra_table_number(t, -1.5, 1);
+    char *path = lra_format("%s/table", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(lra_table_print(t, "csv", f, &e), 0);
+    fclose(f);
+    char *text = take_file(path);
+    assert_string_equal(text, "x\n-1.5\n");
+    lra_free_large(text);
+    lra_free(path);
+    lra_table_free(t);
+}
+
+static void markdown_is_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *markdown;
+    } known[] = {{"<script>alert(1)</script>", "| \\<script>alert(1)\\</script> |"},
+                 {"[a](javascript:b)", "| \\[a\\](javascript:b) |"},
+                 {"`a` | *b* _c_ \\", "| \\`a\\` \\| \\*b\\* \\_c\\_ \\\\ |"},
+                 {"R_1 <= 5 & x > 3", "| R_1 <= 5 & x > 3 |"},
+                 {"&lt; $x$ ~~d~~", "| \\&lt; \\$x\\$ \\~\\~d\\~\\~ |"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *text = print(known[i].text, "markdown");
+        if (!strstr(text, known[i].markdown)) fail_msg("%s", text);
+        lra_free_large(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_refuse_them),
+        cmocka_unit_test(readers_of_breakdowns_refuse_them),
+        cmocka_unit_test(no_figure_of_results_carries_them_out),
+        cmocka_unit_test(no_figure_of_breakdowns_carries_them_out),
+        cmocka_unit_test(no_table_emits_control_characters),
+        cmocka_unit_test(no_cell_is_a_formula),
+        cmocka_unit_test(markdown_is_text),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
