@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/utf8.h"
 #include "reports/table.h"
 #include "reports/table_parts.h"
 
@@ -234,8 +235,21 @@ static json_t *json_table(const lra_table *t)
                      notes);
 }
 
-static void print_json(lra_table *const *list, int n, FILE *out)
+/* Everything that JSON shows of a table can stand in it. */
+static int check_texts(const lra_table *t, lra_err *e)
 {
+    int rc = lra_utf8_check(t->title, e);
+    for (int i = 0; i < t->n_facts && rc == 0; i++) rc = lra_utf8_check(t->fact[i].text, e);
+    for (int i = 0; i < t->n_notes && rc == 0; i++) rc = lra_utf8_check(t->note[i], e);
+    for (int i = 0; i < t->n_rows * t->n_columns && rc == 0; i++)
+        rc = lra_utf8_check(t->cell[i / t->n_columns][i % t->n_columns].text, e);
+    return rc;
+}
+
+static int print_json(lra_table *const *list, int n, FILE *out, lra_err *e)
+{
+    for (int i = 0; i < n; i++)
+        if (check_texts(list[i], e) != 0) return LRA_FAILED;
     json_t *tables = json_array();
     for (int i = 0; i < n; i++) json_array_append_new(tables, json_table(list[i]));
     json_t *all = json_pack("{s:i,s:o}", "schema", 1, "tables", tables);
@@ -243,6 +257,7 @@ static void print_json(lra_table *const *list, int n, FILE *out)
     fprintf(out, "%s\n", text);
     free(text);
     json_decref(all);
+    return 0;
 }
 
 /* ---- both ---------------------------------------------------------------------------------------------------- */
@@ -264,10 +279,10 @@ int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *ou
         }
     else if (strcmp(format, "csv") == 0)
         print_csv(list, n, out);
-    else if (strcmp(format, "json") == 0)
-        print_json(list, n, out);
-    else
+    else if (strcmp(format, "json") != 0)
         LRA_BUG("unknown table format '%s'", format);
+    else if (print_json(list, n, out, e) != 0)
+        return LRA_FAILED;
     return ferror(out) ? lra_fail_errno(e, "cannot write the table") : 0;
 }
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
+
 typedef struct {
     const uint8_t *at;
     size_t left;
@@ -133,12 +135,12 @@ static int encode(FILE *f, const char *path, int height, int width, int channels
 static int write_png(const char *path, int height, int width, int channels, const uint8_t *pixel,
                      lra_err *e)
 {
-    FILE *f = fopen(path, "wb");
-    if (!f) return lra_fail_errno(e, "cannot write '%s'", path);
-    int rc = encode(f, path, height, width, channels, pixel, e);
-    if (rc == 0 && fflush(f) != 0) rc = lra_fail_errno(e, "cannot write '%s'", path);
-    if (fclose(f) != 0 && rc == 0) rc = lra_fail_errno(e, "cannot write '%s'", path);
-    return rc;
+    lra_file *w = lra_file_create(path, e);
+    if (!w) return LRA_FAILED;
+    if (encode(lra_file_stream(w), path, height, width, channels, pixel, e) == 0)
+        return lra_file_commit(w, e);
+    lra_file_abort(w);
+    return LRA_FAILED;
 }
 
 int lra_png_write(const char *path, int height, int width, const uint8_t *pixel, lra_err *e)

@@ -11,11 +11,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { SECONDS = 1 }; /* a start takes hundredths */
+enum { MILLISECONDS = 500 }; /* a start takes a hundredth of that */
 
-static void set_timer(int seconds)
+static void set_timer(int milliseconds)
 {
-    const struct itimerval t = {.it_value = {.tv_sec = seconds}};
+    const struct itimerval t = {.it_value = {.tv_usec = 1000 * milliseconds}};
     setitimer(ITIMER_PROF, &t, NULL);
 }
 
@@ -39,7 +39,7 @@ static void watch_start(int argc, char **argv, char **environment)
     memset(&action, 0, sizeof action);
     action.sa_handler = give_up;
     sigaction(SIGPROF, &action, NULL);
-    set_timer(SECONDS);
+    set_timer(MILLISECONDS);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **,

@@ -1,6 +1,7 @@
 /* The log of a run. */
 #include "models/training/epoch_log.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -19,11 +20,18 @@ static void put_number(FILE *f, const char *key, const char *metric, double valu
         fprintf(f, "null");
 }
 
+/* A link or a FIFO in its place is not the log. */
+static int open_log(const char *path, int how)
+{
+    return open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | how, 0666);
+}
+
 int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,
                       const lra_epoch_record *h, int64_t *n_bytes, lra_err *e)
 {
     char date[32];
-    FILE *f = fopen(path, "a");
+    int fd = open_log(path, O_CREAT | O_APPEND);
+    FILE *f = fd >= 0 ? fdopen(fd, "a") : NULL;
     if (!f) return lra_fail_errno(e, "cannot open '%s'", path);
     fprintf(f, "{\"epoch\":%lld,\"step\":%lld,\"metric\":\"%s\",\"lower_is_better\":%s",
             (long long)h->epoch + 1, (long long)h->step, m->name, m->lower ? "true" : "false");
@@ -53,6 +61,8 @@ void lra_epoch_values(const lra_epoch_record *h, double *row)
 int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e)
 {
     if (!lra_file_exists(path)) return 0;
-    if (truncate(path, (off_t)n_bytes) == 0) return 0;
-    return lra_fail_errno(e, "cannot cut '%s'", path);
+    int fd = open_log(path, 0), rc = fd >= 0 ? ftruncate(fd, (off_t)n_bytes) : -1;
+    if (rc != 0) lra_fail_errno(e, "cannot cut '%s'", path);
+    if (fd >= 0) close(fd);
+    return rc;
 }

@@ -7,11 +7,13 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/utf8.h"
 
 static int check_one(const lra_task *t, const char *path, json_t *report, lra_err *e)
 {
     lra_sequences rows = {0};
-    int rc = t->check(path, &rows, e);
+    int rc = report ? lra_utf8_check(path, e) : 0;
+    if (rc == 0) rc = t->check(path, &rows, e);
     if (rc == 0 && report)
         json_object_set_new(report, path, json_integer(rows.n));
     else if (rc == 0)

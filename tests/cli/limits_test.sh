@@ -1,0 +1,31 @@
+#!/bin/sh
+# A limit of the address space, from nothing on: the program starts, or says why not; it neither hangs nor crashes.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+[ "${LRA_BUILD_TYPE:-}" != Debug ] || skip "sanitizers need more address space than there is memory"
+command -v timeout >/dev/null || skip "no timeout to end a program that hangs"
+small="--set train=640 --set val=64 --set test=64 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 --precision f32"
+
+started=0 refused=0
+# within KIB COMMAND...: 127 is the loader's, which cannot even map the libraries
+within() {
+    kib=$1
+    shift
+    (ulimit -v "$kib" && exec timeout -s KILL 60 "$@") >out 2>err </dev/null
+    got=$?
+    case $got in
+    0) started=$((started + 1)) ;;
+    1)
+        refused=$((refused + 1))
+        [ "$(wc -l <err)" -eq 1 ] || complain "$kib KiB, $*: not one line: $(cat err)"
+        ;;
+    127) grep -q 'cannot map\|failed to map\|cannot allocate\|error while loading' err || complain "$kib KiB, $*: $(cat err)" ;;
+    *) complain "$kib KiB, $*: exit $got: $(cat err)" ;;
+    esac
+}
+for kib in 60000 330000 380000; do within $kib "$probe" --version; done
+for kib in 390000 520000 540000 600000; do within $kib "$probe" train $small --out "o$kib" -q; done
+within 60000000 "$probe" train $small --out o -q
+[ $refused -gt 0 ] || complain "no limit was refused"
+[ $started -gt 0 ] || complain "no limit was enough: $(cat err)"
+for kib in 200000 60000; do within $kib "$report" --version; done
+exit $bad

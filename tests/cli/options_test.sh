@@ -1,0 +1,70 @@
+#!/bin/sh
+# What options do that no other test asks for; and that every documented option occurs in a test.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+small="--set train=640 --set val=64 --set test=64 --set epochs=2 --set width=8 --set hidden=8 --set layers=1 --precision f32"
+accuracy() { grep -o 'test accuracy [0-9.]*' out; }
+
+# Whatever says how a run is done leaves what comes out alone.
+expect 0 '' lra-probe train $small --out plain -q
+accuracy >answer
+[ ! -s err ] || complain "--quiet is not quiet: $(cat err)"
+n=0
+for how in --debug-nodes "--checkpoint-every 0" "--recompute layers" "--threads 1" "--device cpu --memory 4000" --no-color; do
+    n=$((n + 1))
+    expect 0 '' lra-probe train $small $how --out "o$n" -q
+    accuracy | cmp -s - answer || complain "$how: $(cat out), without: $(cat answer)"
+done
+expect 0 'epoch 2 of 2: loss' lra-probe train $small --out v --verbose
+expect 0 '' lra-probe train $small --schedule constant --out s --dry-run
+says constant
+grep -q "$(printf '\033')" out err && complain "escape codes in a pipe"
+
+# The ladder's reference and chance: every form of both, the same runs.
+ladder="receptive-field $small --kernels 3,65 --seeds 1 --model resconv --device cpu --threads 1 --schedule constant --out l -q"
+expect 0 '' lra-probe $ladder
+run=$(ls -d l/runs/* | head -1)
+for reference in widest best "$run" "$(basename "$run")"; do
+    expect 0 '' lra-probe $ladder --reference "$reference" --json
+    says '"rows"'
+done
+expect 2 "is for preset 'paper'" lra-probe $ladder --reference published
+expect 0 '' lra-probe $ladder --chance uniform
+cp out uniform
+expect 0 '' lra-probe $ladder --chance majority
+if cmp -s out uniform; then complain "--chance changes nothing"; fi
+expect 0 '' lra-report tables --table ladder --reference "$run" --chance uniform --out l
+
+# A scheduler asks: exit code 75, and the same command completes the run.
+if [ -r /proc/self/status ]; then
+    "$probe" train $small --set epochs=300 --requeue --out r >out 2>err </dev/null &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && ! ls r/runs/*/log.jsonl >/dev/null 2>&1; do sleep 0.01; done
+    kill -USR1 $pid
+    wait $pid
+    got=$?
+    [ $got -eq 75 ] || complain "--requeue: exit $got: $(cat err)"
+    [ -s "$(echo r/runs/*/checkpoint.h5)" ] || complain "--requeue left no checkpoint"
+fi
+
+# Other tokens and classes are other parameters.
+step="bench step --batch 2 --length 32 --seconds 0.01 --threads 1 --set layers=1 --set width=8 --set hidden=8"
+expect 0 '' lra-probe $step --vocab 16 --classes 2
+grep -o 'parameters with moments [^)]*' out >few
+expect 0 '' lra-probe $step --vocab 32 --classes 4
+grep -o 'parameters with moments [^)]*' out >more
+if cmp -s few more; then complain "--vocab and --classes change nothing: $(cat out)"; fi
+
+# Every option of every command in the help of the programs is named by a test.
+cat "$LRA_SOURCE"/tests/cli/*_test.sh "$LRA_SOURCE"/tests/*.sh "$LRA_SOURCE"/tests/*_test.c >tests
+for program in lra-probe lra-report; do
+    $program --help >help
+    for command in $(sed -n '/^commands:/,/^exit codes/p' help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+        $program "$command" --help >out || complain "$program $command --help: exit $?"
+        options=$(grep -oE '^ *(-[a-zA-Z], )?--[a-z-]+' out | grep -oE -e '--[a-z-]+')
+        [ -n "$options" ] || complain "$program $command --help shows no options"
+        for option in $options; do
+            grep -qE -e "$option([ =\"',;]|\$)" tests || complain "no test names '$option' of '$program $command'"
+        done
+    done
+done
+exit $bad
