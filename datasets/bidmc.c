@@ -56,6 +56,8 @@ static int import(const char *target, const lra_config *c, const char *folder, l
     lra_bidmc b = {.target = target};
     int rc = lra_bidmc_read(&b, folder, e);
     int64_t n = b.part[0].n + b.part[1].n, size[LRA_N_SPLITS];
+    d->n_official[LRA_TRAIN_SPLIT] = b.made_up ? 0 : b.part[0].n;
+    d->n_official[LRA_TEST_SPLIT] = b.made_up ? 0 : b.part[1].n;
     if (rc == 0 && n < 4)
         rc = lra_fail(e, "'%s' holds %lld series, expected 4 at least", folder, (long long)n);
     if (rc == 0) {
@@ -101,16 +103,16 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
 
 static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END};
 
-#define BIDMC_TASK(symbol, task, kind, text)                                                       \
+#define BIDMC_TASK(symbol, task, kind, n_train, text)                                              \
     static int import_##symbol(const lra_config *c, const char *folder, lra_dataset *d,            \
                                lra_err *e)                                                         \
     {                                                                                              \
         return import(kind, c, folder, d, e);                                                      \
     }                                                                                              \
-    static int hash_##symbol(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)  \
+    static int hash_##symbol(const lra_config *c, const char *folder, lra_digest *to, lra_err *e)  \
     {                                                                                              \
         (void)c;                                                                                   \
-        return lra_bidmc_hash(kind, folder, hash, e);                                              \
+        return lra_bidmc_hash(kind, folder, to, e);                                                \
     }                                                                                              \
     static int make_files_##symbol(const lra_config *c, const char *folder, bool again,            \
                                    lra_err *e)                                                     \
@@ -128,6 +130,7 @@ static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: a
         .summary = text,                                                                           \
         .source = "BIDMC32" kind "_TRAIN.ts and BIDMC32" kind                                      \
                   "_TEST.ts of the time series regression archive (tseregression.org)",            \
+        .published = {n_train, 0, 2399},                                                           \
         .goal = LRA_GOAL_VALUE,                                                                    \
         .n_targets = 1,                                                                            \
         .channels = 2,                                                                             \
@@ -145,6 +148,7 @@ static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: a
         .show = lra_signal_show,                                                                   \
     };
 
-BIDMC_TASK(bidmc_hr, "bidmc-hr", "HR", "heart rate of a patient from two signals of 32 s")
-BIDMC_TASK(bidmc_rr, "bidmc-rr", "RR", "respiratory rate from the same signals")
-BIDMC_TASK(bidmc_spo2, "bidmc-spo2", "SpO2", "oxygen saturation of the blood from the same signals")
+BIDMC_TASK(bidmc_hr, "bidmc-hr", "HR", 5550, "heart rate of a patient from two signals of 32 s")
+BIDMC_TASK(bidmc_rr, "bidmc-rr", "RR", 5471, "respiratory rate from the same signals")
+BIDMC_TASK(bidmc_spo2, "bidmc-spo2", "SpO2", 5550,
+           "oxygen saturation of the blood from the same signals")

@@ -22,7 +22,7 @@ typedef struct {
 void lra_bidmc_divide(int64_t n, int64_t *order, int64_t size[LRA_N_SPLITS]);
 /* Both files from a folder or an archive. */
 int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e);
-int lra_bidmc_hash(const char *target, const char *path, uint64_t *hash, lra_err *e);
+int lra_bidmc_hash(const char *target, const char *path, lra_digest *to, lra_err *e);
 /* Writes both files with n made-up series in all, 30 % of them in the test file; the same bytes each time.
  * again: replaces files that are there. */
 int lra_bidmc_make(const char *target, int64_t n, const char *folder, bool again, lra_err *e);

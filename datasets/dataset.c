@@ -1,5 +1,8 @@
 /* Prepared data: the registry, finding and opening. */
 #include "datasets/loader/cache.h"
+#include "datasets/formats/parquet.h"
+#include "datasets/loader/published.h"
+#include "datasets/loader/repeats.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -54,6 +57,17 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
+/* Says once what readers of results must know of the files. */
+static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
+{
+    if (lra_parquet_is(data_dir)) return lra_parquet_explain(d->task, data_dir, LRA_FAILED, e);
+    int rc = d->task->import(c, data_dir, d, e);
+    if (rc != 0) return lra_parquet_explain(d->task, data_dir, rc, e);
+    lra_published_report(d);
+    lra_repeats_report(d);
+    return 0;
+}
+
 static int make_cache(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
                       lra_err *e)
 {
@@ -61,7 +75,7 @@ static int make_cache(lra_dataset *d, const lra_config *c, const char *path, con
     if (!data_dir && !d->task->make)
         return lra_fail_usage(e, "task '%s' is not generated: --data-dir must name its files (%s)",
                               d->task->name, d->task->source);
-    int rc = data_dir ? d->task->import(c, data_dir, d, e) : d->task->make(c, d->split, e);
+    int rc = data_dir ? import(d, c, data_dir, e) : d->task->make(c, d->split, e);
     if (rc != 0) return rc;
     lra_cache_fingerprint(d);
     char text[32];
@@ -122,10 +136,10 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     if (!lra_file_exists(data_dir))
         return lra_fail(e, "there is no file or folder '%s', expected the official files of '%s'",
                         data_dir, d->task->name);
-    uint64_t hash;
-    if (d->task->import_hash(c, data_dir, &hash, e) != 0) return LRA_FAILED;
+    lra_digest files = {0};
+    if (d->task->import_hash(c, data_dir, &files, e) != 0) return LRA_FAILED;
     char hex[17];
-    snprintf(hex, sizeof hex, "%016" PRIx64, hash);
+    snprintf(hex, sizeof hex, "%016" PRIx64, files.hash);
     d->config = lra_config_new();
     lra_config_set(d->config, "import", hex);
     copy_keys(d->config, c, d->task->import_keys);
@@ -172,7 +186,7 @@ static int prepare_unkept(const lra_task *t, const lra_config *c, const char *da
 {
     lra_dataset *d = dataset_new(t);
     d->config = lra_config_copy(c);
-    int rc = data_dir ? t->import(c, data_dir, d, e) : t->make(c, d->split, e);
+    int rc = data_dir ? import(d, c, data_dir, e) : t->make(c, d->split, e);
     if (rc == 0) {
         lra_cache_fingerprint(d);
         complete(d, c);

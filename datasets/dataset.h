@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "datasets/formats/digest.h"
 #include "kernels/base/config.h"
 #include "kernels/base/err.h"
 #include "kernels/base/key.h"
@@ -53,7 +54,7 @@ typedef enum {
 } lra_goal;
 
 /* What a check of official files found: names and numbers, in order. */
-enum { LRA_MAX_FACTS = 64 };
+enum { LRA_MAX_FACTS = 128 };
 typedef struct {
     int n;
     char name[LRA_MAX_FACTS][48];
@@ -69,6 +70,9 @@ typedef struct {
     int64_t
         max_length; /* steps a model must hold: of a document of a pair; of a window of a stream */
     char fingerprint[17]; /* xxh3-64 of all rows */
+    /* An import's: rows of the official files (of a stream: its tokens) before any are chosen or carved, 0 where files
+     * have no such part or may not be compared.  Not kept with prepared data. */
+    int64_t n_official[LRA_N_SPLITS];
     /* The task's, unless an import found its own vocabulary. */
     int vocab;
     char *words; /* that vocabulary, a line each, '\n' and '\\' escaped.  NULL: none */
@@ -82,6 +86,12 @@ typedef struct {
 struct lra_task {
     const char *name, *summary;
     const char *source; /* the official files and who publishes them.  Nullable: generated */
+    /* Python that makes them from the Parquet files of the data set's usual copy, in double quotes.  Nullable. */
+    const char *from_parquet;
+    /* Their rows (of a stream: tokens) as published, divided as the files are; 0: no such part. */
+    int64_t published[LRA_N_SPLITS];
+    /* Correlation of neighbouring steps in the official training rows, in one number of a step; 0: not known. */
+    double correlation;
     lra_goal goal;
     /* What selects and is reported (kernels/base/metric.h).  NULL: the goal's: accuracy, rmse, r2,
      * bits-per-token. */
@@ -116,7 +126,7 @@ struct lra_task {
     /* Fills the splits; rows are distinct across them and depend on the parameters alone.  Nullable: the task is
      * only imported, and source says from where. */
     int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
-    /* The same from the official files in a folder; import_hash: xxh3-64 of their bytes.  import_keys: the
+    /* The same from the official files in a folder; import_hash: hashes of their bytes.  import_keys: the
      * parameters that say what is imported ("level size"); Nullable: none. */
     const char *import_keys;
     /* The parameters that change no row, only what models see of it: prepared data are shared by all their values,
@@ -124,7 +134,7 @@ struct lra_task {
     const char *view_keys;
     /* LRA_ABSENT: there are no such files. */
     int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
-    int (*import_hash)(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e);
+    int (*import_hash)(const lra_config *c, const char *folder, lra_digest *to, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
     void (*augment)(const lra_dataset *d, lra_rng *rng, lra_row *row);
     bool

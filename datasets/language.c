@@ -1,12 +1,13 @@
 /* text8 and enwik8: the next character, the next byte.
  * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each, text8 in 27 characters;
  * the first 90 million for training, 5 for validation, 5 for testing (tasks.md 3.4).
- * Files of another size are divided in the same proportions, and that is said.
+ * Files of another size are divided in the same proportions, and their size is said.
  * Known: chance is log2 27 = 4.755 bits a character of text8, 8 bits a byte of enwik8. */
 #include "datasets/language.h"
 
 #include <string.h>
 
+#include "datasets/formats/bom.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
@@ -142,15 +143,15 @@ static int read_file(void *of, const char *name, const char *bytes, size_t n, lr
                         name);
     m->found = lra_copy_text(name);
     char *clean = NULL;
+    size_t bom = m->task->vocab == LETTERS ? lra_bom_size(bytes, n) : 0;
+    bytes += bom, n -= bom;
     if (m->task->vocab == LETTERS && lra_config_int(m->config, "clean")) {
         clean = lra_try_alloc(SPELLED * n, name, e);
         if (!clean) return LRA_FAILED;
         n = lra_text8_clean(bytes, n, clean);
         bytes = clean;
     }
-    if (n != PUBLISHED)
-        lra_warn("'%s' has %zu bytes, published are %d; divided 90 : 5 : 5", name, n,
-                 (int)PUBLISHED);
+    m->data->n_official[LRA_TRAIN_SPLIT] = (int64_t)n;
     int32_t *token = lra_try_array((int64_t)n, sizeof *token, name, e);
     int rc = token ? encode(m, name, bytes, (int64_t)n, token, e) : LRA_FAILED;
     if (rc == 0) rc = fill_splits(m, token, (int64_t)n, e);
@@ -172,18 +173,18 @@ static int import_file(const lra_task *t, const lra_config *c, const char *path,
     lra_walk w = make_walk(&m);
     int rc = lra_walk_path(&w, path, e);
     if (rc == 0 && !m.found)
-        rc = lra_fail_absent(e, "no file '%s' in '%s' or %d levels below; expected %s", t->name,
-                             path, (int)LEVELS, t->source);
+        rc = lra_fail_absent(e, "no file '%s' in '%s' or %d levels below%s; expected %s", t->name,
+                             path, (int)LEVELS, lra_walk_but_empty(&w), t->source);
     if (rc == 0) lra_walk_report(&w, path);
     lra_free(m.found);
     return rc;
 }
 
-static int hash_file(const lra_task *t, const char *path, uint64_t *hash, lra_err *e)
+static int hash_file(const lra_task *t, const char *path, lra_digest *to, lra_err *e)
 {
     importer m = {.task = t};
     lra_walk w = make_walk(&m);
-    return lra_walk_hash(&w, path, hash, e);
+    return lra_walk_hash(&w, path, to, e);
 }
 
 static int import_text8(const lra_config *c, const char *path, lra_dataset *d, lra_err *e)
@@ -196,16 +197,16 @@ static int import_enwik8(const lra_config *c, const char *path, lra_dataset *d, 
     return import_file(&lra_task_enwik8, c, path, d, e);
 }
 
-static int hash_text8(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+static int hash_text8(const lra_config *c, const char *path, lra_digest *to, lra_err *e)
 {
     (void)c;
-    return hash_file(&lra_task_text8, path, hash, e);
+    return hash_file(&lra_task_text8, path, to, e);
 }
 
-static int hash_enwik8(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+static int hash_enwik8(const lra_config *c, const char *path, lra_digest *to, lra_err *e)
 {
     (void)c;
-    return hash_file(&lra_task_enwik8, path, hash, e);
+    return hash_file(&lra_task_enwik8, path, to, e);
 }
 
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
@@ -230,6 +231,7 @@ const lra_task lra_task_text8 = {
     .name = "text8",
     .summary = "the next character of Wikipedia, 27 characters",
     .source = "text8.zip: http://mattmahoney.net/dc/text8.zip",
+    .published = {PUBLISHED},
     .goal = LRA_GOAL_NEXT,
     .metric = "bits-per-character",
     .vocab = LETTERS,
@@ -253,6 +255,7 @@ const lra_task lra_task_enwik8 = {
     .name = "enwik8",
     .summary = "the next byte of Wikipedia, marks and all",
     .source = "enwik8.zip: http://mattmahoney.net/dc/enwik8.zip",
+    .published = {PUBLISHED},
     .goal = LRA_GOAL_NEXT,
     .metric = "bits-per-byte",
     .vocab = BYTES,

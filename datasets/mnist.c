@@ -57,15 +57,15 @@ static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_e
                          .width = 1,
                          .row = take,
                          .of = &o};
-    if (rc == 0) rc = lra_official_divide(&rows, c, d->split, e);
+    if (rc == 0) rc = lra_official_divide(&rows, c, d, e);
     lra_mnist_free(&files);
     return rc;
 }
 
-static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)
+static int import_hash(const lra_config *c, const char *folder, lra_digest *to, lra_err *e)
 {
     (void)c;
-    return lra_mnist_hash(folder, hash, e);
+    return lra_mnist_hash(folder, to, e);
 }
 
 static int inspect(const lra_config *c, const char *folder, lra_facts *found, lra_err *e)
@@ -84,6 +84,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
         lra_facts_defect(found, m.n_missing, "items announced but missing");
         lra_facts_defect(found, m.n_unpaired, "images or labels unpaired");
         lra_facts_defect(found, m.n_strange, "labels above 9");
+        lra_facts_defect(found, m.n_extra, "bytes behind the last item");
     }
     lra_mnist_free(&m);
     return rc;
@@ -92,15 +93,16 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
 #define MNIST_TASK                                                                                 \
-    .source = LRA_MNIST_SOURCE, .n_classes = LRA_MNIST_CLASSES, .vocab = 256, .channels = 1,       \
-    .level_scale = 1.0 / 255, .quick = "rows=2000", .small = "", .paper = "", .import = import,    \
-    .import_hash = import_hash, .baseline = lra_baseline_constant, .inspect = inspect,             \
-    .show = lra_image_show
+    .from_parquet = LRA_MNIST_PARQUET, .published = {60000, 0, 10000}, .source = LRA_MNIST_SOURCE, \
+    .n_classes = LRA_MNIST_CLASSES, .vocab = 256, .channels = 1, .level_scale = 1.0 / 255,         \
+    .quick = "rows=2000", .small = "", .paper = "", .import = import, .import_hash = import_hash,  \
+    .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
 
 const lra_task lra_task_smnist = {
     MNIST_TASK,
     .name = "smnist",
     .summary = "which digit (MNIST, row by row)? ten classes",
+    .correlation = 0.81,
     .image = true,
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
     .import_keys = LRA_OFFICIAL_KEYS,

@@ -5,12 +5,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "datasets/formats/digest.h"
 #include "kernels/base/err.h"
 
 #define LRA_MNIST_SOURCE                                                                           \
     "train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, "          \
     "t10k-labels-idx1-ubyte.gz (MNIST, yann.lecun.com/exdb/mnist), unpacked or not"
 
+/* Columns image (a PNG), label. */
+#define LRA_MNIST_PARQUET                                                                          \
+    "import glob,io,struct,numpy as n,pandas as p;from PIL import Image as I;[(open(a+"            \
+    "'-images-idx3-ubyte','wb').write(struct.pack('>4I',2051,len(d),28,28)+b''.join(n.asarray("    \
+    "I.open(io.BytesIO(x['bytes']))).tobytes() for x in d.image)),open(a+'-labels-idx1-ubyte',"    \
+    "'wb').write(struct.pack('>2I',2049,len(d))+bytes(d.label))) for s,a in (('train','train'),"   \
+    "('test','t10k')) for d in [p.concat(map(p.read_parquet,sorted(glob.glob('**/'+s+"             \
+    "'-*.parquet',recursive=True))))]]"
 enum {
     LRA_MNIST_SIDE = 28,
     LRA_MNIST_PIXELS = LRA_MNIST_SIDE * LRA_MNIST_SIDE,
@@ -29,13 +38,15 @@ typedef struct {
     int64_t n_missing;      /* items that headers announce and that are not there */
     int64_t n_strange;      /* labels above 9, left out with their images */
     int64_t n_unpaired;     /* images without a label, or labels without an image */
+    int64_t n_extra; /* bytes behind the last item that a header announces, or that is whole */
+    char extra[64];  /* the first file that has some */
 } lra_mnist;
 
 /* Adds one of the four files.  A file that is there already must hold the same bytes. */
 int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, lra_err *e);
 /* All files below a path: a folder, an archive, compressed files. */
 int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e);
-int lra_mnist_hash(const char *path, uint64_t *hash, lra_err *e);
+int lra_mnist_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_mnist_free(lra_mnist *m);
 
 /* order: (LRA_MNIST_PIXELS); step i of pMNIST is pixel order[i].  The numbers 0..1023 with their ten bits reversed,

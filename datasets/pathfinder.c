@@ -194,18 +194,20 @@ static int import(const lra_config *c, const char *path, lra_dataset *d, lra_err
     int rc = lra_pathfinder_spec_read(c, &s, e);
     if (rc == 0) rc = lra_pathfinder_read(path, s.size->window, s.n_sets, s.set, set, e);
     for (int k = 0; k < s.n_sets && rc == 0; k++) {
+        int64_t listed = set[k].n_listed;
         rc = import_level(&set[k], s.set[k], k == s.n_sets - 1, d->split, e);
+        if (k == 0 || listed < d->n_official[0]) d->n_official[0] = listed;
         lra_pathfinder_sets_free(1, &set[k]);
     }
     lra_pathfinder_sets_free(LRA_PATHFINDER_LEVELS, set);
     return rc;
 }
 
-static int import_hash(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+static int import_hash(const lra_config *c, const char *path, lra_digest *to, lra_err *e)
 {
     lra_pathfinder_spec s;
     int rc = lra_pathfinder_spec_read(c, &s, e);
-    return rc == 0 ? lra_pathfinder_hash(path, s.size->window, s.n_sets, s.set, hash, e) : rc;
+    return rc == 0 ? lra_pathfinder_hash(path, s.size->window, s.n_sets, s.set, to, e) : rc;
 }
 
 /* ---- baselines ---------------------------------------------------------------------------------------- */
@@ -273,6 +275,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .name = task,                                                                              \
         .summary = text,                                                                           \
         .source = LRA_PATHFINDER_SOURCE,                                                           \
+        .published = {200000},                                                                     \
         .n_classes = 2,                                                                            \
         .vocab = 256,                                                                              \
         .image = true,                                                                             \

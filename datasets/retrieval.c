@@ -119,8 +119,9 @@ static int take_pair(void *of, const lra_aan_pair *pair, lra_err *e)
 static int begin_file(importer *m, const char *name, int split, lra_err *e)
 {
     if (m->file[split])
-        return lra_fail(e, "two files of the %s pairs: '%s' and '%s'; name the folder of one",
-                        lra_split_names[split], m->file[split], name);
+        return lra_fail(
+            e, "two files of the %s pairs: '%s' and '%s'; expected one, in the folder or below",
+            lra_split_names[split], m->file[split], name);
     m->file[split] = lra_copy_text(name);
     m->split = split;
     m->reader = (lra_aan_reader){.name = m->file[split], .pair = take_pair, .of = m};
@@ -173,14 +174,14 @@ static void report(const importer *m)
     }
 }
 
-static int check_pairs(const importer *m, const char *path, lra_err *e)
+static int check_pairs(const importer *m, const lra_walk *w, const char *path, lra_err *e)
 {
     const lra_sequences *r = m->data->split;
     bool none = r[0].n + r[1].n + r[2].n == 0;
     for (int s = 0; s < LRA_N_SPLITS; s++)
         if (r[s].n == 0) {
-            lra_fail(e, "no pairs in a file '%s' in '%s' or %d levels below; expected %s",
-                     file_names[s], path, (int)LEVELS, SOURCE);
+            lra_fail(e, "no pairs in a file '%s' in '%s' or %d levels below%s; expected %s",
+                     file_names[s], path, (int)LEVELS, lra_walk_but_empty(w), SOURCE);
             return none ? LRA_ABSENT : LRA_FAILED;
         }
     return 0;
@@ -241,7 +242,7 @@ static int read_all(importer *m, const char *folder, lra_err *e)
     lra_walk w = make_walk(m->config, m);
     int rc = lra_walk_path(&w, folder, e);
     if (rc != 0) return rc;
-    rc = m->citations ? build_pairs(m, folder, e) : check_pairs(m, folder, e);
+    rc = m->citations ? build_pairs(m, folder, e) : check_pairs(m, &w, folder, e);
     if (rc == 0) lra_walk_report(&w, folder);
     if (rc == 0) report(m);
     return rc;
@@ -261,6 +262,7 @@ static int import_counting(const lra_config *c, const char *folder, lra_dataset 
     int rc = read_all(&m, folder, e);
     if (rc == 0 && m.characters) rc = fix_vocabulary(&m, e);
     if (counts) memcpy(counts, m.counts, sizeof m.counts);
+    for (int s = 0; s < LRA_N_SPLITS; s++) d->n_official[s] = m.citations ? 0 : m.counts[s].n_rows;
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_free(m.file[s]);
     lra_aan_free(&m.reader);
     lra_citations_free(m.citations);
@@ -274,15 +276,14 @@ static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_e
     return import_counting(c, folder, d, NULL, e);
 }
 
-static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)
+static int import_hash(const lra_config *c, const char *folder, lra_digest *to, lra_err *e)
 {
     lra_walk w = make_walk(c, NULL);
-    return lra_walk_hash(&w, folder, hash, e);
+    return lra_walk_hash(&w, folder, to, e);
 }
 
 static int inspect(const lra_config *c, const char *folder, lra_facts *found, lra_err *e)
 {
-    static const int64_t published[LRA_N_SPLITS] = {147086, 18090, 17437};
     lra_aan_counts counts[LRA_N_SPLITS];
     lra_dataset d = {.task = &lra_task_retrieval};
     int rc = import_counting(c, folder, &d, counts, e);
@@ -291,7 +292,6 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
         int64_t positive = 0;
         for (int64_t i = 0; i < d.split[s].n; i++) positive += d.split[s].label[i];
         lra_facts_add(found, (double)d.split[s].n, "%s pairs", name);
-        lra_facts_add(found, (double)published[s], "%s pairs, published", name);
         lra_facts_add(found, (double)positive, "%s pairs of label 1", name);
         lra_facts_defect(found, counts[s].n_columns, "%s lines without 5 columns", name);
         lra_facts_defect(found, counts[s].n_labels, "%s lines without a label", name);
@@ -324,6 +324,7 @@ const lra_task lra_task_retrieval = {
     .name = "retrieval",
     .summary = "does one paper cite the other? pairs of papers (AAN), two classes",
     .source = SOURCE,
+    .published = {147086, 18090, 17437},
     .goal = LRA_GOAL_PAIR,
     .n_classes = 2,
     .vocab = LRA_BYTES_VOCAB,

@@ -18,14 +18,18 @@ static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_e
 {
     lra_clips clips = {0};
     int rc = lra_clips_read(&clips, folder, lra_config_int(c, "rows"), d->split, e);
+    for (int64_t i = 0; i < clips.n && rc == 0; i++) {
+        const lra_clip *clip = &clips.clip[i];
+        d->n_official[clip->split] += clip->row < 0 || clip->there; /* not wanted, or read */
+    }
     lra_clips_free(&clips);
     return rc;
 }
 
-static int import_hash(const lra_config *c, const char *folder, uint64_t *hash, lra_err *e)
+static int import_hash(const lra_config *c, const char *folder, lra_digest *to, lra_err *e)
 {
     (void)c;
-    return lra_clips_hash(folder, hash, e);
+    return lra_clips_hash(folder, to, e);
 }
 
 static int inspect(const lra_config *c, const char *folder, lra_facts *found, lra_err *e)
@@ -48,7 +52,10 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
         lra_facts_add(found, (double)clips.n_short, "clips below a second");
         lra_facts_defect(found, clips.n_long, "clips above a second");
         lra_facts_defect(found, clips.n_unread, "clips that cannot be read");
-        lra_facts_add(found, (double)clips.n_other, "clips in folders that are no words");
+        lra_facts_add(found, (double)clips.n_noise, "clips of background noise, left out");
+        lra_facts_defect(found, clips.n_other, "clips in folders that are no words");
+        for (int k = 0; k < clips.n_folders; k++)
+            lra_facts_add(found, (double)clips.other[k].n, "clips in '%s'", clips.other[k].name);
     }
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
     lra_clips_free(&clips);
@@ -107,6 +114,8 @@ const lra_task lra_task_speech_commands = {
     .name = "speech-commands",
     .summary = "which of 35 words is said (a second of sound)?",
     .source = LRA_SPEECH_SOURCE,
+    .published = {84843, 9981, 11005},
+    .correlation = 0.93, /* of 300 clips */
     .n_classes = LRA_SPEECH_WORDS,
     .label_names = lra_speech_words,
     .vocab = 65536,

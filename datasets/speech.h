@@ -8,6 +8,7 @@
     "speech_commands_v0.02.tar.gz (Speech Commands, Warden 2018, "                                 \
     "download.tensorflow.org/data/speech_commands_v0.02.tar.gz), unpacked or not"
 
+enum { LRA_SPEECH_OTHERS = 8, LRA_SPEECH_OTHER_NAME = 24 };
 enum { LRA_SPEECH_WORDS = 35, LRA_SPEECH_SAMPLES = 16000, LRA_SPEECH_RATE = 16000 };
 extern const char *const lra_speech_words[LRA_SPEECH_WORDS + 1]; /* by label, then NULL */
 
@@ -34,7 +35,13 @@ typedef struct {
     bool by_list;                     /* divided as the lists say */
     int64_t size[LRA_N_SPLITS];       /* clips of each split */
     int64_t n_words[LRA_SPEECH_WORDS];
-    int64_t n_other;         /* .wav files in folders that are no words */
+    int64_t n_noise; /* .wav files in _background_noise_ */
+    int64_t n_other; /* .wav files in other folders that are no words */
+    struct {
+        char name[LRA_SPEECH_OTHER_NAME];
+        int64_t n;
+    } other[LRA_SPEECH_OTHERS]; /* (n_folders) the first such folders */
+    int n_folders;
     int64_t n_short, n_long; /* clips padded with silence, cut */
     int64_t n_unread;        /* clips that are none, left out */
     lra_err first_unread;    /* why the first of them is none */
@@ -54,6 +61,6 @@ void lra_clips_free(lra_clips *c);
 
 /* All of it from a folder or an archive.  Nullable: split (then only names and lists are read, and reported). */
 int lra_clips_read(lra_clips *c, const char *path, int64_t rows, lra_sequences *split, lra_err *e);
-int lra_clips_hash(const char *path, uint64_t *hash, lra_err *e);
+int lra_clips_hash(const char *path, lra_digest *to, lra_err *e);
 
 #endif

@@ -11,6 +11,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 #include "kernels/base/process.h"
+#include "kernels/base/shell.h"
 #include "kernels/base/terminal.h"
 #include "probes/data/all.h"
 #include "probes/data/check.h"
@@ -34,13 +35,15 @@ static const lra_option own[] = {
      .min = 3,
      .max = 1 << 28,
      .arg = "N",
-     .help = "writes N new rows in all as official files, divided as the preset divides"},
+     .help =
+         "writes N new rows in all as official files, the benchmark's unless --preset or --set say "
+         "otherwise"},
     {.name = "check",
      .kind = LRA_OPTION_TEXT,
      .arg = "PATH",
      .help =
-         "recomputes every label of an official file or folder; images: what is broken, labels, "
-         "statistics beside generated ones"},
+         "official files below it: their SHA-256, how many of the published rows, rows in several splits, "
+         "statistics, what is broken; labels, where they can be recomputed"},
     {.name = "all",
      .kind = LRA_OPTION_FLAG,
      .help = "with --check: every task whose files are found below the folder, in one table"},
@@ -124,29 +127,52 @@ static int write_rows(const lra_task *t, const lra_config *c, const char *folder
     return rc;
 }
 
+/* The command that imports what these parameters make: those of the files that are not the task's own are named. */
+static char *import_command(const lra_task *t, const lra_config *c, const char *folder)
+{
+    lra_config *usual = lra_keys_config(t->keys);
+    char *path = lra_shell_word(folder);
+    lra_text line = {0};
+    lra_text_add(&line, "lra-probe data %s --import %s", t->name, path);
+    for (int i = 0; lra_config_key(c, i); i++) {
+        const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
+        bool same = strcmp(lra_config_text_or(usual, key, ""), value) == 0;
+        if (!same && lra_task_has_key(t->import_keys, key))
+            lra_text_add(&line, " --set %s=%s", key, value);
+    }
+    lra_config_free(usual);
+    lra_free(path);
+    return line.s;
+}
+
 static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
     int64_t n = lra_option_int(o, "make");
     bool force = lra_option_flag(o, "force");
     if (!t->make_files && (!t->make || !t->write))
         return lra_fail_usage(e, "task '%s' cannot be generated", t->name);
+    /* How many rows there are says nothing of how to read them. */
+    lra_config *asked = lra_config_copy(c);
     if (t->resize)
         t->resize(c, n);
     else
         divide_rows(c, n);
-    if (t->validate && t->validate(c, e) != 0) return LRA_USAGE;
     char hash[17], time[32];
     lra_config_hash(c, hash);
     char *folder = lra_format("%s/data/%s-%s", lra_option_text(o, "out"), t->name, hash);
     double start = lra_now();
-    int rc = force || !t->file_names ? 0 : refuse_old_files(t, folder, e);
+    int rc = t->validate ? t->validate(c, e) : 0;
+    if (rc == 0) rc = force || !t->file_names ? 0 : refuse_old_files(t, folder, e);
     if (rc == 0)
         rc = t->make_files ? t->make_files(c, folder, force, e) : write_rows(t, c, folder, e);
     if (rc == 0) {
         lra_note("%" PRId64 " rows in %s", n, lra_time_text(time, lra_now() - start));
         printf("%s\n", folder);
-        lra_note("next: lra-probe data %s --import '%s'", t->name, folder);
+        char *next = import_command(t, asked, folder);
+        lra_note("next: %s", next);
+        lra_free(next);
     }
+    lra_config_free(asked);
     lra_free(folder);
     return rc;
 }
@@ -282,10 +308,12 @@ static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *
     return lra_data_check(t, c, lra_option_text(o, "check"), json, e);
 }
 
-/* The parameters to start from: of official files the task's own, whatever the preset generates. */
+/* The parameters to start from: of official files, to be read or to be made, the task's own, whatever the preset
+ * generates; a preset that is asked for counts when they are made. */
 static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err *e)
 {
-    bool files = lra_option_given(o, "import") || lra_option_given(o, "check");
+    bool files = lra_option_given(o, "import") || lra_option_given(o, "check") ||
+                 (lra_option_given(o, "make") && !lra_option_given(o, "preset"));
     return files ? lra_keys_config(t->keys) : lra_task_config(t, lra_option_text(o, "preset"), e);
 }
 

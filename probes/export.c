@@ -3,7 +3,10 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/shell.h"
+#include "kernels/base/terminal.h"
 #include "models/training/weights.h"
+#include "probes/run/again.h"
 #include "probes/run/done.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
@@ -28,6 +31,19 @@ static const lra_command command = {
     .tables = tables,
 };
 
+/* A run that is not finished has no next command: it goes on itself. */
+static void print_next(const char *run, const char *out, const char *weights)
+{
+    lra_err why;
+    char *again = lra_run_again(run, out, &why), *file = lra_shell_word(weights);
+    if (again)
+        printf("next  %s --weights %s --evaluate\n", again, file);
+    else
+        lra_detail("no next command: %s", why.msg);
+    lra_free(again);
+    lra_free(file);
+}
+
 static int export_run(const lra_options *o, lra_err *e)
 {
     const char *to = lra_option_arg(o, 1);
@@ -40,9 +56,8 @@ static int export_run(const lra_options *o, lra_err *e)
     char *from = lra_format("%s/%s", run, lra_option_flag(o, "last") ? "checkpoint.h5" : "best.h5");
     int n;
     rc = lra_weights_export(from, to, &n, e);
-    if (rc == 0)
-        printf("wrote %s: %d arrays of '%s'\nnext  lra-probe train --weights %s\n", to, n, from,
-               to);
+    if (rc == 0) printf("wrote %s: %d arrays of '%s'\n", to, n, from);
+    if (rc == 0) print_next(run, lra_option_text(o, "out"), to);
     lra_free(from);
     lra_free(run);
     return rc;

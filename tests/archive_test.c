@@ -131,7 +131,7 @@ static void folders(void **state)
     static const char *const expected[2] = {
         "one/y.txt=t;z.txt=t;",
         "k.tar.gz/top/b.txt=second;k.tar.gz/top/a.txt=first;one/y.txt=t;z.txt=t;"};
-    uint64_t hash[2];
+    lra_digest hash[2] = {{0}};
     for (int inside = 0; inside < 2; inside++) {
         record r = {{0}, ".txt"};
         lra_walk w = {.visit = take,
@@ -142,16 +142,16 @@ static void folders(void **state)
         if (lra_walk_path(&w, top, &e) != 0) fail_msg("%s", e.msg);
         assert_string_equal(r.seen.s, expected[inside]);
         assert_int_equal(lra_walk_hash(&w, top, &hash[inside], &e), 0);
-        uint64_t again;
+        lra_digest again = {0};
         assert_int_equal(lra_file_write(paths[0], "u", 1, &e), 0);
         assert_int_equal(lra_walk_hash(&w, top, &again, &e), 0);
-        assert_true(again != hash[inside]);
+        assert_true(again.hash != hash[inside].hash);
         assert_int_equal(lra_file_write(paths[0], "t", 1, &e), 0);
         assert_int_equal(lra_walk_hash(&w, top, &again, &e), 0);
-        assert_true(again == hash[inside]);
+        assert_true(again.hash == hash[inside].hash);
         lra_text_free(&r.seen);
     }
-    assert_true(hash[0] != hash[1]);
+    assert_true(hash[0].hash != hash[1].hash);
     for (int i = 0; i < 4; i++) lra_free(paths[i]);
     lra_free(top);
     lra_free(deep);
@@ -188,11 +188,11 @@ static void empty_files_and_folders_left_out(void **state)
     w.enter = not_two;
     assert_int_equal(lra_walk_path(&w, top, &e), 0);
     assert_string_equal(r.seen.s, "one/y.txt=;");
-    uint64_t before, after;
+    lra_digest before = {0}, after = {0};
     assert_int_equal(lra_walk_hash(&w, top, &before, &e), 0);
     assert_int_equal(lra_file_write(path[1], "t", 1, &e), 0);
     assert_int_equal(lra_walk_hash(&w, top, &after, &e), 0);
-    assert_true(before == after);
+    assert_true(before.hash == after.hash);
     lra_text_free(&r.seen);
     lra_text_free(&packed);
     for (int i = 0; i < 2; i++) lra_free(path[i]);

@@ -287,11 +287,11 @@ static void made_up_series_hold_their_targets(void **state)
     assert_true(least < 65 && most > 105);
     assert_int_equal(lra_bidmc_make("HR", N, path, false, &e), LRA_FAILED);
     assert_non_null(strstr(e.msg, "BIDMC32HR_TRAIN.ts' exists already; --force replaces it"));
-    uint64_t before, after;
+    lra_digest before = {0}, after = {0};
     assert_int_equal(lra_bidmc_hash("HR", path, &before, &e), 0);
     assert_int_equal(lra_bidmc_make("HR", N, path, true, &e), 0);
     assert_int_equal(lra_bidmc_hash("HR", path, &after, &e), 0);
-    assert_true(before == after);
+    assert_true(before.hash == after.hash);
     lra_bidmc_free(&b);
     lra_free(path);
 }

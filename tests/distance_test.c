@@ -299,12 +299,37 @@ static void bad_parameters_are_refused(void **state)
         task_refuses_change(&lra_task_xor, NULL, bad[i][0], bad[i][1]);
 }
 
+/* Fillers at one distance say nothing of those at another: where both rows have a filler, they agree as often as
+ * independent ones. */
+static void fillers_differ_between_distances(void **state)
+{
+    (void)state;
+    static const char *const changes[2] = {
+        "distance=8 length=300 copies=1 train=200 val=40 test=40 fillers=8",
+        "distance=16 length=300 copies=1 train=200 val=40 test=40 fillers=8"};
+    lra_dataset *d[2] = {data_of(&lra_task_xor, changes[0]), data_of(&lra_task_xor, changes[1])};
+    double both = 0, same = 0;
+    for (int64_t i = 0; i < d[0]->split[0].start[200]; i++) {
+        uint16_t a = d[0]->split[0].token[i], b = d[1]->split[0].token[i];
+        if (a < FILLER || b < FILLER) continue;
+        both++, same += a == b;
+    }
+    double p = 1.0 / 8;
+    assert_true(both > 50000);
+    if (fabs(same - p * both) > 5 * sqrt(p * (1 - p) * both))
+        fail_msg("%g of %g fillers are the same, expected %g", same, both, p * both);
+    for (int k = 0; k < 2; k++) lra_dataset_free(d[k]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(xor_is_what_it_says),       cmocka_unit_test(select_is_what_it_says),
-        cmocka_unit_test(recall_is_what_it_says),    cmocka_unit_test(places_are_uniform),
-        cmocka_unit_test(training_rows_are_fresh),   cmocka_unit_test(counts_tell_nothing),
-        cmocka_unit_test(bad_parameters_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fillers_differ_between_distances),
+                                       cmocka_unit_test(xor_is_what_it_says),
+                                       cmocka_unit_test(select_is_what_it_says),
+                                       cmocka_unit_test(recall_is_what_it_says),
+                                       cmocka_unit_test(places_are_uniform),
+                                       cmocka_unit_test(training_rows_are_fresh),
+                                       cmocka_unit_test(counts_tell_nothing),
+                                       cmocka_unit_test(bad_parameters_are_refused)};
     return cmocka_run_group_tests_name("distance", tests, NULL, NULL);
 }

@@ -160,7 +160,9 @@ static void refuses(const char *text, const char *message)
     lra_sequences rows = {0};
     lra_err e = {{0}};
     assert_int_equal(lra_listops_parse(text, strlen(text), "x.tsv", true, &rows, &e), -1);
-    assert_string_equal(e.msg, message);
+    size_t n = strlen(message);
+    assert_memory_equal(e.msg, message, n);
+    assert_string_equal(e.msg + n, strstr(message, "no rows") ? "" : "; wrong rows: 1 of 1");
     lra_sequences_free(&rows);
 }
 
@@ -179,6 +181,27 @@ static void bad_files(void **state)
     refuses("]\t9\n", "'x.tsv' line 1: the expression is not closed");
     refuses("", "'x.tsv' holds no rows");
     refuses("Source\tTarget\n", "'x.tsv' holds no rows");
+}
+
+/* Wrong rows are counted, and those behind them read; a byte order mark and blank lines at the end are no rows. */
+static void wrong_rows_are_counted(void **state)
+{
+    (void)state;
+    static const char text[] = "\xEF\xBB\xBFSource\tTarget\r\n"
+                               "[MAX 1 2 ]\t2\r\n[MAX 1 2 ]\t1\r\n\r\n[MIN 3 4 ]\t3\r\n\r\n \r\n";
+    lra_sequences rows = {0};
+    lra_err e = {{0}};
+    assert_int_equal(lra_listops_parse(text, sizeof text - 1, "x.tsv", true, &rows, &e), -1);
+    assert_string_equal(e.msg,
+                        "'x.tsv' line 3: label is 1, the expression is 2; wrong rows: 2 of 4");
+    assert_int_equal(rows.n, 2);
+    assert_int_equal(rows.label[1], 3);
+    lra_sequences_free(&rows);
+    static const char good[] = "\xEF\xBB\xBF"
+                               "2\t[MAX 1 2 ]\n\n\n";
+    assert_int_equal(lra_listops_parse(good, sizeof good - 1, "x.tsv", true, &rows, &e), 0);
+    assert_int_equal(rows.n, 1);
+    lra_sequences_free(&rows);
 }
 
 static void no_byte_is_trusted(void **state)
@@ -338,6 +361,7 @@ int main(void)
         cmocka_unit_test(expected_labels),
         cmocka_unit_test(shuffling_keeps_label_and_length),
         cmocka_unit_test(bad_files),
+        cmocka_unit_test(wrong_rows_are_counted),
         cmocka_unit_test(no_byte_is_trusted),
         cmocka_unit_test(splits_are_distinct_and_round_trip),
         cmocka_unit_test(label_first_files),

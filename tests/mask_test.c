@@ -235,6 +235,40 @@ static void masks_are_fresh_and_keyed(void **state)
     lra_sequences_free(&d.split[0]);
 }
 
+/* Sequences of 12 words that are masked in an epoch of a split: one bit a step, one word a row. */
+static void picks_of(const lra_dataset *d, int split, int64_t epoch, uint32_t picks[40])
+{
+    const lra_buckets b = {1, {12}};
+    lra_loader_spec s = {.data = d, .buckets = &b, .batch = 40, .seed = 9, .split = split};
+    s.masking = (lra_masking){LRA_MASK_MASKED, 0.5};
+    s.training = split == LRA_TRAIN_SPLIT;
+    lra_loader *l = lra_loader_new(&s);
+    lra_loader_epoch(l, epoch);
+    const lra_batch *x = lra_loader_get(l, 0);
+    memset(picks, 0, 40 * sizeof *picks);
+    for (int k = 0; k < 40; k++)
+        for (int t = 0; t < 12; t++) picks[x->row[k]] |= (uint32_t)(x->word[k * 12 + t] >= 0) << t;
+    lra_loader_free(l);
+}
+
+/* Rows are the same in every split: their masks are not, nor are those of one split in the next epoch. */
+static void masks_differ_between_splits_and_epochs(void **state)
+{
+    (void)state;
+    lra_dataset d;
+    uint32_t picks[2 * LRA_N_SPLITS][40];
+    fill_rows(&d, &words, 40);
+    for (int s = 1; s < LRA_N_SPLITS; s++) d.split[s] = d.split[0];
+    for (int k = 0; k < 2 * LRA_N_SPLITS; k++) picks_of(&d, k / 2, k % 2, picks[k]);
+    for (int a = 0; a < 2 * LRA_N_SPLITS; a++)
+        for (int b = 0; b < a; b++) {
+            int same = 0;
+            for (int i = 0; i < 40; i++) same += picks[a][i] == picks[b][i];
+            if (same > 10) fail_msg("%d of 40 masks of %d and %d are the same", same, a, b);
+        }
+    lra_sequences_free(&d.split[0]);
+}
+
 /* Both documents are masked; the step after the first document is not the second's. */
 static void pairs(void **state)
 {
@@ -360,6 +394,7 @@ int main(void)
         cmocka_unit_test(picks_are_drawn_step_by_step),
         cmocka_unit_test(refused),
         cmocka_unit_test(masks_are_fresh_and_keyed),
+        cmocka_unit_test(masks_differ_between_splits_and_epochs),
         cmocka_unit_test(pairs),
         cmocka_unit_test(a_fraction_with_the_same_steps),
         cmocka_unit_test(groups),

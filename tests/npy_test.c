@@ -119,6 +119,22 @@ static void values_of_every_kind(void **state)
     assert_string_equal(e.msg, "'t': BOOL byte 2 is 2, expected 0 or 1");
 }
 
+/* A byte too many is as wrong as one that is missing. */
+static void the_size_is_exact(void **state)
+{
+    (void)state;
+    char m[256] = {0};
+    const uint8_t data[13] = {0};
+    static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}\n";
+    for (size_t n = 11; n <= 13; n++) {
+        lra_err e = {{0}};
+        lra_ndarray a;
+        int rc = lra_npy_parse(m, image(m, 1, header, data, n), "s", false, &a, &e);
+        assert_int_equal(rc, n == 12 ? 0 : -1);
+        if (n != 12 && !strstr(e.msg, "'s'")) fail_msg("%s", e.msg);
+    }
+}
+
 /* Tables of text, as the metadata of the Pathfinder sets. */
 static void texts(void **state)
 {
@@ -219,9 +235,12 @@ static void refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_bytes),           cmocka_unit_test(round_trips),
-        cmocka_unit_test(values_of_every_kind),   cmocka_unit_test(texts),
-        cmocka_unit_test(texts_in_another_order), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_size_is_exact),
+                                       cmocka_unit_test(golden_bytes),
+                                       cmocka_unit_test(round_trips),
+                                       cmocka_unit_test(values_of_every_kind),
+                                       cmocka_unit_test(texts),
+                                       cmocka_unit_test(texts_in_another_order),
+                                       cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,9 @@ static int read_level(const char *path, int window, int level, lra_pathfinder_se
 static uint64_t hash_level(const char *path, int level)
 {
     lra_err e;
-    uint64_t hash;
-    if (lra_pathfinder_hash(path, 32, 1, &level, &hash, &e) != 0) fail_msg("%s", e.msg);
-    return hash;
+    lra_digest found = {0};
+    if (lra_pathfinder_hash(path, 32, 1, &level, &found, &e) != 0) fail_msg("%s", e.msg);
+    return found.hash;
 }
 
 static void written_is_read_in_order(void **state)
@@ -292,7 +292,27 @@ static void generated_images_are_like_real_ones(void **state)
     lra_free(real);
 }
 
-/* Labels that have nothing to do with the images are noticed; a second copy is found. */
+/* Turns the label of every k-th line of the metadata. */
+static void turn_labels(const char *level, int k)
+{
+    lra_err e;
+    int line = 0;
+    for (int b = 0; b < 3; b++) {
+        char *path = lra_format("%s/metadata/%d.npy", level, b == 0 ? 0 : b == 1 ? 2 : 10);
+        size_t n;
+        char *text = lra_file_read(path, 1 << 20, &n, &e);
+        for (char *at = text; *at; at = strchr(at, '\n') + 1, line++) {
+            char *label = at;
+            for (int field = 0; field < 3; field++) label = strchr(label, ' ') + 1;
+            if (line % k == k - 1) *label = *label == '0' ? '1' : '0';
+        }
+        assert_int_equal(lra_file_write(path, text, n, &e), 0);
+        lra_free_large(text);
+        lra_free(path);
+    }
+}
+
+/* One label in four turned is noticed (3 batches are few images), and what is expected is said. */
 static void wrong_labels_are_noticed(void **state)
 {
     (void)state;
@@ -303,27 +323,35 @@ static void wrong_labels_are_noticed(void **state)
     assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), 0);
     assert_true(fact(&found, "images read") == 3 * ROWS);
     assert_true(fact(&found, "numbers missing between them") == 8);
-    for (int b = 0; b < 3; b++) {
-        char *path = lra_format("%s/metadata/%d.npy", level, b == 0 ? 0 : b == 1 ? 2 : 10);
-        size_t n;
-        char *text = lra_file_read(path, 1 << 20, &n, &e);
-        /* Field 3 of every line, every other one turned. */
-        int line = 0;
-        for (char *at = text; *at; at = strchr(at, '\n') + 1, line++) {
-            char *label = at;
-            for (int field = 0; field < 3; field++) label = strchr(label, ' ') + 1;
-            if (line % 2) *label = *label == '0' ? '1' : '0';
-        }
-        assert_int_equal(lra_file_write(path, text, n, &e), 0);
-        lra_free_large(text);
-        lra_free(path);
-    }
+    assert_true(fabs(fact(&found, "generated labels that traced paths confirm, %") - 98) < 1);
+    assert_true(fact(&found, "least expected, %") > 85);
+    turn_labels(level, 4);
     found.n = 0;
     assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), -1);
-    assert_non_null(strstr(e.msg, "the labels do not fit the images"));
+    assert_non_null(strstr(e.msg, "do not fit the images: traced paths confirm"));
     lra_config_free(c);
     lra_free(set);
     lra_free(level);
+}
+
+/* Labels of both copies are looked at, also where the first one is right. */
+static void a_second_copy_is_traced_too(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *first = write_level("copies/a"), *second = write_level("copies/b");
+    char *both = lra_format("%s/copies", folder);
+    lra_facts found = {0};
+    lra_config *c = lra_keys_config(lra_task_pathfinder_easy.keys);
+    turn_labels(second, 2);
+    assert_int_equal(lra_pathfinder_inspect(c, both, &found, &e), -1);
+    if (!strstr(e.msg, "/copies/b")) fail_msg("%s", e.msg);
+    assert_true(fact(&found, "labels that traced paths confirm, %") > 90);
+    assert_true(fact(&found, "copy 2, labels that traced paths confirm, %") < 70);
+    lra_config_free(c);
+    lra_free(both);
+    lra_free(first);
+    lra_free(second);
 }
 
 /* The public archive has a set twice: both copies are found and compared. */
@@ -359,6 +387,7 @@ int main(void)
         cmocka_unit_test(generated_images_are_like_real_ones),
         cmocka_unit_test(wrong_labels_are_noticed),
         cmocka_unit_test(copies_are_compared),
+        cmocka_unit_test(a_second_copy_is_traced_too),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -171,11 +171,11 @@ static void made_files_are_imported(void **state)
     free_splits(read.split);
     /* An image less: the split is that of what remains. */
     char *image = lra_format("%s/pathfinder32/curv_contour_length_14/imgs/0/sample_0.png", files);
-    uint64_t before, after;
+    lra_digest before = {0}, after = {0};
     assert_int_equal(t->import_hash(c, files, &before, &e), 0);
     assert_int_equal(lra_file_write(image, "", 0, &e), 0);
     assert_int_equal(t->import_hash(c, files, &after, &e), 0);
-    assert_true(before != after);
+    assert_true(before.hash != after.hash);
     assert_int_equal(t->import(c, files, &read, &e), 0);
     assert_int_equal(read.split[LRA_TRAIN_SPLIT].n, 80 + 80 + 81);
     assert_int_equal(read.split[LRA_TEST_SPLIT].n, 9);

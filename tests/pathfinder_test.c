@@ -13,6 +13,7 @@
 #include "datasets/pathfinder/image.h"
 #include "datasets/pathfinder/stats.h"
 #include "datasets/pathfinder/trace.h"
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "tests/real_data.h"
 
@@ -323,6 +324,36 @@ static void labels_are_found_by_tracing(void **state)
     }
 }
 
+/* What no statistics see: contrasts, continuity, margins and markers of every size, pixel by pixel. */
+static void images_are_those_of_any_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        int window;
+        uint64_t hash; /* of two hard images, labels behind them */
+    } cases[] = {{32, 0xd841aecb7ecb8033u},
+                 {64, 0x4adf69ca3be1fda8u},
+                 {128, 0x756620af15276243u},
+                 {256, 0xeac5b189e2904bc2u}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const lra_pathfinder_size *size = lra_pathfinder_size_find(cases[k].window);
+        lra_pathfinder *g = lra_pathfinder_new(size, LRA_PATHFINDER_HARD, -1, false);
+        lra_pathfinder_sheet *s = lra_pathfinder_sheet_new(g);
+        size_t pixels = (size_t)(size->window * size->window);
+        uint8_t *pixel = lra_alloc(2 * pixels + 2);
+        for (size_t i = 0; i < 2; i++)
+            pixel[2 * pixels + i] = (uint8_t)lra_pathfinder_image(g, s, 11, i, pixel + i * pixels,
+                                                                  NULL);
+        uint64_t hash = lra_hash64(pixel, 2 * pixels + 2);
+        if (hash != cases[k].hash)
+            fail_msg("%d pixels: %016llx, expected %016llx", cases[k].window,
+                     (unsigned long long)hash, (unsigned long long)cases[k].hash);
+        lra_free(pixel);
+        lra_pathfinder_sheet_free(s);
+        lra_pathfinder_free(g);
+    }
+}
+
 /* ---- workers ------------------------------------------------------------------------------------------ */
 
 static void an_image_depends_on_seed_and_number_alone(void **state)
@@ -347,6 +378,7 @@ static void an_image_depends_on_seed_and_number_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_are_those_of_any_machine),
         cmocka_unit_test(paddles_are_those_of_the_reference),
         cmocka_unit_test(border_rule),
         cmocka_unit_test(geometry),

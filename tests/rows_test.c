@@ -279,12 +279,35 @@ static void a_fraction_of_the_rows(void **state)
     lra_dataset_free(d);
 }
 
+/* 0.58 of 100 rows are 58, although 0.58 times 100 is less in binary. */
+static void a_fraction_is_exact(void **state)
+{
+    (void)state;
+    const lra_task task = {.name = "words", .n_classes = 1, .vocab = 256};
+    lra_dataset *d = dataset_of(&task);
+    for (int i = 0; i < 100; i++)
+        lra_sequences_add_tokens(&d->split[0], &(uint16_t){(uint16_t)i}, 1, 0);
+    const lra_buckets buckets = {1, {1}};
+    static const struct {
+        double share;
+        int rows;
+    } cases[] = {{0.58, 58}, {0.29, 29}, {0.07, 7}, {0.999, 99}, {1, 100}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        lra_loader_spec s = {.data = d, .buckets = &buckets, .batch = 1, .training = true};
+        s.fraction = cases[k].share;
+        lra_loader *l = lra_loader_new(&s);
+        assert_int_equal(lra_loader_rows(l), cases[k].rows);
+        lra_loader_free(l);
+    }
+    lra_dataset_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_at_steps),          cmocka_unit_test(documents_side_by_side),
-        cmocka_unit_test(every_token_is_asked_once), cmocka_unit_test(parts_are_rotated),
-        cmocka_unit_test(a_fraction_of_the_rows),
+        cmocka_unit_test(a_fraction_is_exact),    cmocka_unit_test(targets_at_steps),
+        cmocka_unit_test(documents_side_by_side), cmocka_unit_test(every_token_is_asked_once),
+        cmocka_unit_test(parts_are_rotated),      cmocka_unit_test(a_fraction_of_the_rows),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -212,6 +212,27 @@ static void characters(void **state)
     lra_dataset_free(d);
 }
 
+/* 20 q in ten training reviews, 10 in the half that is trained on: reviews set apart for validation do not count. */
+static void characters_of_training_alone(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    packed_file of[13];
+    for (int i = 0; i < 13; i++) {
+        of[i] = files[i];
+        of[i].bytes = "qq";
+    }
+    pack_write(folder, "apart/imdb.tar", of, 13, PACK_TAR);
+    lra_dataset *d = import("apart", "length=21 vocab=chars15 val=test", &e);
+    if (!d) fail_msg("%s", e.msg);
+    assert_string_equal(d->words, "<pad>\n<unk>\n<eos>\n<mask>\nq\n");
+    lra_dataset_free(d);
+    d = import("apart", "length=21 vocab=chars15 val-split=0.5", &e);
+    if (!d) fail_msg("%s", e.msg);
+    assert_string_equal(d->words, "<pad>\n<unk>\n<eos>\n<mask>\n");
+    lra_dataset_free(d);
+}
+
 /* The published training reviews and four fifths of the test's. */
 static void real_reviews(void **state)
 {
@@ -251,9 +272,9 @@ static void real_reviews(void **state)
     static const struct {
         const char *config;
         int size;
-    } cut[] = {{"vocab=chars15 length=2048 rows=5", 129},
-               {"vocab=chars15 length=4096 rows=5", 134},
-               {"vocab=chars15 length=16384 rows=5", 136}};
+    } cut[] = {{"vocab=chars15 length=2048 rows=5 val=test", 129},
+               {"vocab=chars15 length=4096 rows=5 val=test", 134},
+               {"vocab=chars15 length=16384 rows=5 val=test", 136}};
     for (int i = 0; i < 3; i++) {
         lra_dataset t = {.task = &lra_task_text};
         c = config_of(cut[i].config);
@@ -269,9 +290,13 @@ static void real_reviews(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_split),  cmocka_unit_test(validation_is_the_test_as_published),
-        cmocka_unit_test(copies_and_gaps),  cmocka_unit_test(names_of_files),
-        cmocka_unit_test(wrong_parameters), cmocka_unit_test(characters),
+        cmocka_unit_test(order_and_split),
+        cmocka_unit_test(validation_is_the_test_as_published),
+        cmocka_unit_test(copies_and_gaps),
+        cmocka_unit_test(names_of_files),
+        cmocka_unit_test(wrong_parameters),
+        cmocka_unit_test(characters),
+        cmocka_unit_test(characters_of_training_alone),
         cmocka_unit_test(real_reviews),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "datasets/formats/bom.h"
+
 enum { COLUMNS = 5, IDS_ALONE = 3, MAX_LINE = 1 << 28 };
 
 typedef struct {
@@ -37,7 +39,8 @@ static bool read_label(column c, int *label)
 static int read_line(lra_aan_reader *r, const char *line, size_t n, lra_err *e)
 {
     column c[COLUMNS];
-    r->line++;
+    size_t bom = r->line++ == 0 ? lra_bom_size(line, n) : 0;
+    line += bom, n -= bom;
     if (n > 0 && line[n - 1] == '\r') n--;
     if (n == 0) return 0;
     int found = split_line(line, n, c);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "datasets/formats/digest.h"
 #include "kernels/base/err.h"
 
 typedef struct {
@@ -44,11 +45,13 @@ int lra_walk_path(lra_walk *w, const char *path, lra_err *e);
 int lra_walk_bytes(lra_walk *w, const void *bytes, size_t n, const char *name, lra_err *e);
 /* A name without the folders in front of it. */
 const char *lra_walk_base(const char *name);
+/* For messages that say that something is absent: " (files of no bytes are)", or "". */
+const char *lra_walk_but_empty(const lra_walk *w);
 /* Warns of what was left out, if anything. */
 void lra_walk_report(const lra_walk *w, const char *path);
 
-/* xxh3-64 of what is below a path: an archive's own bytes, or names and bytes of the files of a folder, as far as
+/* Hashes of what is below a path: an archive's own bytes, or names and bytes of the files of a folder, as far as
  * they are wanted. */
-int lra_walk_hash(const lra_walk *w, const char *path, uint64_t *hash, lra_err *e);
+int lra_walk_hash(const lra_walk *w, const char *path, lra_digest *to, lra_err *e);
 
 #endif

@@ -125,11 +125,6 @@ static void report(const lra_cifar *c, const lra_walk *w, const char *path)
                  (long long)c->n_cut);
     if (c->n_strange)
         lra_warn("'%s': %lld records with a label above 9 left out", path, (long long)c->n_strange);
-    int64_t n_train = lra_cifar_n_train(c), n_test = c->file[TEST].n;
-    if (n_train != TEST * LRA_CIFAR_FILE_RECORDS || n_test != LRA_CIFAR_FILE_RECORDS)
-        lra_warn("'%s': %lld training and %lld test images of the published 50000 and 10000; "
-                 "accuracies cannot be compared with published ones",
-                 path, (long long)n_train, (long long)n_test);
 }
 
 int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
@@ -147,8 +142,8 @@ int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
     return rc;
 }
 
-int lra_cifar_hash(const char *path, uint64_t *hash, lra_err *e)
+int lra_cifar_hash(const char *path, lra_digest *to, lra_err *e)
 {
     lra_walk w = make_walk(NULL);
-    return lra_walk_hash(&w, path, hash, e);
+    return lra_walk_hash(&w, path, to, e);
 }

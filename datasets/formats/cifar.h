@@ -8,12 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "datasets/formats/digest.h"
 #include "kernels/base/err.h"
 
 #define LRA_CIFAR_SOURCE                                                                           \
     "cifar-10-binary.tar.gz (CIFAR-10 binary version, Krizhevsky 2009, "                           \
     "www.cs.toronto.edu/~kriz/cifar.html), unpacked or not"
 
+/* Columns img (a PNG), label. */
+#define LRA_CIFAR_PARQUET                                                                          \
+    "import glob,io,numpy as n,pandas as p;from PIL import Image as I;[open(f,'wb').write(b''"     \
+    ".join(bytes([y])+n.asarray(I.open(io.BytesIO(x['bytes']))).transpose(2,0,1).tobytes() for "   \
+    "x,y in p.concat(map(p.read_parquet,sorted(glob.glob('**/'+s+'-*.parquet',recursive=True))))"  \
+    "[['img','label']].values)) for s,f in (('train','data_batch_1.bin'),('test',"                 \
+    "'test_batch.bin'))]"
 enum {
     LRA_CIFAR_PIXELS = 32 * 32,
     LRA_CIFAR_COLOURS = 3,
@@ -42,7 +50,7 @@ int lra_cifar_add(lra_cifar *c, const char *name, const void *bytes, size_t n, l
 /* All files below a path: a folder, an archive, compressed files. */
 int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e);
 /* xxh3-64 of the files that lra_cifar_read() reads. */
-int lra_cifar_hash(const char *path, uint64_t *hash, lra_err *e);
+int lra_cifar_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_cifar_free(lra_cifar *c);
 
 int64_t lra_cifar_n_train(const lra_cifar *c);

@@ -29,10 +29,8 @@ int lra_idx_parse(const void *bytes, size_t n, const char *name, lra_idx *out, l
         if (k) size *= out->extent[k];
     }
     int64_t found = (int64_t)(n - start);
-    if (found > out->extent[0] * size)
-        return lra_fail(e, "'%s' holds %lld bytes, expected %lld at most", name, (long long)found,
-                        (long long)(out->extent[0] * size));
-    out->n = found / size;
+    out->n = found / size < out->extent[0] ? found / size : out->extent[0];
+    out->n_extra = found - out->n * size;
     out->item = p + start;
     return 0;
 }

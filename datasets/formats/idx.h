@@ -14,10 +14,11 @@ typedef struct {
     int rank;
     int64_t extent[LRA_IDX_MAX_RANK]; /* as the header says */
     int64_t n;           /* items that are there in full: extent[0] unless the file ends early */
+    int64_t n_extra;     /* bytes behind them */
     const uint8_t *item; /* (n, ..): points into the bytes */
 } lra_idx;
 
-/* Bytes behind the last item are a refusal, missing ones are not.  name: for messages. */
+/* Items that are missing, and bytes behind the last one, are counted.  name: for messages. */
 int lra_idx_parse(const void *bytes, size_t n, const char *name, lra_idx *out, lra_err *e);
 
 #endif

@@ -189,12 +189,6 @@ static void report(const lra_reviews *r, const lra_walk *w, const char *path)
     if (r->n_repeated)
         lra_detail("'%s': %lld reviews are there more than once, taken once", path,
                    (long long)r->n_repeated);
-    for (int p = 0; p < 2; p++)
-        if (r->count[p][0] != LRA_IMDB_PUBLISHED || r->count[p][1] != LRA_IMDB_PUBLISHED)
-            lra_warn("'%s': %s has %lld negative and %lld positive reviews, published are %d and "
-                     "%d",
-                     path, part_names[p], (long long)r->count[p][0], (long long)r->count[p][1],
-                     (int)LRA_IMDB_PUBLISHED, (int)LRA_IMDB_PUBLISHED);
 }
 
 int lra_reviews_read(lra_reviews *r, const char *path, lra_walk *walk, lra_err *e)
@@ -208,8 +202,8 @@ int lra_reviews_read(lra_reviews *r, const char *path, lra_walk *walk, lra_err *
     return rc;
 }
 
-int lra_reviews_hash(const char *path, uint64_t *hash, lra_err *e)
+int lra_reviews_hash(const char *path, lra_digest *to, lra_err *e)
 {
     lra_walk w = make_walk(NULL);
-    return lra_walk_hash(&w, path, hash, e);
+    return lra_walk_hash(&w, path, to, e);
 }

@@ -9,6 +9,12 @@
 #define LRA_IMDB_SOURCE                                                                            \
     "aclImdb_v1.tar.gz, unpacked or not: https://ai.stanford.edu/~amaas/data/sentiment/"
 
+/* Columns text, label; ratings are not kept there and become 1 and 10. */
+#define LRA_IMDB_PARQUET                                                                           \
+    "import glob,os,pandas as p;[(os.makedirs(d,exist_ok=True),open(d+f'/{i}_{1+9*y}.txt','w',"    \
+    "encoding='utf8',newline='').write(t)) for s in ('train','test') for i,(t,y) in "              \
+    "enumerate(p.concat(map(p.read_parquet,sorted(glob.glob('**/'+s+'-*.parquet',"                 \
+    "recursive=True))))[['text','label']].values) for d in ['aclImdb/'+s+('/neg','/pos')[y]]]"
 enum { LRA_IMDB_PUBLISHED = 12500 /* reviews of every part and class */, LRA_IMDB_RATINGS = 11 };
 
 typedef struct {
@@ -41,7 +47,7 @@ int lra_reviews_sort(lra_reviews *r, lra_err *e);
  * reviews; warns of what is odd.  Nullable: walk (what the walk left out) */
 int lra_reviews_read(lra_reviews *r, const char *path, lra_walk *walk, lra_err *e);
 /* Hash of the files that lra_reviews_read() would read. */
-int lra_reviews_hash(const char *path, uint64_t *hash, lra_err *e);
+int lra_reviews_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_reviews_free(lra_reviews *r);
 
 #endif

@@ -8,7 +8,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 
-enum { LEVELS = 2, PUBLISHED_TRAIN = 60000, PUBLISHED_TEST = 10000, MAX_FILE = 1 << 28 };
+enum { LEVELS = 2, MAX_FILE = 1 << 28 };
 static const char *const starts[2][2] = {{"train-images", "train-labels"},
                                          {"t10k-images", "t10k-labels"}};
 
@@ -79,6 +79,9 @@ int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, l
     lra_mnist_part *p = &m->part[part];
     bool new = labels ? !p->label : !p->image;
     if (new) m->n_missing += found.extent[0] - found.n;
+    if (new &&found.n_extra && m->n_extra == 0)
+        snprintf(m->extra, sizeof m->extra, "%s", lra_walk_base(name));
+    if (new) m->n_extra += found.n_extra;
     return labels ? keep(&p->label, &p->n_labels, &found, 1, name, e)
                   : keep(&p->image, &p->n_images, &found, LRA_MNIST_PIXELS, name, e);
 }
@@ -109,17 +112,15 @@ static void report(const lra_mnist *m, const lra_walk *w, const char *path)
     if (m->n_missing)
         lra_warn("'%s': %lld items that headers announce are missing", path,
                  (long long)m->n_missing);
+    if (m->n_extra)
+        lra_warn("'%s': %lld bytes behind the last item left out, the first of them in '%s'", path,
+                 (long long)m->n_extra, m->extra);
     if (m->n_unpaired)
         lra_warn("'%s': %lld images or labels without their counterpart left out", path,
                  (long long)m->n_unpaired);
     if (m->n_strange)
         lra_warn("'%s': %lld labels above 9 left out with their images", path,
                  (long long)m->n_strange);
-    if (m->part[0].n != PUBLISHED_TRAIN || m->part[1].n != PUBLISHED_TEST)
-        lra_warn("'%s': %lld training and %lld test images of the published %d and %d; accuracies "
-                 "cannot be compared with published ones",
-                 path, (long long)m->part[0].n, (long long)m->part[1].n, (int)PUBLISHED_TRAIN,
-                 (int)PUBLISHED_TEST);
 }
 
 static int add_file(void *mnist, const char *name, const char *bytes, size_t n, lra_err *e)
@@ -156,10 +157,10 @@ int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e)
     return rc;
 }
 
-int lra_mnist_hash(const char *path, uint64_t *hash, lra_err *e)
+int lra_mnist_hash(const char *path, lra_digest *to, lra_err *e)
 {
     lra_walk w = make_walk(NULL);
-    return lra_walk_hash(&w, path, hash, e);
+    return lra_walk_hash(&w, path, to, e);
 }
 
 void lra_mnist_free(lra_mnist *m)

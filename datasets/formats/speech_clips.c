@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "datasets/speech.h"
+#include "datasets/formats/bom.h"
 #include "datasets/loader/split.h"
 #include "datasets/formats/wav.h"
 #include "kernels/base/mem.h"
@@ -34,13 +35,33 @@ static const char *clip_of(const char *path, int *label)
     return word;
 }
 
+/* Counts a clip "FOLDER/FILE.wav" of a folder that is no word, and keeps the folder's name. */
+static void note_other(lra_clips *c, const char *name)
+{
+    char folder[LRA_SPEECH_OTHER_NAME];
+    size_t n = strcspn(name, "/");
+    snprintf(folder, sizeof folder, "%.*s", (int)n, name);
+    for (char *at = folder; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127) *at = '?';
+    if (strcmp(folder, "_background_noise_") == 0) {
+        c->n_noise++;
+        return;
+    }
+    c->n_other++;
+    int k = 0;
+    while (k < c->n_folders && strcmp(c->other[k].name, folder) != 0) k++;
+    if (k == LRA_SPEECH_OTHERS) return;
+    if (k == c->n_folders) memcpy(c->other[c->n_folders++].name, folder, sizeof folder);
+    c->other[k].n++;
+}
+
 bool lra_clips_name(lra_clips *c, const char *path)
 {
     int label;
     const char *name = clip_of(path, &label);
     if (!name) return false;
     if (label < 0) {
-        c->n_other++;
+        note_other(c, name);
         return false;
     }
     if (c->n == c->capacity) {
@@ -54,7 +75,7 @@ bool lra_clips_name(lra_clips *c, const char *path)
 void lra_clips_list(lra_clips *c, int split, const char *bytes, size_t n)
 {
     lra_clip_list *list = &c->list[split];
-    for (size_t at = 0; at < n;) {
+    for (size_t at = lra_bom_size(bytes, n); at < n;) {
         const char *line = bytes + at, *end = memchr(line, '\n', n - at);
         size_t length = end ? (size_t)(end - line) : n - at;
         at += length + 1;

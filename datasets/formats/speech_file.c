@@ -9,7 +9,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 
-enum { LEVELS = 4, PUBLISHED = 105829, MAX_FILE = 1 << 24 };
+enum { LEVELS = 4, MAX_FILE = 1 << 24 };
 
 /* The split of a list; LRA_TRAIN_SPLIT: it is no list. */
 static int list_of(const char *name)
@@ -128,6 +128,17 @@ static void report_split(const lra_clips *c, const char *path)
                           : "the lists leave training, validation or test empty");
 }
 
+static void report_others(const lra_clips *c, const char *path)
+{
+    lra_text names = {0};
+    for (int k = 0; k < c->n_folders; k++)
+        lra_text_add(&names, "%s'%s'", k ? ", " : "", c->other[k].name);
+    if (c->n_folders == LRA_SPEECH_OTHERS) lra_text_add(&names, " and perhaps others");
+    lra_warn("'%s': %lld clips left out, in folders that are none of the %d words: %s", path,
+             (long long)c->n_other, (int)LRA_SPEECH_WORDS, names.s);
+    lra_text_free(&names);
+}
+
 static void report(const lra_clips *c, const lra_walk *w, const char *path)
 {
     int n_words = 0;
@@ -140,13 +151,9 @@ static void report(const lra_clips *c, const lra_walk *w, const char *path)
     if (n_words < LRA_SPEECH_WORDS)
         lra_warn("'%s': %d of the %d words; chance is that of %d classes", path, n_words,
                  (int)LRA_SPEECH_WORDS, n_words);
-    if (c->n != PUBLISHED)
-        lra_warn("'%s': %lld clips of the published %d; accuracies cannot be compared with "
-                 "published ones",
-                 path, (long long)c->n, (int)PUBLISHED);
-    if (c->n_other)
-        lra_detail("'%s': %lld clips in folders that are no words (_background_noise_) ignored",
-                   path, (long long)c->n_other);
+    if (c->n_noise)
+        lra_detail("'%s': %lld clips of _background_noise_ left out", path, (long long)c->n_noise);
+    if (c->n_other) report_others(c, path);
     if (c->n_short)
         lra_detail("'%s': %lld clips shorter than a second, padded with silence", path,
                    (long long)c->n_short);
@@ -203,8 +210,8 @@ static bool is_part(void *of, const char *name)
     return list_of(name) != LRA_TRAIN_SPLIT || (n > 4 && strcmp(name + n - 4, ".wav") == 0);
 }
 
-int lra_clips_hash(const char *path, uint64_t *hash, lra_err *e)
+int lra_clips_hash(const char *path, lra_digest *to, lra_err *e)
 {
     const lra_walk w = {.wanted = is_part, .inside = is_archive, .levels = LEVELS};
-    return lra_walk_hash(&w, path, hash, e);
+    return lra_walk_hash(&w, path, to, e);
 }

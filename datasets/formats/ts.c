@@ -1,6 +1,8 @@
 /* Reads series of the time series regression archive. */
 #include "datasets/formats/ts.h"
 
+#include "datasets/formats/bom.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -166,6 +168,7 @@ static void leave_out(lra_ts *t, verdict v, const char *name, int64_t number, co
 int lra_ts_parse(const void *bytes, size_t n, const char *name, lra_ts *to, lra_err *e)
 {
     const char *at = bytes, *end = at + n;
+    at += lra_bom_size(at, n);
     line l;
     series s = {0};
     int64_t number = 0, before = to->n;

@@ -6,6 +6,7 @@
 #include "datasets/formats/gunzip.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/sha256.h"
 #include "kernels/base/terminal.h"
 
 enum { BLOCK = 1 << 20 };
@@ -120,6 +121,11 @@ int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
     return walk_plain(w, path, lra_walk_base(path), e);
 }
 
+const char *lra_walk_but_empty(const lra_walk *w)
+{
+    return w->n_empty ? " (files of no bytes are)" : "";
+}
+
 void lra_walk_report(const lra_walk *w, const char *path)
 {
     if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
@@ -132,7 +138,10 @@ void lra_walk_report(const lra_walk *w, const char *path)
 
 typedef struct {
     const lra_walk *w;
-    uint64_t hash;
+    lra_digest *to;
+    const char *only; /* name of the one file; NULL: they have names of their own */
+    lra_sha256 sum;   /* of the present file */
+    uint64_t n;       /* its bytes so far */
 } hashing;
 
 static bool hash_wanted(void *of, const char *name)
@@ -147,26 +156,44 @@ static bool hash_enter(void *of, const char *name)
     return !h->w->enter || h->w->enter(h->w->of, name);
 }
 
+/* A piece of the present file, or its end. */
+static void sum_up(hashing *h, const char *name, const char *bytes, size_t n)
+{
+    lra_digest *to = h->to;
+    if (h->n == 0) lra_sha256_start(&h->sum);
+    lra_sha256_add(&h->sum, bytes, n);
+    h->n += n;
+    if (n > 0) return;
+    if (to->n == to->capacity) {
+        to->capacity = 2 * to->capacity + 16;
+        to->file = lra_resize(to->file, (size_t)to->capacity * sizeof *to->file);
+    }
+    lra_digest_file *f = &to->file[to->n++];
+    *f = (lra_digest_file){.name = lra_copy_text(h->only ? h->only : name), .n = h->n};
+    lra_sha256_end(&h->sum, f->sha256);
+    h->n = 0;
+}
+
 /* Pieces are blocks of one size, so that the hash depends on names and bytes alone. */
 static int hash_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
 {
     (void)e;
     hashing *h = of;
-    uint64_t part[3] = {h->hash, n ? 0 : lra_hash64(name, strlen(name)), lra_hash64(bytes, n)};
-    h->hash = lra_hash64(part, sizeof part);
+    uint64_t part[3] = {h->to->hash, n ? 0 : lra_hash64(name, strlen(name)), lra_hash64(bytes, n)};
+    h->to->hash = lra_hash64(part, sizeof part);
+    if (h->to->listed) sum_up(h, name, bytes, n);
     return 0;
 }
 
-int lra_walk_hash(const lra_walk *w, const char *path, uint64_t *hash, lra_err *e)
+int lra_walk_hash(const lra_walk *w, const char *path, lra_digest *to, lra_err *e)
 {
-    hashing h = {.w = w};
+    bool folder = lra_is_folder(path);
+    hashing h = {.w = w, .to = to, .only = folder ? NULL : lra_walk_base(path)};
+    to->hash = 0;
     lra_walk files = {.wanted = hash_wanted,
                       .enter = hash_enter,
                       .piece = hash_piece,
                       .of = &h,
                       .levels = w->levels};
-    int rc = lra_is_folder(path) ? lra_walk_path(&files, path, e)
-                                 : walk_pieces(&files, path, "", e);
-    *hash = h.hash;
-    return rc;
+    return folder ? lra_walk_path(&files, path, e) : walk_pieces(&files, path, "", e);
 }

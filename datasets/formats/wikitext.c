@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "datasets/formats/archive.h"
+#include "datasets/formats/bom.h"
 #include "datasets/language.h"
 #include "datasets/loader/words.h"
 #include "kernels/base/mem.h"
@@ -15,6 +16,12 @@ enum { LEVELS = 2, VOCAB = 267735 };
 #define SOURCE                                                                                     \
     "wiki.{train,valid,test}.tokens (or train.txt and so on) of wikitext-103-v1.zip: "             \
     "https://huggingface.co/datasets/Salesforce/wikitext"
+/* Column text; an empty text is a line with a blank. */
+#define PARQUET                                                                                    \
+    "import glob,pandas as p;[open('wiki.'+f+'.tokens','w',encoding='utf8',newline='').write(''"   \
+    ".join(t or ' \\n' for t in p.concat(map(p.read_parquet,sorted(glob.glob('**/'+s+"             \
+    "'-*.parquet',recursive=True)))).text)) for s,f in (('train','train'),('validation','valid')," \
+    "('test','test'))]"
 static const char *const stems[LRA_N_SPLITS] = {"train", "valid", "test"};
 
 typedef struct {
@@ -68,10 +75,13 @@ static int read_piece(void *of, const char *name, const char *bytes, size_t n, l
     int split = split_of(name);
     if (m->reading < 0) {
         if (m->name[split])
-            return lra_fail(e, "two files of the %s text: '%s' and '%s'; name the folder of one",
-                            stems[split], m->name[split], name);
+            return lra_fail(
+                e, "two files of the %s text: '%s' and '%s'; expected one, in the folder or below",
+                stems[split], m->name[split], name);
         m->name[split] = lra_copy_text(name);
         m->reading = split;
+        size_t bom = lra_bom_size(bytes, n);
+        bytes += bom, n -= bom;
     }
     if (lra_words_encode(m->words, &m->text[split], bytes, n, e) != 0)
         return lra_fail_in(e, "'%s'", name);
@@ -79,7 +89,7 @@ static int read_piece(void *of, const char *name, const char *bytes, size_t n, l
     return 0;
 }
 
-static int check_files(const importer *m, const char *path, lra_err *e)
+static int check_files(const importer *m, const lra_walk *w, const char *path, lra_err *e)
 {
     bool none = !m->name[0] && !m->name[1] && !m->name[2];
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -89,8 +99,8 @@ static int check_files(const importer *m, const char *path, lra_err *e)
                             "no training text in '%s', whose words are the vocabulary; expected "
                             "%s (--set training=valid makes do with the other two, for trials)",
                             path, SOURCE);
-        lra_fail(e, "no %s text in '%s' or %d levels below; expected %s", stems[s], path,
-                 (int)LEVELS, SOURCE);
+        lra_fail(e, "no %s text in '%s' or %d levels below%s; expected %s", stems[s], path,
+                 (int)LEVELS, lra_walk_but_empty(w), SOURCE);
         return none ? LRA_ABSENT : LRA_FAILED;
     }
     return 0;
@@ -119,6 +129,7 @@ static int fill(const lra_config *c, importer *m, lra_dataset *d, lra_err *e)
 {
     const lra_word_text *t = m->text;
     int rc;
+    for (int s = 0; s < LRA_N_SPLITS && !m->from_valid; s++) d->n_official[s] = t[s].n;
     d->vocab = lra_words_fix(m->words);
     d->words = lra_words_lines(m->words);
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_words_renumber(m->words, t[s].token, t[s].n);
@@ -142,7 +153,7 @@ static int read_all(const lra_config *c, const char *path, importer *m, lra_err 
     m->text[m->from_valid ? LRA_VAL_SPLIT : LRA_TRAIN_SPLIT].counted = true;
     lra_walk w = make_walk(m);
     int rc = lra_walk_path(&w, path, e);
-    if (rc == 0) rc = check_files(m, path, e);
+    if (rc == 0) rc = check_files(m, &w, path, e);
     if (rc == 0) lra_walk_report(&w, path);
     return rc;
 }
@@ -165,23 +176,21 @@ static int import(const lra_config *c, const char *path, lra_dataset *d, lra_err
     return rc;
 }
 
-static int import_hash(const lra_config *c, const char *path, uint64_t *hash, lra_err *e)
+static int import_hash(const lra_config *c, const char *path, lra_digest *to, lra_err *e)
 {
     (void)c;
     lra_walk w = make_walk(NULL);
-    return lra_walk_hash(&w, path, hash, e);
+    return lra_walk_hash(&w, path, to, e);
 }
 
 static int inspect(const lra_config *c, const char *path, lra_facts *found, lra_err *e)
 {
-    static const int64_t published[LRA_N_SPLITS] = {103227021, 217646, 245569};
     importer m;
     int rc = read_all(c, path, &m, e);
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
         lra_facts_add(found, (double)m.text[s].n_lines, "%s, lines", stems[s]);
         lra_facts_add(found, (double)(m.text[s].n - m.text[s].n_lines), "%s, words", stems[s]);
         lra_facts_add(found, (double)m.text[s].n, "%s, tokens with <eos>", stems[s]);
-        lra_facts_add(found, (double)published[s], "%s, tokens of WikiText-103", stems[s]);
     }
     if (rc == 0) lra_facts_add(found, (double)lra_words_fix(m.words), "vocabulary");
     if (rc == 0) lra_facts_add(found, VOCAB, "vocabulary of WikiText-103");
@@ -193,6 +202,8 @@ const lra_task lra_task_wikitext103 = {
     .name = "wikitext-103",
     .summary = "the next word of Wikipedia articles",
     .source = SOURCE,
+    .from_parquet = PARQUET,
+    .published = {103227021, 217646, 245569},
     .goal = LRA_GOAL_NEXT,
     .metric = "perplexity",
     .vocab = VOCAB,

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "datasets/formats/archive.h"
+#include "datasets/formats/bom.h"
 #include "datasets/listops/tree.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+
+#define MAX_FILE ((uint64_t)1 << 33)
 
 /* ---- read ------------------------------------------------------------------------------------------- */
 
@@ -20,6 +23,8 @@ typedef struct {
     enum { ANY_ORDER, LABEL_LAST, LABEL_FIRST } order; /* as the header says */
     uint16_t *token;
     int64_t capacity;
+    int64_t n_rows, n_wrong;
+    lra_err first; /* what is wrong with the first of them */
 } reader;
 
 static int token_id(const char *word, size_t n)
@@ -110,33 +115,63 @@ static bool read_header(reader *r, const char *text, size_t n)
     return r->order != ANY_ORDER;
 }
 
+/* What is wrong with a row is counted, and reading goes on. */
+static void take_line(reader *r, const char *text, size_t n, lra_sequences *out)
+{
+    lra_err why = {{0}};
+    if (read_header(r, text, n)) return;
+    r->n_rows++;
+    if (read_line(r, text, n, out, &why) != 0 && r->n_wrong++ == 0) r->first = why;
+}
+
+static bool is_empty(const char *bytes, size_t n)
+{
+    size_t i = 0;
+    while (i < n && strchr(" \t\r\n", bytes[i]) && bytes[i]) i++;
+    return i == n;
+}
+
 int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_sequences *out,
                       lra_err *e)
 {
     reader r = {.name = name, .check = check, .capacity = 4096};
     r.token = lra_alloc_array((size_t)r.capacity, sizeof *r.token);
-    int rc = 0;
-    for (size_t at = 0; at < n && rc == 0;) {
+    for (size_t at = lra_bom_size(bytes, n); at < n;) {
         const char *end = memchr(bytes + at, '\n', n - at);
         size_t size = end ? (size_t)(end - bytes) - at : n - at, next = at + size + 1;
         if (size && bytes[at + size - 1] == '\r') size--;
+        if (size == 0 && is_empty(bytes + at, n - at)) break;
         r.line++;
-        if (!read_header(&r, bytes + at, size)) rc = read_line(&r, bytes + at, size, out, e);
+        take_line(&r, bytes + at, size, out);
         at = next;
     }
-    if (rc == 0 && out->n == 0) rc = lra_fail(e, "'%s' holds no rows", name);
     lra_free(r.token);
-    return rc;
+    if (r.n_wrong)
+        return lra_fail(e, "%s; wrong rows: %lld of %lld", r.first.msg, (long long)r.n_wrong,
+                        (long long)r.n_rows);
+    return out->n ? 0 : lra_fail(e, "'%s' holds no rows", name);
+}
+
+/* ---- one file ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *path;
+    bool check;
+    lra_sequences *out;
+} one_file;
+
+static int parse_one(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    (void)name;
+    const one_file *f = of;
+    return lra_listops_parse(bytes, n, f->path, f->check, f->out, e);
 }
 
 int lra_listops_read(const char *path, bool check, lra_sequences *out, lra_err *e)
 {
-    size_t n;
-    char *bytes = lra_file_read(path, (size_t)1 << 36, &n, e);
-    if (!bytes) return LRA_FAILED;
-    int rc = lra_listops_parse(bytes, n, path, check, out, e);
-    lra_free_large(bytes);
-    return rc;
+    one_file f = {path, check, out};
+    lra_walk w = {.visit = parse_one, .of = &f, .empty = true, .max_file = MAX_FILE};
+    return lra_walk_path(&w, path, e);
 }
 
 /* ---- the official files ------------------------------------------------------------------------------ */
@@ -186,7 +221,7 @@ static lra_walk make_walk(lra_sequences *split)
                       .visit = visit,
                       .of = split,
                       .levels = LEVELS,
-                      .max_file = (uint64_t)1 << 33};
+                      .max_file = MAX_FILE};
 }
 
 int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_err *e)
@@ -196,18 +231,18 @@ int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_
     bool none = split[0].n + split[1].n + split[2].n == 0;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
         if (split[s].n) continue;
-        lra_fail(e, "no '%s' in '%s' or %d levels below; expected " LRA_LISTOPS_SOURCE,
-                 lra_listops_files[s], path, LEVELS);
+        lra_fail(e, "no '%s' in '%s' or %d levels below%s; expected " LRA_LISTOPS_SOURCE,
+                 lra_listops_files[s], path, LEVELS, lra_walk_but_empty(&w));
         rc = none ? LRA_ABSENT : LRA_FAILED;
     }
     if (rc == 0) lra_walk_report(&w, path);
     return rc;
 }
 
-int lra_listops_hash(const char *path, uint64_t *hash, lra_err *e)
+int lra_listops_hash(const char *path, lra_digest *to, lra_err *e)
 {
     lra_walk w = make_walk(NULL);
-    return lra_walk_hash(&w, path, hash, e);
+    return lra_walk_hash(&w, path, to, e);
 }
 
 /* ---- write ------------------------------------------------------------------------------------------ */

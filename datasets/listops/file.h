@@ -6,13 +6,15 @@
 
 #include "datasets/dataset.h"
 
-/* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length.  A header
+/* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length; a byte order mark and blank
+ * lines at the end are no rows.  A header
  * ("Source<TAB>Target" or "Target<TAB>Source") may be missing; then a lone digit in front of an
- * expression is the label.  Every line is checked: columns, tokens, brackets, label 0..9; `name` stands in messages, with the line number.
+ * expression is the label.  Every line is checked: columns, tokens, brackets, label 0..9; after a wrong one reading
+ * goes on, and the failure names the first (`name`, line number) and says how many there are.
  * check: the label must be the value of the expression. */
 int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_sequences *out,
                       lra_err *e);
-/* Reads one file. */
+/* Reads one file, compressed or not. */
 int lra_listops_read(const char *path, bool check, lra_sequences *out, lra_err *e);
 extern const char *const lra_listops_files[LRA_N_SPLITS];
 #define LRA_LISTOPS_SOURCE                                                                         \
@@ -20,7 +22,7 @@ extern const char *const lra_listops_files[LRA_N_SPLITS];
     "unpacked or not"
 /* The three files below a path: in it or up to three levels below, packed or not.  LRA_ABSENT: none of them. */
 int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_err *e);
-int lra_listops_hash(const char *path, uint64_t *hash, lra_err *e);
+int lra_listops_hash(const char *path, lra_digest *to, lra_err *e);
 /* Writes rows in the benchmark's format: header, left-nested binary form, CRLF. */
 int lra_listops_write(const char *path, const lra_sequences *r, lra_err *e);
 

@@ -21,9 +21,10 @@ static int add_rows(const lra_official *o, int64_t first, const int64_t *order, 
     return 0;
 }
 
-int lra_official_divide(const lra_official *o, const lra_config *c,
-                        lra_sequences split[LRA_N_SPLITS], lra_err *e)
+int lra_official_divide(const lra_official *o, const lra_config *c, lra_dataset *d, lra_err *e)
 {
+    lra_sequences *split = d->split;
+    d->n_official[LRA_TRAIN_SPLIT] = o->n_train, d->n_official[LRA_TEST_SPLIT] = o->n_test;
     int64_t n = o->n_train, rows = lra_config_int(c, "rows");
     if (n < MIN_TRAIN || o->n_test < 1)
         return lra_fail(e, "%lld training and %lld test rows, expected %d and 1 at least",

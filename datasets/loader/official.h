@@ -21,8 +21,7 @@ typedef struct {
     const void *of;
 } lra_official;
 
-int lra_official_divide(const lra_official *o, const lra_config *c,
-                        lra_sequences split[LRA_N_SPLITS], lra_err *e);
+int lra_official_divide(const lra_official *o, const lra_config *c, lra_dataset *d, lra_err *e);
 /* The constant baseline of classes: the most frequent label of the training split. */
 const char *lra_baseline_constant(int b, const lra_sequences *train, const lra_sequences *of,
                                   int32_t *predicted);

@@ -257,11 +257,11 @@ int pathfinder_copies_read(pathfinder_copies *c, lra_err *e)
     return rc;
 }
 
-int pathfinder_copies_hash(const pathfinder_copies *c, uint64_t *hash, lra_err *e)
+int pathfinder_copies_hash(const pathfinder_copies *c, lra_digest *to, lra_err *e)
 {
     pathfinder_copies wanted = *c;
     lra_walk w = make_walk(&wanted);
-    return lra_walk_hash(&w, c->path, hash, e);
+    return lra_walk_hash(&w, c->path, to, e);
 }
 
 void pathfinder_copy_free(pathfinder_copy *c)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "datasets/formats/digest.h"
 #include "kernels/base/err.h"
 
 /* How deep the folder of a level may lie: lra_release/lra_release/SET/LEVEL. */
@@ -40,7 +41,7 @@ typedef struct {
 
 /* Walks through the path once.  A file that an archive holds twice counts as when it is unpacked: the last does. */
 int pathfinder_copies_read(pathfinder_copies *c, lra_err *e);
-int pathfinder_copies_hash(const pathfinder_copies *c, uint64_t *hash, lra_err *e);
+int pathfinder_copies_hash(const pathfinder_copies *c, lra_digest *to, lra_err *e);
 void pathfinder_copy_free(pathfinder_copy *c);
 void pathfinder_copies_free(pathfinder_copies *c);
 /* Nullable: NULL, there is none. */

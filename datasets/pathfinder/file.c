@@ -131,24 +131,33 @@ uint8_t *lra_pathfinder_pixels(const lra_pathfinder_set *s, lra_err *e)
 
 /* ---- levels ------------------------------------------------------------------------------------------- */
 
-/* Takes the first copy of a level that has metadata. */
-static void take_copy(pathfinder_copies *c, int level, lra_pathfinder_set *s)
+static bool is_copy(const pathfinder_copy *at, int level)
 {
-    uint64_t hash = 0;
+    return at->level == level && at->n_batches > 0;
+}
+
+/* Its bytes are the set's from now on. */
+static void take_copy(const pathfinder_copies *c, pathfinder_copy *at, lra_pathfinder_set *s)
+{
+    s->from = lra_alloc(sizeof *s->from);
+    *s->from = *at;
+    s->folder = lra_format("%s%s%s", c->path, *at->folder ? "/" : "", at->folder);
+    s->n_doubled = at->n_doubled;
+    s->hash = at->hash;
+    *at = (pathfinder_copy){.folder = lra_copy_text(at->folder), .level = -1};
+}
+
+/* Takes the first copy of a level that has metadata. */
+static void take_first(pathfinder_copies *c, int level, lra_pathfinder_set *s)
+{
     s->equal = true;
     for (int i = 0; i < c->n; i++) {
         pathfinder_copy *at = &c->copy[i];
-        if (at->level != level || at->n_batches == 0) continue;
-        if (s->n_copies++ > 0) {
-            s->equal = s->equal && at->hash == hash;
-            continue;
-        }
-        hash = at->hash;
-        s->from = lra_alloc(sizeof *s->from);
-        *s->from = *at;
-        s->folder = lra_format("%s%s%s", c->path, *at->folder ? "/" : "", at->folder);
-        s->n_doubled = at->n_doubled;
-        *at = (pathfinder_copy){.folder = lra_copy_text(at->folder), .level = -1};
+        if (!is_copy(at, level)) continue;
+        if (s->n_copies++ == 0)
+            take_copy(c, at, s);
+        else
+            s->equal = s->equal && at->hash == s->hash;
     }
 }
 
@@ -183,11 +192,34 @@ int lra_pathfinder_read(const char *path, int window, int n_levels, const int *l
     pathfinder_copies c = {.path = path, .window = window, .n_levels = n_levels, .level = level};
     for (int k = 0; k < n_levels; k++) set[k] = (lra_pathfinder_set){.window = window};
     int rc = pathfinder_copies_read(&c, e);
-    for (int k = 0; k < n_levels && rc == 0; k++) take_copy(&c, k, &set[k]);
+    for (int k = 0; k < n_levels && rc == 0; k++) take_first(&c, k, &set[k]);
     pathfinder_copies_free(&c);
     if (rc == 0) rc = check_complete(&c, set, e);
     for (int k = 0; k < n_levels && rc == 0; k++) rc = read_level(&set[k], e);
     if (rc != 0) lra_pathfinder_sets_free(n_levels, set);
+    return rc;
+}
+
+int lra_pathfinder_read_copies(const char *path, int window, int level, int *n,
+                               lra_pathfinder_set **set, lra_err *e)
+{
+    pathfinder_copies c = {.path = path, .window = window, .n_levels = 1, .level = &level};
+    int rc = pathfinder_copies_read(&c, e);
+    lra_pathfinder_set *all = lra_alloc_array((size_t)c.n + 1, sizeof *all);
+    *n = 0, *set = all;
+    for (int i = 0; i < c.n && rc == 0; i++) {
+        if (!is_copy(&c.copy[i], 0)) continue;
+        all[*n] = (lra_pathfinder_set){.window = window};
+        take_copy(&c, &c.copy[i], &all[(*n)++]);
+    }
+    pathfinder_copies_free(&c);
+    if (rc == 0) rc = check_complete(&c, all, e);
+    all[0].equal = true;
+    for (int k = 0; k < *n && rc == 0; k++) {
+        all[0].n_copies++;
+        all[0].equal = all[0].equal && all[k].hash == all[0].hash;
+        rc = read_level(&all[k], e);
+    }
     return rc;
 }
 
@@ -204,8 +236,8 @@ void lra_pathfinder_sets_free(int n_levels, lra_pathfinder_set *set)
 }
 
 int lra_pathfinder_hash(const char *path, int window, int n_levels, const int *level,
-                        uint64_t *hash, lra_err *e)
+                        lra_digest *to, lra_err *e)
 {
     pathfinder_copies c = {.path = path, .window = window, .n_levels = n_levels, .level = level};
-    return pathfinder_copies_hash(&c, hash, e);
+    return pathfinder_copies_hash(&c, to, e);
 }

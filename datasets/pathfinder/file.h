@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "datasets/pathfinder/image.h"
+#include "datasets/formats/digest.h"
 #include "kernels/base/err.h"
 
 enum { LRA_PATHFINDER_LEVELS = 3, LRA_PATHFINDER_BATCH = 1000 };
@@ -45,6 +46,7 @@ typedef struct {
     int64_t n_batches, n_gaps; /* metadata files; numbers missing between the first and the last */
     int64_t n_doubled;         /* files that an archive holds twice: the last one counts */
     char *folder;              /* of the level */
+    uint64_t hash;             /* of the names and bytes of all files */
     /* Folders of this level; the first by name is read.  Do the others hold the same files? */
     int n_copies;
     bool equal;
@@ -58,9 +60,12 @@ typedef struct {
 int lra_pathfinder_read(const char *path, int window, int n_levels, const int *level,
                         lra_pathfinder_set *set, lra_err *e);
 void lra_pathfinder_sets_free(int n_levels, lra_pathfinder_set *set);
+/* All *n copies of one level, in the order of their folders; the caller frees the sets and the array. */
+int lra_pathfinder_read_copies(const char *path, int window, int level, int *n,
+                               lra_pathfinder_set **set, lra_err *e);
 /* xxh3-64 of the files that would be read, of an archive as a whole. */
 int lra_pathfinder_hash(const char *path, int window, int n_levels, const int *level,
-                        uint64_t *hash, lra_err *e);
+                        lra_digest *to, lra_err *e);
 /* Image i; pixel: (window,window). */
 void lra_pathfinder_decode(const lra_pathfinder_set *s, int64_t i, uint8_t *pixel);
 /* All of them: (n,window,window), freed with lra_free_large(). */

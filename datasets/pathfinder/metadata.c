@@ -1,6 +1,7 @@
 /* Metadata of Pathfinder: which images there are, and their labels. */
 #include <string.h>
 
+#include "datasets/formats/bom.h"
 #include "datasets/pathfinder/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/npy.h"
@@ -82,7 +83,7 @@ static int read_text(const char *bytes, size_t n, const char *name, lra_pathfind
     int64_t row = 0;
     int rc = 0;
     if (memchr(bytes, 0, n)) return lra_fail(e, "'%s' is neither text nor a NumPy file", name);
-    for (size_t at = 0; at < n && rc == 0;) {
+    for (size_t at = lra_bom_size(bytes, n); at < n && rc == 0;) {
         const char *end = memchr(bytes + at, '\n', n - at);
         size_t length = end ? (size_t)(end - (bytes + at)) : n - at;
         char *line = lra_format("%.*s", (int)length, bytes + at), *field[N_FIELDS + 1];

@@ -95,9 +95,11 @@ void lra_warn(const char *fmt, ...)
     va_end(args);
 }
 
-void lra_warn_into(lra_text *to)
+lra_text *lra_warn_into(lra_text *to)
 {
+    lra_text *before = warnings;
     warnings = to;
+    return before;
 }
 
 char *lra_time_text(char buf[32], double seconds)

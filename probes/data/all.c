@@ -1,8 +1,7 @@
 /* Checks everything that is below a folder.
  *
  * Each task that can be imported is asked for its files at the folder, then at the folders below it, the nearest
- * first, until its reader finds some; they are imported with the task's own parameters and, where the task can,
- * inspected.  Nothing is written. */
+ * first, until its reader finds some; they are examined with the task's own parameters.  Nothing is written. */
 #include "probes/data/all.h"
 
 #include <inttypes.h>
@@ -15,6 +14,7 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/warnings.h"
+#include "probes/data/examine.h"
 #include "probes/data/places.h"
 #include "reports/table.h"
 
@@ -22,37 +22,12 @@ typedef struct {
     const lra_task *task;
     int rc;            /* LRA_ABSENT: no files */
     const char *place; /* borrowed */
-    int64_t n[LRA_N_SPLITS], defects;
-    int vocab;
+    lra_examination found;
     lra_err why;
     lra_text warnings; /* a line each */
 } verdict;
 
 /* ---- one task ----------------------------------------------------------------------------------------- */
-
-static int import(const lra_task *t, const lra_config *c, const char *place, verdict *v, lra_err *e)
-{
-    lra_dataset *d = lra_alloc(sizeof *d);
-    d->task = t, d->vocab = t->vocab, d->config = lra_config_copy(c);
-    int rc = t->import(c, place, d, e);
-    for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
-        const lra_sequences *r = &d->split[s];
-        v->n[s] = t->goal == LRA_GOAL_NEXT && r->n ? r->start[r->n] : r->n;
-    }
-    v->vocab = d->vocab;
-    lra_dataset_free(d);
-    return rc;
-}
-
-static int inspect(const lra_task *t, const lra_config *c, const char *place, verdict *v,
-                   lra_err *e)
-{
-    lra_facts found = {0};
-    int rc = t->inspect ? t->inspect(c, place, &found, e) : 0;
-    for (int i = 0; i < found.n; i++)
-        if (found.defect[i]) v->defects += (int64_t)found.value[i];
-    return rc;
-}
 
 static int check_task(const lra_places *p, verdict *v, lra_err *e)
 {
@@ -64,13 +39,9 @@ static int check_task(const lra_places *p, verdict *v, lra_err *e)
         v->place = p->path[i];
         lra_text_free(&v->warnings);
         lra_warn_into(&v->warnings);
-        v->rc = import(t, c, v->place, v, &v->why);
+        v->rc = lra_data_examine(t, c, v->place, &v->found, &v->why);
     }
-    lra_text again = {0}; /* what inspect() reads once more, it warns of once more */
-    lra_warn_into(&again);
-    if (v->rc == 0) v->rc = inspect(t, c, v->place, v, &v->why);
     lra_warn_into(NULL);
-    lra_text_free(&again);
     lra_config_free(c);
     if (lra_stop_signal()) return lra_fail(e, "stopped while '%s' was checked", t->name);
     return 0;
@@ -86,26 +57,26 @@ static void add_row(lra_table *t, const verdict *v, const char *folder)
     lra_table_cell(t, "%s", v->task->name);
     for (int s = 0; s < LRA_N_SPLITS; s++)
         if (good)
-            lra_table_value(t, (double)v->n[s], "%" PRId64, v->n[s]);
+            lra_table_value(t, (double)v->found.n[s], "%" PRId64, v->found.n[s]);
         else
             lra_table_cell(t, "-");
     if (good && v->task->n_classes)
         lra_table_value(t, v->task->n_classes, "%d", v->task->n_classes);
     else
         lra_table_cell(t, "-");
-    if (good && v->vocab)
-        lra_table_value(t, v->vocab, "%d", v->vocab);
+    if (good && v->found.vocab)
+        lra_table_value(t, v->found.vocab, "%d", v->found.vocab);
     else
         lra_table_cell(t, "-");
     if (good)
-        lra_table_value(t, (double)v->defects, "%" PRId64, v->defects);
+        lra_table_value(t, (double)v->found.defects, "%" PRId64, v->found.defects);
     else
         lra_table_cell(t, "-");
     lra_table_cell(t, "%s",
-                   !there       ? "not found"
-                   : !good      ? "failed"
-                   : v->defects ? "usable"
-                                : "good");
+                   !there             ? "not found"
+                   : !good            ? "failed"
+                   : v->found.defects ? "usable"
+                                      : "good");
     lra_table_cell(t, "%s", *below == '/' ? below + 1 : *below ? below : ".");
     lra_table_cell(t, "%s", !good ? v->why.msg : v->warnings.s ? v->warnings.s : "");
 }
@@ -175,7 +146,10 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
     if (rc == 0 && failed)
         rc = lra_fail(e, "%d of the %d data sets found cannot be used", failed, found);
     lra_places_free(&p);
-    for (int i = 0; i < n; i++) lra_text_free(&list[i].warnings);
+    for (int i = 0; i < n; i++) {
+        lra_text_free(&list[i].warnings);
+        lra_examination_free(&list[i].found);
+    }
     lra_free(list);
     return rc;
 }

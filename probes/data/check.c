@@ -1,82 +1,126 @@
-/* Checks official files: every label of rows that can be evaluated, or what a task says of a folder as a whole. */
+/* Checks official files: all of a task's below a path, or every label of one file of rows that can be evaluated. */
 #include "probes/data/check.h"
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "datasets/formats/archive.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/utf8.h"
+#include "probes/data/examine.h"
 
-static int check_one(const lra_task *t, const char *path, json_t *report, lra_err *e)
+enum { MAX_FILES = 16 /* with a line of their own */ };
+
+/* ---- text --------------------------------------------------------------------------------------------- */
+
+static void print_files(const lra_digest *files)
 {
-    lra_sequences rows = {0};
-    int rc = report ? lra_utf8_check(path, e) : 0;
-    if (rc == 0) rc = t->check(path, &rows, e);
-    if (rc == 0 && report)
-        json_object_set_new(report, path, json_integer(rows.n));
-    else if (rc == 0)
-        printf("%s: %" PRId64 " rows, every label is right\n", path, rows.n);
-    lra_sequences_free(&rows);
-    return rc;
+    char sum[65];
+    int64_t bytes = 0;
+    printf("%-64s %12s  file\n", "SHA-256", "bytes");
+    for (int64_t i = 0; i < files->n; i++) {
+        const lra_digest_file *f = &files->file[i];
+        bytes += (int64_t)f->n;
+        if (files->n <= MAX_FILES) printf("%s %12" PRIu64 "  %s\n", f->sha256, f->n, f->name);
+    }
+    lra_digest_sum(files, sum);
+    if (files->n > MAX_FILES)
+        printf("%s %12" PRId64 "  %" PRId64 " files: the sum of what sha256sum prints of them\n",
+               sum, bytes, files->n);
 }
 
-/* What inspect() found, also when it fails. */
-static void print_facts(const lra_task *t, const lra_facts *found, bool json)
+static void print_facts(const lra_facts *found)
 {
-    json_t *facts = json_object();
     for (int i = 0; i < found->n; i++) {
-        json_object_set_new(facts, found->name[i], json_real(found->value[i]));
-        if (!json) printf("%-40s %.6g\n", found->name[i], found->value[i]);
+        double value = found->value[i];
+        bool whole = value == rint(value) && fabs(value) < 1e15;
+        printf(whole ? "%-47s %.0f\n" : "%-47s %.6g\n", found->name[i], value);
     }
-    if (json) {
-        json_t *root = json_pack("{s:i, s:s, s:o}", "schema", 1, "task", t->name, "found",
-                                 json_incref(facts));
-        json_dumpf(root, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
-        printf("\n");
-        json_decref(root);
-    }
-    json_decref(facts);
 }
 
-static int inspect(const lra_task *t, const lra_config *c, const char *path, bool json, lra_err *e)
+static void print_text(const lra_task *t, const lra_examination *x)
 {
-    lra_facts found = {0};
-    int rc = t->inspect(c, path, &found, e);
-    if (found.n > 0) print_facts(t, &found, json);
+    printf("%s: %s\n", t->name, t->summary);
+    if (*x->fingerprint) printf("fingerprint %s\n", x->fingerprint);
+    printf("\n");
+    print_files(&x->files);
+    printf("\n");
+    print_facts(&x->facts);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------- */
+
+static json_t *json_files(const lra_digest *files)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < files->n && files->n <= MAX_FILES; i++) {
+        const lra_digest_file *f = &files->file[i];
+        json_array_append_new(list, json_pack("{s:s, s:I, s:s}", "name", f->name, "bytes",
+                                              (json_int_t)f->n, "sha256", f->sha256));
+    }
+    return list;
+}
+
+/* Names of files that are no UTF-8 cannot stand in JSON. */
+static int check_names(const lra_examination *x, lra_err *e)
+{
+    int rc = 0;
+    for (int64_t i = 0; i < x->files.n && x->files.n <= MAX_FILES && rc == 0; i++)
+        rc = lra_utf8_check(x->files.file[i].name, e);
     return rc;
 }
 
-static int check_rows(const lra_task *t, const char *path, bool json, lra_err *e)
+static void print_json(const lra_task *t, const lra_examination *x)
 {
-    if (!t->check) return lra_fail_usage(e, "task '%s' has no labels to recompute", t->name);
-    json_t *report = json ? json_object() : NULL;
-    int rc = 0;
-    if (!lra_is_folder(path)) {
-        rc = check_one(t, path, report, e);
-    } else {
-        for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
-            char *file = lra_format("%s/%s", path, t->file_names[s]);
-            rc = check_one(t, file, report, e);
-            lra_free(file);
-        }
-    }
-    if (rc == 0 && json) {
-        json_t *root = json_pack("{s:i, s:s, s:o}", "schema", 1, "task", t->name, "rows_checked",
-                                 json_incref(report));
-        json_dumpf(root, stdout, JSON_INDENT(2));
-        printf("\n");
-        json_decref(root);
-    }
-    json_decref(report);
+    char sum[65];
+    json_t *facts = json_object();
+    lra_digest_sum(&x->files, sum);
+    for (int i = 0; i < x->facts.n; i++)
+        json_object_set_new(facts, x->facts.name[i], json_real(x->facts.value[i]));
+    json_t *root = json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:o}", "schema", 2, "task", t->name,
+                             "fingerprint", x->fingerprint, "n_files", (json_int_t)x->files.n,
+                             "sha256sum", sum, "files", json_files(&x->files), "found", facts);
+    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+    printf("\n");
+    json_decref(root);
+}
+
+/* ---- the check ---------------------------------------------------------------------------------------- */
+
+/* One file of rows, whatever its name is. */
+static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)
+{
+    lra_examination x = {.files.listed = true};
+    lra_sequences rows = {0};
+    const lra_walk whole = {0};
+    int rc = t->check(path, &rows, e);
+    lra_facts_add(&x.facts, (double)rows.n, "rows, every label is right");
+    if (rc == 0) rc = lra_walk_hash(&whole, path, &x.files, e);
+    if (rc == 0 && json) rc = check_names(&x, e);
+    if (rc == 0) (json ? print_json : print_text)(t, &x);
+    lra_sequences_free(&rows);
+    lra_examination_free(&x);
     return rc;
 }
 
 int lra_data_check(const lra_task *t, const lra_config *c, const char *path, bool json, lra_err *e)
 {
+    lra_examination x;
+    if (!t->import)
+        return lra_fail_usage(e, "task '%s' has no official files, it is only generated", t->name);
     if (!lra_file_exists(path))
         return lra_fail(e, "there is no file or folder '%s', expected official files of '%s'", path,
                         t->name);
-    return t->inspect ? inspect(t, c, path, json, e) : check_rows(t, path, json, e);
+    if (t->check && !lra_is_folder(path) && strstr(lra_walk_base(path), ".tsv"))
+        return check_one(t, path, json, e);
+    int rc = lra_data_examine(t, c, path, &x, e);
+    bool printable = x.files.n > 0;
+    if (rc == 0 && json) rc = check_names(&x, e), printable = printable && rc == 0;
+    if (printable) (json ? print_json : print_text)(t, &x);
+    lra_examination_free(&x);
+    return rc;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "datasets/loader/repeats.h"
 #include "kernels/base/mem.h"
 
 /* ---- what is counted -------------------------------------------------------------------------------- */
@@ -100,15 +101,20 @@ static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t 
 
 /* ---- text ------------------------------------------------------------------------------------------- */
 
+/* In train: rows that stand in the training split too; of that split: rows that stood in an earlier one. */
 static void print_lengths(const lra_dataset *d)
 {
+    lra_repeats repeats;
+    lra_repeats_count(d, &repeats);
     printf("\nlength in %s\n%-6s %8s %8s",
            d->task->channels ? "steps" : "tokens, end mark included", "split", "rows", "mean");
     for (int q = 0; q < N_QUANTILES; q++) printf(" %6s", quantile_name[q]);
+    printf(" %9s", "in train");
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         lengths l = measure_lengths(&d->split[s]);
         printf("\n%-6s %8" PRId64 " %8.1f", lra_split_names[s], d->split[s].n, l.mean);
         for (int q = 0; q < N_QUANTILES; q++) printf(" %6" PRId64, l.quantile[q]);
+        printf(" %9" PRId64, repeats.in_train[s]);
     }
     printf("\n");
 }
@@ -241,6 +247,8 @@ static void print_text(const lra_dataset *d)
 static json_t *json_splits(const lra_dataset *d)
 {
     json_t *splits = json_object();
+    lra_repeats repeats;
+    lra_repeats_count(d, &repeats);
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         lengths l = measure_lengths(&d->split[s]);
         json_t *quantiles = json_array(), *levels = json_array();
@@ -250,6 +258,7 @@ static json_t *json_splits(const lra_dataset *d)
         }
         json_t *split = json_object();
         json_object_set_new(split, "rows", json_integer(d->split[s].n));
+        json_object_set_new(split, "in_train", json_integer(repeats.in_train[s]));
         json_object_set_new(split, "length_mean", json_real(l.mean));
         json_object_set_new(split, "length_quantile_levels", levels);
         json_object_set_new(split, "length_quantiles", quantiles);

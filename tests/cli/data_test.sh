@@ -57,7 +57,7 @@ cmp -s out1 out2 || complain "two at once say different things"
 ls o6/data | grep -q 'lock$' && complain "a lock is left"
 
 # Make, refuse to overwrite, check, import.
-expect 0 '' lra-probe data listops --make 72 --out o -q
+expect 0 '' lra-probe data listops --make 72 --preset quick --out o -q
 [ -s err ] && complain "-q is not quiet: $(cat err)"
 dir=$(cat out)
 [ "$(wc -l <"$dir/basic_test.tsv")" -eq 11 ] || complain "basic_test.tsv has not 10 rows and a header"
@@ -65,12 +65,13 @@ dir=$(cat out)
 golden=$LRA_SOURCE/tests/golden/listops-rows.tsv
 [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp "$dir/basic_test.tsv" "$golden"
 cmp -s "$dir/basic_test.tsv" "$golden" || complain "generated rows differ from $golden"
-expect 1 'exists already; --force replaces it' lra-probe data listops --make 72 --out o
-expect 0 '' lra-probe data listops --make 72 --out o --force
-expect 0 '' lra-probe data listops --check "$dir"
-says 'basic_val.tsv: 2 rows, every label is right'
+expect 1 'exists already; --force replaces it' lra-probe data listops --make 72 --preset quick --out o
+expect 0 '' lra-probe data listops --make 72 --preset quick --out o --force
+expect 0 '60 of 96,000 training, 2 of 2,000 validation and 10 of 2,000 test rows' lra-probe data listops --check "$dir"
+says '^val rows  *2$'
 expect 0 '' lra-probe data listops --check "$dir/basic_test.tsv" --json
-says '"schema": 1'
+says '"schema": 2'
+says '"rows, every label is right": 10'
 expect 0 '' lra-probe data listops --import o --out o3
 says '^train  *60 '
 

@@ -96,7 +96,7 @@ wait $child
 # ---- JSON -------------------------------------------------------------------------------------------------
 json() {
     "$@" >out 2>err </dev/null || complain "$*: $(cat err)"
-    [ -s err ] && complain "$*: stderr: $(cat err)"
+    grep -v '^warning: ' err >other && complain "$*: stderr: $(cat other)"
     if command -v python3 >/dev/null 2>&1; then
         python3 -m json.tool <out >tree 2>&1 || complain "$*: not JSON: $(cat tree)"
     elif command -v jq >/dev/null 2>&1; then

@@ -20,8 +20,8 @@ expect 1 'aclImdb_v1.tar.gz.*https://' lra-probe data text
 expect 1 "there is no file or folder 'absent'" lra-probe data text --import absent --out o
 mkdir empty
 expect 1 "no reviews train/neg/ID_RATING.txt in 'empty' or two levels below; expected aclImdb" lra-probe data text --import empty --out o
-expect 0 'train has 20 negative and 20 positive reviews, published are 12500' lra-probe data text --import d --set length=32 --out o
-says '^train  *36 .*32$'
+expect 0 'text: 40 of 25,000 training and 8 of 25,000 test rows; results cannot' lra-probe data text --import d --set length=32 --out o
+says '^train  *36 .* 32 '
 says '^val  *4 '
 says '^test  *8 '
 says '^vocabulary 260$'
@@ -62,7 +62,7 @@ expect 1 "no training text in 'w'.*--set training=valid" lra-probe data wikitext
 expect 0 'not comparable with published' lra-probe data wikitext-103 --import w --set training=valid --set context=2 --out o --show 1
 says '^b $'
 printf 'forty bytes at least are divided in three' >w/any
-expect 0 'has 41 bytes, published are 100000000' lra-probe data enwik8 --import w/any --set context=2 --out o
+expect 0 'enwik8: 41 of 100,000,000 tokens; results cannot' lra-probe data enwik8 --import w/any --set context=2 --out o
 expect 1 'the val part has 0 tokens, expected 2' lra-probe data enwik8 --import w/valid.txt --set context=2 --out o
 expect 1 'byte 8 is 10, expected a to z or a blank' lra-probe data text8 --import w/valid.txt --set context=2 --out o
 exit $bad
