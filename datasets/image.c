@@ -120,7 +120,7 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
 
 #define IMAGE_TASK                                                                                 \
     .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .label_names = lra_cifar_classes,  \
-    .vocab = 256, .image = true, .quick = "rows=2000", .small = "", .paper = "",                   \
+    .vocab = 256, .image = true, .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL,         \
     .import_keys = LRA_OFFICIAL_KEYS, .import_hash = import_hash,                                  \
     .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
 
@@ -129,6 +129,7 @@ const lra_task lra_task_image = {
     .name = "image",
     .summary = "what is on a grey photograph (CIFAR-10)? ten classes",
     .channels = 1,
+    .paper = {NULL, "augment=1 batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .view_keys = VIEW_KEYS,
     .augment = lra_augment_policy,
@@ -141,6 +142,7 @@ const lra_task lra_task_scifar = {
     .name = "scifar",
     .summary = "what is on a colour photograph (CIFAR-10)? ten classes",
     .channels = COLOURS,
+    .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .view_keys = VIEW_KEYS,
     .augment = lra_augment_policy,
@@ -152,6 +154,7 @@ const lra_task lra_task_image_tokens = {
     IMAGE_TASK,
     .name = "image-tokens",
     .summary = "image with grey levels as words, as the first pipeline has it",
+    .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
     .import = import_words,
 };

@@ -93,9 +93,9 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 
 #define MNIST_TASK                                                                                 \
     .source = LRA_MNIST_SOURCE, .n_classes = LRA_MNIST_CLASSES, .vocab = 256, .channels = 1,       \
-    .level_scale = 1.0 / 255, .quick = "rows=2000", .small = "", .paper = "", .import = import,    \
-    .import_hash = import_hash, .baseline = lra_baseline_constant, .inspect = inspect,             \
-    .show = lra_image_show
+    .level_scale = 1.0 / 255, .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL,            \
+    .paper = {NULL, "batch=64 epochs=100", 3}, .import = import, .import_hash = import_hash,       \
+    .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
 
 const lra_task lra_task_smnist = {
     MNIST_TASK,
