@@ -136,9 +136,9 @@ static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: a
         .channels = 2,                                                                             \
         .level_scale = 1,                                                                          \
         .keys = keys,                                                                              \
-        .quick = "rows=500",                                                                       \
-        .small = "",                                                                               \
-        .paper = "",                                                                               \
+        .quick = {"rows=500", "batch=4 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2},  \
+        .small = {NULL, "batch=32 epochs=20 warmup=0.02", 2},                                      \
+        .paper = {NULL, "batch=32 epochs=500", 3}, /* of the state-space papers */                 \
         .import_keys = "rows",                                                                     \
         .import = import_##symbol,                                                                 \
         .import_hash = hash_##symbol,                                                              \

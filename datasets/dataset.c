@@ -40,18 +40,24 @@ const lra_task *lra_task_find(const char *name, lra_err *e)
     return NULL;
 }
 
+const lra_budget *lra_task_budget(const lra_task *t, const char *preset)
+{
+    const lra_budget *b = strcmp(preset, "quick") == 0   ? &t->quick
+                          : strcmp(preset, "small") == 0 ? &t->small
+                          : strcmp(preset, "paper") == 0 ? &t->paper
+                                                         : NULL;
+    return b && b->seeds ? b : NULL;
+}
+
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
 {
-    const char *changes = strcmp(preset, "quick") == 0   ? t->quick
-                          : strcmp(preset, "small") == 0 ? t->small
-                          : strcmp(preset, "paper") == 0 ? t->paper ? t->paper : ""
-                                                         : NULL;
-    if (!changes) {
+    const lra_budget *b = lra_task_budget(t, preset);
+    if (!b && strcmp(preset, "paper") != 0) {
         lra_fail_usage(e, "task '%s' has no preset '%s'", t->name, preset);
         return NULL;
     }
     lra_config *c = lra_keys_config(t->keys);
-    lra_keys_apply(t->keys, c, changes);
+    if (b && b->rows) lra_keys_apply(t->keys, c, b->rows);
     return c;
 }
 

@@ -62,6 +62,14 @@ typedef struct {
     bool defect[LRA_MAX_FACTS]; /* counts what is wrong with the files and was survived */
 } lra_facts;
 
+/* What a preset is for a task, whatever the model that learns it. */
+typedef struct {
+    const char *rows; /* changes of the task's parameters.  NULL: none */
+    const char
+        *training; /* of the settings of training: how long, in what batches, by which schedule */
+    int seeds;     /* of a ladder; 0: there is no such preset */
+} lra_budget;
+
 typedef struct lra_task lra_task;
 typedef struct {
     const lra_task *task;
@@ -116,8 +124,7 @@ struct lra_task {
     void (*places)(int64_t n, float *out);
     int n_places;
     const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
-    /* Parameters that a preset changes; NULL: no such preset of this task (paper: it changes nothing). */
-    const char *quick, *small, *paper;
+    lra_budget quick, small, paper;
     /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
     int (*validate)(const lra_config *c, lra_err *e);
     /* Changes the parameters so that make() gives n rows in all.  Nullable: train, val, test are divided as
@@ -177,7 +184,9 @@ double lra_dataset_chance(const lra_dataset *d, int split);
 /* Mean of the j-th target over the training split, NAN left out; 0 without any. */
 double lra_dataset_mean_target(const lra_dataset *d, int j);
 
-/* The parameters of a preset ("quick", "small", "paper"); NULL with a message when the task lacks it. */
+/* What "quick", "small" or "paper" is for a task; NULL: nothing. */
+const lra_budget *lra_task_budget(const lra_task *t, const char *preset);
+/* Its parameters; NULL with a message when the task lacks it.  Those of "paper" are there always. */
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
 
 /* Prepared data: read from OUT/data/TASK-HASH.h5 (checked against their fingerprint) or made and kept

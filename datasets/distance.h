@@ -68,7 +68,7 @@ const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_s
 void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
 
 /* The record of a task with `kind`, `names`, VOCAB. */
-#define LRA_DISTANCE_TASK(id, task_name, what, length, copies, quick_changes, small_changes)       \
+#define LRA_DISTANCE_TASK(id, task_name, what, length, copies)                                     \
     static int validate(const lra_config *c, lra_err *e)                                           \
     {                                                                                              \
         return lra_distance_validate(&kind, c, e);                                                 \
@@ -107,8 +107,8 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
                                               "words between them"),                               \
                                   LRA_COUNT_KEYS("20000", "2000", "4000", 1 << 24),                \
                                   LRA_DATA_SEED_KEY, LRA_KEYS_END},                                \
-        .quick = quick_changes " train=12800 val=1000 test=2000",                                  \
-        .small = small_changes,                                                                    \
+        .quick = {"train=12800 val=1000 test=2000", "batch=32 epochs=2 warmup=0.05", 3},           \
+        .small = {NULL, "batch=32 epochs=8 warmup=0.02", 5},                                       \
         .validate = validate,                                                                      \
         .make = make,                                                                              \
         .augment = redraw,                                                                         \

@@ -123,7 +123,7 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
     .published = {(LRA_CIFAR_FILES - 1) * LRA_CIFAR_FILE_RECORDS, 0, LRA_CIFAR_FILE_RECORDS},      \
     .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .label_names = lra_cifar_classes,  \
     .correlation = 0.92 /* of the first 3,000 */, .vocab = 256, .image = true,                     \
-    .quick = "rows=2000", .small = "", .paper = "", .import_keys = LRA_OFFICIAL_KEYS,              \
+    .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL, .import_keys = LRA_OFFICIAL_KEYS,    \
     .import_hash = import_hash, .baseline = lra_baseline_constant, .inspect = inspect,             \
     .show = lra_image_show
 
@@ -132,6 +132,7 @@ const lra_task lra_task_image = {
     .name = "image",
     .summary = "what is on a grey photograph (CIFAR-10)? ten classes",
     .channels = 1,
+    .paper = {NULL, "augment=1 batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .view_keys = VIEW_KEYS,
     .augment = lra_augment_policy,
@@ -144,6 +145,7 @@ const lra_task lra_task_scifar = {
     .name = "scifar",
     .summary = "what is on a colour photograph (CIFAR-10)? ten classes",
     .channels = COLOURS,
+    .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .view_keys = VIEW_KEYS,
     .augment = lra_augment_policy,
@@ -155,6 +157,7 @@ const lra_task lra_task_image_tokens = {
     IMAGE_TASK,
     .name = "image-tokens",
     .summary = "image with grey levels as words, as the first pipeline has it",
+    .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
     .import = import_words,
 };

@@ -6,6 +6,11 @@
 #include "datasets/dataset.h"
 
 /* context and tokens: 0 or LRA_USAGE. */
+/* How such a task is trained: an epoch is a pass over all windows. */
+#define LRA_LANGUAGE_QUICK "batch=16 epochs=4 warmup=0.05 final-share=0.5 final-rate=0.1"
+#define LRA_LANGUAGE_SMALL "batch=16 epochs=4 warmup=0.02"
+#define LRA_LANGUAGE_PAPER "batch=64 epochs=22 schedule=cosine warmup=2000"
+
 /* Rows of the key table of such a task. */
 #define LRA_LANGUAGE_ROWS                                                                          \
     LRA_INT_KEY("context", "512", 2, 1 << 16, "tokens of a window"),                               \

@@ -259,10 +259,13 @@ const lra_task lra_task_listops = {
     .first_word = LISTOPS_CLOSE,
     .token_names = lra_listops_tokens,
     .keys = keys,
-    .quick = "max-depth=3 max-args=5 min-length=8 max-length=32 root=op "
-             "train=60000 val=2000 test=10000",
-    .small = "max-depth=5 max-args=10 min-length=32 max-length=128 root=op "
-             "train=60000 val=2000 test=10000",
+    .quick = {"max-depth=3 max-args=5 min-length=8 max-length=32 root=op "
+              "train=60000 val=2000 test=10000",
+              "batch=64 epochs=3 warmup=0.05 final-share=0.34 final-rate=0.1", 3},
+    .small = {"max-depth=5 max-args=10 min-length=32 max-length=128 root=op "
+              "train=60000 val=2000 test=10000",
+              "batch=64 epochs=10 warmup=0.02", 3},
+    .paper = {NULL, "batch=32 epochs=120", 3},
     .validate = validate,
     .make = make,
     .import = import,

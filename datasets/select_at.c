@@ -36,4 +36,4 @@ static const lra_distance_kind kind = {.stream = 0x5345,
 
 LRA_DISTANCE_TASK(select_at, "select-at",
                   "which of four values stands `distance` steps before the query, four classes",
-                  "704", "6", "", "");
+                  "704", "6");

@@ -124,9 +124,9 @@ const lra_task lra_task_speech_commands = {
     .keys = (const lra_key[]){LRA_CHOICE_KEY("sc-norm", "step", "step|global",
                                              "mean and deviation of every step, or of all"),
                               LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END},
-    .quick = "rows=250",
-    .small = "rows=10000",
-    .paper = "",
+    .quick = {"rows=250", "batch=8 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2},
+    .small = {"rows=10000", "batch=16 epochs=10 warmup=0.02", 2},
+    .paper = {NULL, "batch=16 epochs=40", 3}, /* of the state-space papers */
     .import_keys = "rows",
     .view_keys = "sc-norm",
     .import = import,

@@ -38,4 +38,4 @@ static const lra_distance_kind kind = {.stream = 0x584F,
                                        .group = group};
 
 LRA_DISTANCE_TASK(xor, "xor", "XOR of two marked bits `distance` steps apart, two classes", "320",
-                  "8", "", "");
+                  "8");

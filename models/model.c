@@ -27,3 +27,40 @@ const lra_model *lra_model_find(const char *name, lra_err *e)
     lra_fail_unknown(e, "model", name, N_MODELS, names, "lra-probe list models");
     return NULL;
 }
+
+/* ---- presets ----------------------------------------------------------------------------------------------- */
+
+static bool names_task(const char *tasks, const char *task)
+{
+    size_t n = strlen(task);
+    for (const char *at = tasks; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (length == n && strncmp(at, task, n) == 0) return true;
+        at += length;
+    }
+    return false;
+}
+
+/* How well a row fits, 0: not at all. */
+static int fit(const lra_model_preset *p, const char *task, const char *preset, const char *paper)
+{
+    if (strcmp(p->preset, preset) != 0 || (p->tasks && !names_task(p->tasks, task))) return 0;
+    if (paper) return p->paper && strcmp(p->paper, paper) == 0 ? 1 : 0;
+    int publisher = !p->paper                           ? 0
+                    : strcmp(p->paper, "locality") == 0 ? 3
+                    : strcmp(p->paper, "own") == 0      ? 2
+                                                        : 1;
+    return 1 + publisher + (p->tasks ? 4 : 0);
+}
+
+const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *task,
+                                              const char *preset, const char *paper)
+{
+    const lra_model_preset *best = NULL;
+    int most = 0;
+    for (const lra_model_preset *p = m->presets; p && p->preset; p++) {
+        int f = fit(p, task, preset, paper);
+        if (f > most) most = f, best = p;
+    }
+    return best;
+}

@@ -32,6 +32,8 @@ static void words(const char *arg, lra_text *to)
     } else if (strcmp(arg, "AUGMENTATION") == 0) {
         for (int i = 0; lra_augmentation_at(i); i++)
             lra_text_add(to, "%s ", lra_augmentation_at(i)->name);
+    } else if (strcmp(arg, "PRESET") == 0) {
+        lra_text_add(to, "quick small paper ");
     } else if (strcmp(arg, "DEVICE") == 0) {
         lra_text_add(to, "auto cpu cuda ");
     } else if (strcmp(arg, "KEY=VALUE") == 0) {

@@ -1,159 +1,322 @@
-/* lra-probe list KIND: the registries. */
+/* lra-probe list KIND: the registries, for people or as JSON. */
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "datasets/loader/augment.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
 #include "kernels/base/process.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cuda/device.h"
 #include "kernels/graph/op.h"
 #include "models/model.h"
+#include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "probes/run/job.h"
+#include "probes/run/tables.h"
 
-static const lra_option *const tables[] = {lra_common_options, NULL};
+static const lra_option own[] = {LRA_JSON_OPTION("the list as one JSON document"), {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe list",
-    .summary = "Lists what this build knows.",
-    .usage = "tasks|models|probes|ops|devices|presets|objectives|schedules|augmentations",
-    .examples = "  lra-probe list models\n  lra-probe list tasks",
+    .summary = "Lists what this build knows; parameters and presets of one NAME if it is given.",
+    .usage = "tasks|models|probes|ops|devices|presets|parameters|objectives|schedules|"
+             "augmentations [NAME]",
+    .examples = "  lra-probe list models\n  lra-probe list parameters listops",
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 2,
     .tables = tables,
 };
 
-static int list_tasks(lra_err *e)
+/* ---- rows: objects whose first member is a name ---------------------------------------------------------- */
+
+/* A row more. */
+static json_t *add(json_t *rows, const char *name)
 {
-    (void)e;
+    json_t *row = json_object();
+    json_object_set_new(row, "name", json_string(name));
+    json_array_append_new(rows, row);
+    return row;
+}
+
+/* An empty text is left out. */
+static void put(json_t *row, const char *key, const char *text)
+{
+    if (text && *text) json_object_set_new(row, key, json_string(text));
+}
+
+static void put_settings(json_t *row, const lra_key *keys)
+{
+    char *text = lra_keys_text(keys);
+    put(row, "settings", text);
+    lra_free(text);
+}
+
+static int tasks(json_t *rows, const char *only, lra_err *e)
+{
+    (void)only, (void)e;
     for (int i = 0; lra_task_at(i); i++)
-        printf("%-24s%s\n", lra_task_at(i)->name, lra_task_at(i)->summary);
+        put(add(rows, lra_task_at(i)->name), "summary", lra_task_at(i)->summary);
     return 0;
 }
 
-static int list_models(lra_err *e)
+static int models(json_t *rows, const char *only, lra_err *e)
 {
-    (void)e;
+    (void)only, (void)e;
     for (int i = 0; lra_model_at(i); i++) {
         const lra_model *m = lra_model_at(i);
-        char *keys = lra_keys_text(m->keys);
-        printf("%-14s%s (%s)\n%-14s%s\n", m->name, m->summary, m->paper, "", keys);
-        lra_free(keys);
+        json_t *row = add(rows, m->name);
+        put(row, "summary", m->summary);
+        put(row, "paper", m->paper);
+        put(row, "axis", m->axis);
+        put_settings(row, m->keys);
     }
     return 0;
 }
 
-static int list_ops(lra_err *e)
+static int ops(json_t *rows, const char *only, lra_err *e)
 {
-    (void)e;
+    (void)only, (void)e;
     for (int i = 0; lra_op_at(i); i++) {
         const lra_op *op = lra_op_at(i);
-        printf("%-22s%s%s%s%s\n", op->name, op->flags & LRA_LEAF ? "leaf " : "",
-               op->flags & LRA_INPLACE ? "in-place " : "", op->flags & LRA_ALIAS ? "alias " : "",
-               op->flags & LRA_NOGRAD ? "" : "gradient");
+        char *flags = lra_format("%s%s%s%s", op->flags & LRA_LEAF ? "leaf " : "",
+                                 op->flags & LRA_INPLACE ? "in-place " : "",
+                                 op->flags & LRA_ALIAS ? "alias " : "",
+                                 op->flags & LRA_NOGRAD ? "" : "gradient");
+        put(add(rows, op->name), "summary", flags);
+        lra_free(flags);
     }
     return 0;
 }
 
-static int list_probes(lra_err *e)
+static int probes(json_t *rows, const char *only, lra_err *e)
 {
-    (void)e;
+    (void)only, (void)e;
     for (int i = 0; lra_probe_at(i); i++)
-        printf("%-18s%s\n", lra_probe_at(i)->name, lra_probe_at(i)->summary);
+        put(add(rows, lra_probe_at(i)->name), "summary", lra_probe_at(i)->summary);
     return 0;
 }
 
 /* Why there is none is an answer too. */
-static int list_gpus(lra_err *e)
+static int gpus(json_t *rows, lra_err *e)
 {
     lra_err why = {{0}};
     int n = lra_cuda_count(&why);
-    if (!lra_cuda_is_built()) printf("%-8snot in this build\n", "cuda");
-    if (lra_cuda_is_built() && n == 0)
-        printf("%-8snone to use, %s: %s\n", "cuda", lra_cuda_built(), why.msg);
+    if (!lra_cuda_is_built()) put(add(rows, "cuda"), "summary", "not in this build");
+    if (lra_cuda_is_built() && n == 0) {
+        char *text = lra_format("none to use, %s: %s", lra_cuda_built(), why.msg);
+        put(add(rows, "cuda"), "summary", text);
+        lra_free(text);
+    }
     for (int i = 0; i < n; i++) {
         char text[160], name[24];
         snprintf(name, sizeof name, "cuda:%d", i);
         if (lra_cuda_describe(i, text, sizeof text, e) != 0) return LRA_FAILED;
-        printf("%-8s%s, %s, --precision auto is bf16\n", name, text, lra_cuda_built());
+        char *more = lra_format("%s, %s, --precision auto is bf16", text, lra_cuda_built());
+        put(add(rows, name), "summary", more);
+        lra_free(more);
     }
     return 0;
 }
 
-static int list_devices(lra_err *e)
+static int devices(json_t *rows, const char *only, lra_err *e)
 {
     lra_device d;
     char memory[32];
+    (void)only;
     if (lra_cpu_device(&d, 0, e) != 0) return LRA_FAILED;
-    printf("%-8s%s, level %s, %d threads, %s free, --precision auto is %s\n", "cpu", lra_cpu_name(),
-           lra_cpu_best(), d.backend->threads(&d), lra_size_text(memory, lra_memory_free()),
-           lra_job_precision("auto", &d));
-    return list_gpus(e);
+    char *text = lra_format("%s, level %s, %d threads, %s free, --precision auto is %s",
+                            lra_cpu_name(), lra_cpu_best(), d.backend->threads(&d),
+                            lra_size_text(memory, lra_memory_free()),
+                            lra_job_precision("auto", &d));
+    put(add(rows, "cpu"), "summary", text);
+    lra_free(text);
+    return gpus(rows, e);
 }
 
-static int list_objectives(lra_err *e)
+static int objectives(json_t *rows, const char *only, lra_err *e)
 {
-    (void)e;
+    (void)only, (void)e;
     for (int i = 0; lra_objective_at(i); i++) {
         const lra_objective *o = lra_objective_at(i);
-        printf("%-18s%s (%s)\n", o->name, o->summary, o->paper);
+        json_t *row = add(rows, o->name);
+        put(row, "summary", o->summary);
+        put(row, "paper", o->paper);
+        put_settings(row, o->keys);
     }
     return 0;
 }
 
-static int list_schedules(lra_err *e)
+static int schedules(json_t *rows, const char *only, lra_err *e)
 {
-    (void)e;
+    (void)only, (void)e;
     for (int i = 0; lra_schedule_at(i); i++) {
         const lra_schedule_kind *s = lra_schedule_at(i);
-        printf("%-18s%s (%s)\n", s->name, s->summary, s->paper);
+        json_t *row = add(rows, s->name);
+        put(row, "summary", s->summary);
+        put(row, "paper", s->paper);
+        put_settings(row, s->keys);
     }
     return 0;
 }
 
-static int list_augmentations(lra_err *e)
+static int augmentations(json_t *rows, const char *only, lra_err *e)
 {
-    (void)e;
+    (void)only, (void)e;
     for (int i = 0; lra_augmentation_at(i); i++) {
         const lra_augmentation *a = lra_augmentation_at(i);
-        printf("%-12s%s\n", a->name, a->summary);
-        char *keys = lra_keys_text(a->keys);
-        if (*keys) printf("%-12s%s\n", "", keys);
-        lra_free(keys);
+        json_t *row = add(rows, a->name);
+        put(row, "summary", a->summary);
+        put_settings(row, a->keys);
     }
     return 0;
 }
 
-static int list_presets(lra_err *e)
+/* ---- settings -------------------------------------------------------------------------------------------- */
+
+static void add_key(json_t *rows, const lra_key_table *t, const lra_key *k)
 {
-    (void)e;
-    static const char *const names[] = {"quick", "small", "paper"};
+    json_t *row = add(rows, k->name);
+    char *of = lra_format("%s%s%s", t->kind, *t->name ? " " : "", t->name);
+    char *range = lra_key_range(k);
+    put(row, "of", of);
+    put(row, "kind", lra_key_kind_name(k));
+    json_object_set_new(row, "range", json_string(range));
+    put(row, "default", k->value);
+    put(row, "summary", k->help);
+    lra_free(of);
+    lra_free(range);
+}
+
+/* Every --set key there is, or those of one task, model, schedule, objective, or of training. */
+static int parameters(json_t *rows, const char *only, lra_err *e)
+{
+    const char *names[256];
+    lra_key_table t;
+    bool found = !only;
+    int n = 0;
+    for (int i = 0; lra_key_table_at(i, &t); i++) {
+        const char *name = *t.name ? t.name : t.kind;
+        if (n < 256) names[n++] = name;
+        if (only && strcmp(only, name) != 0) continue;
+        found = true;
+        for (const lra_key *k = t.keys; k && k->name; k++) add_key(rows, &t, k);
+    }
+    if (found) return 0;
+    return lra_fail_unknown(e, "task, model, schedule or objective", only, n, names,
+                            "lra-probe list parameters");
+}
+
+/* One cell of task x preset x model. */
+static void add_preset(json_t *rows, const lra_task *t, const lra_model *m, const char *name)
+{
+    lra_preset p;
+    lra_err e;
+    if (lra_preset_find(t, m, name, &p, &e) != 0) return;
+    const lra_budget *b = lra_task_budget(t, name);
+    json_t *row = add(rows, t->name);
+    char *seeds = lra_format("%d seeds", p.seeds);
+    char *axis = p.rungs ? lra_format("%s %s", m->axis, p.rungs) : lra_copy_text("no ladder");
+    char *settings = lra_format("%s%s%s%s%s", b->rows ? b->rows : "", b->rows ? " " : "",
+                                p.training, *p.size ? " " : "", p.size);
+    put(row, "preset", name);
+    put(row, "model", m->name);
+    put(row, "seeds", seeds);
+    put(row, "ladder", axis);
+    put(row, "paper", p.published);
+    put(row, "settings", settings);
+    lra_free(seeds);
+    lra_free(axis);
+    lra_free(settings);
+}
+
+static int presets(json_t *rows, const char *only, lra_err *e)
+{
+    if (only && !lra_task_find(only, e)) return LRA_USAGE;
     for (int i = 0; lra_task_at(i); i++)
-        for (int k = 0; k < 3; k++) {
-            const lra_preset *p = lra_preset_find(lra_task_at(i)->name, names[k]);
-            if (p)
-                printf("%-24s%-8skernels %s, %d seeds\n%-32s%s\n", p->task, p->preset, p->kernels,
-                       p->seeds, "", p->changes);
-        }
+        for (int k = 0; lra_preset_names[k]; k++)
+            for (int m = 0; lra_model_at(m); m++)
+                if (!only || strcmp(only, lra_task_at(i)->name) == 0)
+                    add_preset(rows, lra_task_at(i), lra_model_at(m), lra_preset_names[k]);
     return 0;
 }
+
+/* ---- printing -------------------------------------------------------------------------------------------- */
+
+/* Columns as wide as their widest text; the last is not filled up, papers stand in brackets, settings in a line of
+ * their own. */
+static void print_text(json_t *rows)
+{
+    static const char *const columns[] = {"name", "preset", "model", "seeds",
+                                          "of",   "kind",   "range", "default"};
+    enum { N = sizeof columns / sizeof *columns };
+    int width[N] = {0};
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) for (int k = 0; k < N; k++)
+    {
+        int n = (int)json_string_length(json_object_get(row, columns[k]));
+        if (n > width[k]) width[k] = n;
+    }
+    json_array_foreach(rows, i, row)
+    {
+        for (int k = 0; k < N; k++) {
+            const char *text = json_string_value(json_object_get(row, columns[k]));
+            if (width[k]) printf("%-*s", width[k] + 2, text ? text : "");
+        }
+        const char *ladder = json_string_value(json_object_get(row, "ladder")),
+                   *summary = json_string_value(json_object_get(row, "summary")),
+                   *paper = json_string_value(json_object_get(row, "paper")),
+                   *settings = json_string_value(json_object_get(row, "settings"));
+        printf("%s%s", ladder ? ladder : "", summary ? summary : "");
+        if (paper) printf(" (%s)", paper);
+        printf("\n");
+        if (settings) printf("%-*s%s\n", width[0] + 2, "", settings);
+    }
+}
+
+static int print(const char *kind, json_t *rows, bool json)
+{
+    if (!json) {
+        print_text(rows);
+        return 0;
+    }
+    json_t *document = json_pack("{s:i, s:O}", "schema", 1, kind, rows);
+    json_dumpf(document, stdout, JSON_COMPACT);
+    printf("\n");
+    json_decref(document);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*rows)(json_t *rows, const char *only, lra_err *e);
+    bool by_name; /* takes NAME */
+} kinds[] = {{"tasks", tasks, false},          {"models", models, false},
+             {"probes", probes, false},        {"ops", ops, false},
+             {"devices", devices, false},      {"presets", presets, true},
+             {"parameters", parameters, true}, {"objectives", objectives, false},
+             {"schedules", schedules, false},  {"augmentations", augmentations, false}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static int list(const lra_options *o, lra_err *e)
 {
-    static const char *const kinds[] = {"tasks",      "models",    "probes",
-                                        "ops",        "devices",   "presets",
-                                        "objectives", "schedules", "augmentations"};
-    static int (*const print[])(lra_err * e) = {
-        list_tasks,   list_models,     list_probes,    list_ops,          list_devices,
-        list_presets, list_objectives, list_schedules, list_augmentations};
-    enum { N_KINDS = sizeof kinds / sizeof *kinds };
-    const char *kind = lra_option_arg(o, 0);
-    for (int i = 0; i < N_KINDS; i++)
-        if (strcmp(kind, kinds[i]) == 0) return print[i](e);
-    return lra_fail_unknown(e, "kind", kind, N_KINDS, kinds, "lra-probe list --help");
+    const char *kind = lra_option_arg(o, 0), *only = lra_option_arg(o, 1), *names[N_KINDS];
+    for (int i = 0; i < N_KINDS; i++) {
+        names[i] = kinds[i].name;
+        if (strcmp(kind, kinds[i].name) != 0) continue;
+        if (only && !kinds[i].by_name)
+            return lra_fail_usage(e, "'list %s' takes no name; leave '%s' out", kind, only);
+        json_t *rows = json_array();
+        int rc = kinds[i].rows(rows, only, e);
+        if (rc == 0) rc = print(kind, rows, lra_option_flag(o, "json"));
+        json_decref(rows);
+        return rc;
+    }
+    return lra_fail_unknown(e, "kind", kind, N_KINDS, names, "lra-probe list --help");
 }
 
 const lra_probe lra_probe_list = {
-    "list", "what this build knows: tasks, models, ops, devices, presets ...", &command, list};
+    "list", "what this build knows: tasks, models, parameters, presets, devices ...", &command,
+    list};

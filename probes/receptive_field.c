@@ -74,10 +74,9 @@ typedef struct {
 
 static int make_plan(ladder_run *l, lra_err *e)
 {
-    const lra_preset *p = lra_preset_find(l->job.task->name, l->job.preset);
     int rc = lra_rungs_plan(&l->rungs, &l->job, e);
     if (rc != 0) return rc;
-    l->n_seeds = p->seeds;
+    l->n_seeds = l->job.plan.seeds;
     if (lra_option_given(l->options, "seeds"))
         l->n_seeds = (int)lra_option_int(l->options, "seeds");
     l->cells = lra_alloc_array((size_t)(l->rungs.n * l->n_seeds), sizeof *l->cells);

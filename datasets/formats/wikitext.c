@@ -213,9 +213,10 @@ const lra_task lra_task_wikitext103 = {
             LRA_CHOICE_KEY("training", "file", "file|valid",
                            "valid: the validation text trains, as a trial without the large file"),
             LRA_KEYS_END},
-    .quick = "context=32 tokens=50000", /* 14,000 words and more at every step */
-    .small = "context=256 tokens=5000000",
-    .paper = "",
+    .quick = {"context=32 tokens=50000", LRA_LANGUAGE_QUICK,
+              2}, /* 14,000 words and more at every step */
+    .small = {"context=256 tokens=5000000", LRA_LANGUAGE_SMALL, 3},
+    .paper = {NULL, LRA_LANGUAGE_PAPER, 3},
     .validate = lra_language_validate,
     .import_keys = "context tokens training",
     .import = import,

@@ -12,6 +12,16 @@
         LRA_ROWS_KEY("at most so many of each split, evenly spaced; 0: all")
 #define LRA_OFFICIAL_KEYS "val-split rows"
 
+/* How photographs and digits are trained, but for the epochs of the papers. */
+#define LRA_OFFICIAL_QUICK                                                                         \
+    {                                                                                              \
+        "rows=2000", "batch=16 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2            \
+    }
+#define LRA_OFFICIAL_SMALL                                                                         \
+    {                                                                                              \
+        NULL, "batch=64 epochs=20 warmup=0.02", 3                                                  \
+    }
+
 typedef struct {
     int64_t n_train, n_test; /* rows of the files */
     int64_t length;          /* steps of a row */

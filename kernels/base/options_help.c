@@ -60,11 +60,33 @@ static void print_option(const lra_option *o, FILE *out)
     lra_free(about);
 }
 
+/* The usage on lines of at most RIGHT columns, broken behind blanks and bars. */
+static void print_usage(const lra_command *c, FILE *out)
+{
+    enum { INDENT = 7 }; /* "usage: " */
+    char *text = lra_format("%s%s%s [options]", c->program, *c->usage ? " " : "", c->usage);
+    int at = INDENT;
+    fputs("usage: ", out);
+    for (const char *word = text; *word;) {
+        size_t n = strcspn(word, " |");
+        size_t whole = n + (word[n] != 0), seen = n + (word[n] == '|');
+        if (at + (int)seen > RIGHT) {
+            fprintf(out, "\n%*s", INDENT, "");
+            at = INDENT;
+        }
+        fprintf(out, "%.*s", (int)whole, word);
+        at += (int)whole;
+        word += whole;
+    }
+    fputc('\n', out);
+    lra_free(text);
+}
+
 void lra_options_help(const lra_command *c, FILE *out)
 {
-    bool is_long = strlen(c->program) + strlen(c->usage) > 80;
-    fprintf(out, "%s\n\nusage: %s%s%s%s[options]\n\nexamples:\n%s\n\noptions:\n", c->summary,
-            c->program, *c->usage ? " " : "", c->usage, is_long ? "\n       " : " ", c->examples);
+    fprintf(out, "%s\n\n", c->summary);
+    print_usage(c, out);
+    fprintf(out, "\nexamples:\n%s\n\noptions:\n", c->examples);
     const lra_option *o = lra_option_entry(c, 0);
     for (int i = 0; o; o = lra_option_entry(c, ++i)) print_option(o, out);
     fprintf(out, "%-*sthis help\n", COLUMN, "  -h, --help");

@@ -12,9 +12,10 @@
 #include "models/training/train.h"
 
 /* The default share depends on the task: lra_objective_share(). */
-static const lra_key picking[] = {LRA_REAL_FIELD(lra_train_spec, mask, "mask", "0.15", 1e-6, 1,
-                                                 "share of the steps that are picked"),
-                                  LRA_KEYS_END};
+static const lra_key picking[] = {
+    LRA_REAL_FIELD(lra_train_spec, mask, "mask", "0.15", 1e-6, 1,
+                   "share of the steps that are picked; the default follows from the task"),
+    LRA_KEYS_END};
 
 /* ---- the records ------------------------------------------------------------------------------------- */
 

@@ -138,7 +138,7 @@ static int run_task(loader_bench *l, const lra_task *t, lra_err *e)
         lra_loader_case c = {
             .options = l->options, .places = &l->places, .task = t, .preset = one ? one : usual[i]};
         if (lra_option_flag(l->options, "all")) lra_note("%s, %s", t->name, c.preset);
-        if (lra_preset_find(t->name, c.preset)) rc = run_preset(l, &c, e);
+        if (lra_task_budget(t, c.preset)) rc = run_preset(l, &c, e);
     }
     return rc == LRA_ABSENT ? 0 : rc;
 }
@@ -204,7 +204,7 @@ static int check(const lra_options *o, const lra_task **only, lra_err *e)
         return lra_fail_usage(e, "task '%s' has %s%s%s, not '%s'", task,
                               a ? "'" : "no augmentation", a ? a->name : "", a ? "'" : "", augment);
     if (*only && lra_option_given(o, "preset") &&
-        !lra_preset_find(task, lra_option_text(o, "preset")))
+        !lra_task_budget(*only, lra_option_text(o, "preset")))
         return lra_fail_usage(e, "task '%s' has no preset '%s'", task,
                               lra_option_text(o, "preset"));
     if (folder && !lra_file_exists(folder))

@@ -19,8 +19,13 @@ const lra_option lra_job_options[] = {
      .arg = "TASK",
      .help = "what is learned ('lra-probe list tasks')"},
     LRA_MODEL_OPTION("who learns"),
-    LRA_PRESET_OPTION(
-        "quick: minutes on two cores; small: a real experiment; paper: the published setting"),
+    {.name = "preset",
+     .letter = 'p',
+     .kind = LRA_OPTION_TEXT,
+     .value = "quick",
+     .arg = "PRESET",
+     .help = "quick: minutes on two cores; small: a real experiment; paper: the published setting, "
+             "of one paper by paper:locality|las|spt|lra|own ('lra-probe list presets')"},
     LRA_SET_OPTION("task, model or training"),
     {.name = "objective",
      .kind = LRA_OPTION_TEXT,
@@ -81,7 +86,7 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
 
 int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
-    *r = (lra_job){.preset = lra_option_text(o, "preset"), .out = lra_option_text(o, "out")};
+    *r = (lra_job){.out = lra_option_text(o, "out")};
     r->data_dir = lra_option_text(o, "data-dir");
     r->precision = lra_option_text(o, "precision");
     r->debug_nodes = lra_option_flag(o, "debug-nodes");

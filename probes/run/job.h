@@ -6,28 +6,21 @@
 #include "kernels/graph/backend.h"
 #include "models/training/train.h"
 #include "models/training/weights.h"
+#include "probes/run/preset.h"
 #include "reports/result.h"
 
 /* --task --model --preset --set --seed(s) --threads --device --precision --out --data-dir ... */
 extern const lra_option lra_job_options[];
 
-/* What a preset changes for a task and model; NULL: none. */
-typedef struct {
-    const char *task, *preset, *changes; /* "layers=3 ... batch=64 ..." */
-    const char *kernels;                 /* rungs of the ladder */
-    int seeds;
-} lra_preset;
-const lra_preset *lra_preset_find(const char *task, const char *preset);
-/* What an objective changes at a preset: "mask=0.5 epochs=50"; caller frees. */
-char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset);
-
 typedef struct {
     const lra_task *task;
     const lra_model *model;
-    const char *preset, *precision, *out, *data_dir;
+    const char *preset; /* "quick", "small", "paper" */
+    const char *precision, *out, *data_dir;
     lra_config *task_config, *model_config, *train_config;
     const lra_objective *objective;
     const lra_schedule_kind *schedule;
+    lra_preset plan; /* what the preset says of them */
     char *
         from; /* best.h5 of the run that this one starts from.  NULL: none, or it is not known where it is */
     lra_device device;

@@ -72,6 +72,17 @@ static int read_axis(lra_rungs *l, const char *axis, lra_err *e)
     return read_list(l, axis + n + 1, e);
 }
 
+/* Those that the preset names for this model and task. */
+static int preset_rungs(lra_rungs *l, const lra_job *r, lra_err *e)
+{
+    if (!r->plan.rungs)
+        return lra_fail_usage(e,
+                              "preset '%s' has no rungs of model '%s'; --axis KEY=LIST names some",
+                              r->preset, r->model->name);
+    l->axis = lra_copy_text(r->model->axis);
+    return read_list(l, r->plan.rungs, e);
+}
+
 static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_err *e)
 {
     const char *axis = lra_option_text(o, "axis");
@@ -79,9 +90,8 @@ static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_
         return lra_fail_usage(e, "--kernels is short for --axis kernel=LIST; they do not go "
                                  "together");
     if (axis) return read_axis(l, axis, e);
+    if (!lra_option_given(o, "kernels")) return preset_rungs(l, r, e);
     l->axis = lra_copy_text("kernel");
-    if (!lra_option_given(o, "kernels"))
-        return read_list(l, lra_preset_find(r->task->name, r->preset)->kernels, e);
     int64_t kernel[LRA_LADDER_MAX_RUNGS];
     int n = lra_option_ints(o, "kernels", kernel, LRA_LADDER_MAX_RUNGS), rc = 0;
     for (int i = 0; i < n && rc == 0; i++) rc = add(l, kernel[i], e);

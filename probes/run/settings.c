@@ -88,12 +88,12 @@ static const char *named(const lra_options *o, const char *key, const char *assi
     return value;
 }
 
-static int choose_schedule(lra_job *r, const char *name, const char *preset, const char *objective,
+/* The user's, or the last that the texts of the preset name. */
+static int choose_schedule(lra_job *r, const char *name, int n, const char *const *texts,
                            lra_err *e)
 {
-    const char *const texts[] = {preset, objective};
     char *own = lra_copy_text("plateau");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < n; i++) {
         lra_config *c = lra_config_parse(texts[i], e);
         if (!c) LRA_BUG("%s", e->msg);
         char *next = lra_copy_text(lra_config_text_or(c, "schedule", own));
@@ -129,11 +129,15 @@ void lra_job_defaults(lra_job *r)
     lra_config_set(r->train_config, "objective", r->objective->name);
 }
 
-static int apply(lra_job *r, const lra_options *o, const char *assignment, const char *preset,
-                 const char *objective, lra_err *e)
+/* Everything behind the defaults. */
+static int apply(lra_job *r, const lra_options *o, const char *assignment, int n,
+                 const char *const *texts, lra_err *e)
 {
-    int rc = assign_preset(r, preset, e);
-    if (rc == 0) rc = assign_preset(r, objective, e);
+    int rc = 0;
+    /* Who predicts the next token must not see it. */
+    if (r->task->goal == LRA_GOAL_NEXT && lra_key_find(r->model->keys, "causal"))
+        rc = assign(r, "causal=1", e);
+    for (int i = 0; rc == 0 && i < n; i++) rc = assign_preset(r, texts[i], e);
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
     if (rc == 0 && assignment) rc = assign(r, assignment, e);
@@ -141,22 +145,27 @@ static int apply(lra_job *r, const lra_options *o, const char *assignment, const
     return rc == 0 ? check_model(r, e) : rc;
 }
 
+static int configure(lra_job *r, const lra_options *o, const char *assignment,
+                     const char *objective, lra_err *e)
+{
+    const char *const texts[] = {r->plan.training, r->plan.size, objective};
+    enum { N = sizeof texts / sizeof *texts };
+    int rc = choose_schedule(r, named(o, "schedule", assignment), N, texts, e);
+    r->task_config = rc == 0 ? lra_task_config(r->task, r->preset, e) : NULL;
+    if (!r->task_config) return LRA_USAGE;
+    lra_job_defaults(r);
+    return apply(r, o, assignment, N, texts, e);
+}
+
 int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
-    const lra_preset *p = lra_preset_find(r->task->name, r->preset);
-    if (!p) return lra_fail_usage(e, "task '%s' has no preset '%s'", r->task->name, r->preset);
+    if (lra_preset_find(r->task, r->model, lra_option_text(o, "preset"), &r->plan, e) != 0)
+        return LRA_USAGE;
+    r->preset = r->plan.name;
     r->objective = lra_objective_find(named(o, "objective", assignment), e);
     if (!r->objective) return LRA_USAGE;
     char *objective = lra_preset_objective(r->objective, r->task, r->preset);
-    int rc = choose_schedule(r, named(o, "schedule", assignment), p->changes, objective, e);
-    if (rc == 0) {
-        r->task_config = lra_task_config(r->task, r->preset, e);
-        rc = r->task_config ? 0 : LRA_USAGE;
-    }
-    if (rc == 0) {
-        lra_job_defaults(r);
-        rc = apply(r, o, assignment, p->changes, objective, e);
-    }
+    int rc = configure(r, o, assignment, objective, e);
     lra_free(objective);
     return rc;
 }

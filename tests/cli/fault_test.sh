@@ -6,7 +6,7 @@ expect 2 "unknown command 'trian'; did you mean 'train'?" lra-probe trian
 expect 2 "unknown option '--sed'; did you mean '--seed'?" lra-probe train --sed 1
 expect 2 "unknown task 'listop'; did you mean 'listops'?" lra-probe train --task listop
 expect 2 "unknown model 'resconf'; did you mean 'resconv'?" lra-probe train --model resconf
-expect 2 "option '--preset' is 'fast', expected one of quick|small|paper" lra-probe train --preset fast
+expect 2 "unknown preset 'fast' (quick, small, paper or paper:NAME)" lra-probe train --preset fast
 expect 2 "option '--seed' is '-1', expected an integer from 0" lra-probe train --seed=-1
 expect 2 "did you mean 'kernel'?" lra-probe train --set kernl=5
 expect 2 "'batch' is '0', expected an integer from 1" lra-probe train --set batch=0

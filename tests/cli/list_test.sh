@@ -1,0 +1,29 @@
+#!/bin/sh
+# What a build knows: parameters and presets equal their golden files, and every list is JSON too.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+golden=$LRA_SOURCE/tests/golden
+for kind in parameters presets; do
+    "$probe" list $kind >out 2>err || complain "list $kind: $(cat err)"
+    [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp out "$golden/list-$kind.txt"
+    diff -u "$golden/list-$kind.txt" out || complain "list $kind changed; a default changed? Raise the version"
+done
+for kind in tasks models probes ops devices presets parameters objectives schedules augmentations; do
+    expect 0 '' lra-probe list $kind
+    expect 0 '' lra-probe list $kind --json
+    says "^{\"schema\":1,\"$kind\":\[{\"name\":"
+    cat out >>json
+done
+if command -v python3 >/dev/null 2>&1; then
+    python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <json || complain "--json is no JSON"
+fi
+# One table of them.
+expect 0 '' lra-probe list parameters multistep
+says '^every .*1 to 1000000  *100'
+[ "$(wc -l <out)" -eq 2 ] || complain "multistep has two settings: $(cat out)"
+expect 0 '' lra-probe list presets xor
+says 'kernel 5,13,25,49,97'
+expect 2 "did you mean 'plateau'" lra-probe list parameters plateua
+expect 2 "did you mean 'listops'" lra-probe list presets lisops
+expect 2 "'list tasks' takes no name" lra-probe list tasks x
+expect 2 "did you mean 'models'" lra-probe list modles
+exit $bad

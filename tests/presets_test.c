@@ -1,0 +1,270 @@
+/* Presets multiply: every model runs every task at every preset, or is refused for a reason that stands in a golden
+ * file.  Networks are built in process, without data. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/layers.h"
+#include "probes/run/job.h"
+#include "tests/golden.h"
+
+/* ---- a model that says nothing of any task: no presets, never causal ----------------------------------------- */
+
+static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length)
+{
+    (void)g, (void)length;
+    return lra_layer_linear(x, "linear", lra_config_int(c, "width"), LRA_ACT_RELU, NULL);
+}
+
+static int64_t reach(const lra_config *c)
+{
+    (void)c;
+    return 0;
+}
+
+static const lra_model bag = {
+    .name = "bag",
+    .keys = (const lra_key[]){LRA_INT_KEY("width", "16", 1, 64, "channels"), LRA_KEYS_END},
+    .encode = encode,
+    .reach = reach};
+
+/* A model of which three papers publish settings for ListOps, and one for Text. */
+static const lra_model_preset published[] = {
+    {"text listops", "paper", "las", "width=2", NULL},
+    {"listops", "paper", "own", "width=3", NULL},
+    {"listops", "paper", "locality", "width=4 rate=0.25 every=3", NULL},
+    {"text", "paper", "own", "width=5", NULL},
+    {NULL, "paper", NULL, "width=6", NULL},
+    {NULL, "quick", NULL, "width=7", "1,2"},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+/* ---- jobs ------------------------------------------------------------------------------------------------- */
+
+static const lra_option *const tables[] = {lra_job_options, NULL};
+static const lra_command command = {"presets", "", "", "", 0, -1, tables};
+
+/* A job of these options, configured; the caller closes it.  0, or a code with a message. */
+static int configure(lra_job *r, const lra_model *m, const lra_task *t, int n, const char **words,
+                     lra_err *e)
+{
+    char *argv[8];
+    for (int i = 0; i < n; i++) argv[i] = lra_copy_text(words[i]);
+    lra_options *o = lra_options_parse(&command, n, argv, e);
+    if (!o) fail_msg("%s", e->msg);
+    *r = (lra_job){.task = t, .model = m};
+    int rc = lra_job_configure(r, o, NULL, e);
+    lra_options_free(o);
+    for (int i = 0; i < n; i++) lra_free(argv[i]);
+    return rc;
+}
+
+/* The network of a bucket, as training builds it. */
+static int build(const lra_job *r, lra_err *e)
+{
+    lra_dataset d = {.task = r->task, .vocab = r->task->vocab, .max_length = 64};
+    lra_network_spec spec = lra_objective_network(r->objective, &d, LRA_POOL_MEAN);
+    lra_network k = lra_network_build(LRA_F32, LRA_TRAIN, r->model, r->model_config, &spec, 2, 64);
+    int rc = lra_graph_check(k.graph, e);
+    lra_graph_free(k.graph);
+    return rc;
+}
+
+static void every_model_every_task_every_preset(void **state)
+{
+    (void)state;
+    lra_text refused = {0};
+    int n = 0, built = 0;
+    for (int m = -1; m < 0 || lra_model_at(m); m++)
+        for (int t = 0; lra_task_at(t); t++)
+            for (int p = 0; lra_preset_names[p]; p++, n++) {
+                const lra_model *model = m < 0 ? &bag : lra_model_at(m);
+                const lra_task *task = lra_task_at(t);
+                lra_err e = {{0}};
+                lra_job r;
+                const char *words[] = {"--preset", lra_preset_names[p]};
+                int rc = configure(&r, model, task, 2, words, &e);
+                if (rc == 0 && build(&r, &e) != 0)
+                    fail_msg("%s %s: %s", model->name, task->name, e.msg);
+                if (rc == 0)
+                    built++;
+                else
+                    lra_text_add(&refused, "%s %s %s: %s\n", model->name, task->name,
+                                 lra_preset_names[p], e.msg);
+                lra_job_close(&r);
+            }
+    print_message("%d cells of model x task x preset: %d build, %d are refused\n", n, built,
+                  n - built);
+    assert_true(built > n / 2);
+    check_golden("presets-refused.txt", refused.s);
+}
+
+/* ---- whose settings ------------------------------------------------------------------------------------------ */
+
+static void width_is(const lra_task *t, const char *preset, int64_t width)
+{
+    lra_err e = {{0}};
+    lra_job r;
+    lra_model m = bag;
+    m.presets = published;
+    const char *words[] = {"--preset", preset};
+    if (configure(&r, &m, t, 2, words, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(lra_config_int(r.model_config, "width"), width);
+    lra_job_close(&r);
+}
+
+static void published_settings_are_chosen_by_name(void **state)
+{
+    (void)state;
+    width_is(&lra_task_listops, "paper", 4); /* the locality paper before the model's own */
+    width_is(&lra_task_listops, "paper:own", 3);
+    width_is(&lra_task_listops, "paper:las", 2);
+    width_is(&lra_task_text, "paper", 5); /* the model's own before others */
+    width_is(&lra_task_image, "paper", 6);
+    width_is(&lra_task_image, "quick", 7);
+    width_is(&lra_task_image, "small", 16); /* no row: the defaults */
+    lra_err e = {{0}};
+    lra_job r;
+    lra_model m = bag;
+    m.presets = published;
+    const char *wrong[][2] = {
+        {"paper:spt", "no settings of model 'bag' for task 'listops' are published by 'spt' "
+                      "(locality, las, own)"},
+        {"papr",
+         "unknown preset 'papr'; did you mean 'paper'? (quick, small, paper or paper:NAME)"}};
+    for (int i = 0; i < 2; i++) {
+        const char *words[] = {"--preset", wrong[i][0]};
+        assert_int_equal(configure(&r, &m, &lra_task_listops, 2, words, &e), LRA_USAGE);
+        assert_string_equal(e.msg, wrong[i][1]);
+        lra_job_close(&r);
+    }
+}
+
+/* ---- what the user changes ------------------------------------------------------------------------------------ */
+
+static void train_is(const lra_task *t, int n, const char **words, const char *key,
+                     const char *value)
+{
+    lra_err e = {{0}};
+    lra_job r;
+    if (configure(&r, &lra_model_resconv, t, n, words, &e) != 0) fail_msg("%s", e.msg);
+    assert_string_equal(lra_config_text(r.train_config, key), value);
+    lra_job_close(&r);
+}
+
+static void refused(const lra_task *t, int n, const char **words, const char *message)
+{
+    lra_err e = {{0}};
+    lra_job r;
+    assert_int_equal(configure(&r, &lra_model_resconv, t, n, words, &e), LRA_USAGE);
+    assert_string_equal(e.msg, message);
+    lra_job_close(&r);
+}
+
+/* The preset of `select` says warmup=0, and 0 is as real as 0.1. */
+static void kinds_do_not_depend_on_presets(void **state)
+{
+    (void)state;
+    const char *words[] = {"--preset", "paper", "--set", "warmup=0.1"};
+    train_is(&lra_task_select, 4, words, "warmup", "0.1");
+    const char *whole[] = {"--set", "warmup=1.0"};
+    train_is(&lra_task_listops, 2, whole, "warmup", "1");
+    const char *same[] = {"--set", "rate=4e-3"};
+    train_is(&lra_task_listops, 2, same, "rate", "0.004");
+}
+
+static void settings_belong_to_schedules_and_objectives(void **state)
+{
+    (void)state;
+    const char *every[] = {"--set", "every=3"};
+    refused(&lra_task_listops, 2, every,
+            "'every' belongs to schedule 'multistep'; the run has 'plateau'");
+    const char *total[] = {"--set", "total-steps=3"};
+    refused(&lra_task_listops, 2, total,
+            "'total-steps' belongs to schedules 'cosine' and 'linear'; the run has 'plateau'");
+    const char *mask[] = {"--set", "mask=0.2"};
+    refused(&lra_task_listops, 2, mask,
+            "'mask' belongs to objectives 'denoise' and 'pretrain-masked'; the run has 'classify'");
+    const char *distance[] = {"--set", "distance=2"};
+    refused(&lra_task_listops, 2, distance,
+            "'distance' belongs to tasks 'xor', 'copy', 'select-at' and 1 more; the run has "
+            "'listops'");
+    const char *near[] = {"--set", "widht=2"};
+    refused(
+        &lra_task_listops, 2, near,
+        "the run has no 'widht'; did you mean 'width'? ('lra-probe list parameters' shows all)");
+    /* The preset's final-share is nothing to another schedule; that one's settings are known, in any order. */
+    const char *steps[] = {"--set", "every=3", "--set", "schedule=multistep"};
+    train_is(&lra_task_listops, 4, steps, "every", "3");
+    const char *option[] = {"--schedule", "multistep", "--set", "factor=0.25"};
+    train_is(&lra_task_listops, 4, option, "factor", "0.25");
+    const char *denoise[] = {"--objective", "denoise"};
+    train_is(&lra_task_listops, 2, denoise, "mask", "0.3");
+}
+
+/* A key that a schedule lacks is not in its hash, whatever the preset says of it. */
+static void presets_say_nothing_of_other_schedules(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_job r;
+    const char *words[] = {"--schedule", "cosine"};
+    assert_int_equal(configure(&r, &lra_model_resconv, &lra_task_listops, 2, words, &e), 0);
+    assert_false(lra_config_has(r.train_config, "final-share"));
+    assert_true(lra_config_has(r.train_config, "total-steps"));
+    lra_job_close(&r);
+}
+
+/* ---- hashes ----------------------------------------------------------------------------------------------------- */
+
+static void hash_of(int n, const char **words, char hash[17])
+{
+    lra_err e = {{0}};
+    lra_job r;
+    lra_dataset d = {.task = &lra_task_listops};
+    if (configure(&r, &lra_model_resconv, &lra_task_listops, n, words, &e) != 0)
+        fail_msg("%s", e.msg);
+    snprintf(d.fingerprint, sizeof d.fingerprint, "0123456789abcdef");
+    r.data = &d, r.precision = "f32";
+    lra_free(lra_job_config(&r, 0, hash));
+    r.data = NULL;
+    lra_job_close(&r);
+}
+
+static void equal_settings_hash_equally(void **state)
+{
+    (void)state;
+    const char *ways[][6] = {
+        {"--set", "rate=4e-3", "--set", "clip=1", "--set", "dropout=0.0"},
+        {"--set", "rate=0.004", "--set", "clip=1.0", "--set", "dropout=0"},
+        {"--rate", "0.0040", "--clip", "1e0", "--dropout", "0e5"},
+        {"--set", "rate=1", "--set", "rate=0.004", "--preset", "quick"},
+    };
+    char first[17], hash[17];
+    hash_of(6, ways[0], first);
+    for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {
+        hash_of(6, ways[i], hash);
+        assert_string_equal(hash, first);
+    }
+    const char *other[] = {"--set", "rate=0.0040001"};
+    hash_of(2, other, hash);
+    assert_string_not_equal(hash, first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_model_every_task_every_preset),
+        cmocka_unit_test(published_settings_are_chosen_by_name),
+        cmocka_unit_test(kinds_do_not_depend_on_presets),
+        cmocka_unit_test(settings_belong_to_schedules_and_objectives),
+        cmocka_unit_test(presets_say_nothing_of_other_schedules),
+        cmocka_unit_test(equal_settings_hash_equally),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
