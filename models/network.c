@@ -49,7 +49,7 @@ static lra_tensor *embed(lra_network *k)
     k->tokens = lra_input(g, "tokens", LRA_I32, LRA_SHAPE(k->n, k->T));
     lra_push(g, "embed");
     lra_shape table = LRA_SHAPE(k->spec.vocab, width);
-    lra_tensor *x = lra_embedding(lra_param(g, "table", table, "normal:1"), k->tokens);
+    lra_tensor *x = lra_embedding(lra_param(g, "table", table, LRA_SPEC(LRA_NORMAL(1))), k->tokens);
     lra_pop(g);
     return x;
 }

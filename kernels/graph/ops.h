@@ -109,6 +109,7 @@ lra_tensor *lra_cast(lra_tensor *x, lra_type type); /* real <-> elem of the grap
 /* ---- shape -------------------------------------------------------------------------------------- */
 
 lra_tensor *lra_reshape(lra_tensor *x, lra_shape s); /* alias */
+lra_tensor *lra_detach(lra_tensor *x);               /* alias that stops gradients, on purpose */
 lra_tensor *lra_permute(lra_tensor *x, int n,
                         const int *axes); /* y dim i = x dim axes[i]; copies */
 lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis);
