@@ -241,7 +241,7 @@ static void a_gradient_without_a_rule_is_named(void **state)
     lra_grad(y, NULL, 1, &w, &dw);
     lra_grad(lra_tanh(dw), NULL, 1, &w, &twice);
     expect_failure(&b, "the gradient of 'tanh' ends at 'first/mse_grad': op "
-                       "'softmax_grad' has no rule (lra_detach() stops it on purpose)");
+                       "'mse_grad' has no rule (lra_detach() stops it on purpose)");
 }
 
 static void detach_stops_it(void **state)
