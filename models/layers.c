@@ -26,6 +26,20 @@ lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra
     return y;
 }
 
+lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out,
+                                  const lra_param_spec *weights, const lra_param_spec *biases)
+{
+    lra_graph *g = x->graph;
+    lra_param_spec matrix = *weights;
+    matrix.layout = LRA_LAYOUT_REVERSED;
+    lra_push(g, "%s", name);
+    lra_tensor *w = lra_param(g, "w", LRA_SHAPE(lra_width(x), n_out), &matrix);
+    lra_tensor *b = biases ? lra_param(g, "b", LRA_SHAPE(n_out), biases) : NULL;
+    lra_tensor *y = lra_linear(x, w, b, LRA_ACT_NONE, NULL);
+    lra_pop(g);
+    return y;
+}
+
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out)
 {
     lra_graph *g = x->graph;

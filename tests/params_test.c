@@ -176,7 +176,7 @@ static void resconv_starts_as_ever(void **state)
         lra_err e = {{0}};
         lra_device device;
         assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
-        lra_config *c = lra_config_parse(lra_model_resconv.defaults, &e);
+        lra_config *c = lra_keys_config(lra_model_resconv.keys);
         lra_config_set(c, "width", "12");
         lra_config_set(c, "hidden", "16");
         const lra_network_spec s = {.vocab = 9, .outputs = 4};

@@ -247,9 +247,9 @@ const lra_param_spec *lra_spec_of(const lra_tensor *param)
 
 /* ---- parameters and states ---------------------------------------------------------------------- */
 
-static bool is_stored(const lra_tensor *x)
+bool lra_is_stored(const lra_tensor *x)
 {
-    return x->op == &lra_op_param || x->op == &lra_op_state;
+    return x->op == &lra_op_param || x->op == &lra_op_state || x->op == &lra_op_constant;
 }
 
 /* A stored array of the current scope; NULL: there is none of that name. */
@@ -257,7 +257,8 @@ static lra_tensor *find_stored(const lra_graph *g, const char *name)
 {
     for (int i = 0; i < g->n_nodes; i++) {
         lra_tensor *y = g->node[i];
-        if (is_stored(y) && strcmp(y->name, name) == 0 && strcmp(y->scope, g->scope) == 0) return y;
+        if (lra_is_stored(y) && strcmp(y->name, name) == 0 && strcmp(y->scope, g->scope) == 0)
+            return y;
     }
     return NULL;
 }
@@ -284,6 +285,11 @@ lra_tensor *lra_state(lra_graph *g, const char *name, lra_shape s, const lra_par
     return new_stored(g, &lra_op_state, name, s, spec);
 }
 
+lra_tensor *lra_constant(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec)
+{
+    return new_stored(g, &lra_op_constant, name, s, spec);
+}
+
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec)
 {
     const char *slash = strrchr(path, '/'), *scope = g->scope;
@@ -296,7 +302,7 @@ lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_
 lra_tensor *lra_shared(lra_graph *g, const char *path)
 {
     for (int i = 0; i < g->n_nodes; i++)
-        if (is_stored(g->node[i]) && has_path(g->node[i], path)) return g->node[i];
+        if (lra_is_stored(g->node[i]) && has_path(g->node[i], path)) return g->node[i];
     lra_graph_fail(g, "there is no '%s' to share", path);
     return add_leaf(g, &lra_op_param, path, lra_real(g), LRA_SHAPE(1), &(lra_leaf){.fill = NULL});
 }

@@ -137,7 +137,10 @@ lra_tensor *lra_param(lra_graph *g, const char *name, lra_shape s, const lra_par
 /* Stored and checkpointed like a parameter, has no gradient, written only by lra_assign().  Of the spec its start and
  * layout count. */
 lra_tensor *lra_state(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
-/* The parameter or state with this path from the top, once more. */
+/* Numbers that follow from the spec's start and never change (position tables, slopes): made once, in no checkpoint,
+ * without a gradient. */
+lra_tensor *lra_constant(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
+/* The parameter, state or constant with this path from the top, once more. */
 lra_tensor *lra_shared(lra_graph *g, const char *path);
 /* state = value, after everything else of the plan has run; in a plan with lra_adamw() only when that
  * update was applied. */
@@ -230,7 +233,8 @@ void lra_space_no_inplace(lra_space *s, bool on);
 int lra_params_count(const lra_params *p);
 const char *lra_params_path(const lra_params *p, int i);
 lra_shape lra_params_shape(const lra_params *p, int i);
-bool lra_params_trained(const lra_params *p, int i); /* a parameter; false: state or moment */
+bool lra_params_trained(const lra_params *p, int i);  /* a parameter; false: state or moment */
+bool lra_params_constant(const lra_params *p, int i); /* in no file */
 lra_array_layout lra_params_layout(const lra_params *p, int i);
 int lra_params_get(const lra_params *p, const char *path, void *host, lra_err *e);
 int lra_params_set(lra_params *p, const char *path, const void *host, lra_err *e);

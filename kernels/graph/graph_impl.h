@@ -24,6 +24,8 @@ typedef struct {
 } lra_leaf;
 
 bool lra_is(const lra_tensor *x, const lra_op *op);
+/* A parameter, state or constant: an array of the store. */
+bool lra_is_stored(const lra_tensor *x);
 /* In a BF16 graph the op reads source i through its bf16 shadow. */
 bool lra_reads_shadow(const lra_op *op, int i);
 /* The node whose memory x is a part of, and where x starts in it. */
@@ -42,7 +44,7 @@ double lra_node_bytes(const lra_tensor *t);
 typedef struct {
     char *path;
     lra_shape shape;
-    bool trained;
+    bool trained, constant;
     lra_array_layout layout;
     void *data;   /* real, on the device */
     void *shadow; /* bf16 copy on the device; NULL: none needed */

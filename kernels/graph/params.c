@@ -45,6 +45,10 @@ bool lra_params_trained(const lra_params *p, int i)
 {
     return p->array[i].trained;
 }
+bool lra_params_constant(const lra_params *p, int i)
+{
+    return p->array[i].constant;
+}
 lra_array_layout lra_params_layout(const lra_params *p, int i)
 {
     return p->array[i].layout;
@@ -176,6 +180,7 @@ static lra_array *append(lra_params *p, const lra_tensor *leaf, const char *path
     a->path = lra_copy_text(path);
     a->shape = leaf->shape;
     a->trained = leaf->op == &lra_op_param;
+    a->constant = leaf->op == &lra_op_constant;
     a->layout = lra_spec_of(leaf)->layout;
     return a;
 }
@@ -285,22 +290,22 @@ static int read_array(lra_params *p, lra_array *a, lra_h5 *file, lra_err *e)
 int lra_params_write(const lra_params *p, lra_h5 *file, lra_err *e)
 {
     for (int i = 0; i < p->n; i++)
-        if (write_array(p, &p->array[i], file, e) != 0) return LRA_FAILED;
+        if (!p->array[i].constant && write_array(p, &p->array[i], file, e) != 0) return LRA_FAILED;
     return 0;
 }
 
 int lra_params_read(lra_params *p, lra_h5 *file, lra_err *e)
 {
     for (int i = 0; i < p->n; i++)
-        if (read_array(p, &p->array[i], file, e) != 0) return LRA_FAILED;
+        if (!p->array[i].constant && read_array(p, &p->array[i], file, e) != 0) return LRA_FAILED;
     return 0;
 }
 
 int lra_params_read_weights(lra_params *p, lra_h5 *file, lra_err *e)
 {
     for (int i = 0; i < p->n; i++) {
-        bool moment = strncmp(p->array[i].path, "adam/", 5) == 0;
-        if (!moment && read_array(p, &p->array[i], file, e) != 0) return LRA_FAILED;
+        bool weight = !p->array[i].constant && strncmp(p->array[i].path, "adam/", 5) != 0;
+        if (weight && read_array(p, &p->array[i], file, e) != 0) return LRA_FAILED;
     }
     return 0;
 }

@@ -167,11 +167,11 @@ int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e)
     return lra_fail(e, "'%s' has format '%s', this program reads 1", name, format);
 }
 
-/* The name of the i-th array in a file; NULL: a moment, which has none.  Caller frees. */
+/* The name of the i-th array in a file; NULL: a moment or a constant, which has none.  Caller frees. */
 static char *tensor_name(const lra_params *p, int i)
 {
     const char *path = lra_params_path(p, i);
-    if (strncmp(path, "adam/", 5) == 0) return NULL;
+    if (lra_params_constant(p, i) || strncmp(path, "adam/", 5) == 0) return NULL;
     return lra_format("%s/%s", lra_params_trained(p, i) ? "param" : "state", path);
 }
 
