@@ -130,6 +130,7 @@ static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: a
                   "_TEST.ts of the time series regression archive (tseregression.org)",            \
         .goal = LRA_GOAL_VALUE,                                                                    \
         .n_targets = 1,                                                                            \
+        .steps = LRA_BIDMC_STEPS,                                                                  \
         .channels = 2,                                                                             \
         .level_scale = 1,                                                                          \
         .keys = keys,                                                                              \

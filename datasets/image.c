@@ -120,7 +120,7 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
 
 #define IMAGE_TASK                                                                                 \
     .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .label_names = lra_cifar_classes,  \
-    .vocab = 256, .image = true, .quick = "rows=2000", .small = "", .paper = "",                   \
+    .steps = PIXELS, .vocab = 256, .image = true, .quick = "rows=2000", .small = "", .paper = "",  \
     .import_keys = LRA_OFFICIAL_KEYS, .import_hash = import_hash,                                  \
     .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
 

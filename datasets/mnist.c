@@ -92,10 +92,10 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
 #define MNIST_TASK                                                                                 \
-    .source = LRA_MNIST_SOURCE, .n_classes = LRA_MNIST_CLASSES, .vocab = 256, .channels = 1,       \
-    .level_scale = 1.0 / 255, .quick = "rows=2000", .small = "", .paper = "", .import = import,    \
-    .import_hash = import_hash, .baseline = lra_baseline_constant, .inspect = inspect,             \
-    .show = lra_image_show
+    .source = LRA_MNIST_SOURCE, .n_classes = LRA_MNIST_CLASSES, .steps = LRA_MNIST_PIXELS,         \
+    .vocab = 256, .channels = 1, .level_scale = 1.0 / 255, .quick = "rows=2000", .small = "",      \
+    .paper = "", .import = import, .import_hash = import_hash, .baseline = lra_baseline_constant,  \
+    .inspect = inspect, .show = lra_image_show
 
 const lra_task lra_task_smnist = {
     MNIST_TASK,

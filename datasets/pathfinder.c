@@ -267,6 +267,12 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
 
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
+static int64_t longest(const lra_config *c)
+{
+    int64_t size = lra_config_int(c, "size");
+    return size * size;
+}
+
 #define PATHFINDER_TASK(symbol, task, text, level, size, quick_changes, small_changes,             \
                         paper_changes)                                                             \
     const lra_task lra_task_##symbol = {                                                           \
@@ -275,6 +281,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .source = LRA_PATHFINDER_SOURCE,                                                           \
         .n_classes = 2,                                                                            \
         .vocab = 256,                                                                              \
+        .longest = longest,                                                                        \
         .image = true,                                                                             \
         .channels = 1,                                                                             \
         .level_scale = 2.0 / 255,                                                                  \

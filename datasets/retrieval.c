@@ -326,6 +326,7 @@ const lra_task lra_task_retrieval = {
     .source = SOURCE,
     .goal = LRA_GOAL_PAIR,
     .n_classes = 2,
+    .longest = lra_longest_length,
     .vocab = LRA_BYTES_VOCAB,
     .first_word = LRA_BYTES_FIRST,
     .mask = LRA_BYTES_MASK,

@@ -109,6 +109,7 @@ const lra_task lra_task_speech_commands = {
     .source = LRA_SPEECH_SOURCE,
     .n_classes = LRA_SPEECH_WORDS,
     .label_names = lra_speech_words,
+    .steps = LRA_SPEECH_SAMPLES,
     .vocab = 65536,
     .channels = 1,
     .levels = levels,

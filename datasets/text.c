@@ -191,6 +191,7 @@ const lra_task lra_task_text = {
     .name = "text",
     .summary = "is a movie review (IMDB, byte by byte) positive? two classes",
     .n_classes = 2,
+    .longest = lra_longest_length,
     .vocab = LRA_BYTES_VOCAB,
     .first_word = LRA_BYTES_FIRST,
     .mask = LRA_BYTES_MASK,

@@ -88,8 +88,7 @@ const lra_model lra_model_resconv = {
     .variants = variants,
     .axis = "kernel",
     .match = "hidden",
-    .deviations =
-        "where the norm stands is not published: before the convolution, and once at the end",
+    .deviations = "norm before the convolution and a final norm: not stated in the paper",
     .encode = encode,
     .reach = reach,
     .causal = causal,

@@ -103,6 +103,21 @@ static int64_t reach(const lra_config *c)
     return -1;
 }
 
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
+    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "channels inside a feed-forward layer"),
+    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
+    LRA_CHOICE_KEY("positions", "rotary", "none|sinusoidal|learned|rotary|rotary-half",
+                   "how tokens know where they stand"),
+    LRA_REAL_KEY("base", "10000", 1, 1e12, "of the speeds of rotary positions"),
+    LRA_CHOICE_KEY("norm", "pre", "pre|post", "before a sublayer, or after its sum"),
+    LRA_CHOICE_KEY("act", "gelu", "relu|gelu", "inside a feed-forward layer"),
+    LRA_CHOICE_KEY("head", "linear", "linear|mlp", "of the classifier"),
+    LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_KEYS_END};
+
 static const char *const variants[] = {"positions=rotary-half act=relu head=mlp",
                                        "positions=sinusoidal norm=post",
                                        "positions=learned causal=1", "positions=none", NULL};
@@ -111,9 +126,7 @@ const lra_model lra_model_transformer = {
     .name = "transformer",
     .paper = "arXiv:1706.03762",
     .summary = "softmax attention between all tokens and a feed-forward layer",
-    .defaults =
-        "layers=6 width=128 hidden=256 heads=4 positions=rotary base=10000.0 norm=pre act=gelu "
-        "head=linear causal=0 dropout=0.0",
+    .keys = keys,
     .tiny = "layers=2 width=8 hidden=8 heads=2",
     .variants = variants,
     .match = "hidden",

@@ -194,6 +194,7 @@ const lra_task lra_task_wikitext103 = {
     .summary = "the next word of Wikipedia articles",
     .source = SOURCE,
     .goal = LRA_GOAL_NEXT,
+    .longest = lra_longest_context,
     .metric = "perplexity",
     .vocab = VOCAB,
     .keys =
