@@ -191,6 +191,11 @@ static void show(const lra_row *row, FILE *out)
     {                                                                                              \
         return make_all(c, kind, split, e);                                                        \
     }                                                                                              \
+    static int64_t longest_##id(const lra_config *c)                                               \
+    {                                                                                              \
+        const shape s = shape_of(c, kind);                                                         \
+        return steps_of(&s);                                                                       \
+    }                                                                                              \
     static int validate_##id(const lra_config *c, lra_err *e)                                      \
     {                                                                                              \
         return check(c, kind, e);                                                                  \
@@ -200,6 +205,7 @@ static void show(const lra_row *row, FILE *out)
         .summary = what,                                                                           \
         .goal = LRA_GOAL_STEPS,                                                                    \
         .n_targets = 1,                                                                            \
+        .longest = longest_##id,                                                                   \
         .channels = width + 2,                                                                     \
         .keys = (const lra_key[]){ATOMIC_ROWS, __VA_ARGS__},                                       \
         trained,                                                                                   \

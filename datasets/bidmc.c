@@ -133,6 +133,7 @@ static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: a
         .published = {n_train, 0, 2399},                                                           \
         .goal = LRA_GOAL_VALUE,                                                                    \
         .n_targets = 1,                                                                            \
+        .steps = LRA_BIDMC_STEPS,                                                                  \
         .channels = 2,                                                                             \
         .level_scale = 1,                                                                          \
         .keys = keys,                                                                              \

@@ -5,6 +5,8 @@
 #include "datasets/dataset.h"
 #include "datasets/formats/ts.h"
 
+enum { LRA_BIDMC_STEPS = 4000 }; /* of a row */
+
 #define LRA_BIDMC_MADE_UP "# made up by lra-probe data --make, from no patient"
 
 /* Training file and test file, as they are published. */

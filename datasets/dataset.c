@@ -166,6 +166,7 @@ static void complete(lra_dataset *d, const lra_config *c)
             if (document > d->max_length) d->max_length = document;
         }
     if (t->goal == LRA_GOAL_NEXT) d->max_length = lra_config_int(d->config, "context");
+    d->longest = lra_task_longest(t, c);
     if (t->places) {
         d->places = lra_alloc_array((size_t)(d->max_length * t->n_places) + 1, sizeof *d->places);
         t->places(d->max_length, d->places);
@@ -292,6 +293,22 @@ lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char
     if (n >= 0) lra_names_free(names, n);
     lra_free(folder);
     return found;
+}
+
+int64_t lra_task_longest(const lra_task *t, const lra_config *c)
+{
+    if (t->steps) return t->steps;
+    if (!t->longest) LRA_BUG("task '%s' does not say how long its rows are", t->name);
+    return t->longest(c);
+}
+
+int64_t lra_longest_length(const lra_config *c)
+{
+    return lra_config_int(c, "length");
+}
+int64_t lra_longest_context(const lra_config *c)
+{
+    return lra_config_int(c, "context");
 }
 
 int64_t lra_dataset_grid(const lra_dataset *d)

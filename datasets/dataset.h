@@ -76,7 +76,8 @@ typedef struct {
     lra_config *config; /* parameters of the generator, or of the import */
     lra_sequences split[LRA_N_SPLITS];
     int64_t
-        max_length; /* steps a model must hold: of a document of a pair; of a window of a stream */
+        max_length;  /* steps a model must hold: of a document of a pair; of a window of a stream */
+    int64_t longest; /* the same as the parameters declare it, whatever rows there are */
     char fingerprint[17]; /* xxh3-64 of all rows */
     /* An import's: rows of the official files (of a stream: its tokens) before any are chosen or carved, 0 where files
      * have no such part or may not be compared.  Not kept with prepared data. */
@@ -123,6 +124,10 @@ struct lra_task {
      * Nullable. */
     void (*places)(int64_t n, float *out);
     int n_places;
+    /* The most steps that a model must hold, of any data of these parameters: a document of a pair, a window of a
+     * stream.  Every row has `steps`; 0: longest() says. */
+    int64_t steps;
+    int64_t (*longest)(const lra_config *c);
     const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
     lra_budget quick, small, paper;
     /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
@@ -204,6 +209,11 @@ int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_
                        lra_dataset **out, lra_err *e);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 
+/* The most steps that data of these parameters can have. */
+int64_t lra_task_longest(const lra_task *t, const lra_config *c);
+/* longest() of tasks whose parameter says it. */
+int64_t lra_longest_length(const lra_config *c);  /* "length" */
+int64_t lra_longest_context(const lra_config *c); /* "context" */
 /* Pixels in a row of the task's images, 0: no images. */
 int64_t lra_dataset_grid(const lra_dataset *d);
 /* Rows of key tables that tasks share. */

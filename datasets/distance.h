@@ -95,6 +95,7 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
         .summary = what,                                                                           \
         .n_classes = CLASSES,                                                                      \
         .vocab = VOCAB,                                                                            \
+        .longest = lra_longest_length,                                                             \
         .first_word = 1,                                                                           \
         .token_names = names,                                                                      \
         .keys = (const lra_key[]){LRA_INT_KEY("distance", "16", 1, LRA_DISTANCE_MAX_LENGTH,        \

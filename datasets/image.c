@@ -122,7 +122,7 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
     .from_parquet = LRA_CIFAR_PARQUET,                                                             \
     .published = {(LRA_CIFAR_FILES - 1) * LRA_CIFAR_FILE_RECORDS, 0, LRA_CIFAR_FILE_RECORDS},      \
     .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .label_names = lra_cifar_classes,  \
-    .correlation = 0.92 /* of the first 3,000 */, .vocab = 256, .image = true,                     \
+    .correlation = 0.92 /* of the first 3,000 */, .steps = PIXELS, .vocab = 256, .image = true,    \
     .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL, .import_keys = LRA_OFFICIAL_KEYS,    \
     .import_hash = import_hash, .baseline = lra_baseline_constant, .inspect = inspect,             \
     .show = lra_image_show

@@ -250,12 +250,19 @@ static const lra_key keys[] = {
     LRA_DATA_SEED_KEY,
     LRA_KEYS_END};
 
+/* Trees are shorter than max-length, and <eos> stands behind them. */
+static int64_t longest(const lra_config *c)
+{
+    return lra_config_int(c, "max-length");
+}
+
 const lra_task lra_task_listops = {
     .name = "listops",
     .summary = "nested list operations (MIN MAX MED SM), ten classes",
     .published = {96000, 2000, 2000},
     .n_classes = 10,
     .vocab = LISTOPS_VOCAB,
+    .longest = longest,
     .first_word = LISTOPS_CLOSE,
     .token_names = lra_listops_tokens,
     .keys = keys,

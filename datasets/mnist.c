@@ -94,8 +94,8 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 
 #define MNIST_TASK                                                                                 \
     .from_parquet = LRA_MNIST_PARQUET, .published = {60000, 0, 10000}, .source = LRA_MNIST_SOURCE, \
-    .n_classes = LRA_MNIST_CLASSES, .vocab = 256, .channels = 1, .level_scale = 1.0 / 255,         \
-    .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL,                                      \
+    .n_classes = LRA_MNIST_CLASSES, .steps = LRA_MNIST_PIXELS, .vocab = 256, .channels = 1,        \
+    .level_scale = 1.0 / 255, .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL,            \
     .paper = {NULL, "batch=64 epochs=100", 3}, .import = import, .import_hash = import_hash,       \
     .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
 

@@ -269,6 +269,12 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
 
 /* ---- the tasks ---------------------------------------------------------------------------------------- */
 
+static int64_t longest(const lra_config *c)
+{
+    int64_t size = lra_config_int(c, "size");
+    return size * size;
+}
+
 #define PATHFINDER_TRAINED(quick_rows, small_rows, paper_rows, paper_epochs)                       \
     .quick = {quick_rows, "batch=64 epochs=2 warmup=0.05 final-share=0.5 final-rate=0.1", 2},      \
     .small = {small_rows, "batch=64 epochs=4 warmup=0.02", 3},                                     \
@@ -287,6 +293,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
         .published = {200000},                                                                     \
         .n_classes = 2,                                                                            \
         .vocab = 256,                                                                              \
+        .longest = longest,                                                                        \
         .image = true,                                                                             \
         .channels = 1,                                                                             \
         .level_scale = 2.0 / 255,                                                                  \

@@ -327,6 +327,7 @@ const lra_task lra_task_retrieval = {
     .published = {147086, 18090, 17437},
     .goal = LRA_GOAL_PAIR,
     .n_classes = 2,
+    .longest = lra_longest_length,
     .vocab = LRA_BYTES_VOCAB,
     .first_word = LRA_BYTES_FIRST,
     .mask = LRA_BYTES_MASK,

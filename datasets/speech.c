@@ -118,6 +118,7 @@ const lra_task lra_task_speech_commands = {
     .correlation = 0.93, /* of 300 clips */
     .n_classes = LRA_SPEECH_WORDS,
     .label_names = lra_speech_words,
+    .steps = LRA_SPEECH_SAMPLES,
     .vocab = 65536,
     .channels = 1,
     .levels = levels,

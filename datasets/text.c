@@ -196,6 +196,7 @@ const lra_task lra_task_text = {
     .from_parquet = LRA_IMDB_PARQUET,
     .published = {2 * LRA_IMDB_PUBLISHED, 0, 2 * LRA_IMDB_PUBLISHED},
     .n_classes = 2,
+    .longest = lra_longest_length,
     .vocab = LRA_BYTES_VOCAB,
     .first_word = LRA_BYTES_FIRST,
     .mask = LRA_BYTES_MASK,

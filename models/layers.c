@@ -1,23 +1,17 @@
 /* Layers that models share. */
 #include "models/layers.h"
 
-#include <stdio.h>
-
 #include "kernels/graph/op.h"
 
 /* Weights and biases of a layer with `fan` inputs per output. */
 static lra_tensor *weight(lra_graph *g, const char *name, lra_shape s, int64_t fan)
 {
-    char spec[64];
-    snprintf(spec, sizeof spec, "fan:%lld", (long long)fan);
-    return lra_param(g, name, s, spec);
+    return lra_param(g, name, s, LRA_SPEC(LRA_FAN(fan), .layout = LRA_LAYOUT_REVERSED));
 }
 
 static lra_tensor *bias(lra_graph *g, const char *name, int64_t n, int64_t fan)
 {
-    char spec[64];
-    snprintf(spec, sizeof spec, "fan:%lld decay=0", (long long)fan);
-    return lra_param(g, name, LRA_SHAPE(n), spec);
+    return lra_param(g, name, LRA_SHAPE(n), LRA_SPEC(LRA_FAN(fan), .no_decay = true));
 }
 
 lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra_act act,
@@ -28,6 +22,20 @@ lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra
     lra_push(g, "%s", name);
     lra_tensor *w = weight(g, "w", LRA_SHAPE(n_in, n_out), n_in);
     lra_tensor *y = lra_linear(x, w, bias(g, "b", n_out, n_in), act, residual);
+    lra_pop(g);
+    return y;
+}
+
+lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out,
+                                  const lra_param_spec *weights, const lra_param_spec *biases)
+{
+    lra_graph *g = x->graph;
+    lra_param_spec matrix = *weights;
+    matrix.layout = LRA_LAYOUT_REVERSED;
+    lra_push(g, "%s", name);
+    lra_tensor *w = lra_param(g, "w", LRA_SHAPE(lra_width(x), n_out), &matrix);
+    lra_tensor *b = biases ? lra_param(g, "b", LRA_SHAPE(n_out), biases) : NULL;
+    lra_tensor *y = lra_linear(x, w, b, LRA_ACT_NONE, NULL);
     lra_pop(g);
     return y;
 }
@@ -52,8 +60,9 @@ lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name)
     lra_graph *g = x->graph;
     int64_t n = lra_width(x);
     lra_push(g, "%s", name);
-    lra_tensor *gain = lra_param(g, "gain", LRA_SHAPE(n), "ones decay=0");
-    lra_tensor *shift = lra_param(g, "bias", LRA_SHAPE(n), "zeros decay=0");
+    lra_tensor *gain = lra_param(g, "gain", LRA_SHAPE(n),
+                                 LRA_SPEC(LRA_CONSTANT(1), .no_decay = true));
+    lra_tensor *shift = lra_param(g, "bias", LRA_SHAPE(n), LRA_SPEC(.no_decay = true));
     lra_tensor *y = lra_layer_norm(x, gain, shift, 1e-5);
     lra_pop(g);
     return y;

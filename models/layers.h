@@ -8,6 +8,9 @@
  * +-1/sqrt(D).  Parameters NAME/w (D,H), NAME/b (H).  Nullable: residual. */
 lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra_act act,
                              lra_tensor *residual);
+/* y = x w + b with starts of one's own.  Nullable: biases, then there are none. */
+lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out,
+                                  const lra_param_spec *weights, const lra_param_spec *biases);
 /* The same in float32, whatever the graph computes in, for a few rows: (B,D) -> (B,H).  In bf16 numbers near 87 come in
  * steps of a half. */
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);

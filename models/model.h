@@ -1,10 +1,44 @@
 /* What a model is: one function that builds the encoder and one record.  To add one: a file named after
- * the architecture and one line in models.def.  Embedding, pooling and heads are shared: network.h. */
+ * the architecture and one line in models.def.  Embedding, positions, pooling and heads are shared: network.h. */
 #ifndef LRA_MODELS_MODEL_H
 #define LRA_MODELS_MODEL_H
 
 #include "kernels/base/key.h"
-#include "kernels/graph/graph.h"
+#include "kernels/graph/ops.h"
+
+/* What an encoder is built for.  Arrays whose size depends on the longest input are made for T_max steps, which is the
+ * same in every length bucket, and sliced to T. */
+typedef struct {
+    lra_graph *graph;
+    const lra_config *config;
+    lra_tensor *length; /* (B) int32.  Nullable */
+    int64_t B, T, T_max;
+    struct {
+        int64_t rows, columns;
+    } grid;      /* of an image, row by row; 0: none */
+    bool causal; /* as the record says of these settings */
+} lra_build;
+
+typedef enum {
+    LRA_POSITIONS_NONE,
+    LRA_POSITIONS_SINUSOIDAL,
+    LRA_POSITIONS_LEARNED,
+    LRA_POSITIONS_ROTARY /* the encoder's own affair */
+} lra_positions;
+
+/* How inputs become vectors of the model's width. */
+typedef struct {
+    lra_param_spec table;        /* (V,D), of tokens */
+    lra_param_spec weight, bias; /* (channels,D) and (D), of numbers */
+    double scale;                /* of the vectors; 0: 1 */
+} lra_embed_start;
+
+/* What stands between the pooled features and the logits. */
+typedef struct {
+    int64_t hidden; /* 0: one linear layer; else Linear, act, dropout, Linear */
+    lra_act act;
+    double dropout;
+} lra_classifier;
 
 /* What a model is at a preset: its own settings, and those of training that go with them, which are changed behind
  * what the task says of the preset ("layers=3 width=32 rate=0.004"). */
@@ -19,17 +53,26 @@ typedef struct {
 
 typedef struct {
     const char *name, *paper, *summary; /* "resconv", "arXiv:...", one line */
-    const lra_key *keys;                /* its settings.  Nullable: none */
-    const lra_model_preset *presets;    /* Nullable: the defaults at every preset */
-    const char *axis;                   /* the key that bounds its reach.  Nullable: none does */
+    const char *deviations; /* where it differs from its paper, one line.  Nullable: nowhere */
+    const lra_key *keys;    /* its settings; `width` is D */
+    const lra_model_preset *presets; /* Nullable: the defaults at every preset */
+    const char *tiny; /* changes that make it as small as tests want it, with every part */
+    /* Further changes that tests go through, for what `tiny` leaves out, then NULL.  Nullable: none. */
+    const char *const *variants;
+    const char *axis;  /* the key that bounds its reach.  Nullable: none does */
     const char *match; /* the key that makes it larger or smaller alone (--match).  Nullable */
-    /* x: (B,T,D), length: (B) int32, Nullable; returns (B,T,D), normalised and ready for pooling.
+    /* x: (B,T,D); returns (B,T,D), normalised and ready for pooling.
      * Bad values are reported with lra_graph_fail(). */
-    lra_tensor *(*encode)(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length);
+    lra_tensor *(*encode)(const lra_build *b, lra_tensor *x);
     /* How far an output can see to one side, in tokens; -1: unbounded. */
     int64_t (*reach)(const lra_config *c);
     /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never so. */
     bool (*causal)(const lra_config *c);
+    /* What is added to the embedding.  Nullable: nothing. */
+    lra_positions (*positions)(const lra_config *c);
+    /* Nullable: tables N(0,1), linear layers uniform in +-1/sqrt(channels). */
+    lra_embed_start (*embedding)(const lra_config *c, int64_t channels);
+    lra_classifier (*classifier)(const lra_config *c); /* Nullable: one linear layer */
 } lra_model;
 
 #define LRA_MODEL(name) extern const lra_model lra_model_##name;

@@ -7,18 +7,42 @@
 #include "kernels/base/options.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
+#include "models/positions.h"
 
 enum { TRIAL_STEPS = 64 }; /* of which the lengths of buckets are multiples */
+
+static lra_build build_of(const lra_model *m, const lra_config *c, const lra_network_spec *s,
+                          int64_t n, int64_t T)
+{
+    lra_build b = {.config = c, .B = n, .T = T, .T_max = s->T_max ? s->T_max : T};
+    b.grid.rows = s->rows, b.grid.columns = s->columns;
+    b.causal = m->causal && m->causal(c);
+    return b;
+}
+
+/* Positions and layers. */
+static lra_tensor *encode(const lra_model *m, const lra_build *b, lra_tensor *x)
+{
+    if (b->T > b->T_max)
+        lra_graph_fail(b->graph, "a bucket of %lld steps, but inputs have at most %lld",
+                       (long long)b->T, (long long)b->T_max);
+    if (m->positions) x = lra_add_positions(b, x, m->positions(b->config));
+    lra_push(b->graph, "encoder");
+    x = m->encode(b, x);
+    lra_pop(b->graph);
+    return x;
+}
 
 /* Settings of which the model makes no encoder ("kernel is 4, expected an odd number"). */
 static int check_encoder(const lra_model *m, const lra_config *c, lra_err *e)
 {
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
     lra_shape s = LRA_SHAPE(1, TRIAL_STEPS, lra_config_int(c, "width"));
-    lra_push(g, "encoder");
     lra_tensor *x = lra_input(g, "x", LRA_F32, s);
-    m->encode(g, c, x, lra_input(g, "length", LRA_I32, LRA_SHAPE(1)));
-    lra_pop(g);
+    lra_build b = build_of(m, c, &(lra_network_spec){0}, 1, TRIAL_STEPS);
+    b.graph = g;
+    b.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(1));
+    encode(m, &b, x);
     int rc = lra_graph_check(g, e);
     if (rc != 0) lra_fail_in(e, "model '%s'", m->name);
     lra_graph_free(g);
@@ -36,22 +60,33 @@ int lra_network_check(const lra_model *m, const lra_config *c, const lra_network
 
 /* ---- inputs and encoder ------------------------------------------------------------------------------ */
 
+static lra_embed_start embedding_of(const lra_model *m, const lra_config *c, int64_t channels)
+{
+    if (m->embedding) return m->embedding(c, channels);
+    return (lra_embed_start){.table = {LRA_NORMAL(1)},
+                             .weight = {LRA_FAN(channels)},
+                             .bias = {LRA_FAN(channels), .no_decay = true}};
+}
+
 /* (n,T) to (n,T,D). */
 static lra_tensor *embed(lra_network *k)
 {
     lra_graph *g = k->graph;
-    int64_t width = lra_config_int(k->config, "width");
+    int64_t width = lra_config_int(k->config, "width"), channels = k->spec.channels;
+    lra_embed_start start = embedding_of(k->model, k->config, channels);
+    lra_tensor *x;
     if (k->spec.vocab == 0) {
-        k->values = lra_input(g, "values", lra_real(g), LRA_SHAPE(k->n, k->T, k->spec.channels));
-        return lra_layer_linear(lra_cast(k->values, lra_elem(g)), "embed", width, LRA_ACT_NONE,
-                                NULL);
+        k->values = lra_input(g, "values", lra_real(g), LRA_SHAPE(k->n, k->T, channels));
+        x = lra_layer_linear_from(lra_cast(k->values, lra_elem(g)), "embed", width, &start.weight,
+                                  &start.bias);
+    } else {
+        k->tokens = lra_input(g, "tokens", LRA_I32, LRA_SHAPE(k->n, k->T));
+        lra_push(g, "embed");
+        lra_tensor *table = lra_param(g, "table", LRA_SHAPE(k->spec.vocab, width), &start.table);
+        x = lra_embedding(table, k->tokens);
+        lra_pop(g);
     }
-    k->tokens = lra_input(g, "tokens", LRA_I32, LRA_SHAPE(k->n, k->T));
-    lra_push(g, "embed");
-    lra_shape table = LRA_SHAPE(k->spec.vocab, width);
-    lra_tensor *x = lra_embedding(lra_param(g, "table", table, "normal:1"), k->tokens);
-    lra_pop(g);
-    return x;
+    return start.scale != 0 && start.scale != 1 ? lra_affine(x, start.scale, 0) : x;
 }
 
 lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
@@ -62,10 +97,9 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     lra_tensor *x = embed(&k);
     k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));
-    lra_push(g, "encoder");
-    x = m->encode(g, c, x, k.length);
-    lra_pop(g);
-    k.features = lra_name(x, "features");
+    lra_build b = build_of(m, c, s, k.n, T);
+    b.graph = g, b.length = k.length;
+    k.features = lra_name(encode(m, &b, x), "features");
     return k;
 }
 
@@ -92,7 +126,13 @@ lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked,
 
 static void classify(lra_network *k, lra_tensor *p)
 {
+    lra_classifier c = {0};
+    if (k->model->classifier) c = k->model->classifier(k->config);
     k->label = lra_input(k->graph, "label", LRA_I32, LRA_SHAPE(k->B));
+    if (c.hidden) {
+        p = lra_cast(p, lra_elem(k->graph));
+        p = lra_dropout(lra_layer_linear(p, "hidden", c.hidden, c.act, NULL), c.dropout, false);
+    }
     k->output = lra_name(lra_network_linear(p, "head", k->spec.outputs), "logits");
     k->loss = lra_cross_entropy(k->output, k->label);
 }
@@ -168,7 +208,8 @@ lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, 
 
 int64_t lra_network_parameters(const lra_model *m, const lra_config *c, const lra_network_spec *s)
 {
-    lra_network k = lra_network_build(LRA_F32, LRA_EVAL, m, c, s, 1, 8);
+    int64_t T = s->T_max ? s->T_max : TRIAL_STEPS;
+    lra_network k = lra_network_build(LRA_F32, LRA_EVAL, m, c, s, 1, T);
     int n = lra_graph_params(k.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
     lra_graph_params(k.graph, param);

@@ -1,5 +1,5 @@
 /* The network around any encoder: inputs, encoder, and the head of what is learned about a sequence.
- *   e = table[tokens], or values w + b;   h = encode(e), "features" (n,T,D)
+ *   e = table[tokens], or values w + b, times the model's scale, + its positions;   h = encode(e), "features" (n,T,D)
  *   CLASS  logits = pool(h) W + b                                       mean cross-entropy
  *   PAIR   a, b = pool of first, second documents, which pass the encoder as sequences of their own;
  *          logits = GELU([a, b, a - b, a b] U + u) W + b                mean cross-entropy
@@ -7,8 +7,9 @@
  *          training starts with b at the mean of the targets, not near 0 (training/start.h)
  *   STEPS  numbers = h W + b at every step                              the same
  *   NEXT   logits = h W + b at every step, over the vocabulary          mean cross-entropy of what is asked
- * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "encoder/..."; "pair/w" (4D,D),
- * "pair/b" (D); "head/w" (D,outputs), "head/b".
+ * The logits of CLASS and PAIR may have a hidden layer: lra_model.classifier.
+ * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "positions/table"; "encoder/..."; "pair/w" (4D,D),
+ * "pair/b" (D); "hidden/w", "hidden/b"; "head/w" (D,outputs), "head/b".
  * To train on something else than the head's loss: lra_network_open(), then a loss of its own from `features`. */
 #ifndef LRA_MODELS_NETWORK_H
 #define LRA_MODELS_NETWORK_H
@@ -31,6 +32,9 @@ typedef struct {
     int64_t outputs;  /* classes, or numbers; LRA_HEAD_NEXT: the vocabulary */
     lra_pool_kind pool;
     bool absolute; /* numbers: mean absolute error, not squared */
+    int64_t
+        T_max; /* steps of the longest bucket, by the task's settings; 0: there is but one, of T */
+    int64_t rows, columns; /* of images; 0: none */
 } lra_network_spec;
 
 /* The graph of one length bucket; what a network does not have is NULL. */

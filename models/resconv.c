@@ -29,8 +29,10 @@ static int64_t wider(const lra_config *c, int64_t step)
     return step <= most / kernel ? step * kernel : most;
 }
 
-static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length)
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
+    lra_graph *g = b->graph;
+    const lra_config *c = b->config;
     int64_t layers = lra_config_int(c, "layers"), kernel = lra_config_int(c, "kernel");
     int64_t width = lra_config_int(c, "width"), hidden = lra_config_int(c, "hidden");
     int64_t groups = lra_config_int(c, "groups");
@@ -45,9 +47,9 @@ static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_
         lra_push(g, "layer%d", (int)i);
         lra_tensor *u = lra_layer_layer_norm(x, "norm");
         lra_tensor *h =
-            causal(c)
+            b->causal
                 ? lra_layer_causal_conv(u, "conv", hidden, kernel, groups, step, LRA_ACT_RELU)
-                : lra_layer_conv(u, "conv", hidden, kernel, groups, step, LRA_ACT_RELU, length);
+                : lra_layer_conv(u, "conv", hidden, kernel, groups, step, LRA_ACT_RELU, b->length);
         h = lra_dropout(h, dropout, false);
         x = lra_layer_linear(h, "linear", width, LRA_ACT_NONE, x);
         lra_pop(g);
@@ -132,6 +134,8 @@ static const lra_model_preset presets[] = {
     {ATOMIC, "paper", NULL, "layers=2 decay=0.01", PAPER_KERNELS},
     {NULL, "paper", NULL, "", PAPER_KERNELS},
     {NULL, NULL, NULL, NULL, NULL}};
+static const char *const variants[] = {"causal=1 dilation=4 layers=3 kernel=3",
+                                       "groups=2 kernel=3 dilation=2", NULL};
 
 const lra_model lra_model_resconv = {
     .name = "resconv",
@@ -139,8 +143,11 @@ const lra_model lra_model_resconv = {
     .summary = "residual small-kernel convolutions, the model of the ladder",
     .keys = keys,
     .presets = presets,
+    .tiny = "layers=2 width=6 hidden=8",
+    .variants = variants,
     .axis = "kernel",
     .match = "hidden",
+    .deviations = "norm before the convolution and a final norm: not stated in the paper",
     .encode = encode,
     .reach = reach,
     .causal = causal,

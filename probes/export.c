@@ -5,6 +5,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/shell.h"
 #include "kernels/base/terminal.h"
+#include "models/training/open.h"
 #include "models/training/weights.h"
 #include "probes/run/again.h"
 #include "probes/run/done.h"
@@ -16,9 +17,8 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_FLAG,
      .help = "the weights of the last checkpoint instead of the selected epoch's"},
     LRA_FORCE_OPTION("replace FILE when it is there"),
-    LRA_OUT_OPTION("where runs are looked for by name"),
     {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_common_options, NULL};
+static const lra_option *const tables[] = {own, lra_done_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe export",
     .summary = "Writes the weights of a run as a safetensors file, in PyTorch's layout.",
@@ -44,22 +44,44 @@ static void print_next(const char *run, const char *out, const char *weights)
     lra_free(file);
 }
 
+/* The weights as the run's model has them: it knows the layout of each. */
+static int write_weights(const lra_done *run, bool last, const char *to, int *n, lra_err *e)
+{
+    lra_train_spec spec;
+    lra_device device = run->job.device;
+    lra_opened m;
+    lra_job_spec(&run->job, run->result->seed, &spec);
+    lra_free((void *)(uintptr_t)spec.folder);
+    spec.folder = lra_copy_text(run->folder); /* it may have been moved */
+    int rc = lra_open(&m, &spec, &device, last ? LRA_LAST_WEIGHTS : LRA_BEST_WEIGHTS, e);
+    if (rc == 0) {
+        lra_view *v = lra_open_graph(&m, 1, m.buckets.length[0]);
+        lra_view_ask(v, v->network.output);
+        rc = lra_open_plan(&m, e);
+    }
+    if (rc == 0) rc = lra_weights_export(m.params, run->result->config, m.step, to, n, e);
+    lra_open_close(&m);
+    lra_job_spec_free(&spec);
+    return rc;
+}
+
 static int export_run(const lra_options *o, lra_err *e)
 {
     const char *to = lra_option_arg(o, 1);
+    bool last = lra_option_flag(o, "last");
+    lra_done run;
+    int n;
     if (lra_is_folder(to)) return lra_fail(e, "'%s' is a folder, expected the name of a file", to);
     if (lra_file_exists(to) && !lra_option_flag(o, "force"))
         return lra_fail(e, "'%s' is there already; --force replaces it", to);
-    char *run;
-    int rc = lra_done_find(lra_option_arg(o, 0), lra_option_text(o, "out"), &run, e);
-    if (rc != 0) return rc;
-    char *from = lra_format("%s/%s", run, lra_option_flag(o, "last") ? "checkpoint.h5" : "best.h5");
-    int n;
-    rc = lra_weights_export(from, to, &n, e);
-    if (rc == 0) printf("wrote %s: %d arrays of '%s'\n", to, n, from);
-    if (rc == 0) print_next(run, lra_option_text(o, "out"), to);
-    lra_free(from);
-    lra_free(run);
+    int rc = lra_done_open(&run, lra_option_arg(o, 0), NULL, o, e);
+    if (rc == 0) rc = lra_done_load_data(&run, e);
+    if (rc == 0) rc = write_weights(&run, last, to, &n, e);
+    if (rc == 0)
+        printf("wrote %s: %d arrays of '%s/%s'\n", to, n, run.folder,
+               last ? "checkpoint.h5" : "best.h5");
+    if (rc == 0) print_next(run.folder, lra_option_text(o, "out"), to);
+    lra_done_close(&run);
     return rc;
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
+#include "models/training/open.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "probes/run/done.h"
@@ -73,7 +74,7 @@ static int predict(const lra_done *run, lra_listops *m, lra_err *e)
     lra_job_spec(&run->job, r->seed, &spec);
     lra_free((void *)(uintptr_t)spec.folder);
     spec.folder = lra_copy_text(run->folder); /* it may have been moved */
-    int rc = lra_evaluate_best(&spec, &device, LRA_TEST_SPLIT, logits, NULL, e);
+    int rc = lra_evaluate(&spec, &device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, logits, NULL, e);
     lra_job_spec_free(&spec);
     m->predicted = lra_alloc_array((size_t)m->n, sizeof *m->predicted);
     for (int64_t i = 0; i < m->n && rc == 0; i++) {

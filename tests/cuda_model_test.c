@@ -15,19 +15,19 @@
 #include <math.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cuda/device.h"
-#include "models/network.h"
+#include "kernels/graph/op.h"
+#include "tests/model_trial.h"
 
-enum { B = 4, T = 150, VOCAB = 40, CLASSES = 5, STEPS = 10, MOST = 64 };
+enum { B = 4, T = 150, VOCAB = 40, STEPS = 10 };
 
 /* Everything that a run leaves: loss, output, gradients; losses of the steps. */
 typedef struct {
-    float *v[MOST + 2], loss[STEPS];
-    int64_t n[MOST + 2];
     int n_parts;
-    char path[MOST + 2][96];
+    double **v, loss[STEPS];
+    int64_t *n;
+    char **path;
 } outcome;
 
 static bool has_gpu(void)
@@ -47,108 +47,81 @@ static void open_device(lra_device *d, bool second)
     if (rc != 0) fail_msg("%s", e.msg);
 }
 
-static void set_batch(lra_plan *p, const lra_network *k)
-{
-    static const int32_t length[B] = {T, 97, 1, 64};
-    int32_t token[B * T], label[B];
-    lra_err e = {{0}};
-    lra_rng r = lra_rng_new(5, 6, 7);
-    for (int i = 0; i < B * T; i++) token[i] = (int32_t)lra_rng_below(&r, VOCAB);
-    for (int b = 0; b < B; b++) label[b] = b == 2 ? -1 : (int32_t)lra_rng_below(&r, CLASSES);
-    assert_int_equal(lra_set(p, k->tokens, token, &e), 0);
-    assert_int_equal(lra_set(p, k->length, length, &e), 0);
-    assert_int_equal(lra_set(p, k->label, label, &e), 0);
-}
+static const int32_t length[B] = {T, 97, 1, 64};
 
-static lra_network build(const lra_model *m, lra_type type)
+/* Wide enough for the products of tensor cores. */
+static char *wide(const lra_model *m)
 {
-    lra_err e = {{0}};
-    static const char *const small[] = {"layers=2", "width=64", "hidden=128"};
-    lra_network_spec spec = {.vocab = VOCAB, .outputs = CLASSES};
-    lra_config *c = lra_keys_config(m->keys);
-    for (int i = 0; i < 3; i++)
-        if (lra_keys_assign(m->keys, c, small[i], m->name, &e) != 0) fail_msg("%s", e.msg);
-    lra_network k = lra_network_build(type, LRA_TRAIN, m, c, &spec, B, T);
+    lra_config *c = model_tiny(m, "width=64");
+    char *changes = lra_copy_text(lra_config_has(c, "hidden") ? "width=64 hidden=128" : "width=64");
     lra_config_free(c);
-    return k;
+    return changes;
 }
 
-static void keep(outcome *o, lra_plan *p, const lra_tensor *x, const char *path)
+static void keep(outcome *o, model_trial *f, const lra_tensor *x, const char *path)
 {
-    lra_err e = {{0}};
     int i = o->n_parts++;
     o->n[i] = lra_elements(x);
-    o->v[i] = lra_alloc_array((size_t)o->n[i], sizeof(float));
-    snprintf(o->path[i], sizeof o->path[i], "%s", path);
-    if (lra_get(p, x, o->v[i], &e) != 0) fail_msg("%s", e.msg);
+    o->v[i] = model_get(f, x);
+    o->path[i] = lra_copy_text(path);
 }
 
-static void gradients(const lra_model *m, lra_type type, bool second, outcome *o)
+static void gradients(const model_case *what, outcome *o)
 {
-    lra_err e = {{0}};
-    lra_device d;
-    lra_tensor *param[MOST], *out[MOST + 2];
-    open_device(&d, second);
-    lra_network k = build(m, type);
-    int n = lra_graph_params(k.graph, NULL);
-    if (n > MOST) fail_msg("'%s' has more than %d parameters", m->name, MOST);
-    lra_graph_params(k.graph, param);
-    out[0] = k.loss, out[1] = k.output;
-    lra_grad(k.loss, NULL, n, param, out + 2);
-    lra_params *params = lra_params_new(&d, 3);
-    lra_space *space = lra_space_new(&d);
-    lra_plan *plan = lra_plan_new(k.graph, params, space, n + 2, out, &e);
-    if (!plan) fail_msg("%s", e.msg);
-    set_batch(plan, &k);
-    if (lra_run(plan, &e) != 0) fail_msg("'%s': %s", m->name, e.msg);
-    for (int i = 0; i < n + 2; i++)
-        keep(o, plan, out[i], i == 0 ? "loss" : i == 1 ? "output" : lra_tensor_path(param[i - 2]));
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(k.graph);
+    model_trial f;
+    model_open(&f, what);
+    size_t most = (size_t)f.n + 2;
+    o->n = lra_alloc_array(most, sizeof *o->n);
+    o->v = lra_alloc_array(most, sizeof *o->v);
+    o->path = lra_alloc_array(most, sizeof *o->path);
+    model_set(&f, length, 0);
+    model_run(&f);
+    keep(o, &f, f.k.loss, "loss");
+    keep(o, &f, f.k.output, "output");
+    for (int i = 0; i < f.n; i++) keep(o, &f, f.grad[i], lra_tensor_path(f.param[i]));
+    model_close(&f);
 }
 
-static void steps(const lra_model *m, lra_type type, bool second, outcome *o)
+static void steps(const model_case *what, outcome *o)
 {
-    lra_err e = {{0}};
-    lra_device d;
-    lra_tensor *param[MOST];
-    lra_adamw_spec spec = {0.9, 0.999, 1e-8, 0, 1, 0.01};
-    open_device(&d, second);
-    lra_network k = build(m, type);
-    int n = lra_graph_params(k.graph, param);
-    lra_tensor *update = lra_adamw(k.loss, n, param, &spec), *step = lra_step_input(k.graph);
-    lra_params *params = lra_params_new(&d, 3);
-    lra_space *space = lra_space_new(&d);
-    lra_plan *plan = lra_plan_new(k.graph, params, space, 1, &update, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    model_trial f;
+    model_open(&f, what);
     for (int i = 0; i < STEPS; i++) {
-        lra_step now = {.seed = 1, .step = (uint64_t)i, .rate = 0.002f};
-        float status[4];
-        set_batch(plan, &k);
-        if (lra_set(plan, step, &now, &e) != 0 || lra_run(plan, &e) != 0 ||
-            lra_get(plan, update, status, &e) != 0)
-            fail_msg("'%s': %s", m->name, e.msg);
-        o->loss[i] = status[0];
+        model_set(&f, length, 0);
+        o->loss[i] = model_step(&f, i);
     }
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(k.graph);
+    model_close(&f);
 }
 
 static outcome run(const lra_model *m, lra_type type, bool second)
 {
-    outcome o = {.n_parts = 0};
-    gradients(m, type, second, &o);
-    steps(m, type, second, &o);
+    outcome o = {0};
+    lra_device device;
+    open_device(&device, second);
+    char *changes = wide(m);
+    model_case what = {.model = m,
+                       .variant = changes,
+                       .type = type,
+                       .vocab = VOCAB,
+                       .B = B,
+                       .T = T,
+                       .T_max = T + 10,
+                       .what = MODEL_GRADIENTS,
+                       .device = &device};
+    gradients(&what, &o);
+    what.what = MODEL_UPDATE;
+    what.rate = 0.002;
+    steps(&what, &o);
+    lra_free(changes);
     return o;
 }
 
 static void outcome_free(outcome *o)
 {
-    for (int i = 0; i < o->n_parts; i++) lra_free(o->v[i]);
+    for (int i = 0; i < o->n_parts; i++) lra_free(o->v[i]), lra_free(o->path[i]);
+    lra_free(o->v);
+    lra_free(o->n);
+    lra_free(o->path);
 }
 
 /* Largest difference over the largest value of each part. */
@@ -157,15 +130,15 @@ static void expect_close(const lra_model *m, const outcome *a, const outcome *b,
     for (int i = 0; i < a->n_parts; i++) {
         double most = 0, off = 0;
         for (int64_t j = 0; j < a->n[i]; j++) {
-            most = fmax(most, fabs((double)b->v[i][j]));
-            double now = fabs((double)a->v[i][j] - (double)b->v[i][j]);
+            most = fmax(most, fabs(b->v[i][j]));
+            double now = fabs(a->v[i][j] - b->v[i][j]);
             off = now <= off ? off : now; /* NaN stays */
         }
         if (!(off <= tolerance * most + 1e-7))
             fail_msg("'%s': '%s' differs by %g of %g", m->name, a->path[i], off, most);
     }
     for (int i = 0; i < STEPS; i++) {
-        double x = (double)a->loss[i], y = (double)b->loss[i];
+        double x = a->loss[i], y = b->loss[i];
         if (!(fabs(x - y) <= 10 * tolerance * y))
             fail_msg("'%s': loss %d is %g, expected %g", m->name, i, x, y);
     }
@@ -174,7 +147,7 @@ static void expect_close(const lra_model *m, const outcome *a, const outcome *b,
 static void expect_same(const lra_model *m, const outcome *a, const outcome *b)
 {
     for (int i = 0; i < a->n_parts; i++)
-        if (memcmp(a->v[i], b->v[i], (size_t)a->n[i] * sizeof(float)) != 0)
+        if (memcmp(a->v[i], b->v[i], (size_t)a->n[i] * sizeof(double)) != 0)
             fail_msg("'%s': '%s' has other bits the second time", m->name, a->path[i]);
     if (memcmp(a->loss, b->loss, sizeof a->loss) != 0)
         fail_msg("'%s': losses have other bits the second time", m->name);

@@ -21,10 +21,10 @@ enum { B = 3, T = 6, VOCAB = 7, OUTPUTS = 2, MAX_PARAMS = 64 };
 
 /* ---- an encoder without kinks: a causal convolution -------------------------------------------------- */
 
-static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length)
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    (void)g, (void)length;
-    return lra_layer_causal_conv(x, "conv", lra_config_int(c, "width"), 3, 1, 1, LRA_ACT_GELU);
+    return lra_layer_causal_conv(x, "conv", lra_config_int(b->config, "width"), 3, 1, 1,
+                                 LRA_ACT_GELU);
 }
 
 static int64_t reach(const lra_config *c)

@@ -1,4 +1,5 @@
-/* Every model of the registry: gradients in float64, padding, learning one batch, saving, errors. */
+/* Every model of the registry, in its tiny settings and variants: gradients in float64, three buckets, padding, reach
+ * and causality as declared, learning one batch, saving and going on, sizes and losses; and what errors say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,206 +13,356 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
-#include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
-#include "models/network.h"
+#include "tests/model_trial.h"
 
-enum { B = 3, T = 12, VOCAB = 9, CLASSES = 4 };
+enum { B = 3, T = 12, T_MAX = 16 };
 static const int32_t lengths[B] = {12, 7, 1};
 
-static lra_config *tiny(const lra_model *m)
+static model_case usual(const lra_model *m, const char *variant)
 {
-    lra_err e;
-    lra_config *c = lra_keys_config(m->keys);
-    static const char *const small[] = {"layers=2", "width=6", "hidden=8"};
-    for (int i = 0; i < 3; i++)
-        if (lra_keys_assign(m->keys, c, small[i], m->name, &e) != 0) fail_msg("%s", e.msg);
-    return c;
+    return (model_case){.model = m,
+                        .variant = variant,
+                        .type = LRA_F64,
+                        .vocab = TRIAL_VOCAB,
+                        .B = B,
+                        .T = T,
+                        .T_max = T_MAX,
+                        .what = MODEL_GRADIENTS};
 }
 
-static void fill(int32_t *token, int32_t *label, int32_t pad)
-{
-    lra_rng r = lra_rng_new(5, 6, 7);
-    for (int b = 0; b < B; b++) {
-        label[b] = (int32_t)lra_rng_below(&r, CLASSES);
-        for (int t = 0; t < T; t++) {
-            int32_t word = (int32_t)lra_rng_below(&r, VOCAB);
-            token[b * T + t] = t < lengths[b] ? word : pad;
-        }
-    }
-}
+/* ---- gradients --------------------------------------------------------------------------------------- */
 
-/* A model with its plan; everything in one place so that a test frees it with one call. */
 typedef struct {
-    lra_device device;
-    lra_config *config;
-    lra_network k;
-    lra_params *params;
-    lra_space *space;
-    lra_plan *plan;
-    lra_tensor *param[64], *grad[64], *update;
-    int n;
-} fixture;
+    model_trial f;
+    double floor; /* what counts as nothing in this model */
+    int n_checked, n_kinks;
+} gradient_check;
 
-/* vocab 0: real numbers instead of tokens. */
-static void open_fixture(fixture *f, const lra_model *m, lra_type type, bool update, int64_t vocab)
+static double loss_at(model_trial *f, const char *path, double *value, int64_t j, double x)
 {
     lra_err e = {{0}};
-    lra_network_spec shape = {.vocab = vocab, .outputs = CLASSES, .channels = vocab ? 0 : 1};
-    memset(f, 0, sizeof *f);
-    assert_int_equal(lra_cpu_device(&f->device, 1, &e), 0);
-    f->config = tiny(m);
-    f->k = lra_network_build(type, LRA_TRAIN, m, f->config, &shape, B, T);
-    f->n = lra_graph_params(f->k.graph, f->param);
-    assert_true(f->n < 64);
-    lra_tensor *out[66];
-    int n_out = 0;
-    out[n_out++] = f->k.loss;
-    out[n_out++] = f->k.output;
-    if (update) {
-        lra_adamw_spec spec = {0.9, 0.999, 1e-8, 0, 0, 0.01};
-        f->update = lra_adamw(f->k.loss, f->n, f->param, &spec);
-        out[n_out++] = f->update;
-    } else {
-        lra_grad(f->k.loss, NULL, f->n, f->param, f->grad);
-        for (int i = 0; i < f->n; i++) out[n_out++] = f->grad[i];
+    double kept = value[j];
+    value[j] = x;
+    if (lra_params_set(f->params, path, value, &e) != 0) fail_msg("%s", e.msg);
+    value[j] = kept;
+    model_run(f);
+    return model_loss(f);
+}
+
+/* Differences to both sides around element j.  A kink of ReLU inside the step spoils them, so that the step shrinks
+ * until it fits between x and the kink; a kink at x itself has two slopes, and the gradient is one of them. */
+static void check_element(gradient_check *c, int i, double *value, int64_t j, double grad,
+                          double tolerance)
+{
+    model_trial *f = &c->f;
+    const char *path = lra_tensor_path(f->param[i]);
+    double x = value[j], here = loss_at(f, path, value, j, x), numeric = 0;
+    c->n_checked++;
+    for (double h = 1e-5; h > 1e-8; h /= 10) {
+        double left = loss_at(f, path, value, j, x - h), right = loss_at(f, path, value, j, x + h);
+        double rounding = 1e-15 * fmax(1, fabs(here)) / h;
+        numeric = (right - left) / (2 * h);
+        if (fabs(numeric - grad) <= tolerance + rounding) return;
+        double slope[] = {(here - left) / h, (right - here) / h};
+        bool one = fabs(slope[0] - grad) <= tolerance + 10 * h + 2 * rounding ||
+                   fabs(slope[1] - grad) <= tolerance + 10 * h + 2 * rounding;
+        bool kink = one && fabs(slope[0] - slope[1]) > 100 * (tolerance + 10 * h);
+        if (!kink) continue;
+        if (h < 1e-7) {
+            c->n_kinks++;
+            return;
+        }
     }
-    f->params = lra_params_new(&f->device, 3);
-    f->space = lra_space_new(&f->device);
-    f->plan = lra_plan_new(f->k.graph, f->params, f->space, n_out, out, &e);
-    if (!f->plan) fail_msg("%s", e.msg);
+    fail_msg("%s %s: the derivative by '%s' element %lld is %.10g, differences say %.10g",
+             f->is.model->name, f->is.variant, path, (long long)j, grad, numeric);
 }
 
-static void close_fixture(fixture *f)
+static double largest(const double *v, int64_t n)
 {
-    lra_plan_free(f->plan);
-    lra_params_free(f->params);
-    lra_space_free(f->space);
-    lra_graph_free(f->k.graph);
-    lra_config_free(f->config);
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+    return most;
 }
 
-/* A number for every token, in the type of the graph. */
-static void set_values(fixture *f, const int32_t *token)
+static void check_parameter(gradient_check *c, int i)
 {
-    lra_err e;
-    double wide[B * T];
-    float narrow[B * T];
-    for (int i = 0; i < B * T; i++) {
-        wide[i] = token[i] / 4.0 - 1;
-        narrow[i] = (float)wide[i];
-    }
-    bool f64 = f->k.values->type == LRA_F64;
-    const void *host = f64 ? (const void *)wide : (const void *)narrow;
-    assert_int_equal(lra_set(f->plan, f->k.values, host, &e), 0);
-}
-
-static void set_batch(fixture *f, int32_t pad)
-{
-    int32_t token[B * T], label[B];
-    lra_err e;
-    fill(token, label, pad);
-    if (f->k.values)
-        set_values(f, token);
-    else
-        assert_int_equal(lra_set(f->plan, f->k.tokens, token, &e), 0);
-    assert_int_equal(lra_set(f->plan, f->k.length, lengths, &e), 0);
-    assert_int_equal(lra_set(f->plan, f->k.label, label, &e), 0);
-}
-
-static double loss_of(fixture *f)
-{
-    lra_err e;
-    double loss;
-    assert_int_equal(lra_run(f->plan, &e), 0);
-    assert_int_equal(lra_get(f->plan, f->k.loss, &loss, &e), 0);
-    return loss;
-}
-
-/* Central differences over every parameter, every 3rd element; ReLU kinks allow few outliers. */
-static void check_gradient(fixture *f, int i, int *n_checked, int *n_bad)
-{
-    lra_err e;
+    lra_err e = {{0}};
+    model_trial *f = &c->f;
     const char *path = lra_tensor_path(f->param[i]);
     int64_t n = lra_elements(f->param[i]);
     double *value = lra_alloc_array((size_t)n, sizeof *value);
-    double *grad = lra_alloc_array((size_t)n, sizeof *grad);
-    loss_of(f);
-    assert_int_equal(lra_get(f->plan, f->grad[i], grad, &e), 0);
+    model_run(f);
+    double *grad = model_get(f, f->grad[i]);
     assert_int_equal(lra_params_get(f->params, path, value, &e), 0);
-    for (int64_t j = 0; j < n; j += 3) {
-        double x = value[j], h = 1e-6, around[2];
-        for (int side = 0; side < 2; side++) {
-            value[j] = side ? x + h : x - h;
-            assert_int_equal(lra_params_set(f->params, path, value, &e), 0);
-            around[side] = loss_of(f);
-        }
-        value[j] = x;
-        double numeric = (around[1] - around[0]) / (2 * h);
-        ++*n_checked;
-        *n_bad += fabs(numeric - grad[j]) > 1e-6 * fmax(fabs(grad[j]), 1e-2);
-    }
+    double tolerance = 1e-6 * fmax(largest(grad, n), c->floor);
+    for (int64_t j = 0; j < n; j++) check_element(c, i, value, j, grad[j], tolerance);
     assert_int_equal(lra_params_set(f->params, path, value, &e), 0);
     lra_free(value);
     lra_free(grad);
 }
 
+/* Every element of every parameter, against its parameter's largest derivative. */
+static void check_gradients(const lra_model *m, const char *variant)
+{
+    for (int values = 0; values < (*variant ? 1 : 2); values++) {
+        model_case what = usual(m, variant);
+        gradient_check c = {.floor = 0};
+        if (values) what.vocab = 0;
+        model_open(&c.f, &what);
+        model_set(&c.f, lengths, 0);
+        model_run(&c.f);
+        for (int i = 0; i < c.f.n; i++) {
+            double *grad = model_get(&c.f, c.f.grad[i]);
+            c.floor = fmax(c.floor, 1e-2 * largest(grad, lra_elements(c.f.param[i])));
+            lra_free(grad);
+        }
+        for (int i = 0; i < c.f.n; i++) check_parameter(&c, i);
+        if (c.n_kinks * 100 > c.n_checked)
+            fail_msg("%s %s: %d of %d derivatives are at kinks", m->name, variant, c.n_kinks,
+                     c.n_checked);
+        model_close(&c.f);
+    }
+}
+
 static void gradients_in_float64(void **state)
 {
     (void)state;
-    for (int k = 0; lra_model_at(k / 2); k++) {
-        fixture f;
-        int n_checked = 0, n_bad = 0, m = k / 2;
-        open_fixture(&f, lra_model_at(m), LRA_F64, false, k % 2 ? 0 : VOCAB);
-        set_batch(&f, 0);
-        for (int i = 0; i < f.n; i++) check_gradient(&f, i, &n_checked, &n_bad);
-        assert_true(n_checked > 100);
-        if (n_bad * 200 > n_checked)
-            fail_msg("%s: %d of %d derivatives are wrong", lra_model_at(m)->name, n_bad, n_checked);
-        close_fixture(&f);
+    each_model(check_gradients);
+}
+
+/* ---- lengths ----------------------------------------------------------------------------------------- */
+
+/* A row that fits into three buckets gets the same answer in each, from the same parameters. */
+static void check_buckets(const lra_model *m, const char *variant)
+{
+    static const int64_t bucket[] = {8, T, T_MAX};
+    static const int32_t length[B] = {8, 5, 1};
+    model_trial f[3];
+    double *logits[3];
+    for (int i = 0; i < 3; i++) {
+        model_case what = usual(m, variant);
+        what.T = bucket[i];
+        what.what = MODEL_FORWARD;
+        what.params = i ? f[0].params : NULL;
+        model_open(&f[i], &what);
+        int32_t token[B * T_MAX];
+        for (int j = 0; j < B * bucket[i]; j++)
+            token[j] = (int32_t)(j % bucket[i] * 5 + j / bucket[i]) % TRIAL_VOCAB;
+        model_set_tokens(&f[i], length, token);
+        model_run(&f[i]);
+        logits[i] = model_get(&f[i], f[i].k.output);
+        for (int j = 0; j < B * TRIAL_CLASSES; j++)
+            if (!(fabs(logits[i][j] - logits[0][j]) <=
+                  1e-12 * largest(logits[0], B * TRIAL_CLASSES)))
+                fail_msg("%s %s: logit %d is %.15g in a bucket of %lld and %.15g in one of %lld",
+                         m->name, variant, j, logits[i][j], (long long)bucket[i], logits[0][j],
+                         (long long)bucket[0]);
+    }
+    for (int i = 2; i >= 0; i--) {
+        lra_free(logits[i]);
+        model_close(&f[i]);
+    }
+}
+
+static void three_buckets_agree(void **state)
+{
+    (void)state;
+    each_model(check_buckets);
+}
+
+/* Outputs and gradients are the same numbers whatever stands behind the ends. */
+static void check_padding(const lra_model *m, const char *variant)
+{
+    for (int k = 0; k < 4; k++) {
+        model_trial f;
+        model_case what = usual(m, variant);
+        what.type = k % 2 ? LRA_BF16 : LRA_F32;
+        if (k & 2) what.vocab = 0;
+        model_open(&f, &what);
+        double **first = lra_alloc_array((size_t)f.n + 1, sizeof *first);
+        for (int pad = 0; pad < 2; pad++) {
+            model_set(&f, lengths, pad ? 8 : 0);
+            model_run(&f);
+            for (int i = 0; i <= f.n; i++) {
+                const lra_tensor *x = i < f.n ? f.grad[i] : f.k.output;
+                double *v = model_get(&f, x);
+                for (int64_t j = 0; pad && j < lra_elements(x); j++)
+                    if (v[j] != first[i][j])
+                        fail_msg("%s %s: padding changes '%s' from %g to %g", m->name, variant,
+                                 i < f.n ? lra_tensor_path(f.param[i]) : "the output", first[i][j],
+                                 v[j]);
+                if (pad)
+                    lra_free(first[i]), lra_free(v);
+                else
+                    first[i] = v;
+            }
+        }
+        lra_free(first);
+        model_close(&f);
     }
 }
 
 static void padding_has_no_influence(void **state)
 {
     (void)state;
-    for (int m = 0; lra_model_at(m / 4); m++) {
-        fixture f;
-        lra_err e;
-        float logits[2][B * CLASSES];
-        open_fixture(&f, lra_model_at(m / 4), m % 2 ? LRA_BF16 : LRA_F32, false, m & 2 ? 0 : VOCAB);
-        for (int pad = 0; pad < 2; pad++) {
-            set_batch(&f, pad ? 8 : 0);
-            assert_int_equal(lra_run(f.plan, &e), 0);
-            assert_int_equal(lra_get(f.plan, f.k.output, logits[pad], &e), 0);
-        }
-        assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
-        close_fixture(&f);
-    }
+    each_model(check_padding);
 }
 
+/* ---- reach ------------------------------------------------------------------------------------------- */
+
+/* By more than the rounding of Fourier transforms, which spread it over all of a row. */
+static bool differ(const double *a, const double *b, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
+    return most > 1e-12;
+}
+
+/* One row as it is and one for each token, changed there: how far to the past and to the future of it features
+ * change. */
+static void find_reach(model_trial *f, int64_t *before, int64_t *after)
+{
+    int64_t n = f->is.T, D = lra_width(f->k.features);
+    int32_t *token = lra_alloc_array((size_t)((n + 1) * n), sizeof *token);
+    int32_t *length = lra_alloc_array((size_t)n + 1, sizeof *length);
+    for (int64_t b = 0; b <= n; b++) {
+        length[b] = (int32_t)n;
+        for (int64_t t = 0; t < n; t++) {
+            token[b * n + t] = (int32_t)(t * 5 % TRIAL_VOCAB);
+            if (t + 1 == b) token[b * n + t] = (token[b * n + t] + 1) % TRIAL_VOCAB;
+        }
+    }
+    model_set_tokens(f, length, token);
+    model_run(f);
+    double *h = model_get(f, f->k.features);
+    *before = *after = -1;
+    for (int64_t b = 1; b <= n; b++)
+        for (int64_t t = 0; t < n; t++) {
+            if (!differ(h + t * D, h + (b * n + t) * D, D)) continue;
+            int64_t distance = t - (b - 1);
+            if (distance >= 0 && distance > *after) *after = distance;
+            if (distance <= 0 && -distance > *before) *before = -distance;
+        }
+    lra_free(token);
+    lra_free(length);
+    lra_free(h);
+}
+
+static void check_reach(const lra_model *m, const char *variant)
+{
+    model_trial f;
+    model_case what = usual(m, variant);
+    int64_t before, after;
+    what.B = T_MAX + 1, what.T = T_MAX;
+    what.what = MODEL_FORWARD;
+    model_open(&f, &what);
+    find_reach(&f, &before, &after);
+    int64_t reach = m->reach(f.config);
+    bool causal = m->causal && m->causal(f.config);
+    if (reach < 0 || reach > T_MAX - 1) reach = T_MAX - 1;
+    if (after != reach || before != (causal ? 0 : reach))
+        fail_msg("%s %s: a token changes %lld features before and %lld behind it, expected %lld "
+                 "and %lld",
+                 m->name, variant, (long long)before, (long long)after,
+                 (long long)(causal ? 0 : reach), (long long)reach);
+    model_close(&f);
+}
+
+static void reach_is_as_declared(void **state)
+{
+    (void)state;
+    each_model(check_reach);
+}
+
+/* ---- training ---------------------------------------------------------------------------------------- */
+
 /* 200 steps on one batch leave less than 10 % of the loss. */
+static void check_learning(const lra_model *m, const char *variant)
+{
+    model_trial f;
+    model_case what = usual(m, variant);
+    double first = 0, last = 0;
+    what.type = LRA_F32;
+    what.what = MODEL_UPDATE;
+    model_open(&f, &what);
+    model_set(&f, lengths, 0);
+    for (int i = 0; i < 200; i++) {
+        model_set(&f, lengths, 0);
+        last = model_step(&f, i);
+        if (i == 0) first = last;
+    }
+    if (!(last < 0.1 * first))
+        fail_msg("%s %s: the loss of one batch falls from %g to %g", m->name, variant, first, last);
+    model_close(&f);
+}
+
 static void one_batch_is_learned(void **state)
 {
     (void)state;
-    for (int m = 0; lra_model_at(m); m++) {
-        fixture f;
-        lra_err e;
-        float status[4], first = 0;
-        open_fixture(&f, lra_model_at(m), LRA_F32, true, VOCAB);
-        for (int i = 0; i < 200; i++) {
-            lra_step step = {.seed = 1, .step = (uint64_t)i, .rate = 0.01f};
-            set_batch(&f, 0);
-            assert_int_equal(lra_set(f.plan, lra_step_input(f.k.graph), &step, &e), 0);
-            assert_int_equal(lra_run(f.plan, &e), 0);
-            assert_int_equal(lra_get(f.plan, f.update, status, &e), 0);
-            if (i == 0) first = status[0];
-            assert_true(status[2] == 1);
-        }
-        assert_true(status[0] < 0.1f * first);
-        close_fixture(&f);
+    each_model(check_learning);
+}
+
+static void train_steps(model_trial *f, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        model_set(f, lengths, 0);
+        model_step(f, i);
     }
+}
+
+/* Two steps more from a file are the two steps more that would have been. */
+static void check_resume(const lra_model *m, const char *variant)
+{
+    lra_err e = {{0}};
+    model_trial a, b;
+    model_case what = usual(m, variant);
+    what.type = LRA_BF16; /* has copies of parameters, which are not saved */
+    what.what = MODEL_UPDATE;
+    model_open(&a, &what);
+    train_steps(&a, 0, 3);
+    lra_h5 *file = lra_h5_create("model_test.h5", "checkpoint", &e);
+    assert_non_null(file);
+    assert_int_equal(lra_params_write(a.params, file, &e), 0);
+    assert_int_equal(lra_h5_commit(file, &e), 0);
+    train_steps(&a, 3, 5);
+    model_open(&b, &what);
+    assert_true(lra_params_hash(b.params) != lra_params_hash(a.params));
+    file = lra_h5_open("model_test.h5", "checkpoint", &e);
+    assert_non_null(file);
+    assert_int_equal(lra_params_read(b.params, file, &e), 0);
+    lra_h5_close(file);
+    train_steps(&b, 3, 5);
+    if (lra_params_hash(b.params) != lra_params_hash(a.params))
+        fail_msg("%s %s: two steps from a file are others", m->name, variant);
+    remove("model_test.h5");
+    model_close(&a);
+    model_close(&b);
+}
+
+static void training_goes_on_from_a_file(void **state)
+{
+    (void)state;
+    each_model(check_resume);
+}
+
+/* ---- golden ------------------------------------------------------------------------------------------ */
+
+static void add_line(lra_text *to, const lra_model *m)
+{
+    model_trial f;
+    model_case what = usual(m, "");
+    int64_t size = 0;
+    what.what = MODEL_UPDATE;
+    model_open(&f, &what);
+    for (int i = 0; i < f.n; i++) size += lra_elements(f.param[i]);
+    lra_text_add(to, "%s %lld", m->name, (long long)size);
+    for (int i = 0; i < 10; i++) {
+        model_set(&f, lengths, 0);
+        lra_text_add(to, " %.8f", model_step(&f, i));
+    }
+    lra_text_add(to, "\n");
+    model_close(&f);
 }
 
 /* Parameters and ten losses of every model, against tests/golden/models.txt: "NAME parameters losses".  In
@@ -221,24 +372,7 @@ static void sizes_and_losses(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_text now = {0};
-    for (int m = 0; lra_model_at(m); m++) {
-        fixture f;
-        int64_t size = 0;
-        open_fixture(&f, lra_model_at(m), LRA_F64, true, VOCAB);
-        for (int i = 0; i < f.n; i++) size += lra_elements(f.param[i]);
-        lra_text_add(&now, "%s %lld", lra_model_at(m)->name, (long long)size);
-        for (int i = 0; i < 10; i++) {
-            lra_step step = {.seed = 1, .step = (uint64_t)i, .rate = 0.01f};
-            double status[4];
-            set_batch(&f, 0);
-            assert_int_equal(lra_set(f.plan, lra_step_input(f.k.graph), &step, &e), 0);
-            assert_int_equal(lra_run(f.plan, &e), 0);
-            assert_int_equal(lra_get(f.plan, f.update, status, &e), 0);
-            lra_text_add(&now, " %.8f", status[0]);
-        }
-        lra_text_add(&now, "\n");
-        close_fixture(&f);
-    }
+    for (int m = 0; lra_model_at(m); m++) add_line(&now, lra_model_at(m));
     const char *source = getenv("LRA_SOURCE"), *update = getenv("LRA_UPDATE_GOLDEN");
     char *path = lra_format("%s/tests/golden/models.txt", source ? source : ".");
     if (update && *update) assert_int_equal(lra_file_write(path, now.s, now.n, &e), 0);
@@ -259,32 +393,7 @@ static void sizes_and_losses(void **state)
     lra_text_free(&now);
 }
 
-static void saved_parameters_are_the_same(void **state)
-{
-    (void)state;
-    for (int m = 0; lra_model_at(m); m++) {
-        fixture a, b;
-        lra_err e = {{0}};
-        open_fixture(&a, lra_model_at(m), LRA_F32, false, VOCAB);
-        lra_h5 *file = lra_h5_create("model_test.h5", "checkpoint", &e);
-        assert_non_null(file);
-        assert_int_equal(lra_params_write(a.params, file, &e), 0);
-        assert_int_equal(lra_h5_commit(file, &e), 0);
-        open_fixture(&b, lra_model_at(m), LRA_F32, false, VOCAB);
-        uint64_t hash = lra_params_hash(a.params);
-        float zero[4096] = {0};
-        assert_int_equal(lra_params_set(b.params, lra_params_path(b.params, 0), zero, &e), 0);
-        assert_true(lra_params_hash(b.params) != hash);
-        file = lra_h5_open("model_test.h5", "checkpoint", &e);
-        assert_non_null(file);
-        assert_int_equal(lra_params_read(b.params, file, &e), 0);
-        lra_h5_close(file);
-        assert_true(lra_params_hash(b.params) == hash);
-        remove("model_test.h5");
-        close_fixture(&a);
-        close_fixture(&b);
-    }
-}
+/* ---- single models ----------------------------------------------------------------------------------- */
 
 static void reach_and_size_of_resconv(void **state)
 {
@@ -300,33 +409,66 @@ static void reach_and_size_of_resconv(void **state)
     lra_config_free(c);
 }
 
+/* A table of positions is made for the longest input, a fixed one is no parameter. */
+static void size_of_positions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *positions;
+        int64_t more;
+    } cases[] = {{"positions=none", 0},
+                 {"positions=sinusoidal", 0},
+                 {"positions=rotary", 0},
+                 {"positions=learned", 100 * 8}};
+    int64_t least = 0;
+    for (int i = 0; i < 4; i++) {
+        lra_network_spec spec = {.vocab = 18, .outputs = 10, .T_max = 100};
+        lra_config *c = model_tiny(&lra_model_transformer, cases[i].positions);
+        int64_t n = lra_network_parameters(&lra_model_transformer, c, &spec);
+        if (i == 0) least = n;
+        assert_int_equal(n, least + cases[i].more);
+        lra_config_free(c);
+    }
+}
+
+static void expect_complaint(const lra_model *m, const char *changes, const lra_network_spec *spec,
+                             int64_t steps, const char *message)
+{
+    lra_err e = {{0}};
+    lra_config *c = model_tiny(m, changes);
+    lra_network k = lra_network_build(LRA_F32, LRA_EVAL, m, c, spec, 2, steps);
+    assert_int_equal(lra_graph_check(k.graph, &e), -1);
+    assert_string_equal(e.msg, message);
+    lra_graph_free(k.graph);
+    lra_config_free(c);
+}
+
 static void bad_configurations_are_named(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_network_spec spec = {.vocab = 18, .outputs = 10};
-    lra_config *c = lra_keys_config(lra_model_resconv.keys);
-    lra_config_set(c, "kernel", "4");
-    lra_network k = lra_network_build(LRA_F32, LRA_EVAL, &lra_model_resconv, c, &spec, 2, 8);
-    assert_int_equal(lra_graph_check(k.graph, &e), -1);
-    assert_string_equal(e.msg, "'encoder': kernel is 4, expected an odd number from 1");
-    lra_graph_free(k.graph);
+    lra_network_spec spec = {.vocab = 18, .outputs = 10}, longest = spec;
+    longest.T_max = 6;
+    expect_complaint(&lra_model_resconv, "kernel=4", &spec, 8,
+                     "'encoder': kernel is 4, expected an odd number from 1");
+    expect_complaint(
+        &lra_model_transformer, "heads=3", &spec, 8,
+        "'encoder/layer0': width 8 does not make 3 heads of an even number of channels");
+    expect_complaint(&lra_model_transformer, "", &longest, 8,
+                     "a bucket of 8 steps, but inputs have at most 6");
     assert_null(lra_model_find("resconf", &e));
     assert_string_equal(e.msg, "unknown model 'resconf'; did you mean 'resconv'? ('lra-probe list "
                                "models' shows all)");
-    lra_config_free(c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_in_float64),
-        cmocka_unit_test(padding_has_no_influence),
-        cmocka_unit_test(one_batch_is_learned),
-        cmocka_unit_test(sizes_and_losses),
-        cmocka_unit_test(saved_parameters_are_the_same),
-        cmocka_unit_test(reach_and_size_of_resconv),
-        cmocka_unit_test(bad_configurations_are_named),
+        cmocka_unit_test(gradients_in_float64),     cmocka_unit_test(three_buckets_agree),
+        cmocka_unit_test(padding_has_no_influence), cmocka_unit_test(reach_is_as_declared),
+        cmocka_unit_test(one_batch_is_learned),     cmocka_unit_test(training_goes_on_from_a_file),
+        cmocka_unit_test(sizes_and_losses),         cmocka_unit_test(reach_and_size_of_resconv),
+        cmocka_unit_test(size_of_positions),        cmocka_unit_test(bad_configurations_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,10 +158,10 @@ static void batch_norm(void **state)
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = input(&b, "x", LRA_SHAPE(2, 3, 1));
     lra_tensor *length = lra_input(b.g, "length", LRA_I32, LRA_SHAPE(2));
-    lra_tensor *gain = lra_param(b.g, "gain", LRA_SHAPE(1), "ones");
-    lra_tensor *bias = lra_param(b.g, "bias", LRA_SHAPE(1), "zeros");
-    lra_tensor *mean = lra_state(b.g, "mean", LRA_SHAPE(1), "zeros");
-    lra_tensor *var = lra_state(b.g, "var", LRA_SHAPE(1), "ones");
+    lra_tensor *gain = lra_param(b.g, "gain", LRA_SHAPE(1), LRA_SPEC(LRA_CONSTANT(1)));
+    lra_tensor *bias = lra_param(b.g, "bias", LRA_SHAPE(1), NULL);
+    lra_tensor *mean = lra_state(b.g, "mean", LRA_SHAPE(1), NULL);
+    lra_tensor *var = lra_state(b.g, "var", LRA_SHAPE(1), LRA_SPEC(LRA_CONSTANT(1)));
     lra_tensor *y = lra_batch_norm(x, length, gain, bias, mean, var, 0.25, 4);
     bench_plan(&b, 1, &y);
     double out[6];
@@ -180,10 +180,10 @@ static void batch_norm(void **state)
     lra_graph *g = lra_graph_new(LRA_F64, LRA_EVAL);
     lra_space *space = lra_space_new(&b.device);
     lra_tensor *x2 = lra_input(g, "x", LRA_F64, LRA_SHAPE(2, 1));
-    lra_tensor *y2 = lra_batch_norm(x2, NULL, lra_param(g, "gain", LRA_SHAPE(1), "ones"),
-                                    lra_param(g, "bias", LRA_SHAPE(1), "zeros"),
-                                    lra_state(g, "mean", LRA_SHAPE(1), "zeros"),
-                                    lra_state(g, "var", LRA_SHAPE(1), "ones"), 0.25, 4);
+    lra_tensor *y2 = lra_batch_norm(
+        x2, NULL, lra_param(g, "gain", LRA_SHAPE(1), LRA_SPEC(LRA_CONSTANT(1))),
+        lra_param(g, "bias", LRA_SHAPE(1), NULL), lra_state(g, "mean", LRA_SHAPE(1), NULL),
+        lra_state(g, "var", LRA_SHAPE(1), LRA_SPEC(LRA_CONSTANT(1))), 0.25, 4);
     lra_plan *plan = lra_plan_new(g, b.params, space, 1, &y2, &e);
     if (!plan) fail_msg("%s", e.msg);
     assert_int_equal(lra_set(plan, x2, (double[]){1, 2}, &e), 0);
@@ -291,9 +291,10 @@ static void adamw(void **state)
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_shape one = lra_shape_from(0, NULL);
     lra_tensor *x = input(&b, "x", one), *y = input(&b, "y", one);
-    lra_tensor *p[] = {lra_param(b.g, "a", one, "const:2"),
-                       lra_param(b.g, "b", one, "const:-1 lr=x0.5 decay=0"),
-                       lra_param(b.g, "c", one, "const:5 frozen")};
+    lra_tensor *p[] = {
+        lra_param(b.g, "a", one, LRA_SPEC(LRA_CONSTANT(2))),
+        lra_param(b.g, "b", one, LRA_SPEC(LRA_CONSTANT(-1), .rate_factor = 0.5, .no_decay = true)),
+        lra_param(b.g, "c", one, LRA_SPEC(LRA_CONSTANT(5), .frozen = true))};
     lra_tensor *loss = lra_add(lra_add(lra_mul(p[0], x), lra_mul(p[1], y)), p[2]);
     lra_adamw_spec spec = {.beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .decay = 0.1, .clip = 1};
     lra_tensor *out = lra_adamw(loss, 3, p, &spec);
@@ -330,18 +331,18 @@ static void adamw_specs(void **state)
 {
     (void)state;
     static const struct {
-        const char *spec;
+        lra_param_spec spec;
         double rate;
         const char *message;
     } cases[] = {
-        {"ones lr=abc", 1, "'w': spec 'ones lr=abc' has no number after lr="},
-        {"ones decay=", 1, "'w': spec 'ones decay=' has no number after decay="},
-        {"ones lr=0.1", 0, "'w': spec 'ones lr=0.1' sets a rate, but the base rate is not given"},
-        {"ones frozen", 1, "adamw: there is no parameter to train"},
+        {{.rate_factor = NAN}, 1, "'w' has rate 0 and factor nan, expected numbers from 0"},
+        {{.rate = -1}, 1, "'w' has rate -1 and factor 0, expected numbers from 0"},
+        {{.rate = 0.1}, 0, "'w' has the rate 0.1, but the base rate is not given"},
+        {{.frozen = true}, 1, "adamw: there is no parameter to train"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
-        lra_tensor *w = lra_param(g, "w", LRA_SHAPE(3), cases[i].spec);
+        lra_tensor *w = lra_param(g, "w", LRA_SHAPE(3), &cases[i].spec);
         lra_adamw_spec spec = {.beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .rate = cases[i].rate};
         lra_err e = {{0}};
         lra_adamw(lra_mse(w, lra_ones(g, LRA_F32, LRA_SHAPE(3))), 1, &w, &spec);
@@ -360,15 +361,16 @@ static lra_tensor *everything(lra_graph *g)
     lra_shape d = LRA_SHAPE(D);
     lra_tensor *index = lra_input(g, "index", LRA_I32, LRA_SHAPE(B, T));
     lra_tensor *length = lra_input(g, "length", LRA_I32, LRA_SHAPE(B));
-    lra_tensor *p[] = {lra_param(g, "table", LRA_SHAPE(30, D), "normal:1"),
-                       lra_param(g, "gain", d, "normal:1"), lra_param(g, "bias", d, "normal:1"),
-                       lra_param(g, "scale", d, "normal:1"),
-                       lra_param(g, "class", LRA_SHAPE(900, D), "normal:1")};
+    lra_tensor *p[] = {lra_param(g, "table", LRA_SHAPE(30, D), LRA_SPEC(LRA_NORMAL(1))),
+                       lra_param(g, "gain", d, LRA_SPEC(LRA_NORMAL(1))),
+                       lra_param(g, "bias", d, LRA_SPEC(LRA_NORMAL(1))),
+                       lra_param(g, "scale", d, LRA_SPEC(LRA_NORMAL(1))),
+                       lra_param(g, "class", LRA_SHAPE(900, D), LRA_SPEC(LRA_NORMAL(1)))};
     lra_tensor *x = lra_embedding(p[0], index);
     x = lra_gelu(lra_layer_norm(x, p[1], p[2], 0));
     x = lra_add(lra_dropout(x, 0.1, false), lra_dropout(lra_relu(x), 0.2, true));
-    x = lra_batch_norm(x, length, p[1], p[2], lra_state(g, "mean", d, "zeros"),
-                       lra_state(g, "var", d, "ones"), 0.1, 0);
+    x = lra_batch_norm(x, length, p[1], p[2], lra_state(g, "mean", d, NULL),
+                       lra_state(g, "var", d, LRA_SPEC(LRA_CONSTANT(1))), 0.1, 0);
     x = lra_mul(lra_softmax(x), p[3]);
     x = lra_permute(lra_permute(x, 3, (int[]){0, 2, 1}), 3, (int[]){0, 2, 1});
     x = lra_concat(2, (lra_tensor *[]){x, lra_slice(x, 2, 3, 5)}, 2);

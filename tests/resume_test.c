@@ -37,8 +37,8 @@ static int train_in(const char *folder, int threads, lra_type type)
     lra_config_set(task, "train", "3200");
     lra_config_set(task, "val", "200");
     lra_config_set(task, "test", "200");
-    lra_config *model = lra_config_parse(
-        "layers=2 width=16 hidden=32 kernel=5 dilation=1 groups=1 causal=0 dropout=0.1", &e);
+    lra_config *model = lra_keys_config(lra_model_resconv.keys);
+    lra_keys_apply(lra_model_resconv.keys, model, "layers=2 width=16 hidden=32 dropout=0.1");
     lra_dataset *data = lra_dataset_open(&lra_task_listops, task, folder, NULL, &e);
     lra_train_spec s = {.folder = folder,
                         .title = "resume",

@@ -8,7 +8,8 @@ int tiny_run_open(tiny_run *r, const char *folder, const char *config, const cha
     lra_config_set(r->task, "train", "24");
     lra_config_set(r->task, "val", "4");
     lra_config_set(r->task, "test", "6");
-    r->model = lra_config_parse(model, e);
+    r->model = lra_keys_config(lra_model_resconv.keys);
+    lra_keys_apply(lra_model_resconv.keys, r->model, model);
     r->data = lra_dataset_open(&lra_task_listops, r->task, folder, NULL, e);
     r->spec = (lra_train_spec){.folder = folder,
                                .title = "tiny",

@@ -6,7 +6,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/terminal.h"
 
-enum { LEVELS = 2, CHANNELS = 2, STEPS = 4000 };
+enum { LEVELS = 2, CHANNELS = 2, STEPS = LRA_BIDMC_STEPS };
 static const char *const part_names[2] = {"TRAIN", "TEST"};
 
 /* BIDMC32HR_TRAIN.ts; -1: another file. */

@@ -205,6 +205,7 @@ const lra_task lra_task_wikitext103 = {
     .from_parquet = PARQUET,
     .published = {103227021, 217646, 245569},
     .goal = LRA_GOAL_NEXT,
+    .longest = lra_longest_context,
     .metric = "perplexity",
     .vocab = VOCAB,
     .keys =

@@ -18,6 +18,8 @@ typedef struct {
     int64_t length[LRA_MAX_BUCKETS];
 } lra_buckets;
 lra_buckets lra_buckets_find(const lra_dataset *d);
+/* The end of the last bucket that data of these parameters could need: the same for all rows, however long. */
+int64_t lra_buckets_end(const lra_dataset *d);
 
 typedef struct lra_loader lra_loader;
 typedef struct {

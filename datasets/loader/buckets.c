@@ -3,15 +3,23 @@
 #include "datasets/loader/loader.h"
 #include "kernels/base/mem.h"
 
+static int64_t unit_of(int64_t longest)
+{
+    return longest > 512 ? 64 : longest > 64 ? 8 : 2;
+}
+
+int64_t lra_buckets_end(const lra_dataset *d)
+{
+    int64_t unit = d->task->goal == LRA_GOAL_NEXT ? 1 : unit_of(d->longest);
+    return (d->longest + unit - 1) / unit * unit;
+}
+
 /* Dynamic programming over multiples of the unit: cost of a bucket that ends at j and starts after i is
  * (number of rows with i < length <= j) * j. */
 lra_buckets lra_buckets_find(const lra_dataset *d)
 {
     if (d->task->goal == LRA_GOAL_NEXT) return (lra_buckets){1, {d->max_length}};
-    int64_t unit = d->max_length > 512  ? 64
-                   : d->max_length > 64 ? 8
-                                        : 2,
-            n = (d->max_length + unit - 1) / unit;
+    int64_t unit = unit_of(d->max_length), n = (d->max_length + unit - 1) / unit;
     int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below); /* rows of at most i units */
     const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT];
     for (int64_t i = 0; i < train->n; i++) below[(lra_row_length(train, i) + unit - 1) / unit]++;

@@ -27,18 +27,52 @@ static lra_tensor *total(const parts *p)
     return p->n == 1 ? p->part[0] : lra_sum(p->n, p->part);
 }
 
-/* Nodes that depend on one of the x: only these pass gradients on. */
-static bool *find_dependent(const lra_graph *g, int last, int n, lra_tensor *const *x)
+/* What depends on one of the x, by id of the node. */
+typedef struct {
+    bool *on;  /* through rules alone: passes gradients on */
+    int *lost; /* not so: the first node without a rule on the way, -1: none */
+} dependence;
+
+/* Does a gradient end here because somebody said so? */
+static bool ends(const lra_tensor *t)
 {
-    bool *on = lra_alloc((size_t)last + 1);
+    return t->op->flags & LRA_LEAF || t->op == &lra_op_detach;
+}
+
+static dependence find_dependence(const lra_graph *g, int last, int n, lra_tensor *const *x)
+{
+    dependence d = {lra_alloc((size_t)last + 1), lra_alloc_array((size_t)last + 1, sizeof(int))};
     for (int i = 0; i < n; i++)
-        if (x[i]->id <= last) on[x[i]->id] = true;
+        if (x[i]->id <= last) d.on[x[i]->id] = true;
     for (int id = 0; id <= last; id++) {
         const lra_tensor *t = g->node[id];
-        for (int i = 0; i < t->n_src && !(t->op->flags & LRA_NOGRAD); i++)
-            on[id] = on[id] || on[t->src[i]->id];
+        bool rule = !(t->op->flags & LRA_NOGRAD);
+        d.lost[id] = -1;
+        for (int i = 0; i < t->n_src && !ends(t); i++) {
+            int from = t->src[i]->id;
+            if (d.on[from] && rule) d.on[id] = true;
+            if (d.lost[id] < 0) d.lost[id] = d.on[from] && !rule ? id : d.lost[from];
+        }
+        if (d.on[id]) d.lost[id] = -1;
     }
-    return on;
+    return d;
+}
+
+static void free_dependence(dependence *d)
+{
+    lra_free(d->on);
+    lra_free(d->lost);
+}
+
+/* A gradient came to t, on whose way to an x is an op without a rule: it would be zero without a word. */
+static void fail_lost(const dependence *d, lra_tensor *t)
+{
+    lra_graph *g = t->graph;
+    const lra_tensor *end = g->node[d->lost[t->id]];
+    lra_graph_fail(g,
+                   "the gradient of '%s' ends at '%s': op '%s' has no rule (lra_detach() stops "
+                   "it on purpose)",
+                   lra_tensor_path(t), lra_tensor_path(end), end->op->name);
 }
 
 /* ---- values that are computed again ---------------------------------------------------------------------- */
@@ -86,13 +120,14 @@ static void apply_rule(again *a, lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 /* ---- the walk --------------------------------------------------------------------------------------------- */
 
 /* Hands dy of one node to its sources. */
-static void pass_on(again *a, lra_tensor *y, lra_tensor *dy, const bool *on, parts *all)
+static void pass_on(again *a, lra_tensor *y, lra_tensor *dy, const dependence *d, parts *all)
 {
     lra_tensor **dx = lra_alloc((size_t)(y->n_src + 1) * sizeof *dx);
     apply_rule(a, y, dy, dx);
     for (int i = 0; i < y->n_src; i++) {
         lra_tensor *x = y->src[i];
-        if (!dx[i] || !on[x->id]) continue;
+        if (dx[i] && d->lost[x->id] >= 0) fail_lost(d, x);
+        if (!dx[i] || !d->on[x->id]) continue;
         if (!y->graph->failed && !lra_shape_equal(dx[i]->shape, x->shape))
             LRA_BUG("gradient of '%s': source %d has another shape", y->op->name, i);
         add_part(&all[x->id], dx[i]->type == x->type ? dx[i] : lra_cast(dx[i], x->type));
@@ -105,27 +140,29 @@ void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_
     lra_graph *g = y->graph;
     const char *scope = g->scope;
     int last = y->id;
-    bool *on = find_dependent(g, last, n, x);
+    dependence d = find_dependence(g, last, n, x);
     parts *all = lra_alloc((size_t)(last + 1) * sizeof *all);
-    again a = {lra_find_kept(g, last, on), lra_alloc_array((size_t)last + 1, sizeof(lra_tensor *))};
+    again a = {lra_find_kept(g, last, d.on),
+               lra_alloc_array((size_t)last + 1, sizeof(lra_tensor *))};
     add_part(&all[last], seed ? seed : lra_ones(g, y->type, y->shape));
+    if (d.lost[last] >= 0) fail_lost(&d, y);
     for (int id = last; id >= 0 && !g->failed; id--) {
         lra_tensor *t = g->node[id];
-        if (!on[id] || all[id].n == 0 || (t->op->flags & LRA_NOGRAD)) continue;
+        if (!d.on[id] || all[id].n == 0 || (t->op->flags & LRA_NOGRAD)) continue;
         g->scope = t->scope;
         lra_tensor *dy = total(&all[id]);
         all[id].n = 1; /* an x inside the graph keeps its summed gradient */
         all[id].part[0] = dy;
-        pass_on(&a, t, dy, on, all);
+        pass_on(&a, t, dy, &d, all);
     }
     g->scope = scope;
     for (int i = 0; i < n; i++) {
-        lra_tensor *d = x[i]->id <= last && !g->failed ? total(&all[x[i]->id]) : NULL;
-        dx[i] = d ? d : lra_zeros(g, x[i]->type, x[i]->shape);
+        lra_tensor *own = x[i]->id <= last && !g->failed ? total(&all[x[i]->id]) : NULL;
+        dx[i] = own ? own : lra_zeros(g, x[i]->type, x[i]->shape);
     }
     for (int id = 0; id <= last; id++) lra_free(all[id].part);
     lra_free(all);
-    lra_free(on);
+    free_dependence(&d);
     lra_free(a.keep);
     lra_free(a.copy);
 }

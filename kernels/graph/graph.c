@@ -118,6 +118,17 @@ lra_tensor *lra_find(const lra_graph *g, const char *path)
     return NULL;
 }
 
+int lra_graph_nodes(const lra_graph *g, const lra_op *op, int most, lra_tensor **out)
+{
+    int n = 0;
+    for (int i = 0; i < g->n_nodes; i++)
+        if (lra_is(g->node[i], op)) {
+            if (out && n < most) out[n] = g->node[i];
+            n++;
+        }
+    return n;
+}
+
 lra_shape lra_tensor_shape(const lra_tensor *x)
 {
     return x->shape;
@@ -188,15 +199,19 @@ lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src)
 }
 
 static lra_tensor *add_leaf(lra_graph *g, const lra_op *op, const char *name, lra_type t,
-                            lra_shape s, const char *spec)
+                            lra_shape s, const lra_leaf *leaf)
 {
     lra_tensor *y = add_node(g, op);
     y->type = t;
     y->shape = s;
     y->name = lra_arena_text(g->arena, name);
-    lra_leaf leaf = {spec ? lra_arena_text(g->arena, spec) : NULL};
-    lra_leaf *copy = lra_arena_alloc(g->arena, sizeof leaf);
-    *copy = leaf;
+    lra_leaf *copy = lra_arena_alloc(g->arena, sizeof *copy);
+    *copy = *leaf;
+    if (leaf->fill) copy->fill = lra_arena_text(g->arena, leaf->fill);
+    if (leaf->spec.data_size) {
+        void *data = lra_arena_alloc(g->arena, leaf->spec.data_size);
+        copy->spec.data = memcpy(data, leaf->spec.data, leaf->spec.data_size);
+    }
     y->args = copy;
     for (int i = 0; i < s.n; i++)
         if (s.d[i] < 1) {
@@ -209,7 +224,7 @@ static lra_tensor *add_leaf(lra_graph *g, const lra_op *op, const char *name, lr
 
 lra_tensor *lra_input(lra_graph *g, const char *name, lra_type t, lra_shape s)
 {
-    return add_leaf(g, &lra_op_input, name, t, s, NULL);
+    return add_leaf(g, &lra_op_input, name, t, s, &(lra_leaf){.fill = NULL});
 }
 
 lra_tensor *lra_sample_input(lra_graph *g, const char *name, const char *fill, lra_shape s)
@@ -217,51 +232,79 @@ lra_tensor *lra_sample_input(lra_graph *g, const char *name, const char *fill, l
     if (strcmp(fill, "step") == 0) return lra_step_input(g);
     bool integer = strncmp(fill, "index", 5) == 0 || strncmp(fill, "label", 5) == 0 ||
                    strncmp(fill, "length", 6) == 0;
-    return add_leaf(g, &lra_op_input, name, integer ? LRA_I32 : g->type, s, fill);
+    return add_leaf(g, &lra_op_input, name, integer ? LRA_I32 : g->type, s,
+                    &(lra_leaf){.fill = fill});
 }
 
 const char *lra_sample_fill(const lra_tensor *input)
 {
-    return ((const lra_leaf *)input->args)->spec;
+    return ((const lra_leaf *)input->args)->fill;
 }
-const char *lra_param_spec(const lra_tensor *param)
+const lra_param_spec *lra_spec_of(const lra_tensor *param)
 {
-    return ((const lra_leaf *)param->args)->spec;
+    return &((const lra_leaf *)param->args)->spec;
 }
 
-/* A weight that is named twice is shared. */
-static lra_tensor *shared_leaf(lra_graph *g, const lra_op *op, const char *name, lra_shape s,
-                               const char *spec)
+/* ---- parameters and states ---------------------------------------------------------------------- */
+
+bool lra_is_stored(const lra_tensor *x)
+{
+    return x->op == &lra_op_param || x->op == &lra_op_state || x->op == &lra_op_constant;
+}
+
+/* A stored array of the current scope; NULL: there is none of that name. */
+static lra_tensor *find_stored(const lra_graph *g, const char *name)
 {
     for (int i = 0; i < g->n_nodes; i++) {
         lra_tensor *y = g->node[i];
-        if (y->op != op || strcmp(y->name, name) != 0 || strcmp(y->scope, g->scope) != 0) continue;
-        char a[96], b[96];
-        if (!lra_shape_equal(y->shape, s))
-            lra_graph_fail(g, "'%s' is used with shapes %s and %s", name,
-                           lra_shape_text(y->shape, a), lra_shape_text(s, b));
-        return y;
+        if (lra_is_stored(y) && strcmp(y->name, name) == 0 && strcmp(y->scope, g->scope) == 0)
+            return y;
     }
-    return add_leaf(g, op, name, lra_real(g), s, spec);
+    return NULL;
 }
 
-lra_tensor *lra_param(lra_graph *g, const char *name, lra_shape s, const char *spec)
+static lra_tensor *new_stored(lra_graph *g, const lra_op *op, const char *name, lra_shape s,
+                              const lra_param_spec *spec)
 {
-    return shared_leaf(g, &lra_op_param, name, s, spec);
+    if (find_stored(g, name))
+        lra_graph_fail(g, "'%s' is there already; lra_shared() uses it once more", name);
+    if (spec && !(spec->rate >= 0 && spec->rate_factor >= 0))
+        lra_graph_fail(g, "'%s' has rate %g and factor %g, expected numbers from 0", name,
+                       spec->rate, spec->rate_factor);
+    return add_leaf(g, op, name, lra_real(g), s,
+                    &(lra_leaf){.spec = spec ? *spec : (lra_param_spec){0}});
 }
 
-lra_tensor *lra_state(lra_graph *g, const char *name, lra_shape s, const char *init)
+lra_tensor *lra_param(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec)
 {
-    return shared_leaf(g, &lra_op_state, name, s, init);
+    return new_stored(g, &lra_op_param, name, s, spec);
 }
 
-lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const char *init)
+lra_tensor *lra_state(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec)
+{
+    return new_stored(g, &lra_op_state, name, s, spec);
+}
+
+lra_tensor *lra_constant(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec)
+{
+    return new_stored(g, &lra_op_constant, name, s, spec);
+}
+
+lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec)
 {
     const char *slash = strrchr(path, '/'), *scope = g->scope;
     g->scope = slash ? lra_arena_format(g->arena, "%.*s", (int)(slash - path), path) : "";
-    lra_tensor *y = lra_state(g, slash ? slash + 1 : path, s, init);
+    lra_tensor *y = lra_state(g, slash ? slash + 1 : path, s, spec);
     g->scope = scope;
     return y;
+}
+
+lra_tensor *lra_shared(lra_graph *g, const char *path)
+{
+    for (int i = 0; i < g->n_nodes; i++)
+        if (lra_is_stored(g->node[i]) && has_path(g->node[i], path)) return g->node[i];
+    lra_graph_fail(g, "there is no '%s' to share", path);
+    return add_leaf(g, &lra_op_param, path, lra_real(g), LRA_SHAPE(1), &(lra_leaf){.fill = NULL});
 }
 
 lra_tensor *lra_step_input(lra_graph *g)

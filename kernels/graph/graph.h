@@ -2,7 +2,7 @@
  *
  *   lra_graph  *g = lra_graph_new(LRA_F32, LRA_TRAIN);
  *   lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(B, D));
- *   lra_tensor *w = lra_param(g, "w", LRA_SHAPE(D, C), "uniform:-0.1:0.1");
+ *   lra_tensor *w = lra_param(g, "w", LRA_SHAPE(D, C), LRA_SPEC(LRA_UNIFORM(-0.1, 0.1)));
  *   lra_tensor *y = lra_softmax(lra_matmul(x, w));                       build
  *   lra_grad(y, NULL, 1, &w, &dw);                                       differentiate
  *   lra_plan   *p = lra_plan_new(g, params, space, 2, (lra_tensor *[]){y, dw}, &e);
@@ -60,6 +60,60 @@ bool lra_shape_equal(lra_shape a, lra_shape b);
 const char *lra_shape_text(lra_shape s, char buf[96]); /* "(12,4,1024)" */
 size_t lra_type_size(lra_type t);                      /* bytes: 4, 8, 2, 4 */
 
+/* ---- what a parameter is ------------------------------------------------------------------------- */
+
+/* How an array starts.  Drawn or computed in double on the host, from (seed, path) alone. */
+typedef enum {
+    LRA_INIT_CONSTANT,         /* a */
+    LRA_INIT_NORMAL,           /* deviation a, mean b */
+    LRA_INIT_UNIFORM,          /* in [a, b) */
+    LRA_INIT_TRUNCATED_NORMAL, /* a normal cut at two deviations; a: the deviation of what is left */
+    LRA_INIT_LOG_UNIFORM,      /* exp of a uniform in [ln a, ln b) */
+    LRA_INIT_FAN,              /* uniform in +-1/sqrt(a), a: inputs of an output */
+    LRA_INIT_XAVIER, /* uniform in +-a sqrt(6/(inputs + outputs)); (..,inputs,outputs), taps in front */
+    LRA_INIT_RAMP,        /* a + b i along the last dimension */
+    LRA_INIT_ALTERNATING, /* +b, -b, +b, .. along the last dimension, plus a normal of deviation a */
+    LRA_INIT_FILL         /* fill() */
+} lra_init;
+
+/* What a fill function sees: streams of lra_rng_new(seed, stream, i) are its own. */
+typedef struct {
+    lra_shape shape;
+    uint64_t seed;
+    uint32_t stream;
+    const void *data; /* of the spec */
+} lra_fill;
+
+/* How files in PyTorch's layout hold it. */
+typedef enum {
+    LRA_LAYOUT_SAME,
+    LRA_LAYOUT_REVERSED /* dimensions in the opposite order */
+} lra_array_layout;
+
+typedef struct {
+    lra_init init;
+    double a, b;
+    void (*fill)(const lra_fill *f, double *v);
+    const void *data; /* of fill(): data_size bytes, copied.  Nullable */
+    size_t data_size;
+    double rate_factor; /* of the learning rate; 0: 1 */
+    double rate;        /* a rate of its own, scheduled like the others; 0: none */
+    bool no_decay, frozen;
+    lra_array_layout layout;
+} lra_param_spec;
+/* LRA_SPEC(LRA_NORMAL(0.02), .no_decay = true) */
+#define LRA_SPEC(...)                  (&(const lra_param_spec){__VA_ARGS__})
+#define LRA_CONSTANT(v)                .init = LRA_INIT_CONSTANT, .a = (v)
+#define LRA_NORMAL(deviation)          .init = LRA_INIT_NORMAL, .a = (deviation)
+#define LRA_UNIFORM(lo, hi)            .init = LRA_INIT_UNIFORM, .a = (lo), .b = (hi)
+#define LRA_TRUNCATED(deviation)       .init = LRA_INIT_TRUNCATED_NORMAL, .a = (deviation)
+#define LRA_LOG_UNIFORM(lo, hi)        .init = LRA_INIT_LOG_UNIFORM, .a = (lo), .b = (hi)
+#define LRA_FAN(inputs)                .init = LRA_INIT_FAN, .a = (double)(inputs)
+#define LRA_XAVIER(gain)               .init = LRA_INIT_XAVIER, .a = (gain)
+#define LRA_RAMP(from, step)           .init = LRA_INIT_RAMP, .a = (from), .b = (step)
+#define LRA_ALTERNATING(size, deviate) .init = LRA_INIT_ALTERNATING, .a = (deviate), .b = (size)
+#define LRA_FILL(function)             .init = LRA_INIT_FILL, .fill = (function)
+
 /* ---- build: a builder given bad shapes records the first message in the graph and still returns a
  *      tensor, so that model code needs no checks; lra_plan_new() reports it ------------------------- */
 
@@ -77,13 +131,17 @@ int lra_graph_check(const lra_graph *g, lra_err *e);
 /* Data from the host; t is the graph's own type or LRA_I32 (in a BF16 graph real inputs are LRA_F32).
  * What was set is valid until the next run of any plan of the same space. */
 lra_tensor *lra_input(lra_graph *g, const char *name, lra_type t, lra_shape s);
-/* A trained array, bound by scope path ("layer0/conv/w"), real.  spec: how it starts and trains:
- *   "zeros" "ones" "const:V" "normal:SD" "uniform:LO:HI" "fan:IN" (uniform +-1/sqrt(IN))
- *   followed by any of "lr=x0.1" (factor of the rate) "lr=0.001" (absolute, still scheduled)
- *   "decay=0" (no weight decay) "frozen". */
-lra_tensor *lra_param(lra_graph *g, const char *name, lra_shape s, const char *spec);
-/* Stored and checkpointed like a parameter, has no gradient, written only by lra_assign(). */
-lra_tensor *lra_state(lra_graph *g, const char *name, lra_shape s, const char *init);
+/* A trained array, bound by its scope path ("layer0/conv/w"), real.  A path that is there already is an error: who
+ * means the same array says lra_shared().  Nullable: spec, zeros that train like any other. */
+lra_tensor *lra_param(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
+/* Stored and checkpointed like a parameter, has no gradient, written only by lra_assign().  Of the spec its start and
+ * layout count. */
+lra_tensor *lra_state(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
+/* Numbers that follow from the spec's start and never change (position tables, slopes): made once, in no checkpoint,
+ * without a gradient. */
+lra_tensor *lra_constant(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
+/* The parameter, state or constant with this path from the top, once more. */
+lra_tensor *lra_shared(lra_graph *g, const char *path);
 /* state = value, after everything else of the plan has run; in a plan with lra_adamw() only when that
  * update was applied. */
 void lra_assign(lra_tensor *state, lra_tensor *value);
@@ -92,6 +150,10 @@ lra_tensor *lra_step_input(lra_graph *g);
 /* Names a tensor in the current scope; probes find it by path. */
 lra_tensor *lra_name(lra_tensor *x, const char *name);
 lra_tensor *lra_find(const lra_graph *g, const char *path); /* NULL: no such name */
+/* Nodes of an op in the order of their making: how probes find attention or convolution in any model.  Returns how many
+ * there are.  Nullable: out, room for `most`. */
+typedef struct lra_op lra_op;
+int lra_graph_nodes(const lra_graph *g, const lra_op *op, int most, lra_tensor **out);
 lra_shape lra_tensor_shape(const lra_tensor *x);
 lra_type lra_tensor_type(const lra_tensor *x);
 /* The parameters of the graph in the order of their creation; returns their number.  Nullable: out */
@@ -104,7 +166,7 @@ const char *lra_tensor_path(const lra_tensor *x); /* "layer0/conv/w"; for other 
 void lra_graph_keep(lra_graph *g, lra_keep keep);
 
 /* Emits nodes; dx[i] is d(y . seed)/d(x[i]); seed NULL means ones.  A tensor that y does not depend on
- * gets zeros. */
+ * gets zeros; a dependence through an op without a gradient is an error (lra_detach() stops one on purpose). */
 void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_tensor **dx);
 
 /* What stands in lra_step_input(); 64 bytes. */
@@ -123,7 +185,7 @@ lra_space *lra_space_new(lra_device *dev);
 void lra_space_free(lra_space *s); /* Nullable: s */
 
 /* Makes the launch order and the addresses of everything that the n outputs (and the states assigned
- * in g) need; makes missing parameters in p with their initial values.  All plans of a space are made
+ * in g) need; makes missing parameters in p with their initial values, and changes none that are there.  All plans of a space are made
  * before the first lra_set() or lra_run() on it allocates the largest workspace once. */
 lra_plan *lra_plan_new(lra_graph *g, lra_params *p, lra_space *s, int n, lra_tensor *const *out,
                        lra_err *e);
@@ -171,7 +233,9 @@ void lra_space_no_inplace(lra_space *s, bool on);
 int lra_params_count(const lra_params *p);
 const char *lra_params_path(const lra_params *p, int i);
 lra_shape lra_params_shape(const lra_params *p, int i);
-bool lra_params_trained(const lra_params *p, int i); /* a parameter; false: state or moment */
+bool lra_params_trained(const lra_params *p, int i);  /* a parameter; false: state or moment */
+bool lra_params_constant(const lra_params *p, int i); /* in no file */
+lra_array_layout lra_params_layout(const lra_params *p, int i);
 int lra_params_get(const lra_params *p, const char *path, void *host, lra_err *e);
 int lra_params_set(lra_params *p, const char *path, const void *host, lra_err *e);
 /* xxh3-64 over all arrays with their names: equal bits, equal hash. */

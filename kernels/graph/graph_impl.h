@@ -19,10 +19,13 @@ struct lra_graph {
 
 /* Arguments of input, param and state nodes. */
 typedef struct {
-    const char *spec; /* param, state: how it starts; input: fill of a sample or NULL */
+    lra_param_spec spec; /* param, state */
+    const char *fill;    /* input: of a sample; NULL: an ordinary one */
 } lra_leaf;
 
 bool lra_is(const lra_tensor *x, const lra_op *op);
+/* A parameter, state or constant: an array of the store. */
+bool lra_is_stored(const lra_tensor *x);
 /* In a BF16 graph the op reads source i through its bf16 shadow. */
 bool lra_reads_shadow(const lra_op *op, int i);
 /* The node whose memory x is a part of, and where x starts in it. */
@@ -40,9 +43,9 @@ double lra_node_bytes(const lra_tensor *t);
 /* One array of a parameter store. */
 typedef struct {
     char *path;
-    char *spec;
     lra_shape shape;
-    bool trained;
+    bool trained, constant;
+    lra_array_layout layout;
     void *data;   /* real, on the device */
     void *shadow; /* bf16 copy on the device; NULL: none needed */
 } lra_array;
@@ -59,6 +62,9 @@ struct lra_params {
 };
 
 lra_array *lra_params_find(const lra_params *p, const char *path);
+/* The start of an array: init.c. */
+void lra_init_fill(const lra_param_spec *spec, uint64_t seed, const char *path, lra_shape s,
+                   double *v);
 /* Makes what the leaves of a graph need and the store lacks, in one slab. */
 int lra_params_bind(lra_params *p, const lra_graph *g, int n, lra_tensor *const *leaf,
                     const bool *shadow, lra_err *e);

@@ -24,6 +24,8 @@ static int leaf_shape(lra_tensor *y, lra_err *e)
 const lra_op lra_op_input = {.name = "input", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
 const lra_op lra_op_param = {.name = "param", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
 const lra_op lra_op_state = {.name = "state", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
+const lra_op lra_op_constant = {
+    .name = "constant", .flags = LRA_LEAF | LRA_NOGRAD, .shape = leaf_shape};
 
 int64_t lra_no_scratch(const lra_tensor *y)
 {

@@ -14,8 +14,6 @@
 extern "C" {
 #endif
 
-typedef struct lra_op lra_op;
-
 struct lra_tensor {
     const lra_op *op;
     lra_graph *graph;
@@ -89,7 +87,7 @@ int64_t lra_no_scratch(const lra_tensor *y);
 lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
                      const void *args, size_t args_size);
 /* lra_state() with a path from the top instead of a name in the current scope ("adam/m/layer0/w"). */
-lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const char *init);
+lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);
 lra_type lra_real(const lra_graph *g); /* F32, F64, and F32 in a BF16 graph */
 lra_type lra_elem(const lra_graph *g); /* F32, F64, BF16 */
 int64_t lra_elements(const lra_tensor *x);
@@ -104,8 +102,7 @@ int lra_expect_index(const lra_tensor *x, const char *what, lra_err *e);
 int lra_expect_shape(const lra_tensor *x, lra_shape s, const char *what, lra_err *e);
 /* length: NULL or (B) int32. */
 int lra_expect_length(const lra_tensor *length, int64_t B, lra_err *e);
-/* A parameter read by a matrix op: real, or elem when it is not a parameter. */
-const char *lra_param_spec(const lra_tensor *param);
+const lra_param_spec *lra_spec_of(const lra_tensor *param);
 
 /* ---- for samples: inputs that the tests fill ------------------------------------------------------ */
 

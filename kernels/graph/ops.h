@@ -36,6 +36,11 @@ lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act
  * + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for t >= length. */
 lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
 
+/* Kernels of diagonal state-space layers, by lag:
+ *   k[r,l] = 2 Re sum_n c_rn dt phi(dt a) exp(dt a l),  phi(x) = (e^x - 1)/x,  dt of r mod H, a of r mod S
+ * a: (2,S,N), c: (2,R,N) (real, imaginary), dt: (H); k: (R,L); all real.  Nullable: dt, then k = Re sum_n c exp(a l). */
+lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
+
 /* ---- attention ---------------------------------------------------------------------------------- */
 
 enum { LRA_MAX_HEADS = 64 };
@@ -58,6 +63,8 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
 /* Mass of the weights by distance, mean over the queries of an example: (B,H,T), real. */
 lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
                                   const lra_attention_spec *s);
+/* The same of an attention that stands in a graph, as it is there. */
+lra_tensor *lra_attention_profile_of(const lra_tensor *attention);
 /* Turns channels (2i,2i+1) at position t by t base^(-2i/K).  x: (B,T,H,K), K even. */
 lra_tensor *lra_rotary(lra_tensor *x, double base, bool half);
 /* Mean over `width` positions: to the past, or centred (width odd); zero beyond chunk (0: none) and
@@ -109,6 +116,7 @@ lra_tensor *lra_cast(lra_tensor *x, lra_type type); /* real <-> elem of the grap
 /* ---- shape -------------------------------------------------------------------------------------- */
 
 lra_tensor *lra_reshape(lra_tensor *x, lra_shape s); /* alias */
+lra_tensor *lra_detach(lra_tensor *x);               /* alias that stops gradients, on purpose */
 lra_tensor *lra_permute(lra_tensor *x, int n,
                         const int *axes); /* y dim i = x dim axes[i]; copies */
 lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis);

@@ -197,7 +197,7 @@ static int bind_leaves(lra_plan *p, lra_tensor **order, const bool *needed, lra_
             if (lra_reads_shadow(order[at]->op, i)) by_id[order[at]->src[i]->id] = true;
     for (int id = 0; id < g->n_nodes; id++) {
         lra_tensor *t = g->node[id];
-        if (!needed[id] || (t->op != &lra_op_param && t->op != &lra_op_state)) continue;
+        if (!needed[id] || !lra_is_stored(t)) continue;
         shadow[n] = by_id[id];
         leaf[n++] = t;
     }

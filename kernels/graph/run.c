@@ -42,7 +42,7 @@ static void *address(const lra_plan *p, const lra_tensor *x)
 {
     size_t offset;
     const lra_tensor *root = lra_root(x, &offset);
-    if (root->op == &lra_op_param || root->op == &lra_op_state)
+    if (lra_is_stored(root))
         return (char *)lra_params_find(p->params, lra_tensor_path(root))->data + offset;
     int range = p->range_of[root->id];
     return range < 0 ? NULL : p->space->base + p->range[range].offset + offset;

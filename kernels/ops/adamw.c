@@ -7,8 +7,6 @@
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
-#include <stdlib.h>
-
 #include "kernels/base/mem.h"
 
 enum { LOSS, COUNT, STEP, FIRST };
@@ -148,50 +146,16 @@ static int64_t cuda_scratch(const lra_tensor *y)
     return scratch(y, 1) + 64;
 }
 
-/* ---- specs of parameters -------------------------------------------------------------------------- */
-
-/* Finds "key" among the words behind the first; its text after the key, or NULL. */
-static const char *find_word(const char *spec, const char *key)
-{
-    size_t n = strlen(key);
-    for (const char *at = strchr(spec, ' '); at; at = strchr(at, ' ')) {
-        at += strspn(at, " ");
-        if (strncmp(at, key, n) == 0) return at + n;
-    }
-    return NULL;
-}
-
-static bool is_frozen(const lra_tensor *p)
-{
-    const char *rest = find_word(lra_param_spec(p), "frozen");
-    return rest && (*rest == 0 || *rest == ' ');
-}
-
-static bool read_number(const char *text, double *x)
-{
-    char *end;
-    *x = strtod(text, &end);
-    return end != text && (*end == 0 || *end == ' ') && isfinite(*x) && *x >= 0;
-}
-
 static adamw_group group_of(const lra_tensor *p, const lra_adamw_spec *spec)
 {
-    adamw_group group = {1, spec->decay};
-    const char *text = lra_param_spec(p), *lr = find_word(text, "lr=");
-    const char *decay = find_word(text, "decay=");
-    double x = 0;
-    if (decay && !read_number(decay, &group.decay))
-        lra_graph_fail(p->graph, "'%s': spec '%s' has no number after decay=", lra_tensor_path(p),
-                       text);
-    if (!lr) return group;
-    bool relative = *lr == 'x';
-    if (!read_number(lr + relative, &x))
-        lra_graph_fail(p->graph, "'%s': spec '%s' has no number after lr=", lra_tensor_path(p),
-                       text);
-    else if (!relative && spec->rate <= 0)
-        lra_graph_fail(p->graph, "'%s': spec '%s' sets a rate, but the base rate is not given",
-                       lra_tensor_path(p), text);
-    group.factor = relative ? x : x / spec->rate;
+    const lra_param_spec *own = lra_spec_of(p);
+    adamw_group group = {own->rate_factor > 0 ? own->rate_factor : 1,
+                         own->no_decay ? 0 : spec->decay};
+    if (own->rate <= 0) return group;
+    if (spec->rate <= 0)
+        lra_graph_fail(p->graph, "'%s' has the rate %g, but the base rate is not given",
+                       lra_tensor_path(p), own->rate);
+    group.factor = own->rate / spec->rate;
     return group;
 }
 
@@ -200,7 +164,7 @@ static adamw_group group_of(const lra_tensor *p, const lra_adamw_spec *spec)
 static lra_tensor *moment(lra_graph *g, const char *which, const lra_tensor *p)
 {
     char *path = lra_format("adam/%s/%s", which, lra_tensor_path(p));
-    lra_tensor *m = lra_state_at(g, path, p->shape, "zeros");
+    lra_tensor *m = lra_state_at(g, path, p->shape, NULL);
     lra_free(path);
     return m;
 }
@@ -226,7 +190,7 @@ lra_tensor *lra_adamw_part(lra_tensor *loss, int n_params, lra_tensor *const *pa
     int n = 0;
     a->spec = *spec;
     for (int i = 0; i < n_params; i++) {
-        if (is_frozen(params[i])) continue;
+        if (lra_spec_of(params[i])->frozen) continue;
         a->group[n] = group_of(params[i], spec);
         src[FIRST + n++] = params[i];
     }
@@ -240,7 +204,7 @@ lra_tensor *lra_adamw_part(lra_tensor *loss, int n_params, lra_tensor *const *pa
     src[STEP] = lra_step_input(g);
     y = loss;
     if (part == n_parts - 1) {
-        src[COUNT] = lra_state_at(g, "adam/count", LRA_SHAPE(2), "zeros");
+        src[COUNT] = lra_state_at(g, "adam/count", LRA_SHAPE(2), NULL);
         for (int k = 0; k < n; k++) {
             src[FIRST + 2 * n + k] = moment(g, "m", src[FIRST + k]);
             src[FIRST + 3 * n + k] = moment(g, "v", src[FIRST + k]);
@@ -263,9 +227,10 @@ static lra_tensor *sample(lra_graph *g, int i)
     if (i) return NULL;
     lra_adamw_spec spec = {
         .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .clip = 0.1, .rate = 0.01};
-    lra_tensor *p[] = {lra_param(g, "w", LRA_SHAPE(3, 5), "normal:1 lr=x0.1"),
-                       lra_param(g, "b", LRA_SHAPE(5), "normal:1 lr=0.001 decay=0"),
-                       lra_param(g, "fixed", LRA_SHAPE(5), "ones frozen")};
+    lra_tensor *p[] = {
+        lra_param(g, "w", LRA_SHAPE(3, 5), LRA_SPEC(LRA_NORMAL(1), .rate_factor = 0.1)),
+        lra_param(g, "b", LRA_SHAPE(5), LRA_SPEC(LRA_NORMAL(1), .rate = 0.001, .no_decay = true)),
+        lra_param(g, "fixed", LRA_SHAPE(5), LRA_SPEC(LRA_CONSTANT(1), .frozen = true))};
     lra_tensor *y = lra_add(lra_mul(p[0], p[2]), p[1]);
     lra_tensor *target = lra_sample_input(g, "target", "normal", LRA_SHAPE(3, 5));
     return lra_adamw(lra_mse(y, target), 3, p, &spec);

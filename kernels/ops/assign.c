@@ -28,7 +28,7 @@ static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i) return NULL;
     lra_tensor *value = lra_sample_input(g, "value", "normal", LRA_SHAPE(3, 5));
-    lra_tensor *src[] = {lra_state(g, "state", LRA_SHAPE(3, 5), "ones"),
+    lra_tensor *src[] = {lra_state(g, "state", LRA_SHAPE(3, 5), LRA_SPEC(LRA_CONSTANT(1))),
                          lra_cast(value, lra_real(g))};
     return lra_node(&lra_op_assign, g, 2, src, NULL, 0);
 }

@@ -163,6 +163,14 @@ lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *leng
     return lra_node(&lra_op_attention_profile, q->graph, length ? 3 : 2, src, &a, sizeof a);
 }
 
+lra_tensor *lra_attention_profile_of(const lra_tensor *y)
+{
+    if (y->op != &lra_op_attention) LRA_BUG("the profile of a node that is no attention");
+    const attention_args *a = y->args;
+    lra_tensor *src[3] = {y->src[0], y->src[1], a->has_length ? y->src[3] : NULL};
+    return lra_node(&lra_op_attention_profile, y->graph, a->has_length ? 3 : 2, src, a, sizeof *a);
+}
+
 /* Every field, alone and together; more keys than a tile holds. */
 static lra_tensor *sample(lra_graph *g, int i)
 {

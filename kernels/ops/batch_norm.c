@@ -295,10 +295,10 @@ static lra_tensor *sample(lra_graph *g, int i)
     lra_shape d = LRA_SHAPE(s.d[s.n - 1]);
     lra_tensor *length = i ? lra_sample_input(g, "length", "length:7", LRA_SHAPE(s.d[0])) : NULL;
     if (i == 2) length = NULL;
-    return lra_batch_norm(
-        lra_sample_input(g, "x", "normal", s), length, lra_sample_input(g, "gain", "normal", d),
-        lra_sample_input(g, "bias", "normal", d), lra_state(g, "mean", d, "zeros"),
-        lra_state(g, "var", d, "ones"), 0.1, 1e-3);
+    return lra_batch_norm(lra_sample_input(g, "x", "normal", s), length,
+                          lra_sample_input(g, "gain", "normal", d),
+                          lra_sample_input(g, "bias", "normal", d), lra_state(g, "mean", d, NULL),
+                          lra_state(g, "var", d, LRA_SPEC(LRA_CONSTANT(1))), 0.1, 1e-3);
 }
 
 static batch_norm_args sample_args(bool has_length)

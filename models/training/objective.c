@@ -107,7 +107,12 @@ lra_network_spec lra_objective_network(const lra_objective *o, const lra_dataset
 {
     const lra_task *t = d->task;
     const lra_masking m = {.kind = o->training};
-    lra_network_spec s = {.head = head_of(t->goal), .pool = pool};
+    int64_t side = lra_dataset_grid(d);
+    lra_network_spec s = {.head = head_of(t->goal),
+                          .pool = pool,
+                          .T_max = lra_buckets_end(d),
+                          .rows = side,
+                          .columns = side};
     s.vocab = t->channels ? 0 : lra_mask_vocab(d, m);
     s.channels = lra_mask_channels(d, m);
     s.outputs = s.head == LRA_HEAD_NEXT ? s.vocab : t->n_targets ? t->n_targets : t->n_classes;

@@ -62,16 +62,16 @@ static lra_sums sequence(const lra_network_spec *k, int64_t i, int64_t T, const 
     return (lra_sums){0};
 }
 
-void lra_session_rows(const lra_session *s, const lra_batch *b, lra_sums *row)
+void lra_session_rows(const lra_train_spec *s, const lra_batch *b, int64_t n, int64_t T,
+                      const float *output, lra_sums *row)
 {
-    lra_network_spec network = lra_session_network(s->spec);
+    lra_network_spec network = lra_session_network(s);
     const lra_asked a = lra_session_asked(s, b);
-    int64_t B = s->spec->batch, T = s->buckets.length[b->bucket];
-    int64_t parts = lra_objective_parts(lra_session_objective(s->spec), s->spec->data);
-    for (int64_t i = 0; i < B; i++) {
-        row[i] = sequence(&network, i, T, s->output, &a);
+    int64_t parts = lra_objective_parts(lra_session_objective(s), s->data);
+    for (int64_t i = 0; i < n; i++) {
+        row[i] = sequence(&network, i, T, output, &a);
         for (int64_t k = 1; k < parts; k++) {
-            lra_sums more = sequence(&network, k * B + i, T, s->output, &a);
+            lra_sums more = sequence(&network, k * n + i, T, output, &a);
             lra_sums_add(&row[i], &more);
         }
     }

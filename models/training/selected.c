@@ -54,19 +54,3 @@ int lra_selected_measure(lra_session *s, lra_train_report *out, lra_err *e)
         rc = answer(s, LRA_VAL_SPLIT, &val, &out->n_val, &out->val_output, NULL, e);
     return rc == 0 ? measure_training(s, out, e) : rc;
 }
-
-int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *output,
-                      lra_sums *row, lra_err *e)
-{
-    lra_session session;
-    lra_train_spec spec = *s;
-    lra_sums total;
-    spec.evaluate_only = true;
-    if (lra_session_open(&session, &spec, dev, e) != 0) return LRA_FAILED;
-    lra_loader *l = lra_session_loader(&session, split, false);
-    int rc = lra_best_read(s, session.params, e);
-    if (rc == 0) rc = lra_session_evaluate(&session, l, &total, output, row, e);
-    lra_loader_free(l);
-    lra_session_close(&session);
-    return rc;
-}

@@ -23,13 +23,18 @@ static int64_t n_parts(const lra_train_spec *s)
     return s->accumulate > 1 ? s->accumulate : 1;
 }
 
+lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
+                              int64_t T)
+{
+    lra_network_spec network = lra_session_network(s);
+    int64_t B = rows * lra_objective_parts(lra_session_objective(s), s->data);
+    return lra_network_build(type, mode, s->model, s->model_config, &network, B, T);
+}
+
 /* Inputs, encoder and the task's head, or what takes its place. */
 static lra_network open_network(const lra_session *s, lra_mode mode, int64_t T)
 {
-    const lra_train_spec *spec = s->spec;
-    lra_network_spec network = lra_session_network(spec);
-    int64_t B = spec->batch * lra_objective_parts(lra_session_objective(spec), spec->data);
-    return lra_network_build(spec->type, mode, spec->model, spec->model_config, &network, B, T);
+    return lra_session_build(s->spec, s->spec->type, mode, s->spec->batch, T);
 }
 
 static int open_plan(const lra_session *s, lra_session_plan *p, lra_tensor *first, lra_err *e)
@@ -63,7 +68,7 @@ static int open_training(const lra_session *s, lra_session_plan *p, int part, in
 /* Is there a batch that is this part of its update? */
 static bool has_part(const lra_train_spec *s, int part)
 {
-    return !s->evaluate_only && (part == LRA_LAST_PART || part + 1 < n_parts(s));
+    return part == LRA_LAST_PART || part + 1 < n_parts(s);
 }
 
 static int open_bucket(const lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
@@ -204,9 +209,9 @@ void lra_session_close(lra_session *s)
     *s = (lra_session){0};
 }
 
-lra_asked lra_session_asked(const lra_session *s, const lra_batch *b)
+lra_asked lra_session_asked(const lra_train_spec *s, const lra_batch *b)
 {
-    if (lra_session_objective(s->spec)->pretrains)
+    if (lra_session_objective(s)->pretrains)
         return (lra_asked){.label = b->word, .target = b->plain, .asked = b->picked};
     return (lra_asked){.label = b->label, .target = b->target, .asked = b->asked};
 }
@@ -220,22 +225,26 @@ static float scale_of(const lra_network *k, const float *asked)
     return sum > 0 ? (float)((double)n / sum) : 0;
 }
 
+int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
+                    lra_err *e)
+{
+    const lra_asked a = lra_session_asked(s, b);
+    int rc = k->values ? lra_set(p, k->values, b->value, e) : lra_set(p, k->tokens, b->token, e);
+    if (rc == 0) rc = lra_set(p, k->length, b->length, e);
+    if (rc == 0 && k->label) rc = lra_set(p, k->label, a.label, e);
+    for (int i = 0; i < 2 && rc == 0; i++)
+        if (k->word[i]) rc = lra_set(p, k->word[i], b->word + i * k->B * k->T, e);
+    if (rc != 0 || !k->target) return rc;
+    float scale = scale_of(k, a.asked);
+    rc = lra_set(p, k->target, a.target, e);
+    if (rc == 0) rc = lra_set(p, k->asked, a.asked, e);
+    return rc == 0 ? lra_set(p, k->scale, &scale, e) : rc;
+}
+
 static int set_batch(const lra_session *s, const lra_session_plan *p, const lra_batch *b,
                      lra_err *e)
 {
-    const lra_network *k = &p->network;
-    const lra_asked a = lra_session_asked(s, b);
-    int rc = k->values ? lra_set(p->plan, k->values, b->value, e)
-                       : lra_set(p->plan, k->tokens, b->token, e);
-    if (rc == 0) rc = lra_set(p->plan, k->length, b->length, e);
-    if (rc == 0 && k->label) rc = lra_set(p->plan, k->label, a.label, e);
-    for (int i = 0; i < 2 && rc == 0; i++)
-        if (k->word[i]) rc = lra_set(p->plan, k->word[i], b->word + i * k->B * k->T, e);
-    if (rc != 0 || !k->target) return rc;
-    float scale = scale_of(k, a.asked);
-    rc = lra_set(p->plan, k->target, a.target, e);
-    if (rc == 0) rc = lra_set(p->plan, k->asked, a.asked, e);
-    return rc == 0 ? lra_set(p->plan, k->scale, &scale, e) : rc;
+    return lra_session_set(s->spec, &p->network, p->plan, b, e);
 }
 
 /* The plan of the i-th batch of an update. */
@@ -275,7 +284,7 @@ int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *
     for (int64_t i = 0; i < lra_loader_batches(l) && rc == 0; i++) {
         const lra_batch *b = lra_loader_get(l, i);
         rc = lra_session_eval(s, b, e);
-        if (rc == 0) lra_session_rows(s, b, sums);
+        if (rc == 0) lra_session_rows(s->spec, b, B, s->buckets.length[b->bucket], s->output, sums);
         for (int64_t k = 0; k < B && rc == 0; k++) {
             if (b->row[k] < 0) continue;
             lra_sums_add(total, &sums[k]);

@@ -36,7 +36,12 @@ typedef struct {
     const int32_t *label;
     const float *target, *asked;
 } lra_asked;
-lra_asked lra_session_asked(const lra_session *s, const lra_batch *b);
+lra_asked lra_session_asked(const lra_train_spec *s, const lra_batch *b);
+/* The network of a run for batches of so many rows (documents, in pretraining on pairs: twice as many). */
+lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
+                              int64_t T);
+int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
+                    lra_err *e);
 lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the longest bucket */
 
 /* Fails when the plans do not fit the memory, and says which batch would. */
@@ -54,8 +59,9 @@ int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_st
                      float status[4], lra_err *e);
 /* Forward only. */
 int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e);
-/* What the rows of the last batch add to the sums of a metric; row: (B), 0 where there is no row. */
-void lra_session_rows(const lra_session *s, const lra_batch *b, lra_sums *row);
+/* What the rows of a batch of length T add to the sums of a metric; row: (n), 0 where there is no row. */
+void lra_session_rows(const lra_train_spec *s, const lra_batch *b, int64_t n, int64_t T,
+                      const float *output, lra_sums *row);
 /* Sums over the rows of a loader, one batch in memory at a time.  Nullable: output, (rows, outputs) logits or
  * numbers in the order of the split, not for goals that are asked at steps; row: (rows) what each adds. */
 int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,

@@ -81,7 +81,8 @@ static int do_part(run *r, const lra_batch *b, int64_t part, const lra_step *ste
     r->flops += lra_plan_cost(r->session.plans[b->bucket].train[LRA_LAST_PART].plan).flops;
     r->examples += r->spec->batch;
     int64_t before = total->sums.n;
-    lra_session_rows(&r->session, b, r->rows);
+    lra_session_rows(r->spec, b, r->spec->batch, r->session.buckets.length[b->bucket],
+                     r->session.output, r->rows);
     for (int64_t i = 0; i < r->spec->batch; i++) lra_sums_add(&total->sums, &r->rows[i]);
     total->loss += (double)status[0] * (double)(total->sums.n - before);
     return 0;

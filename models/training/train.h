@@ -42,7 +42,6 @@ typedef struct {
     double memory;           /* bytes for workspace and parameters; 0: what is free */
     int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: the least that fits the memory */
     bool debug_nodes;        /* check every node of every step */
-    bool evaluate_only;      /* no training graphs, no optimizer */
     double checkpoint_every; /* seconds */
     int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */
 } lra_train_spec;
@@ -81,11 +80,6 @@ enum { LRA_STOPPED = 1 };
  * of the same configuration goes on where it was, bit for bit. */
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *r, lra_err *e);
 void lra_train_report_free(lra_train_report *r);
-
-/* Logits or numbers (rows, outputs) of a split, in its order, by the selected weights of the run (best.h5).  Nullable:
- * output, where the goal is asked at steps; row: (rows) what each adds to the metric. */
-int lra_evaluate_best(const lra_train_spec *s, lra_device *dev, int split, float *output,
-                      lra_sums *row, lra_err *e);
 
 typedef struct {
     double step_flops, step_bytes, workspace_bytes, parameter_bytes; /* of the largest bucket */

@@ -59,7 +59,7 @@ int lra_transfer(lra_params *p, const char *best, lra_err *e)
     lra_h5 *f = lra_h5_open(best, "checkpoint", e);
     int rc = f ? 0 : LRA_FAILED;
     for (int i = 0; i < lra_params_count(p) && rc == 0; i++)
-        if (!stays(lra_params_path(p, i))) rc = carry(p, i, f, e);
+        if (!lra_params_constant(p, i) && !stays(lra_params_path(p, i))) rc = carry(p, i, f, e);
     lra_h5_close(f);
     return rc == 0 ? 0 : lra_fail_in(e, "cannot start from '%s'", best);
 }

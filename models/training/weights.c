@@ -1,23 +1,13 @@
-/* Weights: checkpoint -> safetensors -> parameters. */
+/* Weights: parameters -> safetensors -> parameters. */
 #include "models/training/weights.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 
-enum { MAX_DEPTH = 32, MAX_TENSORS = 100000 };
-
 /* ---- layout --------------------------------------------------------------------------------------------- */
-
-/* Kernels and matrices have their dimensions in the opposite order. */
-static bool is_reversed(const char *path, int rank)
-{
-    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-    return (rank == 3 && strcmp(last, "kernel") == 0) || (rank == 2 && strcmp(last, "w") == 0);
-}
 
 static void reverse_dims(int rank, int64_t *dims)
 {
@@ -37,56 +27,50 @@ static void reverse_values(int rank, const int64_t *dims, const float *in, float
             for (int64_t c = 0; c < C; c++) out[(c * B + b) * A + a] = in[(a * B + b) * C + c];
 }
 
+/* ---- names ---------------------------------------------------------------------------------------------- */
+
+/* The name of the i-th array in a file; NULL: a moment or a constant, which has none.  Caller frees. */
+static char *tensor_name(const lra_params *p, int i)
+{
+    const char *path = lra_params_path(p, i);
+    if (lra_params_constant(p, i) || strncmp(path, "adam/", 5) == 0) return NULL;
+    return lra_format("%s/%s", lra_params_trained(p, i) ? "param" : "state", path);
+}
+
+static bool is_reversed(const lra_params *p, int i)
+{
+    return lra_params_layout(p, i) == LRA_LAYOUT_REVERSED;
+}
+
 /* ---- export --------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    lra_h5 *file;
-    lra_safetensor *tensor;
-    int n;
-} collection;
-
-/* Adds the dataset at `path` ("/param/..."), in PyTorch's layout. */
-static int add_array(collection *c, const char *path, const lra_h5_info *info, lra_err *e)
+/* Dimensions of a file: a scalar is an array of one. */
+static void set_dims(lra_ndarray *a, lra_shape s)
 {
-    if (info->type != LRA_H5_F32)
-        return lra_fail(e, "'%s' does not hold float32: weights of a float32 or bf16 run are",
-                        path);
-    if (c->n == MAX_TENSORS) return lra_fail(e, "more than %d arrays", MAX_TENSORS);
-    float *values = lra_try_array(info->n, sizeof *values, path, e);
+    a->rank = s.n ? s.n : 1;
+    a->dims[0] = 1;
+    for (int i = 0; i < s.n; i++) a->dims[i] = s.d[i];
+}
+
+/* The i-th array, in PyTorch's layout. */
+static int read_tensor(const lra_params *p, int i, lra_safetensor *t, lra_err *e)
+{
+    lra_shape s = lra_params_shape(p, i);
+    int64_t n = lra_shape_elements(s);
+    float *values = lra_try_array(n, sizeof *values, lra_params_path(p, i), e);
     if (!values) return LRA_FAILED;
-    c->tensor = lra_resize(c->tensor, (size_t)(c->n + 1) * sizeof *c->tensor);
-    lra_safetensor *t = &c->tensor[c->n++];
-    *t = (lra_safetensor){lra_copy_text(path + 1), {.dtype = LRA_DTYPE_F32, .rank = info->rank}};
-    memcpy(t->array.dims, info->dims, sizeof t->array.dims);
+    t->array.dtype = LRA_DTYPE_F32;
     t->array.bytes = values;
-    if (lra_h5_get(c->file, path, LRA_H5_F32, info->rank, info->dims, values, e) != 0)
-        return LRA_FAILED;
-    if (!is_reversed(path, info->rank)) return 0;
-    float *turned = lra_try_array(info->n, sizeof *turned, path, e);
+    set_dims(&t->array, s);
+    if (lra_params_get(p, lra_params_path(p, i), values, e) != 0) return LRA_FAILED;
+    if (!is_reversed(p, i)) return 0;
+    float *turned = lra_try_array(n, sizeof *turned, lra_params_path(p, i), e);
     if (!turned) return LRA_FAILED;
-    reverse_values(info->rank, info->dims, values, turned);
-    reverse_dims(info->rank, t->array.dims);
+    reverse_values(s.n, s.d, values, turned);
+    reverse_dims(t->array.rank, t->array.dims);
     lra_free(values);
     t->array.bytes = turned;
     return 0;
-}
-
-/* Everything below a group, in the order of names. */
-static int add_group(collection *c, const char *group, int depth, lra_err *e)
-{
-    char **names = NULL;
-    if (depth > MAX_DEPTH) return lra_fail(e, "'%s' is nested deeper than %d", group, MAX_DEPTH);
-    int n = lra_h5_list(c->file, group, &names, e), rc = n < 0 ? LRA_FAILED : 0;
-    for (int i = 0; i < n && rc == 0; i++) {
-        char *path = lra_format("%s/%s", group, names[i]);
-        lra_h5_info info;
-        lra_err ignored;
-        rc = lra_h5_find(c->file, path, &info, &ignored) == 0 ? add_array(c, path, &info, e)
-                                                              : add_group(c, path, depth + 1, e);
-        lra_free(path);
-    }
-    if (n > 0) lra_h5_free_names(names, n);
-    return rc;
 }
 
 static void copy_value(lra_config *meta, const char *to, const lra_config *from, const char *key)
@@ -95,48 +79,41 @@ static void copy_value(lra_config *meta, const char *to, const lra_config *from,
 }
 
 /* Who made the weights. */
-static int describe(lra_h5 *file, lra_config *meta, lra_err *e)
+static int describe(const char *lines, int64_t step, lra_config *meta, lra_err *e)
 {
-    int64_t step;
-    char *lines = lra_h5_get_text(file, "/config", e);
-    lra_config *config = lines ? lra_config_parse(lines, e) : NULL;
-    int rc = config ? 0 : LRA_FAILED;
+    lra_config *config = lra_config_parse(lines, e);
     lra_config_set(meta, "lra.format", "1");
     lra_config_set(meta, "lra.framework", "lra-locality " LRA_VERSION);
-    if (rc == 0) {
-        copy_value(meta, "lra.task", config, "task");
-        copy_value(meta, "lra.model", config, "model");
-        copy_value(meta, "lra.seed", config, "seed");
-        lra_config_set(meta, "config", lines);
-        if (lra_h5_has_attr(file, "/", "step")) {
-            rc = lra_h5_get_int(file, "/", "step", &step, e);
-            if (rc == 0) lra_config_set_int(meta, "lra.step", step);
-        }
-    }
+    lra_config_set(meta, "config", lines);
+    if (step >= 0) lra_config_set_int(meta, "lra.step", step);
+    if (!config) return LRA_FAILED;
+    copy_value(meta, "lra.task", config, "task");
+    copy_value(meta, "lra.model", config, "model");
+    copy_value(meta, "lra.seed", config, "seed");
     lra_config_free(config);
-    lra_free(lines);
-    return rc;
+    return 0;
 }
 
-int lra_weights_export(const char *checkpoint, const char *to, int *n_arrays, lra_err *e)
+int lra_weights_export(const lra_params *p, const char *config, int64_t step, const char *to,
+                       int *n_arrays, lra_err *e)
 {
-    collection c = {.file = lra_h5_open(checkpoint, "checkpoint", e)};
-    if (!c.file) return LRA_FAILED;
+    int all = lra_params_count(p), n = 0;
+    lra_safetensor *t = lra_alloc_array((size_t)all + 1, sizeof *t);
     lra_config *meta = lra_config_new();
-    int rc = describe(c.file, meta, e);
-    if (rc == 0) rc = add_group(&c, "/param", 0, e);
-    if (rc == 0 && lra_h5_has(c.file, "/state")) rc = add_group(&c, "/state", 0, e);
-    lra_h5_close(c.file);
-    if (rc != 0)
-        lra_fail_in(e, "cannot export '%s'", checkpoint);
-    else
-        rc = lra_safetensors_write(to, c.n, c.tensor, meta, e);
-    *n_arrays = c.n;
-    for (int i = 0; i < c.n; i++) {
-        lra_free(c.tensor[i].name);
-        lra_free((void *)(uintptr_t)c.tensor[i].array.bytes);
+    int rc = describe(config, step, meta, e);
+    for (int i = 0; i < all && rc == 0; i++) {
+        char *name = tensor_name(p, i);
+        if (!name) continue;
+        t[n].name = name;
+        rc = read_tensor(p, i, &t[n++], e);
     }
-    lra_free(c.tensor);
+    if (rc == 0) rc = lra_safetensors_write(to, n, t, meta, e);
+    *n_arrays = n;
+    for (int i = 0; i < n; i++) {
+        lra_free(t[i].name);
+        lra_free((void *)(uintptr_t)t[i].array.bytes);
+    }
+    lra_free(t);
     lra_config_free(meta);
     return rc;
 }
@@ -167,16 +144,8 @@ int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e)
     return lra_fail(e, "'%s' has format '%s', this program reads 1", name, format);
 }
 
-/* The name of the i-th array in a file; NULL: a moment, which has none.  Caller frees. */
-static char *tensor_name(const lra_params *p, int i)
-{
-    const char *path = lra_params_path(p, i);
-    if (strncmp(path, "adam/", 5) == 0) return NULL;
-    return lra_format("%s/%s", lra_params_trained(p, i) ? "param" : "state", path);
-}
-
-static int fail_shape(const lra_ndarray *a, lra_shape wanted, const char *tensor, const char *name,
-                      lra_err *e)
+static int fail_shape(const lra_ndarray *a, lra_shape wanted, bool turned, const char *tensor,
+                      const char *name, lra_err *e)
 {
     char found[96], expected[96];
     lra_shape s = {0};
@@ -185,14 +154,13 @@ static int fail_shape(const lra_ndarray *a, lra_shape wanted, const char *tensor
     return lra_fail(e, "'%s': '%s' has shape %s, expected %s%s", name, tensor,
                     shown ? lra_shape_text(s, found) : "of a higher rank",
                     lra_shape_text(wanted, expected),
-                    is_reversed(tensor, wanted.n) ? " (outputs first, as PyTorch has it)" : "");
+                    turned ? " (outputs first, as PyTorch has it)" : "");
 }
 
 /* Reads one array in our layout; values: (n). */
 static int read_values(const lra_ndarray *a, const char *tensor, const char *name, lra_shape ours,
-                       float *values, float *scratch, lra_err *e)
+                       bool turn, float *values, float *scratch, lra_err *e)
 {
-    bool turn = is_reversed(tensor, ours.n);
     char *where = lra_format("%s': '%s", name, tensor);
     int rc = lra_ndarray_get_f32(a, where, turn ? scratch : values, e);
     lra_free(where);
@@ -211,13 +179,14 @@ static int import_one(lra_params *p, int i, const lra_ndarray *a, const char *te
                       const char *name, lra_err *e)
 {
     lra_shape ours = lra_params_shape(p, i), theirs = ours;
-    if (is_reversed(tensor, ours.n)) reverse_dims(theirs.n, theirs.d);
+    if (is_reversed(p, i)) reverse_dims(theirs.n, theirs.d);
     bool same = a->rank == theirs.n;
     for (int k = 0; k < theirs.n && same; k++) same = a->dims[k] == theirs.d[k];
-    if (!same) return fail_shape(a, theirs, tensor, name, e);
+    if (!same) return fail_shape(a, theirs, is_reversed(p, i), tensor, name, e);
     float *values = lra_try_array(a->n, sizeof *values, tensor, e);
     float *scratch = values ? lra_try_array(a->n, sizeof *scratch, tensor, e) : NULL;
-    int rc = scratch ? read_values(a, tensor, name, ours, values, scratch, e) : LRA_FAILED;
+    int rc = scratch ? read_values(a, tensor, name, ours, is_reversed(p, i), values, scratch, e)
+                     : LRA_FAILED;
     if (rc == 0) rc = lra_params_set(p, lra_params_path(p, i), values, e);
     lra_free(values);
     lra_free(scratch);

@@ -9,8 +9,9 @@
 #include "kernels/base/safetensors.h"
 #include "kernels/graph/graph.h"
 
-/* Writes the weights of a checkpoint or best file; *n_arrays: how many. */
-int lra_weights_export(const char *checkpoint, const char *to, int *n_arrays, lra_err *e);
+/* Writes the weights and states; config: the lines of the run; step: -1: not known; *n_arrays: how many. */
+int lra_weights_export(const lra_params *p, const char *config, int64_t step, const char *to,
+                       int *n_arrays, lra_err *e);
 /* Checks the metadata of a file from outside. */
 int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e);
 /* Puts every weight and state of `p` from the file, which must hold these and no others; integers and other

@@ -20,7 +20,7 @@ typedef struct {
 
 static lra_tensor *weight(const inputs *in, const char *name, lra_shape s)
 {
-    return lra_param(in->g, name, s, "normal:0.05");
+    return lra_param(in->g, name, s, LRA_SPEC(LRA_NORMAL(0.05)));
 }
 static lra_tensor *indices(const inputs *in, const char *name, lra_shape s)
 {
@@ -104,10 +104,10 @@ static lra_tensor *layer_norm(const inputs *in)
 }
 static lra_tensor *batch_norm(const inputs *in)
 {
-    return lra_batch_norm(in->x, in->length, weight(in, "gain", LRA_SHAPE(WIDTH)),
-                          weight(in, "bias", LRA_SHAPE(WIDTH)),
-                          lra_state(in->g, "mean", LRA_SHAPE(WIDTH), "zeros"),
-                          lra_state(in->g, "var", LRA_SHAPE(WIDTH), "ones"), 0.1, 1e-5);
+    return lra_batch_norm(
+        in->x, in->length, weight(in, "gain", LRA_SHAPE(WIDTH)),
+        weight(in, "bias", LRA_SHAPE(WIDTH)), lra_state(in->g, "mean", LRA_SHAPE(WIDTH), NULL),
+        lra_state(in->g, "var", LRA_SHAPE(WIDTH), LRA_SPEC(LRA_CONSTANT(1))), 0.1, 1e-5);
 }
 static lra_tensor *softmax(const inputs *in)
 {

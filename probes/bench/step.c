@@ -43,7 +43,7 @@ static int set_inputs(const bench *b, step *s, lra_err *e)
 static int open_step(bench *b, step *s, lra_err *e)
 {
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
-    lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
+    lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .rate = 1e-3};
     *s = (step){.k = lra_network_build(b->type, LRA_TRAIN, b->model, b->config, &spec, b->B, b->T)};
     lra_graph_keep(s->k.graph, b->keep);
     int n = lra_graph_params(s->k.graph, NULL);

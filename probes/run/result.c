@@ -38,9 +38,9 @@ static char *deviations_of(const lra_job *r)
 {
     if (strcmp(r->preset, "paper") != 0) return lra_copy_text("");
     bool carved = strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0;
+    const char *model = r->model->deviations;
     return lra_format(
-        "%s%s%s%snorm before the convolution and a final norm: not stated in the paper\n"
-        "schedule numbers, gradient clipping and warm-up: not stated in the paper\n",
+        "%s%s%s%s%s%sschedule numbers, gradient clipping and warm-up: not stated in the paper\n",
         r->data_dir ? "" : "data are generated, not the released files\n",
         carved ? "weights are chosen on rows of the training set, published: on the "
                  "test set\n"
@@ -50,7 +50,8 @@ static char *deviations_of(const lra_job *r)
                                         : "",
         r->task->image ? "how levels of pixels become numbers: not stated in the paper\n"
                        : "batches are grouped by length\n"
-                         "padding is masked in convolutions and pooling\n");
+                         "padding is masked in convolutions and pooling\n",
+        model ? model : "", model ? "\n" : "");
 }
 
 static void *copy_of(const void *from, size_t n, size_t size)

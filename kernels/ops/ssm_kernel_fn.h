@@ -1,0 +1,113 @@
+/* One mode of a diagonal state-space kernel, in double, for the C and the CUDA compiler: what it starts with, how it
+ * turns and decays from lag to lag, and how both depend on what is trained. */
+#ifndef LRA_OPS_SSM_KERNEL_FN_H
+#define LRA_OPS_SSM_KERNEL_FN_H
+
+#include <stdbool.h>
+
+#include "kernels/ops/real.h"
+
+/* Lags, copies of a, steps dt, rows of c, modes of a row.  held: the input is held between steps (zoh). */
+typedef struct {
+    bool held;
+    int64_t L, S, H, R, N;
+} ssm_kernel_args;
+
+typedef struct {
+    double re, im;
+} ssm_number;
+
+LRA_FN ssm_number c_of(double re, double im)
+{
+    ssm_number z;
+    z.re = re, z.im = im;
+    return z;
+}
+LRA_FN ssm_number c_add(ssm_number a, ssm_number b)
+{
+    return c_of(a.re + b.re, a.im + b.im);
+}
+LRA_FN ssm_number c_mul(ssm_number a, ssm_number b)
+{
+    return c_of(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+LRA_FN ssm_number c_scale(ssm_number a, double s)
+{
+    return c_of(a.re * s, a.im * s);
+}
+LRA_FN ssm_number c_conj(ssm_number a)
+{
+    return c_of(a.re, -a.im);
+}
+LRA_FN ssm_number c_div(ssm_number a, ssm_number b)
+{
+    return c_scale(c_mul(a, c_conj(b)), 1 / (b.re * b.re + b.im * b.im));
+}
+LRA_FN ssm_number c_exp(ssm_number a)
+{
+    double size = exp(a.re);
+    return c_of(size * cos(a.im), size * sin(a.im));
+}
+
+/* 1 + x/n1 (1 + x/n2 (1 + ..)): a short series by its ratios. */
+LRA_FN ssm_number c_series(ssm_number x, int n, const double *ratio)
+{
+    ssm_number y = c_of(1, 0);
+    for (int i = n - 1; i >= 0; i--) y = c_add(c_of(1, 0), c_mul(c_scale(x, ratio[i]), y));
+    return y;
+}
+
+/* phi = (e^x - 1)/x and its slope; series near 0, where both cancel. */
+LRA_FN void ssm_phi(ssm_number x, ssm_number *phi, ssm_number *slope)
+{
+    const double value[] = {1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7};
+    const double change[] = {2. / 3, 3. / 8, 4. / 15, 5. / 24, 6. / 35, 7. / 48};
+    if (x.re * x.re + x.im * x.im < 1e-4) {
+        *phi = c_series(x, 6, value);
+        *slope = c_scale(c_series(x, 6, change), 0.5);
+        return;
+    }
+    ssm_number e = c_exp(x);
+    *phi = c_div(c_add(e, c_of(-1, 0)), x);
+    *slope = c_div(c_add(e, c_scale(*phi, -1)), x);
+}
+
+/* k[l] = scale Re w exp(x l). */
+typedef struct {
+    ssm_number a, x, w, gain, slope; /* w = c gain; slope = dw/dx */
+    double dt, scale;
+} ssm_mode;
+
+/* Mode n of row r.  a: (2,S,N), c: (2,R,N), dt: (H). */
+LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real *c, const real *dt,
+                            int64_t r, int64_t n)
+{
+    int64_t at = (r % s->S) * s->N + n, here = r * s->N + n;
+    ssm_number weight = c_of((double)c[here], (double)c[s->R * s->N + here]);
+    ssm_number phi = c_of(1, 0), slope = c_of(0, 0);
+    ssm_mode m;
+    m.a = c_of((double)a[at], (double)a[s->S * s->N + at]);
+    m.dt = s->held ? (double)dt[r % s->H] : 1;
+    m.scale = s->held ? 2 : 1;
+    m.x = c_scale(m.a, m.dt);
+    if (s->held) ssm_phi(m.x, &phi, &slope);
+    m.gain = c_scale(phi, m.dt);
+    m.w = c_mul(weight, m.gain);
+    m.slope = c_scale(c_mul(weight, slope), m.dt);
+    return m;
+}
+
+/* From G_i = scale sum_l l^i dk_l exp(x l) to what is trained.  out: (5,R,N): c (re, im), a (re, im), dt. */
+LRA_FN void ssm_mode_gradient(const ssm_kernel_args *s, const ssm_mode *m, ssm_number g0,
+                              ssm_number g1, int64_t at, real *out)
+{
+    int64_t plane = s->R * s->N;
+    ssm_number dw = c_conj(g0), dc = c_mul(c_conj(m->gain), dw);
+    ssm_number dx = c_add(c_conj(c_mul(m->w, g1)), c_mul(c_conj(m->slope), dw));
+    double by_x = c_mul(c_conj(m->a), dx).re, by_gain = c_mul(c_conj(m->w), dw).re;
+    out[at] = (real)dc.re, out[plane + at] = (real)dc.im;
+    out[2 * plane + at] = (real)(m->dt * dx.re), out[3 * plane + at] = (real)(m->dt * dx.im);
+    out[4 * plane + at] = (real)(s->held ? by_x + by_gain / m->dt : 0);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* Where a token stands, told to models that cannot see it. */
+#ifndef LRA_MODELS_POSITIONS_H
+#define LRA_MODELS_POSITIONS_H
+
+#include "models/model.h"
+
+/* Added to the vectors of the inputs, (n,T,D) -> (n,T,D), in a scope "positions" of their own:
+ *   sinusoidal  sin and cos of t base^(-2i/D) in channels 2i and 2i+1, t from 0
+ *   learned     a table (T_max,D), N(0, 0.02^2) at the start
+ * Others (none; rotary, which attention turns in) leave x as it is. */
+lra_tensor *lra_add_positions(const lra_build *b, lra_tensor *x, lra_positions kind);
+
+#endif

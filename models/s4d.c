@@ -1,0 +1,167 @@
+/* s4d: long convolutions with kernels of a diagonal state-space model.
+ *
+ *   u = LayerNorm(x);  h = GELU(k * u + D u);  (p, q) = W h + b;  y = x + p sigmoid(q)            per layer
+ *   k_l = 2 Re sum_n C_n B_n (exp(dt a_n) - 1)/a_n exp(dt a_n l),  a_n = -exp(r_n) - i w_n,  n < state/2  (zoh)
+ *
+ * init=lin: a_n = -1/2 - i pi n; inv: -1/2 - i (N/pi)(N/(2n+1) - 1), N = state; real: -(n+1), with w at its least, 1e-4.
+ * B = 1, C ~ N(0,1) complex, D ~ N(0,1), dt log-uniform in [dt-min, dt-max].  a and B are shared by width/copies
+ * channels: channel h has those of copy h mod copies.  causal=0: a second kernel with a C of its own looks ahead, from
+ * the next token on.  r, w, B and dt learn at `ssm-rate` without decay, C at the global rate; 0: they do too.
+ * Source: Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space Models.
+ * Padding is zero at the input of the convolution; what stands beside it stays. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/graph/op.h"
+#include "kernels/graph/ops.h"
+#include "models/layers.h"
+#include "models/model.h"
+
+static bool causal(const lra_config *c)
+{
+    return lra_config_int(c, "causal") != 0;
+}
+
+/* ---- starts ------------------------------------------------------------------------------------------ */
+
+static const double LEAST = 1e-4; /* of -Re a and -Im a */
+
+typedef enum { LIN, INV, REAL } start;
+
+static start start_of(const lra_config *c)
+{
+    const char *name = lra_config_text(c, "init");
+    return strcmp(name, "inv") == 0 ? INV : strcmp(name, "real") == 0 ? REAL : LIN;
+}
+
+/* r = ln(-Re a), of (.., modes) */
+static void fill_decay(const lra_fill *f, double *v)
+{
+    start s = *(const start *)f->data;
+    int64_t modes = f->shape.d[f->shape.n - 1];
+    for (int64_t i = 0; i < lra_shape_elements(f->shape); i++)
+        v[i] = s == REAL ? log((double)(i % modes) + 1) : log(0.5);
+}
+
+/* w = -Im a */
+static void fill_turn(const lra_fill *f, double *v)
+{
+    start s = *(const start *)f->data;
+    int64_t modes = f->shape.d[f->shape.n - 1];
+    const double pi = acos(-1), N = 2 * (double)modes;
+    for (int64_t i = 0; i < lra_shape_elements(f->shape); i++) {
+        double n = (double)(i % modes), w = 0;
+        if (s == LIN) w = pi * n;
+        if (s == INV) w = N / pi * (N / (2 * n + 1) - 1);
+        v[i] = fmax(w, LEAST);
+    }
+}
+
+/* ---- the layer --------------------------------------------------------------------------------------- */
+
+/* (re, im) of products: a, b: (2,..), b broadcast over a. */
+static lra_tensor *multiply(lra_tensor *a, lra_tensor *b)
+{
+    lra_tensor *ar = lra_slice(a, 0, 0, 1), *ai = lra_slice(a, 0, 1, 1);
+    lra_tensor *br = lra_slice(b, 0, 0, 1), *bi = lra_slice(b, 0, 1, 1);
+    lra_tensor *both[] = {lra_sub(lra_mul(ar, br), lra_mul(ai, bi)),
+                          lra_add(lra_mul(ar, bi), lra_mul(ai, br))};
+    return lra_concat(2, both, 0);
+}
+
+/* (D,T), or (2,D,T) in both directions. */
+static lra_tensor *kernel(const lra_build *b)
+{
+    lra_graph *g = b->graph;
+    const lra_config *c = b->config;
+    int64_t width = lra_config_int(c, "width"), modes = lra_config_int(c, "state") / 2;
+    int64_t sides = b->causal ? 1 : 2, copies = lra_config_int(c, "copies");
+    double rate = lra_config_real(c, "ssm-rate");
+    start s = start_of(c);
+    if (width % copies) {
+        lra_graph_fail(g, "copies is %lld, expected a divisor of the width %lld", (long long)copies,
+                       (long long)width);
+        copies = 1;
+    }
+    lra_shape one = LRA_SHAPE(1, copies, modes);
+    lra_param_spec slow = {.rate = rate, .no_decay = true, .data = &s, .data_size = sizeof s};
+    lra_param_spec decay = slow, turn = slow, step = slow, in = slow;
+    decay.init = turn.init = LRA_INIT_FILL, decay.fill = fill_decay, turn.fill = fill_turn;
+    step.init = LRA_INIT_UNIFORM;
+    step.a = log(lra_config_real(c, "dt-min")), step.b = log(lra_config_real(c, "dt-max"));
+    in.a = 1;
+    lra_tensor *a[] = {lra_affine(lra_exp(lra_param(g, "log_decay", one, &decay)), -1, 0),
+                       lra_affine(lra_param(g, "turn", one, &turn), -1, 0)};
+    lra_tensor *dt = lra_exp(lra_param(g, "log_dt", LRA_SHAPE(width), &step));
+    in.a = 1;
+    lra_tensor *B[] = {lra_param(g, "b_re", one, &in), NULL};
+    in.a = 0;
+    B[1] = lra_param(g, "b_im", one, &in);
+    lra_tensor *C = lra_param(g, "c", LRA_SHAPE(2, sides * width, modes),
+                              LRA_SPEC(LRA_NORMAL(sqrt(0.5))));
+    lra_tensor *rows = lra_reshape(C, LRA_SHAPE(2, sides * width / copies, copies, modes));
+    lra_tensor *CB = multiply(rows,
+                              lra_reshape(lra_concat(2, B, 0), LRA_SHAPE(2, 1, copies, modes)));
+    CB = lra_reshape(CB, LRA_SHAPE(2, sides * width, modes));
+    lra_tensor *k = lra_ssm_kernel(lra_concat(2, a, 0), CB, dt, b->T);
+    return lra_name(sides == 2 ? lra_reshape(k, LRA_SHAPE(2, width, b->T)) : k, "kernel");
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    lra_graph *g = b->graph;
+    int64_t width = lra_config_int(b->config, "width");
+    double dropout = lra_config_real(b->config, "dropout");
+    if (lra_config_real(b->config, "dt-min") > lra_config_real(b->config, "dt-max"))
+        lra_graph_fail(g, "dt-min is above dt-max");
+
+    for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
+        lra_push(g, "layer%d", (int)i);
+        lra_tensor *u = lra_layer_layer_norm(x, "norm");
+        lra_push(g, "ssm");
+        lra_tensor *y = lra_long_conv(u, kernel(b), b->length);
+        lra_tensor *skip = lra_param(g, "skip", LRA_SHAPE(width), LRA_SPEC(LRA_NORMAL(1)));
+        lra_pop(g);
+        lra_tensor *h = lra_gelu(lra_add(y, lra_mul(u, lra_cast(skip, lra_elem(g)))));
+        h = lra_layer_linear(lra_dropout(h, dropout, true), "mix", 2 * width, LRA_ACT_NONE, NULL);
+        lra_tensor *gate = lra_sigmoid(lra_slice(h, 2, width, width));
+        x = lra_add(x, lra_dropout(lra_mul(lra_slice(h, 2, 0, width), gate), dropout, true));
+        lra_pop(g);
+    }
+    return lra_layer_layer_norm(x, "norm");
+}
+
+static int64_t reach(const lra_config *c)
+{
+    (void)c;
+    return -1;
+}
+
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),
+    LRA_INT_KEY("state", "64", 2, 1 << 16, "numbers of a state: conjugate pairs count twice"),
+    LRA_INT_KEY("copies", "1", 1, 1 << 20, "sets of a and B, which channels share"),
+    LRA_CHOICE_KEY("init", "lin", "lin|inv|real", "where a starts"),
+    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and dt; 0: the global one"),
+    LRA_FLAG_KEY("causal", "0", "one kernel, to the past"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
+    LRA_KEYS_END};
+
+static const char *const variants[] = {"causal=1 copies=2 init=inv", "init=real ssm-rate=0", NULL};
+
+const lra_model lra_model_s4d = {
+    .name = "s4d",
+    .paper = "arXiv:2206.11893",
+    .summary = "long convolutions with kernels of a diagonal state-space model",
+    .deviations = "padding does not enter the convolution",
+    .keys = keys,
+    .tiny = "layers=2 width=6 state=4",
+    .variants = variants,
+    .match = "width",
+    .encode = encode,
+    .reach = reach,
+    .causal = causal,
+};

@@ -1,0 +1,176 @@
+/* A trained model, opened. */
+#include "models/training/open.h"
+
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/training/checkpoint.h"
+#include "models/training/session.h"
+#include "models/training/start.h"
+
+int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+             lra_err *e)
+{
+    *m = (lra_opened){.run = run, .device = dev, .weights = weights, .type = run->type, .step = -1};
+    if (lra_objective_check(lra_session_objective(run), run->data, run->model, run->model_config,
+                            e) != 0)
+        return LRA_FAILED;
+    m->buckets = lra_buckets_find(run->data);
+    m->params = lra_params_new(dev, run->seed);
+    m->space = lra_space_new(dev);
+    return 0;
+}
+
+void lra_open_close(lra_opened *m)
+{
+    for (int i = 0; i < m->n_views; i++) {
+        lra_plan_free(m->view[i]->plan);
+        lra_graph_free(m->view[i]->network.graph);
+        lra_free(m->view[i]->out);
+        lra_free(m->view[i]);
+    }
+    lra_free(m->view);
+    lra_space_free(m->space);
+    lra_params_free(m->params);
+    *m = (lra_opened){0};
+}
+
+/* ---- graphs and plans -------------------------------------------------------------------------------- */
+
+lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T)
+{
+    lra_view *v = lra_alloc(sizeof *v);
+    *v = (lra_view){
+        .network = lra_session_build(m->run, m->type, LRA_EVAL, rows, T), .rows = rows, .T = T};
+    m->view = lra_resize(m->view, (size_t)(m->n_views + 1) * sizeof *m->view);
+    return m->view[m->n_views++] = v;
+}
+
+void lra_open_buckets(lra_opened *m)
+{
+    for (int b = 0; b < m->buckets.n; b++) lra_open_graph(m, m->run->batch, m->buckets.length[b]);
+}
+
+void lra_view_ask(lra_view *v, lra_tensor *x)
+{
+    v->out = lra_resize(v->out, (size_t)(v->n_out + 1) * sizeof(lra_tensor *));
+    v->out[v->n_out++] = x;
+}
+
+static int load_weights(lra_opened *m, lra_err *e)
+{
+    lra_run_state last = {0};
+    bool found;
+    int rc = 0;
+    if (m->weights == LRA_INITIAL_WEIGHTS) return lra_start(m->run, m->params, e);
+    if (m->weights == LRA_BEST_WEIGHTS) return lra_best_read(m->run, m->params, e);
+    rc = lra_checkpoint_read(m->run, &last, m->params, &found, e);
+    if (rc == 0 && !found) rc = lra_fail(e, "'%s' has no checkpoint", m->run->folder);
+    m->step = last.step;
+    lra_free(last.history);
+    return rc;
+}
+
+int lra_open_plan(lra_opened *m, lra_err *e)
+{
+    for (int i = 0; i < m->n_views; i++) {
+        lra_view *v = m->view[i];
+        v->plan = lra_plan_new(v->network.graph, m->params, m->space, v->n_out, v->out, e);
+        if (!v->plan) return lra_fail_in(e, "model '%s'", m->run->model->name);
+        lra_plan_threads(v->plan, m->run->threads);
+    }
+    return load_weights(m, e);
+}
+
+/* ---- running ----------------------------------------------------------------------------------------- */
+
+static lra_view *view_of(const lra_opened *m, int64_t rows, int64_t T)
+{
+    for (int i = 0; i < m->n_views; i++)
+        if (m->view[i]->T == T && m->view[i]->rows == rows) return m->view[i];
+    LRA_BUG("no view for batches of %lld rows and %lld steps", (long long)rows, (long long)T);
+}
+
+/* Rows that count, the others as -1; how many. */
+static int64_t choose(const lra_batch *b, int64_t n, const bool *wanted, int64_t *row)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        row[i] = b->row[i] >= 0 && (!wanted || wanted[b->row[i]]) ? b->row[i] : -1;
+        count += row[i] >= 0;
+    }
+    return count;
+}
+
+int lra_open_run(lra_opened *m, int split, const bool *wanted,
+                 int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),
+                 void *context, lra_err *e)
+{
+    const lra_session s = {.spec = m->run, .buckets = m->buckets};
+    lra_loader *l = lra_session_loader(&s, split, false);
+    int64_t B = m->run->batch, *row = lra_alloc_array((size_t)B, sizeof *row);
+    int rc = 0;
+    for (int64_t i = 0; i < lra_loader_batches(l) && rc == 0; i++) {
+        lra_batch b = *lra_loader_get(l, i);
+        const lra_view *v = view_of(m, B, m->buckets.length[b.bucket]);
+        if (choose(&b, B, wanted, row) == 0) continue;
+        b.row = row;
+        rc = lra_session_set(m->run, &v->network, v->plan, &b, e);
+        if (rc == 0) rc = lra_run(v->plan, e);
+        if (rc == 0) rc = each(v, &b, context, e);
+    }
+    lra_loader_free(l);
+    lra_free(row);
+    return rc;
+}
+
+/* ---- evaluation -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const lra_train_spec *run;
+    float *batch, *output; /* of one batch, of all rows */
+    lra_sums *sums, *row;
+    int64_t width;
+} evaluation;
+
+static int evaluate_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    const evaluation *a = context;
+    if (lra_get(v->plan, v->network.output, a->batch, e) != 0) return LRA_FAILED;
+    lra_session_rows(a->run, b, v->rows, v->T, a->batch, a->sums);
+    for (int64_t i = 0; i < v->rows; i++) {
+        if (b->row[i] < 0) continue;
+        if (a->row) a->row[b->row[i]] = a->sums[i];
+        if (a->output)
+            memcpy(a->output + b->row[i] * a->width, a->batch + i * a->width,
+                   (size_t)a->width * sizeof *a->output);
+    }
+    return 0;
+}
+
+int lra_evaluate(const lra_train_spec *run, lra_device *dev, lra_open_weights weights, int split,
+                 float *output, lra_sums *row, lra_err *e)
+{
+    lra_opened m;
+    evaluation a = {.run = run,
+                    .output = output,
+                    .row = row,
+                    .width = lra_session_network(run).outputs,
+                    .sums = lra_alloc_array((size_t)run->batch, sizeof *a.sums)};
+    int64_t most = 1;
+    int rc = lra_open(&m, run, dev, weights, e);
+    if (rc == 0) lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) {
+        int64_t n = lra_elements(m.view[i]->network.output);
+        if (n > most) most = n;
+        lra_view_ask(m.view[i], m.view[i]->network.output);
+    }
+    a.batch = lra_alloc_array((size_t)most, sizeof *a.batch);
+    if (rc == 0) rc = lra_open_plan(&m, e);
+    if (rc == 0) rc = lra_open_run(&m, split, NULL, evaluate_batch, &a, e);
+    lra_free(a.sums);
+    lra_free(a.batch);
+    lra_open_close(&m);
+    return rc;
+}

@@ -1,0 +1,64 @@
+/* A trained model, opened to be asked, in five steps:
+ *   lra_open(&m, &run, device, LRA_BEST_WEIGHTS, &e);                              which run, which weights
+ *   for (b..) view = lra_open_graph(&m, m.run->batch, m.buckets.length[b]);        the network of a length
+ *   lra_graph_nodes(view->network.graph, &lra_op_attention, ..);                   what is in it, found by op;
+ *   lra_view_ask(view, lra_attention_profile_of(node));                            outputs, gradients, profiles
+ *   lra_open_plan(&m, &e);                                                         plans, and the weights
+ *   lra_open_run(&m, LRA_TEST_SPLIT, NULL, each, context, &e);                     rows of any split
+ * Graphs are those of evaluation: nothing is dropped, running statistics are used.  Works on every device. */
+#ifndef LRA_MODELS_TRAINING_OPEN_H
+#define LRA_MODELS_TRAINING_OPEN_H
+
+#include "models/training/train.h"
+
+typedef enum {
+    LRA_INITIAL_WEIGHTS, /* where the run started */
+    LRA_BEST_WEIGHTS,    /* of the selected epoch */
+    LRA_LAST_WEIGHTS     /* of the checkpoint */
+} lra_open_weights;
+
+/* The graph of one length, and what is asked of it. */
+typedef struct {
+    lra_network network;
+    int64_t rows, T; /* rows of a batch; steps */
+    lra_tensor **out;
+    int n_out;
+    lra_plan *plan;
+} lra_view;
+
+typedef struct {
+    const lra_train_spec *run;
+    lra_device *device;
+    lra_open_weights weights;
+    lra_type type; /* of the graphs; the run's, unless changed before the first */
+    lra_params *params;
+    lra_space *space;
+    lra_buckets buckets;
+    lra_view **view;
+    int n_views;
+    int64_t step; /* of the last checkpoint; other weights: -1 */
+} lra_opened;
+
+/* The run's data must be loaded.  Close it whatever happened. */
+int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+             lra_err *e);
+/* A network for batches of so many rows; all are made before the plan.  Belongs to m. */
+lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T);
+/* One of every bucket of the run, for batches of the run's size. */
+void lra_open_buckets(lra_opened *m);
+/* Asks for a tensor of the graph; lra_get() reads it after a run. */
+void lra_view_ask(lra_view *v, lra_tensor *x);
+int lra_open_plan(lra_opened *m, lra_err *e);
+/* Runs the batches of a split through the views of their lengths and hands each to `each`, which returns 0 to go on.
+ * Nullable: wanted, (rows of the split) those that count; of a batch the others have row -1. */
+int lra_open_run(lra_opened *m, int split, const bool *wanted,
+                 int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),
+                 void *context, lra_err *e);
+void lra_open_close(lra_opened *m);
+
+/* Logits or numbers (rows, outputs) of a split, in its order, by the weights of a run.  Nullable: output, where the
+ * goal is asked at steps; row: (rows) what each adds to the metric. */
+int lra_evaluate(const lra_train_spec *run, lra_device *dev, lra_open_weights weights, int split,
+                 float *output, lra_sums *row, lra_err *e);
+
+#endif

@@ -1,0 +1,72 @@
+"""transformer: Vaswani et al. 2017; rotary positions of Su et al. 2021 on neighbouring pairs of channels."""
+import math
+
+import torch
+import torch.nn.functional as F
+
+CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half act=relu head=mlp",
+         "positions=sinusoidal norm=post", "positions=learned causal=1"]
+
+
+def linear(P, x, name):
+    return x @ P[name + "/w"] + P[name + "/b"]
+
+
+def norm(P, x, name):
+    return F.layer_norm(x, x.shape[-1:], P[name + "/gain"], P[name + "/bias"], 1e-5)
+
+
+def angles(T, width, base):
+    speed = base ** (-2 * torch.arange((width + 1) // 2, dtype=torch.float64) / width)
+    return torch.arange(T, dtype=torch.float64)[:, None] * speed, speed
+
+
+def turn(x, base, half):
+    """x: (B,H,T,K)"""
+    T, K = x.shape[-2:]
+    angle, _ = angles(T, K, base)
+    if half:
+        angle[:, K // 4:] = 0
+    z = torch.view_as_complex(x.reshape(*x.shape[:-1], K // 2, 2)) * torch.polar(torch.ones_like(angle), angle)
+    return torch.view_as_real(z).reshape(x.shape)
+
+
+def positions(P, x, kind, T_max):
+    T, D = x.shape[1:]
+    if kind == "learned":
+        assert P["positions/table"].shape == (T_max, D)
+        return x + P["positions/table"][:T]
+    if kind == "sinusoidal":
+        angle, _ = angles(T, D, 10000.0)
+        return x + torch.stack([angle.sin(), angle.cos()], -1).reshape(T, -1)[:, :D]
+    return x
+
+
+def attend(P, u, length, config, name):
+    B, T, D = u.shape
+    H = int(config["heads"])
+    q, k, v = (linear(P, u, name + s).view(B, T, H, D // H).transpose(1, 2) for s in "qkv")
+    if config["positions"].startswith("rotary"):
+        base, half = float(config["base"]), config["positions"] == "rotary-half"
+        q, k = turn(q, base, half), turn(k, base, half)
+    seen = (torch.arange(T)[None] < length[:, None])[:, None, None, :].expand(B, 1, T, T)
+    if config["causal"] == "1":
+        seen = seen & torch.ones(T, T, dtype=torch.bool).tril()
+    score = (q @ k.transpose(-1, -2) / math.sqrt(D // H)).masked_fill(~seen, -math.inf)
+    return linear(P, (score.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D), name + "out")
+
+
+def encode(P, x, length, config, T_max):
+    post, act = config["norm"] == "post", F.relu if config["act"] == "relu" else F.gelu
+    x = positions(P, x, config["positions"], T_max)
+    for i in range(int(config["layers"])):
+        name = f"encoder/layer{i}/"
+        def feed(u):
+            return linear(P, act(linear(P, u, name + "up")), name + "down")
+        if post:
+            x = norm(P, x + attend(P, x, length, config, name), name + "norm1")
+            x = norm(P, x + feed(x), name + "norm2")
+        else:
+            x = x + attend(P, norm(P, x, name + "norm1"), length, config, name)
+            x = x + feed(norm(P, x, name + "norm2"))
+    return x if post else norm(P, x, "encoder/norm")
