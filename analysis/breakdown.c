@@ -102,8 +102,8 @@ static void fill_row(const workspace *w, const int32_t *rival, lra_breakdown_row
     lra_sample_free(s);
 }
 
-int lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
-                          const int32_t *rival, lra_breakdown_row *row)
+void lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
+                           const int32_t *rival, lra_breakdown_row *row)
 {
     workspace w = open_workspace(d);
     for (int g = -1; g < n_groups; g++) {
@@ -111,7 +111,6 @@ int lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32
         fill_row(&w, rival, &row[g + 1]);
     }
     close_workspace(&w);
-    return 0;
 }
 
 /* ---- agreement --------------------------------------------------------------------------------------- */

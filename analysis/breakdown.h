@@ -46,8 +46,8 @@ typedef struct {
 
 /* row[0] is all examples, row[1 + g] those of group g.  group: (n), 0..n_groups-1, other values: in none.
  * rival: (n) labels.  A group without examples has n = 0 and NAN. */
-int lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
-                          const int32_t *rival, lra_breakdown_row *row);
+void lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
+                           const int32_t *rival, lra_breakdown_row *row);
 /* heuristic: (n) labels; strata as groups above. */
 void lra_breakdown_agreement(const lra_breakdown_data *d, int n_strata, const int32_t *stratum,
                              const int32_t *heuristic, lra_agreement *out);

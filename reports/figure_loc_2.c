@@ -49,13 +49,11 @@ static void widen(double range[2], double x)
 }
 
 /* One block per model, then one per mark: place, difference lo hi in points, operator. */
-static int add_models(lra_text *t, const lra_listops_view *v, double range[2])
+static void add_models(lra_text *t, const lra_listops_view *v, double range[2])
 {
     lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS];
     for (int c = 0; c < v->n_cells; c++) {
-        if (lra_breakdown_compute(&v->cell[c].data, LRA_LISTOPS_ROOTS, v->first->root, v->greedy,
-                                  row) != 0)
-            return LRA_FAILED;
+        lra_breakdown_compute(&v->cell[c].data, LRA_LISTOPS_ROOTS, v->first->root, v->greedy, row);
         lra_plot_comment(t, "%s, %d seeds", v->cell[c].name, v->cell[c].data.n_seeds);
         lra_plot_comment(t, "place difference lo hi operator");
         for (int o = 0; o < OPERATORS; o++) {
@@ -70,7 +68,6 @@ static int add_models(lra_text *t, const lra_listops_view *v, double range[2])
         }
         lra_text_add(t, "\n\n");
     }
-    return 0;
 }
 
 static void add_marks(lra_text *t, const lra_listops_view *v, double range[2])
@@ -202,7 +199,7 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
         return lra_fail(e, "%d models, at most %d fit into one figure; name fewer runs", v->n_cells,
                         MODELS);
     double range[2] = {0, 0};
-    if (add_models(&p->data, v, range) != 0) return lra_fail(e, "no memory for the bootstrap");
+    add_models(&p->data, v, range);
     add_marks(&p->data, v, range);
     int seeds = seeds_of_all(v);
     char *of_all = seeds ? lra_format(", %d seed%s", seeds, seeds == 1 ? "" : "s") : NULL;

@@ -114,16 +114,14 @@ double lra_listops_share(const lra_listops *r, const int32_t *predicted, const i
     return n ? (double)right / (double)n : NAN;
 }
 
-int lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
-                       lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS])
+void lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
+                        lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS])
 {
     const lra_listops *r = v->first;
     int32_t *group = lra_alloc_array((size_t)r->n + 1, sizeof *group);
     for (int64_t i = 0; i < r->n; i++) group[i] = r->root[i] * LRA_LISTOPS_LABELS + r->label[i];
-    int rc = lra_breakdown_compute(&c->data, LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS, group,
-                                   v->greedy, row);
+    lra_breakdown_compute(&c->data, LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS, group, v->greedy, row);
     lra_free(group);
-    return rc;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------- */

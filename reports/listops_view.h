@@ -47,10 +47,9 @@ int lra_listops_views(lra_listops *const *list, int n, lra_listops_view **views,
 /* For figures: the runs must be of one data set.  The caller frees it with lra_listops_views_free(v, 1). */
 int lra_listops_view_only(lra_listops *const *list, int n, lra_listops_view **view, lra_err *e);
 void lra_listops_views_free(lra_listops_view *views, int n);
-/* Accuracy by operator and label: row[0] is all examples, row[1 + root * LABELS + label] one of each.
- * Returns 0. */
-int lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
-                       lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS]);
+/* Accuracy by operator and label: row[0] is all examples, row[1 + root * LABELS + label] one of each. */
+void lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
+                        lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS]);
 /* Share of a heuristic's labels that are right; group -1: of all rows. */
 double lra_listops_share(const lra_listops *r, const int32_t *predicted, const int32_t *group,
                          int g);

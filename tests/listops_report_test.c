@@ -139,7 +139,7 @@ static void groups(void **state)
     /* Shares: greedy is right on 40 of the 60 rows of MIN. */
     assert_true(fabs(lra_listops_share(r, v->greedy, root->group, 0) - 2.0 / 3) < 1e-12);
     lra_breakdown_row recall[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS];
-    assert_int_equal(lra_listops_recall(v, &v->cell[0], recall), 0);
+    lra_listops_recall(v, &v->cell[0], recall);
     assert_true(recall[1 + 0].n == 40 && recall[1 + 8].n == 20 && recall[1 + 10 + 9].n == 40);
     assert_true(fabs(recall[1 + 0].accuracy.value - 1) < 1e-12);   /* greedy or right: always 0 */
     assert_true(fabs(recall[1 + 8].accuracy.value - 0.6) < 1e-12); /* right in 6 of 10 */

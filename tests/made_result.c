@@ -15,7 +15,8 @@ lra_result *made_result(int kernel, int reach, int seed, double share)
     r->config = lra_format("model.kernel=%d\nseed=%d\ntask=listops\n", kernel, seed);
     r->kernel = kernel, r->reach = reach, r->seed = seed, r->max_length = MADE_LENGTH,
     r->parameters = 1000 * kernel;
-    r->n_epochs = 1, r->history = lra_alloc_array(LRA_HISTORY_COLUMNS, sizeof(double));
+    r->n_epochs = r->best_epoch = 1,
+    r->history = lra_alloc_array(LRA_HISTORY_COLUMNS, sizeof(double));
     r->history[LRA_HISTORY_VAL_VALUE] = share;
     r->n = MADE_ROWS, r->n_classes = MADE_CLASSES;
     r->logits = lra_alloc_array(MADE_ROWS * MADE_CLASSES, sizeof(float));
