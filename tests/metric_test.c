@@ -105,7 +105,7 @@ static lra_result *number_result(const char *name, int64_t seed, double deviatio
     r->deviations = lra_copy_text("");
     r->seed = seed, r->kernel = 5, r->reach = 12, r->max_length = 100, r->seconds = 61;
     r->metric = metric(name), r->chance = 3, r->batch = 20;
-    r->history = lra_alloc_array(7, sizeof(double)), r->n_epochs = 1;
+    r->history = lra_alloc_array(7, sizeof(double)), r->n_epochs = r->best_epoch = 1;
     r->n = ROWS, r->row = lra_alloc_array(ROWS, sizeof *r->row);
     lra_rng rng = lra_rng_new((uint64_t)seed, 1, 2);
     for (int i = 0; i < ROWS; i++) {

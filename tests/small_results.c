@@ -12,7 +12,7 @@ lra_result *small_result(const char *preset, int kernel, int seed, int right)
     r->config = lra_format("model.kernel=%d\nseed=%d\ntask=listops\n", kernel, seed);
     r->deviations = lra_copy_text("made up\n");
     r->seed = seed, r->kernel = kernel, r->reach = 6 * (kernel - 1) / 2, r->max_length = 2000;
-    r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
+    r->n_epochs = r->best_epoch = 1, r->history = lra_alloc_array(7, sizeof(double));
     r->n = SMALL_ROWS, r->n_classes = SMALL_CLASSES;
     r->logits = lra_alloc_array((size_t)SMALL_ROWS * SMALL_CLASSES, sizeof(float));
     r->label = lra_alloc_array(SMALL_ROWS, sizeof(int32_t));
@@ -21,7 +21,8 @@ lra_result *small_result(const char *preset, int kernel, int seed, int right)
     r->n_baselines = 1;
     for (int i = 0; i < SMALL_ROWS; i++) {
         r->label[i] = i % SMALL_CLASSES;
-        r->logits[i * SMALL_CLASSES + (i < right ? i % SMALL_CLASSES : (i + 1) % SMALL_CLASSES)] = 1;
+        r->logits[i * SMALL_CLASSES + (i < right ? i % SMALL_CLASSES : (i + 1) % SMALL_CLASSES)] =
+            1;
     }
     return r;
 }
