@@ -21,7 +21,8 @@ lra_result *small_result(const char *preset, int kernel, int seed, int right)
     r->n_baselines = 1;
     for (int i = 0; i < SMALL_ROWS; i++) {
         r->label[i] = i % SMALL_CLASSES;
-        r->logits[i * SMALL_CLASSES + (i < right ? i % SMALL_CLASSES : (i + 1) % SMALL_CLASSES)] = 1;
+        r->logits[i * SMALL_CLASSES + (i < right ? i % SMALL_CLASSES : (i + 1) % SMALL_CLASSES)] =
+            1;
     }
     return r;
 }
