@@ -13,7 +13,7 @@ enum { LEVELS = 4 };
 bool lra_parquet_is(const char *path)
 {
     char head[4] = {0};
-    FILE *f = lra_is_folder(path) ? NULL : fopen(path, "rb");
+    FILE *f = lra_file_open(path, NULL);
     if (!f) return false;
     size_t n = fread(head, 1, sizeof head, f);
     fclose(f);

@@ -8,7 +8,7 @@ mkdir in
 mkfifo in/basic_train.tsv in/basic_val.tsv in/basic_test.tsv
 for file in fifo /dev/zero; do
     expect 1 "is not a regular file" lra-report show "$file"
-    expect 1 "is not a regular file" lra-probe data listops --check "$file"
+    expect 1 "expected basic_train.tsv\|is not a regular file" lra-probe data listops --check "$file"
     expect 1 "no reviews" lra-probe data text --check "$file"
     expect 1 "is not a regular file" lra-probe train --data-dir "$file" --out o -q
     expect 1 "is not a regular file" lra-probe train --weights "$file" --out o -q

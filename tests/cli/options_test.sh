@@ -19,6 +19,12 @@ expect 0 '' lra-probe train $small --schedule constant --out s --dry-run
 says constant
 grep -q "$(printf '\033')" out err && complain "escape codes in a pipe"
 
+# The rung's ladder stands beside the result, in the same run.
+expect 0 '' lra-probe train $small --ladder "kernel 3 65" --out rung -q
+accuracy | cmp -s - answer || complain "--ladder: $(cat out), without: $(cat answer)"
+[ -e "rung/runs/$(basename plain/runs/*)/result.h5" ] || complain "--ladder makes another run"
+grep -aq "kernel 3 65" rung/runs/*/result.h5 || complain "the result does not name its ladder"
+
 # The ladder's reference and chance: every form of both, the same runs.
 ladder="receptive-field $small --kernels 3,65 --seeds 1 --model resconv --device cpu --threads 1 --schedule constant --out l -q"
 expect 0 '' lra-probe $ladder
