@@ -16,10 +16,9 @@
 
 /* ---- a model that says nothing of any task: no presets, never causal ----------------------------------------- */
 
-static lra_tensor *encode(lra_graph *g, const lra_config *c, lra_tensor *x, lra_tensor *length)
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    (void)g, (void)length;
-    return lra_layer_linear(x, "linear", lra_config_int(c, "width"), LRA_ACT_RELU, NULL);
+    return lra_layer_linear(x, "linear", lra_config_int(b->config, "width"), LRA_ACT_RELU, NULL);
 }
 
 static int64_t reach(const lra_config *c)

@@ -7,7 +7,7 @@
 static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const real *w,
                                      const real *dt, real *k)
 {
-    extern __shared__ double mode[];
+    LRA_SHARED(double, mode);
     int64_t r = blockIdx.y, l = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (int64_t n = threadIdx.x; n < s.N; n += blockDim.x) {
         ssm_mode m = ssm_mode_at(&s, a, w, dt, r, n);
@@ -38,7 +38,7 @@ LRA_CUDA_BODY(ssm_kernel)
 static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real *a, const real *w,
                                    const real *dt, real *out)
 {
-    __shared__ double part[4][LRA_BLOCK];
+    LRA_SHARED(double, part); /* (4, LRA_BLOCK) */
     int64_t at = blockIdx.x, r = at / s.N;
     ssm_mode m = ssm_mode_at(&s, a, w, dt, r, at % s.N);
     ssm_number g0 = c_of(0, 0), g1 = c_of(0, 0);
@@ -47,23 +47,25 @@ static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real
         g0 = c_add(g0, e);
         g1 = c_add(g1, c_scale(e, (double)l));
     }
-    part[0][threadIdx.x] = g0.re, part[1][threadIdx.x] = g0.im;
-    part[2][threadIdx.x] = g1.re, part[3][threadIdx.x] = g1.im;
+    int own = (int)threadIdx.x;
+    part[own] = g0.re, part[LRA_BLOCK + own] = g0.im;
+    part[2 * LRA_BLOCK + own] = g1.re, part[3 * LRA_BLOCK + own] = g1.im;
     for (int half = LRA_BLOCK / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (threadIdx.x < half)
-            for (int i = 0; i < 4; i++) part[i][threadIdx.x] += part[i][threadIdx.x + half];
+        if (own < half)
+            for (int i = 0; i < 4; i++)
+                part[i * LRA_BLOCK + own] += part[i * LRA_BLOCK + own + half];
     }
-    if (threadIdx.x > 0) return;
-    ssm_mode_gradient(&s, &m, c_of(m.scale * part[0][0], m.scale * part[1][0]),
-                      c_of(m.scale * part[2][0], m.scale * part[3][0]), at, out);
+    if (own > 0) return;
+    ssm_mode_gradient(&s, &m, c_of(m.scale * part[0], m.scale * part[LRA_BLOCK]),
+                      c_of(m.scale * part[2 * LRA_BLOCK], m.scale * part[3 * LRA_BLOCK]), at, out);
 }
 
 /* sources: dk, a, c, [dt] */
 LRA_CUDA_BODY(ssm_kernel_grad)
 {
     const ssm_kernel_args *s = (const ssm_kernel_args *)c->y->args;
-    LRA_LAUNCH(grad_kernel, (unsigned)(s->R * s->N), LRA_BLOCK, 0, stream, *s,
-               (const real *)c->in[0], (const real *)c->in[1], (const real *)c->in[2],
+    LRA_LAUNCH(grad_kernel, (unsigned)(s->R * s->N), LRA_BLOCK, 4 * LRA_BLOCK * sizeof(double),
+               stream, *s, (const real *)c->in[0], (const real *)c->in[1], (const real *)c->in[2],
                s->held ? (const real *)c->in[3] : NULL, (real *)c->out);
 }
