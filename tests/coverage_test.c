@@ -2,7 +2,7 @@
 /* Coverage: do 95 % intervals hold the true value in 95 % of simulated ladders?  Every rung has seeds of its own, whose
  * accuracy varies by 0.3 or 1.3 points; examples are of unequal difficulty and shared by all rungs and seeds; 500 or
  * 20,000 of them; 3, 5 or 12 seeds (of the same ladders); six shapes of the curve in turn.
- * LRA_COVERAGE=full: 1,200 ladders a cell with 4,000 replicates, and what the method before gave:
+ * Without it all cells but 5 seeds of 20,000.  LRA_COVERAGE=full: 1,200 ladders a cell with 4,000 replicates, and what the method before gave:
  * reports/measured/coverage. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,6 +164,12 @@ static void print_score(const cell *c, int n_seeds, const score *s)
     print_message("\n");
 }
 
+/* Time is short where every change is tested: of 20,000 examples the extremes. */
+static bool in_this_run(const cell *c, int k)
+{
+    return full || c->n < MOST_EXAMPLES || seeds[k] != 5;
+}
+
 static void run_cells(const cell *c, score total[N_SEEDS])
 {
     memset(total, 0, N_SEEDS * sizeof *total);
@@ -173,6 +179,7 @@ static void run_cells(const cell *c, score total[N_SEEDS])
         lra_ladder l;
         draw_ladder(c, set, accuracy, &d);
         for (int k = 0; k < N_SEEDS; k++) {
+            if (!in_this_run(c, k)) continue;
             d.n_seeds = seeds[k];
             assert_int_equal(lra_ladder_compute(&d, &l), LRA_LADDER_OK);
             assert_int_equal(l.state, LRA_LI_GIVEN);
@@ -206,8 +213,10 @@ static void intervals_hold_the_truth(void **state)
     for (int i = 0; i < 4; i++) {
         score total[N_SEEDS];
         run_cells(&cells[i], total);
-        for (int k = 0; k < N_SEEDS; k++) print_score(&cells[i], seeds[k], &total[k]);
-        for (int k = 0; k < N_SEEDS; k++) check_cell(&total[k]);
+        for (int k = 0; k < N_SEEDS; k++)
+            if (in_this_run(&cells[i], k)) print_score(&cells[i], seeds[k], &total[k]);
+        for (int k = 0; k < N_SEEDS; k++)
+            if (in_this_run(&cells[i], k)) check_cell(&total[k]);
     }
 }
 
