@@ -278,8 +278,8 @@ static void add_one(lra_plot *f, const plot *p, double top)
     lra_text_add(t, "set x2range [%g:%g]\nset logscale x2 2\n", p->x0, p->x1);
     add_ticks(t, p, "x2tics", true, true);
     char *axis = lra_format("%s =", strcmp(v->kind.axis, "kernel") ? v->kind.axis : "K");
-    lra_plot_say(t, "set label ", axis, " at screen %.4g, screen %.4g right\n", (left - 0.1) / f->width,
-                 (top + 0.36) / f->height);
+    lra_plot_say(t, "set label ", axis, " at screen %.4g, screen %.4g right\n",
+                 (left - 0.1) / f->width, (top + 0.36) / f->height);
 }
 
 /* Several: the reference of each at the right edge. */

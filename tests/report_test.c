@@ -181,7 +181,8 @@ static void figure_scripts(void **state)
     static const char *const presets[] = {"small", "paper"};
     for (int p = 0; p < 2; p++) {
         lra_err e = {{0}};
-        lra_result *list[] = {small_result(presets[p], 1, 0, 12), small_result(presets[p], 5, 0, 25),
+        lra_result *list[] = {small_result(presets[p], 1, 0, 12),
+                              small_result(presets[p], 5, 0, 25),
                               small_result(presets[p], 31, 0, 40)};
         lra_report_input in = {.list = list, .n = 3};
         if (write_figure(&lra_figure_loc_t1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
