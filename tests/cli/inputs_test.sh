@@ -15,14 +15,18 @@ for file in fifo /dev/zero; do
 done
 expect 1 "is not a regular file" lra-probe data listops --check in
 
-# Names that are no UTF-8: JSON says so, and everything else works.
+# Names that are no UTF-8: a list of files in JSON says so, it is not empty; everything else works.
 odd=$(printf 'in\377put')
 if mkdir "$odd" 2>/dev/null; then
     lra-probe data listops --make 30 --out "$odd" -q >/dev/null || complain "data below a name that is no UTF-8"
     folder=$(dirname "$(find "$odd" -name basic_train.tsv)")
     expect 0 '' lra-probe data listops --check "$folder"
-    expect 1 "is not UTF-8" lra-probe data listops --check "$folder" --json
-    expect 1 "is not UTF-8" lra-probe data --all --check "$odd" --json -q
+    expect 0 '' lra-probe data listops --check "$folder" --json
+    says '"name": "basic_test.tsv"'
+    expect 0 '' lra-probe data --all --check "$odd" --json -q
+    says '"task": "listops"'
+    cp "$folder/basic_train.tsv" "$odd/$odd.tsv"
+    expect 1 "is not UTF-8" lra-probe data listops --check "$odd/$odd.tsv" --json
 fi
 
 # A member of an archive that is larger than a text may be.
