@@ -74,8 +74,7 @@ static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra
     return 0;
 }
 
-static int make_cache(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
-                      lra_err *e)
+static int make_rows(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     double start = lra_now();
     if (!data_dir && !d->task->make)
@@ -88,7 +87,14 @@ static int make_cache(lra_dataset *d, const lra_config *c, const char *path, con
     lra_note("%s: %lld + %lld + %lld rows prepared in %s", d->task->name, (long long)d->split[0].n,
              (long long)d->split[1].n, (long long)d->split[2].n,
              lra_time_text(text, lra_now() - start));
-    return lra_cache_write(d, path, e);
+    return 0;
+}
+
+static int make_cache(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
+                      lra_err *e)
+{
+    int rc = make_rows(d, c, data_dir, e);
+    return rc == 0 ? lra_cache_write(d, path, e) : rc;
 }
 
 /* One process makes the file, another that comes meanwhile waits for it. */
@@ -218,17 +224,19 @@ int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_
     return prepare_unkept(t, c, data_dir, out, e);
 }
 
-lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
-                              const char *data_dir, lra_err *e)
+/* keep: what is made is written; else nothing is. */
+static lra_dataset *open_rows(const lra_task *t, const lra_config *c, const char *out,
+                              const char *data_dir, bool keep, lra_err *e)
 {
     lra_dataset *d = dataset_new(t);
     char hash[17], *folder = lra_format("%s/data", out), *path = NULL;
     int rc = name_data(d, c, data_dir, e);
-    if (rc == 0) rc = lra_folder_make(folder, e);
+    if (rc == 0 && keep) rc = lra_folder_make(folder, e);
     if (rc == 0) {
         lra_config_hash(d->config, hash);
         path = lra_format("%s/%s-%s.h5", folder, t->name, hash);
-        rc = prepare(d, c, path, data_dir, e);
+        rc = keep || lra_file_exists(path) ? prepare(d, c, path, data_dir, e)
+                                           : make_rows(d, c, data_dir, e);
     }
     lra_free(folder);
     lra_free(path);
@@ -238,6 +246,18 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
     }
     lra_dataset_free(d);
     return NULL;
+}
+
+lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
+                              const char *data_dir, lra_err *e)
+{
+    return open_rows(t, c, out, data_dir, true, e);
+}
+
+lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char *out,
+                              const char *data_dir, lra_err *e)
+{
+    return open_rows(t, c, out, data_dir, false, e);
 }
 
 /* Configuration of a file of prepared data of the task with the fingerprint, as its attributes say; NULL: it is

@@ -10,7 +10,7 @@
 
 static const lra_command command = {
     .program = "lra-probe help",
-    .summary = "Prints help, a man page, or a script that completes words in bash.",
+    .summary = "Prints help, a man page, or a script that completes words in a shell.",
     .usage = "[COMMAND]",
     .examples = "  lra-probe help --man train | man -l -\n"
                 "  source <(lra-probe help --completion bash)",
@@ -56,5 +56,5 @@ static int help(const lra_options *o, lra_err *e)
     return lra_help_run(&lra_probe_program, o, e);
 }
 
-const lra_probe lra_probe_help = {"help", "help of a command, man pages, completion for bash",
-                                  &command, help};
+const lra_probe lra_probe_help = {
+    "help", "help of a command, man pages, completion for bash, zsh, fish", &command, help};

@@ -2,6 +2,7 @@
  * several seeds; what is done is skipped, what was interrupted goes on, and the result is computed from the
  * result files alone. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,6 +69,7 @@ typedef struct {
     lra_vary vary;
     char **results; /* of the cells of all values of vary */
     int n_results;
+    json_t *planned; /* rungs, for --dry-run --json */
 } ladder_run;
 
 /* ---- the plan ------------------------------------------------------------------------------------------------ */
@@ -101,7 +103,12 @@ static void say(const ladder_run *l, const char *fmt, ...)
     va_start(args, fmt);
     lra_text_addv(&line, fmt, args);
     va_end(args);
-    if (lra_option_flag(l->options, "dry-run"))
+    bool dry = lra_option_flag(l->options, "dry-run");
+    if (dry && lra_option_flag(l->options, "json")) {
+        lra_text_free(&line);
+        return;
+    }
+    if (dry)
         printf("%s\n", line.s);
     else
         lra_note("%s", line.s);
@@ -144,6 +151,14 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     if (rc != 0) return rc;
     double cost = c.seconds_per_step * (double)c.steps;
     *seconds += cost * missing;
+    json_array_append_new(
+        l->planned,
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:i}", "task",
+                  l->job.task->name, "axis", l->rungs.axis, "value",
+                  (json_int_t)l->rungs.rung[k].value, "reach", (json_int_t)lra_job_reach(&l->job),
+                  "parameters", (json_int_t)c.parameters, "steps", (json_int_t)c.steps,
+                  "step_flops", c.step_flops, "seconds_per_step", c.seconds_per_step, "seconds",
+                  cost, "runs", l->n_seeds, "missing", missing));
     if (l->rungs.rung[k].size)
         snprintf(size, sizeof size, " %s %-4" PRId64, l->job.model->match, l->rungs.rung[k].size);
     say(l,
@@ -206,7 +221,7 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     int rc = lra_vary_set(&l->vary, i, l->job.task, l->job.task_config, e);
     if (rc == 0) rc = lra_job_load_data(&l->job, e);
     if (rc == 0) rc = make_plan(l, e);
-    if (rc == 0 && l->vary.key) lra_note("%s %s", l->vary.key, l->vary.value[i]);
+    if (rc == 0 && l->vary.n > 1) lra_note("%s %s", l->vary.key, l->vary.value[i]);
     if (rc == 0) rc = print_plan(l, e);
     if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
     size_t n = (size_t)(l->n_results + l->n_cells);
@@ -235,8 +250,8 @@ static int print_results(ladder_run *l, lra_err *e)
     lra_report_input in = {.list = all, .n = n, .scale = l->scale};
     const char *format = lra_option_flag(l->options, "json") ? "json" : "text";
     if (rc == 0)
-        rc = l->vary.key ? lra_report_print(&lra_table_sweep, stdout, &in, format, e)
-                         : lra_report_ladder(stdout, &in, format, e);
+        rc = l->vary.n > 1 ? lra_report_print(&lra_table_sweep, stdout, &in, format, e)
+                           : lra_report_ladder(stdout, &in, format, e);
     lra_results_free(all, n);
     return rc;
 }
@@ -259,13 +274,12 @@ static int check_set(const ladder_run *l, lra_err *e)
 
 static int open_all(ladder_run *l, lra_err *e)
 {
-    if (lra_option_flag(l->options, "dry-run") && lra_option_flag(l->options, "json"))
-        return lra_fail_usage(e, "--dry-run and --json do not go together");
     const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);
     int rc = task ? lra_vary_open(&l->vary, l->options, task, e) : LRA_USAGE;
     char *first = rc == 0 && l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[0])
                                          : NULL;
     if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);
+    l->job.dry = lra_option_flag(l->options, "dry-run");
     lra_free(first);
     if (rc == 0) rc = lra_rungs_open(&l->rungs, l->options, &l->job, e);
     if (rc == 0) rc = check_set(l, e);
@@ -278,6 +292,15 @@ static int open_all(ladder_run *l, lra_err *e)
     return rc;
 }
 
+/* --dry-run --json: every rung that has runs to train. */
+static void print_planned(const ladder_run *l)
+{
+    json_t *document = json_pack("{s:i, s:O}", "schema", 1, "rungs", l->planned);
+    json_dumpf(document, stdout, JSON_COMPACT);
+    printf("\n");
+    json_decref(document);
+}
+
 static int make_ladders(ladder_run *l, lra_err *e)
 {
     int rc = open_all(l, e), n_jobs = (int)lra_option_int(l->options, "jobs");
@@ -288,23 +311,28 @@ static int make_ladders(ladder_run *l, lra_err *e)
         lra_note("stopped; checkpoints are saved, the same command goes on");
         return LRA_EXIT_INTERRUPTED;
     }
-    if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
+    if (rc != 0) return rc;
+    if (lra_option_flag(l->options, "dry-run")) {
+        if (lra_option_flag(l->options, "json")) print_planned(l);
+        return 0;
+    }
     rc = print_results(l, e);
     if (rc == 0 && !lra_option_flag(l->options, "json"))
         printf("\nresults   %s/runs\nnext      lra-report %s --out %s\n", l->job.out,
-               l->vary.key ? "figures --figure sweep" : "figures", l->job.out);
+               l->vary.n > 1 ? "figures --figure sweep" : "figures", l->job.out);
     return rc;
 }
 
 static int ladder(const lra_options *o, lra_err *e)
 {
-    ladder_run l = {.options = o};
+    ladder_run l = {.options = o, .planned = json_array()};
     int rc = make_ladders(&l, e);
     free_cells(&l);
     for (int i = 0; i < l.n_results; i++) lra_free(l.results[i]);
     lra_free(l.results);
     lra_rungs_close(&l.rungs);
     lra_vary_close(&l.vary);
+    json_decref(l.planned);
     lra_ladder_scale_close(&l.scale);
     lra_job_close(&l.job);
     return rc;

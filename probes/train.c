@@ -1,5 +1,6 @@
 /* lra-probe train: one model on one task, one seed. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 
 #include "kernels/base/file.h"
@@ -7,6 +8,7 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "probes/run/job.h"
+#include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "probes/run/relate.h"
 #include "reports/measure.h"
@@ -22,7 +24,8 @@ static const lra_option own[] = {
      .help = "initial weights, order of the data, dropout"},
     {.name = "dry-run",
      .kind = LRA_OPTION_FLAG,
-     .help = "print FLOPs, bytes, memory and the estimated time, train nothing"},
+     .help = "print FLOPs, bytes, memory and the estimated time; train and write nothing"},
+    LRA_JSON_OPTION("with --dry-run: the plan as one JSON document"),
     {.name = "weights",
      .letter = 'w',
      .kind = LRA_OPTION_TEXT,
@@ -52,30 +55,52 @@ static const lra_command command = {
     .tables = tables,
 };
 
-static int dry_run(const lra_job *r, int64_t seed, lra_err *e)
+/* What it would cost, for programs. */
+static void print_plan_json(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c)
+{
+    json_t *buckets = json_array();
+    for (int b = 0; b < c->buckets.n; b++)
+        json_array_append_new(buckets, json_integer(c->buckets.length[b]));
+    json_t *document = json_pack(
+        "{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}",
+        "schema", 1, "run", s->folder, "settings", s->config, "device", r->device.name, "precision",
+        r->precision, "parameters", (json_int_t)c->parameters, "reach",
+        (json_int_t)lra_job_reach(r), "batch", (json_int_t)s->batch, "steps", (json_int_t)c->steps,
+        "step_flops", c->step_flops, "step_bytes", c->step_bytes, "workspace_bytes",
+        c->workspace_bytes, "parameter_bytes", c->parameter_bytes, "room_bytes", c->room_bytes,
+        "padding", c->padding, "seconds_per_step", c->seconds_per_step, "seconds",
+        c->seconds_per_step * (double)c->steps, "buckets", buckets);
+    json_dumpf(document, stdout, JSON_COMPACT);
+    printf("\n");
+    json_decref(document);
+}
+
+static void print_plan(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c)
+{
+    char room[32], time[32], *plan = lra_job_plan_text(r, s, c);
+    printf("run          %s\nparameters   %" PRId64 "\nreach        %" PRId64
+           " tokens to each side\n%s\nbuckets     ",
+           s->folder, c->parameters, lra_job_reach(r), plan);
+    lra_free(plan);
+    for (int b = 0; b < c->buckets.n; b++) printf(" %" PRId64, c->buckets.length[b]);
+    printf(" tokens, padding %.1f %%\n", 100 * c->padding);
+    printf("step         %.3f GFLOP, %.1f MB at the longest bucket\n", c->step_flops / 1e9,
+           c->step_bytes / 1e6);
+    printf("room         %s; the largest batch that fits is about %.0f\n",
+           lra_size_text(room, c->room_bytes),
+           c->room_bytes / c->workspace_bytes * (double)s->batch);
+    printf("time         %s, %.2f ms a step (measured)\n",
+           lra_time_text(time, c->seconds_per_step * (double)c->steps), 1e3 * c->seconds_per_step);
+}
+
+static int dry_run(const lra_job *r, int64_t seed, bool json, lra_err *e)
 {
     lra_train_spec s;
     lra_train_cost c;
-    char room[32], time[32];
     lra_job_spec(r, seed, &s);
     lra_device device = r->device;
     int rc = lra_train_estimate(&s, &device, true, &c, e);
-    if (rc == 0) {
-        char *plan = lra_job_plan_text(r, &s, &c);
-        printf("run          %s\nparameters   %" PRId64 "\nreach        %" PRId64
-               " tokens to each side\n%s\nbuckets     ",
-               s.folder, c.parameters, lra_job_reach(r), plan);
-        lra_free(plan);
-        for (int b = 0; b < c.buckets.n; b++) printf(" %" PRId64, c.buckets.length[b]);
-        printf(" tokens, padding %.1f %%\n", 100 * c.padding);
-        printf("step         %.3f GFLOP, %.1f MB at the longest bucket\n", c.step_flops / 1e9,
-               c.step_bytes / 1e6);
-        printf("room         %s; the largest batch that fits is about %.0f\n",
-               lra_size_text(room, c.room_bytes),
-               c.room_bytes / c.workspace_bytes * (double)s.batch);
-        printf("time         %s, %.2f ms a step (measured)\n",
-               lra_time_text(time, c.seconds_per_step * (double)c.steps), 1e3 * c.seconds_per_step);
-    }
+    if (rc == 0) (json ? print_plan_json : print_plan)(r, &s, &c);
     lra_job_spec_free(&s);
     return rc;
 }
@@ -133,7 +158,10 @@ static bool is_done(const lra_job *r, int64_t seed)
 static int train_job(lra_job *r, const lra_options *o, lra_err *e)
 {
     int64_t seed = lra_option_int(o, "seed");
+    if (lra_option_flag(o, "json") && !lra_option_flag(o, "dry-run"))
+        return lra_fail_usage(e, "option '--json' needs '--dry-run'");
     int rc = lra_job_open(r, o, e);
+    r->dry = lra_option_flag(o, "dry-run");
     r->evaluate = lra_option_flag(o, "evaluate");
     if (rc == 0 && r->evaluate && !lra_option_given(o, "weights"))
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
@@ -141,7 +169,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
         rc = lra_job_load_weights(r, lra_option_text(o, "weights"), e);
     if (rc == 0) rc = lra_relate(r, o, e);
     if (rc != 0) return rc;
-    if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, e);
+    if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, lra_option_flag(o, "json"), e);
     r->ladder = lra_option_text(o, "ladder");
     bool done = is_done(r, seed);
     if (done)

@@ -288,7 +288,7 @@ static const lra_subcommand subcommands[] = {
     {"figures", "a figure, drawn with gnuplot", &commands[1], draw_figures},
     {"show", "what a result file holds", &commands[2], show},
     {"list", "the tables and figures", &commands[3], list_all},
-    {"help", "help of a command, man pages, completion for bash", &commands[4], help}};
+    {"help", "help of a command, man pages, completion for bash, zsh, fish", &commands[4], help}};
 
 static const lra_subcommand *command_at(int i)
 {

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "kernels/base/program.h"
+#include "kernels/base/completion.h"
 
 /* The function around the cases: %s is the function's name. */
 static const char before[] =
@@ -87,8 +87,7 @@ static void add_placeholder(const lra_program *p, const char *name, lra_text *to
         lra_text_add(to, "%s ", p->at(i)->name);
 }
 
-/* The words of "a|b|c" or "[RUN]... FILE": lower case as they are, placeholders as what they stand for. */
-static void add_words(const lra_program *p, const char *usage, lra_text *to)
+void lra_completion_words(const lra_program *p, const char *usage, lra_text *to)
 {
     static const char between[] = " []|.";
     for (const char *at = usage + strspn(usage, between); *at; at += strspn(at, between)) {
@@ -111,12 +110,18 @@ static void put_quoted(FILE *out, const lra_text *t)
     fprintf(out, "'%.*s'", (int)n, t->s ? t->s : "");
 }
 
+void lra_completion_values(const lra_program *p, const lra_option *o, lra_text *to)
+{
+    if (o->kind == LRA_OPTION_FLAG) return;
+    lra_completion_words(p, o->kind == LRA_OPTION_CHOICE ? o->choices : o->arg ? o->arg : "", to);
+}
+
 /* "--task|-t) values='listops ...' ;;" for an option that takes a value. */
 static void put_values(const lra_program *p, const lra_option *o, FILE *out)
 {
     lra_text t = {0};
     if (o->kind == LRA_OPTION_FLAG) return;
-    add_words(p, o->kind == LRA_OPTION_CHOICE ? o->choices : o->arg ? o->arg : "", &t);
+    lra_completion_values(p, o, &t);
     if (!t.n) lra_text_add(&t, "@any");
     fprintf(out, "                --%s", o->name);
     if (o->letter) fprintf(out, "|-%c", o->letter);
@@ -133,7 +138,7 @@ static void put_command(const lra_program *p, const lra_subcommand *s, FILE *out
     for (int i = 0; lra_option_entry(c, i); i++)
         lra_text_add(&options, "--%s ", lra_option_entry(c, i)->name);
     lra_text_add(&options, "--help");
-    add_words(p, c->usage, &arguments);
+    lra_completion_words(p, c->usage, &arguments);
     fprintf(out, "        %s)\n            options=", s->name);
     put_quoted(out, &options);
     fputs("\n            arguments=", out);

@@ -1,7 +1,7 @@
 /* The command `help` of every program: the help of a command, man pages, completion. */
 #include <string.h>
 
-#include "kernels/base/program.h"
+#include "kernels/base/completion.h"
 
 static const lra_option own[] = {
     {.name = "man",
@@ -9,7 +9,7 @@ static const lra_option own[] = {
      .help = "the man page of COMMAND, or of the program, for 'man -l -'"},
     {.name = "completion",
      .kind = LRA_OPTION_CHOICE,
-     .choices = "bash",
+     .choices = "bash|zsh|fish",
      .arg = "SHELL",
      .help = "a script that completes commands, options and names; source it"},
     {.name = "out",
@@ -33,6 +33,16 @@ static int check(const lra_options *o, lra_err *e)
     return 0;
 }
 
+static void print_completion(const lra_program *p, const char *shell)
+{
+    if (strcmp(shell, "zsh") == 0)
+        lra_completion_zsh(p, stdout);
+    else if (strcmp(shell, "fish") == 0)
+        lra_completion_fish(p, stdout);
+    else
+        lra_completion_print(p, stdout);
+}
+
 int lra_help_run(const lra_program *p, const lra_options *o, lra_err *e)
 {
     const lra_subcommand *s = NULL;
@@ -46,7 +56,7 @@ int lra_help_run(const lra_program *p, const lra_options *o, lra_err *e)
     if (lra_option_flag(o, "man"))
         lra_manual_print(p, s, stdout);
     else if (lra_option_given(o, "completion"))
-        lra_completion_print(p, stdout);
+        print_completion(p, lra_option_text(o, "completion"));
     else if (s)
         lra_options_help(s->command, stdout);
     else

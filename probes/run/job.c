@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "datasets/loader/cache.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "models/training/settings.h"
@@ -126,7 +127,8 @@ static int drop_last_rows(lra_job *r, lra_err *e)
 
 int lra_job_load_data(lra_job *r, lra_err *e)
 {
-    r->data = lra_dataset_open(r->task, r->task_config, r->out, r->data_dir, e);
+    r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, r->task_config, r->out,
+                                                             r->data_dir, e);
     if (!r->data) return LRA_FAILED;
     return lra_config_int(r->train_config, "eval-drop-last") ? drop_last_rows(r, e) : 0;
 }

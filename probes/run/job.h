@@ -26,6 +26,7 @@ typedef struct {
     lra_device device;
     lra_err no_gpu; /* why --device auto is the CPU; empty: nothing to say */
     lra_dataset *data;
+    bool dry; /* nothing is written */
     bool debug_nodes;
     double checkpoint_every; /* seconds */
     double memory;           /* bytes; 0: what is free */

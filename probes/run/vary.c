@@ -32,7 +32,7 @@ static int read_values(lra_vary *v, const char *list, lra_err *e)
                 return lra_fail_usage(e, "'%s' has %s twice", list, v->value[i]);
         at += n + (at[n] == ',');
     }
-    if (v->n < 2) return lra_fail_usage(e, "'%s' is one value, expected two or more", list);
+    if (v->n == 0) return lra_fail_usage(e, "an empty list, expected values");
     return 0;
 }
 

@@ -70,11 +70,32 @@ offers 'latex' lra-report tables --format la
 includes 'published widest listops-a' lra-report tables --reference ''
 offers 'tables' lra-report help tab
 offers '' lra-probe nonsense ''
+# has FILE TEXT of the shells that are only read
+"$LRA_BUILD/lra-probe" help --completion zsh >"$tmp/zsh"
+has "$tmp/zsh" "'(-t --task)'{-t,--task}'[what is learned ("
+has "$tmp/zsh" "]:DIR:_files -/'"
+"$LRA_BUILD/lra-probe" help --completion fish >"$tmp/fish"
+has "$tmp/fish" " -l task -s t -x -a 'listops pathfinder "
+has "$tmp/fish" " -l out -s o -x -a ' (__fish_complete_directories)'"
 # Every option of every command is offered, and bash knows whom to ask.
 for program in lra-probe lra-report; do
     for command in $("$LRA_BUILD/$program" --help | awk '/^commands:/ {on = 1; next} on && /^  [a-z]/ {print $1} on && /^$/ {exit}'); do
         includes "$("$LRA_BUILD/$program" "$command" --help | sed -n '/^options:/,$p' | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | paste -sd ' ')" \
             $program "$command" --
+    done
+    # Other shells are not installed everywhere: every option and word of bash's script stands in theirs.
+    for shell in zsh fish; do
+        "$LRA_BUILD/$program" help --completion $shell >"$tmp/$program.$shell" || complain "$shell: exit $?"
+        ! command -v $shell >/dev/null 2>&1 || $shell -n "$tmp/$program.$shell" || complain "$program: not $shell"
+    done
+    for command in $("$LRA_BUILD/$program" --help | awk '/^commands:/ {on = 1; next} on && /^  [a-z]/ {print $1} on && /^$/ {exit}'); do
+        sed -n "/^    $command)/,/ ;;\$/p" "$tmp/$program.zsh" >"$tmp/zsh"
+        grep -e "_from $command'" "$tmp/$program.fish" >"$tmp/fish"
+        grep -q -e "-a $command -d" "$tmp/$program.fish" || complain "fish does not offer $command"
+        for option in $("$LRA_BUILD/$program" "$command" --help | sed -n '/^options:/,$p' | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+            grep -q -e "$option\([^a-z-]\|\$\)" "$tmp/zsh" || complain "zsh: $program $command lacks $option"
+            [ "$option" = --help ] || grep -q -e " -l ${option#--} " "$tmp/fish" || complain "fish: $program $command lacks $option"
+        done
     done
     bash -c 'source "$1"; complete -p "$2"' - "$tmp/$program.bash" $program >"$tmp/out" 2>&1 ||
         complain "$program: no completion is defined: $(cat "$tmp/out")"

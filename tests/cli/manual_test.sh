@@ -65,5 +65,5 @@ wrong "unknown command 'table'; did you mean 'tables'? ('lra-report --help' show
 wrong "option '--out' needs '--man'" --out "$tmp"
 wrong "--completion is of the whole program and goes alone" --completion bash tables
 wrong "'--man --out' writes the pages of all commands; leave 'tables' out" --man --out "$tmp" tables
-wrong "option '--completion' is 'fish', expected one of bash" --completion fish
+wrong "option '--completion' is 'tcsh', expected one of bash|zsh|fish" --completion tcsh
 exit $bad

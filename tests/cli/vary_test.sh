@@ -11,7 +11,6 @@ refused() {
     [ ! -d lra-out ] || complain "$*: something is written"
 }
 refused "task 'listops' has no distance; --vary KEY=LIST varies another" --task listops --distance 3,4
-refused "'8' is one value, expected two or more" --task xor --distance 8
 refused "'8,8' has 8 twice" --task xor --distance 8,8
 refused "'8,' has an empty value" --task xor --distance 8,
 refused "'distance' is 'x', expected an integer" --task xor --distance 8,x
@@ -20,6 +19,17 @@ refused "--vary is 'foo', expected KEY=VALUE,VALUE" --task xor --vary foo
 refused "task 'xor' has no 'foo'" --task xor --vary foo=1,2
 refused "--distance and --vary do not go together" --task xor --vary copies=1,2 --distance 4,5
 refused "'dashes' is '15', expected an integer from -1 to 14" --task pathfinder --vary dashes=6,15
+
+# One value is a ladder of its own; a dry run says so, for people and programs, and writes nothing.
+expect 0 '' lra-probe receptive-field --task xor --distance 8 --kernels 5,9 --seeds 1 --set train=64 --dry-run
+says 'ladder: xor, preset quick, 2 kernels x 1 seeds = 2 runs, 0 done'
+expect 0 '' lra-probe receptive-field --task xor --distance 8 --kernels 5,9 --seeds 1 --set train=64 --dry-run --json
+says '^{"schema":1,"rungs":\[{"task":"xor","axis":"kernel","value":5,"reach":2,'
+expect 0 '' lra-probe train --task xor --set train=64 --dry-run
+expect 0 '' lra-probe train --task xor --set train=64 --dry-run --json
+says '^{"schema":1,"run":"lra-out/runs/xor-resconv-'
+expect 2 "option '--json' needs '--dry-run'" lra-probe train --task xor --json
+[ ! -e lra-out ] || complain "a dry run writes: $(ls -R lra-out)"
 
 # A sweep of a number and one of a word.
 small="--set train=640 --set val=40 --set test=50 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 -q"

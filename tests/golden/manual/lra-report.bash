@@ -86,7 +86,7 @@ _lra_report_command()
             options='--man --completion --out --quiet --verbose --no-color --help'
             arguments='tables figures show list help'
             case $2 in
-                --completion) values='bash' ;;
+                --completion) values='bash zsh fish' ;;
                 --out|-o) values='@folders' ;;
             esac ;;
     esac
