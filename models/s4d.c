@@ -140,7 +140,7 @@ static int64_t reach(const lra_config *c)
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
     LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),
-    LRA_INT_KEY("state", "64", 2, 1 << 16, "numbers of a state: conjugate pairs count twice"),
+    LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
     LRA_INT_KEY("copies", "1", 1, 1 << 20, "sets of a and B, which channels share"),
     LRA_CHOICE_KEY("init", "lin", "lin|inv|real", "where a starts"),
     LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),

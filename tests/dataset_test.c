@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "datasets/dataset.h"
+#include "datasets/loader/batch.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
@@ -169,12 +170,47 @@ static void names_are_suggested(void **state)
     assert_non_null(strstr(e.msg, "did you mean 'listops'?"));
 }
 
+/* What the parameters say, whatever rows there are; and no row is longer. */
+static void the_longest_row_is_declared(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"quick", "small", "paper"};
+    for (int i = 0; lra_task_at(i); i++)
+        for (int k = 0; k < 3; k++) {
+            lra_err e = {{0}};
+            lra_config *c = lra_task_config(lra_task_at(i), presets[k], &e);
+            if (c && lra_task_longest(lra_task_at(i), c) < 1)
+                fail_msg("'%s' declares no rows", lra_task_at(i)->name);
+            lra_config_free(c);
+        }
+    const struct {
+        const lra_task *task;
+        int64_t longest, end;
+    } known[] = {{&lra_task_listops, 32, 32}, {&lra_task_select, 112 + 2 * 8, 128}};
+    for (int i = 0; i < 2; i++)
+        for (int more = 0; more < 2; more++) {
+            lra_err e = {{0}};
+            lra_config *c = lra_task_config(known[i].task, "quick", &e);
+            lra_config_set(c, "train", more ? "300" : "2");
+            lra_config_set(c, "val", "2");
+            lra_config_set(c, "test", "2");
+            lra_dataset *d = lra_dataset_make(known[i].task, c, &e);
+            if (!d) fail_msg("%s", e.msg);
+            lra_buckets b = lra_buckets_find(d);
+            assert_int_equal(d->longest, known[i].longest);
+            assert_int_equal(lra_buckets_end(d), known[i].end);
+            assert_true(d->max_length <= d->longest && b.length[b.n - 1] <= known[i].end);
+            lra_dataset_free(d);
+            lra_config_free(c);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_again_is_the_same),    cmocka_unit_test(changed_caches_are_refused),
         cmocka_unit_test(copied_caches_are_refused), cmocka_unit_test(imports_follow_their_files),
-        cmocka_unit_test(names_are_suggested),
+        cmocka_unit_test(names_are_suggested),       cmocka_unit_test(the_longest_row_is_declared),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -162,8 +162,12 @@ static int make_counting(const lra_config *c, lra_sequences split[LRA_N_SPLITS],
     return 0;
 }
 
-static const lra_task counting = {
-    .name = "counting", .steps = 12, .n_classes = 2, .vocab = 5, .keys = NULL, .make = make_counting};
+static const lra_task counting = {.name = "counting",
+                                  .steps = 12,
+                                  .n_classes = 2,
+                                  .vocab = 5,
+                                  .keys = NULL,
+                                  .make = make_counting};
 
 static void open_counting(run *r, const char *name, const lra_objective *o, int64_t epochs)
 {
