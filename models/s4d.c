@@ -75,7 +75,7 @@ static lra_tensor *kernel(const lra_build *b)
     lra_graph *g = b->graph;
     const lra_config *c = b->config;
     int64_t width = lra_config_int(c, "width"), modes = lra_config_int(c, "state") / 2;
-    int64_t sides = b->causal ? 1 : 2, copies = lra_config_int(c, "copies");
+    int64_t sides = b->causal ? 1 : 2, copies = lra_config_int(c, "ssm-copies");
     double rate = lra_config_real(c, "ssm-rate");
     start s = start_of(c);
     if (width % copies) {
@@ -141,7 +141,7 @@ static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
     LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),
     LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
-    LRA_INT_KEY("copies", "1", 1, 1 << 20, "sets of a and B, which channels share"),
+    LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20, "sets of a and B, which channels share"),
     LRA_CHOICE_KEY("init", "lin", "lin|inv|real", "where a starts"),
     LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
     LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
@@ -150,7 +150,13 @@ static const lra_key keys[] = {
     LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
     LRA_KEYS_END};
 
-static const char *const variants[] = {"causal=1 copies=2 init=inv", "init=real ssm-rate=0", NULL};
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL, "layers=2 width=32 state=16 rate=0.004 decay=0.01", NULL},
+    {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"causal=1 ssm-copies=2 init=inv", "init=real ssm-rate=0",
+                                       NULL};
 
 const lra_model lra_model_s4d = {
     .name = "s4d",
@@ -158,6 +164,7 @@ const lra_model lra_model_s4d = {
     .summary = "long convolutions with kernels of a diagonal state-space model",
     .deviations = "padding does not enter the convolution",
     .keys = keys,
+    .presets = presets,
     .tiny = "layers=2 width=6 state=4",
     .variants = variants,
     .match = "width",

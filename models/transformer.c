@@ -118,6 +118,40 @@ static const lra_key keys[] = {
     LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
     LRA_KEYS_END};
 
+#define PATHFINDER "pathfinder pathfinder-intermediate pathfinder-easy"
+/* locality: its table 5.  spt: the public presets of arXiv:2310.02980, at rates of the grid that it recommends where the
+ * literal one diverges; what the task says of pooling and blocks of attention is ours. */
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},
+    {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},
+    {"listops", "paper", "locality",
+     "layers=6 width=256 hidden=512 act=relu batch=64 rate=0.0001 decay=0.05", NULL},
+    {"image", "paper", "locality",
+     "layers=10 width=160 hidden=320 positions=rotary-half act=relu batch=48 decay=0.05", NULL},
+    {PATHFINDER, "paper", "locality", "layers=6 width=128 hidden=256 act=relu batch=128 decay=0.05",
+     NULL},
+    {"text", "paper", "locality",
+     "layers=8 width=256 hidden=512 positions=rotary-half act=relu batch=16 decay=0.01", NULL},
+    {"retrieval", "paper", "locality",
+     "layers=6 width=128 hidden=256 positions=rotary-half act=relu batch=64 decay=0.01", NULL},
+    {"listops", "paper", "spt",
+     "layers=6 width=512 hidden=2048 heads=8 positions=sinusoidal batch=32 epochs=100 rate=0.0005 "
+     "decay=0 schedule=constant warmup=2000",
+     NULL},
+    {"text", "paper", "spt",
+     "layers=6 width=512 hidden=2048 heads=8 positions=sinusoidal head=mlp batch=32 epochs=65 "
+     "rate=0.0005 decay=0.1 schedule=constant warmup=2000",
+     NULL},
+    {"image", "paper", "spt",
+     "layers=3 width=64 hidden=128 positions=sinusoidal head=mlp batch=50 epochs=200 decay=0 "
+     "schedule=constant warmup=2000",
+     NULL},
+    {PATHFINDER, "paper", "spt",
+     "layers=4 width=128 hidden=128 heads=8 positions=sinusoidal batch=32 epochs=200 rate=0.0005 "
+     "decay=0 schedule=constant warmup=5000",
+     NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
 static const char *const variants[] = {"positions=rotary-half act=relu head=mlp",
                                        "positions=sinusoidal norm=post",
                                        "positions=learned causal=1", "positions=none", NULL};
@@ -127,6 +161,7 @@ const lra_model lra_model_transformer = {
     .paper = "arXiv:1706.03762",
     .summary = "softmax attention between all tokens and a feed-forward layer",
     .keys = keys,
+    .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2",
     .variants = variants,
     .match = "hidden",
