@@ -69,8 +69,8 @@ done
 check "models: CPU, twice" models.log env LRA_NEED_GPU=$need "$bin/tests/cuda_model_test"
 
 # ---- training -----------------------------------------------------------------------------------------------
-rows=6400 long=64000 epochs=4 small=
-[ $device = cuda ] || { rows=640 long=3200 epochs=16 small='--threads 1 --set layers=1 --set width=32 --set hidden=32'; }
+rows=6400 long=64000 epochs=4 small= any=
+[ $device = cuda ] || { rows=640 long=3200 epochs=16 any='--threads 1 --set layers=1 --set width=32' small="$any --set hidden=32"; }
 # train FOLDER ARGS...: a short run.
 train() {
     folder=$1
@@ -170,7 +170,7 @@ for level in $levels; do
 done
 for kernel in $grouped; do step $grouped_batch "$kernel" 32 mma; done
 for model in $("$probe" list models | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p'); do
-    "$probe" bench ops --model "$model" --device $device --precision bf16 --length $length --seconds $seconds --batch $batch $small --json > "$out/ops-$model.json" \
+    "$probe" bench ops --model "$model" --device $device --precision bf16 --length $length --seconds $seconds --batch $batch $any --json > "$out/ops-$model.json" \
         2> "$out/bench.log" || row "bench ops: $model" failed "$(tail -n 1 "$out/bench.log")"
 done
 

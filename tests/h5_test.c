@@ -451,6 +451,7 @@ static void a_disk_that_fills_up_anywhere_is_survived(void **state)
     lra_free(noise);
 }
 
+#ifndef LRA_DEBUG
 static rlim_t address_space_used(void)
 {
     char line[64] = "";
@@ -475,6 +476,7 @@ static int status_within(rlim_t more, const char *path, const char *noise, int64
     if (!WIFEXITED(status)) fail_msg("%zu bytes: signal %d", (size_t)more, WTERMSIG(status));
     return WEXITSTATUS(status);
 }
+#endif
 
 /* Too little address space, as much as fails at any moment. */
 static void too_little_memory_is_a_message(void **state)

@@ -8,9 +8,9 @@ tiny="--precision f32 --threads 1 --kernel 3 --train 320 --val 20 --test 40 --ep
 quiet="-q --out o"
 
 expect 0 '' lra-report show "o/runs/$run/result.h5"
-says '^  train.rate=4e-3$'
-says '^  version=1$'
-says 'test accuracy 20.00 %'
+says ' train.rate=4e-3$'
+says ' version=1$'
+says 'test  *accuracy 20.00 %'
 expect 0 '' lra-report tables --out o --table ladder
 says '^K = 3 .* 20.00 '
 expect 0 '' lra-probe listops $run $quiet
@@ -21,8 +21,8 @@ expect 0 '' lra-report tables --table listops --out o
     expect 0 '' lra-probe train --from $run $tiny $quiet
     new=$(ls o/runs | grep -v $run)
     expect 0 '' lra-report show "o/runs/$new/result.h5"
-    says '^  train.from=7fa787c9ed5fe1b8$'
-    says '^  version=2$'
+    says ' train.from=7fa787c9ed5fe1b8$'
+    says ' version=2$'
     expect 0 '' lra-probe train --matched $run $tiny $quiet
     # Both versions in one table, one beside the other.
     expect 0 '' lra-report tables --table ladder --out o --reference $run
