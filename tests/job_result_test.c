@@ -20,24 +20,25 @@ static const lra_option *const tables[] = {lra_job_options, lra_common_options, 
 static const lra_command command = {"test", "", "", "", 0, -1, tables};
 static const char sizes[] = "train=64 val=20 test=20 epochs=2 batch=16 layers=1 width=8 hidden=8";
 
+static lra_arena *words; /* options point into what they were parsed from */
+
 /* A small run on one thread; the options must outlive the job. */
 static lra_options *open_job(lra_job *j, const char *precision)
 {
     lra_err e = {{0}};
-    char *argv[32], *copy = lra_copy_text(sizes);
+    char *argv[32];
     int n = 0;
-    argv[n++] = lra_format("--out=%s", folder);
-    argv[n++] = lra_format("--precision=%s", precision);
-    argv[n++] = lra_copy_text("--threads=1");
-    argv[n++] = lra_copy_text("--device=cpu");
-    for (char *at = copy; *at;) {
+    argv[n++] = lra_arena_format(words, "--out=%s", folder);
+    argv[n++] = lra_arena_format(words, "--precision=%s", precision);
+    argv[n++] = lra_arena_text(words, "--threads=1");
+    argv[n++] = lra_arena_text(words, "--device=cpu");
+    for (const char *at = sizes; *at;) {
         size_t length = strcspn(at, " ");
-        argv[n++] = lra_format("--set=%.*s", (int)length, at);
+        argv[n++] = lra_arena_format(words, "--set=%.*s", (int)length, at);
         at += length + (at[length] == ' ');
     }
     lra_options *o = lra_options_parse(&command, n, argv, &e);
     if (!o || lra_job_open(j, o, &e) != 0 || lra_job_load_data(j, &e) != 0) fail_msg("%s", e.msg);
-    lra_free(copy);
     return o;
 }
 
@@ -224,5 +225,8 @@ int main(void)
                                        cmocka_unit_test(the_history_is_the_log),
                                        cmocka_unit_test(what_a_result_says_of_its_origin),
                                        cmocka_unit_test(the_loss_of_a_later_epoch_by_hand)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
+    words = lra_arena_new();
+    int failed = cmocka_run_group_tests(tests, set_up, remove_folder);
+    lra_arena_free(words);
+    return failed;
 }
