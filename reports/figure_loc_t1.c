@@ -280,6 +280,7 @@ static void add_one(lra_plot *f, const plot *p, double top)
     char *axis = lra_format("%s =", strcmp(v->kind.axis, "kernel") ? v->kind.axis : "K");
     lra_plot_say(t, "set label ", axis, " at screen %.4g, screen %.4g right\n",
                  (left - 0.1) / f->width, (top + 0.36) / f->height);
+    lra_free(axis);
 }
 
 /* Several: the reference of each at the right edge. */
