@@ -1,10 +1,10 @@
 /* lra-probe: its commands are in probes.def. */
 #include <stdio.h>
 
-#include <gsl/gsl_errno.h>
 #include <jansson.h>
 #include <xxhash.h>
 
+#include "analysis/distributions.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
@@ -29,6 +29,6 @@ static int version(lra_err *e)
 int main(int argc, char **argv)
 {
     lra_start_guard_end();
-    gsl_set_error_handler_off();
+    lra_distributions_start();
     return lra_program_main(&lra_probe_program, version, argc, argv);
 }

@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_version.h>
 #include <jansson.h>
 
+#include "analysis/distributions.h"
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
@@ -305,8 +304,8 @@ static void words(const char *arg, lra_text *to)
 static int version(lra_err *e)
 {
     (void)e;
-    char *libraries = lra_format("HDF5 %s, GSL %s, jansson %s", lra_h5_version(), gsl_version,
-                                 JANSSON_VERSION);
+    char *libraries = lra_format("HDF5 %s, %s, jansson %s", lra_h5_version(),
+                                 lra_distributions_library(), JANSSON_VERSION);
     lra_version_print(stdout, "lra-report", libraries, "portable (no kernels in this program)");
     lra_free(libraries);
     return 0;
@@ -328,6 +327,6 @@ static int help(const lra_options *o, lra_err *e)
 
 int main(int argc, char **argv)
 {
-    gsl_set_error_handler_off();
+    lra_distributions_start();
     return lra_program_main(&program, version, argc, argv);
 }

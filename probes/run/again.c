@@ -9,13 +9,9 @@
 
 static const lra_option *const done_tables[] = {lra_done_options, NULL};
 static const lra_option *const job_tables[] = {lra_job_options, NULL};
-
-/* What these options are when a user gives no others. */
-static lra_options *parse(const lra_option *const *tables, int n, char *argv[], lra_err *e)
-{
-    const lra_command command = {.program = "lra-probe train", .tables = tables};
-    return lra_options_parse(&command, n, argv, e);
-}
+/* Commands of which users give no more than what is filled in here. */
+static const lra_command done_command = {.program = "lra-probe train", .tables = done_tables};
+static const lra_command job_command = {.program = "lra-probe train", .tables = job_tables};
 
 /* What the preset alone sets. */
 static int configure_preset(const lra_done *r, lra_job *preset, lra_err *e)
@@ -23,7 +19,7 @@ static int configure_preset(const lra_done *r, lra_job *preset, lra_err *e)
     char *argv[] = {lra_format("--task=%s", r->job.task->name),
                     lra_format("--model=%s", r->job.model->name),
                     lra_format("--preset=%s", r->job.preset)};
-    lra_options *o = parse(job_tables, 3, argv, e);
+    lra_options *o = lra_options_parse(&job_command, 3, argv, e);
     *preset = (lra_job){.task = r->job.task, .model = r->job.model, .preset = r->job.preset};
     int rc = o ? lra_job_configure(preset, o, NULL, e) : LRA_USAGE;
     lra_options_free(o);
@@ -72,7 +68,7 @@ char *lra_run_again(const char *folder, const char *out, lra_err *e)
     lra_job preset = {0};
     lra_text t = {0};
     char *argv[] = {lra_format("--out=%s", out)};
-    lra_options *o = parse(done_tables, 1, argv, e);
+    lra_options *o = lra_options_parse(&done_command, 1, argv, e);
     int rc = o ? lra_done_open(&r, folder, NULL, o, e) : LRA_USAGE;
     if (rc == 0) rc = configure_preset(&r, &preset, e);
     if (rc == 0) add_all(&t, &r, &preset);

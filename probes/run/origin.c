@@ -1,8 +1,7 @@
 /* The origin of what this program computes. */
 #include "probes/run/origin.h"
 
-#include <gsl/gsl_version.h>
-
+#include "analysis/distributions.h"
 #include "kernels/base/mem.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/fft.h"
@@ -11,7 +10,7 @@
 
 char *lra_probe_libraries(void)
 {
-    return lra_format("HDF5 %s, GSL %s, %s, %s, %s", lra_h5_version(), gsl_version,
+    return lra_format("HDF5 %s, %s, %s, %s, %s", lra_h5_version(), lra_distributions_library(),
                       lra_gemm_library(), lra_fft_library(), lra_cuda_built());
 }
 
