@@ -31,7 +31,7 @@ double lra_binomial_cdf(unsigned k, double p, unsigned n)
     return gsl_cdf_binomial_P(k, p, n);
 }
 #else
-#include "analysis/distributions_own.h"
+#include "analysis/distributions_builtin.h"
 
 void lra_distributions_start(void) {}
 

@@ -145,7 +145,7 @@ static void redraw(const lra_dataset *d, lra_rng *rng, lra_row *row)
 }
 
 /* (n, 2): where steps are. */
-static void places(int64_t n, float *out)
+static void positions(int64_t n, float *out)
 {
     for (int64_t i = 0; i < n; i++) {
         double angle = 6.283185307179586 * (double)i / (double)n;
@@ -157,14 +157,14 @@ static void places(int64_t n, float *out)
 static void values(const lra_dataset *d, const lra_row *row, float *out)
 {
     int channels = row->width + 2;
-    bool known = d->places && row->n == d->max_length;
+    bool known = d->positions && row->n == d->max_length;
     float *own = known ? NULL : lra_alloc_array((size_t)(2 * row->n) + 1, sizeof *own);
-    const float *place = known ? d->places : own;
-    if (own) places(row->n, own);
+    const float *position = known ? d->positions : own;
+    if (own) positions(row->n, own);
     for (int64_t i = 0; i < row->n; i++) {
         float *to = out + i * channels;
         for (int k = 0; k < row->width; k++) to[k] = row->value[i * row->width + k];
-        to[row->width] = place[2 * i], to[row->width + 1] = place[2 * i + 1];
+        to[row->width] = position[2 * i], to[row->width + 1] = position[2 * i + 1];
     }
     lra_free(own);
 }
@@ -214,8 +214,8 @@ static void show(const lra_row *row, FILE *out)
         .augment = redraw,                                                                         \
         .fresh = true,                                                                             \
         .values = values,                                                                          \
-        .places = places,                                                                          \
-        .n_places = 2,                                                                             \
+        .positions = positions,                                                                    \
+        .n_positions = 2,                                                                          \
         .show = show,                                                                              \
     }
 /* The paper's rate is constant. */

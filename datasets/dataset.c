@@ -173,9 +173,10 @@ static void complete(lra_dataset *d, const lra_config *c)
         }
     if (t->goal == LRA_GOAL_NEXT) d->max_length = lra_config_int(d->config, "context");
     d->longest = lra_task_longest(t, c);
-    if (t->places) {
-        d->places = lra_alloc_array((size_t)(d->max_length * t->n_places) + 1, sizeof *d->places);
-        t->places(d->max_length, d->places);
+    if (t->positions) {
+        d->positions = lra_alloc_array((size_t)(d->max_length * t->n_positions) + 1,
+                                       sizeof *d->positions);
+        t->positions(d->max_length, d->positions);
     }
     if (t->channels == 0 || t->values) return;
     int64_t n = longest * d->split[LRA_TRAIN_SPLIT].width;
@@ -370,6 +371,6 @@ void lra_dataset_free(lra_dataset *d)
     lra_free(d->words);
     lra_free(d->scale);
     lra_free(d->shift);
-    lra_free(d->places);
+    lra_free(d->positions);
     lra_free(d);
 }

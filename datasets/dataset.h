@@ -88,8 +88,8 @@ typedef struct {
     /* Tasks with real inputs but no values(): a model sees scale[j] x[j] + shift[j], j counting all numbers of a
      * row.  (longest row, width) */
     float *scale, *shift;
-    /* Tasks with places(): what they give for rows of max_length steps.  (max_length, n_places) */
-    float *places;
+    /* Tasks with positions(): what they give for rows of max_length steps.  (max_length, n_positions) */
+    float *positions;
 } lra_dataset;
 
 struct lra_task {
@@ -120,10 +120,10 @@ struct lra_task {
     void (*levels)(const lra_dataset *d, float *scale, float *shift);
     /* The (n, channels) numbers of a row where they are more than that.  Nullable. */
     void (*values)(const lra_dataset *d, const lra_row *row, float *out);
-    /* (n, n_places) numbers of the steps of a row of n that only depend on where they are: made once, for values().
+    /* (n, n_positions) numbers of the steps of a row of n that only depend on where they are: made once, for values().
      * Nullable. */
-    void (*places)(int64_t n, float *out);
-    int n_places;
+    void (*positions)(int64_t n, float *out);
+    int n_positions;
     /* The most steps that a model must hold, of any data of these parameters: a document of a pair, a window of a
      * stream.  Every row has `steps`; 0: longest() says. */
     int64_t steps;

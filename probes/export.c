@@ -7,8 +7,8 @@
 #include "kernels/base/terminal.h"
 #include "models/training/open.h"
 #include "models/training/weights.h"
-#include "probes/run/again.h"
-#include "probes/run/done.h"
+#include "probes/run/train_command.h"
+#include "probes/run/finished_run.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 
@@ -18,7 +18,7 @@ static const lra_option own[] = {
      .help = "the weights of the last checkpoint instead of the selected epoch's"},
     LRA_FORCE_OPTION("replace FILE when it is there"),
     {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_done_options, lra_common_options, NULL};
+static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe export",
     .summary = "Writes the weights of a run as a safetensors file, in PyTorch's layout.",
@@ -35,7 +35,7 @@ static const lra_command command = {
 static void print_next(const char *run, const char *out, const char *weights)
 {
     lra_err why;
-    char *again = lra_run_again(run, out, &why), *file = lra_shell_word(weights);
+    char *again = lra_train_command(run, out, &why), *file = lra_shell_word(weights);
     if (again)
         printf("next  %s --weights %s --evaluate\n", again, file);
     else
@@ -45,7 +45,7 @@ static void print_next(const char *run, const char *out, const char *weights)
 }
 
 /* The weights as the run's model has them: it knows the layout of each. */
-static int write_weights(const lra_done *run, bool last, const char *to, int *n, lra_err *e)
+static int write_weights(const lra_finished_run *run, bool last, const char *to, int *n, lra_err *e)
 {
     lra_train_spec spec;
     lra_device device = run->job.device;
@@ -69,19 +69,19 @@ static int export_run(const lra_options *o, lra_err *e)
 {
     const char *to = lra_option_arg(o, 1);
     bool last = lra_option_flag(o, "last");
-    lra_done run;
+    lra_finished_run run;
     int n;
     if (lra_is_folder(to)) return lra_fail(e, "'%s' is a folder, expected the name of a file", to);
     if (lra_file_exists(to) && !lra_option_flag(o, "force"))
         return lra_fail(e, "'%s' is there already; --force replaces it", to);
-    int rc = lra_done_open(&run, lra_option_arg(o, 0), NULL, o, e);
-    if (rc == 0) rc = lra_done_load_data(&run, e);
+    int rc = lra_finished_run_open(&run, lra_option_arg(o, 0), NULL, o, e);
+    if (rc == 0) rc = lra_finished_run_load_data(&run, e);
     if (rc == 0) rc = write_weights(&run, last, to, &n, e);
     if (rc == 0)
         printf("wrote %s: %d arrays of '%s/%s'\n", to, n, run.folder,
                last ? "checkpoint.h5" : "best.h5");
     if (rc == 0) print_next(run.folder, lra_option_text(o, "out"), to);
-    lra_done_close(&run);
+    lra_finished_run_close(&run);
     return rc;
 }
 

@@ -5,7 +5,7 @@
 #include "datasets/dataset.h"
 #include "models/model.h"
 #include "probes/run/job.h"
-#include "probes/run/tables.h"
+#include "probes/run/key_tables.h"
 #include "probes/probe.h"
 
 static const lra_command command = {

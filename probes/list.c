@@ -14,7 +14,7 @@
 #include "probes/option_rows.h"
 #include "probes/probe.h"
 #include "probes/run/job.h"
-#include "probes/run/tables.h"
+#include "probes/run/key_tables.h"
 
 static const lra_option own[] = {LRA_JSON_OPTION("the list as one JSON document"), {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};

@@ -17,7 +17,7 @@
 #include "models/training/open.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
-#include "probes/run/done.h"
+#include "probes/run/finished_run.h"
 #include "probes/run/origin.h"
 #include "reports/listops_result.h"
 #include "reports/report.h"
@@ -26,7 +26,7 @@ enum { EXPECTED_ROWS = 100000 };
 
 static const lra_option own[] = {LRA_JSON_OPTION("print one JSON document instead of tables"),
                                  {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_done_options, lra_common_options, NULL};
+static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe listops",
     .summary = "Breaks the accuracy of ListOps models down beside what simple heuristics reach.",
@@ -48,7 +48,7 @@ static int32_t largest(const float *row, int64_t n)
     return (int32_t)best;
 }
 
-static int check_run(const lra_done *run, const lra_listops *m, lra_err *e)
+static int check_run(const lra_finished_run *run, const lra_listops *m, lra_err *e)
 {
     const lra_result *r = run->result;
     char *best = lra_format("%s/best.h5", run->folder);
@@ -64,7 +64,7 @@ static int check_run(const lra_done *run, const lra_listops *m, lra_err *e)
 }
 
 /* Labels by the selected weights, and how many differ from those of the result. */
-static int predict(const lra_done *run, lra_listops *m, lra_err *e)
+static int predict(const lra_finished_run *run, lra_listops *m, lra_err *e)
 {
     const lra_result *r = run->result;
     if (check_run(run, m, e) != 0) return LRA_FAILED;
@@ -92,8 +92,8 @@ static void describe_rows(const lra_sequences *rows, lra_listops *m)
     for (int i = 0; i < 5; i++) *array[i] = lra_alloc_array(n, sizeof **array[i]);
     memcpy(m->label, rows->label, n * sizeof *m->label);
     for (int64_t i = 0; i < rows->n; i++) {
-        lra_listops_facts f = lra_listops_measure(rows->token + rows->start[i],
-                                                  rows->start[i + 1] - rows->start[i]);
+        lra_listops_facts f = lra_listops_row_facts(rows->token + rows->start[i],
+                                                    rows->start[i + 1] - rows->start[i]);
         m->root[i] = f.root, m->arity[i] = f.arity, m->depth[i] = f.depth, m->length[i] = f.length;
     }
 }
@@ -128,7 +128,7 @@ static int count_labels(const lra_job *j, lra_listops *m, lra_err *e)
     return 0;
 }
 
-static void name_run(const lra_done *run, lra_listops *m)
+static void name_run(const lra_finished_run *run, lra_listops *m)
 {
     const lra_result *r = run->result;
     m->task = lra_copy_text(r->task), m->model = lra_copy_text(r->model);
@@ -140,7 +140,8 @@ static void name_run(const lra_done *run, lra_listops *m)
 }
 
 /* Nullable: same_data, an earlier run whose label counts are taken when it has the same data. */
-static int measure(const lra_done *run, const lra_listops *same_data, lra_listops *m, lra_err *e)
+static int measure(const lra_finished_run *run, const lra_listops *same_data, lra_listops *m,
+                   lra_err *e)
 {
     const lra_sequences *test = &run->job.data->split[LRA_TEST_SPLIT];
     m->n = test->n;
@@ -157,7 +158,7 @@ static int measure(const lra_done *run, const lra_listops *same_data, lra_listop
 }
 
 /* Writes RUN/listops.h5 and reads it again, as lra-report will. */
-static lra_listops *through_file(const lra_done *run, const lra_listops *m, lra_err *e)
+static lra_listops *through_file(const lra_finished_run *run, const lra_listops *m, lra_err *e)
 {
     char *path = lra_format("%s/listops.h5", run->folder);
     lra_listops *again = NULL;
@@ -174,15 +175,15 @@ static lra_listops *through_file(const lra_done *run, const lra_listops *m, lra_
 static int probe_run(const char *name, const lra_options *o, const lra_listops *same_data,
                      lra_listops **to, lra_err *e)
 {
-    lra_done run;
+    lra_finished_run run;
     lra_listops *m = lra_alloc(sizeof *m);
-    int rc = lra_done_open(&run, name, "listops", o, e);
-    if (rc == 0) rc = lra_done_load_data(&run, e);
+    int rc = lra_finished_run_open(&run, name, "listops", o, e);
+    if (rc == 0) rc = lra_finished_run_load_data(&run, e);
     if (rc == 0) rc = measure(&run, same_data, m, e);
     if (rc == 0) *to = through_file(&run, m, e);
     if (rc == 0 && !*to) rc = LRA_FAILED;
     lra_listops_result_free(m);
-    lra_done_close(&run);
+    lra_finished_run_close(&run);
     return rc;
 }
 

@@ -4,7 +4,7 @@
 
 #include "kernels/base/options.h"
 #include "probes/run/job.h"
-#include "probes/run/tables.h"
+#include "probes/run/key_tables.h"
 
 /* clang-format off */
 #define LRA_MODEL_OPTION(text)                                                                     \

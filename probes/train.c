@@ -10,8 +10,8 @@
 #include "probes/run/job.h"
 #include "probes/option_rows.h"
 #include "probes/probe.h"
-#include "probes/run/relate.h"
-#include "reports/measure.h"
+#include "probes/run/warm_start.h"
+#include "reports/result_metric.h"
 
 static const lra_option own[] = {
     {.name = "seed",
@@ -43,7 +43,7 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_FLAG,
      .help = "exit 75 instead of 130 when a signal stops the run"},
     {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_relate_options, lra_job_options,
+static const lra_option *const tables[] = {own, lra_warm_start_options, lra_job_options,
                                            lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe train",
@@ -167,7 +167,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
     if (rc == 0 && lra_option_given(o, "weights"))
         rc = lra_job_load_weights(r, lra_option_text(o, "weights"), e);
-    if (rc == 0) rc = lra_relate(r, o, e);
+    if (rc == 0) rc = lra_warm_start(r, o, e);
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, lra_option_flag(o, "json"), e);
     r->ladder = lra_option_text(o, "ladder");

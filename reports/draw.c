@@ -6,7 +6,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/process.h"
-#include "reports/metadata.h"
+#include "reports/image_metadata.h"
 
 int lra_draw_check(const char *list, lra_err *e)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "reports/measure.h"
+#include "reports/result_metric.h"
 
 /* ---- what a result says ------------------------------------------------------------------------------------ */
 

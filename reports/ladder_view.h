@@ -5,7 +5,7 @@
 #include "analysis/ladder.h"
 #include "kernels/base/options.h"
 #include "reports/ladder_rungs.h"
-#include "reports/measure.h"
+#include "reports/result_metric.h"
 #include "reports/result.h"
 
 /* What gains are measured against: options that both programs share. */

@@ -6,8 +6,8 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "reports/fields.h"
-#include "reports/names.h"
-#include "reports/places.h"
+#include "reports/check_names.h"
+#include "reports/result_files.h"
 
 enum { MAX_ROWS = 1 << 26, MOST = 1 << 24 };
 const char *const lra_listops_root_names[LRA_LISTOPS_ROOTS] = {"MIN", "MAX", "MED", "SM", "digit"};
@@ -190,7 +190,7 @@ const int32_t *lra_listops_heuristic(const lra_listops *r, const char *name)
 int lra_listops_results_load(int n, const char *const *place, lra_listops ***list, lra_err *e)
 {
     char **paths;
-    int n_paths = lra_places_find(n, place, "listops.h5", &paths, e), done = 0;
+    int n_paths = lra_result_files_find(n, place, "listops.h5", &paths, e), done = 0;
     *list = NULL;
     if (n_paths < 0) return LRA_FAILED;
     *list = lra_alloc_array((size_t)n_paths + 1, sizeof **list);

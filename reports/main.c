@@ -13,7 +13,7 @@
 #include "kernels/base/terminal.h"
 #include "kernels/base/version.h"
 #include "reports/draw.h"
-#include "reports/measure.h"
+#include "reports/result_metric.h"
 #include "reports/report.h"
 #include "reports/show.h"
 #include "reports/unsealed.h"

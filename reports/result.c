@@ -8,8 +8,8 @@
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "reports/fields.h"
-#include "reports/names.h"
-#include "reports/places.h"
+#include "reports/check_names.h"
+#include "reports/result_files.h"
 
 enum { SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
@@ -356,7 +356,7 @@ bool lra_result_selected_on_test(const lra_result *r)
 int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e)
 {
     char **paths;
-    int n_paths = lra_places_find(n, place, "result.h5", &paths, e), done = 0;
+    int n_paths = lra_result_files_find(n, place, "result.h5", &paths, e), done = 0;
     *list = NULL;
     if (n_paths < 0) return LRA_FAILED;
     *list = lra_alloc_array((size_t)n_paths + 1, sizeof **list);

@@ -10,7 +10,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/printable.h"
 #include "kernels/base/terminal.h"
-#include "reports/measure.h"
+#include "reports/result_metric.h"
 
 static const char not_recorded[] = "not recorded";
 

@@ -7,7 +7,7 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
-#include "reports/measure.h"
+#include "reports/result_metric.h"
 #include "reports/published.h"
 #include "reports/report.h"
 #include "reports/table.h"

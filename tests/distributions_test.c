@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "analysis/distributions.h"
-#include "analysis/distributions_own.h"
+#include "analysis/distributions_builtin.h"
 
 #define PI 3.14159265358979323846
 

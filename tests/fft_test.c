@@ -13,7 +13,7 @@
 
 #include "kernels/base/philox.h"
 #include "kernels/cpu/fft.h"
-#include "kernels/cpu/fft_own.h"
+#include "kernels/cpu/fft_builtin.h"
 
 enum { MAX_N = 16384, ROW = MAX_N + 32 };
 static const int64_t length[] = {2,  4,  6,   8,   10,  12,  16,   18,   20,   30,

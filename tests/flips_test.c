@@ -16,11 +16,11 @@
 #include "kernels/base/options.h"
 #include "kernels/base/philox.h"
 #include "kernels/base/terminal.h"
-#include "tests/own_files.h"
+#include "tests/format_files.h"
 
-static uint64_t whole[OWN_KINDS]; /* hashes of the contents */
-static char *bytes[OWN_KINDS];
-static size_t size[OWN_KINDS];
+static uint64_t whole[FORMAT_KINDS]; /* hashes of the contents */
+static char *bytes[FORMAT_KINDS];
+static size_t size[FORMAT_KINDS];
 
 static int64_t number(const char *name, int64_t other)
 {
@@ -31,7 +31,7 @@ static int64_t number(const char *name, int64_t other)
 
 static void write_prefix(int kind, size_t n)
 {
-    FILE *f = fopen(own_files_path(kind), "wb");
+    FILE *f = fopen(format_files_path(kind), "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes[kind], 1, n, f), n);
     assert_int_equal(fclose(f), 0);
@@ -39,7 +39,7 @@ static void write_prefix(int kind, size_t n)
 
 static void set_byte(int kind, size_t at, int value)
 {
-    FILE *f = fopen(own_files_path(kind), "r+b");
+    FILE *f = fopen(format_files_path(kind), "r+b");
     assert_non_null(f);
     assert_int_equal(fseek(f, (long)at, SEEK_SET), 0);
     assert_int_equal(fputc(value, f), value);
@@ -49,11 +49,11 @@ static void set_byte(int kind, size_t at, int value)
 static int set_up(void **state)
 {
     (void)state;
-    own_files_make();
-    for (int k = 0; k < OWN_KINDS; k++) {
+    format_files_make();
+    for (int k = 0; k < FORMAT_KINDS; k++) {
         lra_err e = {{0}};
-        bytes[k] = lra_file_read(own_files_path(k), 1 << 20, &size[k], &e);
-        if (!bytes[k] || own_files_read(k, &whole[k], &e) != 0) return -1;
+        bytes[k] = lra_file_read(format_files_path(k), 1 << 20, &size[k], &e);
+        if (!bytes[k] || format_files_read(k, &whole[k], &e) != 0) return -1;
     }
     return 0;
 }
@@ -61,8 +61,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    for (int k = 0; k < OWN_KINDS; k++) lra_free_large(bytes[k]);
-    own_files_remove();
+    for (int k = 0; k < FORMAT_KINDS; k++) lra_free_large(bytes[k]);
+    format_files_remove();
     return 0;
 }
 
@@ -71,7 +71,7 @@ static int refused(int kind, const char *what, size_t at)
 {
     lra_err e = {{0}};
     uint64_t hash;
-    int rc = own_files_read(kind, &hash, &e);
+    int rc = format_files_read(kind, &hash, &e);
     if (rc == 0 && hash != whole[kind])
         fail_msg("%s file, %s %zu: other contents, unnoticed", own_names[kind], what, at);
     if (rc != 0 && (!e.msg[0] || strchr(e.msg, '\n')))
@@ -82,12 +82,12 @@ static int refused(int kind, const char *what, size_t at)
 static void flipped_bits(void **state)
 {
     (void)state;
-    int64_t n = number("LRA_FLIPS", 400), caught[OWN_KINDS] = {0}, tried[OWN_KINDS] = {0};
+    int64_t n = number("LRA_FLIPS", 400), caught[FORMAT_KINDS] = {0}, tried[FORMAT_KINDS] = {0};
     uint64_t seed = (uint64_t)number("LRA_FLIPS_SEED", 1);
     lra_rng rng = lra_rng_new(seed, 0xF11B, 0);
     double start = lra_now();
     for (int64_t i = 0; i < n; i++) {
-        int kind = (int)lra_rng_below(&rng, OWN_KINDS);
+        int kind = (int)lra_rng_below(&rng, FORMAT_KINDS);
         size_t bit = lra_rng_below(&rng, (uint32_t)(8 * size[kind]));
         int byte = (unsigned char)bytes[kind][bit / 8];
         set_byte(kind, bit / 8, byte ^ 1 << bit % 8);
@@ -95,7 +95,7 @@ static void flipped_bits(void **state)
         tried[kind]++;
         set_byte(kind, bit / 8, byte);
     }
-    for (int k = 0; k < OWN_KINDS; k++) {
+    for (int k = 0; k < FORMAT_KINDS; k++) {
         printf("%-10s %7zu bytes  %6lld flips: %6lld refused, %lld read as they were\n",
                own_names[k], size[k], (long long)tried[k], (long long)caught[k],
                (long long)(tried[k] - caught[k]));
@@ -109,7 +109,7 @@ static void flipped_bits(void **state)
 static void cut_short(void **state)
 {
     (void)state;
-    for (int k = 0; k < OWN_KINDS; k++) {
+    for (int k = 0; k < FORMAT_KINDS; k++) {
         for (size_t cut = 0; cut < size[k]; cut += size[k] / 40) {
             write_prefix(k, cut);
             assert_int_equal(refused(k, "cut to", cut), 1);

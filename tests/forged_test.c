@@ -11,18 +11,18 @@
 
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
-#include "tests/own_files.h"
+#include "tests/format_files.h"
 
-static char *image[OWN_KINDS]; /* the files as written, without seal */
-static size_t size[OWN_KINDS];
+static char *image[FORMAT_KINDS]; /* the files as written, without seal */
+static size_t size[FORMAT_KINDS];
 
 static int set_up(void **state)
 {
     (void)state;
-    own_files_make();
-    for (int k = 0; k < OWN_KINDS; k++) {
+    format_files_make();
+    for (int k = 0; k < FORMAT_KINDS; k++) {
         lra_err e = {{0}};
-        image[k] = lra_file_read(own_files_path(k), 1 << 20, &size[k], &e);
+        image[k] = lra_file_read(format_files_path(k), 1 << 20, &size[k], &e);
         if (!image[k]) return -1;
         size[k] -= LRA_H5_SEAL;
     }
@@ -32,17 +32,17 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    for (int k = 0; k < OWN_KINDS; k++) lra_free_large(image[k]);
-    own_files_remove();
+    for (int k = 0; k < FORMAT_KINDS; k++) lra_free_large(image[k]);
+    format_files_remove();
     return 0;
 }
 
 static void write_bytes(int kind, const char *bytes, size_t n, bool sealed)
 {
-    FILE *f = fopen(own_files_path(kind), "wb");
+    FILE *f = fopen(format_files_path(kind), "wb");
     assert_non_null(f);
     if (sealed)
-        assert_int_equal(own_files_seal(f, bytes, n), 0);
+        assert_int_equal(format_files_seal(f, bytes, n), 0);
     else
         assert_int_equal(fwrite(bytes, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
@@ -52,7 +52,7 @@ static void seal_again(int kind)
 {
     lra_err e;
     size_t n;
-    char *bytes = lra_file_read(own_files_path(kind), 1 << 20, &n, &e);
+    char *bytes = lra_file_read(format_files_path(kind), 1 << 20, &n, &e);
     assert_non_null(bytes);
     write_bytes(kind, bytes, n, true);
     lra_free_large(bytes);
@@ -64,7 +64,7 @@ static void forge(int kind, const char *name, int at, double value)
     const int64_t whole = isfinite(value) ? (int64_t)value : 0;
     double table[64];
     write_bytes(kind, image[kind], size[kind], false);
-    hid_t file = H5Fopen(own_files_path(kind), H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t file = H5Fopen(format_files_path(kind), H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(file >= 0);
     if (at < 0) {
         hid_t a = H5Aopen(file, name, H5P_DEFAULT);
@@ -93,29 +93,29 @@ static void numbers_that_cannot_be(void **state)
         double value;
         const char *says;
     } forged[] = {
-        {OWN_DATA, "/val/label", 0, 10, "rows, steps, targets and labels do not fit together"},
-        {OWN_DATA, "/val/label", 0, -1, "rows, steps, targets and labels do not fit together"},
-        {OWN_DATA, "/val/start", 1, 0, "rows, steps, targets and labels do not fit together"},
-        {OWN_CHECKPOINT, "epoch", -1, -1, "'epoch' is -1, expected 0 to 2^60"},
-        {OWN_CHECKPOINT, "batch", -1, -5, "'batch' is -5, expected 0 to 2^60"},
-        {OWN_CHECKPOINT, "log_bytes", -1, -1, "'log_bytes' is -1"},
-        {OWN_CHECKPOINT, "best_epoch", -1, -2, "'best_epoch' is -2, expected 0 to 2^60"},
-        {OWN_CHECKPOINT, "best_epoch", -1, 3, "best epoch 3 and 2 epochs of history do not fit"},
-        {OWN_CHECKPOINT, "epoch", -1, 7, "epoch 7, best epoch 2 and 2 epochs of history"},
-        {OWN_CHECKPOINT, "/history", 9, NAN, "'/history': step nan of epoch 2"},
-        {OWN_CHECKPOINT, "/history", 1, -1, "'/history': step -1 of epoch 1"},
-        {OWN_RESULT, "max_length", -1, 0, "'max_length' is 0, expected 1 to 2^60"},
-        {OWN_RESULT, "reach", -1, -2, "'reach' is -2, expected -1 to 2^60"},
-        {OWN_RESULT, "kernel", -1, -3, "'kernel' is -3"},
-        {OWN_RESULT, "/test/label", 5, 10, "'/test/label': 10, expected 0 to 9"},
-        {OWN_RESULT, "/baseline/constant", 2, 10, "'/baseline/constant': 10, expected 0 to 9"},
-        {OWN_RESULT, "/baseline/majority", 2, -1, "'/baseline/majority': -1, expected 0 to 9"},
+        {FORMAT_DATA, "/val/label", 0, 10, "rows, steps, targets and labels do not fit together"},
+        {FORMAT_DATA, "/val/label", 0, -1, "rows, steps, targets and labels do not fit together"},
+        {FORMAT_DATA, "/val/start", 1, 0, "rows, steps, targets and labels do not fit together"},
+        {FORMAT_CHECKPOINT, "epoch", -1, -1, "'epoch' is -1, expected 0 to 2^60"},
+        {FORMAT_CHECKPOINT, "batch", -1, -5, "'batch' is -5, expected 0 to 2^60"},
+        {FORMAT_CHECKPOINT, "log_bytes", -1, -1, "'log_bytes' is -1"},
+        {FORMAT_CHECKPOINT, "best_epoch", -1, -2, "'best_epoch' is -2, expected 0 to 2^60"},
+        {FORMAT_CHECKPOINT, "best_epoch", -1, 3, "best epoch 3 and 2 epochs of history do not fit"},
+        {FORMAT_CHECKPOINT, "epoch", -1, 7, "epoch 7, best epoch 2 and 2 epochs of history"},
+        {FORMAT_CHECKPOINT, "/history", 9, NAN, "'/history': step nan of epoch 2"},
+        {FORMAT_CHECKPOINT, "/history", 1, -1, "'/history': step -1 of epoch 1"},
+        {FORMAT_RESULT, "max_length", -1, 0, "'max_length' is 0, expected 1 to 2^60"},
+        {FORMAT_RESULT, "reach", -1, -2, "'reach' is -2, expected -1 to 2^60"},
+        {FORMAT_RESULT, "kernel", -1, -3, "'kernel' is -3"},
+        {FORMAT_RESULT, "/test/label", 5, 10, "'/test/label': 10, expected 0 to 9"},
+        {FORMAT_RESULT, "/baseline/constant", 2, 10, "'/baseline/constant': 10, expected 0 to 9"},
+        {FORMAT_RESULT, "/baseline/majority", 2, -1, "'/baseline/majority': -1, expected 0 to 9"},
     };
     for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
         lra_err e = {{0}};
         uint64_t hash;
         forge(forged[i].kind, forged[i].name, forged[i].at, forged[i].value);
-        if (own_files_read(forged[i].kind, &hash, &e) == 0)
+        if (format_files_read(forged[i].kind, &hash, &e) == 0)
             fail_msg("%s = %g is accepted", forged[i].name, forged[i].value);
         if (!strstr(e.msg, forged[i].says)) fail_msg("'%s' lacks '%s'", e.msg, forged[i].says);
     }
@@ -127,12 +127,13 @@ static void numbers_that_can_be(void **state)
     (void)state;
     lra_err e = {{0}};
     uint64_t hash;
-    forge(OWN_RESULT, "max_length", -1, 33);
-    forge(OWN_CHECKPOINT, "batch", -1, 2);
-    forge(OWN_DATA, "/val/label", 0, 3);
-    assert_int_equal(own_files_read(OWN_RESULT, &hash, &e), 0);
-    assert_int_equal(own_files_read(OWN_CHECKPOINT, &hash, &e), 0);
-    assert_int_equal(own_files_read(OWN_DATA, &hash, &e), -1); /* its fingerprint is another */
+    forge(FORMAT_RESULT, "max_length", -1, 33);
+    forge(FORMAT_CHECKPOINT, "batch", -1, 2);
+    forge(FORMAT_DATA, "/val/label", 0, 3);
+    assert_int_equal(format_files_read(FORMAT_RESULT, &hash, &e), 0);
+    assert_int_equal(format_files_read(FORMAT_CHECKPOINT, &hash, &e), 0);
+    assert_int_equal(format_files_read(FORMAT_DATA, &hash, &e),
+                     -1); /* its fingerprint is another */
     assert_non_null(strstr(e.msg, "fingerprint is"));
 }
 

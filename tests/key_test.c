@@ -12,7 +12,7 @@
 
 #include "kernels/base/key.h"
 #include "kernels/base/mem.h"
-#include "probes/run/tables.h"
+#include "probes/run/key_tables.h"
 
 typedef struct {
     int first;

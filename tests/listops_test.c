@@ -98,7 +98,7 @@ static void measures(const char *expression, int root, int arity, int depth, int
     lra_err e = {{0}};
     char *line = lra_format("%s\t0\n", expression);
     assert_int_equal(lra_listops_parse(line, strlen(line), "x", false, &rows, &e), 0);
-    lra_listops_facts f = lra_listops_measure(rows.token, rows.start[1]);
+    lra_listops_facts f = lra_listops_row_facts(rows.token, rows.start[1]);
     assert_true(f.root == root && f.arity == arity && f.depth == depth && f.length == length);
     lra_sequences_free(&rows);
     lra_free(line);

@@ -14,7 +14,7 @@
 #include "kernels/cpu/device.h"
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
-#include "reports/measure.h"
+#include "reports/result_metric.h"
 #include "reports/report.h"
 #include "tests/figures.h"
 #include "tests/folder.h"

@@ -18,11 +18,11 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/npy.h"
 #include "kernels/base/safetensors.h"
-#include "tests/own_files.h"
+#include "tests/format_files.h"
 
 static char *path_of(const char *name)
 {
-    return lra_format("%s.%s", own_files_path(OWN_RESULT), name);
+    return lra_format("%s.%s", format_files_path(FORMAT_RESULT), name);
 }
 
 static int read_npy(lra_err *e)
@@ -66,8 +66,8 @@ static int read_pathfinder(lra_err *e)
     return rc;
 }
 
-/* The kinds of own_files.h, then the others. */
-enum { NPY = OWN_KINDS, SAFETENSORS, LISTOPS, PATHFINDER, N_READERS };
+/* The kinds of format_files.h, then the others. */
+enum { NPY = FORMAT_KINDS, SAFETENSORS, LISTOPS, PATHFINDER, N_READERS };
 
 static int read_one(int reader, lra_err *e)
 {
@@ -77,14 +77,14 @@ static int read_one(int reader, lra_err *e)
     case SAFETENSORS: return read_safetensors(e);
     case LISTOPS: return read_listops(e);
     case PATHFINDER: return read_pathfinder(e);
-    default: return own_files_read(reader, &hash, e);
+    default: return format_files_read(reader, &hash, e);
     }
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    own_files_make();
+    format_files_make();
     lra_err e = {{0}};
     const float v[4] = {1, 2, 3, 4};
     const int64_t four = 4;
@@ -115,7 +115,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    own_files_remove();
+    format_files_remove();
     return 0;
 }
 

@@ -17,7 +17,7 @@ typedef struct {
     int32_t length; /* tokens without <eos> */
 } lra_listops_facts;
 /* Of a valid row of n tokens (with or without <eos>). */
-lra_listops_facts lra_listops_measure(const uint16_t *token, int64_t n);
+lra_listops_facts lra_listops_row_facts(const uint16_t *token, int64_t n);
 
 /* Labels of n fresh rows of the generator, by root: count (LISTOPS_ROOTS, LISTOPS_LABELS).  They share no
  * random numbers with the data; duplicates are not removed. */

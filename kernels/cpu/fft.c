@@ -11,7 +11,7 @@
 
 #include "kernels/base/err.h"
 #else
-#include "kernels/cpu/fft_own.h"
+#include "kernels/cpu/fft_builtin.h"
 #endif
 
 const char *lra_fft_library(void)

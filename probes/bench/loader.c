@@ -19,7 +19,7 @@ enum { ENOUGH = 10 /* the ratio */ };
 
 typedef struct {
     const lra_options *options;
-    lra_places places;
+    lra_official_folders places;
     lra_table *table;
     lra_loader_times *times;
     int n_measured, n_slow, n_failed;
@@ -220,7 +220,7 @@ int bench_loader(const lra_options *o, lra_err *e)
     if (rc != 0) return rc;
     if (lra_cpu_init(e) != 0) return LRA_FAILED;
     loader_bench l = {.options = o, .table = new_table(), .times = lra_alloc(sizeof *l.times)};
-    if (folder) lra_places_below(&l.places, folder);
+    if (folder) lra_official_folders_find(&l.places, folder);
     if (lra_option_int(o, "threads") > 0) omp_set_num_threads((int)lra_option_int(o, "threads"));
     if (only) rc = run_task(&l, only, e);
     for (int i = 0; !only && lra_task_at(i) && rc == 0; i++) rc = run_task(&l, lra_task_at(i), e);
@@ -233,7 +233,7 @@ int bench_loader(const lra_options *o, lra_err *e)
                              stdout, e);
     if (rc == 0 && l.n_measured == 0) rc = lra_fail(e, "no task could be measured");
     if (rc == 0 && l.n_failed) rc = lra_fail(e, "%d rows could not be measured", l.n_failed);
-    lra_places_free(&l.places);
+    lra_official_folders_free(&l.places);
     lra_table_free(l.table);
     lra_free(l.times);
     return rc;

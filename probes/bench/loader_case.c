@@ -60,7 +60,7 @@ static void free_line(command_line l)
 
 /* Reads what the nearest folder holds; when none does, says what the first lacks.  Warnings say what its accuracies can
  * be compared with: not asked here. */
-static int import(const lra_places *p, const lra_job *j, lra_dataset **out, lra_err *e)
+static int import(const lra_official_folders *p, const lra_job *j, lra_dataset **out, lra_err *e)
 {
     int rc = LRA_ABSENT;
     lra_text warnings = {0};

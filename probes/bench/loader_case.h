@@ -15,13 +15,14 @@
 #include "datasets/dataset.h"
 #include "kernels/base/options.h"
 #include "models/training/objective.h"
-#include "probes/data/places.h"
+#include "probes/data/official_folders.h"
 
 enum { LRA_MOST_TURNS = 1000 };
 
 typedef struct {
     const lra_options *options; /* of bench */
-    const lra_places *places;   /* where official files may lie; none: nothing is imported */
+    const lra_official_folders
+        *places; /* where official files may lie; none: nothing is imported */
     const lra_task *task;
     const char *preset;
     const lra_objective *objective;

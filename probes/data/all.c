@@ -15,7 +15,7 @@
 #include "kernels/base/terminal.h"
 #include "kernels/base/warnings.h"
 #include "probes/data/examine.h"
-#include "probes/data/places.h"
+#include "probes/data/official_folders.h"
 #include "reports/table.h"
 
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
 
 /* ---- one task ----------------------------------------------------------------------------------------- */
 
-static int check_task(const lra_places *p, verdict *v, lra_err *e)
+static int check_task(const lra_official_folders *p, verdict *v, lra_err *e)
 {
     const lra_task *t = v->task;
     lra_config *c = lra_keys_config(t->keys);
@@ -119,14 +119,14 @@ static int print(const verdict *list, int n, const char *folder, bool json, lra_
 
 int lra_data_check_all(const char *folder, bool json, lra_err *e)
 {
-    lra_places p = {.n = 0};
+    lra_official_folders p = {.n = 0};
     int n = 0, found = 0, failed = 0, rc = 0;
     if (!lra_is_folder(folder))
         return lra_fail(e, "'%s' is not a folder, expected one with official files below it",
                         folder);
     while (lra_task_at(n)) n++;
     verdict *list = lra_alloc_array((size_t)n, sizeof *list);
-    lra_places_below(&p, folder);
+    lra_official_folders_find(&p, folder);
     n = 0;
     for (int i = 0; lra_task_at(i) && rc == 0; i++) {
         if (!lra_task_at(i)->import) continue;
@@ -141,11 +141,11 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
         rc = lra_fail(e,
                       "no official files of any task in '%s' or %d levels below; 'lra-probe list "
                       "tasks' names the tasks",
-                      folder, (int)LRA_PLACE_LEVELS);
+                      folder, (int)LRA_OFFICIAL_LEVELS);
     if (rc == 0) rc = print(list, n, folder, json, e);
     if (rc == 0 && failed)
         rc = lra_fail(e, "%d of the %d data sets found cannot be used", failed, found);
-    lra_places_free(&p);
+    lra_official_folders_free(&p);
     for (int i = 0; i < n; i++) {
         lra_text_free(&list[i].warnings);
         lra_examination_free(&list[i].found);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "probes/run/match.h"
+#include "probes/run/matched_rungs.h"
 
 const lra_option lra_rungs_options[] = {
     {.name = "kernels",

@@ -4,7 +4,7 @@
 #include "kernels/base/mem.h"
 #include "models/training/settings.h"
 #include "probes/run/job.h"
-#include "probes/run/tables.h"
+#include "probes/run/key_tables.h"
 
 const lra_key lra_relation_keys[] = {
     LRA_TEXT_KEY("from", "none", NULL, "the run whose inputs and encoder this one starts from"),

@@ -1,5 +1,5 @@
 /* Our HDF5 files.  The seal would refuse every change, so it is made anew behind what was changed:
- *   0..4 IMAGE    the bytes of a file of the kind (own_files.h);
+ *   0..4 IMAGE    the bytes of a file of the kind (format_files.h);
  *   5.. EDITS     the whole file of kind first % 5 in which datasets and attributes are replaced by others of any
  *                 type, rank and extent, through the library, so that its own checksums are right.
  * Whatever is read, the readers refuse it with a message or accept it; memory is bounded by the file. */
@@ -8,11 +8,11 @@
 
 #include "kernels/base/h5_impl.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/own_files.h"
+#include "tests/format_files.h"
 
 enum { MAX_IMAGE = 1 << 20, MAX_EDITS = 8 };
 
-static lra_text image[OWN_KINDS]; /* of the whole files, without seal */
+static lra_text image[FORMAT_KINDS]; /* of the whole files, without seal */
 
 /* The library forgets an object header that fails its checksum; our own leaks stay visible. */
 const char *__lsan_default_suppressions(void);
@@ -179,12 +179,12 @@ static void edit(const char *path, stream *s)
 
 static void load_images(void)
 {
-    own_files_make();
-    atexit(own_files_remove);
-    for (int k = 0; k < OWN_KINDS; k++) {
+    format_files_make();
+    atexit(format_files_remove);
+    for (int k = 0; k < FORMAT_KINDS; k++) {
         lra_err e = {{0}};
         size_t n;
-        char *bytes = lra_file_read(own_files_path(k), MAX_IMAGE, &n, &e);
+        char *bytes = lra_file_read(format_files_path(k), MAX_IMAGE, &n, &e);
         if (!bytes) LRA_BUG("%s", e.msg);
         lra_text_bytes(&image[k], bytes, n - LRA_H5_SEAL);
         lra_free_large(bytes);
@@ -195,7 +195,7 @@ static void write_bytes(const char *path, const void *bytes, size_t n, bool seal
 {
     remove(path); /* some file systems wait for the disk when a file is written over */
     FILE *f = fopen(path, "wb");
-    if (!f || (sealed ? own_files_seal(f, bytes, n) != 0 : fwrite(bytes, 1, n, f) != n))
+    if (!f || (sealed ? format_files_seal(f, bytes, n) != 0 : fwrite(bytes, 1, n, f) != n))
         LRA_BUG("cannot write '%s'", path);
     fclose(f);
 }
@@ -215,10 +215,10 @@ bool lra_fuzz_seed(int i, lra_text *to)
     static const uint8_t edits[][8] = {
         {2, 3, 1, 4, 47, 7}, {1, 9, 3, 1, 255, 255}, {38, 6, 2, 250, 1, 43}};
     if (!image[0].s) load_images();
-    if (i >= 2 * OWN_KINDS) return false;
-    char kind = (char)(i % OWN_KINDS + (i < OWN_KINDS ? 0 : OWN_KINDS));
+    if (i >= 2 * FORMAT_KINDS) return false;
+    char kind = (char)(i % FORMAT_KINDS + (i < FORMAT_KINDS ? 0 : FORMAT_KINDS));
     lra_text_bytes(to, &kind, 1);
-    if (i < OWN_KINDS)
+    if (i < FORMAT_KINDS)
         lra_text_bytes(to, image[i].s, image[i].n);
     else
         lra_text_bytes(to, edits[i % 3], sizeof *edits);
@@ -231,9 +231,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     uint64_t hash;
     if (!image[0].s) load_images();
     if (n == 0) return 0;
-    int kind = data[0] % OWN_KINDS;
-    const char *path = own_files_path(kind);
-    if (data[0] < OWN_KINDS) {
+    int kind = data[0] % FORMAT_KINDS;
+    const char *path = format_files_path(kind);
+    if (data[0] < FORMAT_KINDS) {
         write_bytes(path, data + 1, n - 1, true);
     } else {
         stream s = {data + 1, data + n};
@@ -241,6 +241,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         edit(path, &s);
         seal_again(path);
     }
-    if (own_files_read(kind, &hash, &e) != 0) lra_fuzz_check_message(&e);
+    if (format_files_read(kind, &hash, &e) != 0) lra_fuzz_check_message(&e);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* Tables of settings: walking them, and who has what. */
-#include "probes/run/tables.h"
+#include "probes/run/key_tables.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Texts of result files, checked when they are read: they go to terminals, scripts and tables of other programs. */
-#ifndef LRA_REPORTS_NAMES_H
-#define LRA_REPORTS_NAMES_H
+#ifndef LRA_REPORTS_CHECK_NAMES_H
+#define LRA_REPORTS_CHECK_NAMES_H
 
 #include "reports/listops_result.h"
 #include "reports/result.h"

@@ -1,14 +1,14 @@
 /* Fine-tuning and its compute-matched control. */
-#include "probes/run/relate.h"
+#include "probes/run/warm_start.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
-#include "probes/run/done.h"
+#include "probes/run/finished_run.h"
 
-const lra_option lra_relate_options[] = {
+const lra_option lra_warm_start_options[] = {
     {.name = "from",
      .kind = LRA_OPTION_TEXT,
      .arg = "RUN",
@@ -20,7 +20,7 @@ const lra_option lra_relate_options[] = {
     {.name = NULL}};
 
 /* Names the run, and its settings but for what seeds and rungs of a ladder differ in. */
-static int name_run(lra_job *r, const char *key, const lra_done *run, lra_err *e)
+static int name_run(lra_job *r, const char *key, const lra_finished_run *run, lra_err *e)
 {
     static const char *const own[] = {"seed", "model.kernel", "train.from", "train.matched"};
     char hash[17];
@@ -34,7 +34,7 @@ static int name_run(lra_job *r, const char *key, const lra_done *run, lra_err *e
     return 0;
 }
 
-static int start_from(lra_job *r, const lra_done *run, lra_err *e)
+static int start_from(lra_job *r, const lra_finished_run *run, lra_err *e)
 {
     if (strcmp(run->result->model, r->model->name) != 0)
         return lra_fail_usage(e, "run '%s' is of model '%s', expected '%s'", run->folder,
@@ -45,7 +45,7 @@ static int start_from(lra_job *r, const lra_done *run, lra_err *e)
     return name_run(r, "from", run, e);
 }
 
-static int match(lra_job *r, const lra_done *run, lra_err *e)
+static int match(lra_job *r, const lra_finished_run *run, lra_err *e)
 {
     lra_train_spec s;
     lra_job_spec(r, 0, &s);
@@ -59,18 +59,18 @@ static int match(lra_job *r, const lra_done *run, lra_err *e)
     return name_run(r, "matched", run, e);
 }
 
-int lra_relate(lra_job *r, const lra_options *o, lra_err *e)
+int lra_warm_start(lra_job *r, const lra_options *o, lra_err *e)
 {
     const char *from = lra_option_text(o, "from"), *matched = lra_option_text(o, "matched");
-    lra_done run = {0};
+    lra_finished_run run = {0};
     int rc = 0;
     if (from && matched) return lra_fail_usage(e, "--from and --matched do not go together");
     if (from && lra_option_given(o, "weights"))
         return lra_fail_usage(e, "--from and --weights do not go together");
-    if (from || matched) rc = lra_done_open(&run, from ? from : matched, NULL, o, e);
+    if (from || matched) rc = lra_finished_run_open(&run, from ? from : matched, NULL, o, e);
     if (rc == 0) rc = lra_job_load_data(r, e);
     if (rc == 0 && from) rc = start_from(r, &run, e);
     if (rc == 0 && matched) rc = match(r, &run, e);
-    lra_done_close(&run);
+    lra_finished_run_close(&run);
     return rc;
 }

@@ -1,5 +1,5 @@
 /* Finished runs. */
-#include "probes/run/done.h"
+#include "probes/run/finished_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "models/training/settings.h"
 #include "probes/option_rows.h"
 
-const lra_option lra_done_options[] = {
+const lra_option lra_finished_run_options[] = {
     LRA_OUT_OPTION("where runs are looked for by name"),
     LRA_DATA_DIR_OPTION(", when the run's data were imported and are gone"),
     LRA_THREADS_OPTION("as many as help"),
@@ -64,7 +64,7 @@ static int check_folder(const char *folder, const char *name, lra_err *e)
                : lra_fail(e, "'%s' is no folder of a run (no result.h5, no checkpoint)", name);
 }
 
-int lra_done_find(const char *name, const char *out, char **folder, lra_err *e)
+int lra_finished_run_find(const char *name, const char *out, char **folder, lra_err *e)
 {
     char *below = lra_format("%s/runs/%s", out, name), *found = NULL;
     bool here = lra_file_exists(name);
@@ -80,7 +80,7 @@ int lra_done_find(const char *name, const char *out, char **folder, lra_err *e)
     return rc;
 }
 
-static int read_result(lra_done *r, lra_err *e)
+static int read_result(lra_finished_run *r, lra_err *e)
 {
     char *path = lra_format("%s/result.h5", r->folder);
     int rc = 0;
@@ -147,7 +147,7 @@ static int apply_lines(lra_job *j, const lra_config *lines, lra_err *e)
     return 0;
 }
 
-static int make_job(lra_done *r, const lra_options *o, lra_err *e)
+static int make_job(lra_finished_run *r, const lra_options *o, lra_err *e)
 {
     lra_job *j = &r->job;
     *j = (lra_job){.preset = r->result->preset, .precision = r->result->precision, .out = r->out};
@@ -169,10 +169,11 @@ static int make_job(lra_done *r, const lra_options *o, lra_err *e)
     return rc;
 }
 
-int lra_done_open(lra_done *r, const char *name, const char *task, const lra_options *o, lra_err *e)
+int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,
+                          const lra_options *o, lra_err *e)
 {
-    *r = (lra_done){0};
-    int rc = lra_done_find(name, lra_option_text(o, "out"), &r->folder, e);
+    *r = (lra_finished_run){0};
+    int rc = lra_finished_run_find(name, lra_option_text(o, "out"), &r->folder, e);
     if (rc != 0) return rc;
     char *runs = parent_of(r->folder);
     r->out = parent_of(runs);
@@ -187,7 +188,7 @@ int lra_done_open(lra_done *r, const char *name, const char *task, const lra_opt
     return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", r->folder);
 }
 
-int lra_done_load_data(lra_done *r, lra_err *e)
+int lra_finished_run_load_data(lra_finished_run *r, lra_err *e)
 {
     const char *wanted = r->result->fingerprint;
     r->job.data = lra_dataset_find(r->job.task, r->job.task_config, r->out, wanted);
@@ -201,11 +202,11 @@ int lra_done_load_data(lra_done *r, lra_err *e)
     return 0;
 }
 
-void lra_done_close(lra_done *r)
+void lra_finished_run_close(lra_finished_run *r)
 {
     lra_job_close(&r->job);
     lra_result_free(r->result);
     lra_free(r->folder);
     lra_free(r->out);
-    *r = (lra_done){0};
+    *r = (lra_finished_run){0};
 }

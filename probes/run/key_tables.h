@@ -1,6 +1,6 @@
 /* Every table of settings there is: of training, schedules, objectives, models and tasks. */
-#ifndef LRA_PROBES_RUN_TABLES_H
-#define LRA_PROBES_RUN_TABLES_H
+#ifndef LRA_PROBES_RUN_KEY_TABLES_H
+#define LRA_PROBES_RUN_KEY_TABLES_H
 
 #include <stdbool.h>
 

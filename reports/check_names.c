@@ -1,5 +1,5 @@
 /* The grammar of texts in result files. */
-#include "reports/names.h"
+#include "reports/check_names.h"
 
 #include <string.h>
 

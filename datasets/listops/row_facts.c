@@ -8,7 +8,7 @@
 
 enum { STREAM = 0x4C50 }; /* not the stream of the data */
 
-lra_listops_facts lra_listops_measure(const uint16_t *token, int64_t n)
+lra_listops_facts lra_listops_row_facts(const uint16_t *token, int64_t n)
 {
     lra_listops_facts f = {.root = lra_listops_root(token), .depth = 1};
     int32_t open = 0;

@@ -1,6 +1,6 @@
 /* What an image says of itself: title and description in PDF, SVG and PNG. */
-#ifndef LRA_REPORTS_METADATA_H
-#define LRA_REPORTS_METADATA_H
+#ifndef LRA_REPORTS_IMAGE_METADATA_H
+#define LRA_REPORTS_IMAGE_METADATA_H
 
 #include "kernels/base/mem.h"
 

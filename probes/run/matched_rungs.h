@@ -1,6 +1,6 @@
 /* Rungs of one size: what --match params|flops solves. */
-#ifndef LRA_PROBES_RUN_MATCH_H
-#define LRA_PROBES_RUN_MATCH_H
+#ifndef LRA_PROBES_RUN_MATCHED_RUNGS_H
+#define LRA_PROBES_RUN_MATCHED_RUNGS_H
 
 #include "probes/run/rungs.h"
 

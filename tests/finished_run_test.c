@@ -10,13 +10,13 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "probes/run/done.h"
+#include "probes/run/finished_run.h"
 #include "tests/folder.h"
 
-static const lra_option *const tables[] = {lra_done_options, NULL};
+static const lra_option *const tables[] = {lra_finished_run_options, NULL};
 static const lra_command command = {"test", "", "", "", 0, -1, tables};
 
-/* done_runs/runs/RUN/result.h5 of a task. */
+/* finished_runs/runs/RUN/result.h5 of a task. */
 static void write_run(const char *task, const char *config)
 {
     lra_err e = {{0}};
@@ -30,8 +30,8 @@ static void write_run(const char *task, const char *config)
     r->max_length = 8, r->n_epochs = 1, r->history = lra_alloc_array(7, sizeof(double));
     r->n = 1, r->n_classes = 2;
     r->logits = lra_alloc_array(2, sizeof(float)), r->label = lra_alloc_array(1, sizeof(int32_t));
-    assert_int_equal(lra_folder_make("done_runs/runs/a", &e), 0);
-    if (lra_result_write("done_runs/runs/a/result.h5", r, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(lra_folder_make("finished_runs/runs/a", &e), 0);
+    if (lra_result_write("finished_runs/runs/a/result.h5", r, &e) != 0) fail_msg("%s", e.msg);
     lra_result_free(r);
 }
 
@@ -39,13 +39,13 @@ static void write_run(const char *task, const char *config)
 static const char *message(const char *name)
 {
     static lra_err e;
-    char *argv[] = {(char[]){"--out"}, (char[]){"done_runs"}};
-    lra_done run;
+    char *argv[] = {(char[]){"--out"}, (char[]){"finished_runs"}};
+    lra_finished_run run;
     e = (lra_err){{0}};
     lra_options *o = lra_options_parse(&command, 2, argv, &e);
     if (!o) fail_msg("%s", e.msg);
-    lra_done_open(&run, name, "listops", o, &e);
-    lra_done_close(&run);
+    lra_finished_run_open(&run, name, "listops", o, &e);
+    lra_finished_run_close(&run);
     lra_options_free(o);
     return e.msg;
 }
@@ -54,13 +54,14 @@ static void only_runs_of_the_task(void **state)
 {
     (void)state;
     write_run("pathfinder", "");
-    assert_string_equal(message("a"), "run 'done_runs/runs/a' is of task 'pathfinder', expected "
-                                      "'listops'");
+    assert_string_equal(message("a"),
+                        "run 'finished_runs/runs/a' is of task 'pathfinder', expected "
+                        "'listops'");
     write_run("listops", "");
     assert_string_equal(message("a"), "");
-    assert_string_equal(message("done_runs/runs/a/"), "");
-    assert_string_equal(message("done_runs/runs/a/result.h5"), "");
-    remove_below("done_runs");
+    assert_string_equal(message("finished_runs/runs/a/"), "");
+    assert_string_equal(message("finished_runs/runs/a/result.h5"), "");
+    remove_below("finished_runs");
 }
 
 static void settings_are_known(void **state)
@@ -71,7 +72,7 @@ static void settings_are_known(void **state)
         fail_msg("%s", message("a"));
     write_run("listops", "model.kernel\n");
     assert_string_not_equal(message("a"), "");
-    remove_below("done_runs");
+    remove_below("finished_runs");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* Transforms of our own: Stockham, radix 4, 2, 3 and 5, on one thread.  Roots are computed in double, once per
  * length; each thread keeps an array for the stages. */
-#include "kernels/cpu/fft_own.h"
+#include "kernels/cpu/fft_builtin.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -48,12 +48,12 @@ static void check_length(int64_t n)
 #define PI      3.14159265358979323846
 #define REAL    float
 #define NAME(x) x##_f32
-#include "kernels/cpu/fft_own_fn.h"
+#include "kernels/cpu/fft_builtin_fn.h"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(x) x##_f64
-#include "kernels/cpu/fft_own_fn.h"
+#include "kernels/cpu/fft_builtin_fn.h"
 
 /* The roots of a length; they stay for the life of the program. */
 #define FIND_PLAN(T, REAL_TYPE)                                                                    \

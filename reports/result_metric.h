@@ -1,6 +1,6 @@
 /* What results say in their task's metric: value, interval, chance. */
-#ifndef LRA_REPORTS_MEASURE_H
-#define LRA_REPORTS_MEASURE_H
+#ifndef LRA_REPORTS_RESULT_METRIC_H
+#define LRA_REPORTS_RESULT_METRIC_H
 
 #include "analysis/jackknife.h"
 #include "analysis/sample.h"

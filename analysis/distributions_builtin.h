@@ -4,8 +4,8 @@
  *   binomial  P(X <= k) = I(n - k, k + 1; 1 - p)
  * I is the regularised incomplete beta function, by its continued fraction (Lentz 1976).
  * Known: within 1e-12 of GSL, relative (tests/distributions_test.c). */
-#ifndef LRA_ANALYSIS_DISTRIBUTIONS_OWN_H
-#define LRA_ANALYSIS_DISTRIBUTIONS_OWN_H
+#ifndef LRA_ANALYSIS_DISTRIBUTIONS_BUILTIN_H
+#define LRA_ANALYSIS_DISTRIBUTIONS_BUILTIN_H
 
 double lra_own_normal_quantile(double p);
 double lra_own_t_quantile(double df, double p);

@@ -1,20 +1,20 @@
 /* A run as a command: its preset, and what was set on top of it. */
-#include "probes/run/again.h"
+#include "probes/run/train_command.h"
 
 #include <string.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/base/shell.h"
-#include "probes/run/done.h"
+#include "probes/run/finished_run.h"
 
-static const lra_option *const done_tables[] = {lra_done_options, NULL};
+static const lra_option *const done_tables[] = {lra_finished_run_options, NULL};
 static const lra_option *const job_tables[] = {lra_job_options, NULL};
 /* Commands of which users give no more than what is filled in here. */
 static const lra_command done_command = {.program = "lra-probe train", .tables = done_tables};
 static const lra_command job_command = {.program = "lra-probe train", .tables = job_tables};
 
 /* What the preset alone sets. */
-static int configure_preset(const lra_done *r, lra_job *preset, lra_err *e)
+static int configure_preset(const lra_finished_run *r, lra_job *preset, lra_err *e)
 {
     char *argv[] = {lra_format("--task=%s", r->job.task->name),
                     lra_format("--model=%s", r->job.model->name),
@@ -48,7 +48,7 @@ static void add_changes(lra_text *t, const lra_config *run, const lra_config *pr
     }
 }
 
-static void add_all(lra_text *t, const lra_done *r, const lra_job *preset)
+static void add_all(lra_text *t, const lra_finished_run *r, const lra_job *preset)
 {
     lra_text_add(t, "lra-probe train");
     add_word(t, "--task", r->job.task->name);
@@ -62,18 +62,18 @@ static void add_all(lra_text *t, const lra_done *r, const lra_job *preset)
     if (strcmp(r->out, "lra-out") != 0) add_word(t, "--out", r->out);
 }
 
-char *lra_run_again(const char *folder, const char *out, lra_err *e)
+char *lra_train_command(const char *folder, const char *out, lra_err *e)
 {
-    lra_done r = {0};
+    lra_finished_run r = {0};
     lra_job preset = {0};
     lra_text t = {0};
     char *argv[] = {lra_format("--out=%s", out)};
     lra_options *o = lra_options_parse(&done_command, 1, argv, e);
-    int rc = o ? lra_done_open(&r, folder, NULL, o, e) : LRA_USAGE;
+    int rc = o ? lra_finished_run_open(&r, folder, NULL, o, e) : LRA_USAGE;
     if (rc == 0) rc = configure_preset(&r, &preset, e);
     if (rc == 0) add_all(&t, &r, &preset);
     lra_job_close(&preset);
-    lra_done_close(&r);
+    lra_finished_run_close(&r);
     lra_options_free(o);
     lra_free(argv[0]);
     return t.s;

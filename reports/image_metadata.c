@@ -1,6 +1,6 @@
 /* Metadata of images: PNG chunks (PNG specification, 11.3), an update at the end of a PDF (ISO 32000-1, 7.5.6), and
  * two elements of SVG.  Written by hand because it is little: no library for PDF or PNG is needed here. */
-#include "reports/metadata.h"
+#include "reports/image_metadata.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

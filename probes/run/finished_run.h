@@ -1,6 +1,6 @@
 /* A finished run, found by name and opened to be probed. */
-#ifndef LRA_PROBES_RUN_DONE_H
-#define LRA_PROBES_RUN_DONE_H
+#ifndef LRA_PROBES_RUN_FINISHED_RUN_H
+#define LRA_PROBES_RUN_FINISHED_RUN_H
 
 #include "probes/run/job.h"
 
@@ -8,19 +8,19 @@ typedef struct {
     char *folder, *out; /* OUT/runs/TASK-MODEL-HASH, OUT */
     lra_result *result;
     lra_job job; /* as it was trained: configuration, precision, data */
-} lra_done;
+} lra_finished_run;
 
 /* --out --data-dir --threads */
-extern const lra_option lra_done_options[];
+extern const lra_option lra_finished_run_options[];
 
 /* The folder of the run that is called so: a run folder, a file in it, or the name of a run below OUT/runs.  Fails
  * with one line when there is none (the nearest name is suggested); the caller frees it. */
-int lra_done_find(const char *name, const char *out, char **folder, lra_err *e);
+int lra_finished_run_find(const char *name, const char *out, char **folder, lra_err *e);
 /* Opens it.  Fails when it is not finished, damaged, or of another task.  Nullable: task (any). */
-int lra_done_open(lra_done *r, const char *name, const char *task, const lra_options *o,
-                  lra_err *e);
+int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,
+                          const lra_options *o, lra_err *e);
 /* The data it was trained on: found below OUT by their fingerprint, or made again. */
-int lra_done_load_data(lra_done *r, lra_err *e);
-void lra_done_close(lra_done *r);
+int lra_finished_run_load_data(lra_finished_run *r, lra_err *e);
+void lra_finished_run_close(lra_finished_run *r);
 
 #endif

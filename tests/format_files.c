@@ -1,5 +1,5 @@
 /* Tiny files of a run. */
-#include "tests/own_files.h"
+#include "tests/format_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "reports/result.h"
 #include "tests/tiny_run.h"
 
-const char *const own_names[OWN_KINDS] = {"data", "checkpoint", "best", "result", "listops"};
+const char *const own_names[FORMAT_KINDS] = {"data", "checkpoint", "best", "result", "listops"};
 
-static char folder[64], *paths[OWN_KINDS];
+static char folder[64], *paths[FORMAT_KINDS];
 static tiny_run run;
 static lra_device device;
 static lra_session session;
@@ -90,7 +90,7 @@ static void write_result(lra_err *e)
                     .n_baselines = 2,
                     .baseline_name = {"constant", "majority"},
                     .baseline = {guess, label}};
-    must(lra_result_write(paths[OWN_RESULT], &r, e), e);
+    must(lra_result_write(paths[FORMAT_RESULT], &r, e), e);
 }
 
 static void write_listops(lra_err *e)
@@ -110,10 +110,10 @@ static void write_listops(lra_err *e)
                      .heuristic = {digit, digit},
                      .train_count = {{5, 6, 7}},
                      .expected_count = {{1, 2, 3}}};
-    must(lra_listops_result_write(paths[OWN_LISTOPS], &r, e), e);
+    must(lra_listops_result_write(paths[FORMAT_LISTOPS], &r, e), e);
 }
 
-void own_files_make(void)
+void format_files_make(void)
 {
     lra_err e = {{0}};
     char hash[17];
@@ -128,20 +128,20 @@ void own_files_make(void)
     must(lra_cpu_device(&device, 1, &e), &e);
     must(lra_session_open(&session, &run.spec, &device, &e), &e);
     lra_config_hash(run.task, hash);
-    paths[OWN_DATA] = lra_format("%s/data/listops-%s.h5", folder, hash);
-    for (int k = OWN_CHECKPOINT; k < OWN_KINDS; k++)
+    paths[FORMAT_DATA] = lra_format("%s/data/listops-%s.h5", folder, hash);
+    for (int k = FORMAT_CHECKPOINT; k < FORMAT_KINDS; k++)
         paths[k] = lra_format("%s/%s.h5", folder, own_names[k]);
     write_checkpoint(&e);
     write_result(&e);
     write_listops(&e);
 }
 
-const char *own_files_path(int kind)
+const char *format_files_path(int kind)
 {
     return paths[kind];
 }
 
-int own_files_seal(FILE *to, const void *bytes, size_t n)
+int format_files_seal(FILE *to, const void *bytes, size_t n)
 {
     char seal[65];
     snprintf(seal, sizeof seal, "lra-locality seal, xxh3-64 of all before: %016" PRIx64 "%5s\n",
@@ -198,7 +198,7 @@ static int read_best(uint64_t *hash, lra_err *e)
 
 static int read_result(uint64_t *hash, lra_err *e)
 {
-    lra_result *r = lra_result_read(paths[OWN_RESULT], e);
+    lra_result *r = lra_result_read(paths[FORMAT_RESULT], e);
     if (!r) return LRA_FAILED;
     const char *texts[] = {r->task,          r->model,           r->preset,      r->precision,
                            r->origin.device, r->origin.revision, r->origin.date, r->fingerprint,
@@ -228,7 +228,7 @@ static int read_result(uint64_t *hash, lra_err *e)
 
 static int read_listops(uint64_t *hash, lra_err *e)
 {
-    lra_listops *r = lra_listops_result_read(paths[OWN_LISTOPS], e);
+    lra_listops *r = lra_listops_result_read(paths[FORMAT_LISTOPS], e);
     if (!r) return LRA_FAILED;
     const char *texts[] = {r->task,        r->model,         r->preset,
                            r->precision,   r->origin.device, r->origin.revision,
@@ -250,19 +250,19 @@ static int read_listops(uint64_t *hash, lra_err *e)
     return 0;
 }
 
-int own_files_read(int kind, uint64_t *hash, lra_err *e)
+int format_files_read(int kind, uint64_t *hash, lra_err *e)
 {
-    int (*const readers[OWN_KINDS])(uint64_t *, lra_err *) = {read_data, read_checkpoint, read_best,
-                                                              read_result, read_listops};
+    int (*const readers[FORMAT_KINDS])(uint64_t *, lra_err *) = {
+        read_data, read_checkpoint, read_best, read_result, read_listops};
     *hash = 0;
     return readers[kind](hash, e);
 }
 
-void own_files_remove(void)
+void format_files_remove(void)
 {
     lra_err e;
     char *argv[] = {"rm", "-rf", folder, NULL};
-    for (int k = 0; k < OWN_KINDS; k++) lra_free(paths[k]);
+    for (int k = 0; k < FORMAT_KINDS; k++) lra_free(paths[k]);
     lra_session_close(&session);
     tiny_run_close(&run);
     lra_process_run(argv, NULL, NULL, NULL, &e);

@@ -1,5 +1,5 @@
 /* Distributions of our own. */
-#include "analysis/distributions_own.h"
+#include "analysis/distributions_builtin.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Values and intervals of results. */
-#include "reports/measure.h"
+#include "reports/result_metric.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Where files of results are. */
-#include "reports/places.h"
+#include "reports/result_files.h"
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
@@ -50,7 +50,8 @@ static int add_place(list *l, const char *place, const char *name, lra_err *e)
     return rc;
 }
 
-int lra_places_find(int n, const char *const *place, const char *name, char ***paths, lra_err *e)
+int lra_result_files_find(int n, const char *const *place, const char *name, char ***paths,
+                          lra_err *e)
 {
     list l = {0};
     int rc = 0;
