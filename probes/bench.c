@@ -13,9 +13,10 @@
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cuda/device.h"
-#include "probes/run/job.h"
-#include "probes/option_rows.h"
 #include "probes/probe.h"
+#include "probes/run/device.h"
+#include "probes/run/job_options.h"
+#include "probes/run/option_rows.h"
 
 static const lra_option own[] = {
     {.name = "op",

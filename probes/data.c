@@ -17,9 +17,9 @@
 #include "probes/data/check.h"
 #include "probes/data/describe.h"
 #include "probes/data/sheet.h"
-#include "probes/run/job.h"
-#include "probes/option_rows.h"
 #include "probes/probe.h"
+#include "probes/run/job.h"
+#include "probes/run/option_rows.h"
 
 enum { MOST_SHOWN = 20000 /* words of a row */ };
 

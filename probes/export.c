@@ -7,10 +7,10 @@
 #include "kernels/base/terminal.h"
 #include "models/training/open.h"
 #include "models/training/weights.h"
-#include "probes/run/train_command.h"
-#include "probes/run/finished_run.h"
-#include "probes/option_rows.h"
 #include "probes/probe.h"
+#include "probes/run/finished_run.h"
+#include "probes/run/option_rows.h"
+#include "probes/run/train_command.h"
 
 static const lra_option own[] = {
     {.name = "last",

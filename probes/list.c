@@ -11,10 +11,13 @@
 #include "kernels/cuda/device.h"
 #include "kernels/graph/op.h"
 #include "models/model.h"
-#include "probes/option_rows.h"
+#include "models/training/objective.h"
+#include "models/training/schedule.h"
 #include "probes/probe.h"
-#include "probes/run/job.h"
+#include "probes/run/device.h"
 #include "probes/run/key_tables.h"
+#include "probes/run/option_rows.h"
+#include "probes/run/preset.h"
 
 static const lra_option own[] = {LRA_JSON_OPTION("the list as one JSON document"), {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};

@@ -10,8 +10,8 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "models/training/run_status.h"
-#include "probes/option_rows.h"
 #include "probes/probe.h"
+#include "probes/run/option_rows.h"
 
 static const lra_option own[] = {
     {.name = "all", .kind = LRA_OPTION_FLAG, .help = "finished runs, too, a line each"},

@@ -10,10 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/history.h"
 #include "kernels/base/program.h"
 #include "kernels/base/terminal.h"
 #include "models/training/session.h"
 #include "probes/run/job.h"
+#include "probes/run/job_options.h"
+#include "probes/run/train_job.h"
+#include "reports/result.h"
 #include "tests/folder.h"
 
 static const lra_option *const tables[] = {lra_job_options, lra_common_options, NULL};

@@ -12,6 +12,8 @@
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "probes/run/job.h"
+#include "probes/run/job_options.h"
+#include "probes/run/settings.h"
 #include "tests/golden.h"
 
 /* ---- a model that says nothing of any task: no presets, never causal ----------------------------------------- */

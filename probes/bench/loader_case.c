@@ -10,6 +10,7 @@
 #include "models/training/session.h"
 #include "probes/bench/bench.h"
 #include "probes/run/job.h"
+#include "probes/run/job_options.h"
 
 enum { EPOCH = 8 /* batches of images */, LEAST = 3 };
 

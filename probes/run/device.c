@@ -1,11 +1,12 @@
 /* Where a command runs: --device and --precision. */
+#include "probes/run/device.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cuda/device.h"
-#include "probes/run/job.h"
 
 /* The GPU where there is one, else the CPU. */
 static int open_best(int n_threads, lra_device *out, lra_err *no_gpu, lra_err *e)

@@ -9,7 +9,8 @@
 #include "kernels/base/mem.h"
 #include "kernels/cpu/device.h"
 #include "models/training/settings.h"
-#include "probes/option_rows.h"
+#include "probes/run/option_rows.h"
+#include "probes/run/settings.h"
 
 const lra_option lra_finished_run_options[] = {
     LRA_OUT_OPTION("where runs are looked for by name"),

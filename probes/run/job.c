@@ -1,4 +1,4 @@
-/* Runs: from options to a configuration, a folder and a training specification. */
+/* Runs: their configuration and hash, folder, data and training specification. */
 #include "probes/run/job.h"
 
 #include <inttypes.h>
@@ -6,105 +6,9 @@
 
 #include "datasets/loader/cache.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 #include "models/training/settings.h"
-#include "probes/option_rows.h"
 
 enum { CONFIG_VERSION = 2 };
-
-const lra_option lra_job_options[] = {
-    {.name = "task",
-     .letter = 't',
-     .kind = LRA_OPTION_TEXT,
-     .value = "listops",
-     .arg = "TASK",
-     .help = "what is learned ('lra-probe list tasks')"},
-    LRA_MODEL_OPTION("who learns"),
-    {.name = "preset",
-     .letter = 'p',
-     .kind = LRA_OPTION_TEXT,
-     .value = "quick",
-     .arg = "PRESET",
-     .help = "quick: minutes on two cores; small: a real experiment; paper: the published setting, "
-             "of one paper by paper:locality|las|spt|lra|own ('lra-probe list presets')"},
-    LRA_SET_OPTION("task, model or training"),
-    {.name = "objective",
-     .kind = LRA_OPTION_TEXT,
-     .value = "classify",
-     .arg = "OBJECTIVE",
-     .help = "what is trained on: the task's goal, or more ('lra-probe list objectives')"},
-    {.name = "schedule",
-     .kind = LRA_OPTION_TEXT,
-     .arg = "SCHEDULE",
-     .help = "how the learning rate goes on after the warm-up ('lra-probe list schedules'); "
-             "default: the preset's"},
-    LRA_THREADS_OPTION("as many as help"),
-    LRA_DEVICE_OPTION("auto",
-                      "where it runs: auto, cpu, cuda or cuda:N ('lra-probe list devices')"),
-    {.name = "precision",
-     .kind = LRA_OPTION_CHOICE,
-     .value = "auto",
-     .choices = "auto|f32|bf16",
-     .help = "auto: bf16 where the device multiplies it, else f32; printed and stored"},
-    LRA_OUT_OPTION("everything is written below this folder"),
-    LRA_DATA_DIR_OPTION(" to import instead of generating"),
-    {.name = "checkpoint-every",
-     .kind = LRA_OPTION_REAL,
-     .value = "300",
-     .min = 0,
-     .max = 1e6,
-     .arg = "SECONDS",
-     .help = "at least this often, and after every epoch"},
-    {.name = "memory",
-     .kind = LRA_OPTION_INT,
-     .min = 1,
-     .max = 1 << 30,
-     .arg = "MIB",
-     .help = "most memory of a run for parameters and workspace; default: what is free"},
-    {.name = "recompute",
-     .kind = LRA_OPTION_CHOICE,
-     .value = "auto",
-     .choices = "auto|nothing|cheap|layers",
-     .arg = "WHAT",
-     .help = "what the backward pass computes again to save memory; auto: what it must"},
-    {.name = "debug-nodes",
-     .kind = LRA_OPTION_FLAG,
-     .help = "check every node of every step for non-finite values"},
-    {.name = NULL}};
-
-int lra_job_recompute(const lra_options *o)
-{
-    static const char *const name[] = {"nothing", "cheap", "layers"}; /* lra_keep */
-    int keep = 2;
-    while (keep >= 0 && strcmp(name[keep], lra_option_text(o, "recompute")) != 0) keep--;
-    return keep < 0 ? LRA_RECOMPUTE_AUTO : keep;
-}
-
-int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
-{
-    return lra_job_open_with(r, o, NULL, e);
-}
-
-int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
-{
-    *r = (lra_job){.out = lra_option_text(o, "out")};
-    r->data_dir = lra_option_text(o, "data-dir");
-    r->precision = lra_option_text(o, "precision");
-    r->debug_nodes = lra_option_flag(o, "debug-nodes");
-    r->checkpoint_every = lra_option_real(o, "checkpoint-every");
-    r->memory = 1048576.0 * (double)lra_option_int(o, "memory");
-    r->recompute = lra_job_recompute(o);
-    r->task = lra_task_find(lra_option_text(o, "task"), e);
-    if (!r->task) return LRA_USAGE;
-    r->model = lra_model_find(lra_option_text(o, "model"), e);
-    if (!r->model) return LRA_USAGE;
-    int rc = lra_job_configure(r, o, assignment, e);
-    if (rc == 0)
-        rc = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
-                            &r->device, &r->no_gpu, e);
-    if (rc == 0) r->precision = lra_job_precision(r->precision, &r->device);
-    return rc;
-}
 
 /* As the S4 pipeline scores: validation and test without their last rows where these fill no batch. */
 static int drop_last_rows(lra_job *r, lra_err *e)

@@ -1,16 +1,11 @@
-/* A run: the options that describe it, its configuration and hash, its folder, training it. */
+/* A run: what it is of, its configuration and hash, its folder, its data. */
 #ifndef LRA_PROBES_RUN_JOB_H
 #define LRA_PROBES_RUN_JOB_H
 
-#include "kernels/base/options.h"
 #include "kernels/graph/backend.h"
 #include "models/training/train.h"
 #include "models/training/weights.h"
 #include "probes/run/preset.h"
-#include "reports/result.h"
-
-/* --task --model --preset --set --seed(s) --threads --device --precision --out --data-dir ... */
-extern const lra_option lra_job_options[];
 
 typedef struct {
     const lra_task *task;
@@ -41,23 +36,6 @@ typedef struct {
     const char *stored, *stored_hash;
 } lra_job;
 
-/* Opens what --device names: auto, cpu, cuda, cuda:N.  no_gpu: why auto is the CPU in a build with CUDA, else
- * empty. */
-int lra_job_device(const char *asked, int n_threads, lra_device *out, lra_err *no_gpu, lra_err *e);
-/* What --precision is on this device. */
-const char *lra_job_precision(const char *asked, const lra_device *d);
-/* What --recompute means for lra_train_spec. */
-int lra_job_recompute(const lra_options *o);
-/* Keys beside those of training that say which run this one is related to; absent: none. */
-extern const lra_key lra_relation_keys[];
-/* All settings as they are unless somebody changes them; the task's only where there are none yet. */
-void lra_job_defaults(lra_job *r);
-/* Fills the settings of task, model and training from the options.  Nullable: assignment, one more --set. */
-int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
-/* Reads the options; opens the device, not the data. */
-int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
-/* The same with one more --set.  Nullable: assignment. */
-int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
 int lra_job_load_data(lra_job *r, lra_err *e);
 /* Initial weights from a safetensors file; before anything that asks for the configuration. */
 int lra_job_load_weights(lra_job *r, const char *path, lra_err *e);
@@ -70,11 +48,6 @@ char *lra_job_folder(const lra_job *r, int64_t seed);
 /* Fills a training specification; the caller frees folder, title and config. */
 void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s);
 void lra_job_spec_free(lra_train_spec *s);
-/* What is decided before a run starts, in full: "name  text" lines; caller frees. */
-char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c);
-/* Trains what is missing and writes result.h5; a finished run is left alone.
- * 0, LRA_STOPPED or a negative code. */
-int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);
 int64_t lra_job_reach(const lra_job *r);
 
 #endif

@@ -8,6 +8,8 @@
 #include "kernels/base/process.h"
 #include "kernels/base/program.h"
 #include "kernels/base/terminal.h"
+#include "probes/run/job_options.h"
+#include "probes/run/train_job.h"
 
 enum { MIB = 1 << 20 };
 

@@ -2,6 +2,7 @@
 #ifndef LRA_PROBES_RUN_LADDER_CELLS_H
 #define LRA_PROBES_RUN_LADDER_CELLS_H
 
+#include "kernels/base/options.h"
 #include "probes/run/rungs.h"
 
 enum { LRA_LADDER_MAX_JOBS = 64 };

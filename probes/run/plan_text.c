@@ -1,10 +1,11 @@
 /* What is decided before a run starts, in full: device, precision, schedule, optimizer, selection. */
+#include "probes/run/plan_text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/cpu/features.h"
-#include "probes/run/job.h"
 
 /* What is trained on, and where from; nothing where that is the usual. */
 static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)

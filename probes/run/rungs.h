@@ -3,6 +3,7 @@
 #define LRA_PROBES_RUN_RUNGS_H
 
 #include "analysis/ladder.h"
+#include "kernels/base/options.h"
 #include "probes/run/job.h"
 
 extern const lra_option lra_rungs_options[]; /* --kernels --axis --match --match-rung */

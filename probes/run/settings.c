@@ -1,9 +1,10 @@
 /* The settings of a run: defaults, preset, objective, what the user changes; checked in this order. */
+#include "probes/run/settings.h"
+
 #include <string.h>
 
 #include "kernels/base/mem.h"
 #include "models/training/settings.h"
-#include "probes/run/job.h"
 #include "probes/run/key_tables.h"
 
 const lra_key lra_relation_keys[] = {

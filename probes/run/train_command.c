@@ -6,6 +6,8 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/shell.h"
 #include "probes/run/finished_run.h"
+#include "probes/run/job_options.h"
+#include "probes/run/settings.h"
 
 static const lra_option *const done_tables[] = {lra_finished_run_options, NULL};
 static const lra_option *const job_tables[] = {lra_job_options, NULL};

@@ -1,4 +1,6 @@
 /* Training what a job describes, and writing what was measured as its result file. */
+#include "probes/run/train_job.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -6,8 +8,8 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "models/training/epoch_log.h"
-#include "probes/run/job.h"
 #include "probes/run/origin.h"
+#include "reports/result.h"
 
 static void add_baselines(const lra_job *r, lra_result *out)
 {

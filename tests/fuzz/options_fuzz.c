@@ -2,6 +2,7 @@
  * its range, and makes a job whose configuration is printed, hashed and read back. */
 #include "kernels/base/program.h"
 #include "probes/run/job.h"
+#include "probes/run/job_options.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MAX_WORDS = 64 };

@@ -1,9 +1,8 @@
 /* Options that several commands have: one row each, whose help says what it is for there. */
-#ifndef LRA_PROBES_OPTION_ROWS_H
-#define LRA_PROBES_OPTION_ROWS_H
+#ifndef LRA_PROBES_RUN_OPTION_ROWS_H
+#define LRA_PROBES_RUN_OPTION_ROWS_H
 
 #include "kernels/base/options.h"
-#include "probes/run/job.h"
 #include "probes/run/key_tables.h"
 
 /* clang-format off */

@@ -1,0 +1,10 @@
+/* What is decided before a run starts, for people. */
+#ifndef LRA_PROBES_RUN_PLAN_TEXT_H
+#define LRA_PROBES_RUN_PLAN_TEXT_H
+
+#include "probes/run/job.h"
+
+/* In full: "name  text" lines; caller frees. */
+char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c);
+
+#endif
