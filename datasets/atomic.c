@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/mem.h"
 
 enum { CUMSUM, CUMMAX, SELECT, COPY, STREAM = 0x4154, MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 22 };

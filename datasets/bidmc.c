@@ -7,7 +7,7 @@
  * SpO2 5,564 / 1,192 / 1,193, RR 5,509 / 1,180 / 1,181.  Series of one patient are in all three.
  * --make writes made-up series (bidmc_make.c), and importing them says so.
  * Known: the mean of the training targets has R2 = 0 but for what differs between the splits. */
-#include "datasets/bidmc.h"
+#include "datasets/formats/bidmc_file.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #ifndef LRA_DATASETS_DISTANCE_H
 #define LRA_DATASETS_DISTANCE_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 typedef struct {
     int64_t distance, length;

@@ -12,11 +12,11 @@
  * Known: ten classes of 6,000 images each. */
 #include <string.h>
 
-#include "datasets/loader/augment.h"
 #include "datasets/formats/cifar.h"
-#include "datasets/dataset.h"
-#include "datasets/formats/grey.h"
 #include "datasets/formats/image_show.h"
+#include "datasets/loader/augment.h"
+#include "datasets/loader/dataset.h"
+#include "datasets/loader/grey.h"
 #include "datasets/loader/official.h"
 
 #define VIEW_KEYS "crop flip policy grey-first"

@@ -3,7 +3,7 @@
 #define LRA_DATASETS_LANGUAGE_H
 
 #include "datasets/formats/archive.h"
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* context and tokens: 0 or LRA_USAGE. */
 /* How such a task is trained: an epoch is a pass over all windows. */

@@ -5,12 +5,12 @@
  * Orders of pmnist: bits, the ten bits of the pixel's number reversed (0 512 256 768 128 ...), which the state-space
  * papers use; numpy, RandomState(92916).permutation(784), which others do.
  * Known: the most frequent digit of the test images, 1, is 11.35 % of them. */
-#include "datasets/mnist.h"
+#include "datasets/formats/mnist_file.h"
 
 #include <string.h>
 
-#include "datasets/dataset.h"
 #include "datasets/formats/image_show.h"
+#include "datasets/loader/dataset.h"
 #include "datasets/loader/official.h"
 #include "datasets/loader/split.h"
 

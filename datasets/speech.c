@@ -5,13 +5,13 @@
  * the classes.  Splits are the published lists: 84,843 / 9,981 / 11,005.
  * Where we differ: the reference divides decoded audio by 2^15 whatever the decoder has divided by; here once.
  * Known: uniform chance is 2.86 %. */
-#include "datasets/speech.h"
+#include "datasets/formats/speech_clips.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "datasets/loader/official.h"
 #include "datasets/formats/signal_show.h"
+#include "datasets/loader/official.h"
 #include "kernels/base/mem.h"
 
 static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)

@@ -12,8 +12,8 @@
 
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/characters.h"
-#include "datasets/dataset.h"
 #include "datasets/formats/imdb.h"
+#include "datasets/loader/dataset.h"
 #include "datasets/loader/official.h"
 #include "datasets/loader/split.h"
 #include "kernels/base/mem.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/dataset.h"
 #include "datasets/formats/png.h"
+#include "datasets/loader/dataset.h"
 #include "datasets/loader/vocabulary.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"

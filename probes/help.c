@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "datasets/loader/augment.h"
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "models/model.h"
+#include "probes/probe.h"
 #include "probes/run/job.h"
 #include "probes/run/key_tables.h"
-#include "probes/probe.h"
 
 static const lra_command command = {
     .program = "lra-probe help",

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/formats/bidmc_file.h"
 #include "datasets/loader/batch.h"
-#include "datasets/bidmc.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

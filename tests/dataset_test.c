@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "datasets/dataset.h"
 #include "datasets/loader/batch.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"

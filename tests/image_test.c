@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/loader/batch.h"
 #include "datasets/formats/cifar.h"
-#include "datasets/formats/grey.h"
+#include "datasets/loader/batch.h"
+#include "datasets/loader/grey.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

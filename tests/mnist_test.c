@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/loader/batch.h"
 #include "datasets/formats/idx.h"
-#include "datasets/mnist.h"
+#include "datasets/formats/mnist_file.h"
+#include "datasets/loader/batch.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

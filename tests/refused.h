@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* A change of the parameters of a preset is refused, by the table of keys or by what they are together. */
 static inline void task_refuses_change(const lra_task *t, const char *preset, const char *change,

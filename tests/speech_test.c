@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/loader/batch.h"
-#include "datasets/speech.h"
-#include "datasets/loader/split.h"
+#include "datasets/formats/speech_clips.h"
 #include "datasets/formats/wav.h"
+#include "datasets/loader/batch.h"
+#include "datasets/loader/split.h"
 #include "tests/make_archive.h"
 #include "tests/make_wav.h"
 #include "tests/task_data.h"

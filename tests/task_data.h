@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "datasets/formats/bytes.h"
-#include "datasets/dataset.h"
 #include "datasets/formats/imdb.h"
+#include "datasets/loader/dataset.h"
 #include "datasets/loader/split.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"

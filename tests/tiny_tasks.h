@@ -5,7 +5,7 @@
 #ifndef LRA_TESTS_TINY_TASKS_H
 #define LRA_TESTS_TINY_TASKS_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 extern const lra_task tiny_tasks[]; /* by goal: tiny_tasks[LRA_GOAL_PAIR] */
 enum { N_TINY_TASKS = LRA_GOAL_NEXT + 1 };

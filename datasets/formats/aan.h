@@ -6,7 +6,7 @@
 #define LRA_DATASETS_FORMATS_AAN_H
 
 #include "datasets/formats/characters.h"
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/mem.h"
 
 typedef struct {

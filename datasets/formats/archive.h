@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "datasets/formats/digest.h"
+#include "datasets/loader/digest.h"
 #include "kernels/base/err.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "datasets/formats/archive.h"
-#include "datasets/bidmc.h"
+#include "datasets/formats/bidmc_file.h"
 #include "kernels/base/file.h"
 #include "kernels/base/terminal.h"
 

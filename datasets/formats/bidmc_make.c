@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/bidmc.h"
+#include "datasets/formats/bidmc_file.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"

@@ -4,7 +4,7 @@
 #ifndef LRA_DATASETS_FORMATS_BYTES_H
 #define LRA_DATASETS_FORMATS_BYTES_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 enum { LRA_BYTES_PAD, LRA_BYTES_UNK, LRA_BYTES_EOS, LRA_BYTES_MASK, LRA_BYTES_FIRST };
 enum { LRA_BYTES_VOCAB = LRA_BYTES_FIRST + 256 };

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "datasets/formats/digest.h"
+#include "datasets/loader/digest.h"
 #include "kernels/base/err.h"
 
 #define LRA_CIFAR_SOURCE                                                                           \

@@ -1,7 +1,7 @@
 /* Images as text: ten characters from empty to full. */
 #include "datasets/formats/image_show.h"
 
-#include "datasets/formats/grey.h"
+#include "datasets/loader/grey.h"
 
 enum { WIDEST = 64, COLOURS = 3 };
 

@@ -2,7 +2,7 @@
 #ifndef LRA_DATASETS_FORMATS_IMAGE_SHOW_H
 #define LRA_DATASETS_FORMATS_IMAGE_SHOW_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Draws a square image of n grey levels 0..255, or of colours as their grey levels, two characters a pixel, darker where there is nothing; images wider
  * than 64 pixels are reduced to the brightest pixel of every block. */

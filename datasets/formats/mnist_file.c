@@ -3,7 +3,7 @@
 
 #include "datasets/formats/archive.h"
 #include "datasets/formats/idx.h"
-#include "datasets/mnist.h"
+#include "datasets/formats/mnist_file.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Is the file at the path itself one? */
 bool lra_parquet_is(const char *path);

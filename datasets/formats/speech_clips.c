@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/speech.h"
 #include "datasets/formats/bom.h"
-#include "datasets/loader/split.h"
+#include "datasets/formats/speech_clips.h"
 #include "datasets/formats/wav.h"
+#include "datasets/loader/split.h"
 #include "kernels/base/mem.h"
 
 enum { SPLIT_SEED = 42, MIN_CLIPS = 10, SILENCE = 1 << 15 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "datasets/formats/archive.h"
-#include "datasets/speech.h"
+#include "datasets/formats/speech_clips.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length; a byte order mark and blank
  * lines at the end are no rows.  A header

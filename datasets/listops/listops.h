@@ -2,8 +2,8 @@
 #ifndef LRA_DATASETS_LISTOPS_LISTOPS_H
 #define LRA_DATASETS_LISTOPS_LISTOPS_H
 
-#include "datasets/dataset.h"
 #include "datasets/listops/tree.h"
+#include "datasets/loader/dataset.h"
 
 enum { LISTOPS_ROOTS = LISTOPS_OPS + 1, LISTOPS_LABELS = 10 };
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* One of the registry.  A sheet of examples has a row for every variant: what the augmentation draws one of. */
 typedef struct {

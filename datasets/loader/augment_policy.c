@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "datasets/loader/augment.h"
-#include "datasets/formats/pillow.h"
+#include "datasets/loader/pillow.h"
 #include "kernels/base/mem.h"
 
 enum { SIDE = LRA_PICTURE_SIDE, BORDER = 4, STEPS = 2 };

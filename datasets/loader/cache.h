@@ -2,7 +2,7 @@
 #ifndef LRA_DATASETS_LOADER_CACHE_H
 #define LRA_DATASETS_LOADER_CACHE_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* As lra_dataset_open(), but nothing is written: what is not prepared yet is made and not kept. */
 lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char *out,

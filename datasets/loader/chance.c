@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 const lra_metric *lra_task_metric(const lra_task *t)
 {

@@ -10,7 +10,7 @@
 #ifndef LRA_DATASETS_LOADER_MASK_H
 #define LRA_DATASETS_LOADER_MASK_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 typedef enum { LRA_MASK_NONE, LRA_MASK_DENOISE, LRA_MASK_MASKED, LRA_MASK_NEXT } lra_mask_kind;
 typedef struct {

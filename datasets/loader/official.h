@@ -4,7 +4,7 @@
 #ifndef LRA_DATASETS_LOADER_OFFICIAL_H
 #define LRA_DATASETS_LOADER_OFFICIAL_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Rows of the key table of such a task. */
 #define LRA_OFFICIAL_ROWS                                                                          \

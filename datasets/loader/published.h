@@ -2,7 +2,7 @@
 #ifndef LRA_DATASETS_LOADER_PUBLISHED_H
 #define LRA_DATASETS_LOADER_PUBLISHED_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* "2,400 of 96,000 training, 1,000 of 2,000 validation and 1,000 of 2,000 test rows"; NULL: all is there, or no rows
  * of the files are known.  The caller frees it. */

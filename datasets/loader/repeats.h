@@ -2,7 +2,7 @@
 #ifndef LRA_DATASETS_LOADER_REPEATS_H
 #define LRA_DATASETS_LOADER_REPEATS_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Rows with the same steps, whatever their labels.  Of a stream: windows of its context, one behind the other, that
  * stand anywhere in the other split. */

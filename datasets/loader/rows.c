@@ -1,7 +1,7 @@
 /* Rows of a split, which grow. */
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 

@@ -2,7 +2,7 @@
 #ifndef LRA_DATASETS_LOADER_VOCABULARY_H
 #define LRA_DATASETS_LOADER_VOCABULARY_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* The first `most` steps of a row in words of d->words: characters one behind the other, words of a language model
  * with blanks between.  What a terminal could take for a command is shown as '?'. */

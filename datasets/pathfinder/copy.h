@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "datasets/formats/digest.h"
+#include "datasets/loader/digest.h"
 #include "kernels/base/err.h"
 
 /* How deep the folder of a level may lie: lra_release/lra_release/SET/LEVEL. */

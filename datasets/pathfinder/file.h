@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "datasets/loader/digest.h"
 #include "datasets/pathfinder/image.h"
-#include "datasets/formats/digest.h"
 #include "kernels/base/err.h"
 
 enum { LRA_PATHFINDER_LEVELS = 3, LRA_PATHFINDER_BATCH = 1000 };

@@ -2,7 +2,7 @@
 #ifndef LRA_DATASETS_PATHFINDER_PATHFINDER_H
 #define LRA_DATASETS_PATHFINDER_PATHFINDER_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "datasets/pathfinder/file.h"
 
 enum { LRA_PATHFINDER_MIN_IMAGES = 10 };

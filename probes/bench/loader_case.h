@@ -12,7 +12,7 @@
 #ifndef LRA_PROBES_BENCH_LOADER_CASE_H
 #define LRA_PROBES_BENCH_LOADER_CASE_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/options.h"
 #include "models/training/objective.h"
 #include "probes/data/official_folders.h"

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_DATA_CHECK_H
 #define LRA_PROBES_DATA_CHECK_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Prints what it finds, as text or one JSON document; fails when labels are wrong. */
 int lra_data_check(const lra_task *t, const lra_config *c, const char *path, bool json, lra_err *e);

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_DATA_EXAMINE_H
 #define LRA_PROBES_DATA_EXAMINE_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 typedef struct {
     lra_digest files;

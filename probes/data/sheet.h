@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_DATA_SHEET_H
 #define LRA_PROBES_DATA_SHEET_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Writes the PNG `path`, and to stdout what each of its rows shows.  LRA_USAGE when the task has no augmentation of
  * images. */

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_DATA_STATISTICS_H
 #define LRA_PROBES_DATA_STATISTICS_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 /* Adds to the facts, of the training split.  Numbers: mean, standard deviation, correlation of neighbouring steps,
  * and what it is in the published rows.  Words: how many are used, bits of a token, and bits of a token that follows

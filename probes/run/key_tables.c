@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/options.h"
 #include "models/training/settings.h"
 

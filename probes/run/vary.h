@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_VARY_H
 #define LRA_PROBES_RUN_VARY_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 #include "kernels/base/options.h"
 #include "reports/sweep_view.h"
 

@@ -2,7 +2,7 @@
  * or in memory of its own. */
 #include "datasets/formats/cifar.h"
 #include "datasets/formats/idx.h"
-#include "datasets/mnist.h"
+#include "datasets/formats/mnist_file.h"
 #include "tests/fuzz/fuzz.h"
 
 bool lra_fuzz_seed(int i, lra_text *to)

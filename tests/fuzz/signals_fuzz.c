@@ -2,7 +2,7 @@
  * were announced; clips have levels; names are sorted, each once, and every clip has a place in one split. */
 #include <math.h>
 
-#include "datasets/speech.h"
+#include "datasets/formats/speech_clips.h"
 #include "datasets/formats/ts.h"
 #include "datasets/formats/wav.h"
 #include "tests/fuzz/fuzz.h"

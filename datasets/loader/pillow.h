@@ -1,6 +1,6 @@
 /* What AutoAugment does to an image, to the bit as Pillow does it (nearest pixels, black outside). */
-#ifndef LRA_DATASETS_FORMATS_PILLOW_H
-#define LRA_DATASETS_FORMATS_PILLOW_H
+#ifndef LRA_DATASETS_LOADER_PILLOW_H
+#define LRA_DATASETS_LOADER_PILLOW_H
 
 #include <stdint.h>
 

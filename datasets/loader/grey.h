@@ -1,6 +1,6 @@
 /* Grey levels of colours. */
-#ifndef LRA_DATASETS_FORMATS_GREY_H
-#define LRA_DATASETS_FORMATS_GREY_H
+#ifndef LRA_DATASETS_LOADER_GREY_H
+#define LRA_DATASETS_LOADER_GREY_H
 
 #include <stdint.h>
 

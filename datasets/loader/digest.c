@@ -1,5 +1,5 @@
 /* Sums of files. */
-#include "datasets/formats/digest.h"
+#include "datasets/loader/digest.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The official files below a path by their bytes: one number for us, a sum for each file for people who compare. */
-#ifndef LRA_DATASETS_FORMATS_DIGEST_H
-#define LRA_DATASETS_FORMATS_DIGEST_H
+#ifndef LRA_DATASETS_LOADER_DIGEST_H
+#define LRA_DATASETS_LOADER_DIGEST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Prepared data: the registry, finding and opening. */
-#include "datasets/loader/cache.h"
 #include "datasets/formats/parquet.h"
+#include "datasets/loader/cache.h"
 #include "datasets/loader/published.h"
 #include "datasets/loader/repeats.h"
 

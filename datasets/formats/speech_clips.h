@@ -1,8 +1,8 @@
 /* Speech Commands: clips WORD/FILE.wav of a second, and lists of those for validation and test. */
-#ifndef LRA_DATASETS_SPEECH_H
-#define LRA_DATASETS_SPEECH_H
+#ifndef LRA_DATASETS_FORMATS_SPEECH_CLIPS_H
+#define LRA_DATASETS_FORMATS_SPEECH_CLIPS_H
 
-#include "datasets/dataset.h"
+#include "datasets/loader/dataset.h"
 
 #define LRA_SPEECH_SOURCE                                                                          \
     "speech_commands_v0.02.tar.gz (Speech Commands, Warden 2018, "                                 \

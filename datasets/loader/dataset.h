@@ -1,11 +1,11 @@
 /* What a task is, and what its prepared data look like.  To add one: a file named after the task and one
  * line in datasets.def. */
-#ifndef LRA_DATASETS_DATASET_H
-#define LRA_DATASETS_DATASET_H
+#ifndef LRA_DATASETS_LOADER_DATASET_H
+#define LRA_DATASETS_LOADER_DATASET_H
 
 #include <stdio.h>
 
-#include "datasets/formats/digest.h"
+#include "datasets/loader/digest.h"
 #include "kernels/base/config.h"
 #include "kernels/base/err.h"
 #include "kernels/base/key.h"

@@ -1,9 +1,9 @@
 /* BIDMC32HR, BIDMC32RR, BIDMC32SpO2: 32 s of two signals of a patient, and a vital sign. */
-#ifndef LRA_DATASETS_BIDMC_H
-#define LRA_DATASETS_BIDMC_H
+#ifndef LRA_DATASETS_FORMATS_BIDMC_FILE_H
+#define LRA_DATASETS_FORMATS_BIDMC_FILE_H
 
-#include "datasets/dataset.h"
 #include "datasets/formats/ts.h"
+#include "datasets/loader/dataset.h"
 
 enum { LRA_BIDMC_STEPS = 4000 }; /* of a row */
 

@@ -1,11 +1,11 @@
 /* The four files of MNIST, and of sets in its form. */
-#ifndef LRA_DATASETS_MNIST_H
-#define LRA_DATASETS_MNIST_H
+#ifndef LRA_DATASETS_FORMATS_MNIST_FILE_H
+#define LRA_DATASETS_FORMATS_MNIST_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "datasets/formats/digest.h"
+#include "datasets/loader/digest.h"
 #include "kernels/base/err.h"
 
 #define LRA_MNIST_SOURCE                                                                           \

@@ -1,12 +1,12 @@
 /* Operations on small colour images.
  * Source: Pillow (Image.transform and rotate, ImageEnhance, ImageOps), whose integer and float arithmetic is
  * followed step by step, so that images are equal to the bit. */
-#include "datasets/formats/pillow.h"
+#include "datasets/loader/pillow.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "datasets/formats/grey.h"
+#include "datasets/loader/grey.h"
 
 enum { SIDE = LRA_PICTURE_SIDE, PIXELS = LRA_PICTURE_PIXELS, LEVELS = 256 };
 
