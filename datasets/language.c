@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "datasets/formats/bom.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"

@@ -1,67 +1,17 @@
-/* Prepared data: the registry, finding and opening. */
+/* Prepared data: found, or made and kept. */
+#include "datasets/prepare.h"
+
+#include <inttypes.h>
+#include <string.h>
+
 #include "datasets/formats/parquet.h"
 #include "datasets/loader/cache.h"
 #include "datasets/loader/published.h"
 #include "datasets/loader/repeats.h"
-
-#include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
-
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
-#include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
-
-const char *const lra_split_names[LRA_N_SPLITS] = {"train", "val", "test"};
-
-static const lra_task *const registry[] = {
-#define LRA_TASK(name) &lra_task_##name,
-#include "datasets/datasets.def"
-#undef LRA_TASK
-};
-enum { N_TASKS = sizeof registry / sizeof *registry };
-
-const lra_task *lra_task_at(int i)
-{
-    return i >= 0 && i < N_TASKS ? registry[i] : NULL;
-}
-
-const lra_task *lra_task_find(const char *name, lra_err *e)
-{
-    const char *names[N_TASKS];
-    for (int i = 0; i < N_TASKS; i++) {
-        names[i] = registry[i]->name;
-        if (strcmp(names[i], name) == 0) return registry[i];
-    }
-    lra_fail_unknown(e, "task", name, N_TASKS, names, "lra-probe list tasks");
-    return NULL;
-}
-
-const lra_budget *lra_task_budget(const lra_task *t, const char *preset)
-{
-    const lra_budget *b = strcmp(preset, "quick") == 0   ? &t->quick
-                          : strcmp(preset, "small") == 0 ? &t->small
-                          : strcmp(preset, "paper") == 0 ? &t->paper
-                                                         : NULL;
-    return b && b->seeds ? b : NULL;
-}
-
-lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
-{
-    const lra_budget *b = lra_task_budget(t, preset);
-    if (!b && strcmp(preset, "paper") != 0) {
-        lra_fail_usage(e, "task '%s' has no preset '%s'", t->name, preset);
-        return NULL;
-    }
-    lra_config *c = lra_keys_config(t->keys);
-    if (b && b->rows) lra_keys_apply(t->keys, c, b->rows);
-    return c;
-}
-
-/* ---- open ----------------------------------------------------------------------------------------- */
 
 /* Says once what readers of results must know of the files. */
 static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
@@ -111,17 +61,6 @@ static int prepare(lra_dataset *d, const lra_config *c, const char *path, const 
     lra_unlock(lock);
     lra_free(lock_path);
     return rc;
-}
-
-bool lra_task_has_key(const char *words, const char *key)
-{
-    size_t n = strlen(key);
-    for (const char *at = words ? words : ""; *at; at += *at == ' ') {
-        size_t length = strcspn(at, " ");
-        if (length == n && strncmp(at, key, n) == 0) return true;
-        at += length;
-    }
-    return false;
 }
 
 /* Copies the parameters named in a list of words. */
@@ -187,18 +126,11 @@ static void complete(lra_dataset *d, const lra_config *c)
     if (t->levels) t->levels(d, d->scale, d->shift);
 }
 
-static lra_dataset *dataset_new(const lra_task *t)
-{
-    lra_dataset *d = lra_alloc(sizeof *d);
-    d->task = t, d->vocab = t->vocab;
-    return d;
-}
-
 /* Nullable: data_dir (then generated). */
 static int prepare_unkept(const lra_task *t, const lra_config *c, const char *data_dir,
                           lra_dataset **out, lra_err *e)
 {
-    lra_dataset *d = dataset_new(t);
+    lra_dataset *d = lra_dataset_new(t);
     d->config = lra_config_copy(c);
     int rc = data_dir ? import(d, c, data_dir, e) : t->make(c, d->split, e);
     if (rc == 0) {
@@ -229,7 +161,7 @@ int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_
 static lra_dataset *open_rows(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, bool keep, lra_err *e)
 {
-    lra_dataset *d = dataset_new(t);
+    lra_dataset *d = lra_dataset_new(t);
     char hash[17], *folder = lra_format("%s/data", out), *path = NULL;
     int rc = name_data(d, c, data_dir, e);
     if (rc == 0 && keep) rc = lra_folder_make(folder, e);
@@ -285,7 +217,7 @@ static lra_dataset *read_found(const char *path, const lra_task *t, const lra_co
     lra_err e;
     lra_config *config = config_of(path, t, fingerprint);
     if (!config) return NULL;
-    lra_dataset *d = dataset_new(t);
+    lra_dataset *d = lra_dataset_new(t);
     d->config = config;
     if (lra_cache_read(d, path, &e) == 0) {
         complete(d, c);
@@ -314,63 +246,4 @@ lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char
     if (n >= 0) lra_names_free(names, n);
     lra_free(folder);
     return found;
-}
-
-int64_t lra_task_longest(const lra_task *t, const lra_config *c)
-{
-    if (t->steps) return t->steps;
-    if (!t->longest) LRA_BUG("task '%s' does not say how long its rows are", t->name);
-    return t->longest(c);
-}
-
-int64_t lra_longest_length(const lra_config *c)
-{
-    return lra_config_int(c, "length");
-}
-int64_t lra_longest_context(const lra_config *c)
-{
-    return lra_config_int(c, "context");
-}
-
-int64_t lra_dataset_grid(const lra_dataset *d)
-{
-    int64_t side = 0;
-    while (d->task->image && side * side < d->max_length) side++;
-    return side;
-}
-
-static void add_fact(lra_facts *f, double value, bool defect, const char *name, va_list args)
-{
-    if (f->n == LRA_MAX_FACTS) LRA_BUG("more than %d facts", LRA_MAX_FACTS);
-    vsnprintf(f->name[f->n], sizeof f->name[0], name, args);
-    f->defect[f->n] = defect;
-    f->value[f->n++] = value;
-}
-
-void lra_facts_add(lra_facts *f, double value, const char *name, ...)
-{
-    va_list args;
-    va_start(args, name);
-    add_fact(f, value, false, name, args);
-    va_end(args);
-}
-
-void lra_facts_defect(lra_facts *f, int64_t count, const char *name, ...)
-{
-    va_list args;
-    va_start(args, name);
-    add_fact(f, (double)count, true, name, args);
-    va_end(args);
-}
-
-void lra_dataset_free(lra_dataset *d)
-{
-    if (!d) return;
-    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d->split[s]);
-    lra_config_free(d->config);
-    lra_free(d->words);
-    lra_free(d->scale);
-    lra_free(d->shift);
-    lra_free(d->positions);
-    lra_free(d);
 }

@@ -10,6 +10,7 @@
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/citations.h"
 #include "datasets/loader/official.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 

@@ -7,6 +7,8 @@
 #include "datasets/formats/png.h"
 #include "datasets/loader/dataset.h"
 #include "datasets/loader/vocabulary.h"
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"

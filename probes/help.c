@@ -3,6 +3,7 @@
 
 #include "datasets/loader/augment.h"
 #include "datasets/loader/dataset.h"
+#include "datasets/registry.h"
 #include "models/model.h"
 #include "probes/probe.h"
 #include "probes/run/job.h"

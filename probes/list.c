@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "datasets/loader/augment.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/cpu/device.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/ladder.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"

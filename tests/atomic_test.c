@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "datasets/loader/batch.h"
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "tests/refused.h"
 

@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-#include "datasets/loader/batch.h"
 #include "datasets/listops/tree.h"
+#include "datasets/loader/batch.h"
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 
 enum { B = 64 };

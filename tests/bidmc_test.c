@@ -10,6 +10,7 @@
 
 #include "datasets/formats/bidmc_file.h"
 #include "datasets/loader/batch.h"
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

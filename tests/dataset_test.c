@@ -11,6 +11,8 @@
 
 #include "datasets/loader/batch.h"
 #include "datasets/loader/dataset.h"
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"

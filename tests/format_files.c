@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datasets/loader/chance.h"
 #include "tests/goal_run.h"
 
 /* Half of what chance leaves to be had, on the test split. */

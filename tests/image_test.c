@@ -11,6 +11,7 @@
 #include "datasets/formats/cifar.h"
 #include "datasets/loader/batch.h"
 #include "datasets/loader/grey.h"
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

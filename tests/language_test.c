@@ -5,9 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "datasets/loader/batch.h"
 #include "datasets/language.h"
+#include "datasets/loader/batch.h"
 #include "datasets/loader/words.h"
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

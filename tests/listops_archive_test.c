@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/listops/listops.h"
 #include "datasets/listops/file.h"
+#include "datasets/listops/listops.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "tests/real_data.h"

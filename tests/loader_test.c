@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "datasets/loader/batch.h"
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 

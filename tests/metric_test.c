@@ -9,13 +9,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/loader/chance.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/philox.h"
 #include "kernels/cpu/device.h"
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
-#include "reports/result_metric.h"
 #include "reports/report.h"
+#include "reports/result_metric.h"
 #include "tests/figures.h"
 #include "tests/folder.h"
 #include "tests/golden.h"

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/prepare.h"
 #include "models/training/session.h"
 #include "models/training/transfer.h"
 #include "tests/goal_run.h"

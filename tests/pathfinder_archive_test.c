@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "datasets/formats/archive.h"
-#include "datasets/pathfinder/pathfinder.h"
 #include "datasets/formats/png.h"
+#include "datasets/pathfinder/pathfinder.h"
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

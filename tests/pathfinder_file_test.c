@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "datasets/pathfinder/pathfinder.h"
+#include "datasets/registry.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"
 

@@ -13,8 +13,10 @@
 
 #include "datasets/loader/augment.h"
 #include "datasets/loader/batch.h"
-#include "datasets/pathfinder/pathfinder.h"
 #include "datasets/loader/split.h"
+#include "datasets/pathfinder/pathfinder.h"
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
 #include "tests/refused.h"

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"

@@ -9,6 +9,7 @@
 
 #include "datasets/loader/published.h"
 #include "datasets/loader/repeats.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/warnings.h"
 

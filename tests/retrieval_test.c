@@ -7,6 +7,7 @@
 
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/citations.h"
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"

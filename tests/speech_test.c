@@ -12,6 +12,7 @@
 #include "datasets/formats/wav.h"
 #include "datasets/loader/batch.h"
 #include "datasets/loader/split.h"
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/make_wav.h"
 #include "tests/task_data.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "datasets/loader/dataset.h"
+#include "datasets/prepare.h"
 #include "kernels/base/mem.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"

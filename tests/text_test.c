@@ -9,6 +9,7 @@
 #include "datasets/formats/imdb.h"
 #include "datasets/loader/dataset.h"
 #include "datasets/loader/split.h"
+#include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"
 

@@ -1,4 +1,6 @@
 /* The smallest run. */
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "tests/tiny_run.h"
 
 int tiny_run_open(tiny_run *r, const char *folder, const char *config, const char *model,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "datasets/prepare.h"
 #include "kernels/base/mem.h"
 
 enum { ROWS = 64, LONGEST = 12 };

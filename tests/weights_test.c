@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"

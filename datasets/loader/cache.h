@@ -4,10 +4,6 @@
 
 #include "datasets/loader/dataset.h"
 
-/* As lra_dataset_open(), but nothing is written: what is not prepared yet is made and not kept. */
-lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char *out,
-                              const char *data_dir, lra_err *e);
-
 /* xxh3-64 of all rows, into d->fingerprint. */
 void lra_cache_fingerprint(lra_dataset *d);
 int lra_cache_write(const lra_dataset *d, const char *path, lra_err *e);

@@ -1,21 +1,8 @@
-/* How a task is measured, and what can be had without looking. */
+/* What can be had without looking: the constant answer. */
+#include "datasets/loader/chance.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "datasets/loader/dataset.h"
-
-const lra_metric *lra_task_metric(const lra_task *t)
-{
-    static const char *const usual[] = {[LRA_GOAL_CLASS] = "accuracy",
-                                        [LRA_GOAL_PAIR] = "accuracy",
-                                        [LRA_GOAL_VALUE] = "rmse",
-                                        [LRA_GOAL_STEPS] = "r2",
-                                        [LRA_GOAL_NEXT] = "bits-per-token"};
-    lra_err e;
-    const lra_metric *m = lra_metric_find(t->metric ? t->metric : usual[t->goal], &e);
-    if (!m) LRA_BUG("task '%s': %s", t->name, e.msg);
-    return m;
-}
 
 /* Sums over the targets of a split: of the numbers, and of their distances to `mean`. */
 static lra_sums target_sums(const lra_sequences *r, double mean)

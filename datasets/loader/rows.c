@@ -1,9 +1,12 @@
 /* Rows of a split, which grow. */
+#include "datasets/loader/rows.h"
+
 #include <string.h>
 
-#include "datasets/loader/dataset.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
+
+const char *const lra_split_names[LRA_N_SPLITS] = {"train", "val", "test"};
 
 lra_row lra_sequences_row(const lra_sequences *r, int64_t i)
 {

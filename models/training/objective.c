@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "datasets/loader/batch.h"
+#include "datasets/loader/chance.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 #include "models/training/train.h"

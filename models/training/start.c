@@ -1,6 +1,7 @@
 /* Where a run starts. */
 #include "models/training/start.h"
 
+#include "datasets/loader/chance.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "models/training/session.h"

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "datasets/loader/batch.h"
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "probes/bench/bench.h"

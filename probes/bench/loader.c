@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "datasets/loader/augment.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
@@ -11,8 +12,8 @@
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
 #include "probes/bench/bench.h"
-#include "probes/run/job.h"
 #include "probes/bench/loader_case.h"
+#include "probes/run/job.h"
 #include "reports/table.h"
 
 enum { ENOUGH = 10 /* the ratio */ };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "datasets/prepare.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/terminal.h"

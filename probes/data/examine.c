@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "datasets/loader/repeats.h"
+#include "datasets/prepare.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/warnings.h"
 #include "probes/data/statistics.h"

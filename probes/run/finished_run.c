@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/cpu/device.h"

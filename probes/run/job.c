@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "datasets/loader/cache.h"
+#include "datasets/prepare.h"
 #include "kernels/base/mem.h"
 #include "models/training/settings.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "datasets/registry.h"
 #include "probes/run/device.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/settings.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "datasets/loader/dataset.h"
+#include "datasets/registry.h"
 #include "kernels/base/options.h"
 #include "models/training/settings.h"
 

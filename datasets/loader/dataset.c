@@ -1,0 +1,30 @@
+/* The prepared data of a task: what they own. */
+#include "datasets/loader/dataset.h"
+
+#include "kernels/base/mem.h"
+
+lra_dataset *lra_dataset_new(const lra_task *t)
+{
+    lra_dataset *d = lra_alloc(sizeof *d);
+    d->task = t, d->vocab = t->vocab;
+    return d;
+}
+
+void lra_dataset_free(lra_dataset *d)
+{
+    if (!d) return;
+    for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d->split[s]);
+    lra_config_free(d->config);
+    lra_free(d->words);
+    lra_free(d->scale);
+    lra_free(d->shift);
+    lra_free(d->positions);
+    lra_free(d);
+}
+
+int64_t lra_dataset_grid(const lra_dataset *d)
+{
+    int64_t side = 0;
+    while (d->task->image && side * side < d->max_length) side++;
+    return side;
+}

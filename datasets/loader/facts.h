@@ -1,0 +1,23 @@
+/* What a look at official files finds, for people: names and numbers. */
+#ifndef LRA_DATASETS_LOADER_FACTS_H
+#define LRA_DATASETS_LOADER_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+/* What a check of official files found: names and numbers, in order. */
+enum { LRA_MAX_FACTS = 128 };
+typedef struct {
+    int n;
+    char name[LRA_MAX_FACTS][48];
+    double value[LRA_MAX_FACTS];
+    bool defect[LRA_MAX_FACTS]; /* counts what is wrong with the files and was survived */
+} lra_facts;
+
+/* Adds "name value"; the name as for printf. */
+void lra_facts_add(lra_facts *f, double value, const char *name, ...) LRA_PRINTF(3, 4);
+void lra_facts_defect(lra_facts *f, int64_t count, const char *name, ...) LRA_PRINTF(3, 4);
+
+#endif

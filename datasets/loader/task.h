@@ -1,0 +1,140 @@
+/* What a task is: a record that a file named after it fills, and one line in datasets.def. */
+#ifndef LRA_DATASETS_LOADER_TASK_H
+#define LRA_DATASETS_LOADER_TASK_H
+
+#include <stdio.h>
+
+#include "datasets/loader/digest.h"
+#include "datasets/loader/facts.h"
+#include "datasets/loader/rows.h"
+#include "kernels/base/config.h"
+#include "kernels/base/key.h"
+#include "kernels/base/metric.h"
+#include "kernels/base/philox.h"
+
+typedef struct lra_dataset lra_dataset; /* dataset.h */
+
+/* What is learned about a row. */
+typedef enum {
+    LRA_GOAL_CLASS, /* its label: accuracy */
+    LRA_GOAL_PAIR,  /* the label of two documents: accuracy */
+    LRA_GOAL_VALUE, /* real numbers: root mean squared error, R2 */
+    LRA_GOAL_STEPS, /* real numbers at steps: R2 */
+    LRA_GOAL_NEXT /* the token that follows; a split is one long row: bits per token, perplexity */
+} lra_goal;
+
+/* What a preset is for a task, whatever the model that learns it. */
+typedef struct {
+    const char *rows; /* changes of the task's parameters.  NULL: none */
+    const char
+        *training; /* of the settings of training: how long, in what batches, by which schedule */
+    int seeds;     /* of a ladder; 0: there is no such preset */
+} lra_budget;
+
+typedef struct lra_task {
+    const char *name, *summary;
+    const char *source; /* the official files and who publishes them.  Nullable: generated */
+    /* Python that makes them from the Parquet files of the data set's usual copy, in double quotes.  Nullable. */
+    const char *from_parquet;
+    /* Their rows (of a stream: tokens) as published, divided as the files are; 0: no such part. */
+    int64_t published[LRA_N_SPLITS];
+    /* Correlation of neighbouring steps in the official training rows, in one number of a step; 0: not known. */
+    double correlation;
+    lra_goal goal;
+    /* What selects and is reported (kernels/base/metric.h).  NULL: the goal's: accuracy, rmse, r2,
+     * bits-per-token. */
+    const char *metric;
+    int n_classes, n_targets;
+    const char *const *label_names; /* (n_classes).  Nullable */
+    int vocab; /* ids or levels below this; 0: rows hold values.  More than 65,536: a step is (low, high) halves */
+    int first_word, mask; /* ids below first_word are special, and so is mask (0: there is none) */
+    const char *const *token_names; /* (vocab).  Nullable */
+    bool image;                     /* rows are square images, row by row */
+    /* What models see at a step: 0: a word of a table; else this many real numbers, by default
+     * level_scale x + level_shift of each number of the row. */
+    int channels;
+    double level_scale, level_shift;
+    bool ask_levels; /* what is masked is found among `vocab` levels; else as real numbers */
+    /* Another scale and shift, fitted on the training split.  Nullable. */
+    void (*levels)(const lra_dataset *d, float *scale, float *shift);
+    /* The (n, channels) numbers of a row where they are more than that.  Nullable. */
+    void (*values)(const lra_dataset *d, const lra_row *row, float *out);
+    /* (n, n_positions) numbers of the steps of a row of n that only depend on where they are: made once, for values().
+     * Nullable. */
+    void (*positions)(int64_t n, float *out);
+    int n_positions;
+    /* The most steps that a model must hold, of any data of these parameters: a document of a pair, a window of a
+     * stream.  Every row has `steps`; 0: longest() says. */
+    int64_t steps;
+    int64_t (*longest)(const lra_config *c);
+    const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
+    lra_budget quick, small, paper;
+    /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
+    int (*validate)(const lra_config *c, lra_err *e);
+    /* Changes the parameters so that make() gives n rows in all.  Nullable: train, val, test are divided as
+     * they were. */
+    void (*resize)(lra_config *c, int64_t n);
+    /* Fills the splits; rows are distinct across them and depend on the parameters alone.  Nullable: the task is
+     * only imported, and source says from where. */
+    int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
+    /* The same from the official files in a folder; import_hash: hashes of their bytes.  import_keys: the
+     * parameters that say what is imported ("level size"); Nullable: none. */
+    const char *import_keys;
+    /* The parameters that change no row, only what models see of it: prepared data are shared by all their values,
+     * dataset->config has them beside those that made the rows.  Nullable: none. */
+    const char *view_keys;
+    /* LRA_ABSENT: there are no such files. */
+    int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
+    int (*import_hash)(const lra_config *c, const char *folder, lra_digest *to, lra_err *e);
+    /* Another row with the same label and length, in place.  Nullable. */
+    void (*augment)(const lra_dataset *d, lra_rng *rng, lra_row *row);
+    bool
+        fresh; /* augment() draws a new row, label or targets included; training does so in every epoch */
+    /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns; returns
+     * its name, NULL after the last. */
+    const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
+                            int32_t *predicted);
+
+    /* Groups of rows that tables tell apart (ListOps: the operator at the root).  Nullable: all. */
+    int n_groups;
+    const char *const *group_names;
+    int (*group)(const uint16_t *token, int64_t n);
+    /* The splits as official files in a folder, which exists.  Nullable. */
+    int (*write)(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e);
+    /* The same for tasks whose files hold more than rows and labels: makes and writes the rows of the
+     * parameters, as far as they are not there (again: all of them).  Nullable. */
+    int (*make_files)(const lra_config *c, const char *folder, bool again, lra_err *e);
+    /* Appends the rows of one official file, every label recomputed.  Nullable. */
+    int (*check)(const char *path, lra_sequences *out, lra_err *e);
+    /* The file names of write(), for check() of a folder.  Nullable. */
+    const char *const *file_names; /* (LRA_N_SPLITS) */
+    /* Checks the official files in a folder as far as they go beyond single rows, and says what it found; fails
+     * when labels do not fit.  Nullable. */
+    int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
+    /* Draws a row for people.  Nullable. */
+    void (*show)(const lra_row *row, FILE *out);
+} lra_task;
+
+const lra_metric *lra_task_metric(const lra_task *t);
+/* What "quick", "small" or "paper" is for a task; NULL: nothing. */
+const lra_budget *lra_task_budget(const lra_task *t, const char *preset);
+/* Its parameters; NULL with a message when the task lacks it.  Those of "paper" are there always. */
+lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
+
+/* The most steps that data of these parameters can have. */
+int64_t lra_task_longest(const lra_task *t, const lra_config *c);
+/* longest() of tasks whose parameter says it. */
+int64_t lra_longest_length(const lra_config *c);  /* "length" */
+int64_t lra_longest_context(const lra_config *c); /* "context" */
+/* Is the key one of these words ("level size")?  Nullable: words. */
+bool lra_task_has_key(const char *words, const char *key);
+
+/* Rows of key tables that tasks share. */
+#define LRA_DATA_SEED_KEY  LRA_INT_KEY("data-seed", "0", 0, 1e9, "of what is drawn at random")
+#define LRA_ROWS_KEY(what) LRA_INT_KEY("rows", "0", 0, 1e9, what)
+#define LRA_COUNT_KEYS(train, val, test, most)                                                     \
+    LRA_INT_KEY("train", train, 1, most, "training rows"),                                         \
+        LRA_INT_KEY("val", val, 1, most, "validation rows"),                                       \
+        LRA_INT_KEY("test", test, 1, most, "test rows")
+
+#endif
