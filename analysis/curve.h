@@ -2,7 +2,11 @@
 #ifndef LRA_ANALYSIS_CURVE_H
 #define LRA_ANALYSIS_CURVE_H
 
-#include "analysis/ladder.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LRA_LADDER_MAX_RUNGS = 16, LRA_LADDER_RADII = 3 };
+extern const double lra_ladder_points[LRA_LADDER_RADII]; /* of the radii: 0.01 0.02 0.05 */
 
 typedef struct {
     int n_rungs, first;                 /* the first rung with R > 0 */

@@ -20,11 +20,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/curve.h"
 #include "analysis/interval.h"
 #include "analysis/sample.h"
 
-enum { LRA_LADDER_MAX_RUNGS = 16, LRA_LADDER_MAX_SEEDS = LRA_MAX_SEEDS, LRA_LADDER_RADII = 3 };
-extern const double lra_ladder_points[LRA_LADDER_RADII]; /* 0.01 0.02 0.05 */
+enum { LRA_LADDER_MAX_SEEDS = LRA_MAX_SEEDS };
 
 typedef struct {
     int64_t kernel;
