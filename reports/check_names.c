@@ -9,12 +9,7 @@
 enum { MOST = 64 };
 static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.:+";
 
-/* A text and what it is called in messages. */
-typedef struct {
-    const char *what, *text;
-} named;
-
-static int check_names(int n, const named *name, lra_err *e)
+int lra_check_names(int n, const lra_named_text *name, lra_err *e)
 {
     for (int i = 0; i < n; i++) {
         const char *text = name[i].text;
@@ -36,7 +31,7 @@ static char *next_line(const char **at)
     return line;
 }
 
-static int check_lines(int n, const named *name, lra_err *e)
+int lra_check_lines(int n, const lra_named_text *name, lra_err *e)
 {
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {
@@ -51,8 +46,7 @@ static int check_lines(int n, const named *name, lra_err *e)
     return rc;
 }
 
-/* "key=value": the key is a name, the value printable and without blanks. */
-static int check_settings(const char *what, const char *text, lra_err *e)
+int lra_check_settings(const char *what, const char *text, lra_err *e)
 {
     int rc = 0;
     for (char *line = next_line(&text); line; line = rc == 0 ? next_line(&text) : NULL) {
@@ -64,55 +58,24 @@ static int check_settings(const char *what, const char *text, lra_err *e)
     return rc;
 }
 
-/* Where, by what and when: what is recorded of it. */
-static int check_origin(const lra_origin *o, lra_err *e)
+int lra_check_origin(const lra_origin *o, lra_err *e)
 {
     int rc = 0;
     char *text = NULL;
     for (int i = 0; rc == 0; i++) {
         const char *name = lra_origin_line(o, i, &text);
         if (!name) break;
-        if (text) rc = check_lines(1, &(named){name, text}, e);
+        if (text) rc = lra_check_lines(1, &(lra_named_text){name, text}, e);
         lra_free(text);
         text = NULL;
     }
     return rc;
 }
 
-static int check_each(const char *what, int n, char *const *list, lra_err *e)
+int lra_check_each(const char *what, int n, char *const *list, lra_err *e)
 {
     int rc = 0;
-    for (int i = 0; i < n && rc == 0; i++) rc = check_names(1, &(named){what, list[i]}, e);
+    for (int i = 0; i < n && rc == 0; i++)
+        rc = lra_check_names(1, &(lra_named_text){what, list[i]}, e);
     return rc;
-}
-
-int lra_result_names_check(const lra_result *r, lra_err *e)
-{
-    const named names[] = {{"task", r->task},
-                           {"model", r->model},
-                           {"preset", r->preset},
-                           {"precision", r->precision},
-                           {"fingerprint", r->fingerprint},
-                           {"run", r->run}};
-    const named lines[] = {{"ladder", r->ladder}, {"/deviations", r->deviations}};
-    int rc = check_names(sizeof names / sizeof *names, names, e);
-    if (rc == 0) rc = check_lines(sizeof lines / sizeof *lines, lines, e);
-    if (rc == 0) rc = check_origin(&r->origin, e);
-    if (rc == 0) rc = check_settings("/config", r->config, e);
-    if (rc == 0) rc = check_settings("/task_parameters", r->task_parameters, e);
-    return rc == 0 ? check_each("/baseline", r->n_baselines, r->baseline_name, e) : rc;
-}
-
-int lra_listops_names_check(const lra_listops *r, lra_err *e)
-{
-    const named names[] = {{"task", r->task},
-                           {"model", r->model},
-                           {"preset", r->preset},
-                           {"precision", r->precision},
-                           {"fingerprint", r->fingerprint},
-                           {"run", r->run}};
-    int rc = check_names(sizeof names / sizeof *names, names, e);
-    if (rc == 0) rc = check_origin(&r->origin, e);
-    if (rc == 0) rc = check_settings("/config", r->config, e);
-    return rc == 0 ? check_each("/heuristic", r->n_heuristics, r->heuristic_name, e) : rc;
 }

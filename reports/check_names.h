@@ -2,12 +2,21 @@
 #ifndef LRA_REPORTS_CHECK_NAMES_H
 #define LRA_REPORTS_CHECK_NAMES_H
 
-#include "reports/listops_result.h"
-#include "reports/result.h"
+#include "kernels/base/origin.h"
 
-/* Names (task, model, preset, precision, hashes, baselines) are lower-case letters, digits and -_.:+, at most 64;
- * settings are lines of key=value; everything else is printable lines. */
-int lra_result_names_check(const lra_result *r, lra_err *e);
-int lra_listops_names_check(const lra_listops *r, lra_err *e);
+/* A text and what it is called in messages. */
+typedef struct {
+    const char *what, *text;
+} lra_named_text;
+
+/* Names (task, model, preset, precision, hashes, baselines): lower-case letters, digits and -_.:+, at most 64. */
+int lra_check_names(int n, const lra_named_text *name, lra_err *e);
+int lra_check_each(const char *what, int n, char *const *list, lra_err *e);
+/* Lines of printable UTF-8. */
+int lra_check_lines(int n, const lra_named_text *name, lra_err *e);
+/* "key=value" lines: the key is a name, the value printable and without blanks. */
+int lra_check_settings(const char *what, const char *text, lra_err *e);
+/* Where, by what and when: what is recorded of it. */
+int lra_check_origin(const lra_origin *o, lra_err *e);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "reports/fields.h"
 #include "reports/check_names.h"
+#include "reports/fields.h"
 #include "reports/result_files.h"
 
 enum { MAX_ROWS = 1 << 26, MOST = 1 << 24 };
@@ -127,6 +127,20 @@ static int check_probe(lra_h5 *f, lra_err *e)
     return rc;
 }
 
+static int check_texts(const lra_listops *r, lra_err *e)
+{
+    const lra_named_text names[] = {{"task", r->task},
+                                    {"model", r->model},
+                                    {"preset", r->preset},
+                                    {"precision", r->precision},
+                                    {"fingerprint", r->fingerprint},
+                                    {"run", r->run}};
+    int rc = lra_check_names(sizeof names / sizeof *names, names, e);
+    if (rc == 0) rc = lra_check_origin(&r->origin, e);
+    if (rc == 0) rc = lra_check_settings("/config", r->config, e);
+    return rc == 0 ? lra_check_each("/heuristic", r->n_heuristics, r->heuristic_name, e) : rc;
+}
+
 static int read_all(lra_listops *r, lra_h5 *f, lra_err *e)
 {
     lra_h5_info info;
@@ -146,7 +160,7 @@ static int read_all(lra_listops *r, lra_h5 *f, lra_err *e)
         rc = lra_fail(e, "there is no '/heuristic/majority-by-operator'");
     if (rc == 0) rc = read_counts(f, "/labels/train", r->train_count[0], e);
     if (rc == 0) rc = read_counts(f, "/labels/expected", r->expected_count[0], e);
-    if (rc == 0) rc = lra_listops_names_check(r, e);
+    if (rc == 0) rc = check_texts(r, e);
     return rc;
 }
 

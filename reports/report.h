@@ -4,20 +4,9 @@
 
 #include <stdio.h>
 
-#include "reports/ladder_view.h"
-#include "reports/listops_result.h"
 #include "reports/plot.h"
+#include "reports/report_input.h"
 #include "reports/table.h"
-
-/* What a table or figure is made of: results with what ladders are scaled by, or ListOps breakdowns. */
-typedef enum { LRA_FROM_RESULTS, LRA_FROM_LISTOPS } lra_report_source;
-typedef struct {
-    lra_result *const *list;
-    int n;
-    lra_ladder_scale scale;
-    lra_listops *const *listops;
-    int n_listops;
-} lra_report_input;
 
 /* A table or a figure: one file and one line in tables.def or figures.def. */
 typedef struct {

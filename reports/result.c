@@ -7,8 +7,8 @@
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
-#include "reports/fields.h"
 #include "reports/check_names.h"
+#include "reports/fields.h"
 #include "reports/result_files.h"
 
 enum { SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
@@ -298,6 +298,23 @@ static int read_baselines(lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
+static int check_texts(const lra_result *r, lra_err *e)
+{
+    const lra_named_text names[] = {{"task", r->task},
+                                    {"model", r->model},
+                                    {"preset", r->preset},
+                                    {"precision", r->precision},
+                                    {"fingerprint", r->fingerprint},
+                                    {"run", r->run}};
+    const lra_named_text lines[] = {{"ladder", r->ladder}, {"/deviations", r->deviations}};
+    int rc = lra_check_names(sizeof names / sizeof *names, names, e);
+    if (rc == 0) rc = lra_check_lines(sizeof lines / sizeof *lines, lines, e);
+    if (rc == 0) rc = lra_check_origin(&r->origin, e);
+    if (rc == 0) rc = lra_check_settings("/config", r->config, e);
+    if (rc == 0) rc = lra_check_settings("/task_parameters", r->task_parameters, e);
+    return rc == 0 ? lra_check_each("/baseline", r->n_baselines, r->baseline_name, e) : rc;
+}
+
 lra_result *lra_result_read(const char *path, lra_err *e)
 {
     lra_h5 *f = lra_h5_open(path, "result", e);
@@ -310,7 +327,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (rc == 0) rc = read_test(r, f, e);
     if (rc == 0) rc = read_training(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
-    if (rc == 0) rc = lra_result_names_check(r, e);
+    if (rc == 0) rc = check_texts(r, e);
     r->unsealed = !lra_h5_sealed(f);
     lra_h5_close(f);
     if (rc == 0) return r;

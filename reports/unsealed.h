@@ -2,7 +2,8 @@
 #ifndef LRA_REPORTS_UNSEALED_H
 #define LRA_REPORTS_UNSEALED_H
 
-#include "reports/report.h"
+#include "reports/report_input.h"
+#include "reports/table.h"
 
 /* "unsealed: 1 of 6 files has no seal, its values may have been changed: listops resconv fedcba9876543210"; NULL: all
  * have theirs.  The caller frees it. */
