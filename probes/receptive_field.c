@@ -20,6 +20,7 @@
 #include "probes/run/ladder_cells.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/plan_text.h"
+#include "probes/run/planned_rungs.h"
 #include "probes/run/rungs.h"
 #include "probes/run/vary.h"
 #include "reports/report.h"

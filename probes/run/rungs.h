@@ -31,8 +31,5 @@ void lra_rungs_close(lra_rungs *l);
 void lra_rungs_set(const lra_rungs *l, int i, lra_job *r);
 /* "K = 5", "dilation = 4". */
 const char *lra_rungs_name(const lra_rungs *l, int i, char text[48]);
-/* With data: reach must grow from rung to rung, and sizes are solved.  Fails, naming the nearest size, where none is
- * within 2 % of the reference's count. */
-int lra_rungs_plan(lra_rungs *l, lra_job *r, lra_err *e);
 
 #endif

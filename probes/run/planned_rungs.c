@@ -1,0 +1,66 @@
+/* A ladder that can be trained: reach that grows, and rungs of one size. */
+#include "probes/run/planned_rungs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "probes/run/matched_rungs.h"
+
+/* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no ladder. */
+static int check_reach(const lra_rungs *l, lra_job *r, lra_err *e)
+{
+    int64_t before = -1, T = r->data->max_length, reach = 0;
+    bool kernels = strcmp(l->axis, "kernel") == 0;
+    for (int i = 0; i < l->n; i++) {
+        lra_rungs_set(l, i, r);
+        reach = lra_job_reach(r);
+        if (reach < 0 || reach > T) reach = T;
+        if (reach <= before)
+            return lra_fail_usage(e,
+                                  "%s %" PRId64 " and %" PRId64 " %s %" PRId64 " of %" PRId64
+                                  " tokens; leave one out",
+                                  kernels ? "kernels" : l->axis, l->rung[i - 1].value,
+                                  l->rung[i].value,
+                                  reach == before ? "both reach" : "reach no more than", before, T);
+        before = reach;
+    }
+    if (reach == 0)
+        return kernels ? lra_fail_usage(e, "no kernel above 1: there is no ladder")
+                       : lra_fail_usage(e, "no rung reaches another token: there is no ladder");
+    return 0;
+}
+
+/* What a result says of its ladder, so that reports know the rungs of one: nothing for plain kernels. */
+static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
+{
+    bool plain = strcmp(l->axis, "kernel") == 0, matched = l->count > 0;
+    if (plain && !matched) return NULL;
+    lra_text t = {0};
+    lra_config *usual = lra_keys_config(r->model->keys);
+    lra_text_add(&t, "axis=%s default=%s", l->axis, lra_config_text(usual, l->axis));
+    if (matched)
+        lra_text_add(&t, " match=%s key=%s value=%" PRId64 " reference=%" PRId64 " count=%.17g",
+                     l->match, r->model->match, l->rung[i].size, l->rung[l->reference].size,
+                     l->count);
+    lra_config_free(usual);
+    return t.s;
+}
+
+int lra_rungs_plan(lra_rungs *l, lra_job *r, lra_err *e)
+{
+    const char *key = r->model->match;
+    for (int i = 0; i < l->n; i++) {
+        l->rung[i].size = key ? lra_config_int(l->settings, key) : 0;
+        lra_free(l->rung[i].ladder);
+        l->rung[i].ladder = NULL;
+    }
+    l->count = 0;
+    if (check_reach(l, r, e) != 0) return LRA_USAGE;
+    if (strcmp(l->match, "none") != 0) {
+        int rc = lra_rungs_match(l, r, e);
+        if (rc != 0) return rc;
+    }
+    for (int i = 0; i < l->n; i++) l->rung[i].ladder = ladder_text(l, i, r);
+    return 0;
+}
