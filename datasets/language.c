@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "datasets/formats/bom.h"
+#include "datasets/formats/visit.h"
+#include "datasets/formats/walk.h"
 #include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"

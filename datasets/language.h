@@ -2,7 +2,6 @@
 #ifndef LRA_DATASETS_LANGUAGE_H
 #define LRA_DATASETS_LANGUAGE_H
 
-#include "datasets/formats/archive.h"
 #include "datasets/loader/dataset.h"
 
 /* context and tokens: 0 or LRA_USAGE. */

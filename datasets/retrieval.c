@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "datasets/formats/aan.h"
-#include "datasets/formats/archive.h"
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/citations.h"
+#include "datasets/formats/walk.h"
 #include "datasets/loader/official.h"
 #include "datasets/registry.h"
 #include "kernels/base/mem.h"

@@ -5,8 +5,8 @@
  * validation and testing; what that measures is not comparable with anything published, and it is said. */
 #include <string.h>
 
-#include "datasets/formats/archive.h"
 #include "datasets/formats/bom.h"
+#include "datasets/formats/walk.h"
 #include "datasets/language.h"
 #include "datasets/loader/words.h"
 #include "kernels/base/mem.h"

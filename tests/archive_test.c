@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "datasets/formats/archive.h"
+#include "datasets/formats/walk.h"
 #include "tests/folder.h"
 #include "tests/make_archive.h"
 

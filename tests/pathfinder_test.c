@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "datasets/pathfinder/image.h"
+#include "datasets/pathfinder/levels.h"
 #include "datasets/pathfinder/stats.h"
 #include "datasets/pathfinder/trace.h"
 #include "kernels/base/file.h"

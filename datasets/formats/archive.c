@@ -1,7 +1,7 @@
 /* The files of an archive, or the one file of a compressed one.
  * Formats and filters are libarchive's.  Its "raw" format, which takes anything, is tried last and only where a
  * compression was recognised: bytes that are neither an archive nor compressed are refused, not passed on. */
-#include "datasets/formats/walk.h"
+#include "datasets/formats/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>

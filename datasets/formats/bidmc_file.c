@@ -1,8 +1,8 @@
 /* Reads the two files of a BIDMC target. */
 #include <string.h>
 
-#include "datasets/formats/archive.h"
 #include "datasets/formats/bidmc_file.h"
+#include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/terminal.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "datasets/formats/archive.h"
+#include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/options.h"
 #include "kernels/base/terminal.h"

@@ -3,7 +3,8 @@
 #ifndef LRA_DATASETS_FORMATS_IMDB_H
 #define LRA_DATASETS_FORMATS_IMDB_H
 
-#include "datasets/formats/archive.h"
+#include "datasets/formats/visit.h"
+#include "datasets/loader/digest.h"
 #include "kernels/base/mem.h"
 
 #define LRA_IMDB_SOURCE                                                                            \

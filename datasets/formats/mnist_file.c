@@ -1,9 +1,9 @@
 /* Reads the four files of MNIST. */
 #include <string.h>
 
-#include "datasets/formats/archive.h"
 #include "datasets/formats/idx.h"
 #include "datasets/formats/mnist_file.h"
+#include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/formats/archive.h"
+#include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/terminal.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/formats/archive.h"
 #include "datasets/formats/speech_clips.h"
+#include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"

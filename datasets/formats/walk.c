@@ -3,38 +3,13 @@
 
 #include <string.h>
 
+#include "datasets/formats/archive.h"
 #include "datasets/formats/gunzip.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/sha256.h"
-#include "kernels/base/terminal.h"
 
 enum { BLOCK = 1 << 20 };
-
-/* ---- files that are wanted ---------------------------------------------------------------------------- */
-
-bool lra_walk_wants(const lra_walk *w, const char *name)
-{
-    return !w->wanted || w->wanted(w->of, name);
-}
-
-int lra_walk_visit(lra_walk *w, const char *name, const char *bytes, size_t n, lra_err *e)
-{
-    w->n_files++;
-    return w->visit(w->of, name, bytes, n, e);
-}
-
-int lra_walk_end(lra_walk *w, const char *name, lra_err *e)
-{
-    w->n_files++;
-    return w->piece(w->of, name, NULL, 0, e);
-}
-
-const char *lra_walk_base(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
 
 /* ---- folders and plain files -------------------------------------------------------------------------- */
 
@@ -119,19 +94,6 @@ int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
     if (lra_is_folder(path)) return walk_folder(w, path, "", w->levels, e);
     if (is_packed(path)) return lra_walk_archive(w, path, "", e);
     return walk_plain(w, path, lra_walk_base(path), e);
-}
-
-const char *lra_walk_but_empty(const lra_walk *w)
-{
-    return w->n_empty ? " (files of no bytes are)" : "";
-}
-
-void lra_walk_report(const lra_walk *w, const char *path)
-{
-    if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
-    if (w->n_damaged > 1) /* one has been named */
-        lra_warn("'%s': %lld damaged files left out, the first is '%s'", path,
-                 (long long)w->n_damaged, w->damaged);
 }
 
 /* ---- hashes ------------------------------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "datasets/formats/archive.h"
 #include "datasets/formats/bom.h"
+#include "datasets/formats/walk.h"
 #include "datasets/listops/tree.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"

@@ -1,6 +1,6 @@
 /* Length buckets by dynamic programming. */
-#include "datasets/loader/batch.h"
-#include "datasets/loader/loader.h"
+#include "datasets/loader/buckets.h"
+
 #include "kernels/base/mem.h"
 
 static int64_t unit_of(int64_t longest)
@@ -22,7 +22,8 @@ lra_buckets lra_buckets_find(const lra_dataset *d)
     int64_t unit = unit_of(d->max_length), n = (d->max_length + unit - 1) / unit;
     int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below); /* rows of at most i units */
     const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT];
-    for (int64_t i = 0; i < train->n; i++) below[(lra_row_length(train, i) + unit - 1) / unit]++;
+    for (int64_t i = 0; i < train->n; i++)
+        below[(lra_sequences_length(train, i) + unit - 1) / unit]++;
     for (int64_t i = 1; i <= n; i++) below[i] += below[i - 1];
 
     size_t cells = (size_t)(LRA_MAX_BUCKETS + 1) * (size_t)(n + 1);

@@ -1,8 +1,8 @@
 /* A batch from its rows. */
+#include "datasets/loader/fill.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "datasets/loader/loader.h"
 
 /* MASK_STREAM + split: a mask has nothing to do with that of another split. */
 enum { AUGMENT_STREAM = 0x4155, MASK_STREAM = 0x4D41 };
@@ -12,7 +12,7 @@ int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
     int64_t longest = 1;
     for (int64_t i = 0; i < l->batch; i++) {
         int64_t row = lra_loader_row(l, entry[i]);
-        int64_t n = row < 0 ? 0 : lra_row_length(l->rows, row);
+        int64_t n = row < 0 ? 0 : lra_sequences_length(l->rows, row);
         if (n > longest) longest = n;
     }
     int b = 0;

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/loader/loader.h"
+#include "datasets/loader/fill.h"
 #include "datasets/loader/split.h"
+#include "datasets/loader/stream.h"
 #include "kernels/base/mem.h"
 
 /* LARGE: tokens of a batch from which on a helper saves more than waking it costs (some 10 us). */
@@ -33,12 +34,6 @@ static int by_length(const void *a, const void *b)
     const keyed *x = a, *y = b;
     if (x->length != y->length) return x->length < y->length ? -1 : 1;
     return (x->entry > y->entry) - (x->entry < y->entry);
-}
-
-int64_t lra_row_length(const lra_sequences *r, int64_t i)
-{
-    int64_t n = r->start[i + 1] - r->start[i], first = r->middle ? r->middle[i] : 0;
-    return n - first > first ? n - first : first;
 }
 
 /* Arrays for a row of the most steps, where the augmentation changes it. */
@@ -159,11 +154,6 @@ static void count_batches(lra_loader *l)
     l->order = lra_alloc_array((size_t)all + 1, sizeof *l->order);
 }
 
-int64_t lra_loader_row(const lra_loader *l, int64_t entry)
-{
-    return entry < 0 ? -1 : entry % l->rows->n;
-}
-
 lra_loader *lra_loader_new(const lra_loader_spec *s)
 {
     lra_loader *l = lra_alloc(sizeof *l);
@@ -222,7 +212,7 @@ static void sort_rows(lra_loader *l, int64_t from, int64_t n)
 {
     keyed *k = lra_alloc_array((size_t)n + 1, sizeof *k);
     for (int64_t i = 0; i < n; i++)
-        k[i] = (keyed){lra_row_length(l->rows, lra_loader_row(l, l->order[from + i])),
+        k[i] = (keyed){lra_sequences_length(l->rows, lra_loader_row(l, l->order[from + i])),
                        l->order[from + i]};
     qsort(k, (size_t)n, sizeof *k, by_length);
     for (int64_t i = 0; i < n; i++) l->order[from + i] = k[i].entry;

@@ -1,6 +1,6 @@
-/* Inside of loaders: what batch.c, fill.c and stream.c share. */
-#ifndef LRA_DATASETS_LOADER_LOADER_H
-#define LRA_DATASETS_LOADER_LOADER_H
+/* A loader from inside: what loader.c, fill.c and stream.c share. */
+#ifndef LRA_DATASETS_LOADER_LOADER_IMPL_H
+#define LRA_DATASETS_LOADER_LOADER_IMPL_H
 
 #include <pthread.h>
 
@@ -27,16 +27,10 @@ struct lra_loader {
     bool large, started, busy, stop;
 };
 
-/* Steps that a model must hold for a row: all, or those of the longer document. */
-int64_t lra_row_length(const lra_sequences *r, int64_t i);
-
-int64_t lra_loader_row(const lra_loader *l, int64_t entry);       /* of the order; -1: none */
-int lra_loader_bucket(const lra_loader *l, const int64_t *entry); /* of a batch */
-void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i);     /* rows of order */
-
-bool lra_loader_is_stream(const lra_loader *l);
-int64_t lra_stream_windows(const lra_loader *l);
-void lra_stream_epoch(lra_loader *l);
-void lra_stream_fill(lra_loader *l, lra_batch *b, int64_t i);
+/* The row that an entry of the order stands for; -1: none. */
+static inline int64_t lra_loader_row(const lra_loader *l, int64_t entry)
+{
+    return entry < 0 ? -1 : entry % l->rows->n;
+}
 
 #endif

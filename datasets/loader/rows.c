@@ -117,3 +117,9 @@ double lra_sequences_majority(const lra_sequences *r, int n_classes, int32_t *la
     lra_free(count);
     return share;
 }
+
+int64_t lra_sequences_length(const lra_sequences *r, int64_t i)
+{
+    int64_t n = r->start[i + 1] - r->start[i], first = r->middle ? r->middle[i] : 0;
+    return n - first > first ? n - first : first;
+}

@@ -50,6 +50,8 @@ static inline int64_t lra_token_at(const uint16_t *token, int width, int64_t i)
     return width == 2 ? token[2 * i] | (int64_t)token[2 * i + 1] << 16 : token[i];
 }
 
+/* Steps that a model must hold for row i: all, or those of the longer document. */
+int64_t lra_sequences_length(const lra_sequences *r, int64_t i);
 /* Row i; points into r. */
 lra_row lra_sequences_row(const lra_sequences *r, int64_t i);
 /* Growing rows; all rows of a split are of one kind. */

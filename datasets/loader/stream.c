@@ -4,9 +4,9 @@
  * top of the earlier ones; the i-th batch is window i of all parts.  Last tokens that fill no window are left out.
  * Evaluation: window i covers tokens i context .. (i+1) context - 1, every token but the first is asked once.
  * Source: the state-space repository's language-model loader (tasks.md 3.4). */
-#include <string.h>
+#include "datasets/loader/stream.h"
 
-#include "datasets/loader/loader.h"
+#include <string.h>
 
 enum { SHIFT_STREAM = 0x5348 };
 
@@ -36,7 +36,7 @@ int64_t lra_stream_windows(const lra_loader *l)
 void lra_stream_epoch(lra_loader *l)
 {
     uint32_t part = (uint32_t)part_of(l);
-    int64_t n = lra_loader_rows(l);
+    int64_t n = l->spec.training ? lra_stream_windows(l) : l->n_rows;
     for (int64_t i = 0; i < l->n_batches * l->batch; i++)
         l->order[i] = i >= n ? -1 : l->spec.training ? i : l->all[i];
     memset(l->shift, 0, (size_t)(l->batch * l->group) * sizeof *l->shift);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/pathfinder/file.h"
 #include "datasets/formats/walk.h"
+#include "datasets/pathfinder/levels.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"

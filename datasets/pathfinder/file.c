@@ -4,15 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datasets/pathfinder/copy.h"
 #include "datasets/formats/png.h"
+#include "datasets/pathfinder/copy.h"
+#include "datasets/pathfinder/levels.h"
 #include "kernels/base/mem.h"
-
-const char *const lra_pathfinder_level_names[] = {"easy", "intermediate", "hard"};
-const char *const lra_pathfinder_level_folders[] = {"curv_baseline", "curv_contour_length_9",
-                                                    "curv_contour_length_14"};
-const int lra_pathfinder_level_paddles[] = {LRA_PATHFINDER_EASY, LRA_PATHFINDER_INTERMEDIATE,
-                                            LRA_PATHFINDER_HARD};
 
 struct pathfinder_png {
     const char *bytes;

@@ -15,11 +15,7 @@
 #include "datasets/pathfinder/image.h"
 #include "kernels/base/err.h"
 
-enum { LRA_PATHFINDER_LEVELS = 3, LRA_PATHFINDER_BATCH = 1000 };
-extern const char *const lra_pathfinder_level_names[LRA_PATHFINDER_LEVELS]; /* "easy" ... */
-extern const char
-    *const lra_pathfinder_level_folders[LRA_PATHFINDER_LEVELS]; /* "curv_baseline" ... */
-extern const int lra_pathfinder_level_paddles[LRA_PATHFINDER_LEVELS];
+enum { LRA_PATHFINDER_BATCH = 1000 };
 
 #define LRA_PATHFINDER_SOURCE "lra_release.gz (Long Range Arena), unpacked or not"
 
@@ -54,7 +50,7 @@ typedef struct {
 } lra_pathfinder_set;
 
 /* The levels (indices of lra_pathfinder_level_names) of one size, set[k] for level[k]: from a folder, an archive, or
- * archives in a folder (datasets/formats/archive.h), in one pass and without writing anything.  The folder of a level may lie
+ * archives in a folder (datasets/formats/walk.h), in one pass and without writing anything.  The folder of a level may lie
  * up to four levels below the path (lra_release/lra_release/SET/LEVEL).  In memory are the files of these levels as
  * they are, 100 MB for 200,000 images of 32 pixels and 520 MB of 128.  LRA_ABSENT: there are none. */
 int lra_pathfinder_read(const char *path, int window, int n_levels, const int *level,

@@ -6,10 +6,6 @@
 #include "datasets/pathfinder/paddle.h"
 #include "kernels/base/philox.h"
 
-/* Paddles per long path of the three levels; distractors have a third of them. */
-enum { LRA_PATHFINDER_EASY = 6, LRA_PATHFINDER_INTERMEDIATE = 9, LRA_PATHFINDER_HARD = 14 };
-enum { LRA_PATHFINDER_MAX_PADDLES = LRA_PATHFINDER_HARD };
-
 /* What draws images of one size and level; read-only once made, shared by all workers. */
 typedef struct lra_pathfinder lra_pathfinder;
 

@@ -24,8 +24,8 @@ enum { PATHS, DISTRACTORS, MARKERS };
 
 /* What is drawn with: one margin of a generator. */
 typedef struct {
-    const lra_pathfinder *g;
-    lra_pathfinder_sheet *s;
+    const struct lra_pathfinder *g;
+    struct lra_pathfinder_sheet *s;
     const lra_paddles *p;
     const pathfinder_turns *t;
     int margin; /* index */

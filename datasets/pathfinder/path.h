@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 
-#include "datasets/pathfinder/image.h"
+#include "datasets/pathfinder/levels.h"
+#include "datasets/pathfinder/paddle.h"
+#include "kernels/base/philox.h"
 
 enum {
     PATHFINDER_PAD = 16,

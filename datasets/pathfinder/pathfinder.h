@@ -4,6 +4,7 @@
 
 #include "datasets/loader/dataset.h"
 #include "datasets/pathfinder/file.h"
+#include "datasets/pathfinder/levels.h"
 
 enum { LRA_PATHFINDER_MIN_IMAGES = 10 };
 typedef struct {

@@ -1,0 +1,42 @@
+/* Files that are wanted, given out; and what is said of the others. */
+#include "datasets/formats/visit.h"
+
+#include <string.h>
+
+#include "kernels/base/terminal.h"
+
+bool lra_walk_wants(const lra_walk *w, const char *name)
+{
+    return !w->wanted || w->wanted(w->of, name);
+}
+
+int lra_walk_visit(lra_walk *w, const char *name, const char *bytes, size_t n, lra_err *e)
+{
+    w->n_files++;
+    return w->visit(w->of, name, bytes, n, e);
+}
+
+int lra_walk_end(lra_walk *w, const char *name, lra_err *e)
+{
+    w->n_files++;
+    return w->piece(w->of, name, NULL, 0, e);
+}
+
+const char *lra_walk_base(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+const char *lra_walk_but_empty(const lra_walk *w)
+{
+    return w->n_empty ? " (files of no bytes are)" : "";
+}
+
+void lra_walk_report(const lra_walk *w, const char *path)
+{
+    if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
+    if (w->n_damaged > 1) /* one has been named */
+        lra_warn("'%s': %lld damaged files left out, the first is '%s'", path,
+                 (long long)w->n_damaged, w->damaged);
+}

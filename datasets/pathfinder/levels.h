@@ -1,0 +1,15 @@
+/* The three levels of Pathfinder: their names, their official folders, the length of their paths. */
+#ifndef LRA_DATASETS_PATHFINDER_LEVELS_H
+#define LRA_DATASETS_PATHFINDER_LEVELS_H
+
+/* Paddles per long path of the three levels; distractors have a third of them. */
+enum { LRA_PATHFINDER_EASY = 6, LRA_PATHFINDER_INTERMEDIATE = 9, LRA_PATHFINDER_HARD = 14 };
+enum { LRA_PATHFINDER_MAX_PADDLES = LRA_PATHFINDER_HARD };
+
+enum { LRA_PATHFINDER_LEVELS = 3 };
+extern const char *const lra_pathfinder_level_names[LRA_PATHFINDER_LEVELS]; /* "easy" ... */
+extern const char
+    *const lra_pathfinder_level_folders[LRA_PATHFINDER_LEVELS]; /* "curv_baseline" ... */
+extern const int lra_pathfinder_level_paddles[LRA_PATHFINDER_LEVELS];
+
+#endif
