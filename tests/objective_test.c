@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "datasets/prepare.h"
+#include "models/training/objective.h"
 #include "models/training/session.h"
 #include "models/training/transfer.h"
 #include "tests/goal_run.h"

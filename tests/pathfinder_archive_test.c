@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "datasets/formats/archive.h"
 #include "datasets/formats/png.h"
+#include "datasets/formats/walk.h"
 #include "datasets/pathfinder/pathfinder.h"
 #include "datasets/registry.h"
 #include "tests/make_archive.h"

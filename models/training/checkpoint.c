@@ -6,6 +6,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "models/training/epoch_log.h"
+#include "models/training/objective.h"
 #include "models/training/session.h"
 
 /* The whole numbers and the reals of a run's state, by name; `older` is the name in files from before there was

@@ -3,7 +3,8 @@
 #ifndef LRA_MODELS_TRAINING_CHECKPOINT_H
 #define LRA_MODELS_TRAINING_CHECKPOINT_H
 
-#include "models/training/train.h"
+#include "kernels/base/metric.h"
+#include "models/training/train_spec.h"
 
 typedef struct {
     int64_t epoch, batch; /* the next one */

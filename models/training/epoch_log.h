@@ -4,7 +4,8 @@
 #define LRA_MODELS_TRAINING_EPOCH_LOG_H
 
 #include "kernels/base/history.h"
-#include "models/training/train.h"
+#include "kernels/base/metric.h"
+#include "models/training/train_spec.h"
 
 /* chance: the metric on the validation split without a look at the inputs.  *n_bytes: of the log, with this line. */
 int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,

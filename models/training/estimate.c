@@ -1,4 +1,6 @@
 /* What a run would cost: FLOPs, bytes and memory from its plans, time from real steps. */
+#include "models/training/estimate.h"
+
 #include <string.h>
 
 #include "kernels/base/mem.h"

@@ -10,7 +10,7 @@
 #include "datasets/loader/chance.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
-#include "models/training/train.h"
+#include "models/training/train_spec.h"
 
 /* The default share depends on the task: lra_objective_share(). */
 static const lra_key picking[] = {

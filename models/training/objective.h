@@ -14,7 +14,7 @@
 #include "datasets/loader/mask.h"
 #include "models/network.h"
 
-typedef struct {
+typedef struct lra_objective {
     const char *name, *paper, *summary;
     bool pretrains; /* the goal of the task is left aside */
     lra_mask_kind training, evaluation;

@@ -6,6 +6,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/checkpoint.h"
+#include "models/training/objective.h"
 #include "models/training/session.h"
 #include "models/training/start.h"
 

@@ -9,6 +9,8 @@
 #ifndef LRA_MODELS_TRAINING_OPEN_H
 #define LRA_MODELS_TRAINING_OPEN_H
 
+#include "datasets/loader/batch.h"
+#include "datasets/loader/buckets.h"
 #include "models/training/train.h"
 
 typedef enum {

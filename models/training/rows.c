@@ -1,7 +1,10 @@
 /* What single rows of a batch add to the sums of a metric. */
+#include "models/training/rows.h"
+
 #include <math.h>
 
-#include "models/training/session.h"
+#include "models/training/objective.h"
+#include "models/training/run_network.h"
 
 /* Nats of the label in double: -log softmax(logits)[label]. */
 static double nats(const float *logits, int64_t C, int32_t label)

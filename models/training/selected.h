@@ -3,6 +3,7 @@
 #define LRA_MODELS_TRAINING_SELECTED_H
 
 #include "models/training/session.h"
+#include "models/training/train_report.h"
 
 /* Puts the selected weights (best.h5) into the session, and into the report what they answer: on the test split, on
  * the validation split of tasks with classes, and on a sample of the rows that were trained on. */

@@ -7,16 +7,7 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/graph/backend.h"
-
-const lra_objective *lra_session_objective(const lra_train_spec *s)
-{
-    return s->objective ? s->objective : &lra_objective_classify;
-}
-
-lra_network_spec lra_session_network(const lra_train_spec *s)
-{
-    return lra_objective_network(lra_session_objective(s), s->data, s->pool);
-}
+#include "models/training/objective.h"
 
 static int64_t n_parts(const lra_train_spec *s)
 {
@@ -207,13 +198,6 @@ void lra_session_close(lra_session *s)
     lra_params_free(s->params);
     lra_free(s->output);
     *s = (lra_session){0};
-}
-
-lra_asked lra_session_asked(const lra_train_spec *s, const lra_batch *b)
-{
-    if (lra_session_objective(s)->pretrains)
-        return (lra_asked){.label = b->word, .target = b->plain, .asked = b->picked};
-    return (lra_asked){.label = b->label, .target = b->target, .asked = b->asked};
 }
 
 /* Elements of the targets over those that are asked. */

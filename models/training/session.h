@@ -2,7 +2,10 @@
 #ifndef LRA_MODELS_TRAINING_SESSION_H
 #define LRA_MODELS_TRAINING_SESSION_H
 
-#include "models/training/train.h"
+#include "datasets/loader/batch.h"
+#include "models/training/rows.h"
+#include "models/training/run_network.h"
+#include "models/training/train_spec.h"
 
 typedef struct {
     lra_network network;
@@ -28,15 +31,6 @@ typedef struct {
     float *output; /* of the network in the last batch: lra_network.output */
 } lra_session;
 
-const lra_objective *lra_session_objective(const lra_train_spec *s);
-/* What stands before and behind the encoder of a run. */
-lra_network_spec lra_session_network(const lra_train_spec *s);
-/* What a batch asks: of the task, or of pretraining. */
-typedef struct {
-    const int32_t *label;
-    const float *target, *asked;
-} lra_asked;
-lra_asked lra_session_asked(const lra_train_spec *s, const lra_batch *b);
 /* The network of a run for batches of so many rows (documents, in pretraining on pairs: twice as many). */
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                               int64_t T);
@@ -59,9 +53,6 @@ int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_st
                      float status[4], lra_err *e);
 /* Forward only. */
 int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e);
-/* What the rows of a batch of length T add to the sums of a metric; row: (n), 0 where there is no row. */
-void lra_session_rows(const lra_train_spec *s, const lra_batch *b, int64_t n, int64_t T,
-                      const float *output, lra_sums *row);
 /* Sums over the rows of a loader, one batch in memory at a time.  Nullable: output, (rows, outputs) logits or
  * numbers in the order of the split, not for goals that are asked at steps; row: (rows) what each adds. */
 int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,

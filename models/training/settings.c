@@ -1,4 +1,5 @@
 /* The settings of training.  Defaults: the locality paper's schedule and ListOps run. */
+#include "models/training/objective.h"
 #include "models/training/settings.h"
 
 const lra_key lra_train_keys[] = {

@@ -6,7 +6,7 @@
 #ifndef LRA_MODELS_TRAINING_START_H
 #define LRA_MODELS_TRAINING_START_H
 
-#include "models/training/train.h"
+#include "models/training/train_spec.h"
 
 /* Sets the parameters; a checkpoint, read later, knows more. */
 int lra_start(const lra_train_spec *s, lra_params *p, lra_err *e);

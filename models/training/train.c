@@ -10,6 +10,7 @@
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/epoch_log.h"
+#include "models/training/objective.h"
 #include "models/training/run_status.h"
 #include "models/training/selected.h"
 #include "models/training/start.h"

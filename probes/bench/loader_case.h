@@ -4,7 +4,7 @@
  *           the batch's share of the order of its epoch
  *   step    the time of the training step on that same batch, by the code that trains: inputs set, forward, backward,
  *           update (at rate 0, so that a thousand of them change nothing)
- * Here no helper makes batches ahead (datasets/loader/loader.h): each is made between two steps, on the processor that takes
+ * Here no helper makes batches ahead (datasets/loader/loader_impl.h): each is made between two steps, on the processor that takes
  * them, with the caches as a step leaves them.  So loader / step is the share of a step that loading costs with one
  * thread; a run with a processor to spare pays less.  A loader has one thread however many a step has.
  * Turns are taken for a tenth of --seconds, three at least.  What is generated has the parameters of its preset, but

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "datasets/formats/archive.h"
+#include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/utf8.h"

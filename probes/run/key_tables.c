@@ -6,6 +6,7 @@
 #include "datasets/loader/dataset.h"
 #include "datasets/registry.h"
 #include "kernels/base/options.h"
+#include "models/training/objective.h"
 #include "models/training/settings.h"
 
 bool lra_key_table_at(int i, lra_key_table *t)

@@ -4,6 +4,7 @@
  *
  * The count grows with the key, and nearly in proportion: between a size below and one above, the next guess stands
  * where a straight line meets the target, until the two are neighbours. */
+#include "models/training/estimate.h"
 #include "probes/run/matched_rungs.h"
 
 #include <inttypes.h>

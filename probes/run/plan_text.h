@@ -2,6 +2,7 @@
 #ifndef LRA_PROBES_RUN_PLAN_TEXT_H
 #define LRA_PROBES_RUN_PLAN_TEXT_H
 
+#include "models/training/estimate.h"
 #include "probes/run/job.h"
 
 /* In full: "name  text" lines; caller frees. */

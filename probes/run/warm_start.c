@@ -6,6 +6,7 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
+#include "models/training/estimate.h"
 #include "probes/run/finished_run.h"
 
 const lra_option lra_warm_start_options[] = {

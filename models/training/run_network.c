@@ -1,0 +1,21 @@
+/* What a run asks of its network. */
+#include "models/training/run_network.h"
+
+#include "models/training/objective.h"
+
+const lra_objective *lra_session_objective(const lra_train_spec *s)
+{
+    return s->objective ? s->objective : &lra_objective_classify;
+}
+
+lra_network_spec lra_session_network(const lra_train_spec *s)
+{
+    return lra_objective_network(lra_session_objective(s), s->data, s->pool);
+}
+
+lra_asked lra_session_asked(const lra_train_spec *s, const lra_batch *b)
+{
+    if (lra_session_objective(s)->pretrains)
+        return (lra_asked){.label = b->word, .target = b->plain, .asked = b->picked};
+    return (lra_asked){.label = b->label, .target = b->target, .asked = b->asked};
+}

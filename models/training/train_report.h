@@ -1,0 +1,32 @@
+/* What training found. */
+#ifndef LRA_MODELS_TRAINING_TRAIN_REPORT_H
+#define LRA_MODELS_TRAINING_TRAIN_REPORT_H
+
+#include "kernels/base/metric.h"
+#include "models/training/train_spec.h"
+
+/* Rows of the training sample at most; which ones, the fingerprint of the data says (lra_loader_spec.sample). */
+enum { LRA_TRAIN_SAMPLE = 10000 };
+
+typedef struct {
+    lra_epoch_record *history;
+    int64_t n_epochs, best_epoch;
+    int64_t steps, skipped, parameters;
+    double best_val, seconds;
+    double step_flops, padding;
+    int64_t n_rows; /* of the test split; streams: windows */
+    lra_sums test;
+    lra_sums *row; /* (n_rows) what each row adds to it, in the order of the split */
+    float *output; /* (n_rows, outputs) logits or numbers; NULL for goals that are asked at steps */
+    /* Tasks with classes: the validation split, by the same weights.  0: none. */
+    int64_t n_val;
+    float *val_output; /* (n_val, outputs) */
+    /* A sample of the rows that were trained on, by the same weights and as they stand: not augmented, no dropout. */
+    int64_t n_train;
+    lra_sums train;
+    lra_sums *train_row; /* (n_train) in the order of the split */
+    uint64_t hash;       /* of the final parameters, moments and states */
+} lra_train_report;
+void lra_train_report_free(lra_train_report *r);
+
+#endif

@@ -1,0 +1,55 @@
+/* What is trained, how, and where it is written. */
+#ifndef LRA_MODELS_TRAINING_TRAIN_SPEC_H
+#define LRA_MODELS_TRAINING_TRAIN_SPEC_H
+
+#include "datasets/loader/task.h"
+#include "kernels/base/origin.h"
+#include "kernels/base/safetensors.h"
+#include "models/network.h"
+#include "models/training/schedule.h"
+
+typedef struct lra_objective lra_objective; /* objective.h */
+
+enum { LRA_RECOMPUTE_AUTO = -1 };
+
+typedef struct {
+    const char *folder;       /* of the run: checkpoint.h5, best.h5, log.jsonl */
+    const char *title;        /* "resconv K=5 seed 0": progress and log */
+    const char *config;       /* "key=value" lines: stored in checkpoints, compared on resume */
+    const lra_origin *origin; /* stored there too.  Nullable: not recorded */
+    const lra_dataset *data;
+    const lra_model *model;
+    const lra_config *model_config;
+    const lra_objective *objective; /* Nullable: classify */
+    double mask;                    /* share of steps that it picks */
+    lra_pool_kind pool;
+    lra_type type; /* of the graphs: LRA_F32 or LRA_BF16 */
+    int64_t batch;
+    uint64_t seed;
+    const lra_safetensors *weights; /* to start from.  Nullable: drawn from the seed */
+    const char *weights_path;       /* in messages */
+    bool untrained;                 /* `weights` are measured as they are: no step is taken */
+    /* best.h5 of a run whose inputs and encoder this one starts from (transfer.h).  Nullable: none */
+    const char *from;
+    lra_schedule schedule; /* steps_per_epoch is filled in */
+    lra_adamw_spec optimizer;
+    bool augment;
+    double fraction;         /* of the training rows; 0: all */
+    bool same_steps;         /* an epoch of a fraction has the steps of one of all rows */
+    int64_t accumulate;      /* batches whose gradients make one update; 0: 1 */
+    int64_t early_stop;      /* epochs without a better one, then training ends; 0: never */
+    int threads;             /* of every plan; 0: by its work */
+    double memory;           /* bytes for workspace and parameters; 0: what is free */
+    int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: the least that fits the memory */
+    bool debug_nodes;        /* check every node of every step */
+    double checkpoint_every; /* seconds */
+    int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */
+} lra_train_spec;
+
+/* One line per epoch; a value is that of the task's metric. */
+typedef struct {
+    int64_t epoch, step; /* epoch: from 0, files and people count from 1 */
+    double train_loss, train_value, val_loss, val_value, rate, seconds;
+} lra_epoch_record;
+
+#endif
