@@ -37,7 +37,20 @@ typedef struct {
     const uint16_t *a;
     int64_t row, step;
 } lra_pairs_bf16;
-/* c (M,N) = a b, plus c itself if `add`.  K is even.  b: packed. */
+/* Where a product goes: c, added to what is there if `add`; or, c NULL, rounded to y: relu(a b + bias) + residual.
+ * ld: elements from row to row of c, or of y and residual.  Nullable: bias, residual. */
+typedef struct {
+    float *c;
+    bool add, relu;
+    uint16_t *y;
+    int64_t ld;
+    const float *bias;
+    const uint16_t *residual;
+} lra_bf16_out;
+/* out = a b, (M,N).  K is even.  b: packed. */
+void lra_gemm_bf16_to(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
+                      int64_t panel, const lra_bf16_out *out);
+/* The same into c. */
 void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
                    int64_t panel, bool add, float *c, int64_t ldc);
 /* Interleaves rows: pairs[p][j] = (x[2p][j], x[2p+1][j]) for 2p < n; x (n,width) with rows ld apart; a row

@@ -1,20 +1,33 @@
-/* bf16 products on tiles (AMX): a tile holds 16 rows of 64 bytes, and one instruction adds to a 16 x 16 tile
- * of float32 sums the product of 16 rows of 32 bf16 with 16 pairs of rows of 16 columns, which is how
- * lra_pack_bf16() packs b.  Four tiles of sums share two tiles of a and two of b.
- * Rows of a are read where they stand; pairs of lra_pair_bf16() are transposed into tiles first.
+/* bf16 products on tiles (AMX).  A tile holds 16 rows of 64 bytes, and one instruction adds to a 16 x 16 tile of
+ * float32 sums the product of 16 rows of 32 bf16 with 16 pairs of rows of 16 columns, which is how
+ * lra_pack_bf16() packs b.
+ *
+ * What limits it: a product takes 16 cycles, a load of a tile 8 when it comes from the first cache.  Four tiles of
+ * sums share two of a and two of b, so that a step of 32 in k has 4 products (64 cycles) for 4 loads (32 cycles),
+ * and b may stream from the second cache, 2 KiB in 64 cycles, while the rows of a stay in the first.  Hence the
+ * order: strips of 32 rows outside, all columns inside.  When b is too large for the second cache, columns are cut
+ * into ranges that are not.
+ * Sums leave the tiles through a block of 32 x 32 floats in the first cache, and are finished (bias, relu, bf16)
+ * while the tiles work on the next block: the processor runs ahead of its products by some hundred instructions.
+ *
+ * Edges cost no kernel of their own.  Rows of a are read where they stand if 32 of them and whole steps of k are
+ * there; else they are copied into tiles of scratch with zeros around them.  Zeros, not neighbours: zero times
+ * the infinity of somebody else would be NaN.
  *
  * With LRA_AMX_EMULATED the instructions are plain C, so that a machine without tiles tests everything else. */
 #include "kernels/cpu/gemm_amx.h"
 
 #include <string.h>
 
-#include "kernels/base/err.h"
+#include "kernels/cpu/gemm_pack.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#define INLINE static inline __attribute__((always_inline))
+
 #if defined(LRA_AMX_EMULATED)
-#define AMX
+#define AMX __attribute__((target("avx512f,avx512bw")))
 static _Thread_local struct {
     unsigned char byte[16][64];
 } tiles[8];
@@ -76,129 +89,209 @@ AMX static void tile_end(void)
 #define TILE_PRODUCT(c, a, b)      _tile_dpbf16ps(c, a, b)
 #endif
 
-enum { DEPTH = 512 }; /* k per pass: two panels of b stay in the first cache */
+enum {
+    STRIP = 32,
+    DEPTH = 1024,  /* k of a pass at most: what scratch holds of a */
+    SHARE = 512,   /* elements of a row of a strip that fit the first cache beside b and the sums */
+    COLUMNS = 512, /* of a range at most: what scratch holds of sums between passes */
+    RANGE = 1 << 19 /* elements of b that stay in the second cache */
+};
 
-/* a: two tiles of rows `a_next` apart, steps of k `a_step` apart, rows `stride` bytes apart; b: two panels. */
+/* Of a thread. */
+static _Thread_local struct {
+    uint16_t a[2][DEPTH / 32][512], b[2][512];
+    float part[STRIP * COLUMNS], sum[2][STRIP * STRIP];
+} own __attribute__((aligned(64)));
+
+/* One call. */
+typedef struct {
+    int64_t M, N, K;
+    lra_pairs_bf16 a;
+    const uint16_t *b;
+    int64_t panel;
+    const lra_bf16_out *out;
+    int64_t m, n,
+        parity; /* the block whose sums wait in own.sum[parity] to be finished; n < 0: none */
+} product;
+
+/* A block of sums: a: tiles of rows `a_next` apart, steps of k `a_step` apart, rows `stride` bytes apart; b: panels.
+ * The last step of b is `tail` where k ends within it. */
 typedef struct {
     const uint16_t *a, *a_next, *b, *b_next;
     int64_t a_step, stride, steps;
-    float *c;
-    int64_t ldc;
-    bool add;
+    const uint16_t *tail;
+    const float *from; /* Nullable: zero */
+    float *to;
+    int64_t ld_from, ld_to;
 } tile_job;
 
-#define START(t, at)                                                                               \
-    if (j->add) {                                                                                  \
-        TILE_LOAD(t, at, 4 * j->ldc);                                                              \
-    } else {                                                                                       \
-        TILE_ZERO(t);                                                                              \
+#define STEP(b0, b1)                                                                               \
+    TILE_LOAD(6, b0, 64);                                                                          \
+    TILE_LOAD(4, a, j->stride);                                                                    \
+    TILE_PRODUCT(0, 4, 6);                                                                         \
+    if (C == 2) {                                                                                  \
+        TILE_LOAD(7, b1, 64);                                                                      \
+        TILE_PRODUCT(1, 4, 7);                                                                     \
+    }                                                                                              \
+    if (R == 2) {                                                                                  \
+        TILE_LOAD(5, a_next, j->stride);                                                           \
+        TILE_PRODUCT(2, 5, 6);                                                                     \
+        if (C == 2) {                                                                              \
+            TILE_PRODUCT(3, 5, 7);                                                                 \
+        }                                                                                          \
     }
 
-AMX static void block_32_32(const tile_job *j)
+/* R x C tiles of sums; constants where this is inlined. */
+AMX INLINE void block(const int R, const int C, const tile_job *j)
 {
-    float *c = j->c, *below = j->c + 16 * j->ldc;
-    START(0, c)
-    START(1, c + 16)
-    START(2, below)
-    START(3, below + 16)
-    for (int64_t k = 0; k < j->steps; k++) {
-        TILE_LOAD(6, j->b + k * 512, 64);
-        TILE_LOAD(4, j->a + k * j->a_step, j->stride);
-        TILE_PRODUCT(0, 4, 6);
-        TILE_LOAD(7, j->b_next + k * 512, 64);
-        TILE_PRODUCT(1, 4, 7);
-        TILE_LOAD(5, j->a_next + k * j->a_step, j->stride);
-        TILE_PRODUCT(2, 5, 6);
-        TILE_PRODUCT(3, 5, 7);
+    const int64_t ld = 4 * j->ld_from, below = 16 * j->ld_from;
+    if (j->from) {
+        TILE_LOAD(0, j->from, ld);
+        if (C == 2) TILE_LOAD(1, j->from + 16, ld);
+        if (R == 2) TILE_LOAD(2, j->from + below, ld);
+        if (R == 2 && C == 2) TILE_LOAD(3, j->from + below + 16, ld);
+    } else {
+        TILE_ZERO(0);
+        if (C == 2) TILE_ZERO(1);
+        if (R == 2) TILE_ZERO(2);
+        if (R == 2 && C == 2) TILE_ZERO(3);
     }
-    TILE_STORE(0, c, 4 * j->ldc);
-    TILE_STORE(1, c + 16, 4 * j->ldc);
-    TILE_STORE(2, below, 4 * j->ldc);
-    TILE_STORE(3, below + 16, 4 * j->ldc);
+    const uint16_t *a = j->a, *a_next = j->a_next, *b = j->b, *b_next = j->b_next;
+    for (int64_t k = 0; k < j->steps;
+         k++, a += j->a_step, a_next += j->a_step, b += 512, b_next += 512) {
+        STEP(b, b_next)
+    }
+    if (j->tail) {
+        STEP(j->tail, j->tail + 512)
+    }
+    float *to = j->to;
+    TILE_STORE(0, to, 4 * j->ld_to);
+    if (C == 2) TILE_STORE(1, to + 16, 4 * j->ld_to);
+    if (R == 2) TILE_STORE(2, to + 16 * j->ld_to, 4 * j->ld_to);
+    if (R == 2 && C == 2) TILE_STORE(3, to + 16 * j->ld_to + 16, 4 * j->ld_to);
 }
 
-AMX static void block_16_16(const tile_job *j)
+AMX static void block_any(int R, int C, const tile_job *j)
 {
-    START(0, j->c)
-    for (int64_t k = 0; k < j->steps; k++) {
-        TILE_LOAD(6, j->b + k * 512, 64);
-        TILE_LOAD(4, j->a + k * j->a_step, j->stride);
-        TILE_PRODUCT(0, 4, 6);
-    }
-    TILE_STORE(0, j->c, 4 * j->ldc);
+    if (R == 2 && C == 2)
+        block(2, 2, j);
+    else if (R == 2)
+        block(2, 1, j);
+    else if (C == 2)
+        block(1, 2, j);
+    else
+        block(1, 1, j);
 }
 
-/* A block of up to 32 x 32 sums. */
-AMX static void block(tile_job j, int64_t rows, int64_t columns)
+static inline int64_t smaller(int64_t a, int64_t b)
 {
-    if (rows == 32 && columns == 32) {
-        block_32_32(&j);
-        return;
+    return a < b ? a : b;
+}
+
+/* ---- a of a strip ------------------------------------------------------------------------------------- */
+
+/* Rows [0, rows) and k of [0, depth) into own.a, zeros around them. */
+AMX static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
+{
+    for (int64_t k = 0; k < depth; k += 32) {
+        __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (32 - smaller(32, depth - k)));
+        for (int64_t r = 0; r < (rows + 15) / 16 * 16; r++)
+            _mm512_store_si512(own.a[r / 16][k / 32] + r % 16 * 32,
+                               r < rows ? _mm512_maskz_loadu_epi16(live, a.a + r * a.row + k)
+                                        : _mm512_setzero_si512());
     }
-    const tile_job whole = j;
-    for (int64_t m = 0; m < rows; m += 16)
-        for (int64_t n = 0; n < columns; n += 16) {
-            j.a = m ? whole.a_next : whole.a, j.b = n ? whole.b_next : whole.b;
-            j.c = whole.c + m * whole.ldc + n;
-            block_16_16(&j);
+}
+
+/* The same of pairs that stand `step` apart. */
+AMX static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
+{
+    for (int64_t k = 0; k < depth; k += 32)
+        for (int64_t r = 0; r < rows; r += 16)
+            lra_transpose_words(smaller(16, rows - r), smaller(16, (depth - k) / 2),
+                                a.a + r * a.row + k / 2 * a.step, a.step, own.a[r / 16][k / 32]);
+}
+
+/* Rows whose distance is a multiple of 1 KiB fall on few sets of the first cache. */
+static bool in_place(const product *p, int64_t rows, int64_t depth)
+{
+    return p->a.step == 2 && rows == STRIP && depth % 32 == 0 &&
+           (p->a.row % 512 != 0 || p->N <= 64);
+}
+
+/* ---- sums that leave the tiles ------------------------------------------------------------------------ */
+
+static void finish(product *p)
+{
+    if (p->n >= 0)
+        lra_finish_bf16(smaller(STRIP, p->M - p->m), smaller(STRIP, p->N - p->n),
+                        own.sum[p->parity], STRIP, p->out, p->m, p->n);
+    p->n = -1;
+}
+
+/* Columns [n, n + 32) of a strip, as far as there are any: k of one pass. */
+AMX static void strip_block(product *p, tile_job j, int64_t m, int64_t n, int64_t part, bool first,
+                            bool last)
+{
+    const lra_bf16_out *out = p->out;
+    int64_t rows = smaller(STRIP, p->M - m), columns = smaller(STRIP, p->N - n);
+    bool whole = rows % 16 == 0 && columns % 16 == 0, direct = out->c && whole;
+    float *c = out->c + m * out->ld + n, *sum = own.sum[p->parity ^ 1];
+    if (j.tail) {
+        memset(own.b, 0, sizeof own.b);
+        int64_t size = p->K % 32 * 16 * (int64_t)sizeof *own.b[0], at = j.steps * 512;
+        memcpy(own.b[0], j.b + at, (size_t)size);
+        if (columns > 16) memcpy(own.b[1], j.b_next + at, (size_t)size);
+    }
+    j.from = first ? NULL : own.part + part, j.ld_from = COLUMNS;
+    if (first && out->c && out->add) {
+        j.from = c, j.ld_from = out->ld;
+        if (!whole) {
+            for (int64_t r = 0; r < rows; r++)
+                memcpy(sum + r * STRIP, c + r * out->ld, (size_t)columns * sizeof *c);
+            j.from = sum, j.ld_from = STRIP;
         }
+    }
+    j.to = !last ? own.part + part : direct ? c : sum;
+    j.ld_to = !last ? COLUMNS : direct ? out->ld : STRIP;
+    block_any(rows > 16 ? 2 : 1, columns > 16 ? 2 : 1, &j);
+    if (!last || direct) return;
+    finish(p); /* the block before: its sums arrived while this one was multiplied */
+    p->m = m, p->n = n, p->parity ^= 1;
 }
 
-/* to[i][p] = from[p][i], 16 x 16 words of 32 bits; rows of from `step` words apart. */
-__attribute__((target("avx512f"))) static void transpose(const uint16_t *from, int64_t step,
-                                                         uint16_t *to)
+/* Rows [m, m + 32) and columns [n0, n1), as far as there are any, in passes over k. */
+AMX static void strip(product *p, int64_t m, int64_t n0, int64_t n1)
 {
-    __m512i r[16], t[16];
-    for (int i = 0; i < 16; i++) r[i] = _mm512_loadu_si512(from + i * step);
-    for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4)
-        for (int k = 0; k < 2; k++) {
-            r[i + 2 * k] = _mm512_unpacklo_epi64(t[i + k], t[i + k + 2]);
-            r[i + 2 * k + 1] = _mm512_unpackhi_epi64(t[i + k], t[i + k + 2]);
+    int64_t rows = smaller(STRIP, p->M - m), all = (p->K + 31) / 32;
+    int64_t depth = p->a.step == 2 && p->a.row <= SHARE ? DEPTH : SHARE;
+    int64_t n_passes = (32 * all + depth - 1) / depth, steps = (all + n_passes - 1) / n_passes;
+    for (int64_t s = 0; s < all; s += steps) {
+        int64_t k = 32 * s, end = smaller(all, s + steps), live = smaller(p->K, 32 * end) - k;
+        lra_pairs_bf16 a = {p->a.a + m * p->a.row + k / 2 * p->a.step, p->a.row, p->a.step};
+        tile_job j = {.steps = live / 32, .tail = live % 32 ? own.b[0] : NULL};
+        if (in_place(p, rows, live)) {
+            j.a = a.a, j.a_next = a.a + 16 * a.row, j.a_step = 32, j.stride = 2 * a.row;
+        } else {
+            (a.step == 2 ? copy_rows : copy_pairs)(a, rows, live);
+            j.a = own.a[0][0], j.a_next = own.a[1][0], j.a_step = 512, j.stride = 64;
         }
-    for (int i = 0; i < 4; i++) { /* quarters of 128 bits */
-        __m512i a = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
-        __m512i b = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xDD);
-        __m512i c = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
-        __m512i d = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xDD);
-        t[i] = _mm512_shuffle_i32x4(a, c, 0x88), t[i + 8] = _mm512_shuffle_i32x4(a, c, 0xDD);
-        t[i + 4] = _mm512_shuffle_i32x4(b, d, 0x88), t[i + 12] = _mm512_shuffle_i32x4(b, d, 0xDD);
+        for (int64_t n = n0; n < n1; n += STRIP) {
+            j.b = p->b + n / 16 * p->panel + k * 16, j.b_next = j.b + p->panel;
+            strip_block(p, j, m, n, n - n0, s == 0, end == all);
+        }
     }
-    for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + 32 * i, t[i]);
 }
 
 void lra_gemm_amx(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
-                  int64_t panel, bool add, float *c, int64_t ldc)
+                  int64_t panel, const lra_bf16_out *out)
 {
-    static _Thread_local uint16_t copy[2][DEPTH / 32][512] __attribute__((aligned(64)));
-    if (M % 16 || N % 16 || K % 32) LRA_BUG("tiles of %lld rows", (long long)M);
-    bool stored = a.step == 2;
+    product p = {M, N, K, a, b, panel, out, .n = -1};
+    int64_t range = smaller(COLUMNS, RANGE / K / STRIP * STRIP);
+    if (range < 2 * STRIP) range = 2 * STRIP;
     tile_start();
-    for (int64_t k = 0; k < K; k += DEPTH) {
-        int64_t steps = (K - k < DEPTH ? K - k : DEPTH) / 32;
-        for (int64_t m = 0; m < M; m += 32) {
-            int64_t rows = M - m < 32 ? M - m : 32;
-            const uint16_t *at = a.a + m * a.row + k / 2 * a.step;
-            for (int64_t i = 0; i < rows / 16 && !stored; i++)
-                for (int64_t s = 0; s < steps; s++)
-                    transpose(at + i * 16 * a.row + s * 16 * a.step, a.step, copy[i][s]);
-            tile_job j = {.a = stored ? at : copy[0][0],
-                          .a_next = stored ? at + 16 * a.row : copy[1][0],
-                          .a_step = stored ? 32 : 512,
-                          .stride = stored ? 2 * a.row : 64,
-                          .steps = steps,
-                          .ldc = ldc,
-                          .add = add || k > 0};
-            for (int64_t n = 0; n < N; n += 32) {
-                j.b = b + n / 16 * panel + k * 16, j.b_next = j.b + panel;
-                j.c = c + m * ldc + n;
-                block(j, rows, N - n < 32 ? N - n : 32);
-            }
-        }
-    }
+    for (int64_t n = 0; n < N; n += range)
+        for (int64_t m = 0; m < M; m += STRIP) strip(&p, m, n, smaller(N, n + range));
+    finish(&p);
     tile_end();
 }
 

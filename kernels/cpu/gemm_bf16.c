@@ -1,5 +1,5 @@
-/* bf16 products summed in float32.  Whole tiles go to gemm_amx.c where the processor has tiles; here is the
- * dot-product instruction on registers, for the rest and for processors without tiles: each lane of a register of sums takes
+/* bf16 products summed in float32: by gemm_amx.c where the processor has tiles.  Here is the dot-product
+ * instruction on registers, for processors without tiles and for very few rows: each lane of a register of sums takes
  * a[2k] b[2k] + a[2k+1] b[2k+1] of one column, so b is packed in pairs of rows,
  *   packed[n/16][k/2][n%16][k%2],
  * and a pair of a, read as one 32-bit word at any address, goes to all lanes.  Rows of a may overlap.
@@ -16,45 +16,6 @@
 bool lra_gemm_bf16_fast(void)
 {
     return lra_cpu_bf16() != LRA_BF16_NONE;
-}
-
-int64_t lra_packed_bf16(int64_t K, int64_t N)
-{
-    return (K + 1) / 2 * 2 * ((N + 15) / 16 * 16);
-}
-
-void lra_pack_bf16(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t column,
-                   int64_t panel, uint16_t *packed)
-{
-    for (int64_t n0 = 0; n0 < N; n0 += 16) {
-        int64_t n = N - n0 < 16 ? N - n0 : 16;
-        uint16_t *to = packed + n0 / 16 * panel;
-        for (int64_t k = 0; k < K; k += 2, to += 32) {
-            const uint16_t *from = b + k * row + n0 * column;
-            bool pair = k + 1 < K;
-            if (n < 16 || !pair) memset(to, 0, 32 * sizeof *to);
-            for (int64_t j = 0; j < n; j++) {
-                to[2 * j] = from[j * column];
-                if (pair) to[2 * j + 1] = from[j * column + row];
-            }
-        }
-    }
-}
-
-/* One pair of rows; NULL: zeros. */
-static void pair_rows(int64_t width, const uint16_t *x0, const uint16_t *x1, uint16_t *pairs)
-{
-    for (int64_t j = 0; j < width; j++) {
-        pairs[2 * j] = x0 ? x0[j] : 0;
-        pairs[2 * j + 1] = x1 ? x1[j] : 0;
-    }
-}
-
-void lra_pair_bf16(int64_t n, int64_t width, const uint16_t *x, int64_t ld, int first,
-                   uint16_t *pairs)
-{
-    for (int64_t t = -first; t < n; t += 2, pairs += 2 * width)
-        pair_rows(width, t >= 0 ? x + t * ld : NULL, t + 1 < n ? x + (t + 1) * ld : NULL, pairs);
 }
 
 #if defined(__x86_64__)
@@ -149,30 +110,110 @@ static void by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, cons
     }
 }
 
-void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
-                   int64_t panel, bool add, float *c, int64_t ldc)
+/* ---- what becomes of sums ----------------------------------------------------------------------------- */
+
+/* Up to 32 columns of one row. */
+TARGET INLINE void finish_row(__mmask32 live, const float *sum, __m512 bias0, __m512 bias1,
+                              bool relu, const uint16_t *residual, uint16_t *y)
 {
-    if (K % 2 != 0) LRA_BUG("%lld products in pairs", (long long)K);
-    int64_t m = M / 16 * 16, n = N / 16 * 16, k = K / 32 * 32;
-    if (lra_cpu_bf16() != LRA_BF16_AMX || m == 0 || n == 0 || k == 0) {
-        by_registers(M, N, K, a, b, panel, add, c, ldc);
+    __m512 v0 = _mm512_add_ps(_mm512_loadu_ps(sum), bias0);
+    __m512 v1 = _mm512_add_ps(_mm512_loadu_ps(sum + 16), bias1);
+    if (relu) { /* in this order NaN stays NaN */
+        v0 = _mm512_max_ps(_mm512_setzero_ps(), v0);
+        v1 = _mm512_max_ps(_mm512_setzero_ps(), v1);
+    }
+    if (residual) {
+        __m512i r = _mm512_maskz_loadu_epi16(live, residual);
+        __m512i r0 = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(r));
+        __m512i r1 = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(r, 1));
+        v0 = _mm512_add_ps(v0, _mm512_castsi512_ps(_mm512_slli_epi32(r0, 16)));
+        v1 = _mm512_add_ps(v1, _mm512_castsi512_ps(_mm512_slli_epi32(r1, 16)));
+    }
+    _mm512_mask_storeu_epi16(y, live, (__m512i)_mm512_cvtne2ps_pbh(v1, v0));
+}
+
+enum { AHEAD = 32 };
+
+TARGET static void finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
+                               const lra_bf16_out *out, int64_t m, int64_t n)
+{
+    const __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (32 - columns));
+    __m512 bias0 = _mm512_setzero_ps(), bias1 = bias0;
+    if (out->bias) {
+        bias0 = _mm512_maskz_loadu_ps((__mmask16)live, out->bias + n);
+        bias1 = _mm512_maskz_loadu_ps((__mmask16)(live >> 16), out->bias + n + 16);
+    }
+    uint16_t *y = out->y + m * out->ld + n;
+    const uint16_t *residual = out->residual ? out->residual + m * out->ld + n : NULL;
+    for (int64_t r = 0; r < rows; r++, sum += ld, y += out->ld) {
+        __builtin_prefetch(y + AHEAD * out->ld,
+                           1); /* rows of the next strip: stores wait for their lines */
+        if (residual)
+            finish_row(live, sum, bias0, bias1, out->relu, residual + r * out->ld, y);
+        else
+            finish_row(live, sum, bias0, bias1, out->relu, NULL, y);
+    }
+}
+
+void lra_finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
+                     const lra_bf16_out *out, int64_t m, int64_t n)
+{
+    if (out->y) {
+        finish_bf16(rows, columns, sum, ld, out, m, n);
         return;
     }
-    lra_gemm_amx(m, n, k, a, b, panel, add, c, ldc);
-    lra_pairs_bf16 rest = {a.a + k / 2 * a.step, a.row, a.step},
-                   below = {a.a + m * a.row, a.row, a.step};
-    if (k < K) by_registers(m, n, K - k, rest, b + k * 16, panel, true, c, ldc);
-    if (n < N) by_registers(m, N - n, K, a, b + n / 16 * panel, panel, add, c + n, ldc);
-    if (m < M) by_registers(M - m, N, K, below, b, panel, add, c + m * ldc, ldc);
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(out->c + (m + r) * out->ld + n, sum + r * ld, (size_t)columns * sizeof *sum);
+}
+
+/* Blocks of sums in the first cache, of the columns that by_registers() takes at a time. */
+static void result_by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a,
+                                const uint16_t *b, int64_t panel, const lra_bf16_out *out)
+{
+    enum { BLOCK = 48, COLUMNS = 16 * VECTORS };
+    float sum[BLOCK * COLUMNS];
+    for (int64_t n = 0; n < N; n += COLUMNS)
+        for (int64_t m = 0; m < M; m += BLOCK) {
+            int64_t rows = smaller(BLOCK, M - m), columns = smaller(COLUMNS, N - n);
+            by_registers(rows, columns, K, (lra_pairs_bf16){a.a + m * a.row, a.row, a.step},
+                         b + n / 16 * panel, panel, false, sum, COLUMNS);
+            for (int64_t j = 0; j < columns; j += 32)
+                lra_finish_bf16(rows, smaller(32, columns - j), sum + j, COLUMNS, out, m, n + j);
+        }
+}
+
+void lra_gemm_bf16_to(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
+                      int64_t panel, const lra_bf16_out *out)
+{
+    if (K % 2 != 0) LRA_BUG("%lld products in pairs", (long long)K);
+    if (lra_cpu_bf16() == LRA_BF16_AMX && K > 0)
+        lra_gemm_amx(M, N, K, a, b, panel, out);
+    else if (out->c)
+        by_registers(M, N, K, a, b, panel, out->add, out->c, out->ld);
+    else
+        result_by_registers(M, N, K, a, b, panel, out);
 }
 
 #else
 
-void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
-                   int64_t panel, bool add, float *c, int64_t ldc)
+void lra_finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
+                     const lra_bf16_out *out, int64_t m, int64_t n)
 {
-    (void)M, (void)N, (void)K, (void)a, (void)b, (void)panel, (void)add, (void)c;
-    LRA_BUG("no bf16 products on this processor (%lld)", (long long)ldc);
+    (void)columns, (void)sum, (void)ld, (void)out, (void)m, (void)n;
+    LRA_BUG("no bf16 products on this processor (%lld)", (long long)rows);
+}
+
+void lra_gemm_bf16_to(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
+                      int64_t panel, const lra_bf16_out *out)
+{
+    (void)M, (void)N, (void)K, (void)a, (void)b, (void)out;
+    LRA_BUG("no bf16 products on this processor (%lld)", (long long)panel);
 }
 
 #endif
+
+void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
+                   int64_t panel, bool add, float *c, int64_t ldc)
+{
+    lra_gemm_bf16_to(M, N, K, a, b, panel, &(lra_bf16_out){.c = c, .add = add, .ld = ldc});
+}

@@ -61,7 +61,8 @@ static double flops(const lra_tensor *y)
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     conv_sizes s = sizes_of(y);
-    return conv_scratch(&s, n_threads) * (int64_t)lra_type_size(lra_real(y->graph));
+    return conv_scratch(&s, lra_graph_type(y->graph) == LRA_BF16, n_threads) *
+           (int64_t)lra_type_size(lra_real(y->graph));
 }
 
 lra_tensor *lra_conv_dx(lra_tensor *dy, lra_tensor *w, lra_tensor *length, int64_t groups,

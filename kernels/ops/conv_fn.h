@@ -207,13 +207,12 @@ static inline void conv_rows(const conv_sizes *s, const conv_job *job, int64_t s
 }
 
 #include "kernels/ops/conv_narrow_fn.h"
-#if LRA_PASS == 16
 #include "kernels/ops/conv_bf16_fn.h"
-#endif
 
-static inline int64_t conv_scratch(const conv_sizes *s, int n_threads)
+static inline int64_t conv_scratch(const conv_sizes *s, bool bf16, int n_threads)
 {
     if (conv_is_narrow(s->groups, s->n_in, s->n_out)) return narrow_scratch(s, n_threads);
+    if (bf16 && conv_fits_bf16(s)) return conv_scratch_bf16(s, n_threads);
     return s->groups * conv_packed_size(s) + n_threads * (conv_slab_size(s) + conv_sum_size(s));
 }
 

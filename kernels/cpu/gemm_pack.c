@@ -1,0 +1,139 @@
+/* Packing of the right operand of bf16 products, in pairs of rows:
+ *   packed[n/16][k/2][n%16][k%2]
+ * so that a register or a row of a tile holds 16 columns of a pair.  Operands are activations as often as weights,
+ * so that packing is on the way of every product: rows side by side are interleaved and columns side by side are
+ * transposed by whole registers; anything else goes element by element. */
+#include "kernels/cpu/gemm_pack.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "kernels/cpu/features.h"
+#include "kernels/cpu/gemm.h"
+
+int64_t lra_packed_bf16(int64_t K, int64_t N)
+{
+    return (K + 1) / 2 * 2 * ((N + 15) / 16 * 16);
+}
+
+/* 16 columns, or the n there are. */
+static void pack_panel(int64_t K, int64_t n, const uint16_t *b, int64_t row, int64_t column,
+                       uint16_t *to)
+{
+    for (int64_t k = 0; k < K; k += 2, to += 32, b += 2 * row) {
+        bool pair = k + 1 < K;
+        if (n < 16 || !pair) memset(to, 0, 32 * sizeof *to);
+        for (int64_t j = 0; j < n; j++) {
+            to[2 * j] = b[j * column];
+            if (pair) to[2 * j + 1] = b[j * column + row];
+        }
+    }
+}
+
+/* One pair of rows; NULL: zeros. */
+static void pair_rows(int64_t width, const uint16_t *x0, const uint16_t *x1, uint16_t *pairs)
+{
+    for (int64_t j = 0; j < width; j++) {
+        pairs[2 * j] = x0 ? x0[j] : 0;
+        pairs[2 * j + 1] = x1 ? x1[j] : 0;
+    }
+}
+
+void lra_pair_bf16(int64_t n, int64_t width, const uint16_t *x, int64_t ld, int first,
+                   uint16_t *pairs)
+{
+    for (int64_t t = -first; t < n; t += 2, pairs += 2 * width)
+        pair_rows(width, t >= 0 ? x + t * ld : NULL, t + 1 < n ? x + (t + 1) * ld : NULL, pairs);
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw")))
+
+static inline __mmask16 first_lanes(int64_t n)
+{
+    return n >= 16 ? 0xFFFF : n <= 0 ? 0 : (__mmask16)(0xFFFFu >> (16 - n));
+}
+
+TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_t *from,
+                                int64_t step, uint16_t *to)
+{
+    const __mmask16 live = first_lanes(n_columns);
+    __m512i r[16], t[16];
+    for (int i = 0; i < 16; i++)
+        r[i] = _mm512_maskz_loadu_epi32(i < n_rows ? live : 0, from + i * step);
+    for (int i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4)
+        for (int k = 0; k < 2; k++) {
+            r[i + 2 * k] = _mm512_unpacklo_epi64(t[i + k], t[i + k + 2]);
+            r[i + 2 * k + 1] = _mm512_unpackhi_epi64(t[i + k], t[i + k + 2]);
+        }
+    for (int i = 0; i < 4; i++) { /* quarters of 128 bits */
+        __m512i a = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+        __m512i b = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xDD);
+        __m512i c = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+        __m512i d = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xDD);
+        t[i] = _mm512_shuffle_i32x4(a, c, 0x88), t[i + 8] = _mm512_shuffle_i32x4(a, c, 0xDD);
+        t[i + 4] = _mm512_shuffle_i32x4(b, d, 0x88), t[i + 12] = _mm512_shuffle_i32x4(b, d, 0xDD);
+    }
+    for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + 32 * i, t[i]);
+}
+
+/* Panels of rows that stand side by side: 32 columns of two rows become two registers of pairs. */
+TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t panel,
+                             uint16_t *packed)
+{
+    const __m512i low = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40,
+                                         8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+    const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+    for (int64_t n = 0; n < N; n += 32) {
+        const __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (N - n < 32 ? 32 - (N - n) : 0));
+        const uint16_t *from = b + n;
+        uint16_t *to = packed + n / 16 * panel, *next = N - n > 16 ? to + panel : NULL;
+        for (int64_t k = 0; k < K; k += 2, from += 2 * row, to += 32) {
+            __m512i x = _mm512_maskz_loadu_epi16(live, from);
+            __m512i y = _mm512_maskz_loadu_epi16(k + 1 < K ? live : 0, from + row);
+            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(x, low, y));
+            if (!next) continue;
+            _mm512_storeu_si512(next, _mm512_permutex2var_epi16(x, high, y));
+            next += 32;
+        }
+    }
+}
+
+/* Panels of columns that stand side by side in k: a pair is a word. */
+TARGET static void pack_columns(int64_t K, int64_t N, const uint16_t *b, int64_t column,
+                                int64_t panel, uint16_t *packed)
+{
+    uint16_t tile[512];
+    for (int64_t n = 0; n < N; n += 16)
+        for (int64_t k = 0; k < K; k += 32) {
+            uint16_t *to = packed + n / 16 * panel + k * 16;
+            bool whole = K - k >= 32;
+            lra_transpose_words((K - k) / 2, N - n, b + n * column + k, column, whole ? to : tile);
+            if (!whole) memcpy(to, tile, (size_t)(K - k) * 16 * sizeof *to);
+        }
+}
+#endif
+
+void lra_pack_bf16(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t column,
+                   int64_t panel, uint16_t *packed)
+{
+#if defined(__x86_64__)
+    if (lra_cpu_bf16() != LRA_BF16_NONE && column == 1) {
+        pack_rows(K, N, b, row, panel, packed);
+        return;
+    }
+    if (lra_cpu_bf16() != LRA_BF16_NONE && row == 1 && K % 2 == 0) {
+        pack_columns(K, N, b, column, panel, packed);
+        return;
+    }
+#endif
+    for (int64_t n = 0; n < N; n += 16)
+        pack_panel(K, N - n < 16 ? N - n : 16, b + n * column, row, column,
+                   packed + n / 16 * panel);
+}
