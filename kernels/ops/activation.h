@@ -23,18 +23,25 @@ LRA_FN real act_relu_slope(real x)
     return x > 0 ? R(1.0) : R(0.0);
 }
 
-/* Phi(x), the normal distribution. */
-LRA_FN real act_normal_cdf(real x)
+/* Phi(x), the normal distribution, and exp(-x^2/2). */
+LRA_FN real act_normal(real x, real *density)
 {
+#if LRA_PASS == 64 || defined(__CUDACC__)
+    *density = r_exp(R(-0.5) * x * x);
     return R(0.5) * (1 + r_erf(x * R(0.70710678118654752440)));
+#else
+    return math_normal(x, density);
+#endif
 }
 LRA_FN real act_gelu(real x)
 {
-    return x * act_normal_cdf(x);
+    real density;
+    return x * act_normal(x, &density);
 }
 LRA_FN real act_gelu_slope(real x)
 {
-    return act_normal_cdf(x) + x * R(0.39894228040143267794) * r_exp(R(-0.5) * x * x);
+    real density, phi = act_normal(x, &density);
+    return phi + x * R(0.39894228040143267794) * density;
 }
 
 LRA_FN real act_gelu_tanh(real x)

@@ -39,7 +39,6 @@ typedef float real;
 #else
 #include "kernels/ops/math_fn.h"
 #define r_exp  math_exp
-#define r_erf  math_erf
 #define r_tanh math_tanh
 #endif
 #define r_log  logf
@@ -64,12 +63,13 @@ LRA_FN real e_load(elem x)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
+/* Chooses before it narrows: a choice between 16-bit values by a 32-bit condition keeps loops scalar. */
 LRA_FN elem e_store(real x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return (elem)((bits >> 16) | 0x40u); /* NaN stays NaN */
-    return (elem)((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
+    uint32_t even = bits + 0x7FFFu + ((bits >> 16) & 1u), quiet = bits | 0x400000u;
+    return (elem)(((bits & 0x7FFFFFFFu) > 0x7F800000u ? quiet : even) >> 16); /* NaN stays NaN */
 }
 #else
 LRA_FN real e_load(elem x)
