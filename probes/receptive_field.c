@@ -155,6 +155,8 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     if (rc != 0) return rc;
     double cost = c.seconds_per_step * (double)c.steps;
     *seconds += cost * missing;
+    for (int i = 0; i < l->n_cells; i++)
+        if (l->cells[i].rung == k) l->cells[i].seconds = cost;
     json_array_append_new(
         l->planned,
         json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:i}", "task",
@@ -233,7 +235,8 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     for (int k = 0; k < l->n_cells; k++)
         l->results[l->n_results++] = lra_copy_text(l->cells[k].result);
     char *value = l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[i]) : NULL;
-    lra_ladder_cells cells = {&l->job, &l->rungs, l->options, value, l->n_cells, l->cells};
+    lra_ladder_cells cells = {&l->job, &l->rungs, l->options, value,
+                              i,       l->vary.n, l->n_cells, l->cells};
     rc = lra_ladder_cells_train(&cells, n_jobs, e);
     lra_free(value);
     return rc;

@@ -11,9 +11,10 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 
-static bool is_key(const char *name)
+static const char *key_name(int i)
 {
-    return strcmp(name, "width") == 0 || strcmp(name, "rate") == 0;
+    static const char *const names[] = {"width", "rate", "depth"};
+    return i < 3 ? names[i] : NULL;
 }
 
 static const lra_option own[] = {
@@ -25,7 +26,7 @@ static const lra_option own[] = {
 };
 static const lra_option shared[] = {
     {"device", 0, LRA_OPTION_CHOICE, "auto", 0, 0, "auto|cpu|cuda", "NAME", "where to run", NULL},
-    {"set", 0, LRA_OPTION_REPEAT, NULL, 0, 0, NULL, "KEY=VALUE", "a model's setting", is_key},
+    {"set", 0, LRA_OPTION_REPEAT, NULL, 0, 0, NULL, "KEY=VALUE", "a model's setting", key_name},
     {"quiet", 'q', LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, "errors only", NULL},
     {NULL, 0, LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
@@ -120,6 +121,8 @@ static void every_mistake_has_its_message(void **state)
     static const char *const cases[][2] = {
         {"a --sedes 3", "unknown option '--sedes'; did you mean '--seeds'?"},
         {"a --sedes=3", "unknown option '--sedes'; did you mean '--seeds'?"},
+        {"a --widht 3", "unknown option '--widht'; did you mean '--width'?"}, /* a key */
+        {"a --dpeth=3", "unknown option '--dpeth'; did you mean '--depth'?"},
         {"a --zzzzzzzz", "unknown option '--zzzzzzzz' ('lra-probe x --help' shows all)"},
         {"a -z", "unknown option '-z' ('lra-probe x --help' shows all)"},
         {"a --seeds 0", "option '--seeds' is '0', expected an integer from 1 to 100"},

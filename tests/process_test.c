@@ -115,12 +115,13 @@ static void any_child_is_waited_for(void **state)
     int status;
     assert_int_equal(lra_process_start(&p[0], slow, 0, &err), 0);
     assert_int_equal(lra_process_start(&p[2], fast, 0, &err), 0);
-    assert_int_equal(lra_process_wait_any(p, 3, &status, &err), 2);
+    assert_int_equal(lra_process_wait_any(p, 3, -1, &status, &err), 2);
     assert_int_equal(status, 4);
+    assert_int_equal(lra_process_wait_any(p, 3, 0.01, &status, &err), 3); /* nobody has ended */
     lra_process_signal(&p[0], SIGKILL);
-    assert_int_equal(lra_process_wait_any(p, 3, &status, &err), 0);
+    assert_int_equal(lra_process_wait_any(p, 3, 60, &status, &err), 0);
     assert_int_equal(status, 128 + SIGKILL);
-    assert_int_equal(lra_process_wait_any(p, 3, &status, &err), -1);
+    assert_int_equal(lra_process_wait_any(p, 3, -1, &status, &err), -1);
 }
 
 /* In a child of this test: a signal is noted; a second SIGINT ends the process. */
@@ -152,10 +153,9 @@ static void signals_ask_and_the_second_interrupt_ends(void **state)
     assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
-/* The parent alone is told to stop, while it waits. */
-static void a_request_to_stop_reaches_the_children(void **state)
+/* The parent alone is told to stop, while it waits for `seconds`. */
+static void stop_one_that_waits(double seconds)
 {
-    (void)state;
     int status;
     pid_t parent = fork();
     if (parent == 0) {
@@ -173,11 +173,18 @@ static void a_request_to_stop_reaches_the_children(void **state)
             }
             _exit(0);
         }
-        int i = lra_process_wait_any(&p, 1, &status, &err);
+        int i = lra_process_wait_any(&p, 1, seconds, &status, &err);
         _exit(i == 0 && status == 128 + SIGTERM && lra_stop_signal() == SIGTERM ? 0 : 2);
     }
     assert_int_equal(waitpid(parent, &status, 0), parent);
     assert_int_equal(status, 0);
+}
+
+static void a_request_to_stop_reaches_the_children(void **state)
+{
+    (void)state;
+    stop_one_that_waits(-1);
+    stop_one_that_waits(60);
 }
 
 /* Waits for the end of all who hold the other end of a pipe; fails when they live on. */

@@ -133,17 +133,44 @@ static int check(const lra_option *o, const char *value, lra_err *e)
 
 /* ---- parsing -------------------------------------------------------------------------------------- */
 
+/* The option whose keys are short for it.  NULL: the command has none. */
+static const lra_option *find_keys(const lra_command *c)
+{
+    const lra_option *o = lra_option_entry(c, 0);
+    for (int i = 0; o && !o->key; o = lra_option_entry(c, ++i)) {}
+    return o;
+}
+
+static bool is_key(const lra_option *o, const char *name)
+{
+    for (int i = 0; o && o->key(i); i++)
+        if (strcmp(o->key(i), name) == 0) return true;
+    return false;
+}
+
+/* Every name that may follow "--": of options, which win where two are as near, then of keys. */
+static int all_names(const lra_command *c, const char ***names)
+{
+    const lra_option *o = find_keys(c);
+    int n_options = 0, n_keys = 0;
+    while (lra_option_entry(c, n_options)) n_options++;
+    while (o && o->key(n_keys)) n_keys++;
+    *names = lra_alloc_array((size_t)(n_options + n_keys) + 1, sizeof **names);
+    for (int i = 0; i < n_options; i++) (*names)[i] = lra_option_entry(c, i)->name;
+    for (int i = 0; i < n_keys; i++) (*names)[n_options + i] = o->key(i);
+    return n_options + n_keys;
+}
+
 static int fail_unknown_option(const lra_command *c, const char *name, size_t n, lra_err *e)
 {
-    const char *names[256];
-    int count = 0;
-    const lra_option *o = lra_option_entry(c, 0);
-    for (; o && count < 256; o = lra_option_entry(c, count)) names[count++] = o->name;
+    const char **names;
+    int count = all_names(c, &names);
     char *word = lra_format("%.*s", (int)n, name);
     const char *near = lra_nearest(word, count, names);
     int rc = near ? lra_fail_usage(e, "unknown option '--%s'; did you mean '--%s'?", word, near)
                   : lra_fail_usage(e, "unknown option '--%s' ('%s --help' shows all)", word,
                                    c->program);
+    lra_free(names);
     lra_free(word);
     return rc;
 }
@@ -161,11 +188,10 @@ static const char *take_value(int argc, char **argv, int *i, size_t n)
 /* "--key value" for "--set key=value"; false: there is no such key. */
 static bool parse_key(lra_options *p, int argc, char **argv, int *i, lra_err *e, int *rc)
 {
-    const lra_option *o = lra_option_entry(p->command, 0);
-    for (int k = 0; o && !o->is_key; o = lra_option_entry(p->command, ++k)) {}
+    const lra_option *o = find_keys(p->command);
     char *key = lra_format("%.*s", (int)strcspn(argv[*i] + 2, "="), argv[*i] + 2);
-    bool is_key = o && o->is_key(key);
-    if (is_key) {
+    bool known = is_key(o, key);
+    if (known) {
         const char *value = take_value(argc, argv, i, strlen(key) + 2);
         if (value) {
             char *made = p->made[p->n_made++] = lra_format("%s=%s", key, value);
@@ -175,7 +201,7 @@ static bool parse_key(lra_options *p, int argc, char **argv, int *i, lra_err *e,
         }
     }
     lra_free(key);
-    return is_key;
+    return known;
 }
 
 /* One option at argv[*i]; moves *i over its value. */

@@ -31,8 +31,8 @@ typedef struct {
     const char *choices; /* CHOICE: "auto|cpu|cuda" */
     const char *arg;     /* placeholder: in help, and what completion offers (lra_program.words) */
     const char *help;    /* one line, no full stop */
-    /* REPEAT of KEY=VALUE: "--KEY VALUE" is short for it where this says that KEY is one.  Nullable. */
-    bool (*is_key)(const char *name);
+    /* REPEAT of KEY=VALUE: "--KEY VALUE" is short for it for these names; NULL after the last.  Nullable. */
+    const char *(*key)(int i);
 } lra_option;
 
 typedef struct {

@@ -12,9 +12,11 @@
 #include <sys/prctl.h>
 #endif
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
 
 enum { MOST_TEXT = 1 << 20 };
 
@@ -133,22 +135,23 @@ int lra_process_wait(lra_process *p, lra_err *e)
     return exit_status(status);
 }
 
-int lra_process_wait_any(lra_process *p, int n, int *status, lra_err *e)
+int lra_process_wait_any(lra_process *p, int n, double seconds, int *status, lra_err *e)
 {
-    for (;;) {
+    const struct timespec nap = {0, 20000000};
+    for (double end = lra_now() + seconds;;) {
         int raw;
-        pid_t pid = waitpid(-1, &raw, 0);
-        if (pid < 0 && errno == EINTR) {
-            for (int i = 0; i < n && lra_stop_signal(); i++) lra_process_signal(&p[i], SIGTERM);
-            continue;
-        }
+        pid_t pid = waitpid(-1, &raw, WNOHANG);
         if (pid < 0) return lra_fail_errno(e, "cannot wait for a process");
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n && pid > 0; i++)
             if (p[i].pid == pid) {
                 p[i].pid = 0;
                 *status = exit_status(raw);
                 return i;
             }
+        if (pid > 0) continue;
+        for (int i = 0; i < n && lra_stop_signal(); i++) lra_process_signal(&p[i], SIGTERM);
+        if (seconds >= 0 && lra_now() >= end) return n;
+        nanosleep(&nap, NULL); /* a blocking wait would miss a signal that came just before it */
     }
 }
 

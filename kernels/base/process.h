@@ -41,9 +41,10 @@ enum {
 int lra_process_start(lra_process *p, char *const *argv, unsigned flags, lra_err *e);
 /* Waits; returns the exit status (128 + signal number when killed), or -1. */
 int lra_process_wait(lra_process *p, lra_err *e);
-/* Waits for any of n children (pid 0: skipped); returns its index and sets *status, or -1.  A signal
- * that asks this process to stop is passed on to the children as SIGTERM, and their end awaited. */
-int lra_process_wait_any(lra_process *p, int n, int *status, lra_err *e);
+/* Waits for any of n children (pid 0: skipped); returns its index and sets *status, n when none has ended
+ * in so many seconds (negative: any time), or -1.  A signal that asks this process to stop is passed on to
+ * the children as SIGTERM, and their end awaited. */
+int lra_process_wait_any(lra_process *p, int n, double seconds, int *status, lra_err *e);
 void lra_process_signal(const lra_process *p, int signal);
 
 /* Runs to the end with `input` on stdin (Nullable) and collects stdout and stderr (each at most 1 MiB

@@ -32,6 +32,15 @@ bool lra_key_table_at(int i, lra_key_table *t)
     return false;
 }
 
+const char *lra_key_name(int i)
+{
+    lra_key_table t;
+    for (int n = 0; lra_key_table_at(n, &t); n++)
+        for (const lra_key *k = t.keys; k && k->name; k++)
+            if (i-- == 0) return k->name;
+    return NULL;
+}
+
 bool lra_key_is_known(const char *name)
 {
     lra_key_table t;

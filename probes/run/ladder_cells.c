@@ -9,6 +9,7 @@
 #include "kernels/base/program.h"
 #include "kernels/base/terminal.h"
 #include "probes/run/job_options.h"
+#include "probes/run/ladder_display.h"
 #include "probes/run/train_job.h"
 
 enum { MIB = 1 << 20 };
@@ -80,57 +81,85 @@ static void free_command(char **argv)
     lra_free(argv);
 }
 
-/* Starts missing cells until n_jobs run; child[i] works on at[i].  Returns how many it started, or -1. */
-static int start_cells(const lra_ladder_cells *l, lra_process *child, const lra_ladder_cell **at,
-                       int *next, int running, int n_jobs, lra_err *e)
+typedef struct {
+    const lra_ladder_cells *l;
+    int n_jobs, running, next, trained, missing;
+    lra_process child[LRA_LADDER_MAX_JOBS];
+    int at[LRA_LADDER_MAX_JOBS]; /* the cell that child[i] trains */
+    lra_ladder_display *display; /* NULL: nobody watches */
+} dealer;
+
+/* Starts missing cells until n_jobs run. */
+static int start_cells(dealer *d, lra_err *e)
 {
-    int started = 0;
-    for (; *next < l->n && running + started < n_jobs; (*next)++) {
-        const lra_ladder_cell *c = &l->cell[*next];
+    for (; d->next < d->l->n && d->running < d->n_jobs; d->next++) {
         int slot = 0;
-        if (lra_file_exists(c->result)) continue;
-        while (child[slot].pid) slot++;
-        char **argv = cell_command(l, c);
-        int rc = lra_process_start(&child[slot], argv, LRA_SELF | LRA_QUIET_OUT, e);
+        if (lra_file_exists(d->l->cell[d->next].result)) continue;
+        while (d->child[slot].pid) slot++;
+        char **argv = cell_command(d->l, &d->l->cell[d->next]);
+        int rc = lra_process_start(&d->child[slot], argv, LRA_SELF | LRA_QUIET_OUT, e);
         free_command(argv);
-        if (rc != 0) return LRA_FAILED;
-        at[slot] = c;
-        started++;
+        if (rc != 0) return rc;
+        d->at[slot] = d->next;
+        d->running++;
+        if (d->display) lra_ladder_display_start(d->display, d->next);
     }
-    return started;
+    return 0;
+}
+
+/* The next cell that ends; meanwhile the display is kept up to date.  Returns its process, or -1. */
+static int wait_for_cell(dealer *d, int *status, lra_err *e)
+{
+    int slot = d->n_jobs;
+    while (slot == d->n_jobs) {
+        if (d->display) lra_ladder_display_draw(d->display);
+        slot = lra_process_wait_any(d->child, d->n_jobs, d->display ? 0.5 : -1, status, e);
+    }
+    if (slot >= 0 && d->display) lra_ladder_display_end(d->display, d->at[slot]);
+    return slot;
+}
+
+/* A cell has ended with this exit code. */
+static int cell_ended(dealer *d, const lra_ladder_cell *c, int status, lra_err *e)
+{
+    const lra_rungs *r = d->l->rungs;
+    if (status == LRA_EXIT_INTERRUPTED) return LRA_STOPPED;
+    if (status != 0)
+        return lra_fail(e, "the run of %s %" PRId64 " seed %" PRId64 " ended with exit code %d",
+                        r->axis, r->rung[c->rung].value, c->seed, status);
+    lra_note("  %2d of %d: %-7s seed %" PRId64 " is trained", ++d->trained, d->missing,
+             lra_rungs_name(r, c->rung, (char[48]){0}), c->seed);
+    return 0;
 }
 
 /* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and those that run
  * finish. */
-static int train_apart(const lra_ladder_cells *l, int n_jobs, lra_err *e)
+static int deal(dealer *d, lra_err *e)
 {
-    lra_process child[LRA_LADDER_MAX_JOBS] = {{0}};
-    const lra_ladder_cell *at[LRA_LADDER_MAX_JOBS];
-    int running = 0, next = 0, rc = 0, finished = 0, missing = 0;
-    for (int i = 0; i < l->n; i++) missing += !lra_file_exists(l->cell[i].result);
+    int rc = 0;
     for (;;) {
-        if (rc == 0 && !lra_stop_signal()) {
-            int started = start_cells(l, child, at, &next, running, n_jobs, e);
-            if (started < 0)
-                rc = LRA_FAILED;
-            else
-                running += started;
-        }
-        if (running == 0) break;
-        int status = 0, slot = lra_process_wait_any(child, n_jobs, &status, e);
+        if (rc == 0 && !lra_stop_signal()) rc = start_cells(d, e);
+        if (d->running == 0) break;
+        int status = 0, slot = wait_for_cell(d, &status, e);
         if (slot < 0) return LRA_FAILED;
-        running--;
-        if (status == LRA_EXIT_INTERRUPTED)
-            rc = rc == 0 ? LRA_STOPPED : rc;
-        else if (status != 0 && rc >= 0)
-            rc = lra_fail(e, "the run of %s %" PRId64 " seed %" PRId64 " ended with exit code %d",
-                          l->rungs->axis, l->rungs->rung[at[slot]->rung].value, at[slot]->seed,
-                          status);
-        else if (status == 0)
-            lra_note("  %2d of %d: %-7s seed %" PRId64 " is trained", ++finished, missing,
-                     lra_rungs_name(l->rungs, at[slot]->rung, (char[48]){0}), at[slot]->seed);
+        d->running--;
+        if (rc >= 0 || status == 0) {
+            int ended = cell_ended(d, &d->l->cell[d->at[slot]], status, e);
+            rc = ended < 0 || rc == 0 ? ended : rc;
+        }
     }
     return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
+}
+
+static int train_apart(const lra_ladder_cells *l, int n_jobs, lra_err *e)
+{
+    dealer d = {.l = l, .n_jobs = n_jobs};
+    for (int i = 0; i < l->n; i++) d.missing += !lra_file_exists(l->cell[i].result);
+    if (lra_is_tty(stderr) && lra_terminal_level() >= LRA_LOG_NORMAL)
+        d.display = lra_ladder_display_new(l, n_jobs);
+    int rc = deal(&d, e);
+    lra_ladder_display_free(d.display);
+    return rc;
 }
 
 int lra_ladder_cells_train(const lra_ladder_cells *l, int n_jobs, lra_err *e)

@@ -10,7 +10,8 @@ enum { LRA_LADDER_MAX_JOBS = 64 };
 typedef struct {
     int rung;
     int64_t seed;
-    char *result; /* path of its result; there: it is trained */
+    char *result;   /* path of its result; there: it is trained */
+    double seconds; /* as planned */
 } lra_ladder_cell;
 
 typedef struct {
@@ -18,6 +19,7 @@ typedef struct {
     const lra_rungs *rungs;
     const lra_options *options;
     const char *assignment; /* "key=value" of what varies between ladders.  NULL: nothing does */
+    int ladder, n_ladders;  /* 0, 1, ...: of those that vary makes */
     int n;
     const lra_ladder_cell *cell; /* (n) */
 } lra_ladder_cells;

@@ -13,7 +13,7 @@
     {.name = "preset", .letter = 'p', .kind = LRA_OPTION_CHOICE, .value = "quick",                 \
      .choices = "quick|small|paper", .help = text}
 #define LRA_SET_OPTION(of)                                                                         \
-    {.name = "set", .kind = LRA_OPTION_REPEAT, .arg = "KEY=VALUE", .is_key = lra_key_is_known,       \
+    {.name = "set", .kind = LRA_OPTION_REPEAT, .arg = "KEY=VALUE", .key = lra_key_name,                 \
      .help = "changes one parameter of " of ", as --KEY VALUE does; may be repeated"}
 #define LRA_THREADS_OPTION(zero)                                                                   \
     {.name = "threads", .kind = LRA_OPTION_INT, .value = "0", .min = 0, .max = 1024, .arg = "N",   \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "probes/run/key_tables.h"
 
 const lra_option lra_rungs_options[] = {
     {.name = "kernels",
@@ -97,14 +98,21 @@ static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_
     return rc;
 }
 
+static int fail_axis(const lra_rungs *l, const lra_model *m, lra_err *e)
+{
+    char *what = lra_format("model '%s'", m->name);
+    const lra_key_table own = {"model", m->name, m->keys};
+    int rc = lra_key_fail(l->axis, &own, 1, what, e);
+    lra_free(what);
+    return rc;
+}
+
 /* The model has the key, and an encoder for each value. */
 static int check_rungs(lra_rungs *l, lra_job *r, lra_err *e)
 {
     const lra_network_spec any = {.head = LRA_HEAD_CLASS};
     bool kernels = strcmp(l->axis, "kernel") == 0;
-    if (!lra_config_has(r->model_config, l->axis))
-        return lra_fail_usage(e, "model '%s' has no '%s'; --axis KEY=LIST names a setting of it",
-                              r->model->name, l->axis);
+    if (!lra_config_has(r->model_config, l->axis)) return fail_axis(l, r->model, e);
     for (int i = 0; i < l->n; i++) {
         int64_t value = l->rung[i].value;
         if (kernels && value % 2 == 0)

@@ -46,12 +46,29 @@ else
     echo "manual_test: mandoc is not installed: pages not checked by it"
 fi
 
-# Installed, with the completion scripts.
+# Installed, with the completion scripts where each shell looks for them; the manifest names every file.
 cmake --install "$LRA_BUILD" --prefix "$tmp/usr" >"$tmp/out" 2>&1 || complain "install: $(cat "$tmp/out")"
 for file in bin/lra-probe bin/lra-report share/man/man1/lra-probe.1 share/man/man1/lra-report-figures.1 \
-    share/bash-completion/completions/lra-probe share/bash-completion/completions/lra-report; do
+    share/bash-completion/completions/lra-probe share/bash-completion/completions/lra-report \
+    share/zsh/site-functions/_lra-probe share/zsh/site-functions/_lra-report \
+    share/fish/vendor_completions.d/lra-probe.fish share/fish/vendor_completions.d/lra-report.fish; do
     [ -s "$tmp/usr/$file" ] || complain "not installed: $file"
 done
+find "$tmp/usr" ! -type d | sort >"$tmp/installed"
+tr -d '\r' <"$LRA_BUILD/install_manifest.txt" | sed '$a\' | sort | diff - "$tmp/installed" >"$tmp/difference" ||
+    complain "install_manifest.txt: $(head -3 "$tmp/difference")"
+# The shells that are here find them there.
+if command -v zsh >/dev/null 2>&1; then
+    # shellcheck disable=SC2016
+    zsh -f -c 'fpath=($1 $fpath); autoload -U compinit; compinit -D -u; echo $_comps[lra-probe] $_comps[lra-report]' \
+        - "$tmp/usr/share/zsh/site-functions" >"$tmp/out" 2>&1
+    [ "$(cat "$tmp/out")" = '_lra-probe _lra-report' ] || complain "zsh: $(cat "$tmp/out")"
+fi
+if command -v fish >/dev/null 2>&1; then
+    XDG_DATA_DIRS=$tmp/usr/share HOME=$tmp PATH=$tmp/usr/bin:$PATH \
+        fish -c 'complete -C "lra-probe train --task=listo"' >"$tmp/out" 2>&1
+    grep -q '^--task=listops' "$tmp/out" || complain "fish: $(cat "$tmp/out")"
+fi
 
 # Wrong use.
 wrong() {

@@ -19,6 +19,14 @@ expect 0 '' lra-probe train $small --schedule constant --out s --dry-run
 says constant
 grep -q "$(printf '\033')" out err && complain "escape codes in a pipe"
 
+# A misspelt setting gets the nearest one, however it is given.
+for command in "train --kernal 5" "train --kernal=5" "bench --kernal 5"; do
+    expect 2 "unknown option '--kernal'; did you mean '--kernel'?" lra-probe $command
+done
+expect 2 "has no 'kernal'; did you mean 'kernel'?" lra-probe train --set kernal=5
+expect 2 "has no 'dilaton'; did you mean 'dilation'?" lra-probe receptive-field --axis dilaton=1,2
+expect 2 "has no 'distnce'; did you mean 'distance'?" lra-probe receptive-field --task xor --vary distnce=8
+
 # The rung's ladder stands beside the result, in the same run.
 expect 0 '' lra-probe train $small --ladder "kernel 3 65" --out rung -q
 accuracy | cmp -s - answer || complain "--ladder: $(cat out), without: $(cat answer)"

@@ -1,0 +1,146 @@
+/* The display of cells that run.  Each is asked for its status (run_status.h).  The time left is that of dealing the
+ * cells that wait to the processes as they become free: a cell that runs needs what it says, one that waits what was
+ * planned times how much longer than planned the others took so far.  Ladders after this one are taken to cost what
+ * this one does. */
+#include "probes/run/ladder_display.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "models/training/run_status.h"
+
+typedef enum { WAITS, RUNS, ENDED } cell_state;
+typedef struct {
+    cell_state state;
+    char *folder;
+    double began;        /* when */
+    double spent;        /* seconds, of this time, once it ended */
+    double before, done; /* shares: when it began (it may be resumed), now */
+    double left;         /* seconds, by its own account; negative: it has not said */
+} cell_view;
+
+struct lra_ladder_display {
+    const lra_ladder_cells *l;
+    int n_jobs;
+    cell_view *cell; /* (l->n) */
+    lra_progress *progress;
+};
+
+/* The share that is done, 0 when nothing is known; sets *left. */
+static double look(const char *folder, double *left)
+{
+    lra_run_status s;
+    *left = -1;
+    if (!lra_run_status_read(folder, &s) || s.steps < 1) return 0;
+    *left = s.left;
+    return (double)s.step / (double)s.steps;
+}
+
+lra_ladder_display *lra_ladder_display_new(const lra_ladder_cells *l, int n_jobs)
+{
+    lra_ladder_display *d = lra_alloc(sizeof *d);
+    double all = 0;
+    d->l = l, d->n_jobs = n_jobs;
+    d->cell = lra_alloc_array((size_t)l->n, sizeof *d->cell);
+    for (int i = 0; i < l->n; i++) {
+        cell_view *c = &d->cell[i];
+        c->folder = lra_copy_text(l->cell[i].result);
+        *strrchr(c->folder, '/') = 0;
+        if (lra_file_exists(l->cell[i].result))
+            c->state = ENDED, c->before = c->done = 1;
+        else
+            c->before = c->done = look(c->folder, &c->left);
+        all += l->cell[i].seconds;
+    }
+    d->progress = lra_progress_new("", all);
+    return d;
+}
+
+void lra_ladder_display_start(lra_ladder_display *d, int i)
+{
+    d->cell[i].state = RUNS;
+    d->cell[i].began = lra_now();
+    d->cell[i].left = -1; /* what the status says is from before */
+}
+
+void lra_ladder_display_end(lra_ladder_display *d, int i)
+{
+    d->cell[i].state = ENDED;
+    d->cell[i].spent = lra_now() - d->cell[i].began;
+    d->cell[i].done = 1;
+}
+
+/* How much longer than planned cells take. */
+static double slower(const lra_ladder_display *d)
+{
+    double planned = 0, taken = 0;
+    for (int i = 0; i < d->l->n; i++) {
+        const cell_view *c = &d->cell[i];
+        if (c->began == 0 || c->done <= c->before) continue;
+        planned += d->l->cell[i].seconds * (c->done - c->before);
+        taken += c->state == ENDED ? c->spent : lra_now() - c->began;
+    }
+    return planned > 0 ? taken / planned : 1;
+}
+
+double lra_ladder_display_left(const lra_ladder_display *d)
+{
+    double free[LRA_LADDER_MAX_JOBS] = {0}, factor = slower(d), all = 0, last = 0;
+    int n = 0;
+    for (int i = 0; i < d->l->n; i++) {
+        const cell_view *c = &d->cell[i];
+        double planned = d->l->cell[i].seconds * factor;
+        all += planned;
+        if (c->state == RUNS) free[n++] = c->left >= 0 ? c->left : planned * (1 - c->done);
+    }
+    for (int i = 0; i < d->l->n; i++) {
+        if (d->cell[i].state != WAITS) continue;
+        int first = 0;
+        for (int k = 1; k < d->n_jobs; k++) first = free[k] < free[first] ? k : first;
+        free[first] += d->l->cell[i].seconds * factor * (1 - d->cell[i].done);
+    }
+    for (int k = 0; k < d->n_jobs; k++) last = fmax(last, free[k]);
+    return last + all / d->n_jobs * (d->l->n_ladders - 1 - d->l->ladder);
+}
+
+void lra_ladder_display_draw(lra_ladder_display *d)
+{
+    const lra_ladder_cells *l = d->l;
+    lra_text what = {0}, title = {0};
+    int ended = 0, running = 0;
+    double done = 0;
+    for (int i = 0; i < l->n; i++) {
+        cell_view *c = &d->cell[i];
+        char name[48];
+        ended += c->state == ENDED;
+        if (c->state == RUNS) {
+            double left, share = look(c->folder, &left);
+            if (share > c->before) c->done = share, c->left = left;
+            lra_text_add(&what, "%s%s seed %" PRId64 " %.0f %%", running++ ? ", " : "",
+                         lra_rungs_name(l->rungs, l->cell[i].rung, name), l->cell[i].seed,
+                         100 * c->done);
+        }
+        done += l->cell[i].seconds * c->done;
+    }
+    if (l->n_ladders > 1) lra_text_add(&title, "ladder %d of %d: ", l->ladder + 1, l->n_ladders);
+    lra_text_add(&title, "%d of %d runs done, %d running", ended, l->n, running);
+    lra_progress_title(d->progress, title.s);
+    lra_progress_left(d->progress, lra_ladder_display_left(d));
+    lra_progress_at(d->progress, done, what.s ? what.s : "");
+    lra_text_free(&what);
+    lra_text_free(&title);
+}
+
+void lra_ladder_display_free(lra_ladder_display *d)
+{
+    if (!d) return;
+    for (int i = 0; i < d->l->n; i++) lra_free(d->cell[i].folder);
+    lra_progress_free(d->progress);
+    lra_free(d->cell);
+    lra_free(d);
+}

@@ -1,0 +1,114 @@
+/* The time left of cells that run at once, against schedules by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "models/training/run_status.h"
+#include "probes/run/ladder_display.h"
+#include "tests/folder.h"
+
+enum { N = 4 };
+
+static lra_err err;
+static lra_ladder_cell cells[N];
+static lra_rungs rungs = {.axis = (char[]){"kernel"}, .n = 1, .rung = {{3, 0, NULL}}};
+
+/* Cells planned for 10, 20, 30 and 40 s in folders of their own. */
+static lra_ladder_cells make_cells(void)
+{
+    for (int i = 0; i < N; i++) {
+        char *own = lra_format("%s/%d", folder, i);
+        assert_int_equal(lra_folder_make(own, &err), 0);
+        cells[i] = (lra_ladder_cell){0, i, lra_format("%s/result.h5", own), 10 * (i + 1)};
+        lra_free(own);
+    }
+    return (lra_ladder_cells){.rungs = &rungs, .n = N, .cell = cells, .n_ladders = 1};
+}
+
+static void free_cells(void)
+{
+    for (int i = 0; i < N; i++) lra_free(cells[i].result);
+}
+
+/* What a run writes into its folder: step of 100, and so many seconds left. */
+static void say(int i, int step, double left)
+{
+    char line[LRA_RUN_STATUS_BYTES + 1], text[256];
+    char *path = lra_format("%s/%d/status", folder, i);
+    snprintf(text, sizeof text,
+             "{\"title\":\"t\",\"value\":\"v\",\"epoch\":1,\"epochs\":1,\"step\":%d,\"steps\":100,"
+             "\"left\":%.3f}",
+             step, left);
+    snprintf(line, sizeof line, "%-*s\n", LRA_RUN_STATUS_BYTES - 1, text);
+    assert_int_equal(lra_file_write(path, line, LRA_RUN_STATUS_BYTES, &err), 0);
+    lra_free(path);
+}
+
+static void check_left(lra_ladder_cells l, int n_jobs, double seconds)
+{
+    lra_ladder_display *d = lra_ladder_display_new(&l, n_jobs);
+    assert_true(fabs(lra_ladder_display_left(d) - seconds) < 1e-9);
+    lra_ladder_display_free(d);
+}
+
+/* Two at once: 10 then 30, 20 then 40. */
+static void waiting_cells_are_dealt_as_processes_become_free(void **state)
+{
+    (void)state;
+    lra_ladder_cells l = make_cells();
+    check_left(l, 1, 100);
+    check_left(l, 2, 60);
+    check_left(l, 4, 40);
+    l.n_ladders = 3, l.ladder = 1; /* one more of 100 s */
+    check_left(l, 2, 60 + 50);
+    free_cells();
+}
+
+/* Half of the fourth was trained before; the first has its result. */
+static void what_was_done_before_is_not_counted(void **state)
+{
+    (void)state;
+    lra_ladder_cells l = make_cells();
+    say(3, 50, 1e6); /* an estimate of another day */
+    assert_int_equal(lra_file_write(cells[0].result, "", 0, &err), 0);
+    check_left(l, 1, 20 + 30 + 20);
+    free_cells();
+}
+
+/* A run's own account goes before the plan. */
+static void cells_that_run_say_how_long_yet(void **state)
+{
+    (void)state;
+    lra_ladder_cells l = make_cells();
+    lra_ladder_display *d = lra_ladder_display_new(&l, 4);
+    for (int i = 0; i < N; i++) lra_ladder_display_start(d, i);
+    assert_true(fabs(lra_ladder_display_left(d) - 40) < 1e-9); /* as planned */
+    for (int i = 0; i < N; i++) say(i, 10, i == 1 ? 77 : 5);
+    lra_ladder_display_draw(d);
+    assert_true(fabs(lra_ladder_display_left(d) - 77) < 1e-9);
+    lra_ladder_display_end(d, 1);
+    assert_true(fabs(lra_ladder_display_left(d) - 5) < 1e-9);
+    lra_ladder_display_free(d);
+    free_cells();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(waiting_cells_are_dealt_as_processes_become_free,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(what_was_done_before_is_not_counted, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(cells_that_run_say_how_long_yet, make_folder,
+                                        remove_folder),
+    };
+    return cmocka_run_group_tests_name("ladder_display", tests, NULL, NULL);
+}
