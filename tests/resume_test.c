@@ -1,6 +1,7 @@
 /* labels: slow timeout: 600 */
 /* Exact resume: a run that is killed with SIGKILL at 20 random moments ends with the same bits as one that
- * was not, with one thread and with two; so does one that stops on a signal; the log ends the same. */
+ * was not, with one thread and with two; so does one that stops on a signal; the log ends the same.
+ * A moment is an amount of the run's own processor time, so that it means the same on a busy machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
@@ -28,20 +31,31 @@ enum { KILLS = 20 };
 
 /* ---- the child: trains in a folder and leaves the hash of the final state there ------------------------- */
 
-static int train_in(const char *folder, int threads, lra_type type)
+/* The signal comes once this process has worked for so many microseconds; 0: never. */
+static int interrupt_after(int number, int64_t microseconds)
+{
+    timer_t timer;
+    struct sigevent what = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
+    struct itimerspec when = {
+        .it_value = {microseconds / 1000000, 1000 * (microseconds % 1000000)}};
+    if (microseconds == 0) return 0;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &what, &timer) != 0) return -1;
+    return timer_settime(timer, 0, &when, NULL);
+}
+
+/* All of them train on the same rows, which are made once. */
+static int train_in(const char *folder, const char *rows, int threads, lra_type type)
 {
     lra_err e = {{0}};
     lra_device device;
     lra_train_report report;
-    lra_terminal_init(LRA_LOG_QUIET, true);
-    lra_signals_init();
     lra_config *task = lra_task_config(&lra_task_listops, "quick", &e);
-    lra_config_set(task, "train", "3200");
-    lra_config_set(task, "val", "200");
-    lra_config_set(task, "test", "200");
+    lra_config_set(task, "train", "480");
+    lra_config_set(task, "val", "100");
+    lra_config_set(task, "test", "100");
     lra_config *model = lra_keys_config(lra_model_resconv.keys);
     lra_keys_apply(lra_model_resconv.keys, model, "layers=2 width=16 hidden=32 dropout=0.1");
-    lra_dataset *data = lra_dataset_open(&lra_task_listops, task, folder, NULL, &e);
+    lra_dataset *data = lra_dataset_open(&lra_task_listops, task, rows, NULL, &e);
     lra_train_spec s = {.folder = folder,
                         .title = "resume",
                         .config = "x=1\n",
@@ -53,7 +67,7 @@ static int train_in(const char *folder, int threads, lra_type type)
                         .seed = 11,
                         .threads = threads,
                         .augment = true,
-                        .checkpoint_every = 0.02,
+                        .checkpoint_every = 0.01,
                         .schedule = {.rate = 0.004,
                                      .warmup = 0.1,
                                      .factor = 0.5,
@@ -83,13 +97,18 @@ static int train_in(const char *folder, int threads, lra_type type)
 
 static lra_type precision; /* of the test that runs */
 
-static void start(lra_process *p, const char *folder, int threads)
+static char *place; /* of all folders */
+
+static void start(lra_process *p, const char *folder, int threads, int number, int64_t microseconds)
 {
     lra_err e = {{0}};
-    char count[8];
+    char count[8], signal[8], when[24];
     snprintf(count, sizeof count, "%d", threads);
+    snprintf(signal, sizeof signal, "%d", number);
+    snprintf(when, sizeof when, "%" PRId64, microseconds);
     char *type = precision == LRA_BF16 ? "bf16" : "f32";
-    char *argv[] = {"resume_test", (char *)(uintptr_t)folder, count, type, NULL};
+    char *argv[] = {"resume_test", (char *)(uintptr_t)folder, place, count, type, signal, when,
+                    NULL};
     assert_int_equal(lra_process_start(p, argv, LRA_SELF, &e), 0);
 }
 
@@ -111,54 +130,56 @@ static void remove_folder(const char *folder)
     lra_free(out);
 }
 
+/* Processor time of all children so far, microseconds. */
+static int64_t work_done(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_CHILDREN, &u);
+    return 1000000 * (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + u.ru_utime.tv_usec +
+           u.ru_stime.tv_usec;
+}
+
 /* Runs to the end in a fresh folder and returns "hash accuracy". */
 static char *whole_run(const char *folder, int threads)
 {
     lra_err e = {{0}};
     lra_process p;
     remove_folder(folder);
-    start(&p, folder, threads);
+    start(&p, folder, threads, 0, 0);
     assert_int_equal(lra_process_wait(&p, &e), 0);
     return read_file(folder, "hash");
 }
 
-static void sleep_ms(double ms)
-{
-    struct timespec t = {(time_t)(ms / 1000), (long)(1e6 * (ms - 1000 * (double)(int)(ms / 1000)))};
-    nanosleep(&t, NULL);
-}
-
-/* Interrupts a fresh run again and again until it is through; returns how often. */
-static int interrupted_run(const char *folder, int threads, int number, lra_rng *rng, double ms)
+/* Interrupts a fresh run again and again until it is through, each time after some of `most` microseconds of work;
+ * returns how often. */
+static int interrupted_run(const char *folder, int threads, int number, lra_rng *rng, int64_t most)
 {
     lra_err e = {{0}};
     int hits = 0;
     remove_folder(folder);
     for (;;) {
         lra_process p;
-        start(&p, folder, threads);
-        sleep_ms(lra_rng_u01(rng) * ms);
-        lra_process_signal(&p, number);
+        start(&p, folder, threads, number, 1 + (int64_t)(lra_rng_u01(rng) * (double)most));
         int status = lra_process_wait(&p, &e);
         if (status == 0) return hits;
-        /* Before the handlers stand, SIGTERM kills. */
-        assert_true(status == 128 + number || status == 130);
+        assert_int_equal(status, number == SIGKILL ? 128 + number : 130);
         hits++;
     }
 }
 
 static void same_bits(int number)
 {
-    double begin = lra_now();
-    char *expected = whole_run("resume_a", 1);
-    double whole_ms = 1000 * (lra_now() - begin);
-    char *log = without_times(read_file("resume_a", "log.jsonl"));
+    char *calm = lra_format("%s/a", place), *other = lra_format("%s/b", place);
+    lra_free_large(whole_run(calm, 1)); /* makes the rows */
+    int64_t before = work_done();
+    char *expected = whole_run(calm, 1);
+    int64_t whole = work_done() - before;
+    char *log = without_times(read_file(calm, "log.jsonl"));
     for (int threads = 1; threads <= 2; threads++) {
         lra_rng rng = lra_rng_new(3, (uint32_t)number, (uint64_t)threads);
         for (int hits = 0; hits < KILLS;) {
-            hits += interrupted_run("resume_b", threads, number, &rng, whole_ms / 2);
-            char *found = read_file("resume_b", "hash"),
-                 *found_log = read_file("resume_b", "log.jsonl");
+            hits += interrupted_run(other, threads, number, &rng, whole / 2);
+            char *found = read_file(other, "hash"), *found_log = read_file(other, "log.jsonl");
             assert_string_equal(found, expected);
             assert_string_equal(without_times(found_log), log);
             lra_free_large(found);
@@ -167,8 +188,8 @@ static void same_bits(int number)
     }
     lra_free_large(expected);
     lra_free_large(log);
-    remove_folder("resume_a");
-    remove_folder("resume_b");
+    lra_free(calm);
+    lra_free(other);
 }
 
 static void killed_at_random_moments(void **state)
@@ -192,15 +213,38 @@ static void stopped_by_a_signal(void **state)
     same_bits(SIGTERM);
 }
 
+/* SIGKILL takes nothing from the page cache: a place in memory shows the same, without waiting for a disk. */
+static int set_up(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const char *fast = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".";
+    place = lra_format("%s/lra-resume-%ld", fast, (long)getpid());
+    return lra_folder_make(place, &e);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_folder(place);
+    lra_free(place);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc == 4)
-        return train_in(argv[1], (int)strtol(argv[2], NULL, 10),
-                        strcmp(argv[3], "bf16") == 0 ? LRA_BF16 : LRA_F32);
+    if (argc == 7) {
+        lra_terminal_init(LRA_LOG_QUIET, true);
+        lra_signals_init();
+        if (interrupt_after((int)strtol(argv[5], NULL, 10), strtoll(argv[6], NULL, 10)) != 0)
+            return 1;
+        return train_in(argv[1], argv[2], (int)strtol(argv[3], NULL, 10),
+                        strcmp(argv[4], "bf16") == 0 ? LRA_BF16 : LRA_F32);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_at_random_moments),
         cmocka_unit_test(killed_in_bf16),
         cmocka_unit_test(stopped_by_a_signal),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }
