@@ -66,6 +66,9 @@ typedef struct {
     lra_tensor *(*encode)(const lra_build *b, lra_tensor *x);
     /* How far an output can see to one side, in tokens; -1: unbounded. */
     int64_t (*reach)(const lra_config *c);
+    /* Why a limit of distance (graph.h) is undefined for it: "its memory is summed over all positions".  Nullable: its
+     * ops obey one. */
+    const char *unlimited;
     /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never so. */
     bool (*causal)(const lra_config *c);
     /* What is added to the embedding.  Nullable: nothing. */

@@ -94,12 +94,16 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
 {
     lra_graph *g = lra_graph_new(type, mode);
     lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
+    if (s->limited && m->unlimited)
+        lra_graph_fail(g, "a limit of distance is undefined: %s", m->unlimited);
+    if (s->limited) lra_graph_limit(g);
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     lra_tensor *x = embed(&k);
     k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));
     lra_build b = build_of(m, c, s, k.n, T);
     b.graph = g, b.length = k.length;
     k.features = lra_name(encode(m, &b, x), "features");
+    k.limit = lra_limit_input(g);
     return k;
 }
 

@@ -35,6 +35,7 @@ typedef struct {
     int64_t
         T_max; /* steps of the longest bucket, by the task's settings; 0: there is but one, of T */
     int64_t rows, columns; /* of images; 0: none */
+    bool limited;          /* ops between positions obey lra_network.limit */
 } lra_network_spec;
 
 /* The graph of one length bucket; what a network does not have is NULL. */
@@ -50,6 +51,7 @@ typedef struct {
     lra_tensor *values;   /* (n,T,channels) real */
     lra_tensor *length;   /* (n) int32 */
     lra_tensor *features; /* (n,T,D) */
+    lra_tensor *limit;    /* lra_limit_input() */
     /* Inputs of the head. */
     lra_tensor *label;  /* (B), LRA_HEAD_NEXT: (B,T) int32; -1: nothing is asked */
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */

@@ -165,6 +165,7 @@ const lra_model lra_model_transformer = {
     .tiny = "layers=2 width=8 hidden=8 heads=2",
     .variants = variants,
     .match = "hidden",
+    .unlimited = "attention does not obey one",
     .encode = encode,
     .reach = reach,
     .causal = causal,

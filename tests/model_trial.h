@@ -19,6 +19,7 @@ typedef struct {
     double rate;        /* of a step; 0: 0.01 */
     lra_params *params; /* of another trial.  Nullable: its own */
     lra_device *device; /* Nullable: the CPU, one thread */
+    bool limited;       /* by distance: lra_network.limit */
 } model_case;
 
 typedef struct {
