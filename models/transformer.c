@@ -166,6 +166,7 @@ const lra_model lra_model_transformer = {
     .variants = variants,
     .match = "hidden",
     .unlimited = "attention does not obey one",
+    .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
     .reach = reach,
     .causal = causal,

@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 typedef enum { LRA_ACT_NONE, LRA_ACT_RELU, LRA_ACT_GELU, LRA_ACT_GELU_TANH, LRA_ACT_SILU } lra_act;
-typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX } lra_pool_kind;
+/* CLS is no op but a row in front of the encoder's inputs: models/network.h. */
+typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX, LRA_POOL_CLS } lra_pool_kind;
 
 /* ---- tables and products ------------------------------------------------------------------------ */
 
