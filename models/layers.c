@@ -68,34 +68,39 @@ lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name)
     return y;
 }
 
-lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
-                           int64_t groups, int64_t dilation, lra_act act, lra_tensor *length)
+/* The weights NAME/kernel and NAME/b of a convolution, which stays in the scope NAME. */
+static void open_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
+                      int64_t *groups, lra_tensor **w, lra_tensor **b)
 {
     lra_graph *g = x->graph;
     int64_t n_in = lra_width(x);
-    if (groups < 1 || n_in % groups || n_out % groups) {
+    if (*groups < 1 || n_in % *groups || n_out % *groups) {
         lra_graph_fail(g, "%lld groups do not divide %lld inputs and %lld outputs",
-                       (long long)groups, (long long)n_in, (long long)n_out);
-        groups = 1;
+                       (long long)*groups, (long long)n_in, (long long)n_out);
+        *groups = 1;
     }
-    int64_t fan = kernel * n_in / groups;
+    int64_t fan = kernel * n_in / *groups;
     lra_push(g, "%s", name);
-    lra_tensor *w = weight(g, "kernel", LRA_SHAPE(kernel, n_in / groups, n_out), fan);
-    lra_tensor *y = lra_conv(x, w, bias(g, "b", n_out, fan), act, length, groups, dilation);
-    lra_pop(g);
+    *w = weight(g, "kernel", LRA_SHAPE(kernel, n_in / *groups, n_out), fan);
+    *b = bias(g, "b", n_out, fan);
+}
+
+lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
+                           int64_t groups, int64_t dilation, lra_act act, lra_tensor *length)
+{
+    lra_tensor *w, *b;
+    open_conv(x, name, n_out, kernel, &groups, &w, &b);
+    lra_tensor *y = lra_conv(x, w, b, act, length, groups, dilation);
+    lra_pop(x->graph);
     return y;
 }
 
 lra_tensor *lra_layer_causal_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
                                   int64_t groups, int64_t dilation, lra_act act)
 {
-    /* Behind (K-1)/2 dilation rows of zeros the centred convolution at t sees x up to t. */
-    lra_graph *g = x->graph;
-    int64_t B = x->shape.d[0], T = x->shape.d[1], D = lra_width(x),
-            before = (kernel - 1) / 2 * dilation;
-    if (before < 1) return lra_layer_conv(x, name, n_out, kernel, groups, dilation, act, NULL);
-    lra_tensor *rows[] = {lra_zeros(g, x->type, LRA_SHAPE(B, before, D)), x};
-    lra_tensor *y = lra_layer_conv(lra_concat(2, rows, 1), name, n_out, kernel, groups, dilation,
-                                   act, NULL);
-    return lra_slice(y, 1, 0, T);
+    lra_tensor *w, *b;
+    open_conv(x, name, n_out, kernel, &groups, &w, &b);
+    lra_tensor *y = lra_causal_conv(x, w, b, act, groups, dilation);
+    lra_pop(x->graph);
+    return y;
 }

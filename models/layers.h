@@ -20,8 +20,7 @@ lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
  * +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
 lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
                            int64_t groups, int64_t dilation, lra_act act, lra_tensor *length);
-/* The same with all taps at the present and in the past: y[t] = act(bias + sum_k x[t + (k - (K-1)) dilation] w[k]).
- * Padding behind an example is never seen, so that there is no length; outputs there mean nothing. */
+/* The same with all taps at the present and in the past: lra_causal_conv(). */
 lra_tensor *lra_layer_causal_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
                                   int64_t groups, int64_t dilation, lra_act act);
 

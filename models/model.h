@@ -51,6 +51,11 @@ typedef struct {
     const char *rungs; /* values of `axis`, "1,3,5".  NULL: none */
 } lra_model_preset;
 
+/* What may become of the rows of the encoder before the head. */
+#define LRA_POOL_BIT(kind) (1u << (kind))
+#define LRA_POOLS_ROWS                                                                             \
+    (LRA_POOL_BIT(LRA_POOL_MEAN) | LRA_POOL_BIT(LRA_POOL_LAST) | LRA_POOL_BIT(LRA_POOL_MAX))
+
 typedef struct {
     const char *name, *paper, *summary; /* "resconv", "arXiv:...", one line */
     const char *deviations; /* where it differs from its paper, one line.  Nullable: nowhere */
@@ -64,8 +69,12 @@ typedef struct {
     /* x: (B,T,D); returns (B,T,D), normalised and ready for pooling.
      * Bad values are reported with lra_graph_fail(). */
     lra_tensor *(*encode)(const lra_build *b, lra_tensor *x);
+    unsigned pools; /* LRA_POOLS_ROWS; LRA_POOL_BIT(LRA_POOL_CLS) where a row sees all others */
     /* How far an output can see to one side, in tokens; -1: unbounded. */
     int64_t (*reach)(const lra_config *c);
+    /* Why a limit of distance (graph.h) is undefined for it: "its memory is summed over all positions".  Nullable: its
+     * ops obey one. */
+    const char *unlimited;
     /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never so. */
     bool (*causal)(const lra_config *c);
     /* What is added to the embedding.  Nullable: nothing. */

@@ -49,10 +49,28 @@ static int check_encoder(const lra_model *m, const lra_config *c, lra_err *e)
     return rc == 0 ? 0 : LRA_USAGE;
 }
 
+static bool has_pool(const lra_network_spec *s)
+{
+    return s->head != LRA_HEAD_STEPS && s->head != LRA_HEAD_NEXT;
+}
+
+static int check_pool(const lra_model *m, const lra_config *c, const lra_network_spec *s,
+                      lra_err *e)
+{
+    bool causal = m->causal && m->causal(c);
+    if (!has_pool(s) || s->pool != LRA_POOL_CLS) return 0;
+    if (!(m->pools & LRA_POOL_BIT(LRA_POOL_CLS)))
+        return lra_fail_usage(e, "model '%s' cannot pool by cls, expected mean, last or max",
+                              m->name);
+    if (!causal) return 0;
+    return lra_fail_usage(e, "pool 'cls' stands first, where a causal model sees nothing; "
+                             "expected last, mean or max");
+}
+
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e)
 {
-    if (check_encoder(m, c, e) != 0) return LRA_USAGE;
+    if (check_encoder(m, c, e) != 0 || check_pool(m, c, s, e) != 0) return LRA_USAGE;
     if (s->head != LRA_HEAD_NEXT || (m->causal && m->causal(c))) return 0;
     return lra_fail_usage(e, "model '%s' sees the tokens that follow, which the task asks for%s",
                           m->name, m->causal ? "; it must be causal (--set causal=1)" : "");
@@ -89,17 +107,52 @@ static lra_tensor *embed(lra_network *k)
     return start.scale != 0 && start.scale != 1 ? lra_affine(x, start.scale, 0) : x;
 }
 
+/* length + 1: the place of the 1 behind a row of zeros and the place of the length. */
+static lra_tensor *one_more(lra_tensor *length, int64_t T)
+{
+    lra_tensor *place = lra_one_hot(length, T + 1);
+    int64_t n = place->shape.d[0];
+    lra_tensor *row[] = {lra_zeros(length->graph, place->type, LRA_SHAPE(n, 1)), place};
+    return lra_argmax(lra_concat(2, row, 1));
+}
+
+/* (n,T,D) to (n,T+1,D). */
+static lra_tensor *add_cls(const lra_network *k, lra_tensor *x)
+{
+    lra_graph *g = k->graph;
+    int64_t D = lra_width(x);
+    lra_push(g, "cls");
+    lra_tensor *v = lra_cast(lra_param(g, "vector", LRA_SHAPE(D), NULL), lra_elem(g));
+    v = lra_broadcast(lra_reshape(v, LRA_SHAPE(1, 1, D)), LRA_SHAPE(k->n, 1, D));
+    lra_pop(g);
+    return lra_concat(2, (lra_tensor *[]){v, x}, 1);
+}
+
 lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                              const lra_network_spec *s, int64_t B, int64_t T)
 {
     lra_graph *g = lra_graph_new(type, mode);
     lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
+    if (s->limited && m->unlimited)
+        lra_graph_fail(g, "a limit of distance is undefined: %s", m->unlimited);
+    if (s->limited) lra_graph_limit(g);
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     lra_tensor *x = embed(&k);
     k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));
     lra_build b = build_of(m, c, s, k.n, T);
     b.graph = g, b.length = k.length;
-    k.features = lra_name(encode(m, &b, x), "features");
+    bool cls = has_pool(s) && s->pool == LRA_POOL_CLS;
+    if (cls) {
+        x = add_cls(&k, x);
+        b.length = one_more(k.length, T), b.T++, b.T_max++;
+    }
+    x = encode(m, &b, x);
+    if (cls) {
+        k.cls = lra_reshape(lra_slice(x, 1, 0, 1), LRA_SHAPE(k.n, lra_width(x)));
+        x = lra_slice(x, 1, 1, T);
+    }
+    k.features = lra_name(x, "features");
+    k.limit = lra_limit_input(g);
     return k;
 }
 
@@ -123,6 +176,12 @@ lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked,
 }
 
 /* ---- heads ------------------------------------------------------------------------------------------- */
+
+/* (n,D) */
+static lra_tensor *pool(const lra_network *k)
+{
+    return k->cls ? k->cls : lra_pool(k->features, k->length, k->spec.pool);
+}
 
 static void classify(lra_network *k, lra_tensor *p)
 {
@@ -152,12 +211,12 @@ static void regress(lra_network *k, lra_tensor *numbers, lra_shape s)
 
 static void class_head(lra_network *k)
 {
-    classify(k, lra_pool(k->features, k->length, k->spec.pool));
+    classify(k, pool(k));
 }
 
 static void pair_head(lra_network *k)
 {
-    lra_tensor *p = lra_cast(lra_pool(k->features, k->length, k->spec.pool), lra_elem(k->graph));
+    lra_tensor *p = lra_cast(pool(k), lra_elem(k->graph));
     lra_tensor *a = lra_slice(p, 0, 0, k->B), *b = lra_slice(p, 0, k->B, k->B);
     lra_tensor *both[] = {a, b, lra_sub(a, b), lra_mul(a, b)};
     lra_tensor *x = lra_concat(4, both, 1);
@@ -166,7 +225,7 @@ static void pair_head(lra_network *k)
 
 static void value_head(lra_network *k)
 {
-    lra_tensor *p = lra_pool(k->features, k->length, k->spec.pool);
+    lra_tensor *p = pool(k);
     regress(k, lra_layer_linear_real(p, "head", k->spec.outputs), LRA_SHAPE(k->B, k->spec.outputs));
 }
 

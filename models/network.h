@@ -7,8 +7,10 @@
  *          training starts with b at the mean of the targets, not near 0 (training/start.h)
  *   STEPS  numbers = h W + b at every step                              the same
  *   NEXT   logits = h W + b at every step, over the vocabulary          mean cross-entropy of what is asked
+ * pool=cls: a learned vector, 0 at the start, stands in front of the inputs, as their first position, is never padding, and
+ * what the encoder makes of it is the pool; `features` are the rows behind it.  STEPS and NEXT have no pool.
  * The logits of CLASS and PAIR may have a hidden layer: lra_model.classifier.
- * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "positions/table"; "encoder/..."; "pair/w" (4D,D),
+ * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "cls/vector" (D); "positions/table"; "encoder/..."; "pair/w" (4D,D),
  * "pair/b" (D); "hidden/w", "hidden/b"; "head/w" (D,outputs), "head/b".
  * To train on something else than the head's loss: lra_network_open(), then a loss of its own from `features`. */
 #ifndef LRA_MODELS_NETWORK_H
@@ -35,6 +37,7 @@ typedef struct {
     int64_t
         T_max; /* steps of the longest bucket, by the task's settings; 0: there is but one, of T */
     int64_t rows, columns; /* of images; 0: none */
+    bool limited;          /* ops between positions obey lra_network.limit */
 } lra_network_spec;
 
 /* The graph of one length bucket; what a network does not have is NULL. */
@@ -50,6 +53,8 @@ typedef struct {
     lra_tensor *values;   /* (n,T,channels) real */
     lra_tensor *length;   /* (n) int32 */
     lra_tensor *features; /* (n,T,D) */
+    lra_tensor *cls;      /* (n,D), with LRA_POOL_CLS */
+    lra_tensor *limit;    /* lra_limit_input() */
     /* Inputs of the head. */
     lra_tensor *label;  /* (B), LRA_HEAD_NEXT: (B,T) int32; -1: nothing is asked */
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
@@ -62,7 +67,8 @@ typedef struct {
     lra_tensor *loss; /* scalar: the mean over what is asked, 0 if there is none */
 } lra_network;
 
-/* 0, or LRA_USAGE: the model has no encoder of these settings, or sees what follows and shall learn it. */
+/* 0, or LRA_USAGE: the model has no encoder of these settings, cannot pool so, or sees what follows and shall learn
+ * it. */
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e);
 

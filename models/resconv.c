@@ -148,6 +148,7 @@ const lra_model lra_model_resconv = {
     .axis = "kernel",
     .match = "hidden",
     .deviations = "norm before the convolution and a final norm: not stated in the paper",
+    .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = reach,
     .causal = causal,

@@ -19,6 +19,9 @@
 enum { B = 3, T = 12, T_MAX = 16 };
 static const int32_t lengths[B] = {12, 7, 1};
 
+/* Of all that is walked: every walk but that of CLS pooling means. */
+static lra_pool_kind pooling = LRA_POOL_MEAN;
+
 static model_case usual(const lra_model *m, const char *variant)
 {
     return (model_case){.model = m,
@@ -28,6 +31,7 @@ static model_case usual(const lra_model *m, const char *variant)
                         .B = B,
                         .T = T,
                         .T_max = T_MAX,
+                        .pool = pooling,
                         .what = MODEL_GRADIENTS};
 }
 
@@ -346,6 +350,117 @@ static void training_goes_on_from_a_file(void **state)
     each_model(check_resume);
 }
 
+/* ---- pooling ----------------------------------------------------------------------------------------- */
+
+/* Every model that says it can pool by CLS, like any other; the vector starts at 0 and is none of the features. */
+static void check_cls(const lra_model *m, const char *variant)
+{
+    lra_config *c = model_tiny(m, variant);
+    bool causal = m->causal && m->causal(c);
+    lra_config_free(c);
+    if (!(m->pools & LRA_POOL_BIT(LRA_POOL_CLS)) || causal) return;
+    pooling = LRA_POOL_CLS;
+    check_gradients(m, variant);
+    check_buckets(m, variant);
+    check_padding(m, variant);
+    check_learning(m, variant);
+    model_trial f;
+    model_case what = usual(m, variant);
+    model_open(&f, &what);
+    double start[8] = {1};
+    lra_err e = {{0}};
+    assert_true(lra_elements(lra_find(f.k.graph, "cls/vector")) == 8);
+    assert_int_equal(lra_params_get(f.params, "cls/vector", start, &e), 0);
+    for (int i = 0; i < 8; i++) assert_true(start[i] == 0);
+    assert_true(lra_shape_equal(lra_tensor_shape(f.k.features), LRA_SHAPE(B, T, 8)));
+    model_close(&f);
+    pooling = LRA_POOL_MEAN;
+}
+
+static void pooling_by_cls(void **state)
+{
+    (void)state;
+    each_model(check_cls);
+}
+
+/* Of one token CLS is at position 0 and the token at position 1, with positions that are learned or computed: the
+ * same model without CLS sees the same vectors at the rows behind its first when that one is the CLS vector. */
+static void cls_is_the_first_position(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    model_trial a, b;
+    model_case what = usual(&lra_model_transformer, "positions=learned");
+    const int32_t with[B] = {5, 4, 3}, without[B] = {6, 5, 4};
+    int32_t short_token[B * T] = {0}, long_token[B * T] = {0};
+    double table[TRIAL_VOCAB * 8];
+    what.what = MODEL_FORWARD;
+    model_open(&a, &what);
+    what.pool = LRA_POOL_CLS, what.params = NULL;
+    what.T_max = T_MAX - 1;
+    model_open(&b, &what);
+    /* Token 8 of the one is the CLS vector of the other. */
+    for (int i = 0; i < lra_params_count(a.params); i++) {
+        const char *path = lra_params_path(a.params, i);
+        double *v = lra_alloc_array((size_t)lra_shape_elements(lra_params_shape(a.params, i)),
+                                    sizeof *v);
+        assert_int_equal(lra_params_get(a.params, path, v, &e), 0);
+        if (lra_params_set(b.params, path, v, &e) != 0) fail_msg("%s", e.msg);
+        lra_free(v);
+    }
+    assert_int_equal(lra_params_get(a.params, "embed/table", table, &e), 0);
+    assert_int_equal(lra_params_set(b.params, "cls/vector", table + (TRIAL_VOCAB - 1) * 8, &e), 0);
+    for (int row = 0; row < B; row++) {
+        long_token[row * T] = TRIAL_VOCAB - 1;
+        for (int t = 0; t < with[row]; t++)
+            short_token[row * T + t] = long_token[row * T + t + 1] = (row + 3 * t) % 8;
+    }
+    model_set_tokens(&a, without, long_token);
+    model_set_tokens(&b, with, short_token);
+    model_run(&a);
+    model_run(&b);
+    double *ha = model_get(&a, a.k.features), *hb = model_get(&b, b.k.features);
+    double *logits = model_get(&b, b.k.output), w[8 * TRIAL_CLASSES], bias[TRIAL_CLASSES];
+    assert_int_equal(lra_params_get(b.params, "head/w", w, &e), 0);
+    assert_int_equal(lra_params_get(b.params, "head/b", bias, &e), 0);
+    for (int row = 0; row < B; row++) {
+        const double *first = ha + row * T * 8, *own = hb + row * T * 8;
+        for (int i = 0; i < 8 * with[row]; i++)
+            if (!(fabs(first[8 + i] - own[i]) <= 1e-12))
+                fail_msg("row %d, %d: %.15g and %.15g", row, i, first[8 + i], own[i]);
+        for (int k = 0; k < TRIAL_CLASSES; k++) {
+            double sum = bias[k];
+            for (int i = 0; i < 8; i++) sum += first[i] * w[i * TRIAL_CLASSES + k];
+            assert_true(fabs(logits[row * TRIAL_CLASSES + k] - sum) <= 1e-12);
+        }
+    }
+    lra_free(ha);
+    lra_free(hb);
+    lra_free(logits);
+    model_close(&b);
+    model_close(&a);
+}
+
+/* Who cannot pool by CLS is refused, with what it can do. */
+static void pools_are_declared(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_network_spec spec = {.vocab = 18, .outputs = 10, .pool = LRA_POOL_CLS};
+    lra_config *c = model_tiny(&lra_model_resconv, ""),
+               *one_way = model_tiny(&lra_model_transformer, "causal=1");
+    for (int i = 0; lra_model_at(i); i++)
+        assert_int_equal(lra_model_at(i)->pools & LRA_POOLS_ROWS, LRA_POOLS_ROWS);
+    assert_int_equal(lra_network_check(&lra_model_resconv, c, &spec, &e), LRA_USAGE);
+    assert_string_equal(e.msg, "model 'resconv' cannot pool by cls, expected mean, last or max");
+    assert_int_equal(lra_network_check(&lra_model_transformer, one_way, &spec, &e), LRA_USAGE);
+    assert_non_null(strstr(e.msg, "where a causal model sees nothing"));
+    spec.head = LRA_HEAD_NEXT; /* has no pool */
+    assert_int_equal(lra_network_check(&lra_model_transformer, one_way, &spec, &e), 0);
+    lra_config_free(c);
+    lra_config_free(one_way);
+}
+
 /* ---- golden ------------------------------------------------------------------------------------------ */
 
 static void add_line(lra_text *to, const lra_model *m)
@@ -431,6 +546,54 @@ static void size_of_positions(void **state)
     }
 }
 
+/* The start of s4d by HiPPO-LegS against values of LAPACK: two and four states; of 64, S4's own, 11 of 32 are cut. */
+static void legs_has_known_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings;
+        int modes;
+        double w[2], re[2], im[2];
+        int cut;
+    } cases[] = {{"init=legs state=2", 1, {0.866025403784}, {0.707106781187}, {1.224744871392}, 0},
+                 {"init=legs state=4",
+                  2,
+                  {4.603293007067, 0.556501115084},
+                  {0.287019860090, 0.646234941731},
+                  {2, 0.719260931358},
+                  1},
+                 {"init=legs state=64 ssm-copies=3",
+                  32,
+                  {1303.273842981197, 433.030756538691},
+                  {0.015634411036, 0.015709768189},
+                  {2, 2},
+                  11}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lra_err e = {{0}};
+        model_trial f;
+        model_case what = usual(&lra_model_s4d, cases[i].settings);
+        double decay[96], w[96], re[96], im[96];
+        int cut = 0, modes = cases[i].modes;
+        what.what = MODEL_FORWARD;
+        model_open(&f, &what);
+        assert_int_equal(lra_params_get(f.params, "encoder/layer1/ssm/log_decay", decay, &e), 0);
+        assert_int_equal(lra_params_get(f.params, "encoder/layer1/ssm/turn", w, &e), 0);
+        assert_int_equal(lra_params_get(f.params, "encoder/layer1/ssm/b_re", re, &e), 0);
+        assert_int_equal(lra_params_get(f.params, "encoder/layer1/ssm/b_im", im, &e), 0);
+        for (int k = 0; k < modes; k++) {
+            assert_true(decay[k] == log(0.5));
+            cut += im[k] == 2;
+            if (k > 1) continue;
+            assert_true(fabs(w[k] - cases[i].w[k]) <= 1e-12 * cases[i].w[k] + 1e-12);
+            assert_true(fabs(re[k] - cases[i].re[k]) <= 2e-12);
+            assert_true(fabs(im[k] - cases[i].im[k]) <= 2e-12);
+        }
+        assert_int_equal(cut, cases[i].cut);
+        if (modes == 32) assert_memory_equal(im, im + 64, 32 * sizeof *im); /* every copy */
+        model_close(&f);
+    }
+}
+
 static void expect_complaint(const lra_model *m, const char *changes, const lra_network_spec *spec,
                              int64_t steps, const char *message)
 {
@@ -467,6 +630,8 @@ int main(void)
         cmocka_unit_test(gradients_in_float64),     cmocka_unit_test(three_buckets_agree),
         cmocka_unit_test(padding_has_no_influence), cmocka_unit_test(reach_is_as_declared),
         cmocka_unit_test(one_batch_is_learned),     cmocka_unit_test(training_goes_on_from_a_file),
+        cmocka_unit_test(pooling_by_cls),           cmocka_unit_test(cls_is_the_first_position),
+        cmocka_unit_test(pools_are_declared),       cmocka_unit_test(legs_has_known_values),
         cmocka_unit_test(sizes_and_losses),         cmocka_unit_test(reach_and_size_of_resconv),
         cmocka_unit_test(size_of_positions),        cmocka_unit_test(bad_configurations_are_named),
     };

@@ -44,7 +44,9 @@ void model_open(model_trial *f, const model_case *what)
                               .vocab = what->vocab,
                               .channels = what->vocab ? 0 : 1,
                               .outputs = TRIAL_CLASSES,
-                              .T_max = what->T_max};
+                              .T_max = what->T_max,
+                              .pool = what->pool,
+                              .limited = what->limited};
     lra_mode mode = what->what == MODEL_FORWARD ? LRA_EVAL : LRA_TRAIN;
     *f = (model_trial){.is = *what, .config = model_tiny(what->model, what->variant)};
     if (what->device)

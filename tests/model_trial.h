@@ -16,9 +16,11 @@ typedef struct {
     int64_t vocab, B, T, T_max;
     enum { MODEL_FORWARD, MODEL_GRADIENTS, MODEL_UPDATE } what;
     lra_head head;
+    lra_pool_kind pool;
     double rate;        /* of a step; 0: 0.01 */
     lra_params *params; /* of another trial.  Nullable: its own */
     lra_device *device; /* Nullable: the CPU, one thread */
+    bool limited;       /* by distance: lra_network.limit */
 } model_case;
 
 typedef struct {

@@ -205,6 +205,74 @@ static void profiles_of_attention(void **state)
     lra_config_free(c);
 }
 
+/* ---- a limit of distance ----------------------------------------------------------------------------- */
+
+/* Logits of the test split, side by side for limits of one plan. */
+typedef struct {
+    float logits[ROWS * CLASSES];
+} answers;
+
+static int keep_logits(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    answers *a = context;
+    float *batch = lra_alloc_array((size_t)v->rows * CLASSES, sizeof *batch);
+    assert_int_equal(lra_get(v->plan, v->network.output, batch, e), 0);
+    for (int64_t k = 0; k < v->rows; k++)
+        if (b->row[k] >= 0)
+            memcpy(a->logits + b->row[k] * CLASSES, batch + k * CLASSES, CLASSES * sizeof(float));
+    lra_free(batch);
+    return 0;
+}
+
+static void one_plan_serves_every_limit(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_opened m;
+    float whole[ROWS * CLASSES];
+    answers at[5]; /* none; a wide one; 0 in both layers, in one; none again */
+    static const int32_t limits[5][LAYERS] = {
+        {LRA_NO_LIMIT, LRA_NO_LIMIT}, {1, 1}, {0, 0}, {0, 1}, {70000, 70000}};
+    if (lra_evaluate(&run.spec, &device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, whole, NULL, &e) != 0)
+        fail_msg("%s", e.msg);
+    if (lra_open(&m, &run.spec, &device, LRA_BEST_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(lra_open_limited(&m, &e), 0);
+    lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
+    assert_int_equal(m.n_limits, LAYERS);
+    assert_int_equal(m.limit[0], LRA_NO_LIMIT);
+    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    for (int i = 0; i < 5; i++) {
+        for (int l = 0; l < LAYERS; l++) m.limit[l] = limits[i][l];
+        if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, keep_logits, &at[i], &e) != 0)
+            fail_msg("%s", e.msg);
+    }
+    lra_open_close(&m);
+    /* Kernels of 3 taps reach one step. */
+    assert_memory_equal(at[0].logits, whole, sizeof whole);
+    assert_memory_equal(at[1].logits, whole, sizeof whole);
+    assert_memory_not_equal(at[2].logits, whole, sizeof whole);
+    assert_memory_not_equal(at[3].logits, at[2].logits, sizeof whole);
+    assert_memory_not_equal(at[3].logits, whole, sizeof whole);
+    assert_memory_equal(at[4].logits, whole, sizeof whole);
+}
+
+static void a_model_without_limits_is_undefined(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_opened m;
+    lra_train_spec spec = run.spec;
+    lra_model lstm = lra_model_resconv;
+    lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
+    spec.model = &lstm;
+    if (lra_open(&m, &spec, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(lra_open_limited(&m, &e), LRA_USAGE);
+    assert_string_equal(e.msg, "a limit of distance is undefined for model 'lstm': its state comes "
+                               "from all steps before");
+    lra_open_close(&m);
+}
+
 /* ---- what cannot be opened --------------------------------------------------------------------------- */
 
 static void missing_weights_are_named(void **state)
@@ -229,6 +297,8 @@ int main(void)
         cmocka_unit_test(weights_are_told_apart),
         cmocka_unit_test(nodes_and_gradients_of_every_bucket),
         cmocka_unit_test(profiles_of_attention),
+        cmocka_unit_test(one_plan_serves_every_limit),
+        cmocka_unit_test(a_model_without_limits_is_undefined),
         cmocka_unit_test(missing_weights_are_named),
     };
     return cmocka_run_group_tests_name("open", tests, set_up, tear_down);

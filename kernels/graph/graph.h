@@ -160,6 +160,17 @@ lra_type lra_tensor_type(const lra_tensor *x);
 int lra_graph_params(const lra_graph *g, lra_tensor **out);
 const char *lra_tensor_path(const lra_tensor *x); /* "layer0/conv/w"; for other nodes "scope/op" */
 
+/* ---- the limit of distance: an intervention, not a setting ---------------------------------------- */
+
+enum { LRA_NO_LIMIT = INT32_MAX };
+/* Ops between positions (lra_conv, lra_long_conv, lra_attention) that are built from now on obey a limit: what stands
+ * more than r steps away does not count there, whatever the weights say.  One plan serves every r.  With r from T-1 on
+ * an op computes what it does without a limit, bit for bit; nothing that is farther away than the sum of all limits
+ * changes a bit of a result. */
+void lra_graph_limit(lra_graph *g);
+/* The int32 (n) input "limit": r of each such op, from 0, in the order of their making.  NULL: there is none. */
+lra_tensor *lra_limit_input(const lra_graph *g);
+
 /* ---- differentiate ------------------------------------------------------------------------------ */
 
 /* Before lra_grad(); LRA_KEEP_ALL unless said otherwise. */

@@ -13,6 +13,8 @@ struct lra_graph {
     int n_nodes, capacity;
     const char *scope; /* current, "" at the top */
     lra_keep keep;
+    bool limited;
+    lra_tensor *limit; /* input.  NULL: nothing is limited */
     lra_err err;
     bool failed;
 };

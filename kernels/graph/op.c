@@ -87,6 +87,12 @@ int lra_expect_shape(const lra_tensor *x, lra_shape s, const char *what, lra_err
                     lra_shape_text(s, b));
 }
 
+int lra_expect_limit(const lra_tensor *limit, lra_err *e)
+{
+    if (lra_expect_index(limit, "the limit", e) != 0) return LRA_FAILED;
+    return lra_expect_shape(limit, LRA_SHAPE(1), "the limit", e);
+}
+
 int lra_expect_length(const lra_tensor *length, int64_t B, lra_err *e)
 {
     if (!length) return 0;

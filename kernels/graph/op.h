@@ -88,6 +88,10 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
                      const void *args, size_t args_size);
 /* lra_state() with a path from the top instead of a name in the current scope ("adam/m/layer0/w"). */
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);
+/* The limit of the op that is built, (1) int32; NULL: the graph has none.  Every op that lets positions see each other
+ * asks once, and obeys, or models that use it say why they cannot (lra_model.unlimited). */
+lra_tensor *lra_next_limit(lra_graph *g);
+int lra_expect_limit(const lra_tensor *limit, lra_err *e);
 lra_type lra_real(const lra_graph *g); /* F32, F64, and F32 in a BF16 graph */
 lra_type lra_elem(const lra_graph *g); /* F32, F64, BF16 */
 int64_t lra_elements(const lra_tensor *x);

@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 typedef enum { LRA_ACT_NONE, LRA_ACT_RELU, LRA_ACT_GELU, LRA_ACT_GELU_TANH, LRA_ACT_SILU } lra_act;
-typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX } lra_pool_kind;
+/* CLS is no op but a row in front of the encoder's inputs: models/network.h. */
+typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX, LRA_POOL_CLS } lra_pool_kind;
 
 /* ---- tables and products ------------------------------------------------------------------------ */
 
@@ -31,10 +32,21 @@ lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
  * to group h / (H/G); y: (B,T,H), zero for t >= length.  K odd, dilation from 1.  Nullable: bias, length. */
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                      lra_tensor *length, int64_t groups, int64_t dilation);
+/* The same with all taps at the present and in the past: y[t] = act(bias + sum_k x[t + (k - (K-1)) dilation] w[k]).
+ * Padding behind an example is never seen, so that there is no length; outputs there mean nothing. */
+lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
+                            int64_t groups, int64_t dilation);
 
 /* Convolution with long kernels, channel by channel: y[t] = sum_(j>=0) k[j] x[t-j], and with a second one
  * + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for t >= length. */
 lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
+/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0, along one axis.
+ * limit: (1) int32 (lra_next_limit). */
+lra_tensor *lra_near(lra_tensor *x, lra_tensor *limit, int axis, int64_t zero, int64_t step);
+/* lra_long_conv() with what is at most `limit` steps away.  From T-1 on these are its bits; below, sums over the lags
+ * themselves, O(T limit): in a Fourier transform what is far away would change last bits. */
+lra_tensor *lra_long_conv_near(lra_tensor *x, lra_tensor *kernel, lra_tensor *limit,
+                               lra_tensor *length);
 
 /* Kernels of diagonal state-space layers, by lag:
  *   k[r,l] = 2 Re sum_n c_rn dt phi(dt a) exp(dt a l),  phi(x) = (e^x - 1)/x,  dt of r mod H, a of r mod S

@@ -61,6 +61,12 @@ typedef struct {
     double eps;
 } layer_norm_args;
 
+/* Place i of the axis is |i - zero| step away. */
+typedef struct {
+    int axis;
+    int64_t zero, step;
+} near_args;
+
 typedef struct {
     lra_act act;
     bool has_bias, has_residual;

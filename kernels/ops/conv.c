@@ -51,6 +51,21 @@ static int shape(lra_tensor *y, lra_err *e)
     return lra_expect_length(a->has_length ? y->src[2 + a->has_bias] : NULL, x->shape.d[0], e);
 }
 
+static lra_tensor *build(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
+                         lra_tensor *length, int64_t groups, int64_t dilation)
+{
+    lra_tensor *src[4] = {lra_as_elem(x), lra_as_weight(w)};
+    int n = 2;
+    if (bias) src[n++] = lra_as_real(bias);
+    if (length) src[n++] = length;
+    conv_args a = {.act = act,
+                   .has_bias = bias != NULL,
+                   .has_length = length != NULL,
+                   .groups = groups,
+                   .dilation = dilation};
+    return lra_node(&lra_op_conv, x->graph, n, src, &a, sizeof a);
+}
+
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     const conv_args *a = y->args;
@@ -59,7 +74,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     if (a->act == LRA_ACT_RELU)
         v = y;
     else if (a->act != LRA_ACT_NONE)
-        v = lra_conv(x, w, bias, LRA_ACT_NONE, length, a->groups, a->dilation);
+        v = build(x, w, bias, LRA_ACT_NONE, length, a->groups, a->dilation);
     lra_tensor *de = lra_act_dx(dy, v, a->act, length);
     dx[0] = lra_conv_dx(de, w, length, a->groups, a->dilation);
     dx[1] = lra_conv_dw(x, de, length, a->groups, w->shape.d[0], a->dilation);
@@ -79,19 +94,31 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
            (int64_t)lra_type_size(lra_real(y->graph));
 }
 
+/* The taps that the graph lets an output see; the one at `zero` is its own. */
+static lra_tensor *near_taps(lra_tensor *w, int64_t zero, int64_t dilation)
+{
+    lra_tensor *limit = lra_next_limit(w->graph);
+    return limit ? lra_near(w, limit, 0, zero, dilation) : w;
+}
+
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                      lra_tensor *length, int64_t groups, int64_t dilation)
 {
-    lra_tensor *src[4] = {lra_as_elem(x), lra_as_weight(w)};
-    int n = 2;
-    if (bias) src[n++] = lra_as_real(bias);
-    if (length) src[n++] = length;
-    conv_args a = {.act = act,
-                   .has_bias = bias != NULL,
-                   .has_length = length != NULL,
-                   .groups = groups,
-                   .dilation = dilation};
-    return lra_node(&lra_op_conv, x->graph, n, src, &a, sizeof a);
+    return build(x, near_taps(w, (w->shape.d[0] - 1) / 2, dilation), bias, act, length, groups,
+                 dilation);
+}
+
+lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
+                            int64_t groups, int64_t dilation)
+{
+    /* Behind (K-1)/2 dilation rows of zeros the centred convolution at t sees x up to t. */
+    int64_t last = w->shape.d[0] - 1, before = last / 2 * dilation;
+    w = near_taps(w, last, dilation);
+    if (before < 1) return build(x, w, bias, act, NULL, groups, dilation);
+    lra_tensor *rows[] = {
+        lra_zeros(x->graph, x->type, LRA_SHAPE(x->shape.d[0], before, lra_width(x))), x};
+    lra_tensor *y = build(lra_concat(2, rows, 1), w, bias, act, NULL, groups, dilation);
+    return lra_slice(y, 1, 0, x->shape.d[1]);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)

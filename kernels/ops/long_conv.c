@@ -230,11 +230,18 @@ static int64_t dk_cuda_scratch(const lra_tensor *y)
     return cuda_scratch_of(&y->src[0]->shape, ((const long_conv_args *)y->args)->L, 2);
 }
 
-lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
+lra_tensor *lra_long_conv_whole(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
 {
     long_conv_args a = {kernel->shape.n == 3, length != NULL, false, 0};
     lra_tensor *src[] = {x, kernel, length};
     return lra_node(&lra_op_long_conv, x->graph, length ? 3 : 2, src, &a, sizeof a);
+}
+
+lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
+{
+    lra_tensor *limit = lra_next_limit(x->graph);
+    return limit ? lra_long_conv_near(x, kernel, limit, length)
+                 : lra_long_conv_whole(x, kernel, length);
 }
 
 /* Kernels shorter than the sequence and longer, one and two directions, more channels than a block. */

@@ -10,6 +10,9 @@ typedef struct {
     int64_t L;                        /* of the kernel; for its gradient */
 } long_conv_args;
 
+/* lra_long_conv() in a graph without a limit. */
+lra_tensor *lra_long_conv_whole(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
+
 /* Values of the kernels that can matter: lags 0 .. T-1, and -1 .. -(T-1). */
 static inline int64_t lags_of(int64_t T, int64_t L)
 {

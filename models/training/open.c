@@ -32,18 +32,41 @@ void lra_open_close(lra_opened *m)
         lra_free(m->view[i]);
     }
     lra_free(m->view);
+    lra_free(m->limit);
     lra_space_free(m->space);
     lra_params_free(m->params);
     *m = (lra_opened){0};
 }
 
+int lra_open_limited(lra_opened *m, lra_err *e)
+{
+    const lra_model *model = m->run->model;
+    if (m->n_views) LRA_BUG("a limit comes before the graphs");
+    if (model->unlimited)
+        return lra_fail_usage(e, "a limit of distance is undefined for model '%s': %s", model->name,
+                              model->unlimited);
+    m->limited = true;
+    return 0;
+}
+
 /* ---- graphs and plans -------------------------------------------------------------------------------- */
+
+/* As many as the first graph has; all graphs are of one model. */
+static void make_limits(lra_opened *m, const lra_tensor *limit)
+{
+    if (m->limit || !limit) return;
+    m->n_limits = (int)lra_elements(limit);
+    m->limit = lra_alloc_array((size_t)m->n_limits, sizeof *m->limit);
+    for (int i = 0; i < m->n_limits; i++) m->limit[i] = LRA_NO_LIMIT;
+}
 
 lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T)
 {
     lra_view *v = lra_alloc(sizeof *v);
-    *v = (lra_view){
-        .network = lra_session_build(m->run, m->type, LRA_EVAL, rows, T), .rows = rows, .T = T};
+    *v = (lra_view){.network = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited),
+                    .rows = rows,
+                    .T = T};
+    make_limits(m, v->network.limit);
     m->view = lra_resize(m->view, (size_t)(m->n_views + 1) * sizeof *m->view);
     return m->view[m->n_views++] = v;
 }
@@ -93,6 +116,13 @@ static lra_view *view_of(const lra_opened *m, int64_t rows, int64_t T)
     LRA_BUG("no view for batches of %lld rows and %lld steps", (long long)rows, (long long)T);
 }
 
+int lra_view_run(const lra_opened *m, const lra_view *v, lra_err *e)
+{
+    const lra_tensor *limit = v->network.limit;
+    int rc = limit ? lra_set(v->plan, limit, m->limit, e) : 0;
+    return rc == 0 ? lra_run(v->plan, e) : rc;
+}
+
 /* Rows that count, the others as -1; how many. */
 static int64_t choose(const lra_batch *b, int64_t n, const bool *wanted, int64_t *row)
 {
@@ -118,7 +148,7 @@ int lra_open_run(lra_opened *m, int split, const bool *wanted,
         if (choose(&b, B, wanted, row) == 0) continue;
         b.row = row;
         rc = lra_session_set(m->run, &v->network, v->plan, &b, e);
-        if (rc == 0) rc = lra_run(v->plan, e);
+        if (rc == 0) rc = lra_view_run(m, v, e);
         if (rc == 0) rc = each(v, &b, context, e);
     }
     lra_loader_free(l);

@@ -5,6 +5,10 @@
  *   lra_view_ask(view, lra_attention_profile_of(node));                            outputs, gradients, profiles
  *   lra_open_plan(&m, &e);                                                         plans, and the weights
  *   lra_open_run(&m, LRA_TEST_SPLIT, NULL, each, context, &e);                     rows of any split
+ * What distance matters is asked with a limit (kernels/graph/graph.h), which is changed from run to run:
+ *   lra_open_limited(&m, &e);                          before the first graph; LRA_USAGE: "undefined" for this model
+ *   for (i..) m.limit[i] = r;                          behind the graphs: m.n_limits of them, LRA_NO_LIMIT at first
+ *   lra_open_run(..);
  * Graphs are those of evaluation: nothing is dropped, running statistics are used.  Works on every device. */
 #ifndef LRA_MODELS_TRAINING_OPEN_H
 #define LRA_MODELS_TRAINING_OPEN_H
@@ -39,11 +43,17 @@ typedef struct {
     lra_view **view;
     int n_views;
     int64_t step; /* of the last checkpoint; other weights: -1 */
+    bool limited;
+    int32_t *
+        limit; /* (n_limits) most distance of each op between positions, in the order of the network */
+    int n_limits;
 } lra_opened;
 
 /* The run's data must be loaded.  Close it whatever happened. */
 int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
              lra_err *e);
+/* The graphs obey m->limit.  LRA_USAGE: for this model that is undefined, the message says why. */
+int lra_open_limited(lra_opened *m, lra_err *e);
 /* A network for batches of so many rows; all are made before the plan.  Belongs to m. */
 lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T);
 /* One of every bucket of the run, for batches of the run's size. */
@@ -57,6 +67,8 @@ int lra_open_run(lra_opened *m, int split, const bool *wanted,
                  int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),
                  void *context, lra_err *e);
 void lra_open_close(lra_opened *m);
+/* One run of a view whose inputs are set, with the limits of m. */
+int lra_view_run(const lra_opened *m, const lra_view *v, lra_err *e);
 
 /* Logits or numbers (rows, outputs) of a split, in its order, by the weights of a run.  Nullable: output, where the
  * goal is asked at steps; row: (rows) what each adds to the metric. */

@@ -15,9 +15,10 @@ static int64_t n_parts(const lra_train_spec *s)
 }
 
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
-                              int64_t T)
+                              int64_t T, bool limited)
 {
     lra_network_spec network = lra_session_network(s);
+    network.limited = limited;
     int64_t B = rows * lra_objective_parts(lra_session_objective(s), s->data);
     return lra_network_build(type, mode, s->model, s->model_config, &network, B, T);
 }
@@ -25,7 +26,7 @@ lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode m
 /* Inputs, encoder and the task's head, or what takes its place. */
 static lra_network open_network(const lra_session *s, lra_mode mode, int64_t T)
 {
-    return lra_session_build(s->spec, s->spec->type, mode, s->spec->batch, T);
+    return lra_session_build(s->spec, s->spec->type, mode, s->spec->batch, T, false);
 }
 
 static int open_plan(const lra_session *s, lra_session_plan *p, lra_tensor *first, lra_err *e)

@@ -25,7 +25,7 @@ const lra_key lra_train_keys[] = {
                    "AdamW: of the mean square"),
     LRA_REAL_FIELD(lra_train_spec, optimizer.eps, "eps", "1e-8", 1e-30, 1,
                    "AdamW: added to the root of the mean square"),
-    LRA_CHOICE_FIELD(lra_train_spec, pool, "pool", "mean", "mean|last|max",
+    LRA_CHOICE_FIELD(lra_train_spec, pool, "pool", "mean", "mean|last|max|cls",
                      "what becomes of the steps before the head"),
     LRA_FLAG_FIELD(lra_train_spec, augment, "augment", "0",
                    "rows are changed as the task knows how"),

@@ -15,7 +15,7 @@ static bool starts_with_one_of(const char *path, int n, const char *const *start
 
 static bool stays(const char *path)
 {
-    static const char *const own[] = {"head/", "pair/", "denoise/", "adam/"};
+    static const char *const own[] = {"head/", "pair/", "denoise/", "cls/", "adam/"};
     return starts_with_one_of(path, sizeof own / sizeof *own, own);
 }
 

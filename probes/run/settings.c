@@ -113,7 +113,9 @@ static int choose_schedule(lra_job *r, const char *name, int n, const char *cons
 static int check_model(const lra_job *r, lra_err *e)
 {
     bool next = r->task->goal == LRA_GOAL_NEXT || r->objective->training == LRA_MASK_NEXT;
-    lra_network_spec s = {.head = next ? LRA_HEAD_NEXT : LRA_HEAD_CLASS};
+    lra_train_spec train = {0};
+    lra_train_settings(&train, r->train_config);
+    lra_network_spec s = {.head = next ? LRA_HEAD_NEXT : LRA_HEAD_CLASS, .pool = train.pool};
     return lra_network_check(r->model, r->model_config, &s, e);
 }
 

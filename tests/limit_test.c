@@ -1,0 +1,258 @@
+/* The limit of distance: with r from T-1 on a model is the whole one, bit for bit; beyond the sum of its limits no bit
+ * changes, and up to there something does; one plan serves every r.  By perturbation of inputs, for every model in its
+ * tiny settings and variants, and by hand for those whose reach under a limit is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/cpu/features.h"
+#include "kernels/graph/op.h"
+#include "tests/model_trial.h"
+
+enum { T = 24, MANY = 64 };
+static const lra_type types[] = {LRA_F64, LRA_F32, LRA_BF16};
+
+/* Row 0 as it is, row 1 + t with another token at t. */
+static model_case usual(const lra_model *m, const char *variant, lra_type type)
+{
+    return (model_case){.model = m,
+                        .variant = variant,
+                        .type = type,
+                        .vocab = TRIAL_VOCAB,
+                        .B = T + 1,
+                        .T = T,
+                        .T_max = T,
+                        .what = MODEL_FORWARD};
+}
+
+/* One run; the features, to be freed.  length: of all rows.  Nullable: limit */
+static double *run(model_trial *f, int32_t length, const int32_t *limit)
+{
+    lra_err e = {{0}};
+    int64_t n = f->is.T;
+    int32_t *token = lra_alloc_array((size_t)(f->is.B * n), sizeof *token);
+    int32_t *lengths = lra_alloc_array((size_t)f->is.B, sizeof *lengths);
+    for (int64_t b = 0; b < f->is.B; b++) {
+        lengths[b] = length;
+        for (int64_t t = 0; t < n; t++)
+            token[b * n + t] = (int32_t)((t * t + (t + 1 == b)) % TRIAL_VOCAB);
+    }
+    model_set_tokens(f, lengths, token);
+    if (limit && lra_set(f->plan, f->k.limit, limit, &e) != 0) fail_msg("%s", e.msg);
+    model_run(f);
+    lra_free(token);
+    lra_free(lengths);
+    return model_get(f, f->k.features);
+}
+
+/* How far before and behind it a change of a token changes a bit; none: -1. */
+static void find_reach(const model_trial *f, const double *h, int32_t length, int64_t reach[2])
+{
+    size_t D = (size_t)lra_width(f->k.features);
+    reach[0] = reach[1] = -1;
+    for (int64_t at = 0; at < length; at++)
+        for (int64_t t = 0; t < length; t++) {
+            const double *row = h + (size_t)((at + 1) * f->is.T + t) * D;
+            if (memcmp(h + (size_t)t * D, row, D * sizeof *h) == 0) continue;
+            int64_t away = t < at ? at - t : t - at;
+            if (t <= at && away > reach[0]) reach[0] = away;
+            if (t >= at && away > reach[1]) reach[1] = away;
+        }
+}
+
+static void same_limit(const model_trial *f, int32_t r, int32_t limit[MANY])
+{
+    assert_true(lra_elements(f->k.limit) <= MANY);
+    for (int64_t i = 0; i < lra_elements(f->k.limit); i++) limit[i] = r;
+}
+
+/* ---- every model --------------------------------------------------------------------------------------- */
+
+static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_type type)
+{
+    static const int32_t wide[] = {T - 1, T, 1000, LRA_NO_LIMIT}, lengths[] = {T, 7};
+    model_trial plain, limited;
+    model_case what = usual(m, variant, type);
+    int32_t limit[MANY];
+    model_open(&plain, &what);
+    assert_null(plain.k.limit);
+    what.limited = true, what.params = plain.params;
+    model_open(&limited, &what);
+    assert_non_null(limited.k.limit);
+    for (size_t k = 0; k < 2; k++) {
+        double *a = run(&plain, lengths[k], NULL);
+        for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+            same_limit(&limited, wide[i], limit);
+            double *b = run(&limited, lengths[k], limit);
+            size_t n = (size_t)lra_elements(plain.k.features);
+            if (memcmp(a, b, n * sizeof *a) != 0)
+                fail_msg("%s %s: not the whole model at a limit of %d, type %d", m->name, variant,
+                         (int)wide[i], (int)type);
+            lra_free(b);
+        }
+        lra_free(a);
+    }
+    model_close(&limited);
+    model_close(&plain);
+}
+
+static void nothing_from_beyond(const lra_model *m, const char *variant, lra_type type)
+{
+    static const int32_t narrow[] = {3, 0, 1, 2, 5}, lengths[] = {T, T - 5};
+    model_trial f;
+    model_case what = usual(m, variant, type);
+    int32_t limit[MANY];
+    what.limited = true;
+    model_open(&f, &what);
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+        int64_t reach[2], most = narrow[i] * lra_elements(f.k.limit);
+        same_limit(&f, narrow[i], limit);
+        double *h = run(&f, lengths[i % 2], limit);
+        find_reach(&f, h, lengths[i % 2], reach);
+        if (reach[0] > most || reach[1] > most || reach[0] < 0)
+            fail_msg("%s %s: at a limit of %d a token changes %d before and %d behind it, type %d",
+                     m->name, variant, (int)narrow[i], (int)reach[0], (int)reach[1], (int)type);
+        lra_free(h);
+    }
+    model_close(&f);
+}
+
+static void check_model(const lra_model *m, const char *variant)
+{
+    if (m->unlimited) return;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        whole_at_a_wide_limit(m, variant, types[i]);
+        nothing_from_beyond(m, variant, types[i]);
+    }
+}
+
+static void every_model_obeys(void **state)
+{
+    (void)state;
+    for (int level = 0; lra_cpu_usable(level); level++) {
+        setenv("LRA_CPU", lra_cpu_usable(level), 1);
+        each_model(check_model);
+    }
+    unsetenv("LRA_CPU");
+}
+
+/* ---- by hand ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const lra_model *model;
+    const char *variant;
+    int32_t limit[3];
+    int64_t before, behind; /* how far before and behind it a token changes something */
+} known;
+
+/* Layers count one by one; taps between which the limit falls are not seen; a limit beyond the kernel cuts nothing. */
+static const known cases[] = {
+    {&lra_model_resconv, "layers=2 kernel=7", {2, 2}, 4, 4},
+    {&lra_model_resconv, "layers=2 kernel=7", {1, 3}, 4, 4},
+    {&lra_model_resconv, "layers=2 kernel=7", {0, 2}, 2, 2},
+    {&lra_model_resconv, "layers=2 kernel=3", {5, 5}, 2, 2},
+    {&lra_model_resconv, "layers=3 kernel=3 dilation=4", {9, 9, 9}, 8, 8}, /* taps 1, 3, 4 apart */
+    {&lra_model_resconv, "layers=3 kernel=3 dilation=4", {9, 9, 3}, 4, 4},
+    {&lra_model_resconv, "layers=3 kernel=3 dilation=4", {9, 2, 4}, 5, 5},
+    {&lra_model_resconv, "layers=2 kernel=5 dilation=2 causal=1", {3, 5}, 0, 7},
+    {&lra_model_resconv, "layers=2 kernel=5 dilation=2 causal=1 groups=2", {9, 0}, 0, 4},
+    {&lra_model_resconv, "layers=1 kernel=1", {0}, 0, 0},
+    {&lra_model_s4d, "", {3, 2}, 5, 5},
+    {&lra_model_s4d, "", {0, 1}, 1, 1},
+    {&lra_model_s4d, "causal=1", {4, 2}, 0, 6},
+    {&lra_model_s4d, "layers=1", {T - 2}, T - 2, T - 2},
+};
+
+static void check_known(const known *k, lra_type type)
+{
+    model_trial f;
+    model_case what = usual(k->model, k->variant, type);
+    int64_t reach[2];
+    what.limited = true;
+    model_open(&f, &what);
+    double *h = run(&f, T, k->limit);
+    find_reach(&f, h, T, reach);
+    if (reach[0] != k->before || reach[1] != k->behind)
+        fail_msg("%s %s, limits %d %d %d: a token changes %d before and %d behind it, expected %d "
+                 "and %d",
+                 k->model->name, k->variant, (int)k->limit[0], (int)k->limit[1], (int)k->limit[2],
+                 (int)reach[0], (int)reach[1], (int)k->before, (int)k->behind);
+    lra_free(h);
+    model_close(&f);
+}
+
+static void reach_under_a_limit_is_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int type = 0; type < 2; type++) check_known(&cases[i], types[type]);
+}
+
+/* Gradients pass limits, and are others behind other limits.  That they are right: op_test, near and long_conv_near. */
+static void gradients_under_a_limit(void **state)
+{
+    (void)state;
+    for (int i = 0; lra_model_at(i); i++) {
+        model_trial f;
+        model_case what = usual(lra_model_at(i), "", LRA_F64);
+        if (what.model->unlimited) continue;
+        what.limited = true, what.what = MODEL_GRADIENTS;
+        model_open(&f, &what);
+        int32_t limit[MANY];
+        double part[2] = {0};
+        for (int wide = 0; wide < 2; wide++) {
+            same_limit(&f, wide ? T : 0, limit);
+            lra_free(run(&f, T, limit));
+            for (int k = 0; k < f.n; k++) {
+                double *g = model_get(&f, f.grad[k]);
+                for (int64_t j = 0; j < lra_elements(f.grad[k]); j++) part[wide] += g[j] * g[j];
+                lra_free(g);
+            }
+        }
+        assert_true(part[0] > 0 && part[1] > 0 && part[0] != part[1]);
+        model_close(&f);
+    }
+}
+
+/* ---- who cannot ---------------------------------------------------------------------------------------- */
+
+static lra_tensor *encode_sum(const lra_build *b, lra_tensor *x)
+{
+    (void)b;
+    return lra_cumsum(x, 1, false);
+}
+
+static void others_say_so(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const lra_key keys[] = {LRA_INT_KEY("width", "4", 1, 64, ""), LRA_KEYS_END};
+    const lra_model sums = {.name = "sums",
+                            .keys = keys,
+                            .encode = encode_sum,
+                            .unlimited = "its sums run over all positions"};
+    lra_config *c = lra_keys_config(keys);
+    lra_network_spec s = {.vocab = 5, .outputs = 2, .limited = true};
+    lra_network k = lra_network_build(LRA_F32, LRA_EVAL, &sums, c, &s, 1, 8);
+    assert_int_equal(lra_graph_check(k.graph, &e), -1);
+    assert_string_equal(e.msg, "a limit of distance is undefined: its sums run over all positions");
+    lra_graph_free(k.graph);
+    lra_config_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_model_obeys),
+        cmocka_unit_test(reach_under_a_limit_is_known),
+        cmocka_unit_test(gradients_under_a_limit),
+        cmocka_unit_test(others_say_so),
+    };
+    return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
+}
