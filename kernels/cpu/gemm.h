@@ -29,6 +29,12 @@ bool lra_gemm_bf16_fast(void);
  * it: 16 * (K rounded up to even) when all of K is packed at once. */
 void lra_pack_bf16(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t column,
                    int64_t panel, uint16_t *packed);
+/* The same of rows wherever they stand: row k of b at b[k].  Only where lra_gemm_bf16_fast(). */
+void lra_pack_rows_bf16(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
+                        uint16_t *packed);
+/* to[c * ld + i] = x[i][c] of n rows, a multiple of 32.  Only where lra_gemm_bf16_fast(). */
+void lra_transpose_bf16(int64_t n, int64_t width, const uint16_t *const *x, int64_t ld,
+                        uint16_t *to);
 /* Elements of the packed b. */
 int64_t lra_packed_bf16(int64_t K, int64_t N);
 /* Pairs of neighbours in k of the left operand: those of row i stand at a + i * row + p * step, p = k/2.

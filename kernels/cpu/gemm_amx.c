@@ -4,8 +4,8 @@
  *
  * What limits it: a product takes 16 cycles, a load of a tile 8 when it comes from the first cache.  Four tiles of
  * sums share two of a and two of b, so that a step of 32 in k has 4 products (64 cycles) for 4 loads (32 cycles),
- * and b may stream from the second cache, 2 KiB in 64 cycles, while the rows of a stay in the first.  Hence the
- * order: strips of 32 rows outside, all columns inside.  When b is too large for the second cache, columns are cut
+ * and b may stream from the second cache, 2 KiB in 64 cycles, while the rows of a stay in the first: b is loaded with
+ * the hint that it will not be wanted again soon.  Hence the order: strips of 32 rows outside, all columns inside.  When b is too large for the second cache, columns are cut
  * into ranges that are not.
  * Sums leave the tiles through a block of 32 x 32 floats in the first cache, and are finished (bias, relu, bf16)
  * while the tiles work on the next block: the processor runs ahead of its products by some hundred instructions.
@@ -40,6 +40,7 @@ static void tile_end(void)
 #define TILE_LOAD(t, from, stride)                                                                 \
     for (int r_ = 0; r_ < 16; r_++)                                                                \
     memcpy(tiles[t].byte[r_], (const char *)(from) + r_ * (int64_t)(stride), 64)
+#define TILE_STREAM TILE_LOAD
 #define TILE_STORE(t, to, stride)                                                                  \
     for (int r_ = 0; r_ < 16; r_++)                                                                \
     memcpy((char *)(to) + r_ * (int64_t)(stride), tiles[t].byte[r_], 64)
@@ -65,7 +66,7 @@ static void emulate(int c, int a, int b)
 }
 #define TILE_PRODUCT(c, a, b) emulate(c, a, b)
 #else
-#define AMX                        __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw")))
+#define AMX                          __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw")))
 typedef struct {
     uint8_t palette, start, reserved[14];
     uint16_t row_bytes[16];
@@ -83,10 +84,11 @@ AMX static void tile_end(void)
 {
     _tile_release();
 }
-#define TILE_ZERO(t)               _tile_zero(t)
-#define TILE_LOAD(t, from, stride) _tile_loadd(t, from, (int)(stride))
-#define TILE_STORE(t, to, stride)  _tile_stored(t, to, (int)(stride))
-#define TILE_PRODUCT(c, a, b)      _tile_dpbf16ps(c, a, b)
+#define TILE_ZERO(t)                 _tile_zero(t)
+#define TILE_LOAD(t, from, stride)   _tile_loadd(t, from, (int)(stride))
+#define TILE_STREAM(t, from, stride) _tile_stream_loadd(t, from, (int)(stride))
+#define TILE_STORE(t, to, stride)    _tile_stored(t, to, (int)(stride))
+#define TILE_PRODUCT(c, a, b)        _tile_dpbf16ps(c, a, b)
 #endif
 
 enum {
@@ -126,11 +128,11 @@ typedef struct {
 } tile_job;
 
 #define STEP(b0, b1)                                                                               \
-    TILE_LOAD(6, b0, 64);                                                                          \
+    TILE_STREAM(6, b0, 64);                                                                        \
     TILE_LOAD(4, a, j->stride);                                                                    \
     TILE_PRODUCT(0, 4, 6);                                                                         \
     if (C == 2) {                                                                                  \
-        TILE_LOAD(7, b1, 64);                                                                      \
+        TILE_STREAM(7, b1, 64);                                                                    \
         TILE_PRODUCT(1, 4, 7);                                                                     \
     }                                                                                              \
     if (R == 2) {                                                                                  \
@@ -211,11 +213,13 @@ AMX static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
                                 a.a + r * a.row + k / 2 * a.step, a.step, own.a[r / 16][k / 32]);
 }
 
-/* Rows whose distance is a multiple of 1 KiB fall on few sets of the first cache. */
-static bool in_place(const product *p, int64_t rows, int64_t depth)
+/* Rows that start within a line would be read as two; rows whose distance is a multiple of 1 KiB fall on few sets
+ * of the first cache.  Few columns do not repay a copy. */
+static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
-    return p->a.step == 2 && rows == STRIP && depth % 32 == 0 &&
-           (p->a.row % 512 != 0 || p->N <= 64);
+    bool aligned = ((uintptr_t)a.a | (uintptr_t)(2 * a.row)) % 64 == 0;
+    return a.step == 2 && rows == STRIP && depth % 32 == 0 &&
+           ((aligned && a.row % 512 != 0) || p->N <= 2 * STRIP);
 }
 
 /* ---- sums that leave the tiles ------------------------------------------------------------------------ */
@@ -269,7 +273,7 @@ AMX static void strip(product *p, int64_t m, int64_t n0, int64_t n1)
         int64_t k = 32 * s, end = smaller(all, s + steps), live = smaller(p->K, 32 * end) - k;
         lra_pairs_bf16 a = {p->a.a + m * p->a.row + k / 2 * p->a.step, p->a.row, p->a.step};
         tile_job j = {.steps = live / 32, .tail = live % 32 ? own.b[0] : NULL};
-        if (in_place(p, rows, live)) {
+        if (in_place(p, a, rows, live)) {
             j.a = a.a, j.a_next = a.a + 16 * a.row, j.a_step = 32, j.stride = 2 * a.row;
         } else {
             (a.step == 2 ? copy_rows : copy_pairs)(a, rows, live);

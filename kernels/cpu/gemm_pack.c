@@ -53,7 +53,7 @@ void lra_pair_bf16(int64_t n, int64_t width, const uint16_t *x, int64_t ld, int 
 
 static inline __mmask16 first_lanes(int64_t n)
 {
-    return n >= 16 ? 0xFFFF : n <= 0 ? 0 : (__mmask16)(0xFFFFu >> (16 - n));
+    return n >= 16 ? 0xFFFF : (__mmask16)(0xFFFFu >> (16 - n));
 }
 
 TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_t *from,
@@ -83,26 +83,91 @@ TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_
     for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + 32 * i, t[i]);
 }
 
-/* Panels of rows that stand side by side: 32 columns of two rows become two registers of pairs. */
-TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t panel,
-                             uint16_t *packed)
+/* 32 columns of two rows, as far as they are live, become a register of pairs of 16 columns in each panel. */
+TARGET static inline __attribute__((always_inline)) void
+pack_pair(const uint16_t *x0, const uint16_t *x1, __mmask32 live, uint16_t *to, uint16_t *next)
 {
     const __m512i low = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40,
                                          8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
     const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+    __m512i x = _mm512_maskz_loadu_epi16(live, x0);
+    __m512i y = _mm512_maskz_loadu_epi16(x1 ? live : 0, x1);
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi16(x, low, y));
+    if (next) _mm512_storeu_si512(next, _mm512_permutex2var_epi16(x, high, y));
+}
+
+static inline __mmask32 first_columns(int64_t n)
+{
+    return n >= 32 ? 0xFFFFFFFF : (__mmask32)(0xFFFFFFFFu >> (32 - n));
+}
+
+/* Panels of rows that stand side by side. */
+TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t panel,
+                             uint16_t *packed)
+{
     for (int64_t n = 0; n < N; n += 32) {
-        const __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (N - n < 32 ? 32 - (N - n) : 0));
-        const uint16_t *from = b + n;
         uint16_t *to = packed + n / 16 * panel, *next = N - n > 16 ? to + panel : NULL;
-        for (int64_t k = 0; k < K; k += 2, from += 2 * row, to += 32) {
-            __m512i x = _mm512_maskz_loadu_epi16(live, from);
-            __m512i y = _mm512_maskz_loadu_epi16(k + 1 < K ? live : 0, from + row);
-            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(x, low, y));
-            if (!next) continue;
-            _mm512_storeu_si512(next, _mm512_permutex2var_epi16(x, high, y));
-            next += 32;
+        for (int64_t k = 0; k < K; k += 2) {
+            const uint16_t *x = b + k * row + n;
+            pack_pair(x, k + 1 < K ? x + row : NULL, first_columns(N - n), to + 16 * k,
+                      next ? next + 16 * k : NULL);
         }
     }
+}
+
+TARGET static void pack_pointed_rows(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
+                                     uint16_t *packed)
+{
+    for (int64_t n = 0; n < N; n += 32) {
+        uint16_t *to = packed + n / 16 * panel, *next = N - n > 16 ? to + panel : NULL;
+        for (int64_t k = 0; k < K; k += 2)
+            pack_pair(b[k] + n, k + 1 < K ? b[k + 1] + n : NULL, first_columns(N - n), to + 16 * k,
+                      next ? next + 16 * k : NULL);
+    }
+}
+
+/* 32 rows of 8 columns: four rows eight apart share a register, whose quarters are transposed side by side, so
+ * that the quarters of a column end up in order.  Loads into quarters cost no shuffle. */
+TARGET static void transpose_32_8(const uint16_t *const *x, int64_t column, int64_t ld,
+                                  uint16_t *to)
+{
+    __m512i r[8], t[8];
+    for (int i = 0; i < 8; i++) {
+        __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(x[i] + column)));
+        v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(x[i + 8] + column)), 1);
+        v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(x[i + 16] + column)), 2);
+        r[i] = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(x[i + 24] + column)), 3);
+    }
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm512_unpacklo_epi16(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi16(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int k = 0; k < 2; k++) {
+            r[i + 2 * k] = _mm512_unpacklo_epi32(t[i + k], t[i + k + 2]);
+            r[i + 2 * k + 1] = _mm512_unpackhi_epi32(t[i + k], t[i + k + 2]);
+        }
+    for (int i = 0; i < 4; i++) {
+        _mm512_storeu_si512(to + 2 * i * ld, _mm512_unpacklo_epi64(r[i], r[i + 4]));
+        _mm512_storeu_si512(to + (2 * i + 1) * ld, _mm512_unpackhi_epi64(r[i], r[i + 4]));
+    }
+}
+
+void lra_transpose_bf16(int64_t n, int64_t width, const uint16_t *const *x, int64_t ld,
+                        uint16_t *to)
+{
+    for (int64_t i = 0; i < n; i += 32) {
+        int64_t at = 0;
+        for (; at + 8 <= width; at += 8) transpose_32_8(x + i, at, ld, to + at * ld + i);
+        for (; at < width; at++)
+            for (int64_t r = 0; r < 32; r++) to[at * ld + i + r] = x[i + r][at];
+    }
+}
+
+void lra_pack_rows_bf16(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
+                        uint16_t *packed)
+{
+    pack_pointed_rows(K, N, b, panel, packed);
 }
 
 /* Panels of columns that stand side by side in k: a pair is a word. */
@@ -117,6 +182,22 @@ TARGET static void pack_columns(int64_t K, int64_t N, const uint16_t *b, int64_t
             lra_transpose_words((K - k) / 2, N - n, b + n * column + k, column, whole ? to : tile);
             if (!whole) memcpy(to, tile, (size_t)(K - k) * 16 * sizeof *to);
         }
+}
+#else
+#include "kernels/base/err.h"
+
+void lra_transpose_bf16(int64_t n, int64_t width, const uint16_t *const *x, int64_t ld,
+                        uint16_t *to)
+{
+    (void)n, (void)width, (void)x, (void)to;
+    LRA_BUG("no bf16 products on this processor (%lld)", (long long)ld);
+}
+
+void lra_pack_rows_bf16(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
+                        uint16_t *packed)
+{
+    (void)K, (void)N, (void)b, (void)packed;
+    LRA_BUG("no bf16 products on this processor (%lld)", (long long)panel);
 }
 #endif
 

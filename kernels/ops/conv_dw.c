@@ -25,6 +25,14 @@ typedef struct {
     int64_t size;                      /* of dw */
 } dw_cut;
 
+static inline conv_sizes sizes_of(const lra_tensor *y)
+{
+    const conv_dw_args *a = y->args;
+    const lra_tensor *x = y->src[0];
+    return conv_sizes_of(x->shape.d[0], x->shape.d[1], a->K, a->groups, lra_width(x) / a->groups,
+                         lra_width(y->src[1]) / a->groups, a->dilation);
+}
+
 static inline dw_cut cut_of(const lra_tensor *y)
 {
     const conv_dw_args *a = y->args;
@@ -144,8 +152,11 @@ LRA_BODY(conv_dw)
         return;
     }
 #if LRA_PASS == 16
-    if (dw_fits_bf16(c->y)) {
-        dw_run_bf16(c);
+    conv_sizes s = sizes_of(c->y);
+    if (dw_fits_bf16(&s)) {
+        const conv_dw_args *a = c->y->args;
+        dw_run_bf16(&s, c->in[0], c->in[1], a->has_length ? c->in[2] : NULL, c->scratch,
+                    c->n_threads, c->out);
         return;
     }
 #endif
@@ -205,10 +216,14 @@ static double flops(const lra_tensor *y)
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     if (dw_is_narrow(y)) return narrow_dw_scratch(y, n_threads) * (int64_t)lra_type_size(y->type);
+    conv_sizes s = sizes_of(y);
+    if (lra_graph_type(y->graph) == LRA_BF16 && dw_fits_bf16(&s)) {
+        dw_bf16 bf16 = dw_cut_bf16(s);
+        return dw_scratch_bf16(&bf16, n_threads);
+    }
     dw_cut c = cut_of(y);
     int64_t n = n_threads * (c.x_size + c.dy_size + c.sum_size) + (c.n_parts - 1) * c.size;
-    n *= (int64_t)lra_type_size(y->type);
-    return dw_fits_bf16(y) ? conv_max(n, dw_scratch_bf16(y)) : n;
+    return n * (int64_t)lra_type_size(y->type);
 }
 
 static int64_t cuda_scratch(const lra_tensor *y)
