@@ -66,9 +66,10 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
                        (long long)width, (long long)n, turns ? "an even number of" : "as many");
         n = 1;
     }
-    const lra_attention_spec spec = {.causal = b->causal,
-                                     .rotary_base = turns ? lra_config_real(c, "base") : 0,
-                                     .rotary_half = is(c, "positions", "rotary-half")};
+    const lra_attention_spec spec = {
+        .causal = b->causal,
+        .rotary_base = turns ? lra_config_real(c, "base") : 0,
+        .rotary_half = is(c, "positions", "rotary-half") ? LRA_HALF_SLOW : LRA_HALF_NONE};
     lra_tensor *q = heads(u, "q", n), *k = heads(u, "k", n), *v = heads(u, "v", n);
     lra_tensor *y = lra_attention(q, k, v, b->length, &spec);
     return add_linear(x, lra_reshape(y, lra_tensor_shape(x)), "out", lra_config_real(c, "dropout"));

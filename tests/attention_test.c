@@ -1,5 +1,5 @@
-/* Fused attention and its profile against the formulas with whole maps, in double: decay, slopes, chunks, windows,
- * padding, rotary positions and smoothing as the papers write them. */
+/* Fused attention and its profile against the formulas with whole maps, in double: decay, slopes, learned biases, chunks,
+ * windows, limits, keys of another sequence, padding, rotary positions and smoothing as the papers write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,191 +15,346 @@
 #include "kernels/cpu/device.h"
 #include "kernels/graph/ops.h"
 
-enum { B = 2, T = 70, H = 3, K = 4, N = B * T * H * K };
+enum { B = 2, T = 70, H = 3, K = 4, N = B * T * H * K, OTHERS = 90, V = 6, R = 41 };
+
+/* keys: how many, of how many channels values are, whether there is a bias; limit: -1 none */
+typedef struct {
+    lra_attention_spec spec;
+    int keys, values;
+    bool biased;
+    int limit;
+} attention_case;
 
 static const double decay[H] = {0, 0.3, 0.02}, slope[H] = {0.5, 0.25, 0.125};
-static const int32_t lengths[B] = {T, 41};
-static const lra_attention_spec specs[] = {
-    {.scale = 0},
-    {.causal = true, .scale = 0.9},
-    {.causal = true, .decay = decay, .smooth = 3, .chunk = 16},
-    {.decay = decay, .smooth = 5},
-    {.slope = slope, .window = 7, .chunk = 32},
-    {.causal = true, .rotary_base = 50, .rotary_half = true, .slope = slope},
+static const int32_t lengths[B] = {T, 41}, others[B] = {23, OTHERS};
+static const attention_case cases[] = {
+    {{.scale = 0}, T, K, false, -1},
+    {{.causal = true, .scale = 0.9}, T, K, false, -1},
+    {{.causal = true, .decay = decay, .smooth = 3, .chunk = 16}, T, K, false, -1},
+    {{.decay = decay, .smooth = 5}, T, K, false, -1},
+    {{.slope = slope, .window = 7, .chunk = 32}, T, K, false, -1},
+    {{.causal = true, .rotary_base = 50, .rotary_half = LRA_HALF_SLOW, .slope = slope},
+     T,
+     K,
+     false,
+     -1},
+    {{.rotary_base = 50, .rotary_half = LRA_HALF_FAST}, T, V, true, -1},
+    {{.causal = true, .decay = decay}, T, V, true, 9},
+    {{.smooth = 3}, T, K, false, 0},
+    {{.window = 5, .slope = slope}, T, K, false, 30},
+    {{.cross = true}, OTHERS, V, false, -1},
+    {{.cross = true, .causal = true, .decay = decay, .smooth = 5, .rotary_base = 20},
+     OTHERS,
+     K,
+     true,
+     12},
 };
-enum { SPECS = sizeof specs / sizeof *specs };
+enum { CASES = sizeof cases / sizeof *cases };
 
-static double value[3][N]; /* q, k, v */
+enum { MOST = B * OTHERS * H * V };
+static double value[4][MOST]; /* q, k, v; the bias (H,R) */
 
 static void fill(void)
 {
-    for (int x = 0; x < 3; x++) {
+    for (int x = 0; x < 4; x++) {
         lra_rng r = lra_rng_new(5, (uint32_t)x, 0);
-        for (int i = 0; i < N; i++) value[x][i] = (double)(float)(4 * lra_rng_u01(&r) - 2);
+        for (int i = 0; i < MOST; i++) value[x][i] = (double)(float)(4 * lra_rng_u01(&r) - 2);
     }
 }
 
-static int at(int b, int t, int h, int d)
+/* Element of an array of `rows` rows, `width` wide. */
+static int at(int rows, int width, int b, int t, int h, int d)
 {
-    return ((b * T + t) * H + h) * K + d;
+    return ((b * rows + t) * H + h) * width + d;
 }
 
 /* ---- the formulas -------------------------------------------------------------------------------------------- */
 
-static double turned(const lra_attention_spec *s, const double *x, int b, int t, int h, int d)
+static double turned(const lra_attention_spec *s, const double *x, int rows, int b, int t, int h,
+                     int d)
 {
-    if (s->rotary_base <= 0) return x[at(b, t, h, d)];
+    if (s->rotary_base <= 0) return x[at(rows, K, b, t, h, d)];
     int i = d / 2;
-    double w = s->rotary_half && i >= K / 4 ? 0 : pow(s->rotary_base, -2.0 * i / K);
-    double a = x[at(b, t, h, 2 * i)], c = x[at(b, t, h, 2 * i + 1)];
-    return d % 2 ? c * cos(t * w) + a * sin(t * w) : a * cos(t * w) - c * sin(t * w);
+    bool still = s->rotary_half == (i >= K / 4 ? LRA_HALF_SLOW : LRA_HALF_FAST);
+    double w = still ? 0 : pow(s->rotary_base, -2.0 * i / K);
+    double p = x[at(rows, K, b, t, h, 2 * i)], q = x[at(rows, K, b, t, h, 2 * i + 1)];
+    return d % 2 ? q * cos(t * w) + p * sin(t * w) : p * cos(t * w) - q * sin(t * w);
 }
 
-static bool allowed(const lra_attention_spec *s, int n, int i, int j)
+static int keys_in(const attention_case *c, int b)
 {
+    return c->spec.cross ? others[b] : lengths[b];
+}
+
+static bool allowed(const attention_case *c, int n, int i, int j)
+{
+    const lra_attention_spec *s = &c->spec;
     bool same = s->chunk == 0 || i / s->chunk == j / s->chunk;
     bool near = s->window == 0 || llabs(i - j) <= s->window;
+    if (c->limit >= 0 && abs(i - j) > c->limit) return false;
     return j < n && same && near && (!s->causal || j <= i);
 }
 
-/* Row i of the map before smoothing. */
-static void softmax_row(const lra_attention_spec *s, int b, int h, int i, double *a)
+/* Row i of the map before smoothing; zero if there is nothing to see. */
+static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
 {
+    const lra_attention_spec *s = &c->spec;
     double sum = 0, scale = s->scale > 0 ? s->scale : 1 / sqrt(K);
-    for (int j = 0; j < T; j++) {
+    for (int j = 0; j < c->keys; j++) {
         double dot = 0, d = fabs((double)(i - j));
-        for (int c = 0; c < K; c++)
-            dot += turned(s, value[0], b, i, h, c) * turned(s, value[1], b, j, h, c);
+        for (int k = 0; k < K; k++)
+            dot += turned(s, value[0], T, b, i, h, k) * turned(s, value[1], c->keys, b, j, h, k);
         dot = scale * dot * (s->decay ? exp(-s->decay[h] * d) : 1) -
               (s->slope ? s->slope[h] * d : 0);
-        a[j] = allowed(s, lengths[b], i, j) ? exp(dot) : 0;
+        int entry = j - i < -(R / 2) ? 0 : j - i > R / 2 ? R - 1 : j - i + R / 2;
+        if (c->biased) dot += value[3][h * R + entry];
+        a[j] = allowed(c, keys_in(c, b), i, j) ? exp(dot) : 0;
         sum += a[j];
     }
-    for (int j = 0; j < T; j++) a[j] /= sum;
+    for (int j = 0; j < c->keys; j++) a[j] /= sum > 0 ? sum : 1;
 }
 
 /* Column j becomes the mean of columns j .. j+P-1 (causal) or j-(P-1)/2 .. j+(P-1)/2 of its chunk. */
-static void smooth_row(const lra_attention_spec *s, int n, double *a)
+static void smooth_row(const attention_case *c, int n, double *a)
 {
-    double from[T];
+    const lra_attention_spec *s = &c->spec;
+    double from[OTHERS];
     memcpy(from, a, sizeof from);
-    for (int j = 0; j < T && s->smooth > 1; j++) {
+    for (int j = 0; j < c->keys && s->smooth > 1; j++) {
         int first = s->causal ? j : j - (s->smooth - 1) / 2;
         a[j] = 0;
-        for (int c = first; c < first + s->smooth; c++) {
-            bool inside = c >= 0 && c < n && j < n &&
-                          (s->chunk == 0 || c / s->chunk == j / s->chunk);
-            a[j] += inside ? from[c] / s->smooth : 0;
+        for (int k = first; k < first + s->smooth; k++) {
+            bool inside = k >= 0 && k < n && j < n &&
+                          (s->chunk == 0 || k / s->chunk == j / s->chunk);
+            a[j] += inside ? from[k] / s->smooth : 0;
         }
     }
 }
 
-static void expect(const lra_attention_spec *s, double *y, double *profile)
+static int distances(const attention_case *c)
 {
-    double a[T];
-    memset(y, 0, N * sizeof *y);
-    memset(profile, 0, B * H * T * sizeof *profile);
+    return c->keys > T ? c->keys : T;
+}
+
+static void expect(const attention_case *c, double *y, double *profile)
+{
+    double a[OTHERS];
+    int D = distances(c);
+    memset(y, 0, MOST * sizeof *y);
+    memset(profile, 0, (size_t)(B * H * D) * sizeof *profile);
     for (int b = 0; b < B; b++)
         for (int h = 0; h < H; h++)
             for (int i = 0; i < lengths[b]; i++) {
-                softmax_row(s, b, h, i, a);
-                smooth_row(s, lengths[b], a);
-                for (int j = 0; j < T; j++) {
-                    profile[(b * H + h) * T + abs(i - j)] += a[j] / lengths[b];
-                    for (int d = 0; d < K; d++)
-                        y[at(b, i, h, d)] += a[j] * value[2][at(b, j, h, d)];
+                softmax_row(c, b, h, i, a);
+                smooth_row(c, keys_in(c, b), a);
+                for (int j = 0; j < c->keys; j++) {
+                    profile[(b * H + h) * D + abs(i - j)] += a[j] / lengths[b];
+                    for (int d = 0; d < c->values; d++)
+                        y[at(T, c->values, b, i, h, d)] +=
+                            a[j] * value[2][at(c->keys, c->values, b, j, h, d)];
                 }
             }
 }
 
 /* ---- the ops ---------------------------------------------------------------------------------------------------- */
 
-static void compute(const lra_attention_spec *s, lra_type type, double *y, double *profile)
+typedef struct {
+    lra_graph *g;
+    lra_params *params;
+    lra_space *space;
+    lra_plan *plan;
+    lra_tensor *x[4], *length, *key_length, *limit, *out[2];
+} machine;
+
+static void set_reals(machine *m, lra_type type, lra_tensor *x, const double *v)
 {
     lra_err e = {{0}};
-    lra_device device;
-    const char *name[] = {"q", "k", "v"};
-    lra_graph *g = lra_graph_new(type, LRA_EVAL);
-    lra_tensor *x[3], *length = lra_input(g, "length", LRA_I32, LRA_SHAPE(B));
-    for (int i = 0; i < 3; i++) x[i] = lra_input(g, name[i], type, LRA_SHAPE(B, T, H, K));
-    lra_tensor *out[] = {lra_attention(x[0], x[1], x[2], length, s),
-                         lra_attention_profile(x[0], x[1], length, s)};
-    assert_int_equal(lra_cpu_device(&device, 2, &e), 0);
-    lra_params *params = lra_params_new(&device, 1);
-    lra_space *space = lra_space_new(&device);
-    lra_plan *plan = lra_plan_new(g, params, space, 2, out, &e);
-    if (!plan) fail_msg("%s", e.msg);
-    float *single = lra_alloc_array(N, sizeof *single);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < N; k++) single[k] = (float)value[i][k];
-        const void *host = type == LRA_F64 ? (const void *)value[i] : single;
-        assert_int_equal(lra_set(plan, x[i], host, &e), 0);
-    }
-    assert_int_equal(lra_set(plan, length, lengths, &e), 0);
-    assert_int_equal(lra_run(plan, &e), 0);
-    double *to[] = {y, profile};
-    const int n[] = {N, B * H * T};
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(lra_get(plan, out[i], type == LRA_F64 ? (void *)to[i] : single, &e), 0);
-        for (int k = 0; k < n[i] && type != LRA_F64; k++) to[i][k] = (double)single[k];
-    }
+    int n = (int)lra_shape_elements(lra_tensor_shape(x));
+    float *single = lra_alloc_array((size_t)n, sizeof *single);
+    for (int k = 0; k < n; k++) single[k] = (float)v[k];
+    assert_int_equal(lra_set(m->plan, x, type == LRA_F64 ? (const void *)v : single, &e), 0);
     lra_free(single);
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(g);
 }
 
-static void compare(const char *what, int spec, int n, const double *found, const double *wanted,
+static machine open_machine(const attention_case *c, lra_type type, lra_device *device)
+{
+    lra_err e = {{0}};
+    machine m = {.g = lra_graph_new(type, LRA_EVAL)};
+    lra_attention_spec s = c->spec;
+    m.length = lra_input(m.g, "length", LRA_I32, LRA_SHAPE(B));
+    m.x[0] = lra_input(m.g, "q", type, LRA_SHAPE(B, T, H, K));
+    m.x[1] = lra_input(m.g, "k", type, LRA_SHAPE(B, c->keys, H, K));
+    m.x[2] = lra_input(m.g, "v", type, LRA_SHAPE(B, c->keys, H, c->values));
+    if (c->biased) s.bias = m.x[3] = lra_input(m.g, "bias", type, LRA_SHAPE(H, R));
+    if (s.cross) s.key_length = m.key_length = lra_input(m.g, "keys", LRA_I32, LRA_SHAPE(B));
+    if (c->limit >= 0) s.limit = m.limit = lra_input(m.g, "limit", LRA_I32, LRA_SHAPE(1));
+    m.out[0] = lra_attention(m.x[0], m.x[1], m.x[2], m.length, &s);
+    m.out[1] = s.smooth > 1 ? lra_attention_profile(m.x[0], m.x[1], m.length, &s)
+                            : lra_attention_profile_of(m.out[0]);
+    assert_int_equal(lra_cpu_device(device, 2, &e), 0);
+    m.params = lra_params_new(device, 1);
+    m.space = lra_space_new(device);
+    m.plan = lra_plan_new(m.g, m.params, m.space, 2, m.out, &e);
+    if (!m.plan) fail_msg("%s", e.msg);
+    for (int i = 0; i < 4; i++)
+        if (m.x[i]) set_reals(&m, type, m.x[i], value[i]);
+    assert_int_equal(lra_set(m.plan, m.length, lengths, &e), 0);
+    if (m.key_length) assert_int_equal(lra_set(m.plan, m.key_length, others, &e), 0);
+    return m;
+}
+
+static void close_machine(machine *m)
+{
+    lra_plan_free(m->plan);
+    lra_space_free(m->space);
+    lra_params_free(m->params);
+    lra_graph_free(m->g);
+}
+
+static void run(machine *m, lra_type type, int32_t limit, double *y, double *profile)
+{
+    lra_err e = {{0}};
+    double *to[] = {y, profile};
+    float *single = lra_alloc_array(MOST, sizeof *single);
+    if (m->limit) assert_int_equal(lra_set(m->plan, m->limit, &limit, &e), 0);
+    assert_int_equal(lra_run(m->plan, &e), 0);
+    for (int i = 0; i < 2; i++) {
+        int n = (int)lra_shape_elements(lra_tensor_shape(m->out[i]));
+        assert_int_equal(lra_get(m->plan, m->out[i], type == LRA_F64 ? (void *)to[i] : single, &e),
+                         0);
+        for (int k = 0; k < n && type != LRA_F64; k++) to[i][k] = (double)single[k];
+    }
+    lra_free(single);
+}
+
+static void compute(const attention_case *c, lra_type type, double *y, double *profile)
+{
+    lra_device device;
+    machine m = open_machine(c, type, &device);
+    run(&m, type, c->limit, y, profile);
+    close_machine(&m);
+}
+
+static void compare(const char *what, int at_case, int n, const double *found, const double *wanted,
                     double tolerance)
 {
     for (int i = 0; i < n; i++)
         if (fabs(found[i] - wanted[i]) > tolerance)
-            fail_msg("spec %d, %s, element %d: %.12g, expected %.12g", spec, what, i, found[i],
+            fail_msg("case %d, %s, element %d: %.12g, expected %.12g", at_case, what, i, found[i],
                      wanted[i]);
 }
 
 static void the_fused_op_is_the_formula(void **state)
 {
     (void)state;
-    static double y[2][N], profile[2][B * H * T];
+    static double y[2][MOST], profile[2][B * H * OTHERS];
     fill();
-    for (int i = 0; i < SPECS; i++) {
-        expect(&specs[i], y[0], profile[0]);
+    for (int i = 0; i < CASES; i++) {
+        const attention_case *c = &cases[i];
+        expect(c, y[0], profile[0]);
         for (int single = 0; single < 2; single++) {
-            compute(&specs[i], single ? LRA_F32 : LRA_F64, y[1], profile[1]);
-            compare("y", i, N, y[1], y[0], single ? 1e-5 : 1e-13);
-            compare("profile", i, B * H * T, profile[1], profile[0], single ? 1e-6 : 1e-13);
+            compute(c, single ? LRA_F32 : LRA_F64, y[1], profile[1]);
+            compare("y", i, B * T * H * c->values, y[1], y[0], single ? 1e-5 : 1e-13);
+            compare("profile", i, B * H * distances(c), profile[1], profile[0],
+                    single ? 1e-6 : 1e-13);
         }
     }
 }
 
-static void refuse(const lra_shape s, const lra_attention_spec *spec, const char *expected)
+/* One plan serves every limit: from T - 1 on there is none, bit for bit; at 0 a query sees itself; below nothing. */
+static void one_plan_serves_every_limit(void **state)
+{
+    (void)state;
+    static double y[2][MOST], profile[B * H * OTHERS];
+    static const int32_t far[] = {T - 1, T, INT32_MAX};
+    attention_case c = {{.slope = slope}, T, K, false, -1};
+    lra_device device;
+    fill();
+    compute(&c, LRA_F32, y[0], profile);
+    c.limit = 0;
+    machine m = open_machine(&c, LRA_F32, &device);
+    for (int i = 0; i < 3; i++) {
+        run(&m, LRA_F32, far[i], y[1], profile);
+        assert_memory_equal(y[0], y[1], B * T * H * K * sizeof **y);
+    }
+    run(&m, LRA_F32, 0, y[1], profile);
+    for (int b = 0; b < B; b++)
+        for (int k = 0; k < lengths[b] * H * K; k++) {
+            double v = (float)value[2][b * T * H * K + k];
+            if (fabs(y[1][b * T * H * K + k] - v) > 1e-6 * fabs(v)) fail_msg("a limit of 0");
+        }
+    run(&m, LRA_F32, -1, y[1], profile);
+    for (int k = 0; k < B * T * H * K; k++) assert_true(y[1][k] == 0);
+    for (int k = 0; k < B * H * T; k++) assert_true(profile[k] == 0);
+    close_machine(&m);
+}
+
+static void expect_failure(lra_graph *g, const char *expected)
 {
     lra_err e = {{0}};
-    lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
-    lra_tensor *x = lra_input(g, "x", LRA_F32, s);
-    lra_attention(x, x, x, NULL, spec);
     assert_int_equal(lra_graph_check(g, &e), -1);
     if (!strstr(e.msg, expected)) fail_msg("'%s', expected '%s'", e.msg, expected);
     lra_graph_free(g);
 }
 
+static void refuse(const lra_shape s, const lra_attention_spec *spec, const char *expected)
+{
+    lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
+    lra_tensor *x = lra_input(g, "x", LRA_F32, s);
+    lra_attention(x, x, x, NULL, spec);
+    expect_failure(g, expected);
+}
+
+/* A limit or a bias of a wrong shape or type. */
+static void refuse_option(lra_shape s, lra_type type, bool limit, const char *expected)
+{
+    lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
+    lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(1, 2, 1, 2));
+    lra_tensor *option = lra_input(g, "option", type, s);
+    lra_attention(x, x, x, NULL,
+                  limit ? &(lra_attention_spec){.limit = option}
+                        : &(lra_attention_spec){.bias = option});
+    expect_failure(g, expected);
+}
+
+/* Other keys without saying so. */
+static void refuse_keys(void)
+{
+    for (int lengths_too = 0; lengths_too < 2; lengths_too++) {
+        lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
+        lra_tensor *q = lra_input(g, "q", LRA_F32, LRA_SHAPE(1, 2, 1, 2));
+        lra_tensor *k = lra_input(g, "k", LRA_F32, LRA_SHAPE(1, lengths_too ? 2 : 5, 1, 2));
+        lra_tensor *n = lra_input(g, "n", LRA_I32, LRA_SHAPE(1));
+        lra_attention(q, k, k, NULL, &(lra_attention_spec){.key_length = lengths_too ? n : NULL});
+        expect_failure(g, lengths_too ? "key_length without cross"
+                                      : "k has shape (1,5,1,2), expected (1,2,1,2)");
+    }
+}
+
 static void wrong_use_is_named(void **state)
 {
     (void)state;
-    refuse(LRA_SHAPE(2, 3, 4), &specs[0], "q has rank 3, expected (B,T,H,K)");
-    refuse(LRA_SHAPE(1, 2, 65, 2), &specs[0], "65 heads, at most 64");
-    refuse(LRA_SHAPE(1, 2, 1, 3), &specs[5], "heads of 3 channels, expected an even number");
+    refuse(LRA_SHAPE(2, 3, 4), &cases[0].spec, "q has rank 3, expected (B,T,H,K)");
+    refuse(LRA_SHAPE(1, 2, 65, 2), &cases[0].spec, "65 heads, at most 64");
+    refuse(LRA_SHAPE(1, 2, 1, 3), &cases[5].spec, "heads of 3 channels, expected an even number");
     refuse(LRA_SHAPE(1, 2, 1, 2), &(lra_attention_spec){.smooth = 4},
            "width is 4, expected a positive odd number");
     refuse(LRA_SHAPE(1, 2, 1, 2), &(lra_attention_spec){.chunk = -1}, "must not be negative");
+    refuse(LRA_SHAPE(1, 2, 1, 2),
+           &(lra_attention_spec){.rotary_base = 10, .rotary_half = (lra_rotary_half)3},
+           "rotary_half is 3, expected none, slow or fast");
+    refuse_option(LRA_SHAPE(1, 3), LRA_F32, true, "limit must be one int32");
+    refuse_option(LRA_SHAPE(1), LRA_F32, true, "limit must be one int32");
+    refuse_option(LRA_SHAPE(1, 4), LRA_F32, false, "bias must be (1,2R-1)");
+    refuse_option(LRA_SHAPE(1, 3), LRA_I32, false, "bias must be real");
+    refuse_keys();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fused_op_is_the_formula),
+        cmocka_unit_test(one_plan_serves_every_limit),
         cmocka_unit_test(wrong_use_is_named),
     };
     return cmocka_run_group_tests_name("attention", tests, NULL, NULL);

@@ -5,36 +5,45 @@
 
 #include <stdio.h>
 
-enum { N = 8 };
+enum { N = 11 };
 
 static const double decay[] = {0.05, 0, 0.5}, slope[] = {0.25, 0.01, 0};
 static const struct {
     int64_t B, T, H, K;
     bool length;
     lra_attention_spec spec;
+    int64_t keys, V, R; /* 0: as queries, as K, no bias */
+    bool limit;
 } cases[N] = {
-    {2, 150, 2, 16, true, {.scale = 0}},
-    {2, 140, 3, 32, true, {.causal = true, .rotary_base = 100, .rotary_half = true}},
-    {1, 200, 2, 64, false, {.window = 40}},
-    {2, 130, 1, 128, true, {.causal = true, .window = 70, .scale = 0.2}},
-    {2, 140, 3, 32, true, {.slope = slope, .chunk = 48}},
-    {1, 190, 3, 64, false, {.causal = true, .decay = decay, .smooth = 5}},
-    {1, 150, 2, 24, true, {.decay = decay, .slope = slope, .smooth = 3, .chunk = 100}},
-    {1, 70, 1, 150, false, {.causal = true}},
+    {2, 150, 2, 16, true, .spec = {.scale = 0}},
+    {2, 140, 3, 32, true,
+     .spec = {.causal = true, .rotary_base = 100, .rotary_half = LRA_HALF_SLOW}},
+    {1, 200, 2, 64, false, .spec = {.window = 40}},
+    {2, 130, 1, 128, true, .spec = {.causal = true, .window = 70, .scale = 0.2}},
+    {2, 140, 3, 32, true, .spec = {.slope = slope, .chunk = 48}},
+    {1, 190, 3, 64, false, .spec = {.causal = true, .decay = decay, .smooth = 5}},
+    {1, 150, 2, 24, true, .spec = {.decay = decay, .slope = slope, .smooth = 3, .chunk = 100}},
+    {1, 70, 1, 150, false, .spec = {.causal = true}},
+    {2, 70, 2, 32, true, .spec = {.cross = true}, .keys = 150},
+    {1, 140, 2, 16, true, .spec = {.causal = true}, .V = 72, .R = 101, .limit = true},
+    {2, 130, 2, 32, true, .spec = {.window = 90}, .limit = true},
 };
 
 static lra_tensor *build(lra_graph *g, int i, bool profile)
 {
     char fill[32];
-    lra_tensor *x[3], *length = NULL;
-    static const char *const name[] = {"q", "k", "v"};
-    for (int n = 0; n < 3 - profile; n++)
-        x[n] = lra_sample_input(g, name[n], "normal",
-                                LRA_SHAPE(cases[i].B, cases[i].T, cases[i].H, cases[i].K));
-    snprintf(fill, sizeof fill, "length:%d", (int)cases[i].T);
-    if (cases[i].length) length = lra_sample_input(g, "length", fill, LRA_SHAPE(cases[i].B));
-    return profile ? lra_attention_profile(x[0], x[1], length, &cases[i].spec)
-                   : lra_attention(x[0], x[1], x[2], length, &cases[i].spec);
+    int64_t B = cases[i].B, T = cases[i].T, H = cases[i].H, K = cases[i].K, R = cases[i].R;
+    int64_t keys = cases[i].keys ? cases[i].keys : T, V = cases[i].V ? cases[i].V : K;
+    lra_attention_spec s = cases[i].spec;
+    lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(B, T, H, K)), *length = NULL;
+    lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(B, keys, H, K));
+    snprintf(fill, sizeof fill, "length:%d", (int)T);
+    if (cases[i].length) length = lra_sample_input(g, "length", fill, LRA_SHAPE(B));
+    if (cases[i].limit) s.limit = lra_sample_input(g, "limit", "index:80", LRA_SHAPE(1));
+    if (R) s.bias = lra_cast(lra_sample_input(g, "bias", "normal", LRA_SHAPE(H, R)), lra_real(g));
+    if (profile) return lra_attention_profile(q, k, length, &s);
+    return lra_attention(q, k, lra_sample_input(g, "v", "normal", LRA_SHAPE(B, keys, H, V)), length,
+                         &s);
 }
 
 static lra_tensor *attend(lra_graph *g, int i)

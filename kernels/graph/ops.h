@@ -57,28 +57,38 @@ lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t
 
 enum { LRA_MAX_HEADS = 64 };
 
+/* Which pairs of channels rotary positions leave as they are: none, the slower half, the faster half. */
+typedef enum { LRA_HALF_NONE, LRA_HALF_SLOW, LRA_HALF_FAST } lra_rotary_half;
+
 /* Which keys j a query i sees, and how distance enters its score
- *   s_ij = scale exp(-decay |i-j|) q_i k_j - slope |i-j|. */
+ *   s_ij = scale exp(-decay |i-j|) q_i k_j - slope |i-j| + bias[clip(j-i)].
+ * Everything but the scale may be left out. */
 typedef struct {
     bool causal;           /* only j <= i */
     int64_t chunk, window; /* only the own block of `chunk`; only |i-j| <= window; 0: all */
+    lra_tensor *limit;     /* one int32 that may change between steps: only |i-j| <= limit */
     double scale;          /* 0: 1/sqrt(K) */
     double rotary_base;    /* 0: no rotary positions */
-    bool rotary_half;      /* the slower half of the pairs does not turn */
-    const double *decay;   /* (H): alpha of LaS.  Nullable: 0 */
-    const double *slope;   /* (H): ALiBi.  Nullable: 0 */
+    lra_rotary_half rotary_half;
+    const double *decay; /* (H): alpha of LaS.  Nullable: 0 */
+    const double *slope; /* (H): ALiBi.  Nullable: 0 */
+    lra_tensor
+        *bias;  /* (H,2R-1), real, learned: entry j-i+R-1, the ends for all beyond.  Nullable: 0 */
     int smooth; /* weights are averaged over so many columns, with causal to the past; 0: not */
+    bool cross; /* keys are another sequence: as many as it has, with lengths of their own */
+    lra_tensor *key_length; /* (B) int32, with cross.  Nullable: all keys */
 } lra_attention_spec;
-/* y_i = sum_j softmax_j(s_ij) v_j.  q, k, v, y: (B,T,H,K); y is zero for t >= length. */
+/* y_i = sum_j softmax_j(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T unless cross.
+ * y is zero for t >= length, and where a query sees no key.  A limit of T' and more changes no bit. */
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s);
-/* Mass of the weights by distance, mean over the queries of an example: (B,H,T), real. */
+/* Mass of the weights by distance, mean over the queries of an example: (B,H,max(T,T')), real. */
 lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
                                   const lra_attention_spec *s);
-/* The same of an attention that stands in a graph, as it is there. */
+/* The same of an attention that stands in a graph, as it is there: what lra_attention() returned, or its node. */
 lra_tensor *lra_attention_profile_of(const lra_tensor *attention);
 /* Turns channels (2i,2i+1) at position t by t base^(-2i/K).  x: (B,T,H,K), K even. */
-lra_tensor *lra_rotary(lra_tensor *x, double base, bool half);
+lra_tensor *lra_rotary(lra_tensor *x, double base, lra_rotary_half half);
 /* Mean over `width` positions: to the past, or centred (width odd); zero beyond chunk (0: none) and
  * length.  x: (B,T,..) */
 lra_tensor *lra_smooth(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,

@@ -1,197 +1,184 @@
 /* Softmax attention, head by head, without a (T,T) array:
- *   y_i = sum_j a_ij v_j,  a_i = softmax over the keys j that i may see of  f(|i-j|) q_i k_j - m |i-j|
- *   f(d) = scale exp(-alpha d): 1/sqrt(K), with the exponential decay of LaS (Viewing Transformers Through the Lens
- *   of Long Convolution Layers, eq. 4);  m: the slope of ALiBi
+ *   y_i = sum_j a_ij v_j,  a_i = softmax over the keys j that i may see of
+ *   s_ij = scale exp(-alpha |i-j|) q_i k_j - m |i-j| + c_(j-i)
+ *   alpha: the exponential decay of LaS (Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4),
+ *   m: the slope of ALiBi, c: a learned bias (MEGA; Shaw et al. 2018)
  * Rotary positions turn q and k before (rotary.c); averaging the rows of a over P columns, the smoothing of LaS, is
  * averaging v over P positions instead, which is what is done (smooth.c).
- * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al. 2022). */
-#include <omp.h>
+ * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al. 2022); the logarithm of
+ * the sum stays behind y, so that gradients need not sum again. */
+#include "kernels/ops/attention_forward_fn.h"
 
-#include "kernels/ops/attention_fn.h"
-
-/* q, k, v, y of a head, its tables, its tile */
-static inline int64_t thread_scratch(const lra_tensor *q)
+static inline int64_t thread_scratch(const attention_sizes *s)
 {
-    int64_t T = q->shape.d[1], K = q->shape.d[3];
-    return 4 * T * K + 2 * T + ATTENTION_ROWS * ATTENTION_KEYS;
+    return s->Tk * (s->K + s->V) + 2 * attention_offsets(s) +
+           ATTENTION_QUERIES * (s->K + s->V + 2) + ATTENTION_TILE;
 }
 
-/* Rows [i0, i1) of y, zero so far. */
-static void attend(const attention_head *h, int64_t i0, int64_t i1, const real *v, real *y)
+/* Rows of y and what is left of them. */
+static inline void attention_finish(const attention_forward *f, const attention_place *p)
 {
-    attention_sum sum[ATTENTION_ROWS];
-    attention_keys span = attention_span(h, i0, i1);
-    for (int64_t i = i0; i < i1; i++) sum[i - i0] = (attention_sum){-INFINITY, 0};
-    for (int64_t j0 = span.from; j0 < span.to; j0 += ATTENTION_KEYS) {
-        int64_t j1 = j0 + ATTENTION_KEYS < span.to ? j0 + ATTENTION_KEYS : span.to;
-        attention_products(h, i0, i1, j0, j1);
-        for (int64_t i = i0; i < i1; i++) {
-            real *s = h->tile + (i - i0) * ATTENTION_KEYS, *row = y + i * h->K;
-            attention_keys part = attention_part(h, i, j0, j1);
-            if (part.from < part.to) {
-                attention_scores(h, i, j0, part, s);
-                real shrink = attention_exp(part, s, &sum[i - i0]);
-                for (int64_t d = 0; d < h->K; d++) row[d] *= shrink;
-            }
-            attention_clear(part, j1 - j0, s);
-        }
-        r_gemm(false, false, i1 - i0, h->K, j1 - j0, h->tile, ATTENTION_KEYS, v + j0 * h->K, h->K,
-               true, y + i0 * h->K, h->K);
+    const attention_sizes *s = &f->h.s;
+    for (int64_t l = 0; l < p->queries; l++) {
+        real sum = f->sum[l], one = 1 / sum;
+        elem *y = f->y + (p->i0 + l) * s->H * s->V;
+        for (int64_t d = 0; d < s->V; d++)
+            y[d] = e_store(sum == 0 ? 0 : f->y_t[d * ATTENTION_QUERIES + l] * one);
+        attention_put(f->left, f->rows, p->i0 + l, sum == 0 ? 0 : f->max[l] + r_log2(sum));
     }
-    for (int64_t i = i0; i < i1; i++)
-        for (int64_t d = 0; d < h->K; d++) y[i * h->K + d] /= sum[i - i0].sum;
 }
 
-/* sources: q, k, v, [length]; scratch: of every thread */
+/* Queries from i0 on; those behind the example get zeros. */
+static void attend(attention_forward *f, int64_t i0)
+{
+    attention_head *h = &f->h;
+    const attention_sizes *s = &h->s;
+    int64_t end = i0 + ATTENTION_QUERIES < s->Tq ? i0 + ATTENTION_QUERIES : s->Tq;
+    int64_t n = end < h->mask.n_q ? end - i0 : h->mask.n_q - i0;
+    for (int64_t i = n > 0 ? i0 + n : i0; i < end; i++) {
+        for (int64_t d = 0; d < s->V; d++) f->y[i * s->H * s->V + d] = 0;
+        attention_put(f->left, f->rows, i, 0);
+    }
+    if (n <= 0) return;
+    attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
+    attention_columns(f->q + i0 * s->H * s->K, n, s->H, s->K, f->queries);
+    for (int64_t i = 0; i < s->V * ATTENTION_QUERIES; i++) f->y_t[i] = 0;
+    for (int l = 0; l < ATTENTION_QUERIES; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
+    attention_range span = attention_span(h, i0, i0 + n);
+    for (p.j0 = span.from; p.j0 < span.to; p.j0 += ATTENTION_KEYS) {
+        p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
+        ap_product(p.keys, p.lanes, s->K, (ap_left){f->k + p.j0 * s->K, s->K, 1}, f->queries,
+                   ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
+        attention_distances(h, &p, h->tile);
+        attention_hide(h, &p, -INFINITY, h->tile);
+        attention_grow(f, &p);
+        attention_weights(f, &p);
+        ap_product(s->V, p.lanes, p.keys, (ap_left){f->v + p.j0 * s->V, 1, s->V}, h->tile,
+                   ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
+    }
+    attention_finish(f, &p);
+}
+
+/* sources: q, k, v, options; scratch: of every thread */
 LRA_BODY(attention)
 {
-    const attention_args *a = c->y->args;
-    const lra_shape *s = &c->y->shape;
-    int64_t B = s->d[0], T = s->d[1], H = s->d[2], K = s->d[3];
-    const int32_t *length = a->has_length ? c->in[3] : NULL;
+    attention_sizes s = attention_sizes_of(c->y, 0, 3);
+    int64_t rows = s.B * s.H * s.Tq;
+    elem *y = c->out, *left = y + rows * s.V;
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t at = 0; at < B * H; at++) {
-        int64_t n = length ? length[at / H] : T, from = at / H * T * H * K + at % H * K;
-        real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(c->y);
-        real *q = own, *k = q + T * K, *v = k + T * K, *y = v + T * K, *factor = y + T * K;
-        attention_head h = {a, T, K, n, q, k, factor, factor + T, factor + 2 * T};
-        attention_gather((const elem *)c->in[0] + from, n, H, K, q);
-        attention_gather((const elem *)c->in[1] + from, n, H, K, k);
-        attention_gather((const elem *)c->in[2] + from, n, H, K, v);
-        attention_tables(&h, (int)(at % H));
-        for (int64_t i = 0; i < n * K; i++) y[i] = 0;
-        for (int64_t i = 0; i < n; i += ATTENTION_ROWS)
-            attend(&h, i, i + ATTENTION_ROWS < n ? i + ATTENTION_ROWS : n, v, y);
-        attention_scatter(y, n, T, H, K, (elem *)c->out + from);
+    for (int64_t at = 0; at < s.B * s.H; at++) {
+        int64_t b = at / s.H, head = at % s.H;
+        real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s);
+        attention_forward f = {.left = left + at * s.Tq, .rows = rows};
+        attention_take(&f, attention_open(&f.h, c, 0, 3, at, own));
+        f.q = (const elem *)c->in[0] + (b * s.Tq * s.H + head) * s.K;
+        f.y = y + (b * s.Tq * s.H + head) * s.V;
+        const elem *k = (const elem *)c->in[1] + (b * s.Tk * s.H + head) * s.K;
+        const elem *v = (const elem *)c->in[2] + (b * s.Tk * s.H + head) * s.V;
+        attention_gather(k, f.h.mask.n_k, s.H, s.K, s.K, f.k);
+        attention_gather(v, f.h.mask.n_k, s.H, s.V, s.V, f.v);
+        for (int64_t i = 0; i < s.Tq; i += ATTENTION_QUERIES) attend(&f, i);
     }
 }
 
 #if LRA_RECORD
 LRA_DECLARE(attention)
 
-int attention_check(const lra_tensor *y, int n_like_q, lra_err *e)
+attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n)
 {
-    const attention_args *a = y->args;
-    const lra_tensor *q = y->src[0];
-    if (q->shape.n != 4) return lra_fail(e, "q has rank %d, expected (B,T,H,K)", q->shape.n);
-    if (q->shape.d[2] > LRA_MAX_HEADS)
-        return lra_fail(e, "%lld heads, at most %d", (long long)q->shape.d[2], LRA_MAX_HEADS);
-    for (int i = 0; i < n_like_q; i++) {
-        const lra_tensor *x = y->src[i];
-        if (x->type != lra_elem(y->graph)) return lra_fail(e, "q, k and v must be elem");
-        if (lra_expect_shape(x, q->shape, "a source", e) != 0) return LRA_FAILED;
-    }
-    if (a->chunk < 0 || a->window < 0) return lra_fail(e, "chunk and window must not be negative");
-    return lra_expect_length(a->has_length ? y->src[n_like_q] : NULL, q->shape.d[0], e);
+    const lra_tensor *queries = y->src[q], *keys = y->src[q + 1];
+    const int64_t *d = queries->shape.d;
+    int bias = attention_source(y->args, ATTENTION_BIAS, n);
+    attention_sizes s = {d[0], d[1], keys->shape.d[1], d[2], d[3], d[3], 0};
+    if (q + 2 < n) s.V = y->src[q + 2]->shape.d[3];
+    if (bias >= 0) s.R = y->src[bias]->shape.d[1];
+    return s;
 }
 
-double attention_pairs(const attention_args *a, int64_t T)
+/* Options: lengths, the learned bias, the limit. */
+static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err *e)
 {
+    const attention_args *a = y->args;
+    const lra_tensor *option[ATTENTION_OPTIONS];
+    for (int i = 0; i < ATTENTION_OPTIONS; i++) {
+        int at = attention_source(a, i, n);
+        option[i] = at < 0 ? NULL : y->src[at];
+    }
+    const lra_tensor *bias = option[ATTENTION_BIAS], *limit = option[ATTENTION_LIMIT];
+    if (a->chunk < 0 || a->window < 0) return lra_fail(e, "chunk and window must not be negative");
+    if (option[ATTENTION_KEY_LENGTH] && !a->cross)
+        return lra_fail(e, "key_length without cross: keys have the lengths of the queries");
+    if (bias && bias->type != lra_real(y->graph)) return lra_fail(e, "bias must be real");
+    if (bias && (bias->shape.n != 2 || bias->shape.d[0] != q->d[2] || bias->shape.d[1] % 2 == 0))
+        return lra_fail(e, "bias must be (%lld,2R-1): entries of distances for every head",
+                        (long long)q->d[2]);
+    if (limit && (limit->type != LRA_I32 || lra_elements(limit) != 1))
+        return lra_fail(e, "limit must be one int32");
+    if (lra_expect_length(option[ATTENTION_LENGTH], q->d[0], e) != 0) return LRA_FAILED;
+    return lra_expect_length(option[ATTENTION_KEY_LENGTH], q->d[0], e);
+}
+
+int attention_check(const lra_tensor *y, int q, int n, lra_err *e)
+{
+    const attention_args *a = y->args;
+    const lra_shape *s = &y->src[q]->shape;
+    static const char *const name[] = {"q", "k", "v"};
+    for (int i = 0; i < 3 && q + i < n; i++) {
+        const lra_tensor *x = y->src[q + i];
+        if (x->type != lra_elem(y->graph)) return lra_fail(e, "q, k and v must be elem");
+        if (x->shape.n != 4)
+            return lra_fail(e, "%s has rank %d, expected (B,T,H,K)", name[i], x->shape.n);
+        lra_shape like = LRA_SHAPE(s->d[0], i == 1 && a->cross ? x->shape.d[1] : s->d[1], s->d[2],
+                                   i == 2 ? x->shape.d[3] : s->d[3]);
+        if (i == 2) like.d[1] = y->src[q + 1]->shape.d[1];
+        if (lra_expect_shape(x, like, name[i], e) != 0) return LRA_FAILED;
+    }
+    if (s->d[2] > LRA_MAX_HEADS)
+        return lra_fail(e, "%lld heads, at most %d", (long long)s->d[2], LRA_MAX_HEADS);
+    return check_options(y, s, n, e);
+}
+
+double attention_pairs(const lra_tensor *y, const attention_sizes *s)
+{
+    attention_mask m = attention_mask_of(y->args, s->Tq, s->Tk, NULL);
     double pairs = 0;
-    for (int64_t i = 0; i < T; i++) {
-        attention_keys k = attention_keys_of(a, i, T);
+    for (int64_t i = 0; i < s->Tq; i++) {
+        attention_range k = attention_keys_of(&m, i);
         pairs += (double)(k.to - k.from);
     }
     return pairs;
 }
 
+/* (B T H V) of y, then what is left of every row. */
 static int shape(lra_tensor *y, lra_err *e)
 {
-    if (attention_check(y, 3, e) != 0) return LRA_FAILED;
-    y->shape = y->src[0]->shape;
+    if (attention_check(y, 0, 3, e) != 0) return LRA_FAILED;
+    attention_sizes s = attention_sizes_of(y, 0, 3);
+    y->shape = LRA_SHAPE(s.B * s.H * s.Tq * (s.V + attention_parts(y->graph)));
     y->type = y->src[0]->type;
     return 0;
 }
 
-/* Two products of 2 K operations for every pair. */
+/* A product with K and one with V channels for every pair. */
 static double flops(const lra_tensor *y)
 {
-    const lra_shape *s = &y->shape;
-    return 4.0 * (double)(s->d[0] * s->d[2] * s->d[3]) * attention_pairs(y->args, s->d[1]);
+    attention_sizes s = attention_sizes_of(y, 0, 3);
+    return 2.0 * (double)(s.B * s.H * (s.K + s.V)) * attention_pairs(y, &s);
 }
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    return n_threads * thread_scratch(y) * (int64_t)lra_type_size(lra_real(y->graph));
+    attention_sizes s = attention_sizes_of(y, 0, 3);
+    return n_threads * thread_scratch(&s) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
+/* dy: of y, and zeros for what is left of the rows. */
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
-    lra_tensor *all = attention_grad_node(y, dy);
-    for (int i = 0; i < 3; i++) dx[i] = lra_reshape(lra_slice(all, 0, i, 1), y->shape);
-}
-
-static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K, bool has_length)
-{
-    attention_args a = {s->causal, has_length, s->scale > 0 ? s->scale : 1 / sqrt((double)K),
-                        s->chunk,  s->window,  s->smooth > 1 ? s->smooth : 1,
-                        {0},       {0}};
-    for (int64_t h = 0; h < H && h < LRA_MAX_HEADS; h++) {
-        a.decay[h] = s->decay ? s->decay[h] : 0;
-        a.slope[h] = s->slope ? s->slope[h] : 0;
-    }
-    return a;
-}
-
-/* q and k turned, v averaged: what the core reads. */
-static void prepare(const lra_attention_spec *s, lra_tensor *length, lra_tensor *qkv[3])
-{
-    for (int i = 0; i < 2 && s->rotary_base > 0; i++)
-        qkv[i] = lra_rotary(qkv[i], s->rotary_base, s->rotary_half);
-    if (s->smooth > 1 && qkv[2])
-        qkv[2] = lra_smooth(qkv[2], length, s->smooth, s->causal, s->chunk);
-}
-
-lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
-                          const lra_attention_spec *s)
-{
-    lra_tensor *src[4] = {q, k, v, length};
-    int64_t H = q->shape.n == 4 ? q->shape.d[2] : 1, K = q->shape.n == 4 ? q->shape.d[3] : 1;
-    attention_args a = args_of(s, H, K, length != NULL);
-    prepare(s, length, src);
-    return lra_node(&lra_op_attention, q->graph, length ? 4 : 3, src, &a, sizeof a);
-}
-
-lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
-                                  const lra_attention_spec *s)
-{
-    lra_tensor *qkv[3] = {q, k, NULL};
-    int64_t H = q->shape.n == 4 ? q->shape.d[2] : 1, K = q->shape.n == 4 ? q->shape.d[3] : 1;
-    attention_args a = args_of(s, H, K, length != NULL);
-    prepare(s, length, qkv);
-    lra_tensor *src[3] = {qkv[0], qkv[1], length};
-    return lra_node(&lra_op_attention_profile, q->graph, length ? 3 : 2, src, &a, sizeof a);
-}
-
-lra_tensor *lra_attention_profile_of(const lra_tensor *y)
-{
-    if (y->op != &lra_op_attention) LRA_BUG("the profile of a node that is no attention");
-    const attention_args *a = y->args;
-    lra_tensor *src[3] = {y->src[0], y->src[1], a->has_length ? y->src[3] : NULL};
-    return lra_node(&lra_op_attention_profile, y->graph, a->has_length ? 3 : 2, src, a, sizeof *a);
-}
-
-/* Every field, alone and together; more keys than a tile holds. */
-static lra_tensor *sample(lra_graph *g, int i)
-{
-    static const double decay[] = {0, 0.3, 0.05}, slope[] = {0.5, 0.25, 0.125};
-    const lra_attention_spec s[] = {
-        {.scale = 0},
-        {.causal = true},
-        {.causal = true, .rotary_base = 100, .rotary_half = true},
-        {.slope = slope, .window = 3},
-        {.causal = true, .decay = decay, .smooth = 3, .chunk = 4},
-        {.decay = decay, .smooth = 5, .scale = 0.7},
-        {.causal = true, .slope = slope},
-    };
-    if (i > 6) return NULL;
-    bool padded = i % 2 == 1 || i == 4;
-    lra_shape shape = i == 6 ? LRA_SHAPE(1, 300, 2, 2) : LRA_SHAPE(2, 11, 3, 4);
-    lra_tensor *q = lra_sample_input(g, "q", "normal", shape);
-    lra_tensor *k = lra_sample_input(g, "k", "normal", shape);
-    lra_tensor *v = lra_sample_input(g, "v", "normal", shape);
-    lra_tensor *length = padded ? lra_sample_input(g, "length", "length:11", LRA_SHAPE(2)) : NULL;
-    return lra_attention(q, k, v, length, &s[i]);
+    attention_sizes s = attention_sizes_of(y, 0, 3);
+    lra_shape of_y = LRA_SHAPE(s.B, s.Tq, s.H, s.V);
+    dy = lra_reshape(lra_slice(dy, 0, 0, lra_shape_elements(of_y)), of_y);
+    attention_gradients(y, dy, dx);
 }
 
 const lra_op lra_op_attention = {.name = "attention",
@@ -201,5 +188,5 @@ const lra_op lra_op_attention = {.name = "attention",
                                  .scratch = scratch,
                                  .cuda_scratch = lra_no_scratch,
                                  .cpu = LRA_BODIES(attention),
-                                 .sample = sample};
+                                 .sample = attention_sample};
 #endif

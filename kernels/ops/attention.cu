@@ -11,41 +11,50 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(att
 {
     LRA_SHARED(real, shared);
     real *tile = shared + AT_TILE * AT_PITCH;
-    attention_place p = attention_find(&j, AT_TILE);
-    attention_keys keys = attention_reach(&j, &p, p.t0 + AT_TILE, false);
+    attention_place p = attention_find(&j, AT_TILE, false);
+    attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    attention_rows of_k = attention_side(&j, &p, true, false);
+    attention_rows of_v = attention_side(&j, &p, true, true);
+    attention_rows of_y = attention_side(&j, &p, false, true);
     int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
     real sum[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, shrink[AT_SUMS];
     at_softmax r;
-    at_begin(&j, &p, &r);
+    at_begin(&p, &r);
     for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
         real s[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(&j, &p, j.q, p.t0, j.k, j0, shared, s);
+        at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_exp(&p, j0, &r, s, shrink);
         at_shrink<CHUNKS>(shrink, sum);
         at_put(s, tile);
-        at_add<CHUNKS>(&j, &p, tile, j.v, j0, c0, shared, sum);
+        at_add<CHUNKS>(tile, j.v, &of_v, j0, c0, shared, sum);
     }
-    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = 1 / at_sum(r.sum[i]);
-    at_finish<CHUNKS>(&j, &p, c0, shrink, sum, j.out);
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+    {
+        real total = at_sum(r.sum[i]);
+        shrink[i] = at_one(total);
+        if (blockIdx.y == 0 && at_lane() == 0)
+            at_leave_sum(&j, &p, p.t0 + at_row() + i, r.max[i] * AT_LOG2E, total);
+    }
+    at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_y);
 }
 
-/* sources: q, k, v, [length] */
+/* sources: q, k, v, options */
 LRA_CUDA_BODY(attention)
 {
-    const attention_args *a = (const attention_args *)c->y->args;
-    const lra_shape *s = &c->y->shape;
-    attention_job j = {*a, s->d[1], s->d[2], s->d[3]};
-    j.length = a->has_length ? (const int32_t *)c->in[3] : NULL;
+    attention_job j = attention_job_of(c, 0, 3);
     j.q = (const elem *)c->in[0], j.k = (const elem *)c->in[1], j.v = (const elem *)c->in[2];
-    j.out = (elem *)c->out;
+    j.out = (elem *)c->out, j.left = j.out + j.s.B * j.s.Tq * j.s.H * j.s.V;
 #if LRA_PASS == 16
     if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
-        AM_FOR_WIDTH(attention_mma_run, j.K, attention_is_distant(&j), &j, s, stream);
+        AM_FOR_WIDTH(attention_mma_run, j.s.K, attention_is_distant(&j), &j, stream);
         return;
     }
 #endif
-    if (j.K <= AT_TILE)
-        LRA_LAUNCH(attention_tile_kernel<1>, at_grid(s, 1), LRA_BLOCK, AT_SHARED, stream, j);
+    if (j.s.V <= AT_TILE)
+        LRA_LAUNCH(attention_tile_kernel<1>, at_grid(&j.s, false, j.s.V, 1), LRA_BLOCK, AT_SHARED,
+                   stream, j);
     else
-        LRA_LAUNCH(attention_tile_kernel<2>, at_grid(s, 2), LRA_BLOCK, AT_SHARED, stream, j);
+        LRA_LAUNCH(attention_tile_kernel<2>, at_grid(&j.s, false, j.s.V, 2), LRA_BLOCK, AT_SHARED,
+                   stream, j);
 }

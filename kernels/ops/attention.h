@@ -1,13 +1,24 @@
-/* What the attention ops share: the arguments of a node, and builders of one for the other's gradient. */
+/* What the attention ops share, in C and in CUDA: the arguments of a node, which pairs of query and key there are, where
+ * optional sources stand, and how statistics of a row travel from the forward node to its gradient. */
 #ifndef LRA_OPS_ATTENTION_H
 #define LRA_OPS_ATTENTION_H
 
 #include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
 
+/* Sources that need not be there; they follow the others in this order. */
+typedef enum {
+    ATTENTION_LENGTH,
+    ATTENTION_KEY_LENGTH,
+    ATTENTION_BIAS,
+    ATTENTION_LIMIT,
+    ATTENTION_OPTIONS
+} attention_option;
+
 /* Of the core ops: rotation and smoothing are ops of their own, before the core. */
 typedef struct {
-    bool causal, has_length;
+    bool causal, cross;
+    unsigned has; /* bit of every option that is there */
     double scale;
     int64_t chunk, window;       /* 0: none */
     int smooth;                  /* the profile alone: width of the average, 1: none */
@@ -15,51 +26,145 @@ typedef struct {
     double slope[LRA_MAX_HEADS]; /* slope |i-j| is subtracted from it */
 } attention_args;
 
-/* What the CUDA kernels leave of a query for the gradients of keys: maximum, 1/sum, dy y. */
-enum { ATTENTION_LEFT = 3 };
+/* Position of an option among the sources, of which n always are there; -1: it is not. */
+LRA_FN int attention_source(const attention_args *a, int option, int n)
+{
+    if (!(a->has >> option & 1u)) return -1;
+    for (int k = 0; k < option; k++) n += (int)(a->has >> k & 1u);
+    return n;
+}
 
-/* Keys [from, to) that query i may see in an example of n tokens. */
+/* ---- pairs ---------------------------------------------------------------------------------------------- */
+
+/* Which pairs there are in an example: numbers of real queries and keys, and what the spec leaves of their pairs. */
+typedef struct {
+    int64_t n_q, n_k, chunk, window; /* chunk 0: one; window -1: no pair at all */
+    bool causal;
+} attention_mask;
+
+/* Rows [from, to). */
 typedef struct {
     int64_t from, to;
-} attention_keys;
+} attention_range;
 
-LRA_FN attention_keys attention_near(const attention_args *a, int64_t i, int64_t n)
+LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t n_q, int64_t n_k,
+                                        const int32_t *limit)
 {
-    attention_keys k = {0, n};
-    if (a->chunk > 0) {
-        k.from = i / a->chunk * a->chunk;
-        if (k.from + a->chunk < k.to) k.to = k.from + a->chunk;
-    }
-    if (a->window > 0) {
-        if (i - a->window > k.from) k.from = i - a->window;
-        if (i + a->window + 1 < k.to) k.to = i + a->window + 1;
-    }
-    return k;
+    attention_mask m = {n_q, n_k, a->chunk, a->window > 0 ? a->window : INT64_MAX / 2, a->causal};
+    if (limit && *limit < m.window) m.window = *limit < 0 ? -1 : *limit;
+    return m;
 }
-LRA_FN attention_keys attention_keys_of(const attention_args *a, int64_t i, int64_t n)
+
+/* Of n rows on the other side those that row i may meet, the order of the two left aside. */
+LRA_FN attention_range attention_near(const attention_mask *m, int64_t i, int64_t n)
 {
-    attention_keys k = attention_near(a, i, n);
-    if (a->causal && i + 1 < k.to) k.to = i + 1;
-    return k;
+    attention_range r = {0, n};
+    if (m->chunk > 0) {
+        r.from = i / m->chunk * m->chunk;
+        if (r.from + m->chunk < r.to) r.to = r.from + m->chunk;
+    }
+    if (i - m->window > r.from) r.from = i - m->window;
+    if (i + m->window + 1 < r.to) r.to = i + m->window + 1;
+    return r;
 }
-/* Queries [from, to) that see key j; both ends grow with j, as those of the keys do with i. */
-LRA_FN attention_keys attention_queries_of(const attention_args *a, int64_t j, int64_t n)
+/* None of n rows, where the ends have passed each other. */
+LRA_FN attention_range attention_clip(attention_range r, int64_t n)
 {
-    attention_keys k = attention_near(a, j, n);
-    if (a->causal && j > k.from) k.from = j;
-    return k;
+    if (r.from > n) r.from = n;
+    if (r.to < r.from) r.to = r.from;
+    return r;
+}
+/* Keys that query i sees; both ends grow with i, also where there is none. */
+LRA_FN attention_range attention_keys_of(const attention_mask *m, int64_t i)
+{
+    attention_range r = attention_near(m, i, m->n_k);
+    if (m->causal && i + 1 < r.to) r.to = i + 1;
+    return attention_clip(r, m->n_k);
+}
+/* Queries that see key j; so do these. */
+LRA_FN attention_range attention_queries_of(const attention_mask *m, int64_t j)
+{
+    attention_range r = attention_near(m, j, m->n_q);
+    if (m->causal && j > r.from) r.from = j;
+    return attention_clip(r, m->n_q);
 }
 /* The one or the other: what row i meets. */
-LRA_FN attention_keys attention_met(bool by_key, const attention_args *a, int64_t i, int64_t n)
+LRA_FN attention_range attention_met(bool by_key, const attention_mask *m, int64_t i)
 {
-    return by_key ? attention_queries_of(a, i, n) : attention_keys_of(a, i, n);
+    return by_key ? attention_queries_of(m, i) : attention_keys_of(m, i);
 }
 
-/* Shape checks of q, k, v and what has their shape: (B,T,H,K), elem; then length. */
-int attention_check(const lra_tensor *y, int n_like_q, lra_err *e);
-/* Pairs of query and key of one example of T tokens. */
-double attention_pairs(const attention_args *a, int64_t T);
-/* (3,B,T,H,K): the gradients of q, k and v. */
-lra_tensor *attention_grad_node(lra_tensor *y, lra_tensor *dy);
+/* Entry of the learned bias, of `width` a head, that key j has for query i. */
+LRA_FN int64_t attention_entry(int64_t i, int64_t j, int64_t width)
+{
+    int64_t at = j - i + width / 2;
+    return at < 0 ? 0 : at < width ? at : width - 1;
+}
 
+/* ---- numbers of 24 bits in arrays of elem ------------------------------------------------------------------ */
+
+/* The forward node leaves, behind y, the logarithm (base 2) of the sum of exponentials of every row, and the node of
+ * gradients, behind those of q, k and v, that of the bias.  A node has one array, of elem: in bf16 such a number is kept
+ * as the sum of three, which together hold all bits of a float32.  Part p of number i of n stands at p n + i. */
+#if LRA_PASS == 16
+enum { ATTENTION_PARTS = 3 };
+#else
+enum { ATTENTION_PARTS = 1 };
+#endif
+LRA_FN void attention_put(elem *to, int64_t n, int64_t i, real v)
+{
+    for (int p = 0; p < ATTENTION_PARTS; p++) {
+        to[p * n + i] = e_store(v);
+        v -= e_load(to[p * n + i]);
+    }
+}
+LRA_FN real attention_get(const elem *from, int64_t n, int64_t i)
+{
+    real v = 0;
+    for (int p = ATTENTION_PARTS - 1; p >= 0; p--) v += e_load(from[p * n + i]);
+    return v;
+}
+
+/* ---- sizes, for builders and bodies -------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t B, Tq, Tk, H, K, V, R; /* R: entries of the bias, 0 without */
+} attention_sizes;
+
+/* What the CUDA kernels leave of a query for the gradients of keys: maximum, 1/sum, dy y. */
+enum { ATTENTION_LEFT = 3 };
+/* Their sums by offset i - j: of a diagonal of tiles of 64 x 64, and how many of these there are. */
+enum { ATTENTION_CUDA_TILE = 64, AT_OFFSETS = 2 * ATTENTION_CUDA_TILE - 1 };
+LRA_FN int64_t attention_diagonals(const attention_sizes *s)
+{
+    int64_t T = s->Tq > s->Tk ? s->Tq : s->Tk;
+    return 2 * ((T + ATTENTION_CUDA_TILE - 1) / ATTENTION_CUDA_TILE) - 1;
+}
+/* Scratch of the gradients there, in float32. */
+LRA_FN int64_t attention_cuda_scratch(const attention_sizes *s)
+{
+    int64_t sums = s->R > 0 ? s->B * s->H * attention_diagonals(s) * AT_OFFSETS : 0;
+    return s->B * s->H * s->Tq * ATTENTION_LEFT + sums;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of a node with q as source number q, k and, if it is there, v behind it, and options behind n sources. */
+attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n);
+int attention_check(const lra_tensor *y, int q, int n, lra_err *e);
+/* Pairs of query and key of one example without padding; a limit is not known yet. */
+double attention_pairs(const lra_tensor *y, const attention_sizes *s);
+/* Parts of a number of 24 bits in this graph. */
+int64_t attention_parts(const lra_graph *g);
+/* The gradients of q, k, v and the bias, one behind the other; dy: (B,Tq,H,V). */
+lra_tensor *attention_grad_node(lra_tensor *y, lra_tensor *dy);
+/* dx of the forward node's sources, from such a node. */
+void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx);
+lra_tensor *attention_sample(lra_graph *g, int i);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

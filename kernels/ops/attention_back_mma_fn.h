@@ -16,12 +16,13 @@ enum { AM_LEFT = 2 }; /* of a query: log2 of the sum of exponentials, dy y */
 template <int W>
 LRA_DEV void am_dot(const attention_job *j, const attention_place *p, float dot[AM_M(W)][2])
 {
+    attention_rows r = attention_side(j, p, false, true);
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
         int t = p->t0 + am_row<W>(m, half);
-        int64_t at = p->first + (int64_t)t * (j->H * j->K);
+        int64_t at = r.first + t * r.step;
         float sum = 0;
-        for (int c = am_lane() % 4 * LRA_LANES; c < j->K && t < p->n; c += 4 * LRA_LANES) {
+        for (int c = am_lane() % 4 * LRA_LANES; c < r.width && t < p->n; c += 4 * LRA_LANES) {
             real dy[LRA_LANES], y[LRA_LANES];
             load8(j->dy, ELEM_TYPE, at + c, LRA_LANES, true, dy);
             load8(j->y, ELEM_TYPE, at + c, LRA_LANES, true, y);
@@ -57,10 +58,10 @@ LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const fl
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
         int t = p->t0 + am_row<W>(m, half);
-        float *left = j->rows + (p->head * j->T + t) * AM_LEFT, total = am_quad(sum[m][half]);
-        sum[m][half] = (DISTANT ? 1.0f : p->scale) / total;
+        float *left = j->rows + (p->head * j->s.Tq + t) * AM_LEFT, total = am_quad(sum[m][half]);
+        sum[m][half] = (DISTANT ? 1.0f : p->scale) * at_one(total);
         if (t >= p->n || am_lane() % 4 != 0) continue;
-        left[0] = max[m][half] * am_unit<DISTANT>(p) + log2f(total);
+        left[0] = total == 0 ? 0 : max[m][half] * am_unit<DISTANT>(p) + log2f(total);
         left[1] = dot[m][half];
     }
 }
@@ -75,15 +76,17 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     LRA_SHARED(elem, stages); /* two, of keys and values */
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), AGAIN = AM_AGAIN(W) };
     elem *own = stages + 2 * AM_STAGE(W); /* rows of dy that are read again */
-    attention_place p = attention_find(&j, ROWS);
-    attention_keys reach = attention_reach(&j, &p, p.t0 + ROWS, false);
-    attention_keys all = am_met_by_all(&j, &p, p.t0 + ROWS, false);
+    attention_place p = attention_find(&j, ROWS, false);
+    attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
+    attention_range all = am_met_by_all(&p, p.t0 + ROWS, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    attention_rows of_k = attention_side(&j, &p, true, false);
     int j0 = (int)reach.from, end = (int)reach.to;
     uint32_t q[W / 16][M][4], dy[AGAIN ? 1 : W / 16][M][4];
     float sums[M][W / 8][4] = {{{0}}}, max[M][2], sum[M][2] = {{0}}, dot[M][2];
     LRA_UNROLL for (int m = 0; m < M; m++) max[m][0] = max[m][1] = -INFINITY;
-    am_load<W, ROWS>(&j, &p, j.dy, p.t0, AGAIN ? own : stages);
-    am_load<W, ROWS>(&j, &p, j.q, p.t0, stages + AM_STAGE(W));
+    am_load<W, ROWS>(j.dy, &of_q, p.t0, AGAIN ? own : stages);
+    am_load<W, ROWS>(j.q, &of_q, p.t0, stages + AM_STAGE(W));
     tc_commit();
     am_dot<W>(&j, &p, dot);
     tc_wait<0>();
@@ -91,8 +94,8 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     LRA_UNROLL for (int k = 0; k < W / 16 && !AGAIN; k++) am_left<W>(stages, k, dy[k]);
     LRA_UNROLL for (int k = 0; k < W / 16; k++) am_left<W>(stages + AM_STAGE(W), k, q[k]);
     __syncthreads();
-    am_load<W, AM_TILE>(&j, &p, j.k, j0, stages);
-    am_load<W, AM_TILE>(&j, &p, j.v, j0, stages + AM_STAGE(W) / 2);
+    am_load<W, AM_TILE>(j.k, &of_k, j0, stages);
+    am_load<W, AM_TILE>(j.v, &of_k, j0, stages + AM_STAGE(W) / 2);
     tc_commit();
     for (int now = 0; j0 < end; j0 += AM_TILE, now = 1 - now) {
         const elem *keys = stages + now * AM_STAGE(W), *values = keys + AM_STAGE(W) / 2;
@@ -100,8 +103,8 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
         tc_wait<0>();
         __syncthreads(); /* this tile is there, and all are done with the one before */
         if (j0 + AM_TILE < end) {
-            am_load<W, AM_TILE>(&j, &p, j.k, j0 + AM_TILE, next);
-            am_load<W, AM_TILE>(&j, &p, j.v, j0 + AM_TILE, next + AM_STAGE(W) / 2);
+            am_load<W, AM_TILE>(j.k, &of_k, j0 + AM_TILE, next);
+            am_load<W, AM_TILE>(j.v, &of_k, j0 + AM_TILE, next + AM_STAGE(W) / 2);
         }
         tc_commit();
         LRA_NO_UNROLL for (int at = 0; at < AM_TILE; at += N)
@@ -113,7 +116,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
                 if (AGAIN) am_left<W>(own, k, dy[0]);
                 am_score<W, N>(dy[AGAIN ? 0 : k], values + at * AM_PITCH(W), k, dp);
             }
-            am_mask<W, DISTANT, false, N>(&j, &p, am_whole(&all, j0 + at, j0 + at + N), j0 + at, s);
+            am_mask<W, DISTANT, false, N>(&p, am_whole(&all, j0 + at, j0 + at + N), j0 + at, s);
             am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums);
             am_times_ds<W, DISTANT>(&p, j0 + at, dot, dp, s);
             am_apply<W, N>(s, keys + at * AM_PITCH(W), sums);
@@ -121,7 +124,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     }
     tc_wait<0>();
     am_leave<W, DISTANT>(&j, &p, max, dot, sum);
-    am_finish<W>(&j, &p, sum, sums, j.out);
+    am_finish<W>(&p, sum, sums, j.out, &of_q);
 }
 
 /* ---- of keys -------------------------------------------------------------------------------------------- */
@@ -137,12 +140,13 @@ template <int W>
 LRA_DEV void am_load_queries(const attention_job *j, const attention_place *p, int i0, elem *to,
                              float *left)
 {
-    am_load<W, AM_QUERIES(W)>(j, p, j->q, i0, to);
-    am_load<W, AM_QUERIES(W)>(j, p, j->dy, i0, to + AM_BACK_STAGE(W) / 2);
+    attention_rows r = attention_side(j, p, false, false);
+    am_load<W, AM_QUERIES(W)>(j->q, &r, i0, to);
+    am_load<W, AM_QUERIES(W)>(j->dy, &r, i0, to + AM_BACK_STAGE(W) / 2);
     int t = i0 + (int)threadIdx.x;
     if (threadIdx.x < AM_QUERIES(W))
         tc_copy8(left + threadIdx.x * AM_LEFT,
-                 t < p->n ? j->rows + (p->head * j->T + t) * AM_LEFT : j->rows, t < p->n);
+                 t < r.n ? j->rows + (p->head * j->s.Tq + t) * AM_LEFT : j->rows, t < r.n);
     tc_commit();
 }
 
@@ -177,13 +181,14 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), TILE = AM_QUERIES(W) };
     elem *values = keys + ROWS * AM_PITCH(W), *stages = values + ROWS * AM_PITCH(W);
     float *left = (float *)(stages + 2 * AM_BACK_STAGE(W));
-    attention_place p = attention_find(&j, ROWS);
-    attention_keys reach = attention_reach(&j, &p, p.t0 + ROWS, true);
-    attention_keys all = am_met_by_all(&j, &p, p.t0 + ROWS, true);
+    attention_place p = attention_find(&j, ROWS, true);
+    attention_range reach = attention_reach(&p, p.t0 + ROWS, true);
+    attention_range all = am_met_by_all(&p, p.t0 + ROWS, true);
+    attention_rows of_k = attention_side(&j, &p, true, false);
     int i0 = (int)reach.from, end = (int)reach.to;
     float dk[M][W / 8][4] = {{{0}}}, dv[M][W / 8][4] = {{{0}}};
-    am_load<W, ROWS>(&j, &p, j.k, p.t0, keys);
-    am_load<W, ROWS>(&j, &p, j.v, p.t0, values);
+    am_load<W, ROWS>(j.k, &of_k, p.t0, keys);
+    am_load<W, ROWS>(j.v, &of_k, p.t0, values);
     am_load_queries<W>(&j, &p, i0, stages, left);
     for (int now = 0; i0 < end; i0 += TILE, now = 1 - now) {
         const elem *q = stages + now * AM_BACK_STAGE(W), *dy = q + AM_BACK_STAGE(W) / 2;
@@ -203,7 +208,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
                 am_left<W>(values, k, a);
                 am_score<W, N>(a, dy + at * AM_PITCH(W), k, dp);
             }
-            am_mask<W, DISTANT, true, N>(&j, &p, am_whole(&all, i0 + at, i0 + at + N), i0 + at, s);
+            am_mask<W, DISTANT, true, N>(&p, am_whole(&all, i0 + at, i0 + at + N), i0 + at, s);
             am_differentiate<W, DISTANT>(&p, i0 + at, left + (now * TILE + at) * AM_LEFT, s, dp);
             am_apply<W, N>(s, dy + at * AM_PITCH(W), dv);
             am_apply<W, N>(dp, q + at * AM_PITCH(W), dk);
@@ -212,23 +217,24 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
     tc_wait<0>();
     float factor[M][2];
     LRA_UNROLL for (int m = 0; m < M; m++) factor[m][0] = factor[m][1] = 1;
-    am_finish<W>(&j, &p, factor, dv, j.dv);
+    am_finish<W>(&p, factor, dv, j.dv, &of_k);
     LRA_UNROLL for (int m = 0; m < M; m++) factor[m][0] = factor[m][1] = DISTANT ? 1 : p.scale;
-    am_finish<W>(&j, &p, factor, dk, j.dk);
+    am_finish<W>(&p, factor, dk, j.dk, &of_k);
 }
 
 template <int W, bool DISTANT>
-static inline void attention_back_mma_run(const attention_job *j, const lra_shape *s, void *stream)
+static inline void attention_back_mma_run(const attention_job *j, void *stream)
 {
     size_t again = AM_AGAIN(W) ? AM_ROWS(W) * AM_PITCH(W) : 0;
     size_t shared = (2 * AM_STAGE(W) + again) * sizeof(elem), by_key = AM_BACK_SHARED(W);
-    unsigned blocks = attention_blocks(s, AM_ROWS(W));
+    unsigned of_q = attention_blocks(&j->s, AM_ROWS(W), false);
+    unsigned of_k = attention_blocks(&j->s, AM_ROWS(W), true);
     auto queries = attention_dq_mma_kernel<W, DISTANT>;
     auto keys = attention_dkv_mma_kernel<W, DISTANT>;
     LRA_ALLOW_SHARED(queries, shared);
-    LRA_LAUNCH(queries, blocks, AM_THREADS, shared, stream, *j);
+    LRA_LAUNCH(queries, of_q, AM_THREADS, shared, stream, *j);
     LRA_ALLOW_SHARED(keys, by_key);
-    LRA_LAUNCH(keys, blocks, AM_THREADS, by_key, stream, *j);
+    LRA_LAUNCH(keys, of_k, AM_THREADS, by_key, stream, *j);
 }
 
 #endif

@@ -15,72 +15,112 @@ enum {
     AT_SUMS = 4,
     AT_LANES = AT_TILE / AT_SUMS /* threads that share a row */
 };
+#define AT_LOG2E R(1.44269504)
 
 typedef struct {
     attention_args a;
-    int64_t T, H, K;
-    const int32_t *length;
-    const elem *q, *k, *v, *dy, *y; /* (B,T,H,K) */
+    attention_sizes s;
+    const int32_t *length, *key_length, *limit;
+    const real *bias;               /* (H,R) */
+    const elem *q, *k, *v, *dy, *y; /* (B,T,H,..) */
+    elem *left;                     /* what the forward kernels leave of a row behind y */
     elem *out, *dk, *dv;            /* y, or dq; the same */
-    real *rows;                     /* (B H, T, ATTENTION_LEFT) */
+    real *rows;                     /* (B H, Tq, ATTENTION_LEFT) */
 } attention_job;
+
+/* Sizes and options of a call whose q is source number `q`, whose options stand behind n sources. */
+static inline attention_job attention_job_of(const lra_call *c, int q, int n)
+{
+    attention_job j = {*(const attention_args *)c->y->args, attention_sizes_of(c->y, q, n)};
+    const void *option[ATTENTION_OPTIONS];
+    for (int i = 0; i < ATTENTION_OPTIONS; i++) {
+        int at = attention_source(&j.a, i, n);
+        option[i] = at < 0 ? NULL : c->in[at];
+    }
+    j.length = (const int32_t *)option[ATTENTION_LENGTH];
+    j.key_length = j.a.cross ? (const int32_t *)option[ATTENTION_KEY_LENGTH] : j.length;
+    j.limit = (const int32_t *)option[ATTENTION_LIMIT];
+    j.bias = (const real *)option[ATTENTION_BIAS];
+    return j;
+}
 
 /* What a block works on. */
 typedef struct {
-    int64_t head, first; /* of all B H; its first element */
-    int n, t0;           /* tokens of the example; first row of the tile */
+    attention_mask m;
+    int64_t head, b, h; /* of all B H; the example and the head in it */
+    int n, t0;          /* real rows on its side; first row of the tile */
     real scale, decay, slope;
+    const real *bias; /* of the head; NULL: none */
+    int64_t R;
 } attention_place;
 
 /* Blocks for tiles of `tile` rows: tiles of a head, then heads. */
-static inline unsigned attention_blocks(const lra_shape *s, int64_t tile)
+static inline unsigned attention_blocks(const attention_sizes *s, int64_t tile, bool by_key)
 {
-    return (unsigned)((s->d[1] + tile - 1) / tile * s->d[0] * s->d[2]);
+    return (unsigned)(((by_key ? s->Tk : s->Tq) + tile - 1) / tile * s->B * s->H);
 }
 
 /* A head of all B H, its first tile. */
-LRA_DEV attention_place attention_of(const attention_job *j, int64_t head)
+LRA_DEV attention_place attention_of(const attention_job *j, int64_t head, bool by_key)
 {
-    int64_t b = head / j->H, h = head % j->H;
     attention_place p;
-    p.head = head, p.first = (b * j->T * j->H + h) * j->K;
-    p.n = (int)(j->length ? j->length[b] : j->T), p.t0 = 0;
+    p.head = head, p.b = head / j->s.H, p.h = head % j->s.H;
+    p.m = attention_mask_of(&j->a, j->length ? j->length[p.b] : j->s.Tq,
+                            j->key_length ? j->key_length[p.b] : j->s.Tk, j->limit);
+    p.n = (int)(by_key ? p.m.n_k : p.m.n_q), p.t0 = 0;
     p.scale = (real)j->a.scale;
-    p.decay = (real)j->a.decay[h], p.slope = (real)j->a.slope[h];
+    p.decay = (real)j->a.decay[p.h], p.slope = (real)j->a.slope[p.h];
+    p.R = j->s.R, p.bias = j->bias ? j->bias + p.h * p.R : NULL;
     return p;
 }
 
 /* The last tiles of causal attention have the most keys and are begun first. */
-LRA_DEV attention_place attention_find(const attention_job *j, int tile)
+LRA_DEV attention_place attention_find(const attention_job *j, int tile, bool by_key)
 {
-    int64_t tiles = (j->T + tile - 1) / tile;
-    attention_place p = attention_of(j, blockIdx.x / tiles);
+    int64_t tiles = ((by_key ? j->s.Tk : j->s.Tq) + tile - 1) / tile;
+    attention_place p = attention_of(j, blockIdx.x / tiles, by_key);
     p.t0 = (int)(tiles - 1 - blockIdx.x % tiles) * tile;
     return p;
+}
+
+/* Rows of a head in an array (B,T,H,width): real ones, of all T. */
+typedef struct {
+    int64_t first, step;
+    int n, T, width;
+} attention_rows;
+
+LRA_DEV attention_rows attention_side(const attention_job *j, const attention_place *p, bool by_key,
+                                      bool values)
+{
+    int64_t T = by_key ? j->s.Tk : j->s.Tq, width = values ? j->s.V : j->s.K;
+    attention_rows r = {(p->b * T * j->s.H + p->h) * width, j->s.H * width,
+                        (int)(by_key ? p->m.n_k : p->m.n_q), (int)T, (int)width};
+    return r;
 }
 
 LRA_DEV real attention_factor(const attention_place *p, int distance)
 {
     return p->decay > 0 ? p->scale * r_exp(-p->decay * (real)distance) : p->scale;
 }
-LRA_DEV real attention_score(const attention_place *p, real product, int distance)
-{
-    return product * attention_factor(p, distance) - p->slope * (real)distance;
-}
 LRA_DEV int attention_distance(int i, int j)
 {
     return i > j ? i - j : j - i;
 }
+LRA_DEV real attention_score(const attention_place *p, real product, int query, int key)
+{
+    int distance = attention_distance(query, key);
+    real s = product * attention_factor(p, distance) - p->slope * (real)distance;
+    return p->bias ? s + p->bias[attention_entry(query, key, p->R)] : s;
+}
 
 /* What any of the rows [t0, end) meets: keys, or queries if the rows are keys. */
-LRA_DEV attention_keys attention_reach(const attention_job *j, const attention_place *p, int end,
-                                       bool by_key)
+LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool by_key)
 {
     int last = (end < p->n ? end : p->n) - 1;
-    attention_keys k = {0, 0};
+    attention_range k = {0, 0};
     if (last < p->t0) return k;
-    k.from = attention_met(by_key, &j->a, p->t0, p->n).from;
-    k.to = attention_met(by_key, &j->a, last, p->n).to;
+    k.from = attention_met(by_key, &p->m, p->t0).from;
+    k.to = attention_met(by_key, &p->m, last).to;
     return k;
 }
 
@@ -96,23 +136,23 @@ LRA_DEV int at_lane(void)
     return (int)threadIdx.x % AT_LANES;
 }
 
-LRA_DEV real at_load(const attention_job *j, const attention_place *p, const elem *x, int t, int c)
+LRA_DEV real at_load(const elem *x, const attention_rows *r, int t, int c)
 {
-    return t < p->n && c < j->K ? e_load(x[p->first + t * j->H * j->K + c]) : R(0.0);
+    return t < r->n && c < r->width ? e_load(x[r->first + t * r->step + c]) : R(0.0);
 }
 
 /* s (rows, lane + 16 k) += x y^T: 64 rows of x from x0 on and of y from y0 on.  shared: AT_TILE AT_PITCH */
-LRA_DEV void at_products(const attention_job *j, const attention_place *p, const elem *x, int x0,
-                         const elem *y, int y0, real *shared, real s[AT_SUMS][AT_SUMS])
+LRA_DEV void at_products(const elem *x, const attention_rows *of_x, int x0, const elem *y,
+                         const attention_rows *of_y, int y0, real *shared, real s[AT_SUMS][AT_SUMS])
 {
     real *xs = shared, *ys = shared + AT_DEPTH * AT_PITCH;
-    for (int c0 = 0; c0 < j->K; c0 += AT_DEPTH) {
+    for (int c0 = 0; c0 < of_x->width; c0 += AT_DEPTH) {
         __syncthreads();
         LRA_UNROLL_4 for (int e = threadIdx.x; e < AT_TILE * AT_DEPTH; e += LRA_BLOCK)
         {
             int t = e / 8 % AT_TILE, c = e % 8 + e / 8 / AT_TILE * 8; /* no bank twice */
-            xs[c * AT_PITCH + t] = at_load(j, p, x, x0 + t, c0 + c);
-            ys[c * AT_PITCH + t] = at_load(j, p, y, y0 + t, c0 + c);
+            xs[c * AT_PITCH + t] = at_load(x, of_x, x0 + t, c0 + c);
+            ys[c * AT_PITCH + t] = at_load(y, of_y, y0 + t, c0 + c);
         }
         __syncthreads();
         LRA_UNROLL_4 for (int c = 0; c < AT_DEPTH; c++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
@@ -134,14 +174,14 @@ LRA_DEV void at_put(const real s[AT_SUMS][AT_SUMS], real *tile)
 
 /* sum (rows, 4 lane + k of 64 channels from c0 on) += tile x, for CHUNKS times 64 channels; x: 64 rows from x0 on */
 template <int CHUNKS>
-LRA_DEV void at_add(const attention_job *j, const attention_place *p, const real *tile,
-                    const elem *x, int x0, int c0, real *shared, real sum[CHUNKS][AT_SUMS][AT_SUMS])
+LRA_DEV void at_add(const real *tile, const elem *x, const attention_rows *of_x, int x0, int c0,
+                    real *shared, real sum[CHUNKS][AT_SUMS][AT_SUMS])
 {
     LRA_UNROLL for (int n = 0; n < CHUNKS; n++)
     {
         __syncthreads();
         LRA_UNROLL_4 for (int e = threadIdx.x; e < AT_TILE * AT_TILE; e += LRA_BLOCK)
-            shared[e / AT_TILE * AT_PITCH + e % AT_TILE] = at_load(j, p, x, x0 + e / AT_TILE,
+            shared[e / AT_TILE * AT_PITCH + e % AT_TILE] = at_load(x, of_x, x0 + e / AT_TILE,
                                                                    c0 + n * AT_TILE + e % AT_TILE);
         __syncthreads();
         LRA_UNROLL_4 for (int t = 0; t < AT_TILE; t++) LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
@@ -153,18 +193,34 @@ LRA_DEV void at_add(const attention_job *j, const attention_place *p, const real
     }
 }
 
-/* Rows from t0 on of y = sum factor, zero behind the tokens. */
+/* Rows from t0 on of y = sum factor, zero behind the real ones. */
 template <int CHUNKS>
-LRA_DEV void at_finish(const attention_job *j, const attention_place *p, int c0,
-                       const real factor[AT_SUMS], real sum[CHUNKS][AT_SUMS][AT_SUMS], elem *y)
+LRA_DEV void at_finish(const attention_place *p, int c0, const real factor[AT_SUMS],
+                       real sum[CHUNKS][AT_SUMS][AT_SUMS], elem *y, const attention_rows *of_y)
 {
     LRA_UNROLL for (int n = 0; n < CHUNKS; n++) LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
         LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
     {
         int t = p->t0 + at_row() + i, c = c0 + n * AT_TILE + at_lane() * AT_SUMS + k;
-        if (t < j->T && c < j->K)
-            y[p->first + t * j->H * j->K + c] = t < p->n ? e_store(sum[n][i][k] * factor[i]) : 0;
+        if (t < of_y->T && c < of_y->width)
+            y[of_y->first + t * of_y->step + c] = t < of_y->n ? e_store(sum[n][i][k] * factor[i])
+                                                              : 0;
     }
+}
+
+/* Leaves the logarithm of the sum of row t; one thread of it does. */
+LRA_DEV void at_leave_sum(const attention_job *j, const attention_place *p, int t, real max2,
+                          real sum)
+{
+    bool seen = t < p->n && sum != 0;
+    if (t < j->s.Tq)
+        attention_put(j->left, j->s.B * j->s.H * j->s.Tq, p->head * j->s.Tq + t,
+                      seen ? max2 + r_log2(sum) : 0);
+}
+/* 1/sum, 0 for a row that saw nothing. */
+LRA_DEV real at_one(real sum)
+{
+    return sum == 0 ? 0 : 1 / sum;
 }
 
 /* Sum or maximum over the threads of a row. */
@@ -185,13 +241,13 @@ typedef struct {
     real max[AT_SUMS], sum[AT_SUMS];
 } at_softmax;
 
-LRA_DEV void at_begin(const attention_job *j, const attention_place *p, at_softmax *r)
+LRA_DEV void at_begin(const attention_place *p, at_softmax *r)
 {
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         int t = p->t0 + at_row() + i;
-        attention_keys keys = {0, 0};
-        if (t < p->n) keys = attention_keys_of(&j->a, t, p->n);
+        attention_range keys = {0, 0};
+        if (t < p->n) keys = attention_keys_of(&p->m, t);
         r->from[i] = (int)keys.from, r->to[i] = (int)keys.to;
         r->max[i] = -INFINITY, r->sum[i] = 0;
     }
@@ -208,7 +264,7 @@ LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_S
         {
             int key = j0 + at_lane() + AT_LANES * k, t = p->t0 + at_row() + i;
             bool seen = key >= r->from[i] && key < r->to[i];
-            s[i][k] = seen ? attention_score(p, s[i][k], attention_distance(t, key)) : -INFINITY;
+            s[i][k] = seen ? attention_score(p, s[i][k], t, key) : -INFINITY;
             max = r_max(max, s[i][k]);
         }
         max = at_max(max);
@@ -234,10 +290,10 @@ LRA_DEV void at_shrink(const real shrink[AT_SUMS], real sum[CHUNKS][AT_SUMS][AT_
 enum { AT_SHARED = 2 * AT_TILE * AT_PITCH * (int)sizeof(real) };
 
 /* Blocks of 64 rows, and of the channels that a block adds up. */
-static inline dim3 at_grid(const lra_shape *s, int chunks)
+static inline dim3 at_grid(const attention_sizes *s, bool by_key, int64_t width, int chunks)
 {
-    int64_t columns = (s->d[3] + chunks * AT_TILE - 1) / (chunks * AT_TILE);
-    return dim3(attention_blocks(s, AT_TILE), (unsigned)columns);
+    int64_t columns = (width + chunks * AT_TILE - 1) / (chunks * AT_TILE);
+    return dim3(attention_blocks(s, AT_TILE, by_key), (unsigned)columns);
 }
 
 #endif

@@ -1,105 +1,184 @@
-/* One head of one example, tile by tile: what the bodies of the attention ops share.
- * Rows of q, k, v are gathered into contiguous arrays of real first; a tile of scores is a dense product, in which
- * every row has its own range of keys.  No (T,T) array exists. */
+/* One head of one example, tile by tile, on a CPU: what the bodies of the attention ops share.  No (T,T) array exists.
+ *
+ * A tile holds the scores of 64 keys, a row each, and 64 queries, which are the lanes: maximum, sum and what is left of a
+ * row of the softmax are then numbers of a lane, no sum ever runs across a register, and what depends on distance is, for
+ * one key, a run of a table by i - j.  64 x 64 float32 are 16 KiB: a tile and the second one of the gradients stay in
+ * the first cache; the rows of 64 keys and values, and of 64 queries, come from the second.
+ *
+ * Scores are kept in units of 2: exp(s) = 2^(s log2 e), the factor being that of the scale, which costs nothing.
+ * Without decay, slope and learned bias a score is its product times one number. */
 #ifndef LRA_OPS_ATTENTION_FN_H
 #define LRA_OPS_ATTENTION_FN_H
 
+#include <omp.h>
+
 #include "kernels/ops/attention.h"
-#include "kernels/ops/product_fn.h"
+#include "kernels/ops/attention_product_fn.h"
 
-enum { ATTENTION_ROWS = 64, ATTENTION_KEYS = 256 };
+enum { ATTENTION_QUERIES = 64, ATTENTION_KEYS = 64, ATTENTION_TILE = 64 * 64 };
+#define ATTENTION_LOG2E R(1.4426950408889634)
 
-/* A head: (T,K) arrays with rows one behind the other, and the factor and the slope of distance d. */
+/* A head, with the tables of what depends on distance: entry i - j + Tk - 1. */
 typedef struct {
     const attention_args *args;
-    int64_t T, K, n;            /* n: tokens that are real */
-    const real *q, *k;          /* (T,K) */
-    real *factor, *bias, *tile; /* (T), (T), (ATTENTION_ROWS, ATTENTION_KEYS) */
+    attention_mask mask;
+    attention_sizes s;
+    bool distant; /* the tables are not empty */
+    real unit;    /* a score is so many products, times log2 e */
+    real *factor, *bias;
+    real *tile; /* (keys, queries) */
 } attention_head;
 
-/* Rows of one head, H K elements apart, as real. */
-LRA_FN void attention_gather(const elem *x, int64_t n, int64_t H, int64_t K, real *to)
+/* 16 channels are whole registers at every level. */
+LRA_FN int64_t attention_padded(int64_t n)
 {
-    for (int64_t t = 0; t < n; t++)
-        for (int64_t d = 0; d < K; d++) to[t * K + d] = e_load(x[t * H * K + d]);
+    return (n + 15) / 16 * 16;
+}
+/* Entries of a table: the lanes of the last queries may reach beyond them. */
+LRA_FN int64_t attention_offsets(const attention_sizes *s)
+{
+    return s->Tq + s->Tk + ATTENTION_QUERIES;
 }
 
-LRA_FN void attention_scatter(const real *x, int64_t n, int64_t T, int64_t H, int64_t K, elem *to)
+/* 2^x.  Below 2^-126 0; x is not far above 0; NaN stays NaN.
+ * 2^x = 2^n 2^f, |f| <= 1/2; 2^f by a polynomial of degree 6, whose relative error is 2e-9 before rounding.  Adding
+ * 1.5 2^23 leaves n in the low bits. */
+static inline real attention_exp2(real x)
 {
-    for (int64_t t = 0; t < T; t++)
-        for (int64_t d = 0; d < K; d++) to[t * H * K + d] = t < n ? e_store(x[t * K + d]) : 0;
+#if LRA_PASS == 64
+    return exp2(x);
+#else
+    const float shift = 12582912.0f;
+    float y = x < -126.0f ? -126.0f : x, shifted = y + shift, f = y - (shifted - shift), scale;
+    uint32_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits << 23) + 0x3F800000u;
+    memcpy(&scale, &bits, sizeof scale);
+    float p = 1.53458116e-4f;
+    p = p * f + 1.33999312e-3f;
+    p = p * f + 9.61848896e-3f;
+    p = p * f + 5.55032878e-2f;
+    p = p * f + 2.40226469e-1f;
+    p = p * f + 6.93147206e-1f;
+    p = p * f + 1.0f;
+    return x < -126.0f ? 0 : p * scale;
+#endif
 }
 
-/* Factor and bias by distance; everything that does not depend on the data stands in them. */
-static inline void attention_tables(attention_head *h, int head)
+/* ---- setting up a head ------------------------------------------------------------------------------------- */
+
+/* Rows of one head, H width elements apart, as real, `pad` from one to the next. */
+static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t width, int64_t pad,
+                                    real *to)
+{
+    for (int64_t t = 0; t < n; t++) {
+        for (int64_t d = 0; d < width; d++) to[t * pad + d] = e_load(x[t * H * width + d]);
+        for (int64_t d = width; d < pad; d++) to[t * pad + d] = 0;
+    }
+}
+
+/* Columns (width, ATTENTION_QUERIES) of the n rows from x on, zeros behind them. */
+static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
+{
+    for (int64_t t = 0; t < ATTENTION_QUERIES; t++)
+        for (int64_t d = 0; d < width; d++)
+            to[d * ATTENTION_QUERIES + t] = t < n ? e_load(x[t * H * width + d]) : 0;
+}
+
+/* bias: of the head, s.R entries; NULL: none */
+static inline void attention_tables(attention_head *h, int head, const real *bias)
 {
     const attention_args *a = h->args;
-    for (int64_t d = 0; d < h->T; d++) {
-        h->factor[d] = (real)(a->scale * exp(-a->decay[head] * (double)d));
-        h->bias[d] = (real)(-a->slope[head] * (double)d);
+    const attention_sizes *s = &h->s;
+    h->distant = a->decay[head] != 0 || a->slope[head] != 0 || bias;
+    h->unit = h->distant ? 1 : (real)a->scale * ATTENTION_LOG2E;
+    for (int64_t o = 0; o < attention_offsets(s) && h->distant; o++) {
+        int64_t offset = o - (s->Tk - 1); /* i - j */
+        double d = (double)(offset < 0 ? -offset : offset), log2e = 1.4426950408889634;
+        double add = bias ? (double)bias[attention_entry(offset, 0, s->R)] : 0;
+        h->factor[o] = (real)(log2e * a->scale * exp(-a->decay[head] * d));
+        h->bias[o] = (real)(log2e * (add - a->slope[head] * d));
     }
 }
 
-/* Keys that any of the rows [i0, i1) may see. */
-LRA_FN attention_keys attention_span(const attention_head *h, int64_t i0, int64_t i1)
+/* Head `at` of all B H of a node whose options stand behind n sources, q being number `q`.  Takes tables and a tile from
+ * `own`, and returns what stands behind them. */
+static inline real *attention_open(attention_head *h, const lra_call *c, int q, int n, int64_t at,
+                                   real *own)
 {
-    attention_keys span = attention_keys_of(h->args, i0, h->n);
-    for (int64_t i = i0 + 1; i < i1; i++) {
-        attention_keys k = attention_keys_of(h->args, i, h->n);
-        if (k.from < span.from) span.from = k.from;
-        if (k.to > span.to) span.to = k.to;
+    const attention_args *a = c->y->args;
+    attention_sizes s = attention_sizes_of(c->y, q, n);
+    const int32_t *option[ATTENTION_OPTIONS];
+    for (int i = 0; i < ATTENTION_OPTIONS; i++) {
+        int source = attention_source(a, i, n);
+        option[i] = source < 0 ? NULL : c->in[source];
     }
-    return span;
+    int64_t b = at / s.H, head = at % s.H;
+    const int32_t *length = option[ATTENTION_LENGTH];
+    const int32_t *key_length = option[a->cross ? ATTENTION_KEY_LENGTH : ATTENTION_LENGTH];
+    const real *bias = (const real *)option[ATTENTION_BIAS];
+    h->args = a, h->s = s;
+    h->mask = attention_mask_of(a, length ? length[b] : s.Tq, key_length ? key_length[b] : s.Tk,
+                                option[ATTENTION_LIMIT]);
+    h->tile = own;
+    h->factor = own + ATTENTION_TILE;
+    h->bias = h->factor + attention_offsets(&s);
+    attention_tables(h, (int)head, bias ? bias + head * s.R : NULL);
+    return h->bias + attention_offsets(&s);
 }
 
-/* Of row i the keys that stand in the tile [j0, j1), counted from j0. */
-LRA_FN attention_keys attention_part(const attention_head *h, int64_t i, int64_t j0, int64_t j1)
+/* What products of gradients are multiplied with at the end, instead of every pair. */
+static inline real attention_unscaled(const attention_head *h)
 {
-    attention_keys k = attention_keys_of(h->args, i, h->n);
-    int64_t from = k.from > j0 ? k.from : j0, to = k.to < j1 ? k.to : j1;
-    return from < to ? (attention_keys){from - j0, to - j0} : (attention_keys){0, 0};
+    return h->unit / ATTENTION_LOG2E;
 }
 
-/* s[j] = q_i k_j factor(|i-j|) + bias(|i-j|) for the keys of a row; s holds the products. */
-static inline void attention_scores(const attention_head *h, int64_t i, int64_t j0,
-                                    attention_keys part, real *s)
+/* Lanes that hold n queries: whole registers. */
+static inline int64_t attention_lanes(int64_t n)
 {
-    for (int64_t j = part.from; j < part.to; j++) {
-        int64_t d = i > j0 + j ? i - j0 - j : j0 + j - i;
-        s[j] = s[j] * h->factor[d] + h->bias[d];
-    }
+    return attention_padded(n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
 }
 
-/* The tile of products of rows [i0, i1) and keys [j0, j1). */
-static inline void attention_products(const attention_head *h, int64_t i0, int64_t i1, int64_t j0,
-                                      int64_t j1)
+/* The keys that any of the queries [i0, i1) sees. */
+static inline attention_range attention_span(const attention_head *h, int64_t i0, int64_t i1)
 {
-    r_gemm(false, true, i1 - i0, j1 - j0, h->K, h->q + i0 * h->K, h->K, h->k + j0 * h->K, h->K,
-           false, h->tile, ATTENTION_KEYS);
+    return (attention_range){attention_keys_of(&h->mask, i0).from,
+                             attention_keys_of(&h->mask, i1 - 1).to};
 }
 
-/* Maximum and sum of exp(s - maximum) of a row, tile by tile. */
+/* ---- a tile: keys [j0, j0 + n), lanes [i0, i0 + lanes) ------------------------------------------------------- */
+
 typedef struct {
-    real max, sum;
-} attention_sum;
+    int64_t i0, queries, lanes; /* lanes: queries, rounded up */
+    int64_t j0, keys;
+} attention_place;
 
-/* s becomes exp(s - maximum so far); returns by what earlier terms of the row shrink. */
-static inline real attention_exp(attention_keys part, real *s, attention_sum *sum)
+#define ATTENTION_EACH_LANE(l, p) for (int64_t l = 0; l < ((p)->lanes & ~(int64_t)15); l++)
+
+/* Products become scores where distance has a say. */
+static inline void attention_distances(const attention_head *h, const attention_place *p, real *s)
 {
-    real max = sum->max, total = 0;
-    for (int64_t j = part.from; j < part.to; j++) max = s[j] > max ? s[j] : max;
-    real shrink = sum->max > -INFINITY ? r_exp(sum->max - max) : 0;
-#pragma omp simd reduction(+ : total)
-    for (int64_t j = part.from; j < part.to; j++) total += s[j] = r_exp(s[j] - max);
-    *sum = (attention_sum){max, sum->sum * shrink + total};
-    return shrink;
+    for (int64_t r = 0; r < p->keys && h->distant; r++, s += ATTENTION_QUERIES) {
+        int64_t at = p->i0 - (p->j0 + r) + h->s.Tk - 1;
+        const real *factor = h->factor + at, *bias = h->bias + at;
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) s[l] = s[l] * factor[l] + bias[l];
+    }
 }
 
-/* Nothing outside the keys of a row. */
-static inline void attention_clear(attention_keys part, int64_t width, real *s)
+/* Pairs that do not exist get `nothing`.  Most tiles have none. */
+static inline void attention_hide(const attention_head *h, const attention_place *p, real nothing,
+                                  real *s)
 {
-    for (int64_t j = 0; j < part.from; j++) s[j] = 0;
-    for (int64_t j = part.to; j < width; j++) s[j] = 0;
+    attention_range first = attention_queries_of(&h->mask, p->j0);
+    attention_range last = attention_queries_of(&h->mask, p->j0 + p->keys - 1);
+    if (last.from <= p->i0 && first.to >= p->i0 + p->queries) return;
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES) {
+        attention_range seen = attention_queries_of(&h->mask, p->j0 + r);
+        int64_t from = seen.from - p->i0, to = seen.to - p->i0;
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) s[l] = l >= from && l < to ? s[l] : nothing;
+    }
 }
 
 #endif

@@ -22,15 +22,13 @@ enum { AM_THREADS = 128, AM_TILE = 64, AM_WIDEST = 128 };
 
 /* Starts copying rows from x0 on, zero beyond the tokens and the width of the heads. */
 template <int W, int ROWS>
-LRA_DEV void am_load(const attention_job *j, const attention_place *p, const elem *x, int x0,
-                     elem *to)
+LRA_DEV void am_load(const elem *x, const attention_rows *r, int x0, elem *to)
 {
     LRA_UNROLL for (int e = threadIdx.x; e < ROWS * (W / 8); e += AM_THREADS)
     {
         int row = e / (W / 8), c = e % (W / 8) * 8, t = x0 + row;
-        bool valid = t < p->n && c < j->K;
-        tc_copy16(to + row * AM_PITCH(W) + c,
-                  valid ? x + p->first + (int64_t)t * (j->H * j->K) + c : x, valid);
+        bool valid = t < r->n && c < r->width;
+        tc_copy16(to + row * AM_PITCH(W) + c, valid ? x + r->first + t * r->step + c : x, valid);
     }
 }
 
@@ -119,31 +117,29 @@ template <bool DISTANT> LRA_DEV float am_unit(const attention_place *p)
 }
 
 /* Whether all rows meet the columns [j0, j1). */
-LRA_DEV bool am_whole(const attention_keys *all, int j0, int j1)
+LRA_DEV bool am_whole(const attention_range *all, int j0, int j1)
 {
     return j0 >= all->from && j1 <= all->to;
 }
 /* What all of the rows [t0, end) meet; what is outside of attention_reach() is met by none. */
-LRA_DEV attention_keys am_met_by_all(const attention_job *j, const attention_place *p, int end,
-                                     bool by_key)
+LRA_DEV attention_range am_met_by_all(const attention_place *p, int end, bool by_key)
 {
     int last = (end < p->n ? end : p->n) - 1;
-    attention_keys k = {0, 0};
+    attention_range k = {0, 0};
     if (last < p->t0) return k;
-    k.from = attention_met(by_key, &j->a, last, p->n).from;
-    k.to = attention_met(by_key, &j->a, p->t0, p->n).to;
+    k.from = attention_met(by_key, &p->m, last).from;
+    k.to = attention_met(by_key, &p->m, p->t0).to;
     return k;
 }
 
 /* Scores of products with the columns from j0 on; what a row does not meet is -infinity. */
 template <int W, bool DISTANT, bool BY_KEY, int N>
-LRA_DEV void am_mask(const attention_job *j, const attention_place *p, bool whole, int j0,
-                     float s[AM_M(W)][N / 8][4])
+LRA_DEV void am_mask(const attention_place *p, bool whole, int j0, float s[AM_M(W)][N / 8][4])
 {
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
         int t = p->t0 + am_row<W>(m, half);
-        attention_keys keys = {0, 0};
+        attention_range keys = {0, 0};
         if (DISTANT)
             LRA_UNROLL for (int n = 0; n < N / 8; n++) LRA_UNROLL for (int k = 0; k < 2; k++)
             {
@@ -151,7 +147,7 @@ LRA_DEV void am_mask(const attention_job *j, const attention_place *p, bool whol
                 *v = am_distant(p, *v, attention_distance(t, j0 + am_column(n) + k));
             }
         if (whole) continue;
-        keys = attention_met(BY_KEY, &j->a, t, p->n);
+        keys = attention_met(BY_KEY, &p->m, t);
         int from = (int)keys.from - j0, to = (int)keys.to - j0;
         LRA_UNROLL for (int n = 0; n < N / 8; n++)
             LRA_UNROLL for (int k = 0; k < 2;
@@ -196,21 +192,21 @@ LRA_DEV float am_quad(float v)
     return v + __shfl_xor_sync(~0u, v, 2);
 }
 
-/* Rows of y = sums factor, zero behind the tokens. */
+/* Rows of y = sums factor, zero behind the real ones. */
 template <int W>
-LRA_DEV void am_finish(const attention_job *j, const attention_place *p,
-                       const float factor[AM_M(W)][2], float sums[AM_M(W)][W / 8][4], elem *y)
+LRA_DEV void am_finish(const attention_place *p, const float factor[AM_M(W)][2],
+                       float sums[AM_M(W)][W / 8][4], elem *y, const attention_rows *r)
 {
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
         int t = p->t0 + am_row<W>(m, half);
-        elem *row = y + p->first + (int64_t)t * (j->H * j->K);
+        elem *row = y + r->first + t * r->step;
         float f = factor[m][half];
         LRA_UNROLL for (int n = 0; n < W / 8; n++)
         {
             const float *v = &sums[m][n][2 * half];
-            if (t < j->T && am_column(n) < j->K)
-                *(uint32_t *)(row + am_column(n)) = t < p->n ? tc_pair(v[0] * f, v[1] * f) : 0;
+            if (t < r->T && am_column(n) < r->width)
+                *(uint32_t *)(row + am_column(n)) = t < r->n ? tc_pair(v[0] * f, v[1] * f) : 0;
         }
     }
 }
@@ -224,16 +220,18 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
 {
     LRA_SHARED(elem, stages); /* two, of keys and values */
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = W <= 32 ? 32 : 64 };
-    attention_place p = attention_find(&j, ROWS);
-    attention_keys reach = attention_reach(&j, &p, p.t0 + ROWS, false);
-    attention_keys all = am_met_by_all(&j, &p, p.t0 + ROWS, false);
+    attention_place p = attention_find(&j, ROWS, false);
+    attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
+    attention_range all = am_met_by_all(&p, p.t0 + ROWS, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    attention_rows of_k = attention_side(&j, &p, true, false);
     int j0 = (int)reach.from, end = (int)reach.to;
     uint32_t q[W / 16][M][4];
     float sums[M][W / 8][4] = {{{0}}}, max[M][2], sum[M][2] = {{0}};
     LRA_UNROLL for (int m = 0; m < M; m++) max[m][0] = max[m][1] = -INFINITY;
-    am_load<W, AM_TILE>(&j, &p, j.k, j0, stages);
-    am_load<W, AM_TILE>(&j, &p, j.v, j0, stages + AM_STAGE(W) / 2);
-    am_load<W, ROWS>(&j, &p, j.q, p.t0, stages + AM_STAGE(W));
+    am_load<W, AM_TILE>(j.k, &of_k, j0, stages);
+    am_load<W, AM_TILE>(j.v, &of_k, j0, stages + AM_STAGE(W) / 2);
+    am_load<W, ROWS>(j.q, &of_q, p.t0, stages + AM_STAGE(W));
     tc_commit();
     tc_wait<0>();
     __syncthreads();
@@ -243,8 +241,8 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
         const elem *keys = stages + now * AM_STAGE(W), *values = keys + AM_STAGE(W) / 2;
         elem *next = stages + (1 - now) * AM_STAGE(W);
         if (j0 + AM_TILE < end) {
-            am_load<W, AM_TILE>(&j, &p, j.k, j0 + AM_TILE, next);
-            am_load<W, AM_TILE>(&j, &p, j.v, j0 + AM_TILE, next + AM_STAGE(W) / 2);
+            am_load<W, AM_TILE>(j.k, &of_k, j0 + AM_TILE, next);
+            am_load<W, AM_TILE>(j.v, &of_k, j0 + AM_TILE, next + AM_STAGE(W) / 2);
         }
         tc_commit();
         LRA_NO_UNROLL for (int at = 0; at < AM_TILE; at += N)
@@ -252,7 +250,7 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
             float s[M][N / 8][4] = {{{0}}};
             LRA_UNROLL for (int k = 0; k < W / 16; k++)
                 am_score<W, N>(q[k], keys + at * AM_PITCH(W), k, s);
-            am_mask<W, DISTANT, false, N>(&j, &p, am_whole(&all, j0 + at, j0 + at + N), j0 + at, s);
+            am_mask<W, DISTANT, false, N>(&p, am_whole(&all, j0 + at, j0 + at + N), j0 + at, s);
             am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums);
             am_apply<W, N>(s, values + at * AM_PITCH(W), sums);
         }
@@ -260,22 +258,31 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
         __syncthreads();
     }
     LRA_UNROLL for (int m = 0; m < M; m++) LRA_UNROLL for (int half = 0; half < 2; half++)
-        sum[m][half] = 1 / am_quad(sum[m][half]);
-    am_finish<W>(&j, &p, sum, sums, j.out);
+    {
+        float total = am_quad(sum[m][half]);
+        sum[m][half] = at_one(total);
+        if (am_lane() % 4 == 0)
+            at_leave_sum(&j, &p, p.t0 + am_row<W>(m, half), max[m][half] * am_unit<DISTANT>(&p),
+                         total);
+    }
+    am_finish<W>(&p, sum, sums, j.out, &of_q);
 }
 
 /* ---- which kernel ------------------------------------------------------------------------------------- */
 
-/* Eight channels are the unit of a copy. */
+/* Eight channels are the unit of a copy; values as wide as keys; no learned bias, whose gradient has kernels of its own
+ * that need what the plain ones leave. */
 static inline bool attention_mma_fits(const attention_job *j)
 {
-    bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y);
-    return aligned && j->K % 8 == 0 && j->K <= AM_WIDEST;
+    bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y) &&
+                   is_aligned(j->dk, j->dv, NULL);
+    int64_t K = j->s.K;
+    return aligned && !j->bias && K == j->s.V && K % 8 == 0 && K <= AM_WIDEST;
 }
 
 static inline bool attention_is_distant(const attention_job *j)
 {
-    for (int64_t h = 0; h < j->H; h++)
+    for (int64_t h = 0; h < j->s.H; h++)
         if (j->a.decay[h] > 0 || j->a.slope[h] != 0) return true;
     return false;
 }
@@ -294,10 +301,10 @@ static inline bool attention_is_distant(const attention_job *j)
     } while (0)
 
 template <int W, bool DISTANT>
-static inline void attention_mma_run(const attention_job *j, const lra_shape *s, void *stream)
+static inline void attention_mma_run(const attention_job *j, void *stream)
 {
     size_t shared = 2 * AM_STAGE(W) * sizeof(elem);
-    unsigned blocks = attention_blocks(s, AM_ROWS(W));
+    unsigned blocks = attention_blocks(&j->s, AM_ROWS(W), false);
     auto kernel = attention_mma_kernel<W, DISTANT>;
     LRA_ALLOW_SHARED(kernel, shared);
     LRA_LAUNCH(kernel, blocks, AM_THREADS, shared, stream, *j);

@@ -2,16 +2,14 @@
  *   m[b,h,d] = mean over the queries i < length[b] of  sum over keys j with |i-j| = d of a_ij
  * a: the weights that multiply v, so after decay and smoothing; every row sums to 1 (less where smoothing loses mass
  * at the left border).  analysis/ turns m into the profile M(d) of a set of examples. */
-#include <omp.h>
-
-#include "kernels/ops/attention_fn.h"
+#include "kernels/ops/attention_forward_fn.h"
 #include "kernels/ops/attention_profile.h"
 
-/* q, k, a row of scores, its smoothed copy, the tables, a tile */
-static inline int64_t thread_scratch(const lra_tensor *q)
+/* k, a block of queries, their maxima and sums, the tables, a tile as high as there are keys */
+static inline int64_t thread_scratch(const attention_sizes *s)
 {
-    int64_t T = q->shape.d[1], K = q->shape.d[3];
-    return 2 * T * K + 2 * T + ATTENTION_ROWS * T + ATTENTION_ROWS * ATTENTION_KEYS;
+    return s->Tk * s->K + ATTENTION_QUERIES * (s->K + s->Tk + 2) + ATTENTION_TILE +
+           2 * attention_offsets(s);
 }
 
 /* Adds the mass of a key to the distances of the columns that it is averaged into: those that lra_smooth() adds for
@@ -19,56 +17,60 @@ static inline int64_t thread_scratch(const lra_tensor *q)
 static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real mass, real *out)
 {
     const attention_args *a = h->args;
-    int64_t low = a->chunk > 0 ? j / a->chunk * a->chunk : 0, high = h->n;
+    int64_t low = a->chunk > 0 ? j / a->chunk * a->chunk : 0, high = h->mask.n_k;
     if (a->chunk > 0 && low + a->chunk < high) high = low + a->chunk;
     int64_t first = a->causal ? j - a->smooth + 1 : j - (a->smooth - 1) / 2;
     for (int64_t at = first; at < first + a->smooth; at++)
         if (at >= low && at < high) out[at > i ? at - i : i - at] += mass / (real)a->smooth;
 }
 
-/* Rows [i0, i1): all scores, then softmax and sums.  row: (ATTENTION_ROWS, T) */
-static void add_rows(const attention_head *h, int64_t i0, int64_t i1, real *row, real *out)
+/* n queries from i0 on: all scores, as forward but in one tile, then softmax and sums. */
+static void add_rows(attention_forward *f, int64_t i0, int64_t n, real *out)
 {
-    attention_keys span = attention_span(h, i0, i1);
-    for (int64_t j0 = span.from; j0 < span.to; j0 += ATTENTION_KEYS) {
-        int64_t j1 = j0 + ATTENTION_KEYS < span.to ? j0 + ATTENTION_KEYS : span.to;
-        attention_products(h, i0, i1, j0, j1);
-        for (int64_t i = i0; i < i1; i++) {
-            const real *s = h->tile + (i - i0) * ATTENTION_KEYS;
-            for (int64_t j = j0; j < j1; j++) row[(i - i0) * h->T + j] = s[j - j0];
-        }
-    }
-    for (int64_t i = i0; i < i1; i++) {
-        real *s = row + (i - i0) * h->T;
-        attention_keys keys = attention_keys_of(h->args, i, h->n);
-        attention_sum sum = {-INFINITY, 0};
-        attention_scores(h, i, 0, keys, s);
-        attention_exp(keys, s, &sum);
-        real share = 1 / (sum.sum * (real)h->n);
-        for (int64_t j = keys.from; j < keys.to; j++) add_mass(h, i, j, s[j] * share, out);
+    attention_head *h = &f->h;
+    const attention_sizes *s = &h->s;
+    attention_range span = attention_span(h, i0, i0 + n);
+    attention_place p = {i0, n, attention_lanes(n), span.from, span.to - span.from};
+    if (p.keys <= 0) return;
+    attention_columns(f->q + i0 * s->H * s->K, n, s->H, s->K, f->queries);
+    for (int l = 0; l < ATTENTION_QUERIES; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
+    ap_product(p.keys, p.lanes, s->K, (ap_left){f->k + p.j0 * s->K, s->K, 1}, f->queries,
+               ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
+    attention_distances(h, &p, h->tile);
+    attention_hide(h, &p, -INFINITY, h->tile);
+    attention_grow(f, &p);
+    attention_weights(f, &p);
+    for (int64_t l = 0; l < n; l++) {
+        attention_range keys = attention_keys_of(&h->mask, i0 + l);
+        real share = 1 / (f->sum[l] * (real)h->mask.n_q);
+        for (int64_t j = keys.from; j < keys.to; j++)
+            add_mass(h, i0 + l, j, h->tile[(j - p.j0) * ATTENTION_QUERIES + l] * share, out);
     }
 }
 
-/* sources: q, k, [length]; scratch: of every thread */
+/* sources: q, k, options; scratch: of every thread */
 LRA_BODY(attention_profile)
 {
-    const attention_args *a = c->y->args;
-    const lra_shape *s = &c->y->src[0]->shape;
-    int64_t B = s->d[0], T = s->d[1], H = s->d[2], K = s->d[3];
-    const int32_t *length = a->has_length ? c->in[2] : NULL;
+    attention_sizes s = attention_sizes_of(c->y, 0, 2);
+    int64_t distances = lra_width(c->y);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t at = 0; at < B * H; at++) {
-        int64_t n = length ? length[at / H] : T, from = at / H * T * H * K + at % H * K;
-        real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(c->y->src[0]);
-        real *q = own, *k = q + T * K, *factor = k + T * K, *row = factor + 2 * T;
-        attention_head h = {a, T, K, n, q, k, factor, factor + T, row + ATTENTION_ROWS * T};
-        real *out = (real *)c->out + at * T;
-        attention_gather((const elem *)c->in[0] + from, n, H, K, q);
-        attention_gather((const elem *)c->in[1] + from, n, H, K, k);
-        attention_tables(&h, (int)(at % H));
-        for (int64_t d = 0; d < T; d++) out[d] = 0;
-        for (int64_t i = 0; i < n; i += ATTENTION_ROWS)
-            add_rows(&h, i, i + ATTENTION_ROWS < n ? i + ATTENTION_ROWS : n, row, out);
+    for (int64_t at = 0; at < s.B * s.H; at++) {
+        int64_t b = at / s.H, head = at % s.H;
+        real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s);
+        real *out = (real *)c->out + at * distances;
+        attention_forward f = {.rows = 0};
+        own = attention_open(&f.h, c, 0, 2, at, own);
+        f.h.s.V = 0; /* nothing is added up but the sums */
+        attention_take(&f, own);
+        f.h.tile = f.sum + ATTENTION_QUERIES;
+        f.q = (const elem *)c->in[0] + (b * s.Tq * s.H + head) * s.K;
+        attention_gather((const elem *)c->in[1] + (b * s.Tk * s.H + head) * s.K, f.h.mask.n_k, s.H,
+                         s.K, s.K, f.k);
+        for (int64_t d = 0; d < distances; d++) out[d] = 0;
+        for (int64_t i = 0; i < f.h.mask.n_q; i += ATTENTION_QUERIES)
+            add_rows(&f, i,
+                     i + ATTENTION_QUERIES < f.h.mask.n_q ? ATTENTION_QUERIES : f.h.mask.n_q - i,
+                     out);
     }
 }
 
@@ -77,42 +79,53 @@ LRA_DECLARE(attention_profile)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    if (attention_check(y, 2, e) != 0) return LRA_FAILED;
-    const lra_shape *s = &y->src[0]->shape;
-    y->shape = LRA_SHAPE(s->d[0], s->d[2], s->d[1]);
+    if (attention_check(y, 0, 2, e) != 0) return LRA_FAILED;
+    attention_sizes s = attention_sizes_of(y, 0, 2);
+    y->shape = LRA_SHAPE(s.B, s.H, s.Tq > s.Tk ? s.Tq : s.Tk);
     y->type = lra_real(y->graph);
     return 0;
 }
 
 static double flops(const lra_tensor *y)
 {
-    const lra_shape *s = &y->src[0]->shape;
-    return 2.0 * (double)(s->d[0] * s->d[2] * s->d[3]) * attention_pairs(y->args, s->d[1]);
+    attention_sizes s = attention_sizes_of(y, 0, 2);
+    return 2.0 * (double)(s.B * s.H * s.K) * attention_pairs(y, &s);
 }
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    return n_threads * thread_scratch(y->src[0]) * (int64_t)lra_type_size(lra_real(y->graph));
+    attention_sizes s = attention_sizes_of(y, 0, 2);
+    return n_threads * thread_scratch(&s) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
 static int64_t cuda_scratch(const lra_tensor *y)
 {
-    const lra_shape *s = &y->src[0]->shape;
-    int64_t T = s->d[1], row = profile_diagonals(T) * profile_offsets(y->args);
-    return s->d[0] * s->d[2] * (T * PROFILE_ROW + row) * (int64_t)sizeof(float);
+    attention_sizes s = attention_sizes_of(y, 0, 2);
+    int64_t row = attention_diagonals(&s) * profile_offsets(y->args);
+    return s.B * s.H * (s.Tq * PROFILE_ROW + row) * (int64_t)sizeof(float);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const double decay[] = {0, 0.3};
-    const lra_attention_spec s[] = {{.causal = true},
-                                    {.decay = decay, .smooth = 3, .chunk = 4},
-                                    {.causal = true, .smooth = 5, .window = 6}};
-    if (i > 2) return NULL;
+    static const struct {
+        int64_t keys, R;
+        lra_attention_spec spec;
+    } cases[] = {{9, 0, {.causal = true}},
+                 {9, 0, {.decay = decay, .smooth = 3, .chunk = 4}},
+                 {9, 0, {.causal = true, .smooth = 5, .window = 6}},
+                 {14, 11, {.cross = true}}};
+    if (i > 3) return NULL;
+    lra_attention_spec s = cases[i].spec;
     lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(2, 9, 2, 4));
-    lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(2, 9, 2, 4));
+    lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(2, cases[i].keys, 2, 4));
     lra_tensor *length = i ? lra_sample_input(g, "length", "length:9", LRA_SHAPE(2)) : NULL;
-    return lra_attention_profile(q, k, length, &s[i]);
+    if (cases[i].R > 0) {
+        lra_shape of_bias = LRA_SHAPE(2, cases[i].R);
+        s.bias = lra_cast(lra_sample_input(g, "bias", "normal", of_bias), lra_real(g));
+        s.limit = lra_sample_input(g, "limit", "index:9", LRA_SHAPE(1));
+    }
+    return lra_attention_profile(q, k, length, &s);
 }
 
 const lra_op lra_op_attention_profile = {.name = "attention_profile",

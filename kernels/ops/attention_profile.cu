@@ -9,28 +9,30 @@
 
 typedef struct {
     attention_job j;
-    int64_t offsets, diagonals; /* of a tile; of tiles */
-    real *part, *out;           /* (B H, diagonals, offsets), (B H, T) */
+    int64_t offsets, diagonals, distances; /* of a tile; of tiles; of the result */
+    real *part, *out;                      /* (B H, diagonals, offsets), (B H, distances) */
 } profile_job;
 
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_rows_kernel(attention_job j)
 {
     LRA_SHARED(real, shared);
-    attention_place p = attention_find(&j, AT_TILE);
-    attention_keys keys = attention_reach(&j, &p, p.t0 + AT_TILE, false);
+    attention_place p = attention_find(&j, AT_TILE, false);
+    attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    attention_rows of_k = attention_side(&j, &p, true, false);
     real shrink[AT_SUMS];
     at_softmax r;
-    at_begin(&j, &p, &r);
+    at_begin(&p, &r);
     for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
         real s[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(&j, &p, j.q, p.t0, j.k, j0, shared, s);
+        at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_exp(&p, j0, &r, s, shrink);
     }
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         int t = p.t0 + at_row() + i;
-        real *row = j.rows + (p.head * j.T + t) * PROFILE_ROW, sum = at_sum(r.sum[i]);
-        if (t < p.n && at_lane() == 0) row[0] = r.max[i], row[1] = 1 / (sum * (real)p.n);
+        real *row = j.rows + (p.head * j.s.Tq + t) * PROFILE_ROW, sum = at_sum(r.sum[i]);
+        if (t < p.n && at_lane() == 0) row[0] = r.max[i], row[1] = at_one(sum * (real)p.n);
     }
 }
 
@@ -41,14 +43,14 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         int t = p->t0 + at_row() + i;
-        const real *row = j->rows + (p->head * j->T + t) * PROFILE_ROW;
-        attention_keys keys = {0, 0};
-        if (t < p->n) keys = attention_keys_of(&j->a, t, p->n);
+        const real *row = j->rows + (p->head * j->s.Tq + t) * PROFILE_ROW;
+        attention_range keys = {0, 0};
+        if (t < p->n) keys = attention_keys_of(&p->m, t);
         LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
         {
-            int key = j0 + at_lane() + AT_LANES * k, d = attention_distance(t, key);
+            int key = j0 + at_lane() + AT_LANES * k;
             bool seen = key >= keys.from && key < keys.to;
-            s[i][k] = seen ? r_exp(attention_score(p, s[i][k], d) - row[0]) * row[1] : R(0.0);
+            s[i][k] = seen ? r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1] : R(0.0);
         }
     }
 }
@@ -60,9 +62,9 @@ LRA_DEV real profile_mass(const attention_args *a, const attention_place *p, int
     int chunk = (int)a->chunk, reach = a->causal ? a->smooth - 1 : (a->smooth - 1) / 2;
     int first = at - (a->causal ? 0 : reach), end = at + reach + 1;
     int low = chunk > 0 ? at / chunk * chunk : 0;
-    int high = chunk > 0 && low + chunk < p->n ? low + chunk : p->n;
+    int n = (int)p->m.n_k, high = chunk > 0 && low + chunk < n ? low + chunk : n;
     real mass = 0;
-    if (at < 0 || at >= p->n) return 0;
+    if (at < 0 || at >= n) return 0;
     if (first < low) first = low;
     if (end > high) end = high;
     if (first < j0) first = j0;
@@ -78,14 +80,16 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_diagonal_kernel(p
     real *tile = shared + AT_TILE * AT_PITCH, *sum = tile + AT_TILE * AT_PITCH;
     const attention_job *j = &e.j;
     int delta = (int)(blockIdx.x % e.diagonals - e.diagonals / 2) * AT_TILE;
-    attention_place p = attention_of(j, blockIdx.x / e.diagonals);
+    attention_place p = attention_of(j, blockIdx.x / e.diagonals, false);
+    attention_rows of_q = attention_side(j, &p, false, false);
+    attention_rows of_k = attention_side(j, &p, true, false);
     for (int o = threadIdx.x; o < e.offsets; o += LRA_BLOCK) sum[o] = 0;
-    for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.n; p.t0 += AT_TILE) {
+    for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.m.n_k; p.t0 += AT_TILE) {
         int j0 = p.t0 + delta;
-        attention_keys keys = attention_reach(j, &p, p.t0 + AT_TILE, false);
+        attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
         if (j0 >= keys.to || j0 + AT_TILE <= keys.from) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(j, &p, j->q, p.t0, j->k, j0, shared, s);
+        at_products(j->q, &of_q, p.t0, j->k, &of_k, j0, shared, s);
         profile_weights(j, &p, j0, s);
         at_put(s, tile);
         __syncthreads();
@@ -112,7 +116,7 @@ LRA_DEV real profile_offset(const profile_job *e, int64_t head, int64_t offset)
 
 static __global__ void profile_distance_kernel(profile_job e, int64_t n)
 {
-    int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, T = e.j.T;
+    int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, T = e.distances;
     for (; at < n; at += (int64_t)gridDim.x * blockDim.x) {
         int64_t d = at % T;
         real sum = profile_offset(&e, at / T, d);
@@ -120,20 +124,18 @@ static __global__ void profile_distance_kernel(profile_job e, int64_t n)
     }
 }
 
-/* sources: q, k, [length]; scratch: rows, then parts */
+/* sources: q, k, options; scratch: rows, then parts */
 LRA_CUDA_BODY(attention_profile)
 {
-    const attention_args *a = (const attention_args *)c->y->args;
-    const lra_shape *s = &c->y->src[0]->shape;
-    int64_t heads = s->d[0] * s->d[2], T = s->d[1];
-    profile_job e = {{*a, T, s->d[2], s->d[3]}, profile_offsets(a), profile_diagonals(T)};
-    e.j.length = a->has_length ? (const int32_t *)c->in[2] : NULL;
-    e.j.q = (const elem *)c->in[0], e.j.k = (const elem *)c->in[1];
-    e.j.rows = (real *)c->scratch;
-    e.part = e.j.rows + heads * T * PROFILE_ROW, e.out = (real *)c->out;
+    attention_job j = attention_job_of(c, 0, 2);
+    int64_t heads = j.s.B * j.s.H, T = lra_width(c->y);
+    j.q = (const elem *)c->in[0], j.k = (const elem *)c->in[1];
+    j.rows = (real *)c->scratch;
+    profile_job e = {j, profile_offsets(&j.a), attention_diagonals(&j.s), T};
+    e.part = j.rows + heads * j.s.Tq * PROFILE_ROW, e.out = (real *)c->out;
     size_t shared = AT_SHARED + (size_t)e.offsets * sizeof(real);
-    LRA_LAUNCH(profile_rows_kernel, attention_blocks(s, AT_TILE), LRA_BLOCK, AT_SHARED, stream,
-               e.j);
+    LRA_LAUNCH(profile_rows_kernel, attention_blocks(&j.s, AT_TILE, false), LRA_BLOCK, AT_SHARED,
+               stream, j);
     LRA_ALLOW_SHARED(profile_diagonal_kernel, shared);
     LRA_LAUNCH(profile_diagonal_kernel, (unsigned)(heads * e.diagonals), LRA_BLOCK, shared, stream,
                e);

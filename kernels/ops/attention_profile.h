@@ -4,7 +4,7 @@
 
 #include "kernels/ops/attention.h"
 
-enum { PROFILE_TILE = 64, PROFILE_ROW = 2 /* of a query: maximum, 1/(n sum) */ };
+enum { PROFILE_TILE = ATTENTION_CUDA_TILE, PROFILE_ROW = 2 /* of a query: maximum, 1/(n sum) */ };
 
 /* Offsets in front of that of the tile: those of its last row, and of columns that a key is averaged into. */
 LRA_FN int profile_before(const attention_args *a)
@@ -14,10 +14,6 @@ LRA_FN int profile_before(const attention_args *a)
 LRA_FN int64_t profile_offsets(const attention_args *a)
 {
     return 2 * PROFILE_TILE - 1 + a->smooth - 1;
-}
-LRA_FN int64_t profile_diagonals(int64_t T)
-{
-    return 2 * ((T + PROFILE_TILE - 1) / PROFILE_TILE) - 1;
 }
 
 #endif

@@ -5,17 +5,21 @@
 
 #include <stdbool.h>
 
+#include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
 
 typedef struct {
     double base;
-    bool half, back;
+    int half; /* lra_rotary_half: pairs that do not turn */
+    bool back;
 } rotary_args;
 
 /* Angle of pair i of `pairs` from one position to the next. */
 LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
 {
-    return a->half && i >= pairs / 2 ? 0 : pow(a->base, -(double)i / (double)pairs);
+    bool slow = i >= pairs / 2;
+    bool still = slow ? a->half == LRA_HALF_SLOW : a->half == LRA_HALF_FAST;
+    return still ? 0 : pow(a->base, -(double)i / (double)pairs);
 }
 
 typedef struct {

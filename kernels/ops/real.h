@@ -21,6 +21,7 @@ typedef double elem;
 #define R(x)   (x)
 #define r_exp  exp
 #define r_log  log
+#define r_log2 log2
 #define r_erf  erf
 #define r_tanh tanh
 #define r_sqrt sqrt
@@ -42,6 +43,7 @@ typedef float real;
 #define r_tanh math_tanh
 #endif
 #define r_log  logf
+#define r_log2 log2f
 #define r_sqrt sqrtf
 #define r_sin  sinf
 #define r_cos  cosf

@@ -1,5 +1,5 @@
 /* Rotary positions: the pair (a,b) of channels (2i,2i+1) of a head at position t is turned by the angle t w_i:
- *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K);  half: w_i = 0 for the slower half of the pairs
+ *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K);  half: w_i = 0 for the slower, or the faster, half of the pairs
  * The gradient turns back.  Source: Su et al. 2021; half: On the locality bias and results in the LRA, table 5. */
 #include "kernels/ops/positions_fn.h"
 #include "kernels/ops/typed.h"
@@ -46,6 +46,8 @@ static int shape(lra_tensor *y, lra_err *e)
     if (x->shape.d[3] % 2)
         return lra_fail(e, "heads of %lld channels, expected an even number",
                         (long long)x->shape.d[3]);
+    if (a->half < LRA_HALF_NONE || a->half > LRA_HALF_FAST)
+        return lra_fail(e, "rotary_half is %d, expected none, slow or fast", a->half);
     if (!(a->base > 1)) return lra_fail(e, "base is %g, expected more than 1", a->base);
     y->shape = x->shape;
     y->type = x->type;
@@ -75,15 +77,16 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return y->shape.d[1] * y->shape.d[3] * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-lra_tensor *lra_rotary(lra_tensor *x, double base, bool half)
+lra_tensor *lra_rotary(lra_tensor *x, double base, lra_rotary_half half)
 {
-    return turn(x, (rotary_args){base, half, false});
+    return turn(x, (rotary_args){base, (int)half, false});
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
 {
-    if (i > 1) return NULL;
-    return lra_rotary(lra_sample_input(g, "x", "normal", LRA_SHAPE(2, 7, 3, 8)), 100, i == 1);
+    const lra_rotary_half half[] = {LRA_HALF_NONE, LRA_HALF_SLOW, LRA_HALF_FAST};
+    if (i > 2) return NULL;
+    return lra_rotary(lra_sample_input(g, "x", "normal", LRA_SHAPE(2, 7, 3, 8)), 100, half[i]);
 }
 
 const lra_op lra_op_rotary = {.name = "rotary",

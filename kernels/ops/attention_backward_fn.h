@@ -1,0 +1,157 @@
+/* Gradients of 64 queries of a head against all keys that they see.  With p the softmax and g = p (dy v - dy y):
+ *   dv_j += p_ij dy_i,   dk_j += f g_ij q_i,   dq_i += f g_ij k_j,   dc_(j-i) += g_ij
+ * f: what a product was multiplied with to be a score.  p comes from the scores and what the forward node left of each row,
+ * so a pair costs five products and one exponential.  Queries are the outer loop: their four arrays and dq stay in the
+ * first cache, while k, v, dk and dv pass by. */
+#ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
+#define LRA_OPS_ATTENTION_BACKWARD_FN_H
+
+#include "kernels/ops/attention_fn.h"
+
+typedef struct {
+    attention_head h;
+    const elem *q, *dy, *y, *left; /* of this head, from the first query on */
+    int64_t rows;                  /* of all heads: parts of what is left are so many apart */
+    int64_t K, V;                  /* padded */
+    real *k, *v, *dk, *dv;         /* (Tk,K), (Tk,V) */
+    real *queries, *dy_t, *dq_t;   /* (K, queries), (V, queries) */
+    real *q_rows, *dy_rows;        /* (queries,K), (queries,V) */
+    real *sum, *dot;               /* of the lanes: log2 of the sum of exponentials, dy y */
+    real *other;                   /* a second tile */
+    real *by_offset;               /* sums of g by i - j, as the tables */
+} attention_backward;
+
+static inline int64_t attention_backward_scratch(const attention_sizes *s)
+{
+    int64_t K = attention_padded(s->K), V = attention_padded(s->V);
+    return 2 * s->Tk * (K + V) + ATTENTION_QUERIES * (2 * s->K + s->V + K + V + 2) +
+           2 * ATTENTION_TILE + 3 * attention_offsets(s);
+}
+
+static inline void attention_take_back(attention_backward *b, real *own)
+{
+    const attention_sizes *s = &b->h.s;
+    b->K = attention_padded(s->K), b->V = attention_padded(s->V);
+    b->k = own, b->v = b->k + s->Tk * b->K;
+    b->dk = b->v + s->Tk * b->V, b->dv = b->dk + s->Tk * b->K;
+    b->queries = b->dv + s->Tk * b->V;
+    b->dy_t = b->queries + ATTENTION_QUERIES * s->K;
+    b->dq_t = b->dy_t + ATTENTION_QUERIES * s->V;
+    b->q_rows = b->dq_t + ATTENTION_QUERIES * s->K;
+    b->dy_rows = b->q_rows + ATTENTION_QUERIES * b->K;
+    b->sum = b->dy_rows + ATTENTION_QUERIES * b->V;
+    b->dot = b->sum + ATTENTION_QUERIES;
+    b->other = b->dot + ATTENTION_QUERIES;
+    b->by_offset = b->other + ATTENTION_TILE;
+    for (int64_t i = 0; i < s->Tk * (b->K + b->V); i++) b->dk[i] = 0; /* and dv */
+    for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
+}
+
+/* The n queries from i0 on, as columns and as rows.  Lanes behind them hold zeros and an endless sum, so that they add
+ * nothing to what is summed over lanes. */
+static inline void attention_load_back(attention_backward *b, int64_t i0, int64_t n)
+{
+    const attention_sizes *s = &b->h.s;
+    const elem *q = b->q + i0 * s->H * s->K, *dy = b->dy + i0 * s->H * s->V;
+    const elem *y = b->y + i0 * s->H * s->V;
+    attention_columns(q, n, s->H, s->K, b->queries);
+    attention_columns(dy, n, s->H, s->V, b->dy_t);
+    attention_gather(q, n, s->H, s->K, b->K, b->q_rows);
+    attention_gather(dy, n, s->H, s->V, b->V, b->dy_rows);
+    for (int64_t i = n * b->K; i < ATTENTION_QUERIES * b->K; i++) b->q_rows[i] = 0;
+    for (int64_t i = n * b->V; i < ATTENTION_QUERIES * b->V; i++) b->dy_rows[i] = 0;
+    for (int64_t l = 0; l < ATTENTION_QUERIES; l++) {
+        b->sum[l] = l < n ? attention_get(b->left, b->rows, i0 + l) : R(1e30);
+        b->dot[l] = 0;
+        for (int64_t d = 0; d < s->V && l < n; d++)
+            b->dot[l] += e_load(dy[l * s->H * s->V + d]) * e_load(y[l * s->H * s->V + d]);
+    }
+    for (int64_t i = 0; i < s->K * ATTENTION_QUERIES; i++) b->dq_t[i] = 0;
+}
+
+/* Scores become p, products dy v become g. */
+static inline void attention_differentiate(const attention_backward *b, const attention_place *p)
+{
+    const real unit = b->h.unit, *sum = b->sum, *dot = b->dot;
+    real *s = b->h.tile, *g = b->other;
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES, g += ATTENTION_QUERIES)
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p)
+        {
+            s[l] = attention_exp2(s[l] * unit - sum[l]);
+            g[l] = s[l] * (g[l] - dot[l]);
+        }
+}
+
+/* g goes to the sums by offset, and gets the factor of its distance. */
+static inline void attention_back_distances(const attention_backward *b, const attention_place *p)
+{
+    real *g = b->other;
+    if (!b->h.distant) return;
+    for (int64_t r = 0; r < p->keys; r++, g += ATTENTION_QUERIES) {
+        int64_t at = p->i0 - (p->j0 + r) + b->h.s.Tk - 1;
+        const real *factor = b->h.factor + at;
+        real *by_offset = b->by_offset + at;
+        if (b->h.s.R > 0)
+#pragma omp simd
+            ATTENTION_EACH_LANE(l, p) by_offset[l] += g[l];
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) g[l] *= factor[l];
+    }
+}
+
+static inline void attention_back_tile(const attention_backward *b, const attention_place *p)
+{
+    const attention_sizes *s = &b->h.s;
+    const real *k = b->k + p->j0 * b->K, *v = b->v + p->j0 * b->V;
+    enum { Q = ATTENTION_QUERIES };
+    ap_product(p->keys, p->lanes, s->K, (ap_left){k, b->K, 1}, b->queries, Q, false, b->h.tile, Q);
+    ap_product(p->keys, p->lanes, s->V, (ap_left){v, b->V, 1}, b->dy_t, Q, false, b->other, Q);
+    attention_distances(&b->h, p, b->h.tile);
+    attention_hide(&b->h, p, -INFINITY, b->h.tile);
+    attention_differentiate(b, p);
+    attention_back_distances(b, p);
+    ap_product(p->keys, b->V, p->lanes, (ap_left){b->h.tile, Q, 1}, b->dy_rows, b->V, true,
+               b->dv + p->j0 * b->V, b->V);
+    ap_product(p->keys, b->K, p->lanes, (ap_left){b->other, Q, 1}, b->q_rows, b->K, true,
+               b->dk + p->j0 * b->K, b->K);
+    ap_product(s->K, p->lanes, p->keys, (ap_left){k, 1, b->K}, b->other, Q, true, b->dq_t, Q);
+}
+
+/* Queries from i0 on; dq: of this head. */
+static void attention_back(attention_backward *b, int64_t i0, elem *dq)
+{
+    const attention_sizes *s = &b->h.s;
+    int64_t left = b->h.mask.n_q - i0, n = left < ATTENTION_QUERIES ? left : ATTENTION_QUERIES;
+    real unscaled = attention_unscaled(&b->h);
+    attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
+    attention_load_back(b, i0, n);
+    attention_range span = attention_span(&b->h, i0, i0 + n);
+    for (p.j0 = span.from; p.j0 < span.to; p.j0 += ATTENTION_KEYS) {
+        p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
+        attention_back_tile(b, &p);
+    }
+    for (int64_t l = 0; l < n; l++)
+        for (int64_t d = 0; d < s->K; d++)
+            dq[(i0 + l) * s->H * s->K + d] = e_store(b->dq_t[d * ATTENTION_QUERIES + l] * unscaled);
+}
+
+/* n rows of x times a factor, zeros behind them. */
+static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_t H, int64_t width,
+                                     int64_t pad, real factor, elem *to)
+{
+    for (int64_t t = 0; t < T; t++)
+        for (int64_t d = 0; d < width; d++)
+            to[t * H * width + d] = t < n ? e_store(x[t * pad + d] * factor) : 0;
+}
+
+/* The sums by offset of a head as entries of its bias. */
+static inline void attention_entries(const attention_backward *b, real *to)
+{
+    const attention_sizes *s = &b->h.s;
+    for (int64_t r = 0; r < s->R; r++) to[r] = 0;
+    for (int64_t o = 0; o < s->Tq + s->Tk - 1 && s->R > 0; o++)
+        to[attention_entry(o - (s->Tk - 1), 0, s->R)] += b->by_offset[o];
+}
+
+#endif

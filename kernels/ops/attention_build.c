@@ -1,0 +1,165 @@
+/* Builders of attention: a spec becomes nodes for what can be done before the core (rotation of q and k, averages of v),
+ * and the arguments and optional sources of the core. */
+#include <stdio.h>
+
+#include "kernels/ops/attention.h"
+
+#if LRA_RECORD
+int64_t attention_parts(const lra_graph *g)
+{
+    return lra_elem(g) == LRA_BF16 ? 3 : 1;
+}
+
+static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
+{
+    attention_args a = {.causal = s->causal,
+                        .cross = s->cross,
+                        .scale = s->scale > 0 ? s->scale : 1 / sqrt((double)K),
+                        .chunk = s->chunk,
+                        .window = s->window,
+                        .smooth = s->smooth > 1 ? s->smooth : 1};
+    for (int64_t h = 0; h < H && h < LRA_MAX_HEADS; h++) {
+        a.decay[h] = s->decay ? s->decay[h] : 0;
+        a.slope[h] = s->slope ? s->slope[h] : 0;
+    }
+    return a;
+}
+
+/* A node of the core: n sources x, turned and averaged first, then the options. */
+static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tensor *length,
+                        const lra_attention_spec *s)
+{
+    lra_tensor *src[3 + ATTENTION_OPTIONS];
+    lra_tensor *option[] = {[ATTENTION_LENGTH] = length,
+                            [ATTENTION_KEY_LENGTH] = s->key_length,
+                            [ATTENTION_BIAS] = s->bias,
+                            [ATTENTION_LIMIT] = s->limit};
+    bool heads = x[0]->shape.n == 4;
+    attention_args a = args_of(s, heads ? x[0]->shape.d[2] : 1, heads ? x[0]->shape.d[3] : 1);
+    for (int i = 0; i < n; i++)
+        src[i] = i < 2 && s->rotary_base > 0 ? lra_rotary(x[i], s->rotary_base, s->rotary_half)
+                                             : x[i];
+    if (n > 2 && s->smooth > 1)
+        src[2] = lra_smooth(x[2], s->cross ? s->key_length : length, s->smooth, s->causal,
+                            s->chunk);
+    for (int i = 0; i < ATTENTION_OPTIONS; i++)
+        if (option[i]) src[n++] = option[i], a.has |= 1u << i;
+    return lra_node(op, x[0]->graph, n, src, &a, sizeof a);
+}
+
+lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
+                          const lra_attention_spec *s)
+{
+    lra_tensor *y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, s);
+    if (y->shape.n != 1) return y; /* refused */
+    attention_sizes n = attention_sizes_of(y, 0, 3);
+    lra_shape of_y = LRA_SHAPE(n.B, n.Tq, n.H, n.V);
+    return lra_reshape(lra_slice(y, 0, 0, lra_shape_elements(of_y)), of_y);
+}
+
+lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
+                                  const lra_attention_spec *s)
+{
+    return core(&lra_op_attention_profile, 2, (lra_tensor *[]){q, k}, length, s);
+}
+
+lra_tensor *lra_attention_profile_of(const lra_tensor *y)
+{
+    while (y->op->flags & LRA_ALIAS) y = y->src[0];
+    if (y->op != &lra_op_attention) LRA_BUG("the profile of a node that is no attention");
+    lra_tensor *src[2 + ATTENTION_OPTIONS] = {y->src[0], y->src[1]};
+    for (int i = 3; i < y->n_src; i++) src[i - 1] = y->src[i];
+    return lra_node(&lra_op_attention_profile, y->graph, y->n_src - 1, src, y->args,
+                    sizeof(attention_args));
+}
+
+/* ---- gradients ------------------------------------------------------------------------------------------- */
+
+lra_tensor *attention_grad_node(lra_tensor *y, lra_tensor *dy)
+{
+    lra_tensor *src[5 + ATTENTION_OPTIONS] = {dy, y->src[0], y->src[1], y->src[2], y};
+    for (int i = 3; i < y->n_src; i++) src[i + 2] = y->src[i];
+    return lra_node(&lra_op_attention_grad, y->graph, y->n_src + 2, src, y->args,
+                    sizeof(attention_args));
+}
+
+void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    lra_tensor *all = attention_grad_node(y, dy), *part[3];
+    int64_t at = 0, parts = attention_parts(y->graph);
+    int bias = attention_source(y->args, ATTENTION_BIAS, 3);
+    for (int i = 0; i < 3; i++) {
+        int64_t n = lra_elements(y->src[i]);
+        dx[i] = lra_reshape(lra_slice(all, 0, at, n), y->src[i]->shape);
+        at += n;
+    }
+    if (bias < 0) return;
+    lra_shape s = y->src[bias]->shape;
+    int64_t n = lra_shape_elements(s);
+    for (int64_t p = 0; p < parts; p++, at += n)
+        part[p] = lra_reshape(lra_cast(lra_slice(all, 0, at, n), lra_real(y->graph)), s);
+    dx[bias] = parts > 1 ? lra_sum((int)parts, part) : part[0];
+}
+
+/* ---- test cases ------------------------------------------------------------------------------------------ */
+
+enum { SAMPLES = 13 };
+
+/* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels of v. */
+lra_tensor *attention_sample(lra_graph *g, int i)
+{
+    static const double decay[] = {0, 0.3, 0.05}, slope[] = {0.5, 0.25, 0.125};
+    static const struct {
+        int64_t T, keys, H, K, V, R; /* R: entries of a bias */
+        bool padded, limited;
+        lra_attention_spec spec;
+    } sample[SAMPLES] = {
+        {11, 11, 3, 4, 4, 0, false, false, {.scale = 0}},
+        {11, 11, 3, 4, 4, 0, true, false, {.causal = true}},
+        {11,
+         11,
+         3,
+         4,
+         4,
+         0,
+         false,
+         false,
+         {.causal = true, .rotary_base = 100, .rotary_half = LRA_HALF_SLOW}},
+        {11, 11, 3, 4, 4, 0, true, false, {.slope = slope, .window = 3}},
+        {11,
+         11,
+         3,
+         4,
+         4,
+         0,
+         true,
+         false,
+         {.causal = true, .decay = decay, .smooth = 3, .chunk = 4}},
+        {11, 11, 3, 4, 4, 0, true, false, {.decay = decay, .smooth = 5, .scale = 0.7}},
+        {300, 300, 2, 2, 2, 0, false, false, {.causal = true, .slope = slope}},
+        {7, 13, 2, 4, 6, 0, true, false, {.cross = true}},
+        {13, 5, 2, 4, 2, 9, true, false, {.cross = true, .smooth = 3, .window = 6}},
+        {11, 11, 2, 4, 3, 21, true, false, {.decay = decay}},
+        {90, 90, 2, 2, 2, 31, false, true, {.causal = true}},
+        {12, 12, 2, 4, 4, 0, true, true, {.rotary_base = 10, .rotary_half = LRA_HALF_FAST}},
+        {9, 9, 2, 4, 5, 7, false, true, {.chunk = 5, .slope = slope}},
+    };
+    if (i >= SAMPLES) return NULL;
+    char fill[32];
+    const int64_t B = 2, T = sample[i].T, H = sample[i].H, K = sample[i].K;
+    lra_attention_spec s = sample[i].spec;
+    lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(B, T, H, K)), *length = NULL;
+    lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(B, sample[i].keys, H, K));
+    lra_tensor *v = lra_sample_input(g, "v", "normal",
+                                     LRA_SHAPE(B, sample[i].keys, H, sample[i].V));
+    snprintf(fill, sizeof fill, "length:%d", (int)T);
+    if (sample[i].padded) length = lra_sample_input(g, "length", fill, LRA_SHAPE(B));
+    snprintf(fill, sizeof fill, "length:%d", (int)sample[i].keys);
+    if (sample[i].padded && s.cross) s.key_length = lra_sample_input(g, "keys", fill, LRA_SHAPE(B));
+    if (sample[i].limited) s.limit = lra_sample_input(g, "limit", "index:8", LRA_SHAPE(1));
+    if (sample[i].R > 0)
+        s.bias = lra_cast(lra_sample_input(g, "bias", "normal", LRA_SHAPE(H, sample[i].R)),
+                          lra_real(g));
+    return lra_attention(q, k, v, length, &s);
+}
+#endif

@@ -1,0 +1,73 @@
+/* The softmax of 64 queries of a head, whose keys come tile by tile. */
+#ifndef LRA_OPS_ATTENTION_FORWARD_FN_H
+#define LRA_OPS_ATTENTION_FORWARD_FN_H
+
+#include "kernels/ops/attention_fn.h"
+
+typedef struct {
+    attention_head h;
+    const elem *q; /* of this head, from the first query on; so is y */
+    elem *y, *left;
+    int64_t rows;        /* of all heads: what is left is written in parts of so many */
+    real *k, *v;         /* (Tk,K), (Tk,V) */
+    real *queries, *y_t; /* (K, queries), (V, queries) */
+    real *max, *sum;     /* of the lanes, max in units of 2 */
+} attention_forward;
+
+static inline void attention_take(attention_forward *f, real *own)
+{
+    const attention_sizes *s = &f->h.s;
+    f->k = own;
+    f->v = f->k + s->Tk * s->K;
+    f->queries = f->v + s->Tk * s->V;
+    f->y_t = f->queries + ATTENTION_QUERIES * s->K;
+    f->max = f->y_t + ATTENTION_QUERIES * s->V;
+    f->sum = f->max + ATTENTION_QUERIES;
+}
+
+/* Maxima of the lanes take in a tile; what was summed so far shrinks accordingly.  A lane without a score yet has the
+ * maximum -infinity, and nothing to shrink. */
+static inline void attention_grow(attention_forward *f, const attention_place *p)
+{
+    const real unit = f->h.unit, *s = f->h.tile;
+    real top[ATTENTION_QUERIES], shrink[ATTENTION_QUERIES];
+    bool grown = false;
+    ATTENTION_EACH_LANE(l, p) top[l] = s[l];
+    for (int64_t r = 1; r < p->keys; r++)
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p)
+        {
+            real v = s[r * ATTENTION_QUERIES + l];
+            top[l] = v > top[l] ? v : top[l];
+        }
+    ATTENTION_EACH_LANE(l, p)
+    {
+        real now = top[l] * unit, old = f->max[l];
+        bool more = now > old;
+        shrink[l] = more && old > -INFINITY ? attention_exp2(old - now) : 1;
+        f->max[l] = more ? now : old;
+        grown |= more;
+    }
+    if (!grown) return;
+    ATTENTION_EACH_LANE(l, p) f->sum[l] *= shrink[l];
+    for (int64_t d = 0; d < f->h.s.V; d++)
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) f->y_t[d * ATTENTION_QUERIES + l] *= shrink[l];
+}
+
+/* Scores become exponentials, which are added to the sums of the lanes. */
+static inline void attention_weights(attention_forward *f, const attention_place *p)
+{
+    const real unit = f->h.unit;
+    real *s = f->h.tile, base[ATTENTION_QUERIES];
+    ATTENTION_EACH_LANE(l, p) base[l] = f->max[l] > -INFINITY ? f->max[l] : 0;
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p)
+        {
+            s[l] = attention_exp2(s[l] * unit - base[l]);
+            f->sum[l] += s[l];
+        }
+}
+
+#endif
