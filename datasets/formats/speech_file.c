@@ -6,8 +6,8 @@
 #include "datasets/formats/speech_clips.h"
 #include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 enum { LEVELS = 4, MAX_FILE = 1 << 24 };
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "kernels/base/file.h"
-#include "kernels/base/process.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/log.h"
+#include "kernels/base/signals.h"
 
 /* A link that stands where the lock should is not followed: no file elsewhere is made. */
 static int open_lock(const char *path, lra_err *e)
