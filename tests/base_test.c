@@ -19,6 +19,7 @@
 #include "kernels/base/config.h"
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
+#include "kernels/base/lock.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/printable.h"

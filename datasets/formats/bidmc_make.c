@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "datasets/formats/bidmc_file.h"
+#include "datasets/formats/bidmc_make.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"

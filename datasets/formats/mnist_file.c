@@ -1,10 +1,10 @@
 /* Reads the four files of MNIST. */
+#include <stdio.h>
 #include <string.h>
 
 #include "datasets/formats/idx.h"
 #include "datasets/formats/mnist_file.h"
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "datasets/formats/speech_clips.h"
+#include "datasets/formats/speech_file.h"
 #include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"

@@ -1,10 +1,12 @@
 /* Locks between processes. */
+#include "kernels/base/lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/base/file.h"
 #include "kernels/base/log.h"
 #include "kernels/base/signals.h"
 

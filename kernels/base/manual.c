@@ -4,6 +4,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
+#include "kernels/base/manual.h"
 #include "kernels/base/program.h"
 
 /* n bytes of text as they are: no escapes, no requests, no hyphens for dashes. */

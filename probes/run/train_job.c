@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/lock.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/signals.h"
 #include "models/training/epoch_log.h"
