@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "datasets/bidmc.h"
+#include "datasets/formats/bidmc_make.h"
 #include "datasets/formats/signal_show.h"
 #include "datasets/loader/split.h"
 #include "kernels/base/mem.h"

@@ -13,6 +13,7 @@
 #include "datasets/loader/dataset.h"
 #include "datasets/loader/official.h"
 #include "datasets/loader/split.h"
+#include "datasets/mnist.h"
 
 enum { PIXELS = LRA_MNIST_PIXELS, BITS = 10, NUMPY_SEED = 92916 };
 

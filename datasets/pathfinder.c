@@ -13,14 +13,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "datasets/loader/augment.h"
 #include "datasets/formats/image_show.h"
-#include "datasets/pathfinder/marker.h"
+#include "datasets/loader/augment.h"
 #include "datasets/loader/split.h"
+#include "datasets/pathfinder/file.h"
+#include "datasets/pathfinder/marker.h"
+#include "datasets/pathfinder/write.h"
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/signals.h"
 
 enum { SPLIT_SEED = 42 };
 

@@ -10,6 +10,8 @@
 #include "datasets/loader/repeats.h"
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
+#include "kernels/base/lock.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 

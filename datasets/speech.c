@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "datasets/formats/signal_show.h"
+#include "datasets/formats/speech_file.h"
 #include "datasets/loader/official.h"
 #include "kernels/base/mem.h"
 

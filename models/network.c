@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/positions.h"

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/nearest.h"
+#include "kernels/base/signals.h"
 #include "kernels/cuda/device.h"
 #include "probes/probe.h"
 #include "probes/run/device.h"

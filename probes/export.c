@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/shell.h"
-#include "kernels/base/terminal.h"
 #include "models/training/open.h"
 #include "models/training/weights.h"
 #include "probes/probe.h"

@@ -5,8 +5,9 @@
 
 #include "datasets/loader/augment.h"
 #include "datasets/registry.h"
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
+#include "kernels/base/nearest.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cuda/device.h"

@@ -12,8 +12,8 @@
 
 #include "datasets/listops/listops.h"
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 #include "models/training/open.h"
 #include "probes/probe.h"
 #include "probes/run/finished_run.h"

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/lock.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "models/training/run_status.h"

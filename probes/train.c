@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
 #include "probes/run/job.h"

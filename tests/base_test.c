@@ -19,9 +19,12 @@
 #include "kernels/base/config.h"
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
+#include "kernels/base/lock.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 #include "kernels/base/printable.h"
+#include "kernels/base/progress.h"
+#include "kernels/base/terminal.h"
 
 static char folder[] = "/tmp/lra-base-XXXXXX";
 static lra_err err;

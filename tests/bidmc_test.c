@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/bidmc.h"
 #include "datasets/formats/bidmc_file.h"
+#include "datasets/formats/bidmc_make.h"
 #include "datasets/loader/batch.h"
 #include "datasets/registry.h"
 #include "tests/make_archive.h"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "kernels/base/executable.h"
 #include "kernels/base/printable.h"
 #include "kernels/base/process.h"
 #include "reports/table.h"

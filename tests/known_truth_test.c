@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "tests/folder.h"

@@ -11,6 +11,7 @@
 #include "datasets/formats/idx.h"
 #include "datasets/formats/mnist_file.h"
 #include "datasets/loader/batch.h"
+#include "datasets/mnist.h"
 #include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"

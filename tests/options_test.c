@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/nearest.h"
 #include "kernels/base/options.h"
 
 static const char *key_name(int i)

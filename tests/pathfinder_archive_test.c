@@ -9,7 +9,9 @@
 
 #include "datasets/formats/png.h"
 #include "datasets/formats/walk.h"
+#include "datasets/pathfinder/file.h"
 #include "datasets/pathfinder/pathfinder.h"
+#include "datasets/pathfinder/write.h"
 #include "datasets/registry.h"
 #include "tests/make_archive.h"
 #include "tests/task_data.h"

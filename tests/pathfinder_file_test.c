@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "datasets/pathfinder/file.h"
+#include "datasets/pathfinder/metadata.h"
 #include "datasets/pathfinder/pathfinder.h"
+#include "datasets/pathfinder/write.h"
 #include "datasets/registry.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"

@@ -14,6 +14,7 @@
 #include "datasets/loader/augment.h"
 #include "datasets/loader/batch.h"
 #include "datasets/loader/split.h"
+#include "datasets/pathfinder/image.h"
 #include "datasets/pathfinder/pathfinder.h"
 #include "datasets/prepare.h"
 #include "datasets/registry.h"

@@ -15,9 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernels/base/executable.h"
 #include "kernels/base/file.h"
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
+#include "kernels/base/signals.h"
 
 static lra_err err;
 

@@ -22,6 +22,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cpu/device.h"
 #include "models/training/train.h"

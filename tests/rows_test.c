@@ -11,7 +11,6 @@
 
 #include "datasets/loader/batch.h"
 #include "datasets/loader/cache.h"
-#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 
 static char *folder;

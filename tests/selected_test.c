@@ -14,7 +14,6 @@
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cpu/device.h"
 #include "models/training/checkpoint.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "datasets/formats/speech_clips.h"
+#include "datasets/formats/speech_file.h"
 #include "datasets/formats/wav.h"
 #include "datasets/loader/batch.h"
 #include "datasets/loader/split.h"

@@ -12,8 +12,8 @@
 
 #include "datasets/formats/gunzip.h"
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 enum { BLOCK = 1 << 20, MAX_MEMBERS = 1 << 24 };
 #define MAX_TOTAL ((uint64_t)1 << 36)

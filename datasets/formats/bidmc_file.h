@@ -18,16 +18,9 @@ typedef struct {
     bool signals; /* there are recordings of PhysioNet, which have no targets */
 } lra_bidmc;
 
-/* Numbers of the series (those of the test file behind those of the training file) of each split: a part of 30 % is
- * held out by scikit-learn's train_test_split with seed 0, and halved with seed 1 into validation and test.
- * order: (n) train, val, test one behind the other; size: of each. */
-void lra_bidmc_divide(int64_t n, int64_t *order, int64_t size[LRA_N_SPLITS]);
 /* Both files from a folder or an archive. */
 int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e);
 int lra_bidmc_hash(const char *target, const char *path, lra_digest *to, lra_err *e);
-/* Writes both files with n made-up series in all, 30 % of them in the test file; the same bytes each time.
- * again: replaces files that are there. */
-int lra_bidmc_make(const char *target, int64_t n, const char *folder, bool again, lra_err *e);
 void lra_bidmc_free(lra_bidmc *b);
 
 #endif

@@ -11,10 +11,11 @@
 #include <string.h>
 
 #include "datasets/formats/bidmc_file.h"
+#include "datasets/formats/bidmc_make.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
-#include "kernels/base/process.h"
+#include "kernels/base/signals.h"
 
 enum { STEPS = 4000, RATE = 125, MAX_BEATS = 80, STREAM = 0x4249 };
 

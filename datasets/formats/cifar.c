@@ -5,8 +5,8 @@
 
 #include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 enum { LEVELS = 2, TEST = LRA_CIFAR_FILES - 1 };
 

@@ -8,8 +8,7 @@
 
 #include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
-#include "kernels/base/options.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/log.h"
 
 enum { LEVELS = 4 /* two above train/neg */, MAX_ID = 1 << 30 };
 static const char *const part_names[2] = {"train", "test"}, *const label_names[2] = {"neg", "pos"};

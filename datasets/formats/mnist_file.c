@@ -1,12 +1,12 @@
 /* Reads the four files of MNIST. */
+#include <stdio.h>
 #include <string.h>
 
 #include "datasets/formats/idx.h"
 #include "datasets/formats/mnist_file.h"
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 enum { LEVELS = 2, MAX_FILE = 1 << 28 };
 static const char *const starts[2][2] = {{"train-images", "train-labels"},

@@ -49,8 +49,4 @@ int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e);
 int lra_mnist_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_mnist_free(lra_mnist *m);
 
-/* order: (LRA_MNIST_PIXELS); step i of pMNIST is pixel order[i].  The numbers 0..1023 with their ten bits reversed,
- * as far as they are pixels: 0 512 256 768 128 640 384 64 ... */
-void lra_mnist_reversed_bits(int64_t *order);
-
 #endif

@@ -6,7 +6,7 @@
 
 #include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/log.h"
 
 enum { LEVELS = 4 };
 

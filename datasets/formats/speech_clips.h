@@ -59,8 +59,4 @@ int lra_clips_samples(lra_clips *c, const char *name, const void *bytes, size_t 
                       lra_err *e);
 void lra_clips_free(lra_clips *c);
 
-/* All of it from a folder or an archive.  Nullable: split (then only names and lists are read, and reported). */
-int lra_clips_read(lra_clips *c, const char *path, int64_t rows, lra_sequences *split, lra_err *e);
-int lra_clips_hash(const char *path, lra_digest *to, lra_err *e);
-
 #endif

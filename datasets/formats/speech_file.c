@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "datasets/formats/speech_clips.h"
+#include "datasets/formats/speech_file.h"
 #include "datasets/formats/walk.h"
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 enum { LEVELS = 4, MAX_FILE = 1 << 24 };
 

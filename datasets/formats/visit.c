@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/terminal.h"
+#include "kernels/base/log.h"
 
 bool lra_walk_wants(const lra_walk *w, const char *name)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
+#include "kernels/base/nearest.h"
 
 static void exchange(uint16_t *a, uint16_t *b)
 {

@@ -9,7 +9,6 @@
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
 
 enum { START, TOKEN, LABEL, VALUE, TARGET, MIDDLE, N_ARRAYS, MAX_WIDTH = 64 };
 

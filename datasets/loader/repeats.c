@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 /* A set of hashes; open addressing. */
 typedef struct {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/pathfinder/file.h"
+#include "datasets/pathfinder/image.h"
 #include "datasets/pathfinder/pathfinder.h"
 #include "datasets/pathfinder/stats.h"
 #include "datasets/pathfinder/trace.h"

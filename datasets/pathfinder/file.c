@@ -7,6 +7,7 @@
 #include "datasets/formats/png.h"
 #include "datasets/pathfinder/copy.h"
 #include "datasets/pathfinder/levels.h"
+#include "datasets/pathfinder/metadata.h"
 #include "kernels/base/mem.h"
 
 struct pathfinder_png {

@@ -19,17 +19,6 @@ enum { LRA_PATHFINDER_BATCH = 1000 };
 
 #define LRA_PATHFINDER_SOURCE "lra_release.gz (Long Range Arena), unpacked or not"
 
-/* What metadata list, line by line. */
-typedef struct {
-    int64_t n, capacity;
-    char **path; /* of the images, below the folder of the level: imgs/BATCH/FILE */
-    int32_t *label;
-} lra_pathfinder_list;
-/* Adds the rows of one metadata file; `name` stands in messages. */
-int lra_pathfinder_metadata(const void *bytes, size_t n, const char *name, lra_pathfinder_list *out,
-                            lra_err *e);
-void lra_pathfinder_list_free(lra_pathfinder_list *l);
-
 /* The images of a level, in the order that splits refer to: metadata by the number in their name, lines as they
  * come.  Images that are absent, empty or cannot be decoded are left out and counted. */
 typedef struct {
@@ -66,9 +55,5 @@ int lra_pathfinder_hash(const char *path, int window, int n_levels, const int *l
 void lra_pathfinder_decode(const lra_pathfinder_set *s, int64_t i, uint8_t *pixel);
 /* All of them: (n,window,window), freed with lra_free_large(). */
 uint8_t *lra_pathfinder_pixels(const lra_pathfinder_set *s, lra_err *e);
-
-/* Writes images first..first+n-1 of the set `seed` as one batch: images, then the metadata. */
-int lra_pathfinder_write_batch(const lra_pathfinder *g, const char *level_folder, int64_t batch,
-                               uint64_t seed, int64_t first, int64_t n, lra_err *e);
 
 #endif

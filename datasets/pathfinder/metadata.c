@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "datasets/formats/bom.h"
-#include "datasets/pathfinder/file.h"
+#include "datasets/pathfinder/metadata.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/npy.h"
 

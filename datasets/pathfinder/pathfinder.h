@@ -3,8 +3,8 @@
 #define LRA_DATASETS_PATHFINDER_PATHFINDER_H
 
 #include "datasets/loader/dataset.h"
-#include "datasets/pathfinder/file.h"
 #include "datasets/pathfinder/levels.h"
+#include "datasets/pathfinder/paddle.h"
 
 enum { LRA_PATHFINDER_MIN_IMAGES = 10 };
 typedef struct {

@@ -2,8 +2,8 @@
  * name is there. */
 #include <string.h>
 
-#include "datasets/pathfinder/file.h"
 #include "datasets/formats/png.h"
+#include "datasets/pathfinder/write.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 

@@ -12,5 +12,7 @@ void lra_completion_values(const lra_program *p, const lra_option *o, lra_text *
 
 void lra_completion_zsh(const lra_program *p, FILE *out);
 void lra_completion_fish(const lra_program *p, FILE *out);
+/* A script for bash that completes commands, options, their values, and arguments. */
+void lra_completion_print(const lra_program *p, FILE *out);
 
 #endif

@@ -45,13 +45,4 @@ uint64_t lra_hash64(const void *bytes, size_t n);
 /* xxh32, seed 0: dropout keys. */
 uint32_t lra_hash32(const char *text);
 
-/* An exclusive lock on PATH (made when missing), so that two processes do not train the same run.
- * Returns a descriptor to lra_unlock(), or -1 with "'PATH' is in use by process N". */
-int lra_lock(const char *path, lra_err *e);
-/* The same, but waits for the other process with a note; -1 when a signal asks to stop meanwhile. */
-int lra_lock_wait(const char *path, lra_err *e);
-void lra_unlock(int lock);
-/* The process that holds the lock on PATH; 0: nobody, or there is no such file. */
-int64_t lra_lock_holder(const char *path);
-
 #endif

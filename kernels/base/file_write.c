@@ -11,7 +11,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
+#include "kernels/base/signals.h"
 
 enum { MOST_WRITERS = 1000 };
 

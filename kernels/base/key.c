@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/nearest.h"
 #include "kernels/base/options.h"
 
 /* ---- one value ------------------------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* Large memory: refused with a message before the kernel's overcommit can accept what the machine does not have. */
 #include <stdlib.h>
 
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 
 enum { SMALL = 1 << 20 };
 

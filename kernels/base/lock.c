@@ -1,12 +1,14 @@
 /* Locks between processes. */
+#include "kernels/base/lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/process.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/log.h"
+#include "kernels/base/signals.h"
 
 /* A link that stands where the lock should is not followed: no file elsewhere is made. */
 static int open_lock(const char *path, lra_err *e)

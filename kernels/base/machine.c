@@ -1,5 +1,5 @@
 /* What the machine has and what of it this process may use, as Linux tells it in /proc and /sys/fs/cgroup. */
-#include "kernels/base/process.h"
+#include "kernels/base/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,35 +8,6 @@
 #include <unistd.h>
 
 #include "kernels/base/mem.h"
-
-/* Where there is no /proc: the file that was started, found once, in main(). */
-static char *own_file;
-
-static void find_own_file(const char *name)
-{
-    char *found = name ? lra_process_find(name) : NULL, here[4096];
-    if (found && *found != '/' && getcwd(here, sizeof here))
-        own_file = lra_format("%s/%s", here, found);
-    else
-        own_file = lra_copy_text(found);
-    lra_free(found);
-}
-
-/* The link of /proc is the program that runs, whatever has become of its name. */
-void lra_self_exec(char *const *argv)
-{
-    execv("/proc/self/exe", argv);
-    if (own_file) execv(own_file, argv);
-}
-
-void lra_threads_sleep_soon(char **argv)
-{
-    static const char spins[] = "10000"; /* tens of microseconds; libgomp: 300,000 and more */
-    find_own_file(argv[0]);
-    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
-    /* If it cannot be started again: slower where there is other work, nothing else. */
-    if (setenv("GOMP_SPINCOUNT", spins, 1) == 0) lra_self_exec(argv);
-}
 
 /* The bits of "Cpus_allowed: ff,ffffffff": what the scheduler may give this process. */
 int lra_cpu_count(void)
@@ -211,19 +182,3 @@ double lra_memory_peak(void)
 }
 
 /* ---- the command ------------------------------------------------------------------------------------ */
-
-int lra_self_command(char ***words)
-{
-    int n = 0;
-    char *word = NULL;
-    size_t capacity = 0;
-    FILE *f = fopen("/proc/self/cmdline", "r");
-    *words = NULL;
-    while (f && getdelim(&word, &capacity, 0, f) > 0) {
-        *words = lra_resize(*words, (size_t)(n + 1) * sizeof **words);
-        (*words)[n++] = lra_copy_text(word);
-    }
-    if (f) fclose(f);
-    free(word); /* from getdelim() */
-    return n;
-}

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
+#include "kernels/base/manual.h"
 #include "kernels/base/program.h"
-#include "kernels/base/terminal.h"
 
 /* n bytes of text as they are: no escapes, no requests, no hyphens for dashes. */
 static void put_text(FILE *out, const char *text, size_t n)

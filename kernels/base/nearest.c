@@ -1,9 +1,10 @@
 /* Misspelt names: the nearest known one by optimal string alignment (insert, delete, replace, swap). */
+#include "kernels/base/nearest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
 
 enum { LONGEST = 63 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/base/nearest.h"
 
 typedef struct {
     const lra_option *option;
@@ -368,4 +369,9 @@ int lra_option_n_args(const lra_options *o)
 const char *lra_option_arg(const lra_options *o, int i)
 {
     return i < o->n_args ? o->arg[i] : NULL;
+}
+
+const char *lra_option_placeholder(const lra_option *o)
+{
+    return o->kind == LRA_OPTION_FLAG ? "" : o->arg ? o->arg : "TEXT";
 }

@@ -77,12 +77,6 @@ char *lra_option_about(const lra_option *o);
 /* Walks every entry of every table: i from 0; NULL after the last. */
 const lra_option *lra_option_entry(const lra_command *c, int i);
 
-/* The name nearest to `word` (Damerau-Levenshtein, at most 1 + length/4 edits), or NULL. */
-const char *lra_nearest(const char *word, int n, const char *const *names);
-/* Fails with "unknown WHAT 'word'; did you mean 'x'? ('SHOW' shows all)"; returns LRA_USAGE. */
-int lra_fail_unknown(lra_err *e, const char *what, const char *word, int n,
-                     const char *const *names, const char *show);
-
 /* Strict numbers: the whole text, no blanks, in range; false otherwise. */
 bool lra_parse_int(const char *text, int64_t *value);
 bool lra_parse_real(const char *text, double *value); /* finite */

@@ -28,11 +28,6 @@ static void print_wrapped(FILE *out, const char *text, int at)
     fputc('\n', out);
 }
 
-const char *lra_option_placeholder(const lra_option *o)
-{
-    return o->kind == LRA_OPTION_FLAG ? "" : o->arg ? o->arg : "TEXT";
-}
-
 char *lra_option_about(const lra_option *o)
 {
     lra_text t = {0};

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kernels/base/executable.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 #include "kernels/base/version.h"
 
 enum { COMMAND_BYTES = 8192 };

@@ -15,31 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernels/base/executable.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 
 enum { MOST_TEXT = 1 << 20 };
 
 /* ---- children ------------------------------------------------------------------------------------- */
-
-char *lra_process_find(const char *program)
-{
-    if (strchr(program, '/')) return access(program, X_OK) == 0 ? lra_copy_text(program) : NULL;
-    const char *at = getenv("PATH");
-    for (; at && *at; at += strcspn(at, ":"), at += *at == ':') {
-        char *full = lra_format("%.*s/%s", (int)strcspn(at, ":"), at, program);
-        if (access(full, X_OK) == 0) return full;
-        lra_free(full);
-    }
-    return NULL;
-}
-
-bool lra_process_found(const char *program)
-{
-    char *path = lra_process_find(program);
-    lra_free(path);
-    return path != NULL;
-}
 
 static void child_stream(int to, int from)
 {

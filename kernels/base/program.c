@@ -7,7 +7,10 @@
 #include <sys/prctl.h>
 #endif
 
-#include "kernels/base/process.h"
+#include "kernels/base/executable.h"
+#include "kernels/base/log.h"
+#include "kernels/base/nearest.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 
 enum { MAX_COMMANDS = 64 };

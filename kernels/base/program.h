@@ -40,11 +40,4 @@ void lra_program_help(const lra_program *p, FILE *out);
 extern const lra_option *const lra_help_tables[];
 int lra_help_run(const lra_program *p, const lra_options *o, lra_err *e);
 
-/* A page for man, section 1: of the program, or of one command (Nullable: s). */
-void lra_manual_print(const lra_program *p, const lra_subcommand *s, FILE *out);
-/* Writes all of them: FOLDER/PROGRAM.1, FOLDER/PROGRAM-COMMAND.1 ... */
-int lra_manual_write(const lra_program *p, const char *folder, lra_err *e);
-/* A script for bash that completes commands, options, their values, and arguments. */
-void lra_completion_print(const lra_program *p, FILE *out);
-
 #endif

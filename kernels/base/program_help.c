@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kernels/base/completion.h"
+#include "kernels/base/manual.h"
 
 static const lra_option own[] = {
     {.name = "man",

@@ -1,8 +1,10 @@
 /* The progress line: title, bar, percentage, detail, time left; redrawn in place on a terminal. */
+#include "kernels/base/progress.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/progress_line.h"
 #include "kernels/base/terminal.h"
 
 struct lra_progress {

@@ -1,4 +1,6 @@
 /* Signals that ask the program to end, and the files that must not be left half-written when it does. */
+#include "kernels/base/signals.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 #include "kernels/base/program.h"
 
 enum { MOST_FILES = 16 };

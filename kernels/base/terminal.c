@@ -1,20 +1,14 @@
-/* Log lines and colour; the progress line is in progress.c. */
+/* Levels, colour, columns, time. */
 #include "kernels/base/terminal.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "kernels/base/printable.h"
-#include "kernels/base/progress_line.h"
-#include "kernels/base/warnings.h"
-
 static lra_log_level log_level = LRA_LOG_NORMAL;
 static bool color_off;
-static lra_text *warnings; /* NULL: stderr */
 
 void lra_terminal_init(lra_log_level level, bool no_color)
 {
@@ -47,59 +41,6 @@ int lra_terminal_columns(FILE *f)
     long n = columns ? strtol(columns, NULL, 10) : 0;
     if (n <= 0 && ioctl(fileno(f), TIOCGWINSZ, &size) == 0) n = size.ws_col;
     return n >= 20 && n <= 1000 ? (int)n : 80;
-}
-
-/* What is said may hold names of files, and texts out of them: no control characters but ends of lines. */
-static void line(const char *before, const char *fmt, va_list args)
-{
-    lra_text said = {0};
-    lra_text_addv(&said, fmt, args);
-    for (char *at = said.s, *end; at; at = end) {
-        end = strchr(at, '\n');
-        if (end) *end = 0;
-        lra_make_printable(at);
-        if (end) *end++ = '\n';
-    }
-    lra_progress_hide();
-    fprintf(stderr, "%s%s\n", before, said.s);
-    lra_progress_show();
-    lra_text_free(&said);
-}
-
-void lra_note(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (log_level >= LRA_LOG_NORMAL) line("", fmt, args);
-    va_end(args);
-}
-
-void lra_detail(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (log_level >= LRA_LOG_VERBOSE) line("", fmt, args);
-    va_end(args);
-}
-
-void lra_warn(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (warnings) {
-        lra_text_addv(warnings, fmt, args);
-        lra_text_add(warnings, "\n");
-    } else {
-        line("warning: ", fmt, args);
-    }
-    va_end(args);
-}
-
-lra_text *lra_warn_into(lra_text *to)
-{
-    lra_text *before = warnings;
-    warnings = to;
-    return before;
 }
 
 char *lra_time_text(char buf[32], double seconds)

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 #include "kernels/cpu/ceiling.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "kernels/base/err.h"
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 
 /* Of OpenBLAS, in every release though not in its header: the memory that one thread multiplies in. */
 void *blas_memory_alloc(int position);

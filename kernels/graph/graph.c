@@ -317,9 +317,3 @@ lra_tensor *lra_step_input(lra_graph *g)
     g->scope = scope;
     return step;
 }
-
-void lra_assign(lra_tensor *state, lra_tensor *value)
-{
-    if (!lra_is(state, &lra_op_state)) LRA_BUG("lra_assign() to something that is no state");
-    lra_node(&lra_op_assign, state->graph, 2, (lra_tensor *[]){state, value}, NULL, 0);
-}

@@ -1,18 +1,5 @@
-/* The registry of ops, the leaves, and what builders and shape functions share. */
+/* The leaves, and what builders and shape functions share. */
 #include "kernels/graph/graph_impl.h"
-
-#include <string.h>
-
-static const lra_op *const registry[] = {
-#define LRA_OP(name) &lra_op_##name,
-#include "kernels/graph/ops.def"
-#undef LRA_OP
-};
-
-const lra_op *lra_op_at(int i)
-{
-    return i >= 0 && i < (int)(sizeof registry / sizeof *registry) ? registry[i] : NULL;
-}
 
 /* Leaves hold data and are never run; their shape is given. */
 static int leaf_shape(lra_tensor *y, lra_err *e)

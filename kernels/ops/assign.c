@@ -38,4 +38,10 @@ const lra_op lra_op_assign = {.name = "assign",
                               .shape = shape,
                               .cpu = LRA_BODIES(assign),
                               .sample = sample};
+
+void lra_assign(lra_tensor *state, lra_tensor *value)
+{
+    if (state->op != &lra_op_state) LRA_BUG("lra_assign() to something that is no state");
+    lra_node(&lra_op_assign, state->graph, 2, (lra_tensor *[]){state, value}, NULL, 0);
+}
 #endif

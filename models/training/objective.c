@@ -9,7 +9,7 @@
 #include "datasets/loader/batch.h"
 #include "datasets/loader/chance.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
+#include "kernels/base/nearest.h"
 #include "models/training/train_spec.h"
 
 /* The default share depends on the task: lra_objective_share(). */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/options.h"
+#include "kernels/base/nearest.h"
 
 static const double PI = 3.14159265358979323846;
 

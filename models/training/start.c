@@ -2,8 +2,8 @@
 #include "models/training/start.h"
 
 #include "datasets/loader/chance.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 #include "models/training/session.h"
 #include "models/training/transfer.h"
 #include "models/training/weights.h"

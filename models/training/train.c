@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
+#include "kernels/base/progress.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/epoch_log.h"

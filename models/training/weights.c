@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
+#include "kernels/base/nearest.h"
 
 /* ---- layout --------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "datasets/prepare.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "kernels/base/warnings.h"
 #include "models/training/session.h"

@@ -2,8 +2,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
 #include "probes/bench/bench.h"

@@ -2,8 +2,8 @@
 #include "probes/data/official_folders.h"
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
 
 static void add_below(lra_official_folders *p, const char *folder)
 {

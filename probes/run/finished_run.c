@@ -9,6 +9,7 @@
 #include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/nearest.h"
 #include "kernels/cpu/device.h"
 #include "models/training/settings.h"
 #include "probes/run/option_rows.h"

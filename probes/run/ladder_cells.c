@@ -4,9 +4,11 @@
 #include <inttypes.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/program.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/run/job_options.h"
 #include "probes/run/ladder_display.h"

@@ -13,6 +13,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "models/training/run_status.h"
+#include "kernels/base/progress.h"
 
 typedef enum { WAITS, RUNS, ENDED } cell_state;
 typedef struct {

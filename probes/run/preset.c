@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/options.h"
+#include "kernels/base/nearest.h"
 
 const char *const lra_preset_names[] = {"quick", "small", "paper", NULL};
 

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/lock.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/process.h"
+#include "kernels/base/signals.h"
 #include "models/training/epoch_log.h"
 #include "probes/run/origin.h"
 #include "reports/result.h"

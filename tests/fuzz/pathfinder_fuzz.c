@@ -1,5 +1,5 @@
 /* Pathfinder metadata, text or NumPy: any bytes; what is accepted names files below the folder and labels 0, 1. */
-#include "datasets/pathfinder/file.h"
+#include "datasets/pathfinder/metadata.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A table of one row of 11 texts, each `unit` bytes times `width`. */

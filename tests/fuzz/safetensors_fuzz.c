@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "kernels/base/file.h"
 #include "kernels/base/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 

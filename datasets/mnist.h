@@ -1,0 +1,11 @@
+/* How pMNIST is permuted. */
+#ifndef LRA_DATASETS_MNIST_H
+#define LRA_DATASETS_MNIST_H
+
+#include <stdint.h>
+
+/* order: (LRA_MNIST_PIXELS); step i of pMNIST is pixel order[i].  The numbers 0..1023 with their ten bits reversed,
+ * as far as they are pixels: 0 512 256 768 128 640 384 64 ... */
+void lra_mnist_reversed_bits(int64_t *order);
+
+#endif

@@ -1,0 +1,21 @@
+/* The metadata of Pathfinder files. */
+#ifndef LRA_DATASETS_PATHFINDER_METADATA_H
+#define LRA_DATASETS_PATHFINDER_METADATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/base/err.h"
+
+/* What metadata list, line by line. */
+typedef struct {
+    int64_t n, capacity;
+    char **path; /* of the images, below the folder of the level: imgs/BATCH/FILE */
+    int32_t *label;
+} lra_pathfinder_list;
+/* Adds the rows of one metadata file; `name` stands in messages. */
+int lra_pathfinder_metadata(const void *bytes, size_t n, const char *name, lra_pathfinder_list *out,
+                            lra_err *e);
+void lra_pathfinder_list_free(lra_pathfinder_list *l);
+
+#endif

@@ -1,0 +1,12 @@
+/* Lines on stderr. */
+#ifndef LRA_BASE_LOG_H
+#define LRA_BASE_LOG_H
+
+#include "kernels/base/err.h"
+
+/* A line on stderr: note at normal level, detail at verbose, warning always ("warning: ..."). */
+void lra_note(const char *fmt, ...) LRA_PRINTF(1, 2);
+void lra_detail(const char *fmt, ...) LRA_PRINTF(1, 2);
+void lra_warn(const char *fmt, ...) LRA_PRINTF(1, 2);
+
+#endif
