@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "reports/across_tasks.h"
 #include "reports/ladder_notes.h"
 #include "reports/published.h"
 #include "reports/report.h"
@@ -57,27 +58,39 @@ static bool is_paper(const lra_ladder_view *v)
     return strcmp(v->first->preset, "paper") == 0;
 }
 
-/* The mean of a kernel over all tasks, where every ladder has it. */
-static void add_mean(lra_table *t, const lra_ladder_view *views, int n, int64_t kernel)
+static bool is_row(const lra_ladder_view *v)
 {
-    double *value = lra_alloc_array((size_t)n, sizeof *value);
-    lra_variance *variance = lra_alloc_array((size_t)n, sizeof *variance);
-    int m = 0;
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < views[i].ladder.n_rungs && is_paper(&views[i]); r++) {
-            if (views[i].ladder.row[r].kernel != kernel) continue;
-            double g[LRA_MAX_SERIES] = {0};
-            g[r] = 1;
-            lra_sample *s = lra_ladder_sample(&views[i].data, &views[i].ladder);
-            value[m] = s->series[r].value, variance[m++] = lra_contrast_variance(s, g);
-            lra_sample_free(s);
-        }
-    lra_estimate x = lra_mean_of_tasks(m, value, variance);
-    if (m > 1)
-        lra_table_note(t, "mean over %d tasks: K = %" PRId64 " %.2f %% (%.2f to %.2f)", m, kernel,
-                       100 * x.value, 100 * x.lo, 100 * x.hi);
-    lra_free(value);
-    lra_free(variance);
+    return is_paper(v) && lra_ladder_is_plain(&v->kind);
+}
+
+/* A kernel in one precision over the tasks whose ladder has it; nothing where a task has two. */
+static void add_mean(lra_table *t, const lra_ladder_view *views, int n, const char *precision,
+                     int64_t kernel)
+{
+    lra_across_tasks all = {0};
+    for (int i = 0; i < n; i++) {
+        if (!is_row(&views[i]) || strcmp(views[i].first->precision, precision) != 0) continue;
+        for (int r = 0; r < views[i].ladder.n_rungs; r++)
+            if (views[i].ladder.row[r].kernel == kernel)
+                lra_across_tasks_add(&all, views[i].first->task,
+                                     lra_ladder_sample(&views[i].data, &views[i].ladder), r);
+    }
+    char who[64];
+    snprintf(who, sizeof who, "K = %" PRId64 " (%s)", kernel, precision);
+    lra_across_tasks_note(t, who, &all);
+}
+
+/* Kernels in order of the first ladder of each precision. */
+static void add_means(lra_table *t, const lra_ladder_view *views, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const char *precision = views[i].first->precision;
+        bool first = is_row(&views[i]);
+        for (int k = 0; k < i && first; k++)
+            first = !is_row(&views[k]) || strcmp(views[k].first->precision, precision) != 0;
+        for (int r = 0; first && r < views[i].ladder.n_rungs; r++)
+            add_mean(t, views, n, precision, views[i].ladder.row[r].kernel);
+    }
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
@@ -89,7 +102,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
                                  COLUMNS, head);
     lra_table_keys(t, key);
     for (int i = 0; i < n_views; i++) {
-        if (!is_paper(&views[i]) || !lra_ladder_is_plain(&views[i].kind)) continue;
+        if (!is_row(&views[i])) continue;
         for (int r = 0; r < views[i].ladder.n_rungs; r++, n_rows++) add_rung(t, &views[i], r);
         const lra_ladder *l = &views[i].ladder;
         char *index = lra_ladder_index_text(&views[i], l);
@@ -105,10 +118,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
             lra_table_note(t, "%s deviates: %.*s", views[i].first->task, (int)strcspn(line, "\n"),
                            line);
     }
-    int first = 0;
-    while (first < n_views && !is_paper(&views[first])) first++;
-    for (int r = 0; first < n_views && r < views[first].ladder.n_rungs; r++)
-        add_mean(t, views, n_views, views[first].ladder.row[r].kernel);
+    add_means(t, views, n_views);
     lra_table_note(t, "of MEGA: measured accuracy over the published accuracy of MEGA, in %%");
     lra_ladder_views_free(views, n_views);
     if (n_rows > 0) {

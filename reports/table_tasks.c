@@ -7,9 +7,10 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
-#include "reports/result_metric.h"
+#include "reports/across_tasks.h"
 #include "reports/published.h"
 #include "reports/report.h"
+#include "reports/result_metric.h"
 #include "reports/table.h"
 
 enum { COLUMNS = 24, PUBLISHED = 10, REMARKS = 15 };
@@ -280,12 +281,45 @@ static bool any_paper(const rows *all)
     return false;
 }
 
+/* The same model, kernel, preset and precision. */
+static bool are_one_model(const lra_result *a, const lra_result *b)
+{
+    return a->kernel == b->kernel && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->preset, b->preset) == 0 && strcmp(a->precision, b->precision) == 0;
+}
+
+/* Accuracies of one model, kernel, preset and precision over the tasks; what was set beside them has no mean. */
+static void add_mean(lra_table *t, const rows *all, const lra_result_group *groups, int first)
+{
+    const lra_result *a = all->row[first].result;
+    lra_across_tasks tasks = {0};
+    for (int i = first; i < all->n; i++) {
+        const lra_result *b = all->row[i].result;
+        char *settings = settings_of(all, &all->row[i]);
+        if (are_one_model(a, b) && strcmp(settings, "-") == 0 &&
+            strcmp(lra_result_metric(b)->name, "accuracy") == 0)
+            lra_across_tasks_add(&tasks, b->task, lra_results_sample(groups[i].run, groups[i].n),
+                                 0);
+        lra_free(settings);
+    }
+    lra_text who = {0};
+    lra_text_add(&who, "%s", a->model);
+    if (a->kernel) lra_text_add(&who, " K = %" PRId64, a->kernel);
+    lra_text_add(&who, " (%s, %s)", a->preset, a->precision);
+    lra_across_tasks_note(t, who.s, &tasks);
+    lra_text_free(&who);
+}
+
 static void add_notes(lra_table *t, const rows *all, const lra_result_group *groups)
 {
     bool one = false, on_test = false;
     for (int i = 0; i < all->n; i++) {
         one = one || groups[i].n == 1;
         on_test = on_test || lra_result_selected_on_test(all->row[i].result);
+        bool first = true;
+        for (int k = 0; k < i && first; k++)
+            first = !are_one_model(all->row[k].result, all->row[i].result);
+        if (first) add_mean(t, all, groups, i);
     }
     lra_table_note(
         t,

@@ -362,6 +362,36 @@ static void control_groups_limit_the_memory(void **state)
     assert_int_equal(lra_process_run(argv, NULL, NULL, NULL, &err), 0);
 }
 
+/* What is freed may be taken again, by anybody: nothing of it stays behind in the heap, whatever lies above it. */
+static void large_memory_is_given_back(void **state)
+{
+    (void)state;
+#ifdef LRA_DEBUG
+    skip(); /* as below */
+#else
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        enum { LARGE = 24 << 20 };
+        const struct rlimit limit = {(rlim_t)1 << 31, (rlim_t)1 << 31};
+        if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+        double before = lra_memory_free();
+        for (int i = 0; i < 3; i++) {
+            char *large = lra_try_alloc(LARGE, "it", &err), *above[100];
+            if (!large) _exit(3);
+            for (int k = 0; k < 100; k++) above[k] = lra_alloc(1000);
+            lra_free_large(large);
+            double left = lra_memory_free();
+            for (int k = 0; k < 100; k++) lra_free(above[k]);
+            if (left < before - LARGE / 2.0) _exit(1);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+#endif
+}
+
 static void an_address_space_limit_is_seen(void **state)
 {
     (void)state;
@@ -402,6 +432,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_program_starts_itself_again_without_its_file),
         cmocka_unit_test(the_machine_is_described),
         cmocka_unit_test(control_groups_limit_the_memory),
+        cmocka_unit_test(large_memory_is_given_back),
         cmocka_unit_test(an_address_space_limit_is_seen),
     };
     return cmocka_run_group_tests_name("process", tests, NULL, NULL);

@@ -1,10 +1,24 @@
 /* Large memory: refused with a message before the kernel's overcommit can accept what the machine does not have. */
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 
-enum { SMALL = 1 << 20 };
+enum { SMALL = 1 << 20, MAPPED = 4 << 20 };
+
+/* What is freed goes back to the system, and is free for whoever asks next (lra_memory_free() knows nothing of what
+ * malloc keeps).  Left alone, glibc would keep blocks of up to 32 MiB once one of them was freed. */
+static void give_back_large(void)
+{
+#ifdef __GLIBC__
+    static bool done;
+    if (!done) mallopt(M_MMAP_THRESHOLD, MAPPED);
+    done = true;
+#endif
+}
 
 /* In Debug builds LRA_FAIL_ALLOC=n makes the n-th call since it was set fail. */
 static bool fails_on_purpose(void)
@@ -37,6 +51,7 @@ static bool fits(double n_bytes)
 void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e)
 {
     void *p = NULL;
+    give_back_large();
     if (fits((double)n_bytes) && posix_memalign(&p, 64, n_bytes ? n_bytes : 1) == 0) return p;
     return refuse((double)n_bytes, what, e);
 }
@@ -44,6 +59,7 @@ void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e)
 void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e)
 {
     double n_bytes = (double)n * (double)size;
+    give_back_large();
     if (n < 0) LRA_BUG("'%s' has %lld elements", what, (long long)n);
     void *p = fits(n_bytes) ? calloc(n ? (size_t)n : 1, size) : NULL;
     return p ? p : refuse(n_bytes, what, e);

@@ -89,11 +89,12 @@ static uint16_t bf16(float x)
 static int upload_shadow(lra_params *p, lra_array *a, const float *host, lra_err *e)
 {
     int64_t n = lra_shape_elements(a->shape);
-    uint16_t *half = lra_alloc_array((size_t)n, sizeof *half);
+    uint16_t *half = lra_try_array(n, sizeof *half, a->path, e);
+    if (!half) return LRA_FAILED;
     for (int64_t i = 0; i < n; i++) half[i] = bf16(host[i]);
     int rc = p->device->backend->copy(p->device, LRA_COPY_IN, a->shadow, half,
                                       (size_t)n * sizeof *half, e);
-    lra_free(half);
+    lra_free_large(half);
     return rc;
 }
 
@@ -108,7 +109,8 @@ static int upload(lra_params *p, lra_array *a, const void *host, lra_err *e)
 static int initialise(lra_params *p, lra_array *a, const lra_param_spec *spec, lra_err *e)
 {
     int64_t n = lra_shape_elements(a->shape);
-    double *v = lra_alloc_array((size_t)n, sizeof *v);
+    double *v = lra_try_array(n, sizeof *v, a->path, e);
+    if (!v) return LRA_FAILED;
     lra_init_fill(spec, p->seed, a->path, a->shape, v);
     float *f = (float *)v; /* narrowed in place, front to back */
     if (p->real == LRA_F32)
@@ -117,17 +119,17 @@ static int initialise(lra_params *p, lra_array *a, const lra_param_spec *spec, l
             memcpy(&f[i], &x, sizeof x);
         }
     int rc = upload(p, a, v, e);
-    lra_free(v);
+    lra_free_large(v);
     return rc;
 }
 
 /* A shadow for an array that has values: they stay as they are. */
 static int add_shadow(lra_params *p, lra_array *a, lra_err *e)
 {
-    float *host = lra_alloc(real_bytes(p, a));
-    int rc = lra_params_get(p, a->path, host, e);
+    float *host = lra_try_alloc(real_bytes(p, a), a->path, e);
+    int rc = host ? lra_params_get(p, a->path, host, e) : LRA_FAILED;
     if (rc == 0) rc = upload_shadow(p, a, host, e);
-    lra_free(host);
+    lra_free_large(host);
     return rc;
 }
 
