@@ -273,6 +273,43 @@ static void estimates_lie_in_their_intervals(void **state)
     }
 }
 
+/* Rungs of row values, less of which is worse, are crossed with their seeds like those of what is right. */
+static void values_of_all_seeds_count(void **state)
+{
+    (void)state;
+    enum { ROWS = 600, TWO = 2 };
+    static double row[TWO][TWO][ROWS], chance[ROWS];
+    static const double level[TWO][TWO] = {{-1.5, -1.3}, {-0.72, -0.68}};
+    lra_ladder_data d = {.n_rungs = TWO,
+                         .n_seeds = TWO,
+                         .n = ROWS,
+                         .T = T,
+                         .values = true,
+                         .chance_row = chance,
+                         .n_replicates = 2000};
+    for (int i = 0; i < ROWS; i++) {
+        double wave = i % 2 ? 0.1 : -0.1;
+        chance[i] = -4 + wave;
+        for (int r = 0; r < TWO; r++)
+            for (int s = 0; s < TWO; s++) row[r][s][i] = level[r][s] + (s ? -wave : wave);
+    }
+    for (int r = 0; r < TWO; r++) {
+        d.rung[r] = (lra_rung){.kernel = 3 + r, .reach = r ? T : 4};
+        for (int s = 0; s < TWO; s++) d.rung[r].row[s] = row[r][s];
+    }
+    lra_ladder l;
+    assert_int_equal(lra_ladder_compute(&d, &l), 0);
+    near(l.row[0].accuracy.value, -1.4, 1e-12);
+    near(l.row[1].accuracy.value, -0.7, 1e-12);
+    near(l.row[0].seed_sd, 0.2 / sqrt(2), 1e-12);
+    near(l.row[1].seed_sd, 0.04 / sqrt(2), 1e-12);
+    near(l.row[0].gain.value, 2.6 / 3.3, 1e-12);
+    /* The waves of two seeds cancel: only the seeds differ, and two of them are few. */
+    double of_two = 12.7062 * 0.1; /* t(1) times 0.2/sqrt 2/sqrt 2 */
+    near(l.row[0].accuracy.hi - l.row[0].accuracy.value, of_two, 1e-3);
+    assert_true(l.row[0].gain.hi - l.row[0].gain.lo > 0.3 && l.few_seeds && !l.one_seed);
+}
+
 static void equal_reach_is_refused(void **state)
 {
     (void)state;
@@ -301,6 +338,7 @@ int main(void)
         cmocka_unit_test(failed_seeds),
         cmocka_unit_test(uneven_seeds),
         cmocka_unit_test(estimates_lie_in_their_intervals),
+        cmocka_unit_test(values_of_all_seeds_count),
         cmocka_unit_test(equal_reach_is_refused),
     };
     return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);

@@ -329,6 +329,23 @@ static void a_fraction_with_the_same_steps(void **state)
     lra_sequences_free(&d.split[0]);
 }
 
+/* A share of rows is not one row less where its product is not exact: 0.58 of 100 is 57.99999999999999. */
+static void fractions_are_not_cut_short(void **state)
+{
+    (void)state;
+    lra_dataset d;
+    const lra_buckets b = {1, {12}};
+    fill_rows(&d, &words, 100);
+    for (int percent = 1; percent <= 100; percent++) {
+        lra_loader_spec s = {.data = &d, .buckets = &b, .batch = 1, .training = true};
+        s.fraction = percent / 100.0;
+        lra_loader *l = lra_loader_new(&s);
+        assert_int_equal(lra_loader_rows(l), percent);
+        lra_loader_free(l);
+    }
+    lra_sequences_free(&d.split[0]);
+}
+
 /* Four batches of 5 are one of 20 in pieces. */
 static void groups(void **state)
 {
@@ -397,6 +414,7 @@ int main(void)
         cmocka_unit_test(masks_differ_between_splits_and_epochs),
         cmocka_unit_test(pairs),
         cmocka_unit_test(a_fraction_with_the_same_steps),
+        cmocka_unit_test(fractions_are_not_cut_short),
         cmocka_unit_test(groups),
         cmocka_unit_test(streams),
     };

@@ -149,6 +149,29 @@ static void cross_entropy(void **state)
     bench_free(&b);
 }
 
+/* ---- maxima ------------------------------------------------------------------------------------------ */
+
+/* Of equals the first one counts, in time and along a row. */
+static void equals(void **state)
+{
+    (void)state;
+    bench b = bench_new(LRA_F64, LRA_TRAIN);
+    lra_tensor *x = input(&b, "x", LRA_SHAPE(1, 3, 4)),
+               *ones = lra_ones(b.g, LRA_F64, LRA_SHAPE(1, 4));
+    lra_tensor *most[] = {lra_pool(x, NULL, LRA_POOL_MAX), lra_row_max(x)}, *dx[2];
+    lra_grad(most[0], ones, 1, &x, &dx[0]);
+    lra_grad(most[1], lra_ones(b.g, LRA_F64, LRA_SHAPE(1, 3)), 1, &x, &dx[1]);
+    bench_plan(&b, 2, dx);
+    double out[12];
+    set(&b, x, (double[]){1, 2, -1, 0, 3, 2, -1, 0, 3, 0, -1, 0});
+    run(&b);
+    get(&b, dx[0], out);
+    expect(out, (double[]){0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}, 12, 0);
+    get(&b, dx[1], out);
+    expect(out, (double[]){0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, 12, 0);
+    bench_free(&b);
+}
+
 /* ---- batch normalisation ----------------------------------------------------------------------------- */
 
 /* Two samples of three tokens, four of them real: 1 3 | 5 7 and NaN where there is padding. */
@@ -422,15 +445,11 @@ static void threads_change_no_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementwise),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(cross_entropy),
-        cmocka_unit_test(batch_norm),
-        cmocka_unit_test(dropout),
-        cmocka_unit_test(dropout_of_nothing),
-        cmocka_unit_test(adamw),
-        cmocka_unit_test(adamw_specs),
-        cmocka_unit_test(threads_change_no_bits),
+        cmocka_unit_test(elementwise),        cmocka_unit_test(rows),
+        cmocka_unit_test(cross_entropy),      cmocka_unit_test(equals),
+        cmocka_unit_test(batch_norm),         cmocka_unit_test(dropout),
+        cmocka_unit_test(dropout_of_nothing), cmocka_unit_test(adamw),
+        cmocka_unit_test(adamw_specs),        cmocka_unit_test(threads_change_no_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

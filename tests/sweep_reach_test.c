@@ -64,11 +64,9 @@ static void reaches(void **state)
     for (int i = 0; i < 18; i++) lra_result_free(list[i]);
 }
 
-/* A rung that does not even solve the shortest distance has no reach. */
-static void nothing_learned(void **state)
+/* The table of such results; the caller frees it. */
+static char *table_of(const double share[2][DISTANCES], const char *format)
 {
-    (void)state;
-    static const double share[2][DISTANCES] = {{0.255, 0.25, 0.25}, {0.75, 0.3, 0.25}};
     lra_result *list[2 * DISTANCES * SEEDS];
     char *text = NULL;
     size_t size;
@@ -76,13 +74,34 @@ static void nothing_learned(void **state)
     make(share, list);
     lra_report_input in = {.list = list, .n = 18};
     FILE *f = open_memstream(&text, &size);
-    if (lra_report_print(&lra_table_sweep, f, &in, "csv", &e) != 0) fail_msg("%s", e.msg);
+    if (lra_report_print(&lra_table_sweep, f, &in, format, &e) != 0) fail_msg("%s", e.msg);
     fclose(f);
+    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+    return text;
+}
+
+/* A rung that does not even solve the shortest distance has no reach. */
+static void nothing_learned(void **state)
+{
+    (void)state;
+    static const double share[2][DISTANCES] = {{0.255, 0.25, 0.25}, {0.75, 0.3, 0.25}};
+    char *text = table_of(share, "csv");
     if (!strstr(text, "reach_d50,reach_d50_lo,reach_d50_hi,reach_len") || !strstr(text, ",,,,\n") ||
         strstr(text, "nan"))
         fail_msg("%s", text);
     free(text);
-    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+}
+
+/* Above chance is a rung whose whole interval is; fields of 5 and 13 cover distance 4, that of 13 distance 8. */
+static void learned_is_certainly_above_chance(void **state)
+{
+    (void)state;
+    static const double share[2][DISTANCES] = {{0.26, 0.26, 0.75}, {0.75, 0.26, 0.26}};
+    char *text = table_of(share, "text");
+    if (!strstr(text, "distance: 4: 1 of 2, 8: 0 of 1, 16: 0 of 0") ||
+        !strstr(text, "do not: 4: 0 of 0, 8: 0 of 1, 16: 1 of 2"))
+        fail_msg("%s", text);
+    free(text);
 }
 
 int main(void)
@@ -90,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reaches),
         cmocka_unit_test(nothing_learned),
+        cmocka_unit_test(learned_is_certainly_above_chance),
     };
     return cmocka_run_group_tests_name("reaches of a sweep", tests, NULL, NULL);
 }

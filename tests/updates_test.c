@@ -1,4 +1,4 @@
-/* How many batches make an update, and when training ends early. */
+/* How many batches make an update, when training ends early, and how long a plateau is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,6 +66,26 @@ static void parts_drop_out_differently(void **state)
     assert_true(fabs(one_update("0.5", 1) - one_update("0.5", 2)) > 1e-4);
 }
 
+/* 0.58 of 50 rows fill a batch of 29, though the product is below 29. */
+static void a_fraction_fills_a_batch(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    run r;
+    open_run(&r, LRA_GOAL_CLASS, "share", 1);
+    r.data->split[LRA_TRAIN_SPLIT].n = 50;
+    r.spec.fraction = 0.58;
+    assert_true(0.58 * 50 < 29);
+    r.spec.batch = 29;
+    lra_train_report report = train(&r);
+    assert_int_equal(report.steps, 1);
+    lra_train_report_free(&report);
+    r.spec.batch = 30;
+    assert_int_equal(lra_train(&r.spec, &r.device, &report, &e), LRA_USAGE);
+    assert_string_equal(e.msg, "batch 30 is larger than the training set of 29");
+    close_run(&r);
+}
+
 /* ---- early stopping --------------------------------------------------------------------------------- */
 
 static void stops_when_nothing_gets_better(void **state)
@@ -97,12 +117,33 @@ static void stops_when_nothing_gets_better(void **state)
     close_run(&parts);
 }
 
+/* ---- plateaus --------------------------------------------------------------------------------------- */
+
+/* No epoch is better by 1: the rate is halved after every third, wherever the run was stopped in between. */
+static void epochs_of_a_plateau_are_counted_on(void **state)
+{
+    (void)state;
+    run whole, parts;
+    open_run(&whole, LRA_GOAL_CLASS, "plateau", 9);
+    open_run(&parts, LRA_GOAL_CLASS, "plateau-parts", 9);
+    whole.spec.schedule.threshold = parts.spec.schedule.threshold = 1;
+    whole.spec.schedule.final_share = parts.spec.schedule.final_share = 0;
+    lra_train_report a = train(&whole);
+    for (int i = 1; i < 9; i++) /* the first one is better than nothing */
+        assert_true(fabs(a.history[i].rate / 0.02 - pow(0.5, (i - 1) / 3)) < 1e-6);
+    remove_below(whole.spec.folder);
+    lra_train_report_free(&a);
+    same_in_parts(&whole, &parts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_parts_are_a_batch),
         cmocka_unit_test(parts_drop_out_differently),
+        cmocka_unit_test(a_fraction_fills_a_batch),
         cmocka_unit_test(stops_when_nothing_gets_better),
+        cmocka_unit_test(epochs_of_a_plateau_are_counted_on),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -95,4 +95,17 @@ says ' 24 steps'
     expect 1 'cannot start from' lra-probe train -q $tiny --set width=16 --from "$pretrained"
     expect 2 'larger than the training set of 25' lra-probe train -q $tiny --set fraction=0.1
 }
+# Runs that were fine-tuned from rungs of one ladder were trained alike before; from another width they were not.
+related() { "$LRA_BUILD/lra-report" show "$1" | sed -n 's/.*train\.related=\([0-9a-f]*\).*/\1/p'; }
+# shellcheck disable=SC2086
+{
+    expect 0 '' lra-probe train $tiny --set kernel=5 --set epochs=2 --objective pretrain-masked
+    expect 0 '' lra-probe train $tiny --set kernel=5 --set epochs=1 --from "$(run_of)"
+    wider=$(related "$(run_of)")
+    expect 0 '' lra-probe train $tiny --set layers=2 --set epochs=2 --objective pretrain-masked
+    expect 0 '' lra-probe train $tiny --set layers=2 --set epochs=1 --from "$(run_of)"
+    deeper=$(related "$(run_of)")
+}
+[ -n "$wider" ] && [ "$(related "$tuned")" = "$wider" ] || complain "related: $(related "$tuned"), with another kernel $wider"
+[ -n "$deeper" ] && [ "$deeper" != "$wider" ] || complain "related: $wider, with another depth $deeper"
 exit $bad
