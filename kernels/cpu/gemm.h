@@ -44,15 +44,19 @@ typedef struct {
     int64_t row, step;
 } lra_pairs_bf16;
 /* Where a product goes: c, added to what is there if `add`; or, c NULL, rounded to y: relu(a b + bias) + residual.
- * ld: elements from row to row of c, or of y and residual.  Nullable: bias, residual. */
-typedef struct {
+ * ld: elements from row to row of c, or of y and residual.  Nullable: bias, residual, and finish, which is called
+ * instead with sums (rows,columns), `ld_sum` apart, and their place (m,n) in the product. */
+typedef struct lra_bf16_out lra_bf16_out;
+struct lra_bf16_out {
     float *c;
     bool add, relu;
     uint16_t *y;
     int64_t ld;
     const float *bias;
     const uint16_t *residual;
-} lra_bf16_out;
+    void (*finish)(const lra_bf16_out *out, int64_t rows, int64_t columns, const float *sum,
+                   int64_t ld_sum, int64_t m, int64_t n);
+};
 /* out = a b, (M,N).  K is even.  b: packed. */
 void lra_gemm_bf16_to(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
                       int64_t panel, const lra_bf16_out *out);

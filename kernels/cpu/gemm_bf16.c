@@ -158,12 +158,13 @@ TARGET static void finish_bf16(int64_t rows, int64_t columns, const float *sum, 
 void lra_finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
                      const lra_bf16_out *out, int64_t m, int64_t n)
 {
-    if (out->y) {
+    if (out->finish) {
+        out->finish(out, rows, columns, sum, ld, m, n);
+    } else if (out->y) {
         finish_bf16(rows, columns, sum, ld, out, m, n);
-        return;
-    }
-    for (int64_t r = 0; r < rows; r++)
-        memcpy(out->c + (m + r) * out->ld + n, sum + r * ld, (size_t)columns * sizeof *sum);
+    } else
+        for (int64_t r = 0; r < rows; r++)
+            memcpy(out->c + (m + r) * out->ld + n, sum + r * ld, (size_t)columns * sizeof *sum);
 }
 
 /* Blocks of sums in the first cache, of the columns that by_registers() takes at a time. */

@@ -25,20 +25,16 @@ static inline int64_t conv_block_rows_bf16(const conv_sizes *s)
     return ((s->T + n_blocks - 1) / n_blocks + CONV_STRIP - 1) / CONV_STRIP * CONV_STRIP;
 }
 
-/* Reals of scratch: a thread's slab of x; its sums, for activations that the product does not know. */
+/* Reals of scratch: a thread's slab of x. */
 static inline int64_t conv_slab_size_bf16(const conv_sizes *s)
 {
     int64_t rows = conv_min(conv_block_rows_bf16(s) + s->K - 1, s->T + 2 * CONV_EDGE);
     return tile_padded(rows * s->n_in / 2 + 1);
 }
-static inline int64_t conv_sum_size_bf16(const conv_sizes *s)
-{
-    return conv_min(conv_block_rows_bf16(s), s->T) * s->n_out;
-}
 static inline int64_t conv_scratch_bf16(const conv_sizes *s, int n_threads)
 {
     return s->groups * tile_padded(lra_packed_bf16(s->K * s->n_in, s->n_out) / 2) +
-           n_threads * (conv_slab_size_bf16(s) + tile_padded(conv_sum_size_bf16(s)));
+           n_threads * conv_slab_size_bf16(s);
 }
 
 #if LRA_PASS == 16
@@ -56,17 +52,12 @@ static inline void conv_copy_bf16(const elem *x, int64_t n_in, int64_t width, in
 
 /* Some rows of a block: `a` is x, `w` the packed weights of the first of `taps` taps. */
 static inline void conv_product_bf16(const conv_sizes *s, const conv_job *job, int64_t g, int64_t n,
-                                     int64_t taps, const elem *a, const elem *w, elem *y, real *sum)
+                                     int64_t taps, const elem *a, const elem *w, elem *y)
 {
     const real *bias = job->bias ? job->bias + g * s->n_out : NULL;
-    const int64_t ld = s->dilation * s->groups * s->n_out;
-    const bool known = job->act == LRA_ACT_NONE || job->act == LRA_ACT_RELU;
-    lra_bf16_out out = {.y = y, .ld = ld, .bias = bias, .relu = job->act == LRA_ACT_RELU};
-    if (!known) out = (lra_bf16_out){.c = sum, .ld = s->n_out};
+    lra_bf16_out out = bf16_result(y, s->dilation * s->groups * s->n_out, bias, job->act, NULL);
     lra_gemm_bf16_to(n, s->n_out, taps * s->n_in, (lra_pairs_bf16){a, s->n_in, 2}, w,
                      16 * s->K * s->n_in, &out);
-    for (int64_t r = 0; r < n && !known; r++)
-        finish_row(s->n_out, sum + r * s->n_out, bias, job->act, NULL, y + r * ld);
 }
 
 /* All taps of all rows in one product: where at most a quarter of them sees zeros, and the slab holds these. */
@@ -78,8 +69,7 @@ static inline bool conv_is_whole(const conv_sizes *s, const conv_block *b)
 }
 
 static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, const conv_sequence *q,
-                                   int64_t g, conv_block b, const elem *packed, elem *slab,
-                                   real *sum)
+                                   int64_t g, conv_block b, const elem *packed, elem *slab)
 {
     int64_t P = (s->K - 1) / 2, in = s->groups * s->n_in, out = s->groups * s->n_out;
     const elem *x = job->x + q->first * in + g * s->n_in, *from = slab;
@@ -92,7 +82,7 @@ static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, con
         conv_copy_bf16(x, s->n_in, s->dilation * in, b.lo,
                        conv_min(b.t0 + b.n + P, b.len + CONV_EDGE - 1), b.len, slab);
     if (inside || conv_is_whole(s, &b)) {
-        conv_product_bf16(s, job, g, b.n, s->K, from, packed, y, sum);
+        conv_product_bf16(s, job, g, b.n, s->K, from, packed, y);
         return;
     }
     /* Near the ends some rows at a time: taps that see nothing but zeros are left out. */
@@ -100,7 +90,7 @@ static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, con
         int64_t n = conv_min(CONV_EDGE, b.n - r), t = b.t0 + r;
         int64_t first = conv_max(0, P - (t + n - 1)), end = conv_min(s->K, P + b.len - t);
         conv_product_bf16(s, job, g, n, end - first, slab + (t - P + first - b.lo) * s->n_in,
-                          packed + first * s->n_in * 16, y + r * s->dilation * out, sum);
+                          packed + first * s->n_in * 16, y + r * s->dilation * out);
     }
 }
 
@@ -114,8 +104,7 @@ static inline void conv_run_bf16(const conv_sizes *s, const conv_job *job, real 
     real *threads = scratch + s->groups * packed_size / 2;
 #pragma omp parallel num_threads(n_threads)
     {
-        real *own = threads +
-                    omp_get_thread_num() * (slab_size + tile_padded(conv_sum_size_bf16(s)));
+        real *own = threads + omp_get_thread_num() * slab_size;
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < s->groups * s->K; i++) {
             int64_t g = i / s->K, k = i % s->K;
@@ -128,8 +117,7 @@ static inline void conv_run_bf16(const conv_sizes *s, const conv_job *job, real 
             conv_sequence q = conv_sequence_at(s, job->length, i / n_blocks);
             conv_block b = conv_block_at(s, job, &q, i % n_blocks, rows);
             for (int64_t g = 0; g < s->groups && b.n > 0; g++)
-                conv_group_bf16(s, job, &q, g, b, packed + g * packed_size, (elem *)own,
-                                own + slab_size);
+                conv_group_bf16(s, job, &q, g, b, packed + g * packed_size, (elem *)own);
         }
     }
 }

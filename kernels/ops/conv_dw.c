@@ -153,7 +153,7 @@ LRA_BODY(conv_dw)
     }
 #if LRA_PASS == 16
     conv_sizes s = sizes_of(c->y);
-    if (dw_fits_bf16(&s)) {
+    if (lra_gemm_bf16_fast()) {
         const conv_dw_args *a = c->y->args;
         dw_run_bf16(&s, c->in[0], c->in[1], a->has_length ? c->in[2] : NULL, c->scratch,
                     c->n_threads, c->out);
@@ -217,7 +217,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     if (dw_is_narrow(y)) return narrow_dw_scratch(y, n_threads) * (int64_t)lra_type_size(y->type);
     conv_sizes s = sizes_of(y);
-    if (lra_graph_type(y->graph) == LRA_BF16 && dw_fits_bf16(&s)) {
+    if (lra_graph_type(y->graph) == LRA_BF16 && lra_gemm_bf16_fast()) {
         dw_bf16 bf16 = dw_cut_bf16(s);
         return dw_scratch_bf16(&bf16, n_threads);
     }

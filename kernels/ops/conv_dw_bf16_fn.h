@@ -59,12 +59,6 @@ static inline dw_bf16 dw_cut_bf16(conv_sizes s)
     return c;
 }
 
-/* Panels of dy hold 16 channels of one group. */
-static inline bool dw_fits_bf16(const conv_sizes *s)
-{
-    return lra_gemm_bf16_fast() && s->n_in >= 8;
-}
-
 /* Bytes of scratch: of a thread, of all. */
 static inline int64_t dw_thread_bf16(const dw_bf16 *c)
 {

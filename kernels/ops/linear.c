@@ -7,48 +7,77 @@
 #include "kernels/ops/product.h"
 #include "kernels/ops/product_fn.h"
 
-#if LRA_PASS == 16 || LRA_RECORD
-/* Floats that hold w as float32, or packed. */
-static inline int64_t weight_scratch(int64_t D, int64_t H)
+/* Sizes of a layer, and its blocks of rows. */
+typedef struct {
+    int64_t M, D, H, n_blocks;
+} linear_sizes;
+
+static inline linear_sizes sizes_of(const lra_tensor *y)
 {
-    return (D + 1) * (H + 15) / 16 * 16;
+    int64_t M = lra_rows(y);
+    return (linear_sizes){M, lra_width(y->src[0]), lra_width(y),
+                          (M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS};
+}
+
+/* Pairs of k must not straddle rows. */
+static inline bool fits_bf16(const linear_sizes *s)
+{
+    return lra_gemm_bf16_fast() && s->D % 2 == 0;
+}
+
+#if LRA_PASS == 16
+/* Where the processor multiplies bf16 itself. */
+static void linear_bf16(const lra_call *c)
+{
+    const linear_args *a = c->y->args;
+    const linear_sizes s = sizes_of(c->y);
+    const elem *residual = a->has_residual ? c->in[2 + a->has_bias] : NULL;
+    elem *packed = c->scratch;
+#pragma omp parallel num_threads(c->n_threads)
+    {
+        pack_weights(s.D, s.H, c->in[1], s.H, 1, packed);
+#pragma omp for schedule(static)
+        for (int64_t block = 0; block < s.n_blocks; block++) {
+            int64_t row = block * LRA_GEMM_ROWS;
+            int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
+            lra_bf16_out out = bf16_result((elem *)c->out + row * s.H, s.H,
+                                           a->has_bias ? c->in[2] : NULL, a->act,
+                                           residual ? residual + row * s.H : NULL);
+            lra_pairs_bf16 x = {(const elem *)c->in[0] + row * s.D, s.D, 2};
+            lra_gemm_bf16_to(n, s.H, s.D, x, packed, 16 * s.D, &out);
+        }
+    }
 }
 #endif
 
 LRA_BODY(linear)
 {
     const linear_args *a = c->y->args;
-    int64_t M = lra_rows(c->y), H = lra_width(c->y), D = lra_width(c->y->src[0]);
-    int64_t n_blocks = (M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS, ldw;
+    const linear_sizes s = sizes_of(c->y);
     const real *bias = a->has_bias ? c->in[2] : NULL;
     const elem *residual = a->has_residual ? c->in[2 + a->has_bias] : NULL;
-    real *scratch = c->scratch; /* bf16 only: w, then x and y of each thread's block */
+    int64_t D = s.D, H = s.H, ldw;
+    real *scratch = c->scratch; /* pass 16 only: w, then x and y of each thread's block */
 #if LRA_PASS == 16
-    bool fast = lra_gemm_bf16_fast() && D % 2 == 0;
-    elem *packed = (elem *)scratch;
-    if (fast) lra_pack_bf16(D, H, c->in[1], H, 1, 16 * D, packed);
-#else
-    bool fast = false;
+    if (fits_bf16(&s)) {
+        linear_bf16(c);
+        return;
+    }
 #endif
-    const real *w = fast ? NULL : load_block(c->in[1], D, H, H, scratch, &ldw);
+    const real *w = load_block(c->in[1], D, H, H, scratch, &ldw);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t block = 0; block < n_blocks; block++) {
+    for (int64_t block = 0; block < s.n_blocks; block++) {
         int64_t row = block * LRA_GEMM_ROWS, ldx;
-        int64_t n = M - row < LRA_GEMM_ROWS ? M - row : LRA_GEMM_ROWS;
+        int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
         elem *y = (elem *)c->out + row * H;
 #if LRA_PASS == 16
-        real *copy = scratch + weight_scratch(D, H) +
-                     omp_get_thread_num() * LRA_GEMM_ROWS * (D + H);
+        real *copy = scratch + D * H + omp_get_thread_num() * LRA_GEMM_ROWS * (D + H);
         real *sum = copy + LRA_GEMM_ROWS * D;
-        lra_pairs_bf16 pairs = {(const elem *)c->in[0] + row * D, D, 2};
-        if (fast) lra_gemm_bf16(n, H, D, pairs, packed, 16 * D, false, sum, H);
 #else
         real *copy = NULL, *sum = y;
 #endif
-        if (!fast) {
-            const real *x = load_block((const elem *)c->in[0] + row * D, n, D, D, copy, &ldx);
-            r_gemm(false, false, n, H, D, x, ldx, w, ldw, false, sum, H);
-        }
+        const real *x = load_block((const elem *)c->in[0] + row * D, n, D, D, copy, &ldx);
+        r_gemm(false, false, n, H, D, x, ldx, w, ldw, false, sum, H);
         if (!bias && !residual && a->act == LRA_ACT_NONE && sum == (void *)y) continue;
         for (int64_t i = 0; i < n; i++)
             finish_row(H, sum + i * H, bias, a->act, residual ? residual + (row + i) * H : NULL,
@@ -101,9 +130,10 @@ static double flops(const lra_tensor *y)
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    int64_t D = lra_width(y->src[0]), H = lra_width(y);
+    const linear_sizes s = sizes_of(y);
     if (lra_graph_type(y->graph) != LRA_BF16) return 0;
-    return (int64_t)sizeof(float) * (weight_scratch(D, H) + n_threads * LRA_GEMM_ROWS * (D + H));
+    if (fits_bf16(&s)) return lra_packed_bf16(s.D, s.H) * (int64_t)sizeof(uint16_t);
+    return (int64_t)sizeof(float) * (s.D * s.H + n_threads * LRA_GEMM_ROWS * (s.D + s.H));
 }
 
 /* float32 sums of a bf16 result. */

@@ -3,6 +3,7 @@
  * the result does not depend on the number of threads. */
 #include <omp.h>
 
+#include "kernels/ops/conv_dw_bf16_fn.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/product_fn.h"
 
@@ -18,43 +19,24 @@ static inline int64_t parts_of(int64_t n_rows)
     return n < N_PARTS ? n : N_PARTS;
 }
 
-#if LRA_PASS == 16 || LRA_RECORD
-/* Floats of scratch of a thread: a block of x and dy as float32, or in pairs. */
+/* As a convolution of one tap, where the processor multiplies bf16 itself. */
+static inline conv_sizes one_tap(const lra_tensor *y)
+{
+    return conv_sizes_of(1, lra_rows(y->src[0]), 1, 1, lra_width(y->src[0]), lra_width(y->src[1]),
+                         1);
+}
+
+/* Floats of scratch of a thread otherwise: a block of x and dy as float32. */
 static inline int64_t thread_scratch(int64_t D, int64_t H)
 {
-    return LRA_ROW_BLOCK * (D + (H + 15) / 16 * 16);
+    return LRA_ROW_BLOCK * (D + H);
 }
-#endif
-
-#if LRA_PASS == 16
-/* The same as part_sum() where the processor multiplies bf16 itself: pairs are pairs of rows. */
-static void part_sum_bf16(const lra_call *c, int64_t first, int64_t end, real *copy, real *sum)
-{
-    const lra_tensor *x = c->y->src[0], *dy = c->y->src[1];
-    int64_t M = lra_rows(x), D = lra_width(x), H = lra_width(dy);
-    elem *pairs = (elem *)copy, *packed = (elem *)(copy + LRA_ROW_BLOCK * D);
-    for (int64_t block = first; block < end; block++) {
-        int64_t row = block * LRA_ROW_BLOCK;
-        int64_t n = M - row < LRA_ROW_BLOCK ? M - row : LRA_ROW_BLOCK;
-        lra_pair_bf16(n, D, (const elem *)c->in[0] + row * D, D, 0, pairs);
-        lra_pack_bf16(n, H, (const elem *)c->in[1] + row * H, H, 1, 16 * LRA_ROW_BLOCK, packed);
-        lra_gemm_bf16(D, H, (n + 1) / 2 * 2, (lra_pairs_bf16){pairs, 2, 2 * D}, packed,
-                      16 * LRA_ROW_BLOCK, block > first, sum, H);
-    }
-}
-#endif
 
 /* sum = x^T dy over blocks [first, end); copy: 16-bit passes only. */
 static void part_sum(const lra_call *c, int64_t first, int64_t end, real *copy, real *sum)
 {
     const lra_tensor *x = c->y->src[0], *dy = c->y->src[1];
     int64_t M = lra_rows(x), D = lra_width(x), H = lra_width(dy);
-#if LRA_PASS == 16
-    if (lra_gemm_bf16_fast()) {
-        part_sum_bf16(c, first, end, copy, sum);
-        return;
-    }
-#endif
     for (int64_t block = first; block < end; block++) {
         int64_t row = block * LRA_ROW_BLOCK, ldx, ldy;
         int64_t n = M - row < LRA_ROW_BLOCK ? M - row : LRA_ROW_BLOCK;
@@ -70,6 +52,13 @@ LRA_BODY(linear_dw)
     const lra_tensor *x = c->y->src[0], *dy = c->y->src[1];
     int64_t M = lra_rows(x), D = lra_width(x), H = lra_width(dy);
     int64_t n_blocks = blocks_of(M), n_parts = parts_of(M), size = D * H;
+#if LRA_PASS == 16
+    conv_sizes s = one_tap(c->y);
+    if (lra_gemm_bf16_fast()) {
+        dw_run_bf16(&s, c->in[0], c->in[1], NULL, c->scratch, c->n_threads, c->out);
+        return;
+    }
+#endif
     real *out = c->out, *parts = c->scratch; /* the first part is summed in place */
 #pragma omp parallel num_threads(c->n_threads)
     {
@@ -115,8 +104,12 @@ static double flops(const lra_tensor *y)
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     int64_t n = (parts_of(lra_rows(y->src[0])) - 1) * lra_elements(y);
-    if (lra_graph_type(y->graph) == LRA_BF16)
-        n += n_threads * thread_scratch(lra_width(y->src[0]), lra_width(y->src[1]));
+    bool bf16 = lra_graph_type(y->graph) == LRA_BF16;
+    if (bf16 && lra_gemm_bf16_fast()) {
+        dw_bf16 cut = dw_cut_bf16(one_tap(y));
+        return dw_scratch_bf16(&cut, n_threads);
+    }
+    if (bf16) n += n_threads * thread_scratch(lra_width(y->src[0]), lra_width(y->src[1]));
     return n * (int64_t)lra_type_size(y->type);
 }
 

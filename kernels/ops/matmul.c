@@ -29,40 +29,74 @@ static extent extent_of(const lra_tensor *y)
     return s;
 }
 
-#if LRA_PASS == 16 || LRA_RECORD
-/* Floats of scratch for one thread of a BF16 graph: the block of a, b, the block of y. */
+/* Pairs of k must not straddle rows. */
+static inline bool fits_bf16(const extent *s)
+{
+    return lra_gemm_bf16_fast() && s->K % 2 == 0;
+}
+
+/* Bytes of scratch of a BF16 graph, where the processor multiplies bf16 itself: packed b, one for all threads if
+ * they share it; a thread's block of a in pairs of k, if it is transposed. */
+static inline int64_t packed_bytes(const extent *s)
+{
+    return (lra_packed_bf16(s->K, s->N) * (int64_t)sizeof(uint16_t) + 63) / 64 * 64;
+}
+static inline int64_t pairs_bytes(const extent *s, bool a_t)
+{
+    return a_t ? (LRA_GEMM_ROWS * s->K * (int64_t)sizeof(uint16_t) + 63) / 64 * 64 : 0;
+}
+static inline int64_t scratch_bf16(const extent *s, bool a_t, int n_threads)
+{
+    return (s->b_step ? n_threads : 1) * packed_bytes(s) + n_threads * pairs_bytes(s, a_t);
+}
+/* Floats otherwise, of one thread: the block of a, b, the block of y. */
 static inline int64_t thread_scratch(const extent *s)
 {
-    int64_t N = (s->N + 15) / 16 * 16;
-    return LRA_GEMM_ROWS * s->K + s->K * N + LRA_GEMM_ROWS * N;
+    return LRA_GEMM_ROWS * s->K + s->K * s->N + LRA_GEMM_ROWS * s->N;
 }
-#endif
 
 #if LRA_PASS == 16
-/* Rows [row, row+n) of product i where the processor multiplies bf16 itself; K is even.  b is packed when
- * it is not the one that this thread packed last. */
+/* Rows [row, row+n) of product i. */
 static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
-                              int64_t *last)
+                              const elem *packed, elem *transposed)
 {
     const matmul_args *args = c->y->args;
     const elem *a = (const elem *)c->in[0] + i * s->a_step;
-    const elem *b = (const elem *)c->in[1] + i * s->b_step;
-    elem *y = (elem *)c->out + (i * s->M + row) * s->N;
-    real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(s);
-    real *sum = own + LRA_GEMM_ROWS * s->K;
-    elem *rows = (elem *)own, *packed = (elem *)(sum + LRA_GEMM_ROWS * ((s->N + 15) / 16 * 16));
     lra_pairs_bf16 pairs = {a + row * s->K, s->K, 2};
-    if (*last != (s->b_step ? i : 0)) {
-        lra_pack_bf16(s->K, s->N, b, args->b_t ? 1 : s->N, args->b_t ? s->K : 1, 16 * s->K, packed);
-        *last = s->b_step ? i : 0;
-    }
     if (args->a_t) {
         for (int64_t k = 0; k < s->K; k += 2)
-            lra_pair_bf16(2, n, a + k * s->M + row, s->M, 0, rows + k * n);
-        pairs = (lra_pairs_bf16){rows, 2, 2 * n};
+            lra_pair_bf16(2, n, a + k * s->M + row, s->M, 0, transposed + k * n);
+        pairs = (lra_pairs_bf16){transposed, 2, 2 * n};
     }
-    lra_gemm_bf16(n, s->N, s->K, pairs, packed, 16 * s->K, false, sum, s->N);
-    for (int64_t j = 0; j < n * s->N; j++) y[j] = e_store(sum[j]);
+    elem *y = (elem *)c->out + (i * s->M + row) * s->N;
+    lra_bf16_out out = bf16_result(y, s->N, NULL, LRA_ACT_NONE, NULL);
+    lra_gemm_bf16_to(n, s->N, s->K, pairs, packed, 16 * s->K, &out);
+}
+
+/* Where the processor multiplies bf16 itself.  A b of its own is packed by the thread that comes to it. */
+static void matmul_bf16(const lra_call *c, const extent *s)
+{
+    const matmul_args *args = c->y->args;
+    int64_t row_b = args->b_t ? 1 : s->N, column_b = args->b_t ? s->K : 1;
+    int64_t n_blocks = (s->M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS, last = -1;
+    char *threads = (char *)c->scratch + (s->b_step ? c->n_threads : 1) * packed_bytes(s);
+#pragma omp parallel num_threads(c->n_threads) firstprivate(last)
+    {
+        int id = omp_get_thread_num();
+        elem *packed = (elem *)((char *)c->scratch + (s->b_step ? id : 0) * packed_bytes(s));
+        elem *transposed = (elem *)(threads + id * pairs_bytes(s, args->a_t));
+        if (!s->b_step) pack_weights(s->K, s->N, c->in[1], row_b, column_b, packed);
+#pragma omp for schedule(static)
+        for (int64_t at = 0; at < s->n_products * n_blocks; at++) {
+            int64_t i = at / n_blocks, row = at % n_blocks * LRA_GEMM_ROWS;
+            int64_t n = s->M - row < LRA_GEMM_ROWS ? s->M - row : LRA_GEMM_ROWS;
+            if (s->b_step && last != i)
+                lra_pack_bf16(s->K, s->N, (const elem *)c->in[1] + i * s->b_step, row_b, column_b,
+                              16 * s->K, packed);
+            last = i;
+            product_rows_bf16(c, s, i, row, n, packed, transposed);
+        }
+    }
 }
 #endif
 
@@ -94,24 +128,17 @@ LRA_BODY(matmul)
 {
     extent s = extent_of(c->y);
     int64_t n_blocks = (s.M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS;
-#pragma omp parallel num_threads(c->n_threads)
-    {
 #if LRA_PASS == 16
-        int64_t packed = -1;
-        bool fast = lra_gemm_bf16_fast() && s.K % 2 == 0;
+    if (fits_bf16(&s)) {
+        matmul_bf16(c, &s);
+        return;
+    }
 #endif
-#pragma omp for schedule(static)
-        for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
-            int64_t row = at % n_blocks * LRA_GEMM_ROWS;
-            int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
-#if LRA_PASS == 16
-            if (fast) {
-                product_rows_bf16(c, &s, at / n_blocks, row, n, &packed);
-                continue;
-            }
-#endif
-            product_rows(c, &s, at / n_blocks, row, n);
-        }
+#pragma omp parallel for num_threads(c->n_threads) schedule(static)
+    for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
+        int64_t row = at % n_blocks * LRA_GEMM_ROWS;
+        int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
+        product_rows(c, &s, at / n_blocks, row, n);
     }
 }
 
@@ -180,7 +207,9 @@ static double flops(const lra_tensor *y)
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     extent s = extent_of(y);
+    const matmul_args *args = y->args;
     if (lra_graph_type(y->graph) != LRA_BF16) return 0;
+    if (fits_bf16(&s)) return scratch_bf16(&s, args->a_t, n_threads);
     return (int64_t)sizeof(float) * n_threads * thread_scratch(&s);
 }
 
