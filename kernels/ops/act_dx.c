@@ -1,20 +1,29 @@
 /* dx = dy act'(v), zero for t >= length: the way back through an activation that a product applied.
  * The gradient with respect to v exists where act'' is zero (none and relu). */
+#include "kernels/ops/activation_lanes_fn.h"
 #include "kernels/ops/args.h"
 #include "kernels/ops/product.h"
-#include "kernels/ops/activation.h"
 
-#define EACH(slope)                                                                                \
-    for (int64_t j = 0; j < n; j++) dx[j] = e_store(e_load(dy[j]) * slope(e_load(v[j])))
+#define SLOPE(act)                                                                                 \
+    LRA_ROW_FN void act##_dx(int64_t i, int64_t w, lra_type t, const elem *dy, const elem *v,      \
+                             elem *dx)                                                             \
+    {                                                                                              \
+        lanes slope = lanes_##act##_slope(lanes_load(v, t, i, w));                                 \
+        lanes_store(dx, t, i, w, lanes_load(dy, t, i, w) * slope);                                 \
+    }
+SLOPE(relu)
+SLOPE(gelu)
+SLOPE(gelu_tanh)
+SLOPE(silu)
 
 static inline void row(int64_t n, lra_act act, const elem *dy, const elem *v, elem *dx)
 {
     switch (act) {
     case LRA_ACT_NONE: memmove(dx, dy, (size_t)n * sizeof *dx); break;
-    case LRA_ACT_RELU: EACH(act_relu_slope); break;
-    case LRA_ACT_GELU: EACH(act_gelu_slope); break;
-    case LRA_ACT_GELU_TANH: EACH(act_gelu_tanh_slope); break;
-    case LRA_ACT_SILU: EACH(act_silu_slope); break;
+    case LRA_ACT_RELU: LANES_EACH(n, relu_dx, LRA_ELEM, dy, v, dx); break;
+    case LRA_ACT_GELU: LANES_EACH(n, gelu_dx, LRA_ELEM, dy, v, dx); break;
+    case LRA_ACT_GELU_TANH: LANES_EACH(n, gelu_tanh_dx, LRA_ELEM, dy, v, dx); break;
+    case LRA_ACT_SILU: LANES_EACH(n, silu_dx, LRA_ELEM, dy, v, dx); break;
     }
 }
 

@@ -1,6 +1,7 @@
 /* Activation functions and their slopes, shared by the elementwise ops and by the epilogues of products:
  *   relu max(x, 0) · gelu x (1 + erf(x/sqrt 2))/2 · gelu_tanh x (1 + tanh(u))/2 with
  *   u = sqrt(2/pi) (x + 0.044715 x^3) · silu x sigmoid(x)
+ * (formulas: activation_source_fn.h; on vectors: activation_lanes_fn.h).
  * Hendrycks & Gimpel, arXiv:1606.08415; SiLU: Elfwing et al., arXiv:1702.03118.
  * The slope of relu at 0 is 0. */
 #ifndef LRA_OPS_ACTIVATION_H
@@ -8,20 +9,6 @@
 
 #include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
-
-LRA_FN real act_sigmoid(real x)
-{
-    return 1 / (1 + r_exp(-x));
-}
-
-LRA_FN real act_relu(real x)
-{
-    return x < 0 ? 0 : x; /* NaN stays NaN */
-}
-LRA_FN real act_relu_slope(real x)
-{
-    return x > 0 ? R(1.0) : R(0.0);
-}
 
 /* Phi(x), the normal distribution, and exp(-x^2/2). */
 LRA_FN real act_normal(real x, real *density)
@@ -33,39 +20,20 @@ LRA_FN real act_normal(real x, real *density)
     return math_normal(x, density);
 #endif
 }
-LRA_FN real act_gelu(real x)
-{
-    real density;
-    return x * act_normal(x, &density);
-}
-LRA_FN real act_gelu_slope(real x)
-{
-    real density, phi = act_normal(x, &density);
-    return phi + x * R(0.39894228040143267794) * density;
-}
 
-LRA_FN real act_gelu_tanh(real x)
-{
-    real u = R(0.79788456080286535588) * (x + R(0.044715) * x * x * x);
-    return R(0.5) * x * (1 + r_tanh(u));
-}
-LRA_FN real act_gelu_tanh_slope(real x)
-{
-    real u = R(0.79788456080286535588) * (x + R(0.044715) * x * x * x);
-    real du = R(0.79788456080286535588) * (1 + R(0.134145) * x * x);
-    real t = r_tanh(u);
-    return R(0.5) * (1 + t) + R(0.5) * x * (1 - t * t) * du;
-}
-
-LRA_FN real act_silu(real x)
-{
-    return x * act_sigmoid(x);
-}
-LRA_FN real act_silu_slope(real x)
-{
-    real s = act_sigmoid(x);
-    return s * (1 + x * (1 - s));
-}
+#define act_exp      r_exp
+#define act_tanh     r_tanh
+#define F            real
+#define F_NAME(name) act_##name
+#define F_MATH(name) act_##name
+#define F_MAX(a, b)  ((b) < (a) ? (a) : (b))
+#define F_STEP(x)    ((x) > 0 ? R(1.0) : R(0.0))
+#include "kernels/ops/activation_source_fn.h"
+#undef F
+#undef F_NAME
+#undef F_MATH
+#undef F_MAX
+#undef F_STEP
 
 /* The activation, and its derivative, both at x (the value before the activation). */
 LRA_FN real act_value(lra_act act, real x)

@@ -1,16 +1,16 @@
 /* a + b, a - b, a b, a / b, element by element.  The builders make both sources the same shape (lra_broadcast)
  * and type: elem, where one is real and the other elem. */
-#include "kernels/ops/typed.h"
+#include "kernels/ops/lanes_fn.h"
 
 #define BODY(name, operator)                                                                       \
+    LRA_ROW_FN void name##_lanes(int64_t i, int64_t w, lra_type t, const void *a, const void *b,   \
+                                 void *y)                                                          \
+    {                                                                                              \
+        lanes_store(y, t, i, w, lanes_load(a, t, i, w) operator lanes_load(b, t, i, w));           \
+    }                                                                                              \
     LRA_BODY(name)                                                                                 \
     {                                                                                              \
-        int64_t n = lra_elements(c->y);                                                            \
-        lra_type t = c->y->type;                                                                   \
-        const void *a = c->in[0], *b = c->in[1];                                                   \
-        void *y = c->out;                                                                          \
-        LRA_EACH(i)                                                                                \
-        t_store(y, t, i, t_load(a, t, i) operator t_load(b, t, i));                                \
+        LANES_BODY(lra_elements(c->y), c->y->type, name##_lanes, c->in[0], c->in[1], c->out)       \
     }
 BODY(add, +)
 BODY(sub, -)

@@ -5,7 +5,7 @@
  * together.  Its result is real: sums of activations are statistics or gradients of parameters. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/broadcast.h"
-#include "kernels/ops/typed.h"
+#include "kernels/ops/row_sums_fn.h"
 
 typedef struct {
     lra_shape shape;
@@ -25,6 +25,11 @@ static inline reduce_view view_of(const lra_tensor *y)
     for (int i = 0; i < s->n; i++) *(i < a->from ? &v.O : i < a->to ? &v.R : &v.I) *= s->d[i];
     v.n_blocks = (v.R + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
     return v;
+}
+
+LRA_ROW_FN void fill_row(lra_type t, real v, int64_t n, void *y)
+{
+    for (int64_t k = 0; k < n; k++) t_store(y, t, k, v);
 }
 
 LRA_BODY(broadcast)
@@ -49,7 +54,9 @@ LRA_BODY(broadcast)
         void *to = t_to(c->out, y->type, r * width);
         if (along == 0) {
             real v = t_load(c->in[0], x->type, from);
-            for (int64_t k = 0; k < width; k++) t_store(to, y->type, k, v);
+            LRA_BY_TYPE(fill_row, y->type, v, width, to);
+        } else if (x->type == y->type) {
+            memcpy(to, t_at(c->in[0], x->type, from), (size_t)(width * t_size(x->type)));
         } else {
             const void *in = t_at(c->in[0], x->type, from);
             for (int64_t k = 0; k < width; k++) t_store(to, y->type, k, t_load(in, x->type, k));
@@ -57,20 +64,15 @@ LRA_BODY(broadcast)
     }
 }
 
-/* part = sum of rows [0,n) of x: (n,I) */
-static inline void sum_rows(const void *x, lra_type t, int64_t n, int64_t I, real *part)
+LRA_ROW_FN void add_lanes(int64_t i, int64_t w, lra_type t, const void *x, lanes *s)
 {
-    for (int64_t k = 0; k < I; k++) part[k] = t_load(x, t, k);
-    for (int64_t r = 1; r < n; r++)
-        for (int64_t k = 0; k < I; k++) part[k] += t_load(x, t, r * I + k);
+    *s += lanes_load(x, t, i, w);
 }
-
-static inline real sum_all(const void *x, lra_type t, int64_t n)
+LRA_ROW_FN void sum_all(lra_type t, const void *x, int64_t n, real *sum)
 {
-    real s = 0;
-#pragma omp simd reduction(+ : s)
-    for (int64_t k = 0; k < n; k++) s += t_load(x, t, k);
-    return s;
+    lanes s = {0};
+    LANES_EACH(n, add_lanes, t, x, &s);
+    *sum = lanes_sum(s);
 }
 
 LRA_BODY(reduce)
@@ -86,14 +88,13 @@ LRA_BODY(reduce)
             int64_t n = v.R - first < LRA_ROW_BLOCK ? v.R - first : LRA_ROW_BLOCK;
             const void *x = t_at(c->in[0], t, (o * v.R + first) * v.I);
             if (v.I == 1)
-                part[i] = sum_all(x, t, n);
+                LRA_BY_TYPE(sum_all, t, x, n, part + i);
             else
-                sum_rows(x, t, n, v.I, part + i * v.I);
+                LRA_BY_TYPE(sum_rows, t, x, n, v.I, part + i * v.I);
         }
 #pragma omp for
         for (int64_t o = 0; o < v.O; o++)
-            sum_rows(part + o * v.n_blocks * v.I, lra_real(c->y->graph), v.n_blocks, v.I,
-                     y + o * v.I);
+            sum_rows(LRA_F32, part + o * v.n_blocks * v.I, v.n_blocks, v.I, y + o * v.I);
     }
 }
 

@@ -1,18 +1,25 @@
 /* y = x in the other floating type of a BF16 graph: elem -> real is exact, real -> elem rounds to
  * nearest even.  In F32 and F64 graphs there is one type and nothing is inserted. */
-#include "kernels/ops/typed.h"
+#include "kernels/ops/lanes_fn.h"
+
+LRA_ROW_FN void round_lanes(int64_t i, int64_t w, lra_type t, const void *x, void *y)
+{
+    lanes_store(y, t, i, w, lanes_load(x, LRA_F32, i, w));
+}
+LRA_ROW_FN void widen_lanes(int64_t i, int64_t w, lra_type t, const void *x, void *y)
+{
+    lanes_store(y, LRA_F32, i, w, lanes_load(x, t, i, w));
+}
 
 LRA_BODY(cast)
 {
     int64_t n = lra_elements(c->y);
-    if (c->y->type == LRA_BF16) {
-        const real *x = c->in[0];
-        elem *y = c->out;
-        LRA_EACH(i) y[i] = e_store(x[i]);
+    if (c->y->type == c->y->src[0]->type) {
+        memmove(c->out, c->in[0], (size_t)lra_bytes(c->y));
+    } else if (c->y->type == LRA_BF16) {
+        LANES_BODY(n, LRA_BF16, round_lanes, c->in[0], c->out)
     } else {
-        const elem *x = c->in[0];
-        real *y = c->out;
-        LRA_EACH(i) y[i] = e_load(x[i]);
+        LANES_BODY(n, LRA_BF16, widen_lanes, c->in[0], c->out)
     }
 }
 

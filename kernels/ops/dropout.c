@@ -4,78 +4,127 @@
  * tied: the element is that of (first dimension, last dimension), shared between
  * (variational dropout, Gal & Ghahramani 2016). */
 #include "kernels/ops/args.h"
-#include "kernels/ops/typed.h"
+#include "kernels/ops/lanes_fn.h"
 
 #include "kernels/base/file.h"
 #include "kernels/base/philox.h"
 
-/* Draws of LANES consecutive counters at once, lane by lane what lra_philox_at() gives. */
-enum { LANES = 16, BLOCK = 4 * LANES };
+/* Draws of DRAWS consecutive counters at once, lane by lane what lra_philox_at() gives.  A word is the low half of a
+ * lane of 64 bits: a product comes whole, and what stands above a word is never read.  As many draws as registers hold:
+ * the rounds of one are a chain. */
+enum { DRAWS = 32, BLOCK = 4 * DRAWS };
+#if defined(LRA_LEVEL_avx512)
+enum { DRAW_LANES = 8 };
+#elif defined(LRA_LEVEL_avx2)
+enum { DRAW_LANES = 4 };
+#else
+enum { DRAW_LANES = 2 };
+#endif
+enum { VECTORS = DRAWS / DRAW_LANES };
+typedef uint64_t draw_lanes __attribute__((vector_size(DRAW_LANES * 8)));
 
-static inline void philox_lanes(const uint32_t key[2], const lra_step *step, uint64_t first,
-                                uint32_t word[4][LANES])
+/* factor times the low half of each lane */
+LRA_ROW_FN draw_lanes multiply(draw_lanes x, uint32_t factor)
+{
+#if LRA_PASS != 64 && defined(LRA_LEVEL_avx512)
+    return (draw_lanes)_mm512_mul_epu32((__m512i)x, _mm512_set1_epi64(factor));
+#elif LRA_PASS != 64 && defined(LRA_LEVEL_avx2)
+    return (draw_lanes)_mm256_mul_epu32((__m256i)x, _mm256_set1_epi64x(factor));
+#else
+    return (x & 0xFFFFFFFFu) * factor;
+#endif
+}
+
+typedef struct {
+    draw_lanes word[4][VECTORS];
+} draw_words;
+
+LRA_ROW_FN draw_words philox_lanes(const uint32_t key[2], const lra_step *step, uint64_t first)
 {
     uint32_t k0 = key[0], k1 = key[1];
-    for (int l = 0; l < LANES; l++) {
-        word[0][l] = (uint32_t)step->step, word[1][l] = (uint32_t)(step->step >> 32);
-        word[2][l] = (uint32_t)(first + (uint64_t)l);
-        word[3][l] = (uint32_t)((first + (uint64_t)l) >> 32);
-    }
+    draw_words d;
+    for (int j = 0; j < VECTORS; j++)
+        for (int l = 0; l < DRAW_LANES; l++) {
+            uint64_t at = first + (uint64_t)(j * DRAW_LANES + l);
+            d.word[0][j][l] = step->step, d.word[1][j][l] = step->step >> 32;
+            d.word[2][j][l] = at, d.word[3][j][l] = at >> 32;
+        }
     for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-#pragma omp simd
-        for (int l = 0; l < LANES; l++) {
-            uint64_t p0 = (uint64_t)0xD2511F53u * word[0][l];
-            uint64_t p1 = (uint64_t)0xCD9E8D57u * word[2][l];
-            word[0][l] = (uint32_t)(p1 >> 32) ^ word[1][l] ^ k0;
-            word[2][l] = (uint32_t)(p0 >> 32) ^ word[3][l] ^ k1;
-            word[1][l] = (uint32_t)p1, word[3][l] = (uint32_t)p0;
+        LANES_UNROLL for (int j = 0; j < VECTORS; j++)
+        {
+            draw_lanes p0 = multiply(d.word[0][j], 0xD2511F53u);
+            draw_lanes p1 = multiply(d.word[2][j], 0xCD9E8D57u);
+            d.word[0][j] = (p1 >> 32) ^ d.word[1][j] ^ k0;
+            d.word[2][j] = (p0 >> 32) ^ d.word[3][j] ^ k1;
+            d.word[1][j] = p1, d.word[3][j] = p0;
         }
     }
+    return d;
+}
+
+/* What a draw is compared with: lra_u01f(w) < rate where w >> 8 < least. */
+typedef struct {
+    uint32_t key[2], least;
+    real kept;
+} dropout_draw;
+
+static inline dropout_draw draw_of(const dropout_args *a, const lra_step *step)
+{
+    lra_rng key = lra_rng_new(step->seed, a->key, 0);
+    return (dropout_draw){.key = {key.key[0], key.key[1]},
+                          .least = (uint32_t)ceil(a->rate * 0x1p24),
+                          .kept = (real)(1 / (1 - a->rate))};
 }
 
 /* Factors 0 or 1/(1 - rate) of elements BLOCK i to BLOCK (i + 1) - 1. */
-static inline void draw(const dropout_args *a, const lra_step *step, int64_t i, real factor[BLOCK])
+static inline void draw(const dropout_draw *a, const lra_step *step, int64_t i, real factor[BLOCK])
 {
-    lra_rng key = lra_rng_new(step->seed, a->key, 0);
-    uint32_t word[4][LANES];
-    const real kept = (real)(1 / (1 - a->rate));
-    philox_lanes(key.key, step, (uint64_t)(i * LANES), word);
-    for (int k = 0; k < 4; k++)
-        for (int l = 0; l < LANES; l++)
-            factor[4 * l + k] = (double)lra_u01f(word[k][l]) < a->rate ? 0 : kept;
+    const real kept = a->kept;
+    const uint32_t least = a->least;
+    const draw_words d = philox_lanes(a->key, step, (uint64_t)(i * DRAWS));
+    uint64_t word[4][DRAWS];
+    memcpy(word, &d, sizeof word);
+    for (int l = 0; l < DRAWS; l++)
+        for (int k = 0; k < 4; k++)
+            factor[4 * l + k] = (uint32_t)word[k][l] >> 8 < least ? 0 : kept;
+}
+
+LRA_ROW_FN void scale(int64_t i, int64_t w, lra_type t, const void *x, const real *factor, void *y)
+{
+    lanes_store(y, t, i, w, lanes_load(x, t, i, w) * lanes_load(factor, LRA_F32, i, w));
+}
+LRA_ROW_FN void scale_row(lra_type t, const void *x, const real *factor, int64_t n, void *y)
+{
+    LANES_EACH(n, scale, t, x, factor, y);
 }
 
 static inline void apply(const lra_call *c, const lra_step *step)
 {
-    const dropout_args *a = c->y->args;
+    const dropout_draw a = draw_of(c->y->args, step);
     int64_t n = lra_elements(c->y);
     lra_type t = c->y->type;
 #pragma omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)
     for (int64_t i = 0; i < (n + BLOCK - 1) / BLOCK; i++) {
         real factor[BLOCK];
-        int64_t end = n < BLOCK * (i + 1) ? n : BLOCK * (i + 1);
-        draw(a, step, i, factor);
-        for (int64_t k = BLOCK * i; k < end; k++)
-            t_store(c->out, t, k, t_load(c->in[0], t, k) * factor[k % BLOCK]);
+        int64_t from = BLOCK * i, m = n - from < BLOCK ? n - from : BLOCK;
+        draw(&a, step, i, factor);
+        LRA_BY_TYPE(scale_row, t, t_at(c->in[0], t, from), factor, m, t_to(c->out, t, from));
     }
 }
 
 /* scratch: (B,D) factors, rounded up to whole blocks */
 static inline void apply_tied(const lra_call *c, const lra_step *step)
 {
+    const dropout_draw a = draw_of(c->y->args, step);
     int64_t n = lra_elements(c->y), D = lra_width(c->y);
     int64_t B = c->y->shape.d[0], T = n / (B * D);
     lra_type t = c->y->type;
     real *factor = c->scratch;
-    for (int64_t i = 0; i < (B * D + BLOCK - 1) / BLOCK; i++)
-        draw(c->y->args, step, i, factor + BLOCK * i);
+    for (int64_t i = 0; i < (B * D + BLOCK - 1) / BLOCK; i++) draw(&a, step, i, factor + BLOCK * i);
 #pragma omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)
-    for (int64_t row = 0; row < B * T; row++) {
-        const real *f = factor + row / T * D;
-        const void *x = t_at(c->in[0], t, row * D);
-        void *y = t_to(c->out, t, row * D);
-        for (int64_t d = 0; d < D; d++) t_store(y, t, d, t_load(x, t, d) * f[d]);
-    }
+    for (int64_t row = 0; row < B * T; row++)
+        LRA_BY_TYPE(scale_row, t, t_at(c->in[0], t, row * D), factor + row / T * D, D,
+                    t_to(c->out, t, row * D));
 }
 
 LRA_BODY(dropout)

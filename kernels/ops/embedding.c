@@ -2,7 +2,7 @@
  * indices, each thread its own columns, so its bits do not depend on the number of threads.
  * An index outside [0,V) is a bug: readers check their vocabulary. */
 #include "kernels/ops/embedding_fn.h"
-#include "kernels/ops/typed.h"
+#include "kernels/ops/lanes_fn.h"
 
 static inline void check_index(const lra_call *c, const int32_t *index, int64_t n, int64_t V)
 {
@@ -23,26 +23,33 @@ LRA_BODY(embedding)
     for (int64_t i = 0; i < n; i++) memcpy(y + i * D, table + index[i] * D, (size_t)D * sizeof *y);
 }
 
-enum { COLUMNS = 16 }; /* of a piece of work */
+LRA_ROW_FN void add_lanes(int64_t i, int64_t w, lra_type t, const void *dy, int64_t from, real *row)
+{
+    lanes_store(row, LRA_F32, i, w,
+                lanes_load(row, LRA_F32, i, w) + lanes_load(dy, t, from + i, w));
+}
+/* Columns [first, last) of all rows. */
+LRA_ROW_FN void add_columns(lra_type t, const void *dy, const int32_t *index, int64_t n, int64_t D,
+                            int64_t first, int64_t last, real *dtable)
+{
+    for (int64_t i = 0; i < n; i++)
+        LANES_SPAN(first, last, add_lanes, t, dy, i * D, dtable + index[i] * D);
+}
+
+enum { COLUMNS = 16 }; /* whole cache lines, and vectors of every level */
 
 LRA_BODY(embedding_grad)
 {
     int64_t V = c->y->shape.d[0], D = c->y->shape.d[1], n = lra_elements(c->y->src[1]);
-    lra_type t = c->y->src[0]->type;
-    const void *dy = c->in[0];
     const int32_t *index = c->in[1];
     real *dtable = c->out;
+    int64_t each = ((D + COLUMNS - 1) / COLUMNS + c->n_threads - 1) / c->n_threads * COLUMNS;
     check_index(c, index, n, V);
+    memset(dtable, 0, (size_t)lra_bytes(c->y));
 #pragma omp parallel for num_threads(c->n_threads) if (n * D >= LRA_PARALLEL_MIN)
-    for (int64_t first = 0; first < D; first += COLUMNS) {
-        int64_t last = first + COLUMNS < D ? first + COLUMNS : D;
-        for (int64_t v = 0; v < V; v++)
-            for (int64_t d = first; d < last; d++) dtable[v * D + d] = 0;
-        for (int64_t i = 0; i < n; i++) {
-            real *row = dtable + index[i] * D;
-            for (int64_t d = first; d < last; d++) row[d] += t_load(dy, t, i * D + d);
-        }
-    }
+    for (int64_t first = 0; first < D; first += each)
+        LRA_BY_TYPE(add_columns, c->y->src[0]->type, c->in[0], index, n, D, first,
+                    first + each < D ? first + each : D, dtable);
 }
 
 #if LRA_RECORD

@@ -3,60 +3,141 @@
  *   dx = r (u - mean(u) - xhat mean(u xhat));  dgain = sum over rows of dy xhat;  dbias = sum of dy.
  * Ba, Kiros, Hinton 2016.  The gradient recomputes the statistics: x is read anyway. */
 #include "kernels/ops/args.h"
+#include "kernels/ops/lanes_fn.h"
 #include "kernels/ops/norm_shape.h"
-#include "kernels/ops/typed.h"
 
-/* mean and r of one row */
-LRA_ROW_FN void statistics(lra_type t, const void *x, int64_t D, double eps, real *mean, real *r)
+/* Rows that are worked on together: one row's sums, root and quotient are a chain of dependent steps as long as all
+ * its other work, which those of the other rows fill. */
+enum { TOGETHER = 4 };
+
+typedef struct {
+    const void *x[TOGETHER], *dy[TOGETHER]; /* dy: of gradients */
+    real m[TOGETHER], r[TOGETHER];
+    const real *gain, *bias;
+} norm_rows;
+
+LRA_ROW_FN norm_rows rows_at(lra_type t, const void *dy, const void *x, int64_t first, const int n,
+                             int64_t D)
 {
-    real s = 0, q = 0;
-#pragma omp simd reduction(+ : s)
-    for (int64_t d = 0; d < D; d++) s += t_load(x, t, d);
-    real m = s / (real)D;
-#pragma omp simd reduction(+ : q)
-    for (int64_t d = 0; d < D; d++) q += (t_load(x, t, d) - m) * (t_load(x, t, d) - m);
-    *mean = m;
-    *r = 1 / r_sqrt(q / (real)D + (real)eps);
+    norm_rows s = {{0}, {0}, {0}, {0}, NULL, NULL};
+    for (int k = 0; k < n; k++) {
+        s.x[k] = t_at(x, t, (first + k) * D);
+        s.dy[k] = dy ? t_at(dy, t, (first + k) * D) : NULL;
+    }
+    return s;
 }
 
-LRA_ROW_FN void norm_row(lra_type t, const void *x, int64_t D, double eps, const real *gain,
-                         const real *bias, void *y)
+LRA_ROW_FN void add(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s, lanes *sum)
 {
-    real m, r;
-    statistics(t, x, D, eps, &m, &r);
-#pragma omp simd
-    for (int64_t d = 0; d < D; d++) t_store(y, t, d, (t_load(x, t, d) - m) * r * gain[d] + bias[d]);
+    LANES_UNROLL for (int k = 0; k < n; k++) sum[k] += lanes_load(s->x[k], t, i, w);
+}
+LRA_ROW_FN void add_square(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
+                           lanes *sum)
+{
+    LANES_UNROLL for (int k = 0; k < n; k++)
+    {
+        lanes v = lanes_keep(lanes_load(s->x[k], t, i, w) - s->m[k], w, 0);
+        sum[k] += v * v;
+    }
+}
+
+/* m and r of each row.  The differences are read from the nearest cache again: nothing cancels, and a row may be of any
+ * magnitude whose square is finite. */
+LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
+{
+    lanes sum[TOGETHER] = {0}, square[TOGETHER] = {0};
+    LANES_EACH(D, add, t, n, s, sum);
+    LANES_UNROLL for (int k = 0; k < n; k++) s->m[k] = lanes_sum(sum[k]) / (real)D;
+    LANES_EACH(D, add_square, t, n, s, square);
+    LANES_UNROLL for (int k = 0; k < n; k++)
+        s->r[k] = 1 / r_sqrt(lanes_sum(square[k]) / (real)D + (real)eps);
+}
+
+/* f(t, n, first, ...) for rows [first, last): n of them together, then the rest one by one. */
+#define ROWS_EACH(f, t, first, last, ...)                                                          \
+    do {                                                                                           \
+        int64_t row_ = (first), end_ = (last);                                                     \
+        for (; row_ + TOGETHER <= end_; row_ += TOGETHER) f(t, TOGETHER, row_, __VA_ARGS__);       \
+        for (; row_ < end_; row_++) f(t, 1, row_, __VA_ARGS__);                                    \
+    } while (0)
+enum { NORM_ROWS = 64 }; /* of a piece of work */
+
+LRA_ROW_FN void norm(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s, void **y)
+{
+    lanes g = lanes_load(s->gain, LRA_F32, i, w), b = lanes_load(s->bias, LRA_F32, i, w);
+    LANES_UNROLL for (int k = 0; k < n; k++)
+        lanes_store(y[k], t, i, w, (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k] * g + b);
+}
+LRA_ROW_FN void norm_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
+                          double eps)
+{
+    norm_rows s = rows_at(t, NULL, c->in[0], first, n, D);
+    void *y[TOGETHER];
+    s.gain = c->in[1], s.bias = c->in[2];
+    for (int k = 0; k < n; k++) y[k] = t_to(c->out, t, (first + k) * D);
+    statistics(t, n, D, eps, &s);
+    LANES_EACH(D, norm, t, n, &s, y);
+}
+LRA_ROW_FN void norm_piece(lra_type t, const lra_call *c, int64_t first, int64_t last, int64_t D,
+                           double eps)
+{
+    ROWS_EACH(norm_some, t, first, last, c, D, eps);
 }
 
 LRA_BODY(layer_norm)
 {
     const layer_norm_args *a = c->y->args;
     int64_t D = lra_width(c->y), rows = lra_rows(c->y);
-    lra_type t = c->y->type;
-    const real *gain = c->in[1], *bias = c->in[2];
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < rows; i++)
-        LRA_BY_TYPE(norm_row, t, t_at(c->in[0], t, i * D), D, a->eps, gain, bias,
-                    t_to(c->out, t, i * D));
+    for (int64_t i = 0; i < rows; i += NORM_ROWS)
+        LRA_BY_TYPE(norm_piece, c->y->type, c, i, i + NORM_ROWS < rows ? i + NORM_ROWS : rows, D,
+                    a->eps);
 }
 
-LRA_ROW_FN void dx_row(lra_type t, const void *dy, const void *x, int64_t D, double eps,
-                       const real *gain, void *dx)
+LRA_ROW_FN void add_gradient(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
+                             lanes *su, lanes *sux)
 {
-    real m, r, su = 0, sux = 0;
-    statistics(t, x, D, eps, &m, &r);
-#pragma omp simd reduction(+ : su, sux)
-    for (int64_t d = 0; d < D; d++) {
-        real u = t_load(dy, t, d) * gain[d];
-        su += u;
-        sux += u * (t_load(x, t, d) - m) * r;
+    lanes g = lanes_load(s->gain, LRA_F32, i, w);
+    LANES_UNROLL for (int k = 0; k < n; k++)
+    {
+        lanes u = lanes_load(s->dy[k], t, i, w) * g;
+        su[k] += u;
+        sux[k] += u * (lanes_load(s->x[k], t, i, w) - s->m[k]);
     }
-    su /= (real)D, sux /= (real)D;
-#pragma omp simd
-    for (int64_t d = 0; d < D; d++) {
-        real u = t_load(dy, t, d) * gain[d];
-        t_store(dx, t, d, r * (u - su - (t_load(x, t, d) - m) * r * sux));
+}
+LRA_ROW_FN void dx(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
+                   const real *mean_u, const real *mean_ux, void **to)
+{
+    lanes g = lanes_load(s->gain, LRA_F32, i, w);
+    LANES_UNROLL for (int k = 0; k < n; k++)
+    {
+        lanes u = lanes_load(s->dy[k], t, i, w) * g;
+        lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
+        lanes_store(to[k], t, i, w, s->r[k] * (u - mean_u[k] - xhat * mean_ux[k]));
     }
+}
+LRA_ROW_FN void dx_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
+                        double eps)
+{
+    norm_rows s = rows_at(t, c->in[0], c->in[1], first, n, D);
+    lanes su[TOGETHER] = {0}, sux[TOGETHER] = {0};
+    real mean_u[TOGETHER], mean_ux[TOGETHER];
+    void *to[TOGETHER];
+    s.gain = c->in[2];
+    for (int k = 0; k < n; k++) to[k] = t_to(c->out, t, (first + k) * D);
+    statistics(t, n, D, eps, &s);
+    LANES_EACH(D, add_gradient, t, n, &s, su, sux);
+    LANES_UNROLL for (int k = 0; k < n; k++)
+    {
+        mean_u[k] = lanes_sum(su[k]) / (real)D;
+        mean_ux[k] = lanes_sum(sux[k]) * s.r[k] / (real)D;
+    }
+    LANES_EACH(D, dx, t, n, &s, mean_u, mean_ux, to);
+}
+LRA_ROW_FN void dx_piece(lra_type t, const lra_call *c, int64_t first, int64_t last, int64_t D,
+                         double eps)
+{
+    ROWS_EACH(dx_some, t, first, last, c, D, eps);
 }
 
 /* sources: dy, x, gain */
@@ -64,25 +145,37 @@ LRA_BODY(layer_norm_dx)
 {
     const layer_norm_args *a = c->y->args;
     int64_t D = lra_width(c->y), rows = lra_rows(c->y);
-    lra_type t = c->y->type;
-    const real *gain = c->in[2];
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
-    for (int64_t i = 0; i < rows; i++)
-        LRA_BY_TYPE(dx_row, t, t_at(c->in[0], t, i * D), t_at(c->in[1], t, i * D), D, a->eps, gain,
-                    t_to(c->out, t, i * D));
+    for (int64_t i = 0; i < rows; i += NORM_ROWS)
+        LRA_BY_TYPE(dx_piece, c->y->type, c, i, i + NORM_ROWS < rows ? i + NORM_ROWS : rows, D,
+                    a->eps);
 }
 
-/* Adds one row to the sums. */
-LRA_ROW_FN void dgain_row(lra_type t, const void *dy, const void *x, int64_t D, double eps,
-                          real *dgain, real *dbias)
+LRA_ROW_FN void add_rows(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
+                         real *dgain, real *dbias)
 {
-    real m, r;
-    statistics(t, x, D, eps, &m, &r);
-#pragma omp simd
-    for (int64_t d = 0; d < D; d++) {
-        dgain[d] += t_load(dy, t, d) * ((t_load(x, t, d) - m) * r);
-        dbias[d] += t_load(dy, t, d);
+    lanes g = lanes_load(dgain, LRA_F32, i, w), b = lanes_load(dbias, LRA_F32, i, w);
+    LANES_UNROLL for (int k = 0; k < n; k++)
+    {
+        lanes dy = lanes_load(s->dy[k], t, i, w);
+        g += dy * ((lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k]);
+        b += dy;
     }
+    lanes_store(dgain, LRA_F32, i, w, g);
+    lanes_store(dbias, LRA_F32, i, w, b);
+}
+/* Adds rows to the sums. */
+LRA_ROW_FN void dgain_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
+                           double eps, real *dgain, real *dbias)
+{
+    norm_rows s = rows_at(t, c->in[0], c->in[1], first, n, D);
+    statistics(t, n, D, eps, &s);
+    LANES_EACH(D, add_rows, t, n, &s, dgain, dbias);
+}
+LRA_ROW_FN void dgain_piece(lra_type t, const lra_call *c, int64_t first, int64_t last, int64_t D,
+                            double eps, real *dgain, real *dbias)
+{
+    ROWS_EACH(dgain_some, t, first, last, c, D, eps, dgain, dbias);
 }
 
 /* sources: dy, x; y: (2,D) = dgain, dbias; scratch: (blocks of rows, 2, D) */
@@ -92,16 +185,13 @@ LRA_BODY(layer_norm_dgain)
     const lra_tensor *x = c->y->src[1];
     int64_t D = lra_width(x), rows = lra_rows(x);
     int64_t n_blocks = (rows + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
-    lra_type t = x->type;
     real *part = c->scratch, *y = c->out;
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
     for (int64_t b = 0; b < n_blocks; b++) {
         real *dgain = part + b * 2 * D, *dbias = dgain + D;
         int64_t last = (b + 1) * LRA_ROW_BLOCK < rows ? (b + 1) * LRA_ROW_BLOCK : rows;
         for (int64_t d = 0; d < 2 * D; d++) dgain[d] = 0;
-        for (int64_t i = b * LRA_ROW_BLOCK; i < last; i++)
-            LRA_BY_TYPE(dgain_row, t, t_at(c->in[0], t, i * D), t_at(c->in[1], t, i * D), D, a->eps,
-                        dgain, dbias);
+        LRA_BY_TYPE(dgain_piece, x->type, c, b * LRA_ROW_BLOCK, last, D, a->eps, dgain, dbias);
     }
     for (int64_t d = 0; d < 2 * D; d++) y[d] = 0;
     for (int64_t b = 0; b < n_blocks; b++)

@@ -1,18 +1,16 @@
 /* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum.
  * The gradient of the maximum goes to the first of equals.  A sample of length 0 gives zeros. */
 #include "kernels/ops/args.h"
-#include "kernels/ops/typed.h"
+#include "kernels/ops/row_sums_fn.h"
 
 /* acc: (2,D): sum of rows [0,n), block by block, and room for a block. */
-LRA_ROW_FN void sum_rows(lra_type t, const void *x, int64_t n, int64_t D, real *acc)
+LRA_ROW_FN void sum_blocks(lra_type t, const void *x, int64_t n, int64_t D, real *acc)
 {
     real *block = acc + D;
     for (int64_t d = 0; d < D; d++) acc[d] = 0;
     for (int64_t first = 0; first < n; first += LRA_ROW_BLOCK) {
-        int64_t last = first + LRA_ROW_BLOCK < n ? first + LRA_ROW_BLOCK : n;
-        for (int64_t d = 0; d < D; d++) block[d] = 0;
-        for (int64_t i = first; i < last; i++)
-            for (int64_t d = 0; d < D; d++) block[d] += t_load(x, t, i * D + d);
+        int64_t rows = n - first < LRA_ROW_BLOCK ? n - first : LRA_ROW_BLOCK;
+        sum_rows(t, t_at(x, t, first * D), rows, D, block);
         for (int64_t d = 0; d < D; d++) acc[d] += block[d];
     }
 }
@@ -38,7 +36,7 @@ static inline void pool_rows(lra_pool_kind kind, const void *x, lra_type t, int6
     for (int64_t d = 0; d < D; d++) acc[d] = 0;
     if (n == 0) return;
     if (kind == LRA_POOL_MEAN) {
-        LRA_BY_TYPE(sum_rows, t, x, n, D, acc);
+        LRA_BY_TYPE(sum_blocks, t, x, n, D, acc);
         for (int64_t d = 0; d < D; d++) acc[d] /= (real)n;
     } else if (kind == LRA_POOL_MAX) {
         LRA_BY_TYPE(max_rows, t, x, n, D, acc);
@@ -76,9 +74,10 @@ static inline void spread_max(const void *dy, const void *x, lra_type t, int64_t
 
 LRA_ROW_FN void spread_mean(lra_type t, const void *dy, int64_t n, int64_t D, void *dx)
 {
-    real scale = n ? 1 / (real)n : 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t d = 0; d < D; d++) t_store(dx, t, i * D + d, t_load(dy, t, d) * scale);
+    if (n == 0) return;
+    real scale = 1 / (real)n;
+    for (int64_t d = 0; d < D; d++) t_store(dx, t, d, t_load(dy, t, d) * scale);
+    for (int64_t i = 1; i < n; i++) memcpy(t_to(dx, t, i * D), dx, (size_t)(D * t_size(t)));
 }
 
 /* sources: dy, [x, of a maximum], [length]; scratch of a maximum: (B,2,D) */

@@ -2,21 +2,32 @@
  * RMSNorm (Zhang & Sennrich 2019) multiplies by a gain for each channel, ScaleNorm (Nguyen & Salazar 2019) by one:
  * lra_rms_norm(). */
 #include "kernels/ops/args.h"
-#include "kernels/ops/typed.h"
+#include "kernels/ops/lanes_fn.h"
 
+LRA_ROW_FN void add_product(int64_t i, int64_t w, lra_type t, const void *a, const void *b,
+                            lanes *s)
+{
+    *s += lanes_load(a, t, i, w) * lanes_load(b, t, i, w);
+}
+LRA_ROW_FN real product_of(lra_type t, const void *a, const void *b, int64_t D)
+{
+    lanes s = {0};
+    LANES_EACH(D, add_product, t, a, b, &s);
+    return lanes_sum(s);
+}
 LRA_ROW_FN real inverse_rms(lra_type t, const void *x, int64_t D, real eps)
 {
-    real s = 0;
-#pragma omp simd reduction(+ : s)
-    for (int64_t d = 0; d < D; d++) s += t_load(x, t, d) * t_load(x, t, d);
-    return 1 / r_sqrt(s / (real)D + eps);
+    return 1 / r_sqrt(product_of(t, x, x, D) / (real)D + eps);
 }
 
+LRA_ROW_FN void scale(int64_t i, int64_t w, lra_type t, const void *x, real r, void *y)
+{
+    lanes_store(y, t, i, w, lanes_load(x, t, i, w) * r);
+}
 LRA_ROW_FN void rms_row(lra_type t, const void *x, int64_t D, real eps, void *y)
 {
     real r = inverse_rms(t, x, D, eps);
-#pragma omp simd
-    for (int64_t d = 0; d < D; d++) t_store(y, t, d, t_load(x, t, d) * r);
+    LANES_EACH(D, scale, t, x, r, y);
 }
 
 LRA_BODY(rms)
@@ -29,14 +40,15 @@ LRA_BODY(rms)
         LRA_BY_TYPE(rms_row, t, t_at(c->in[0], t, i * D), D, eps, t_to(c->out, t, i * D));
 }
 
+LRA_ROW_FN void scale_both(int64_t i, int64_t w, lra_type t, const void *dy, const void *x, real r,
+                           real s, void *dx)
+{
+    lanes_store(dx, t, i, w, r * (lanes_load(dy, t, i, w) - lanes_load(x, t, i, w) * s));
+}
 LRA_ROW_FN void grad_row(lra_type t, const void *dy, const void *x, int64_t D, real eps, void *dx)
 {
-    real r = inverse_rms(t, x, D, eps), s = 0;
-#pragma omp simd reduction(+ : s)
-    for (int64_t d = 0; d < D; d++) s += t_load(dy, t, d) * t_load(x, t, d);
-    s *= r * r / (real)D;
-#pragma omp simd
-    for (int64_t d = 0; d < D; d++) t_store(dx, t, d, r * (t_load(dy, t, d) - t_load(x, t, d) * s));
+    real r = inverse_rms(t, x, D, eps), s = product_of(t, dy, x, D) * r * r / (real)D;
+    LANES_EACH(D, scale_both, t, dy, x, r, s, dx);
 }
 
 /* sources: dy, x */

@@ -1,16 +1,30 @@
 /* y = exp(x - max x) / sum exp(x - max x) over the last dimension; dx = y (dy - sum dy y). */
-#include "kernels/ops/typed.h"
+#include "kernels/ops/lanes_fn.h"
 
+LRA_ROW_FN void find_max(int64_t i, int64_t w, lra_type t, const void *x, lanes *m)
+{
+    *m = lanes_max(lanes_keep(lanes_load(x, t, i, w), w, -INFINITY), *m);
+}
+/* Above a bf16 row the exponentials are kept in y where y is real; else they are computed again from x. */
+LRA_ROW_FN void add_exp(int64_t i, int64_t w, lra_type t, const void *x, real m, void *y, lanes *s)
+{
+    lanes e = lanes_keep(lanes_exp(lanes_load(x, t, i, w) - m), w, 0);
+    if (t != LRA_BF16) lanes_store(y, t, i, w, e);
+    *s += e;
+}
+LRA_ROW_FN void divide(int64_t i, int64_t w, lra_type t, const void *x, real m, real r, void *y)
+{
+    lanes e = t != LRA_BF16 ? lanes_load(y, t, i, w) : lanes_exp(lanes_load(x, t, i, w) - m);
+    lanes_store(y, t, i, w, e * r);
+}
 LRA_ROW_FN void softmax_row(lra_type t, const void *x, int64_t D, void *y)
 {
-    real m = t_load(x, t, 0), s = 0;
-#pragma omp simd reduction(max : m)
-    for (int64_t d = 1; d < D; d++) m = t_load(x, t, d) > m ? t_load(x, t, d) : m;
-#pragma omp simd reduction(+ : s)
-    for (int64_t d = 0; d < D; d++) s += r_exp(t_load(x, t, d) - m);
-    real r = 1 / s;
-#pragma omp simd
-    for (int64_t d = 0; d < D; d++) t_store(y, t, d, r_exp(t_load(x, t, d) - m) * r);
+    lanes most = lanes_of(-INFINITY), s = {0};
+    LANES_EACH(D, find_max, t, x, &most);
+    real m = lanes_largest(most);
+    LANES_EACH(D, add_exp, t, x, m, y, &s);
+    real r = 1 / lanes_sum(s);
+    LANES_EACH(D, divide, t, x, m, r, y);
 }
 
 LRA_BODY(softmax)
@@ -22,13 +36,22 @@ LRA_BODY(softmax)
         LRA_BY_TYPE(softmax_row, t, t_at(c->in[0], t, i * D), D, t_to(c->out, t, i * D));
 }
 
+LRA_ROW_FN void add_product(int64_t i, int64_t w, lra_type t, const void *a, const void *b,
+                            lanes *s)
+{
+    *s += lanes_load(a, t, i, w) * lanes_load(b, t, i, w);
+}
+LRA_ROW_FN void back(int64_t i, int64_t w, lra_type t, const void *dy, const void *y, real s,
+                     void *dx)
+{
+    lanes_store(dx, t, i, w, lanes_load(y, t, i, w) * (lanes_load(dy, t, i, w) - s));
+}
 LRA_ROW_FN void grad_row(lra_type t, const void *dy, const void *y, int64_t D, void *dx)
 {
-    real s = 0;
-#pragma omp simd reduction(+ : s)
-    for (int64_t d = 0; d < D; d++) s += t_load(dy, t, d) * t_load(y, t, d);
-#pragma omp simd
-    for (int64_t d = 0; d < D; d++) t_store(dx, t, d, t_load(y, t, d) * (t_load(dy, t, d) - s));
+    lanes s = {0};
+    LANES_EACH(D, add_product, t, dy, y, &s);
+    real total = lanes_sum(s);
+    LANES_EACH(D, back, t, dy, y, total, dx);
 }
 
 /* sources: dy, y */

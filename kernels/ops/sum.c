@@ -1,19 +1,22 @@
 /* y = x_1 + ... + x_n, added in real from left to right and rounded once. */
-#include "kernels/ops/typed.h"
+#include "kernels/ops/lanes_fn.h"
+
+LRA_ROW_FN void add_lanes(int64_t i, int64_t w, lra_type t, const int n, const void *const *x,
+                          void *y)
+{
+    lanes s = lanes_load(x[0], t, i, w);
+    for (int k = 1; k < n; k++) s += lanes_load(x[k], t, i, w);
+    lanes_store(y, t, i, w, s);
+}
 
 LRA_BODY(sum)
 {
-    int64_t n = lra_elements(c->y);
-    lra_type t = c->y->type;
-    int terms = c->y->n_src;
-#pragma omp parallel for num_threads(c->n_threads) if (n >= LRA_PARALLEL_MIN)
-    for (int64_t first = 0; first < n; first += LRA_PIECE) {
-        real s[LRA_PIECE];
-        int64_t m = n - first < LRA_PIECE ? n - first : LRA_PIECE;
-        for (int64_t i = 0; i < m; i++) s[i] = t_load(c->in[0], t, first + i);
-        for (int k = 1; k < terms; k++)
-            for (int64_t i = 0; i < m; i++) s[i] += t_load(c->in[k], t, first + i);
-        for (int64_t i = 0; i < m; i++) t_store(c->out, t, first + i, s[i]);
+    const int64_t n = lra_elements(c->y);
+    const int terms = c->y->n_src;
+    if (terms == 2) { /* by far the most */
+        LANES_BODY(n, c->y->type, add_lanes, 2, c->in, c->out)
+    } else {
+        LANES_BODY(n, c->y->type, add_lanes, terms, c->in, c->out)
     }
 }
 

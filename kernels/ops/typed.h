@@ -6,6 +6,9 @@
 #include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
 
+/* The type of arrays of elem. */
+#define LRA_ELEM (LRA_PASS == 16 ? LRA_BF16 : LRA_F32)
+
 LRA_FN real t_load(const void *x, lra_type t, int64_t i)
 {
 #if LRA_PASS == 16

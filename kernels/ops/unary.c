@@ -1,39 +1,74 @@
 /* Elementwise functions of one variable, y = f(x) with dx = dy f'(z), z = x or y as UNARY_OPS says;
  * and y = scale x + shift.  Formulas: unary_fn.h. */
+#include "kernels/ops/activation_lanes_fn.h"
 #include "kernels/ops/args.h"
-#include "kernels/ops/typed.h"
 #include "kernels/ops/unary_fn.h"
 
+/* ---- value and derivative of a vector ------------------------------------------------------------------ */
+
+/* What has no vector code goes lane by lane. */
+#define LANE_BY_LANE(name)                                                                         \
+    LRA_ROW_FN lanes lanes_##name(lanes v)                                                         \
+    {                                                                                              \
+        real part[LANES];                                                                          \
+        lanes_write(part, v);                                                                      \
+        for (int l = 0; l < LANES; l++) part[l] = name(part[l]);                                   \
+        return lanes_read(part);                                                                   \
+    }
+LANE_BY_LANE(log_f)
+LANE_BY_LANE(sin_f)
+LANE_BY_LANE(cos_f)
+LANE_BY_LANE(sin_d)
+LANE_BY_LANE(cos_d)
+
+#define lanes_relu_f       lanes_relu
+#define lanes_relu_d       lanes_relu_slope
+#define lanes_gelu_f       lanes_gelu
+#define lanes_gelu_d       lanes_gelu_slope
+#define lanes_gelu_tanh_f  lanes_gelu_tanh
+#define lanes_gelu_tanh_d  lanes_gelu_tanh_slope
+#define lanes_silu_f       lanes_silu
+#define lanes_silu_d       lanes_silu_slope
+#define lanes_tanh_f       lanes_tanh
+#define lanes_tanh_d(y)    (1 - (y) * (y))
+#define lanes_sigmoid_f    lanes_sigmoid
+#define lanes_sigmoid_d(y) ((y) * (1 - (y)))
+#define lanes_exp_f        lanes_exp
+#define lanes_exp_d(y)     (y)
+#define lanes_log_d(x)     (1 / (x))
+#define lanes_sqrt_f       lanes_sqrt
+#define lanes_sqrt_d(y)    (R(0.5) / (y))
+
+/* ---- bodies -------------------------------------------------------------------------------------------- */
+
 #define BODIES(name, from, fill)                                                                   \
-    LRA_BODY(name)                                                                                 \
+    LRA_ROW_FN void name##_value(int64_t i, int64_t w, lra_type t, const void *x, void *y)         \
     {                                                                                              \
-        int64_t n = lra_elements(c->y);                                                            \
-        lra_type t = c->y->type;                                                                   \
-        const void *x = c->in[0];                                                                  \
-        void *y = c->out;                                                                          \
-        LRA_EACH(i)                                                                                \
-        t_store(y, t, i, name##_f(t_load(x, t, i)));                                               \
+        lanes_store(y, t, i, w, lanes_##name##_f(lanes_load(x, t, i, w)));                         \
     }                                                                                              \
-    LRA_BODY(name##_grad)                                                                          \
+    LRA_ROW_FN void name##_slope(int64_t i, int64_t w, lra_type t, const void *dy, const void *z,  \
+                                 void *dx)                                                         \
     {                                                                                              \
-        int64_t n = lra_elements(c->y);                                                            \
-        lra_type t = c->y->type;                                                                   \
-        const void *dy = c->in[0], *z = c->in[1];                                                  \
-        void *dx = c->out;                                                                         \
-        LRA_EACH(i)                                                                                \
-        t_store(dx, t, i, t_load(dy, t, i) * name##_d(t_load(z, t, i)));                           \
+        lanes slope = lanes_##name##_d(lanes_load(z, t, i, w));                                    \
+        lanes_store(dx, t, i, w, lanes_load(dy, t, i, w) * slope);                                 \
+    }                                                                                              \
+    LRA_BODY(name){LANES_BODY(lra_elements(c->y), c->y->type, name##_value, c->in[0],              \
+                              c->out)} LRA_BODY(name##_grad)                                       \
+    {                                                                                              \
+        LANES_BODY(lra_elements(c->y), c->y->type, name##_slope, c->in[0], c->in[1], c->out)       \
     }
 UNARY_OPS(BODIES)
 
+LRA_ROW_FN void affine_value(int64_t i, int64_t w, lra_type t, real scale, real shift,
+                             const void *x, void *y)
+{
+    lanes_store(y, t, i, w, scale * lanes_load(x, t, i, w) + shift);
+}
 LRA_BODY(affine)
 {
     const affine_args *a = c->y->args;
-    int64_t n = lra_elements(c->y);
-    lra_type t = c->y->type;
-    const void *x = c->in[0];
-    void *y = c->out;
-    real scale = (real)a->scale, shift = (real)a->shift;
-    LRA_EACH(i) t_store(y, t, i, scale * t_load(x, t, i) + shift);
+    LANES_BODY(lra_elements(c->y), c->y->type, affine_value, (real)a->scale, (real)a->shift,
+               c->in[0], c->out)
 }
 
 #if LRA_RECORD
