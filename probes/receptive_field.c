@@ -23,6 +23,7 @@
 #include "probes/run/plan_text.h"
 #include "probes/run/planned_rungs.h"
 #include "probes/run/rungs.h"
+#include "probes/run/settings.h"
 #include "probes/run/vary.h"
 #include "reports/report.h"
 
@@ -59,6 +60,7 @@ static const lra_command command = {
     .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
                 "  lra-probe receptive-field --task xor --distance 8,16,32,64 --jobs 2\n"
                 "  lra-probe receptive-field --axis dilation=1,2,4,8,16 --set kernel=5\n"
+                "  lra-probe receptive-field --vary rate=0.001,0.004 --jobs 2\n"
                 "  lra-probe receptive-field --match flops --dry-run",
     .max_args = 0,
     .tables = tables,
@@ -72,6 +74,7 @@ typedef struct {
     lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;
+    int at;         /* the value of vary that is planned */
     char **results; /* of the cells of all values of vary */
     int n_results;
     json_t *planned; /* rungs, for --dry-run --json */
@@ -160,12 +163,13 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
         if (l->cells[i].rung == k) l->cells[i].seconds = cost;
     json_array_append_new(
         l->planned,
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:i}", "task",
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:i, s:s?, s:s?}", "task",
                   l->job.task->name, "axis", l->rungs.axis, "value",
                   (json_int_t)l->rungs.rung[k].value, "reach", (json_int_t)lra_job_reach(&l->job),
                   "parameters", (json_int_t)c.parameters, "steps", (json_int_t)c.steps,
                   "step_flops", c.step_flops, "seconds_per_step", c.seconds_per_step, "seconds",
-                  cost, "runs", l->n_seeds, "missing", missing));
+                  cost, "runs", l->n_seeds, "missing", missing, "vary", l->vary.key, "varied",
+                  l->vary.key ? l->vary.value[l->at] : NULL));
     if (l->rungs.rung[k].size)
         snprintf(size, sizeof size, " %s %-4" PRId64, l->job.model->match, l->rungs.rung[k].size);
     say(l,
@@ -198,20 +202,6 @@ static int print_plan(ladder_run *l, lra_err *e)
 
 /* ---- the result ------------------------------------------------------------------------------------------------ */
 
-/* Every value can be made before the first is trained. */
-static int check_values(ladder_run *l, lra_err *e)
-{
-    const lra_task *t = l->job.task;
-    lra_config *c = lra_config_copy(l->job.task_config);
-    int rc = 0;
-    for (int i = 0; i < l->vary.n && rc == 0; i++) {
-        rc = lra_vary_set(&l->vary, i, t, c, e);
-        if (rc == 0 && t->validate) rc = t->validate(c, e);
-    }
-    lra_config_free(c);
-    return rc;
-}
-
 static void free_cells(ladder_run *l)
 {
     for (int i = 0; i < l->n_cells; i++) lra_free(l->cells[i].result);
@@ -219,23 +209,33 @@ static void free_cells(ladder_run *l)
     l->cells = NULL, l->n_cells = 0;
 }
 
+/* The job and the rungs become those of another value of what varies. */
+static int use_value(ladder_run *l, int i, lra_err *e)
+{
+    char *assignment = lra_vary_assignment(&l->vary, i);
+    lra_rungs_close(&l->rungs);
+    int rc = lra_job_configure_again(&l->job, l->options, assignment, e);
+    if (rc == 0) rc = lra_rungs_open(&l->rungs, l->options, &l->job, &l->vary, e);
+    lra_free(assignment);
+    return rc;
+}
+
 /* The ladder of one value of what varies: plan, runs. */
 static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
 {
+    int rc = i ? use_value(l, i, e) : 0;
+    l->at = i;
     free_cells(l);
-    lra_dataset_free(l->job.data);
-    l->job.data = NULL;
-    int rc = lra_vary_set(&l->vary, i, l->job.task, l->job.task_config, e);
     if (rc == 0) rc = lra_job_load_data(&l->job, e);
     if (rc == 0) rc = make_plan(l, e);
-    if (rc == 0 && l->vary.n > 1) lra_note("%s %s", l->vary.key, l->vary.value[i]);
+    if (rc == 0 && l->vary.key) say(l, "%s %s", l->vary.key, l->vary.value[i]);
     if (rc == 0) rc = print_plan(l, e);
     if (rc != 0 || lra_option_flag(l->options, "dry-run")) return rc;
     size_t n = (size_t)(l->n_results + l->n_cells);
     l->results = lra_resize(l->results, n * sizeof *l->results);
     for (int k = 0; k < l->n_cells; k++)
         l->results[l->n_results++] = lra_copy_text(l->cells[k].result);
-    char *value = l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[i]) : NULL;
+    char *value = lra_vary_assignment(&l->vary, i);
     lra_ladder_cells cells = {&l->job, &l->rungs, l->options, value,
                               i,       l->vary.n, l->n_cells, l->cells};
     rc = lra_ladder_cells_train(&cells, n_jobs, e);
@@ -280,18 +280,29 @@ static int check_set(const ladder_run *l, lra_err *e)
     return 0;
 }
 
-static int open_all(ladder_run *l, lra_err *e)
+/* Of a task without one, a model's setting of that name is not meant. */
+static int check_distance(const ladder_run *l, lra_err *e)
 {
     const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);
-    int rc = task ? lra_vary_open(&l->vary, l->options, task, e) : LRA_USAGE;
-    char *first = rc == 0 && l->vary.key ? lra_format("%s=%s", l->vary.key, l->vary.value[0])
-                                         : NULL;
+    if (!task) return LRA_USAGE;
+    if (!lra_option_text(l->options, "distance") || lra_key_find(task->keys, "distance")) return 0;
+    return lra_fail_usage(e,
+                          "task '%s' has no distance; --vary KEY=LIST varies another parameter "
+                          "('lra-probe data %s' shows them)",
+                          task->name, task->name);
+}
+
+static int open_all(ladder_run *l, lra_err *e)
+{
+    int rc = lra_vary_open(&l->vary, l->options, e);
+    char *first = rc == 0 ? lra_vary_assignment(&l->vary, 0) : NULL;
+    if (rc == 0) rc = check_distance(l, e);
     if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);
     l->job.dry = lra_option_flag(l->options, "dry-run");
     lra_free(first);
-    if (rc == 0) rc = lra_rungs_open(&l->rungs, l->options, &l->job, e);
+    if (rc == 0) rc = lra_vary_check(&l->vary, l->options, &l->job, e);
+    if (rc == 0) rc = lra_rungs_open(&l->rungs, l->options, &l->job, &l->vary, e);
     if (rc == 0) rc = check_set(l, e);
-    if (rc == 0) rc = check_values(l, e);
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
     if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&
         strcmp(l->job.preset, "paper") != 0)

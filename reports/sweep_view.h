@@ -1,4 +1,4 @@
-/* Sweeps: ladders that differ in one parameter of the task, such as the distance of its dependencies. */
+/* Sweeps: ladders that differ in one setting of task, model or training, such as the distance of dependencies. */
 #ifndef LRA_REPORTS_SWEEP_VIEW_H
 #define LRA_REPORTS_SWEEP_VIEW_H
 
@@ -7,14 +7,15 @@
 enum { LRA_SWEEP_MAX_VALUES = 10 };
 
 typedef struct {
-    char *key; /* "distance" */
+    char *key;    /* "distance" */
+    bool of_task; /* whose setting it is */
     int n;
     const lra_ladder_view *at[LRA_SWEEP_MAX_VALUES];
     char *value[LRA_SWEEP_MAX_VALUES];
     double number[LRA_SWEEP_MAX_VALUES]; /* ascending; NAN where the value is a word */
 } lra_sweep;
 
-/* Sweeps among ladders of the same model, kernels and training; returns their number, or -1.  Ladders must outlive
+/* Sweeps among ladders of the same task, model, preset, precision and rungs; returns their number, or -1.  Ladders must outlive
  * them. */
 int lra_sweeps_find(const lra_ladder_view *views, int n, lra_sweep **sweeps, lra_err *e);
 void lra_sweeps_free(lra_sweep *sweeps, int n);

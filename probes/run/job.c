@@ -141,11 +141,15 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .recompute = r->recompute,
                           .checkpoint_every = r->checkpoint_every};
     lra_train_settings(s, r->train_config);
-    const char *kernel = lra_config_text_or(r->model_config, "kernel", NULL);
+    const char *axis = r->model->axis; /* "K=5", "window=128" */
     bool plain = r->objective == &lra_objective_classify;
-    s->title = lra_format("%s %s%s%s%s%s seed %lld", r->task->name, r->model->name,
-                          kernel ? " K=" : "", kernel ? kernel : "", plain ? "" : " ",
-                          plain ? "" : r->objective->name, (long long)seed);
+    s->title = lra_format("%s %s%s%s%s%s%s%s seed %lld", r->task->name, r->model->name,
+                          axis ? " " : "",
+                          !axis                         ? ""
+                          : strcmp(axis, "kernel") == 0 ? "K"
+                                                        : axis,
+                          axis ? "=" : "", axis ? lra_config_text(r->model_config, axis) : "",
+                          plain ? "" : " ", plain ? "" : r->objective->name, (long long)seed);
 }
 
 void lra_job_spec_free(lra_train_spec *s)

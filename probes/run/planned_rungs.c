@@ -31,11 +31,30 @@ static int check_reach(const lra_rungs *l, lra_job *r, lra_err *e)
     return 0;
 }
 
-/* What a result says of its ladder, so that reports know the rungs of one: nothing for plain kernels. */
+static void add_names(lra_text *t, const lra_key *keys)
+{
+    for (; keys && keys->name; keys++)
+        lra_text_add(t, "%s%s", t->s[t->n - 1] == '=' ? "" : ",", keys->name);
+}
+
+/* "vary=train.rate usual=0.001"; a schedule or an objective has settings of its own, which go with it. */
+static void add_vary(lra_text *t, const lra_vary *v)
+{
+    lra_text_add(t, " vary=%s.%s usual=%s", v->owner, v->key, v->usual);
+    bool schedules = strcmp(v->key, "schedule") == 0, objectives = strcmp(v->key, "objective") == 0;
+    if (!schedules && !objectives) return;
+    lra_text_add(t, " own=");
+    for (int i = 0; schedules && lra_schedule_at(i); i++) add_names(t, lra_schedule_at(i)->keys);
+    for (int i = 0; objectives && lra_objective_at(i); i++) add_names(t, lra_objective_at(i)->keys);
+}
+
+/* What a result says of its ladder, so that reports know the rungs of one and what differs between it and others:
+ * nothing for plain kernels. */
 static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
 {
+    const lra_vary *v = l->vary && l->vary->key ? l->vary : NULL;
     bool plain = strcmp(l->axis, "kernel") == 0, matched = l->count > 0;
-    if (plain && !matched) return NULL;
+    if (plain && !matched && !v) return NULL;
     lra_text t = {0};
     lra_config *usual = lra_keys_config(r->model->keys);
     lra_text_add(&t, "axis=%s default=%s", l->axis, lra_config_text(usual, l->axis));
@@ -43,6 +62,7 @@ static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
         lra_text_add(&t, " match=%s key=%s value=%" PRId64 " reference=%" PRId64 " count=%.17g",
                      l->match, r->model->match, l->rung[i].size, l->rung[l->reference].size,
                      l->count);
+    if (v) add_vary(&t, v);
     lra_config_free(usual);
     return t.s;
 }

@@ -19,9 +19,9 @@ const lra_option lra_rungs_options[] = {
              "preset's"},
     {.name = "axis",
      .kind = LRA_OPTION_TEXT,
-     .arg = "KEY=LIST",
-     .help = "rungs over another whole-number setting that bounds the model's reach: "
-             "dilation=1,2,4,8"},
+     .arg = "[KEY=]LIST",
+     .help = "rungs over a whole-number setting that bounds the model's reach: dilation=1,2,4,8; "
+             "default KEY: the model's"},
     {.name = "match",
      .kind = LRA_OPTION_CHOICE,
      .value = "none",
@@ -63,9 +63,22 @@ static int read_list(lra_rungs *l, const char *list, lra_err *e)
     return rc;
 }
 
-static int read_axis(lra_rungs *l, const char *axis, lra_err *e)
+/* The key that the model names. */
+static int use_own_axis(lra_rungs *l, const lra_job *r, lra_err *e)
+{
+    if (!r->model->axis)
+        return lra_fail_usage(e, "no key bounds the reach of model '%s'; --axis KEY=LIST names one",
+                              r->model->name);
+    l->axis = lra_copy_text(r->model->axis);
+    return 0;
+}
+
+/* "dilation=1,2", or "1,2" */
+static int read_axis(lra_rungs *l, const char *axis, const lra_job *r, lra_err *e)
 {
     size_t n = strcspn(axis, "=");
+    if (*axis && strspn(axis, "0123456789,") == strlen(axis))
+        return use_own_axis(l, r, e) == 0 ? read_list(l, axis, e) : LRA_USAGE;
     if (n == 0 || !axis[n] || !axis[n + 1])
         return lra_fail_usage(e, "--axis is '%s', expected KEY=VALUE,VALUE,...", axis);
     l->axis = lra_format("%.*s", (int)n, axis);
@@ -79,8 +92,7 @@ static int preset_rungs(lra_rungs *l, const lra_job *r, lra_err *e)
         return lra_fail_usage(e,
                               "preset '%s' has no rungs of model '%s'; --axis KEY=LIST names some",
                               r->preset, r->model->name);
-    l->axis = lra_copy_text(r->model->axis);
-    return read_list(l, r->plan.rungs, e);
+    return use_own_axis(l, r, e) == 0 ? read_list(l, r->plan.rungs, e) : LRA_USAGE;
 }
 
 static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_err *e)
@@ -89,7 +101,7 @@ static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_
     if (axis && lra_option_given(o, "kernels"))
         return lra_fail_usage(e, "--kernels is short for --axis kernel=LIST; they do not go "
                                  "together");
-    if (axis) return read_axis(l, axis, e);
+    if (axis) return read_axis(l, axis, r, e);
     if (!lra_option_given(o, "kernels")) return preset_rungs(l, r, e);
     l->axis = lra_copy_text("kernel");
     int64_t kernel[LRA_LADDER_MAX_RUNGS];
@@ -141,10 +153,22 @@ static int read_reference(lra_rungs *l, const lra_options *o, lra_err *e)
     return lra_fail_usage(e, "--match-rung is %" PRId64 ", which is none of the rungs", wanted);
 }
 
-int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, lra_err *e)
+/* What differs between ladders is not what differs inside one. */
+static int check_vary(const lra_rungs *l, const lra_job *r, lra_err *e)
 {
-    *l = (lra_rungs){.match = lra_option_text(o, "match")};
-    if (read_rungs(l, o, r, e) != 0) return LRA_USAGE;
+    const char *key = l->vary ? l->vary->key : NULL;
+    if (!key) return 0;
+    if (strcmp(key, l->axis) == 0)
+        return lra_fail_usage(e, "--vary %s: the rungs of every ladder differ in it", key);
+    if (strcmp(l->match, "none") == 0 || !r->model->match || strcmp(key, r->model->match) != 0)
+        return 0;
+    return lra_fail_usage(e, "--vary %s: --match solves it", key);
+}
+
+int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, const lra_vary *vary, lra_err *e)
+{
+    *l = (lra_rungs){.match = lra_option_text(o, "match"), .vary = vary};
+    if (read_rungs(l, o, r, e) != 0 || check_vary(l, r, e) != 0) return LRA_USAGE;
     if (check_rungs(l, r, e) != 0 || read_reference(l, o, e) != 0) return LRA_USAGE;
     l->settings = lra_config_copy(r->model_config);
     if (strcmp(l->match, "none") != 0 && !r->model->match)

@@ -5,6 +5,7 @@
 #include "analysis/ladder.h"
 #include "kernels/base/options.h"
 #include "probes/run/job.h"
+#include "probes/run/vary.h"
 
 extern const lra_option lra_rungs_options[]; /* --kernels --axis --match --match-rung */
 
@@ -22,10 +23,12 @@ typedef struct {
     int reference;     /* the rung whose size stays: the others are made as large */
     double count;      /* parameters, or FLOPs of a training step, that all have; 0: not matched */
     lra_config *settings; /* of the model, as they are without a rung */
+    const lra_vary *vary; /* what differs between ladders.  Nullable: nothing does */
 } lra_rungs;
 
 /* Reads the options; the job is configured.  Fails where the model lacks the key, or refuses a value. */
-int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, lra_err *e);
+int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, const lra_vary *vary,
+                   lra_err *e);
 void lra_rungs_close(lra_rungs *l);
 /* The job becomes that of rung i. */
 void lra_rungs_set(const lra_rungs *l, int i, lra_job *r);

@@ -41,6 +41,15 @@ static int owner_of(const owners *all, const char *name)
     return i;
 }
 
+const lra_key *lra_job_key(const lra_job *r, const char *name, const char **owner)
+{
+    static const char *const prefix[N_OWNERS] = {"train", "train", "train", "model", "task"};
+    owners all = owners_of(r);
+    int i = owner_of(&all, name);
+    *owner = i < 0 ? NULL : prefix[i];
+    return i < 0 ? NULL : lra_key_find(all.table[i].keys, name);
+}
+
 static int assign(lra_job *r, const char *assignment, lra_err *e)
 {
     owners all = owners_of(r);
@@ -171,4 +180,14 @@ int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, 
     int rc = configure(r, o, assignment, objective, e);
     lra_free(objective);
     return rc;
+}
+
+int lra_job_configure_again(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
+{
+    lra_dataset_free(r->data);
+    lra_config_free(r->task_config);
+    lra_config_free(r->model_config);
+    lra_config_free(r->train_config);
+    r->data = NULL, r->task_config = r->model_config = r->train_config = NULL;
+    return lra_job_configure(r, o, assignment, e);
 }

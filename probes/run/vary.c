@@ -1,9 +1,10 @@
-/* One ladder for each value of a parameter of the task. */
+/* One ladder for each value of a setting. */
 #include "probes/run/vary.h"
 
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "probes/run/settings.h"
 
 const lra_option lra_vary_options[] = {
     {.name = "distance",
@@ -14,7 +15,8 @@ const lra_option lra_vary_options[] = {
     {.name = "vary",
      .kind = LRA_OPTION_TEXT,
      .arg = "KEY=LIST",
-     .help = "a ladder for each value of a task parameter, and one table of them all"},
+     .help = "a ladder for each value of a setting of task, model or training, and one table of "
+             "them all"},
     {.name = NULL}};
 
 static int read_values(lra_vary *v, const char *list, lra_err *e)
@@ -27,29 +29,13 @@ static int read_values(lra_vary *v, const char *list, lra_err *e)
         if (v->n == LRA_SWEEP_MAX_VALUES)
             return lra_fail_usage(e, "'%s' has more than %d values", list, LRA_SWEEP_MAX_VALUES);
         v->value[v->n++] = lra_format("%.*s", (int)n, at);
-        for (int i = 0; i < v->n - 1; i++)
-            if (strcmp(v->value[i], v->value[v->n - 1]) == 0)
-                return lra_fail_usage(e, "'%s' has %s twice", list, v->value[i]);
         at += n + (at[n] == ',');
     }
     if (v->n == 0) return lra_fail_usage(e, "an empty list, expected values");
     return 0;
 }
 
-static int check_values(const lra_vary *v, const lra_task *task, lra_config *c, bool distance,
-                        lra_err *e)
-{
-    if (distance && !lra_config_has(c, "distance"))
-        return lra_fail_usage(e,
-                              "task '%s' has no distance; --vary KEY=LIST varies another parameter "
-                              "('lra-probe data %s' shows them)",
-                              task->name, task->name);
-    int rc = 0;
-    for (int i = 0; i < v->n && rc == 0; i++) rc = lra_vary_set(v, i, task, c, e);
-    return rc;
-}
-
-int lra_vary_open(lra_vary *v, const lra_options *o, const lra_task *task, lra_err *e)
+int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e)
 {
     const char *distance = lra_option_text(o, "distance"), *vary = lra_option_text(o, "vary");
     *v = (lra_vary){.n = 1};
@@ -60,11 +46,7 @@ int lra_vary_open(lra_vary *v, const lra_options *o, const lra_task *task, lra_e
         return lra_fail_usage(e, "--vary is '%s', expected KEY=VALUE,VALUE,...", vary);
     v->n = 0;
     v->key = vary ? lra_format("%.*s", (int)n, vary) : lra_copy_text("distance");
-    if (read_values(v, vary ? vary + n + 1 : distance, e) != 0) return LRA_USAGE;
-    lra_config *c = lra_keys_config(task->keys);
-    int rc = check_values(v, task, c, distance, e);
-    lra_config_free(c);
-    return rc;
+    return read_values(v, vary ? vary + n + 1 : distance, e);
 }
 
 void lra_vary_close(lra_vary *v)
@@ -74,13 +56,45 @@ void lra_vary_close(lra_vary *v)
     *v = (lra_vary){0};
 }
 
-int lra_vary_set(const lra_vary *v, int i, const lra_task *task, lra_config *c, lra_err *e)
+char *lra_vary_assignment(const lra_vary *v, int i)
 {
-    if (!v->key) return 0;
-    char *assignment = lra_format("%s=%s", v->key, v->value[i]),
-         *what = lra_format("task '%s'", task->name);
-    int rc = lra_keys_assign(task->keys, c, assignment, what, e);
+    return v->key ? lra_format("%s=%s", v->key, v->value[i]) : NULL;
+}
+
+/* As values are stored, so that 1e-3 and 0.001 are one. */
+static int settle(lra_vary *v, int i, const lra_key *key, lra_err *e)
+{
+    char *text = lra_key_text(key, v->value[i], e);
+    if (!text) return LRA_USAGE;
+    lra_free(v->value[i]);
+    v->value[i] = text;
+    for (int k = 0; k < i; k++)
+        if (strcmp(v->value[k], text) == 0)
+            return lra_fail_usage(e, "'%s' has %s twice", v->key, text);
+    return 0;
+}
+
+/* The settings of a run with the i-th value, made and thrown away. */
+static int try_value(const lra_vary *v, int i, const lra_options *o, const lra_job *r, lra_err *e)
+{
+    lra_job one = {.task = r->task, .model = r->model};
+    char *assignment = lra_vary_assignment(v, i);
+    int rc = lra_job_configure(&one, o, assignment, e);
+    lra_job_close(&one);
     lra_free(assignment);
-    lra_free(what);
+    return rc;
+}
+
+int lra_vary_check(lra_vary *v, const lra_options *o, const lra_job *r, lra_err *e)
+{
+    int rc = 0;
+    if (!v->key) return 0;
+    const lra_key *key = lra_job_key(r, v->key, &v->owner);
+    if (!key) LRA_BUG("no key '%s'", v->key);
+    v->usual = key->value;
+    for (int i = 0; i < v->n && rc == 0; i++) {
+        rc = settle(v, i, key, e);
+        if (rc == 0) rc = try_value(v, i, o, r, e);
+    }
     return rc;
 }

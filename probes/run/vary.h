@@ -1,9 +1,10 @@
-/* --vary KEY=V1,V2,... and --distance: one ladder for each value of a parameter of the task. */
+/* --vary KEY=V1,V2,...: one ladder for each value of a setting of task, model or training.  --distance LIST is
+ * --vary distance=LIST of the task. */
 #ifndef LRA_PROBES_RUN_VARY_H
 #define LRA_PROBES_RUN_VARY_H
 
-#include "datasets/loader/dataset.h"
 #include "kernels/base/options.h"
+#include "probes/run/job.h"
 #include "reports/sweep_view.h"
 
 extern const lra_option lra_vary_options[]; /* --vary --distance */
@@ -11,13 +12,17 @@ extern const lra_option lra_vary_options[]; /* --vary --distance */
 typedef struct {
     char *key; /* NULL: nothing varies, and n is 1 */
     int n;
-    char *value[LRA_SWEEP_MAX_VALUES];
+    char *value[LRA_SWEEP_MAX_VALUES]; /* canonical once the job is open */
+    const char *owner;                 /* whose key it is: "task", "model", "train" */
+    const char *usual;                 /* its default */
 } lra_vary;
 
-/* Reads the options; every value must be of the kind of the parameter that the task has. */
-int lra_vary_open(lra_vary *v, const lra_options *o, const lra_task *task, lra_err *e);
+/* Reads the options. */
+int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e);
 void lra_vary_close(lra_vary *v);
-/* Sets the i-th value among the parameters of the task. */
-int lra_vary_set(const lra_vary *v, int i, const lra_task *task, lra_config *c, lra_err *e);
+/* "key=value" of the i-th, for lra_job_configure(); the caller frees it.  NULL: nothing varies. */
+char *lra_vary_assignment(const lra_vary *v, int i);
+/* With a job that has one of the values: whose key it is, and that every value makes a run, before one is trained. */
+int lra_vary_check(lra_vary *v, const lra_options *o, const lra_job *r, lra_err *e);
 
 #endif

@@ -11,12 +11,19 @@ refused() {
     [ ! -d lra-out ] || complain "$*: something is written"
 }
 refused "task 'listops' has no distance; --vary KEY=LIST varies another" --task listops --distance 3,4
-refused "'8,8' has 8 twice" --task xor --distance 8,8
+refused "'distance' has 8 twice" --task xor --distance 8,8
 refused "'8,' has an empty value" --task xor --distance 8,
 refused "'distance' is 'x', expected an integer" --task xor --distance 8,x
 refused "8 copies at distance 90 need rows of 389 steps; length is 320" --task xor --distance 8,90
 refused "--vary is 'foo', expected KEY=VALUE,VALUE" --task xor --vary foo
-refused "task 'xor' has no 'foo'" --task xor --vary foo=1,2
+refused "the run has no 'foo'" --task xor --vary foo=1,2
+refused "'rate' has 0.001 twice" --task xor --vary rate=1e-3,0.001
+refused "'rate' is 'x', expected a number" --task xor --vary rate=0.1,x
+refused "'rate=2': 'rate' is what varies" --task xor --vary rate=0.1,1 --set rate=2
+refused "'layers' is '0', expected an integer from 1" --task xor --vary layers=1,0
+refused "--vary kernel: the rungs of every ladder differ in it" --task xor --vary kernel=3,5
+refused "--vary hidden: --match solves it" --task xor --vary hidden=8,16 --match params
+refused "unknown schedule 'foo'" --task xor --vary schedule=plateau,foo
 refused "--distance and --vary do not go together" --task xor --vary copies=1,2 --distance 4,5
 refused "'dashes' is '15', expected an integer from -1 to 14" --task pathfinder --vary dashes=6,15
 
@@ -57,6 +64,30 @@ fi
     complain "root: $(cat err)"
 has words 'Sweep: listops by root'
 has words 'root any'
+
+# Settings of training and of the model, one of them the default; with cells in processes of their own, the same runs.
+for vary in rate=0.02,0.001 layers=1,2 schedule=plateau,cosine; do
+    few="--task listops --vary $vary --kernels 1,3 --seeds 1 --out m --set train=640 --set val=40 --set test=50"
+    few="$few --set epochs=1 --set width=8 --set hidden=8 -q"
+    # shellcheck disable=SC2086
+    "$probe" receptive-field $few --json --jobs 2 >json 2>err || complain "$vary: $(cat err)"
+    # shellcheck disable=SC2086
+    "$probe" receptive-field $few >words 2>err || complain "$vary: $(cat err)"
+    has words "Sweep: listops by ${vary%%=*}"
+    "$report" tables --table sweep --out m >by_report 2>err || complain "$vary: $(cat err)"
+    head -n "$(wc -l <by_report)" words | cmp -s - by_report || complain "lra-report prints another table of $vary"
+    case $vary in
+    rate*)
+        grep -q 'rate 0.001  .* 0.02 ' words || complain "rates: $(cat words)"
+        "$report" show "$(ls -d m/runs/* | head -n 1)" >shown 2>err || complain "show: $(cat err)"
+        has shown 'vary=train.rate usual=0.001'
+        ;;
+    layers*) grep -q 'layers 1 .* 2 ' words || complain "layers: $(cat words)" ;;
+    *) grep -q 'schedule plateau .* cosine ' words || complain "schedules: $(cat words)" ;;
+    esac
+    [ "$(ls m/runs | wc -l)" -eq 4 ] || complain "$vary: expected a run for each kernel and value"
+    rm -rf m
+done
 "$report" tables --table sweep --out "$tmp/none" >out 2>err && complain "a sweep of nothing"
 [ "$(wc -l <err)" -eq 1 ] || complain "no results: $(cat err)"
 exit $bad
