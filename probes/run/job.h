@@ -72,6 +72,8 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s);
 void lra_job_spec_free(lra_train_spec *s);
 /* What is decided before a run starts, in full: "name  text" lines; caller frees. */
 char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c);
+/* Where it differs from what is published, a line each; caller frees. */
+char *lra_job_deviations(const lra_job *r);
 /* Trains what is missing and writes result.h5; a finished run is left alone.
  * 0, LRA_STOPPED or a negative code. */
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);
