@@ -75,6 +75,7 @@ static int models(json_t *rows, const char *only, lra_err *e)
         put(row, "summary", m->summary);
         put(row, "paper", m->paper);
         put(row, "axis", m->axis);
+        put(row, "deviations", m->deviations);
         put_settings(row, m->keys);
     }
     return 0;
@@ -277,7 +278,9 @@ static void print_text(json_t *rows)
         printf("%s%s", ladder ? ladder : "", summary ? summary : "");
         if (paper) printf(" (%s)", paper);
         printf("\n");
+        const char *deviations = json_string_value(json_object_get(row, "deviations"));
         if (settings) printf("%-*s%s\n", width[0] + 2, "", settings);
+        if (deviations) printf("%-*sdiffers from the paper: %s\n", width[0] + 2, "", deviations);
     }
 }
 

@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/cpu/features.h"
+#include "probes/run/train_job.h"
 
 /* What is trained on, and where from; nothing where that is the usual. */
 static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
@@ -63,5 +65,9 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
     const lra_metric *m = lra_objective_metric(r->objective, r->data);
     lra_text_add(&t, "selection    the epoch with the %s validation %s; test once",
                  m->lower ? "lowest" : "best", m->text);
+    char *deviations = lra_job_deviations(r);
+    for (const char *at = deviations; *at; at += strcspn(at, "\n") + 1)
+        lra_text_add(&t, "\ndeviation    %.*s", (int)strcspn(at, "\n"), at);
+    lra_free(deviations);
     return t.s;
 }

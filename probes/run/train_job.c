@@ -37,11 +37,13 @@ static double *history_table(const lra_train_report *t)
     return v;
 }
 
-static char *deviations_of(const lra_job *r)
+/* Of a preset that is nobody's, those of the model from its own paper alone. */
+char *lra_job_deviations(const lra_job *r)
 {
-    if (strcmp(r->preset, "paper") != 0) return lra_copy_text("");
-    bool carved = strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0;
     const char *model = r->model->deviations;
+    if (strcmp(r->preset, "paper") != 0)
+        return lra_format("%s%s", model ? model : "", model ? "\n" : "");
+    bool carved = strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0;
     return lra_format(
         "%s%s%s%s%s%sschedule numbers, gradient clipping and warm-up: not stated in the paper\n",
         r->data_dir ? "" : "data are generated, not the released files\n",
@@ -114,7 +116,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
     out->config = lra_copy_text(s->config);
     out->task_parameters = lra_config_lines(r->data->config);
-    out->deviations = deviations_of(r);
+    out->deviations = lra_job_deviations(r);
     out->seed = (int64_t)s->seed;
     if (lra_config_has(r->model_config, "kernel"))
         out->kernel = lra_config_int(r->model_config, "kernel");

@@ -25,5 +25,16 @@ says 'kernel 5,13,25,49,97'
 expect 2 "did you mean 'plateau'" lra-probe list parameters plateua
 expect 2 "did you mean 'listops'" lra-probe list presets lisops
 expect 2 "'list tasks' takes no name" lra-probe list tasks x
+# Where a model differs from its paper: here, in every plan, in every result of whatever preset.
+expect 0 '' lra-probe list models
+says 'differs from the paper: norm before the convolution'
+expect 0 '' lra-probe train --task listops --dry-run
+says 'deviation    norm before the convolution'
+[ "$(grep -c '^deviation ' out)" -eq 1 ] || complain "quick deviates from no published setting: $(cat out)"
+expect 0 '' lra-probe train --task listops --preset paper --set train=64 --set val=8 --set test=8 --set min-length=8 --set max-length=40 --set max-depth=3 --dry-run --out p
+says 'deviation    padding is masked in convolutions and pooling'
+expect 0 '' lra-probe train --task listops --set train=64 --set val=8 --set test=8 --set epochs=1 --set width=8 --set hidden=8 --out r -q
+expect 0 '' lra-report show r/runs/*
+says 'norm before the convolution'
 expect 2 "did you mean 'models'" lra-probe list modles
 exit $bad
