@@ -278,6 +278,29 @@ static void failed_seeds(void **state)
     assert_int_equal(
         lra_seeds_learned(5, (double[]){0.5, 0.9, 0.52, 0.91, 0.9}, 0.5, 0.91, learned), 3);
     assert_int_equal(lra_seeds_learned(2, (double[]){0.5, 0.9}, 0.5, 0.91, learned), 2);
+    /* The others lie 0.02 apart: ten times that is 0.2. */
+    assert_int_equal(lra_seeds_learned(4, (double[]){0.65, 0.83, 0.85, 0.87}, 0.5, 0.9, learned),
+                     4);
+    assert_int_equal(lra_seeds_learned(4, (double[]){0.61, 0.83, 0.85, 0.87}, 0.5, 0.9, learned),
+                     3);
+}
+
+/* Five seeds are enough. */
+static void few_seeds(void **state)
+{
+    (void)state;
+    static uint8_t row[5][N];
+    const uint8_t *of[5];
+    for (int k = 0; k < 5; k++) {
+        of[k] = row[k];
+        for (int i = 0; i < N; i++) row[k][i] = i % 10 < 2 + k;
+    }
+    for (int n = 1; n <= 5; n++) {
+        lra_sample *s = lra_sample_new(N, true);
+        lra_sample_add_correct(s, n, of);
+        assert_int_equal(lra_sample_seeds_dominate(s, 0), n > 1 && n < 5);
+        lra_sample_free(s);
+    }
 }
 
 /* ---- information ----------------------------------------------------------------------------------------- */
@@ -302,6 +325,8 @@ static void temperature(void **state)
     near(sum, -0.8 * log(0.8) - 0.2 * log(0.2), 0.01);
     for (int i = 0; i < ROWS; i++) logits[2 * i + 1] = -logits[2 * i + 1];
     near(lra_temperature_fit(ROWS, 2, logits, label), 0, 0); /* they say the opposite */
+    for (int i = 0; i < ROWS; i++) logits[2 * i + 1] = (float)(log(4) / 10);
+    near(lra_temperature_fit(ROWS, 2, logits, label), 10, 0.3); /* ten times too small */
     const int32_t other[] = {0, 0, 1, 0}, own[] = {0, 1};
     lra_chance_losses(2, 2, own, 4, other, loss);
     near(loss[0], -log(4.0 / 6), 1e-12);
@@ -327,6 +352,7 @@ int main(void)
         cmocka_unit_test(mean_of_tasks),
         cmocka_unit_test(gaps),
         cmocka_unit_test(failed_seeds),
+        cmocka_unit_test(few_seeds),
         cmocka_unit_test(temperature),
     };
     return cmocka_run_group_tests_name("analysis", tests, NULL, NULL);

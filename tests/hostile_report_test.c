@@ -9,6 +9,7 @@
 #include "kernels/base/executable.h"
 #include "kernels/base/printable.h"
 #include "kernels/base/process.h"
+#include "reports/plot.h"
 #include "reports/table.h"
 #include "tests/figures.h"
 #include "tests/folder.h"
@@ -218,6 +219,19 @@ static char *print(const char *text, const char *format)
     return printed;
 }
 
+/* A quote is doubled wherever it stands, in ticks a sign of a format, too. */
+static void quotes_are_doubled(void **state)
+{
+    (void)state;
+    lra_text t = {0};
+    lra_plot_string(&t, "it's 5 %");
+    assert_string_equal(t.s, "'it''s 5 %'");
+    lra_text_free(&t);
+    lra_plot_tick(&t, "it's 5 %", 2);
+    assert_string_equal(t.s, "'it''s 5 %%' 2");
+    lra_text_free(&t);
+}
+
 static void no_table_emits_control_characters(void **state)
 {
     (void)state;
@@ -293,6 +307,7 @@ int main(void)
         cmocka_unit_test(readers_of_breakdowns_refuse_them),
         cmocka_unit_test(no_figure_of_results_carries_them_out),
         cmocka_unit_test(no_figure_of_breakdowns_carries_them_out),
+        cmocka_unit_test(quotes_are_doubled),
         cmocka_unit_test(no_table_emits_control_characters),
         cmocka_unit_test(no_cell_is_a_formula),
         cmocka_unit_test(markdown_is_text),

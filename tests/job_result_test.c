@@ -141,6 +141,17 @@ static void the_history_is_the_log(void **state)
         assert_true(time[10] == 'T' && time[19] == 'Z');
         json_decref(line);
     }
+    char *path = lra_format("%s/runs/%s-%s-%s/result.h5", folder, r->task, r->model, r->run);
+    lra_err e = {{0}};
+    lra_h5 *f = lra_h5_open(path, NULL, &e);
+    double *number = NULL;
+    int64_t n = 0;
+    if (!f || lra_h5_get_table(f, "/history", "epoch", &n, &number, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(n, 2);
+    for (int i = 0; i < 2; i++) assert_true(number[i] == i + 1); /* counted from 1 there, too */
+    lra_free(number);
+    lra_h5_close(f);
+    lra_free(path);
     lra_result_free(r);
     close_job(&j, o);
 }

@@ -83,6 +83,19 @@ static void equal_values_are_equal_text(void **state)
 
 /* ---- what is refused --------------------------------------------------------------------------------------- */
 
+/* Folders of runs are named after it: another function would train everything again.  xxh3-64 of "a=1\nrate=0.004\n". */
+static void the_hash_stays(void **state)
+{
+    (void)state;
+    char hash[17];
+    lra_config *c = lra_config_new();
+    lra_config_set(c, "rate", "0.004");
+    lra_config_set(c, "a", "1");
+    lra_config_hash(c, hash);
+    assert_string_equal(hash, "8073ea3f5c9f7bc2");
+    lra_config_free(c);
+}
+
 static void what_is_wrong_is_said(void **state)
 {
     (void)state;
@@ -181,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reals_are_the_shortest_text),
         cmocka_unit_test(equal_values_are_equal_text),
+        cmocka_unit_test(the_hash_stays),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(a_kind_never_depends_on_the_text),
         cmocka_unit_test(values_fill_fields),

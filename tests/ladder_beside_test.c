@@ -178,6 +178,22 @@ static void overfitting(void **state)
     }
 }
 
+/* It fits half a point more than it generalises, which may be chance. */
+static void a_gap_within_its_interval(void **state)
+{
+    (void)state;
+    lra_result *list[6];
+    for (int i = 0; i < 6; i++) {
+        list[i] = made_result(i < 3 ? 5 : 65, i < 3 ? 8 : 64, i % 3, 0.6);
+        add_answers(list[i], i < 3 ? 0.62 : 0.63);
+    }
+    lra_ladder_view *v = view_of(list, 6, NULL);
+    assert_true(v->has_gap && v->gap.value > 0 && v->gap.lo < 0);
+    assert_false(v->flags & LRA_FLAG_OVERFIT);
+    lra_ladder_views_free(v, 1);
+    free_all(list, 6);
+}
+
 /* A rung and a baseline that are better than the widest rung; validation knows which rung is best. */
 static void a_weak_reference(void **state)
 {
@@ -212,6 +228,11 @@ static void a_weak_reference(void **state)
     says(text, "K = 7 by 9.");
     says(text, "oracle by 2");
     free(text);
+    for (int i = 4; i < 6; i++) list[i]->reach = T / 2; /* nothing sees everything */
+    v = view_of(list, 6, "best");
+    assert_int_equal(v->n_rivals, 1);
+    assert_true(isnan(v->rival[0].li));
+    lra_ladder_views_free(v, 1);
     free_all(list, 6);
 }
 
@@ -312,12 +333,12 @@ static void listops_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_at_chance),      cmocka_unit_test(a_single_rung),
-        cmocka_unit_test(bounds_are_bounds),     cmocka_unit_test(information_of_answers),
-        cmocka_unit_test(overfitting),           cmocka_unit_test(a_weak_reference),
-        cmocka_unit_test(seeds_that_failed),     cmocka_unit_test(seeds_as_they_are),
-        cmocka_unit_test(chance_is_of_training), cmocka_unit_test(text_small),
-        cmocka_unit_test(listops_small),
+        cmocka_unit_test(models_at_chance),  cmocka_unit_test(a_single_rung),
+        cmocka_unit_test(bounds_are_bounds), cmocka_unit_test(information_of_answers),
+        cmocka_unit_test(overfitting),       cmocka_unit_test(a_gap_within_its_interval),
+        cmocka_unit_test(a_weak_reference),  cmocka_unit_test(seeds_that_failed),
+        cmocka_unit_test(seeds_as_they_are), cmocka_unit_test(chance_is_of_training),
+        cmocka_unit_test(text_small),        cmocka_unit_test(listops_small),
     };
     return cmocka_run_group_tests_name("beside the ladder", tests, NULL, NULL);
 }

@@ -141,6 +141,28 @@ static void at_chance(void **state)
     }
 }
 
+/* Just above chance is not enough: the half width must be below half of the difference. */
+static void clearly_above_chance(void **state)
+{
+    (void)state;
+    int n_given = 0, n_above = 0;
+    for (int k = 0; k < 40; k++) {
+        lra_ladder l;
+        double share = 0.2 + 0.003 * k;
+        make(2, (int64_t[]){4, 64}, (double[]){share, share}, 3, 1);
+        m.data.n_replicates = 0;
+        assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
+        const lra_estimate *x = &l.reference_minus_chance;
+        double half = (x->hi - x->lo) / 2;
+        bool given = l.state == LRA_LI_GIVEN;
+        if (given != (half < x->value / 2))
+            fail_msg("%.4f +- %.4f: %s", x->value, half, given ? "given" : "at chance");
+        n_given += given;
+        n_above += !given && x->lo > 0;
+    }
+    assert_true(n_given > 5 && n_above > 3);
+}
+
 static void one_rung(void **state)
 {
     (void)state;
@@ -270,6 +292,7 @@ static void estimates_lie_in_their_intervals(void **state)
         if (l.state != LRA_LI_GIVEN) continue;
         assert_true(l.li.lo <= l.li.value && l.li.value <= l.li.hi && l.li.value <= 1);
         assert_true(l.li_raw.lo <= l.li_raw.value && l.li_raw.value <= l.li_raw.hi);
+        assert_true(l.li.lo <= l.li_raw.lo); /* the running maximum is biased upward */
     }
 }
 
@@ -308,6 +331,10 @@ static void values_of_all_seeds_count(void **state)
     double of_two = 12.7062 * 0.1; /* t(1) times 0.2/sqrt 2/sqrt 2 */
     near(l.row[0].accuracy.hi - l.row[0].accuracy.value, of_two, 1e-3);
     assert_true(l.row[0].gain.hi - l.row[0].gain.lo > 0.3 && l.few_seeds && !l.one_seed);
+    for (int i = 0; i < LRA_LADDER_RADII; i++) { /* a point is a hundredth of the gain of 3.3 */
+        double wanted = -0.7 - 3.3 * lra_ladder_points[i];
+        near(l.radius[i].value, exp2(2 + 4 * (wanted + 1.4) / 0.7), 1e-9);
+    }
 }
 
 static void equal_reach_is_refused(void **state)
@@ -331,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_ladder),
         cmocka_unit_test(all_but_one_is_all),
         cmocka_unit_test(at_chance),
+        cmocka_unit_test(clearly_above_chance),
         cmocka_unit_test(one_rung),
         cmocka_unit_test(span_and_extrapolation),
         cmocka_unit_test(sufficient_reach),

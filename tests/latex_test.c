@@ -255,6 +255,7 @@ static void large_tables_are_parted(void **unused)
             lra_table_cell(list[k], r % 10 ? "  part %d" : "row %d", r);
             for (int c = 1; c < COLUMNS; c++) lra_table_number(list[k], r + c / 100.0, 2);
         }
+        lra_table_note(list[k], "key\tof table %d", k);
     }
     lra_err e = {{0}};
     FILE *f = fopen("latex_table", "w");
@@ -270,6 +271,11 @@ static void large_tables_are_parted(void **unused)
                                          "{tab:large-of-numbers-2-part-6}"};
     for (int i = 0; i < 4; i++)
         if (!strstr(text, labels[i])) fail_msg("no label %s in\n%s", labels[i], text);
+    /* Notes stand behind the last part. */
+    const char *notes[] = {strstr(text, "of table 0"), strstr(text, "of table 1")};
+    assert_true(notes[0] && notes[1] && strstr(text, "{tab:large-of-numbers-part-6}") < notes[0] &&
+                notes[0] < strstr(text, "{tab:large-of-numbers-2") &&
+                strstr(text, "{tab:large-of-numbers-2-part-6}") < notes[1]);
     int heads = 0, row_30 = 0;
     for (const char *at = text; (at = strstr(at, "\nname & ")) != NULL; at++) heads++;
     for (const char *at = text; (at = strstr(at, "\\midrule\nrow 30 & ")) != NULL; at++) row_30++;

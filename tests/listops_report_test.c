@@ -190,6 +190,29 @@ static void figure_scripts(void **state)
     free_all(list, 4);
 }
 
+/* The axis of all panels holds the highest bar, and the highest line of the generator. */
+static void an_axis_holds_everything(void **state)
+{
+    (void)state;
+    for (int fresh = 0; fresh < 2; fresh++) {
+        lra_err e = {{0}};
+        lra_listops *list[] = {small_listops(5, 0, 3)};
+        lra_report_input in = {.listops = list, .n_listops = 1};
+        for (int k = 0; k < LRA_LISTOPS_LABELS; k++) {
+            list[0]->train_count[0][k] = !fresh && k == 4 ? 81000 : 1000;
+            list[0]->expected_count[0][k] = fresh && k == 4 ? 81000 : 1000;
+        }
+        if (write_figure(&lra_figure_loc_1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        char *gp = take_file("loc-1.gp"), *range = strstr(gp, "set yrange [0:");
+        assert_non_null(range);
+        double top = strtod(range + 14, NULL);
+        assert_true(top > 90 && top < 100);
+        lra_free_large(gp);
+        remove("loc-1.dat");
+        lra_listops_result_free(list[0]);
+    }
+}
+
 static void a_figure_has_room_for_six_models(void **state)
 {
     (void)state;
@@ -211,6 +234,7 @@ int main(void)
         cmocka_unit_test(groups),
         cmocka_unit_test(tables_in_every_format),
         cmocka_unit_test(figure_scripts),
+        cmocka_unit_test(an_axis_holds_everything),
         cmocka_unit_test(a_figure_has_room_for_six_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

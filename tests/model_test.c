@@ -463,16 +463,17 @@ static void pools_are_declared(void **state)
 
 /* ---- golden ------------------------------------------------------------------------------------------ */
 
-static void add_line(lra_text *to, const lra_model *m)
+/* "NAME CHANGES parameters losses" */
+static void add_line(lra_text *to, const lra_model *m, const char *changes, int n_losses)
 {
     model_trial f;
-    model_case what = usual(m, "");
+    model_case what = usual(m, changes);
     int64_t size = 0;
     what.what = MODEL_UPDATE;
     model_open(&f, &what);
     for (int i = 0; i < f.n; i++) size += lra_elements(f.param[i]);
-    lra_text_add(to, "%s %lld", m->name, (long long)size);
-    for (int i = 0; i < 10; i++) {
+    lra_text_add(to, "%s%s%s %lld", m->name, *changes ? " " : "", changes, (long long)size);
+    for (int i = 0; i < n_losses; i++) {
         model_set(&f, lengths, 0);
         lra_text_add(to, " %.8f", model_step(&f, i));
     }
@@ -480,21 +481,17 @@ static void add_line(lra_text *to, const lra_model *m)
     model_close(&f);
 }
 
-/* Parameters and ten losses of every model, against tests/golden/models.txt: "NAME parameters losses".  In
- * float64, so that machines agree; a new model adds its line with LRA_UPDATE_GOLDEN=1. */
-static void sizes_and_losses(void **state)
+/* Against tests/golden/NAME, which LRA_UPDATE_GOLDEN=1 writes: word by word, numbers within 1e-6.  Frees the text. */
+static void check_lines(const char *name, lra_text *now)
 {
-    (void)state;
     lra_err e = {{0}};
-    lra_text now = {0};
-    for (int m = 0; lra_model_at(m); m++) add_line(&now, lra_model_at(m));
     const char *source = getenv("LRA_SOURCE"), *update = getenv("LRA_UPDATE_GOLDEN");
-    char *path = lra_format("%s/tests/golden/models.txt", source ? source : ".");
-    if (update && *update) assert_int_equal(lra_file_write(path, now.s, now.n, &e), 0);
+    char *path = lra_format("%s/tests/golden/%s", source ? source : ".", name);
+    if (update && *update) assert_int_equal(lra_file_write(path, now->s, now->n, &e), 0);
     size_t n;
-    char *golden = lra_file_read(path, 1 << 20, &n, &e), *a = now.s, *b = golden;
+    char *golden = lra_file_read(path, 1 << 20, &n, &e), *a = now->s, *b = golden;
     if (!golden) fail_msg("%s", e.msg);
-    for (;;) { /* word by word: numbers within 1e-6 */
+    for (;;) {
         size_t na = strcspn(a, " \n"), nb = strcspn(b, " \n");
         bool number = strchr("0123456789", *a) && strchr("0123456789", *b) && na && nb;
         bool same = number ? fabs(strtod(a, NULL) - strtod(b, NULL)) < 1e-6
@@ -505,7 +502,48 @@ static void sizes_and_losses(void **state)
     }
     lra_free_large(golden);
     lra_free(path);
-    lra_text_free(&now);
+    lra_text_free(now);
+}
+
+/* Parameters and ten losses of every model, in float64, so that machines agree; a new model adds its line. */
+static void sizes_and_losses(void **state)
+{
+    (void)state;
+    lra_text now = {0};
+    for (int m = 0; lra_model_at(m); m++) add_line(&now, lra_model_at(m), "", 10);
+    check_lines("models.txt", &now);
+}
+
+/* A line for each value of a key but its default, where the model has an encoder for it. */
+static void add_values(lra_text *to, const lra_model *m, const lra_key *k)
+{
+    const char *value = k->kind == LRA_KEY_FLAG ? "0|1" : k->choices;
+    bool listed = k->kind == LRA_KEY_FLAG || k->kind == LRA_KEY_CHOICE;
+    while (listed && *value) {
+        size_t n = strcspn(value, "|");
+        char *change = lra_format("%s=%.*s", k->name, (int)n, value);
+        lra_config *c = model_tiny(m, change);
+        const lra_network_spec any = {.head = LRA_HEAD_CLASS};
+        lra_err e;
+        bool usual_value = strcmp(change + strlen(k->name) + 1, k->value) == 0;
+        if (!usual_value && lra_network_check(m, c, &any, &e) == 0) add_line(to, m, change, 2);
+        lra_config_free(c);
+        lra_free(change);
+        value += n + (value[n] == '|');
+    }
+}
+
+/* The same of every variant, and of every choice and flag alone: no setting is without effect, or changes it. */
+static void sizes_and_losses_of_settings(void **state)
+{
+    (void)state;
+    lra_text now = {0};
+    for (int i = 0; lra_model_at(i); i++) {
+        const lra_model *m = lra_model_at(i);
+        for (int k = 0; m->variants && m->variants[k]; k++) add_line(&now, m, m->variants[k], 2);
+        for (const lra_key *k = m->keys; k->name; k++) add_values(&now, m, k);
+    }
+    check_lines("settings.txt", &now);
 }
 
 /* ---- single models ----------------------------------------------------------------------------------- */
@@ -627,13 +665,21 @@ static void bad_configurations_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_in_float64),     cmocka_unit_test(three_buckets_agree),
-        cmocka_unit_test(padding_has_no_influence), cmocka_unit_test(reach_is_as_declared),
-        cmocka_unit_test(one_batch_is_learned),     cmocka_unit_test(training_goes_on_from_a_file),
-        cmocka_unit_test(pooling_by_cls),           cmocka_unit_test(cls_is_the_first_position),
-        cmocka_unit_test(pools_are_declared),       cmocka_unit_test(legs_has_known_values),
-        cmocka_unit_test(sizes_and_losses),         cmocka_unit_test(reach_and_size_of_resconv),
-        cmocka_unit_test(size_of_positions),        cmocka_unit_test(bad_configurations_are_named),
+        cmocka_unit_test(gradients_in_float64),
+        cmocka_unit_test(three_buckets_agree),
+        cmocka_unit_test(padding_has_no_influence),
+        cmocka_unit_test(reach_is_as_declared),
+        cmocka_unit_test(one_batch_is_learned),
+        cmocka_unit_test(training_goes_on_from_a_file),
+        cmocka_unit_test(pooling_by_cls),
+        cmocka_unit_test(cls_is_the_first_position),
+        cmocka_unit_test(pools_are_declared),
+        cmocka_unit_test(legs_has_known_values),
+        cmocka_unit_test(sizes_and_losses),
+        cmocka_unit_test(sizes_and_losses_of_settings),
+        cmocka_unit_test(reach_and_size_of_resconv),
+        cmocka_unit_test(size_of_positions),
+        cmocka_unit_test(bad_configurations_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

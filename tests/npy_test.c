@@ -119,6 +119,25 @@ static void values_of_every_kind(void **state)
     assert_string_equal(e.msg, "'t': BOOL byte 2 is 2, expected 0 or 1");
 }
 
+/* Versions 1.0 to 3.0, and no other. */
+static void versions(void **state)
+{
+    (void)state;
+    char m[256] = {0};
+    const uint8_t data[12] = {0};
+    static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}\n";
+    for (int major = 0; major <= 4; major++)
+        for (int minor = 0; minor <= 2; minor++) {
+            lra_err e = {{0}};
+            lra_ndarray a;
+            size_t n = image(m, major > 1 ? 2 : 1, header, data, sizeof data);
+            m[6] = (char)major, m[7] = (char)minor;
+            bool good = major >= 1 && major <= 3 && minor == 0;
+            assert_int_equal(lra_npy_parse(m, n, "s", false, &a, &e), good ? 0 : -1);
+            if (!good && !strstr(e.msg, "expected 1.0, 2.0 or 3.0")) fail_msg("%s", e.msg);
+        }
+}
+
 /* A byte too many is as wrong as one that is missing. */
 static void the_size_is_exact(void **state)
 {
@@ -235,7 +254,8 @@ static void refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_size_is_exact),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(versions),
+                                       cmocka_unit_test(the_size_is_exact),
                                        cmocka_unit_test(golden_bytes),
                                        cmocka_unit_test(round_trips),
                                        cmocka_unit_test(values_of_every_kind),

@@ -1,4 +1,5 @@
 #!/bin/sh
+# labels: slow
 # Style: format, banned functions, include arrows, file sizes, top level.  Prints lines per folder.
 # LRA_SOURCE names the tree (the self test gives it broken ones).
 set -u

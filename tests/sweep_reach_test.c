@@ -59,6 +59,32 @@ static void reaches(void **state)
     near(r[0].solved, 4, 0);
     assert_true(isinf(r[1].half.value) && isinf(r[1].half.lo));
     lra_free(r);
+    /* A field of 5 sees 4 steps ahead of its first one, not 5. */
+    assert_true(lra_sweep_covers(sweep, 0, 0));
+    sweep->number[0] = 5;
+    assert_false(lra_sweep_covers(sweep, 0, 0));
+    lra_sweeps_free(sweep, 1);
+    lra_ladder_views_free(v, DISTANCES);
+    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+}
+
+/* A distance is solved where the whole interval is above 0.95: a gain of 0.96 alone is not. */
+static void solved_with_certainty(void **state)
+{
+    (void)state;
+    static const double share[2][DISTANCES] = {{0.75, 0.73, 0.3}, {0.75, 0.8, 0.73}};
+    lra_result *list[2 * DISTANCES * SEEDS];
+    lra_ladder_view *v;
+    lra_sweep *sweep;
+    lra_err e = {{0}};
+    const lra_ladder_scale scale = {.reference = NULL};
+    make(share, list);
+    assert_int_equal(lra_ladder_views(list, 18, &scale, &v, &e), DISTANCES);
+    assert_int_equal(lra_sweeps_find(v, DISTANCES, &sweep, &e), 1);
+    lra_sweep_reach *r = lra_sweep_reaches(sweep);
+    near(r[0].solved, 4, 0);
+    near(r[1].solved, 8, 0);
+    lra_free(r);
     lra_sweeps_free(sweep, 1);
     lra_ladder_views_free(v, DISTANCES);
     for (int i = 0; i < 18; i++) lra_result_free(list[i]);
@@ -108,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reaches),
+        cmocka_unit_test(solved_with_certainty),
         cmocka_unit_test(nothing_learned),
         cmocka_unit_test(learned_is_certainly_above_chance),
     };

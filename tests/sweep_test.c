@@ -1,5 +1,5 @@
 /* labels: slow timeout: 900 */
-/* A sweep that is killed with SIGKILL at random moments: the same command completes it, every file of the run
+/* A sweep that is killed with SIGKILL at random moments, that is after so many changes of its files: the same command completes it, every file of the run
  * folders reads at every moment, and the results are those of a sweep that nobody disturbed, bit for bit; alone,
  * with cells in processes of their own that die with it, and with cells that outlive it.
  * LRA_KILLS=200 kills as often (default 6); LRA_KILLS_SEED other moments. */
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,15 +106,57 @@ static char *read_text(const char *out, const char *suffix)
     return text;
 }
 
-/* To the end; returns its seconds. */
-static double run(const char *out, char *jobs)
+/* What stands below a folder: names, sizes and times of all files, in one number. */
+static uint64_t view_of(const char *path)
 {
-    double begin = lra_now();
+    char **names = NULL;
+    lra_err e;
+    int n = lra_is_folder(path) ? lra_folder_list(path, &names, &e) : 0;
+    uint64_t view = 0;
+    for (int i = 0; i < n; i++) {
+        struct stat s;
+        char *below = lra_format("%s/%s", path, names[i]);
+        if (lstat(below, &s) == 0) {
+            uint64_t of_file[] = {view,
+                                  lra_hash64(names[i], strlen(names[i])),
+                                  (uint64_t)s.st_ino,
+                                  (uint64_t)s.st_size,
+                                  (uint64_t)s.st_mtim.tv_sec,
+                                  (uint64_t)s.st_mtim.tv_nsec,
+                                  S_ISDIR(s.st_mode) ? view_of(below) : 0};
+            view = lra_hash64(of_file, sizeof of_file);
+        }
+        lra_free(below);
+    }
+    if (n >= 0) lra_names_free(names, n);
+    return view;
+}
+
+/* Waits until the files of a sweep have changed so often, or it has ended; returns how often they have. */
+static int64_t watch(const char *out, pid_t pid, int64_t most)
+{
+    uint64_t last = view_of(out);
+    int64_t seen = 0;
+    siginfo_t ended = {0};
+    const struct timespec pause = {0, 200000};
+    while (seen < most && ended.si_pid == 0) {
+        uint64_t now = view_of(out);
+        seen += now != last, last = now;
+        nanosleep(&pause, NULL);
+        assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+    }
+    return seen;
+}
+
+/* To the end; returns how often its files changed. */
+static int64_t run(const char *out, char *jobs)
+{
     int status;
     pid_t pid = start(out, jobs);
+    int64_t changes = watch(out, pid, INT64_MAX);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (status != 0) fail_msg("status %d: %s", status, read_text(out, ".err"));
-    return lra_now() - begin;
+    return changes;
 }
 
 /* ---- its files ------------------------------------------------------------------------------------------ */
@@ -195,12 +238,6 @@ static void same_results(const char *out, const char *expected)
 
 /* ---- kills ---------------------------------------------------------------------------------------------- */
 
-static void sleep_seconds(double s)
-{
-    struct timespec t = {(time_t)s, (long)(1e9 * (s - (double)(time_t)s))};
-    nanosleep(&t, NULL);
-}
-
 static void remove_folder(const char *path)
 {
     lra_err e;
@@ -209,13 +246,13 @@ static void remove_folder(const char *path)
 }
 
 /* Kills a fresh sweep again and again until it is through; returns how often.  alone: its cells survive. */
-static int killed_sweep(const char *out, char *jobs, bool alone, lra_rng *rng, double longest)
+static int killed_sweep(const char *out, char *jobs, bool alone, lra_rng *rng, int64_t most)
 {
     remove_folder(out);
     for (int hits = 0;; hits++) {
         int status;
         pid_t pid = start(out, jobs);
-        sleep_seconds(lra_rng_u01(rng) * longest);
+        watch(out, pid, lra_rng_below(rng, (uint32_t)most + 1));
         kill(alone ? pid : -pid, SIGKILL);
         assert_int_equal(waitpid(pid, &status, 0), pid);
         if (WIFEXITED(status)) {
@@ -239,7 +276,8 @@ static void killed_at_random_moments(void **state)
     enum { WAYS = sizeof ways / sizeof *ways };
     char *calm = lra_format("%s/calm", folder), *out = lra_format("%s/killed", folder);
     int64_t wanted = number("LRA_KILLS", 6);
-    double begin = lra_now(), whole = run(calm, "1");
+    double begin = lra_now();
+    int64_t whole = run(calm, "1");
     for (int w = 0; w < WAYS; w++) {
         lra_rng rng = lra_rng_new((uint64_t)number("LRA_KILLS_SEED", 1), 0x5EE9, (uint64_t)w);
         int64_t share = (wanted + w) / WAYS, hits = 0;
@@ -253,7 +291,8 @@ static void killed_at_random_moments(void **state)
         printf("%-36s %4lld kills, %3d sweeps completed, %d files each, all equal\n", ways[w].what,
                (long long)hits, sweeps, files);
     }
-    printf("in %.0f s; an undisturbed sweep takes %.1f s\n", lra_now() - begin, whole);
+    printf("in %.0f s; the files of an undisturbed sweep change %lld times\n", lra_now() - begin,
+           (long long)whole);
     lra_free(calm);
     lra_free(out);
 }

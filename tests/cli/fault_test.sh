@@ -120,7 +120,7 @@ else echo "skipped: permissions (root without setpriv)"; fi
 long="--set train=640 --set val=64 --set test=64 --set epochs=400 --set width=8 --set hidden=8 --set layers=1 --out i -q"
 lra-probe train $long >out 2>err &
 pid=$!
-for k in $(seq 100); do [ -n "$(ls i/runs/*/log.jsonl 2>/dev/null)" ] && break; sleep 0.02; done
+happens sh -c 'ls i/runs/*/log.jsonl'
 kill -INT $pid
 wait $pid
 got=$?

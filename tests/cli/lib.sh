@@ -15,6 +15,17 @@ fail() { complain "$@"; exit 1; }
 # skip REASON: what the test needs is not installed
 skip() { printf '%s: %s\n' "$test_name" "$*"; exit 77; }
 
+# happens COMMAND...: waits until it succeeds; a test waits for events, never for seconds.
+happens() {
+    for k in $(seq 6000); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.01
+    done
+    fail "waited in vain for: $*"
+}
+# catches_signals PID: SIGTERM no longer ends it at once (where there is /proc to see that in)
+catches_signals() { [ ! -r /proc/self/status ] || grep -q '^SigCgt:.*4[0-9a-f]\{3\}$' "/proc/$1/status"; }
+
 # expect CODE PATTERN PROGRAM ARGS...: stdout in `out`, stderr in `err`; that exit code, and the pattern (''; any text)
 # in stderr.  Who fails says one line, beside warnings, and nothing on stdout.
 expect() {

@@ -71,8 +71,7 @@ says 1 "'w': 'param/embed/table' has shape (18,8), expected (18,16)" lra-probe t
 # shellcheck disable=SC2086
 lra-probe train $small --set train=6400 --set epochs=20 --out c >out 2>err &
 child=$!
-i=0
-while [ $i -lt 600 ] && ! ls c/runs/*/checkpoint.h5 >/dev/null 2>&1; do i=$((i + 1)); sleep 0.05; done
+happens sh -c 'ls c/runs/*/checkpoint.h5'
 kill -INT $child
 wait $child
 [ $? -eq 130 ] || complain "Ctrl-C: not 130: $(cat err)"
@@ -86,7 +85,7 @@ lra-probe train $small --set train=6400 --set epochs=20 --out c >again 2>err || 
 cmp -s out again || complain "a finished run prints something else: $(cat again)"
 lra-probe bench step --seconds 60 --length 64 --batch 2 >out 2>err &
 child=$!
-sleep 1
+happens catches_signals $child
 kill -INT $child
 wait $child
 [ $? -eq 130 ] || complain "bench is not interrupted"

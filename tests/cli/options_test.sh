@@ -52,7 +52,7 @@ expect 0 '' lra-report tables --table ladder --reference "$run" --chance uniform
 if [ -r /proc/self/status ]; then
     "$probe" train $small --set epochs=300 --requeue --out r >out 2>err </dev/null &
     pid=$!
-    while kill -0 $pid 2>/dev/null && ! ls r/runs/*/log.jsonl >/dev/null 2>&1; do sleep 0.01; done
+    happens sh -c 'ls r/runs/*/log.jsonl'
     kill -USR1 $pid
     wait $pid
     got=$?

@@ -1,4 +1,5 @@
 #!/bin/sh
+# labels: slow
 # Every check of tests/style.sh can fail: a small tree with one fault each, and style.sh names it.
 . "$LRA_SOURCE/tests/cli/lib.sh"
 fresh() {
