@@ -55,15 +55,34 @@ lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out
     return y;
 }
 
+/* Gain and bias of a norm over x. */
+static void scales(lra_tensor *x, lra_tensor **gain, lra_tensor **shift)
+{
+    lra_shape s = LRA_SHAPE(lra_width(x));
+    *gain = lra_param(x->graph, "gain", s, LRA_SPEC(LRA_CONSTANT(1), .no_decay = true));
+    *shift = lra_param(x->graph, "bias", s, LRA_SPEC(.no_decay = true));
+}
+
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name)
 {
-    lra_graph *g = x->graph;
-    int64_t n = lra_width(x);
-    lra_push(g, "%s", name);
-    lra_tensor *gain = lra_param(g, "gain", LRA_SHAPE(n),
-                                 LRA_SPEC(LRA_CONSTANT(1), .no_decay = true));
-    lra_tensor *shift = lra_param(g, "bias", LRA_SHAPE(n), LRA_SPEC(.no_decay = true));
+    lra_tensor *gain, *shift;
+    lra_push(x->graph, "%s", name);
+    scales(x, &gain, &shift);
     lra_tensor *y = lra_layer_norm(x, gain, shift, 1e-5);
+    lra_pop(x->graph);
+    return y;
+}
+
+lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *length)
+{
+    lra_graph *g = x->graph;
+    lra_shape s = LRA_SHAPE(lra_width(x));
+    lra_tensor *gain, *shift;
+    lra_push(g, "%s", name);
+    scales(x, &gain, &shift);
+    lra_tensor *mean = lra_state(g, "mean", s, NULL);
+    lra_tensor *var = lra_state(g, "var", s, LRA_SPEC(LRA_CONSTANT(1)));
+    lra_tensor *y = lra_batch_norm(x, length, gain, shift, mean, var, 0.1, 1e-5);
     lra_pop(g);
     return y;
 }

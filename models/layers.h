@@ -16,6 +16,9 @@ lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);
 /* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D). */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
+/* Batch norm over the tokens of all examples, likewise; NAME/mean, NAME/var (D) are states, of which a step moves a
+ * tenth.  x: (B,T,D).  Nullable: length. */
+lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *length);
 /* "Same" convolution over time, taps `dilation` apart, (B,T,D) -> (B,T,H).  Weight and bias start uniform in
  * +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
 lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,

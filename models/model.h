@@ -50,6 +50,10 @@ typedef struct {
     const char *settings;
     const char *rungs; /* values of `axis`, "1,3,5".  NULL: none */
 } lra_model_preset;
+#define LRA_OWN_PRESET(tasks, settings)                                                            \
+    {                                                                                              \
+        tasks, "paper", "own", settings, NULL                                                      \
+    }
 
 /* What may become of the rows of the encoder before the head. */
 #define LRA_POOL_BIT(kind) (1u << (kind))

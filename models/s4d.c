@@ -1,14 +1,14 @@
 /* s4d: long convolutions with kernels of a diagonal state-space model.
  *
- *   u = LayerNorm(x);  h = GELU(k * u + D u);  (p, q) = W h + b;  y = x + p sigmoid(q)            per layer
+ *   h = GELU(k * u + D u);  (p, q) = W h + b;  x = x + p sigmoid(q);  u = Norm(x)      the blocks of conv_blocks.h
  *   k_l = 2 Re sum_n C_n B_n (exp(dt a_n) - 1)/a_n exp(dt a_n l),  a_n = -exp(r_n) - i w_n,  n < state/2  (zoh)
  *
  * init=lin: a_n = -1/2 - i pi n; inv: -1/2 - i (N/pi)(N/(2n+1) - 1), N = state; real: -(n+1), with w at its least, 1e-4;
- * legs: the normal part of HiPPO-LegS (below).  B = 1 but for legs, C ~ N(0,1) complex, D ~ N(0,1), dt log-uniform in [dt-min, dt-max].  a and B are shared by width/copies
- * channels: channel h has those of copy h mod copies.  causal=0: a second kernel with a C of its own looks ahead, from
- * the next token on.  r, w, B and dt learn at `ssm-rate` without decay, C at the global rate; 0: they do too.
- * Source: Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space Models.
- * Padding is zero at the input of the convolution; what stands beside it stays. */
+ * legs: the normal part of HiPPO-LegS (below).  B = 1 but for legs, C ~ N(0,1) complex, dt log-uniform in [dt-min, dt-max].
+ * a and B are shared by width/copies channels: channel h has those of copy h mod copies.  causal=0: a second kernel with
+ * a C of its own looks ahead, from the next token on.  r, w, B and dt learn at `ssm-rate` without decay, C at the global
+ * rate; 0: they do too.
+ * Source: Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space Models. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -17,13 +17,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "kernels/graph/ops.h"
-#include "models/layers.h"
-#include "models/model.h"
-
-static bool causal(const lra_config *c)
-{
-    return lra_config_int(c, "causal") != 0;
-}
+#include "models/conv_blocks.h"
 
 /* ---- starts ------------------------------------------------------------------------------------------ */
 
@@ -167,50 +161,24 @@ static lra_tensor *kernel(const lra_build *b)
                               lra_reshape(lra_concat(2, B, 0), LRA_SHAPE(2, 1, copies, modes)));
     CB = lra_reshape(CB, LRA_SHAPE(2, sides * width, modes));
     lra_tensor *k = lra_ssm_kernel(lra_concat(2, a, 0), CB, dt, b->T);
-    return lra_name(sides == 2 ? lra_reshape(k, LRA_SHAPE(2, width, b->T)) : k, "kernel");
+    return sides == 2 ? lra_reshape(k, LRA_SHAPE(2, width, b->T)) : k;
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    lra_graph *g = b->graph;
-    int64_t width = lra_config_int(b->config, "width");
-    double dropout = lra_config_real(b->config, "dropout");
     if (lra_config_real(b->config, "dt-min") > lra_config_real(b->config, "dt-max"))
-        lra_graph_fail(g, "dt-min is above dt-max");
-
-    for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
-        lra_push(g, "layer%d", (int)i);
-        lra_tensor *u = lra_layer_layer_norm(x, "norm");
-        lra_push(g, "ssm");
-        lra_tensor *y = lra_long_conv(u, kernel(b), b->length);
-        lra_tensor *skip = lra_param(g, "skip", LRA_SHAPE(width), LRA_SPEC(LRA_NORMAL(1)));
-        lra_pop(g);
-        lra_tensor *h = lra_gelu(lra_add(y, lra_mul(u, lra_cast(skip, lra_elem(g)))));
-        h = lra_layer_linear(lra_dropout(h, dropout, true), "mix", 2 * width, LRA_ACT_NONE, NULL);
-        lra_tensor *gate = lra_sigmoid(lra_slice(h, 2, width, width));
-        x = lra_add(x, lra_dropout(lra_mul(lra_slice(h, 2, 0, width), gate), dropout, true));
-        lra_pop(g);
-    }
-    return lra_layer_layer_norm(x, "norm");
-}
-
-static int64_t reach(const lra_config *c)
-{
-    (void)c;
-    return -1;
+        lra_graph_fail(b->graph, "dt-min is above dt-max");
+    return lra_conv_blocks(b, x, "ssm", kernel);
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),
+    LRA_CONV_BLOCK_KEYS("0", "1"),
     LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
     LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20, "sets of a and B, which channels share"),
     LRA_CHOICE_KEY("init", "lin", "lin|inv|real|legs", "where a starts"),
     LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
     LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
     LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and dt; 0: the global one"),
-    LRA_FLAG_KEY("causal", "0", "one kernel, to the past"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -218,7 +186,8 @@ static const lra_model_preset presets[] = {
     {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"causal=1 ssm-copies=2 init=inv", "init=real ssm-rate=0",
+static const char *const variants[] = {"causal=1 ssm-copies=2 init=inv",
+                                       "init=real ssm-rate=0 norm=post norm-kind=batch gate=0",
                                        "init=legs", NULL};
 
 const lra_model lra_model_s4d = {
@@ -233,6 +202,6 @@ const lra_model lra_model_s4d = {
     .match = "width",
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
-    .reach = reach,
-    .causal = causal,
+    .reach = lra_conv_blocks_reach,
+    .causal = lra_conv_blocks_causal,
 };

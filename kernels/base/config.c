@@ -128,6 +128,11 @@ const char *lra_config_text(const lra_config *c, const char *key)
     return at->value;
 }
 
+bool lra_config_is(const lra_config *c, const char *key, const char *value)
+{
+    return strcmp(lra_config_text(c, key), value) == 0;
+}
+
 int64_t lra_config_int(const lra_config *c, const char *key)
 {
     int64_t value = 0;

@@ -26,6 +26,7 @@ void lra_config_remove(lra_config *c, const char *key); /* absent: nothing */
 int64_t lra_config_int(const lra_config *c, const char *key);
 double lra_config_real(const lra_config *c, const char *key);
 const char *lra_config_text(const lra_config *c, const char *key);
+bool lra_config_is(const lra_config *c, const char *key, const char *value); /* is the text this? */
 bool lra_config_has(const lra_config *c, const char *key);
 /* The value, or `other` when the key is missing. */
 const char *lra_config_text_or(const lra_config *c, const char *key, const char *other);

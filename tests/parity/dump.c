@@ -1,11 +1,11 @@
-/* parity_dump MODEL [CHANGES]: one batch of a model in float64, its parameters, answers and gradients, as JSON on
+/* parity_dump MODEL [CHANGES [STEPS]]: one batch of a model in float64, STEPS long (37), its parameters, answers and gradients, as JSON on
  * stdout; parity.py compares them with a reference in PyTorch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -13,7 +13,7 @@
 #include "kernels/graph/op.h"
 #include "tests/model_trial.h"
 
-enum { B = 3, T = 37, T_MAX = 40 };
+enum { B = 3, T_MAX = 40 };
 
 static void print_array(const char *name, const double *v, int64_t n)
 {
@@ -56,13 +56,14 @@ static void print_params(model_trial *f)
 
 int main(int argc, char **argv)
 {
-    static const int32_t length[B] = {T, 20, 5};
+    int T = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 37;
+    const int32_t length[B] = {T, (T + 3) / 2, 5};
     lra_err e = {{0}};
     const lra_model *m = lra_model_find(argc > 1 ? argv[1] : "", &e);
-    int32_t token[B * T];
-    double numbers[B * T];
-    if (!m) {
-        fprintf(stderr, "parity_dump: %s\n", e.msg);
+    int32_t token[B * T_MAX];
+    double numbers[B * T_MAX];
+    if (!m || T < 7 || T > T_MAX) {
+        fprintf(stderr, "parity_dump: %s\n", m ? "STEPS is no number from 7 to 40" : e.msg);
         return 2;
     }
     model_case what = {.model = m,

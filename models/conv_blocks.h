@@ -1,0 +1,42 @@
+/* The blocks that S4 put around its convolution and that its relatives share; they differ in their kernels.
+ *
+ *   h = GELU(k * u + D u);  (p, q) = W h + b;  o = p sigmoid(q), or W h + b with gate=0            per layer
+ *   norm=pre   u = Norm(x);  x = x + o;  a norm at the end           norm=post  u = x;  x = Norm(x + o)
+ *
+ * Dropout on h and on o, one mask for all steps of a channel.  D ~ N(0,1).  Padding is zero at the input of the
+ * convolution; what stands beside it stays.
+ * Source: Gu et al. 2022, arXiv:2111.00396; the gate is that of its later code. */
+#ifndef LRA_MODELS_CONV_BLOCKS_H
+#define LRA_MODELS_CONV_BLOCKS_H
+
+#include "models/model.h"
+
+/* The kernels of one layer in its scope: (C D,T), or (2,C D,T) in both directions, by lag, real; for C > 1 every
+ * channel d is convolved with C kernels, c D + d. */
+typedef lra_tensor *(*lra_kernels)(const lra_build *b);
+
+/* All layers; `scope` holds the parameters of a layer's kernels and D ("skip"). */
+lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope,
+                            lra_kernels kernels);
+
+bool lra_conv_blocks_causal(const lra_config *c);
+int64_t lra_conv_blocks_reach(const lra_config *c); /* unbounded */
+
+/* The keys that they read; the defaults of some are the model's. */
+#define LRA_CONV_BLOCK_KEYS(causal, gate)                                                          \
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),                                              \
+        LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),                                       \
+        LRA_CHOICE_KEY("norm", "pre", "pre|post", "before a block, or after its sum"),             \
+        LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch", "over channels, or per channel"),      \
+        LRA_FLAG_KEY("gate", gate, "a block's outputs pass a gate of their own"),                  \
+        LRA_FLAG_KEY("causal", causal, "one kernel, to the past"),                                 \
+        LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training")
+
+/* Sizes of ours that suit all of them. */
+#define LRA_CONV_BLOCK_PRESETS                                                                     \
+    {NULL, "quick", NULL, "layers=2 width=32 rate=0.004 decay=0.01", NULL},                        \
+    {                                                                                              \
+        NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL                       \
+    }
+
+#endif
