@@ -7,39 +7,21 @@
  * averaging v over P positions instead, which is what is done (smooth.c).
  * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al. 2022); the logarithm of
  * the sum stays behind y, so that gradients need not sum again. */
-#include "kernels/ops/attention_forward_fn.h"
+#include "kernels/ops/attention_tiles_forward_fn.h"
 
 static inline int64_t thread_scratch(const attention_sizes *s)
 {
-    return s->Tk * (s->K + s->V) + 2 * attention_offsets(s) +
-           ATTENTION_QUERIES * (s->K + s->V + 2) + ATTENTION_TILE;
+    int64_t reals = s->Tk * (s->K + s->V) + ATTENTION_QUERIES * (s->K + s->V + 2);
+    int64_t tiles = attention_tiles_scratch(s);
+    return attention_padded((reals > tiles ? reals : tiles) + 2 * attention_offsets(s)) +
+           ATTENTION_TILE;
 }
 
-/* Rows of y and what is left of them. */
-static inline void attention_finish(const attention_forward *f, const attention_place *p)
-{
-    const attention_sizes *s = &f->h.s;
-    for (int64_t l = 0; l < p->queries; l++) {
-        real sum = f->sum[l], one = 1 / sum;
-        elem *y = f->y + (p->i0 + l) * s->H * s->V;
-        for (int64_t d = 0; d < s->V; d++)
-            y[d] = e_store(sum == 0 ? 0 : f->y_t[d * ATTENTION_QUERIES + l] * one);
-        attention_put(f->left, f->rows, p->i0 + l, sum == 0 ? 0 : f->max[l] + r_log2(sum));
-    }
-}
-
-/* Queries from i0 on; those behind the example get zeros. */
-static void attend(attention_forward *f, int64_t i0)
+/* Queries from i0 on, n of them. */
+static void attend(attention_forward *f, int64_t i0, int64_t n)
 {
     attention_head *h = &f->h;
     const attention_sizes *s = &h->s;
-    int64_t end = i0 + ATTENTION_QUERIES < s->Tq ? i0 + ATTENTION_QUERIES : s->Tq;
-    int64_t n = end < h->mask.n_q ? end - i0 : h->mask.n_q - i0;
-    for (int64_t i = n > 0 ? i0 + n : i0; i < end; i++) {
-        for (int64_t d = 0; d < s->V; d++) f->y[i * s->H * s->V + d] = 0;
-        attention_put(f->left, f->rows, i, 0);
-    }
-    if (n <= 0) return;
     attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
     attention_columns(f->q + i0 * s->H * s->K, n, s->H, s->K, f->queries);
     for (int64_t i = 0; i < s->V * ATTENTION_QUERIES; i++) f->y_t[i] = 0;
@@ -56,28 +38,47 @@ static void attend(attention_forward *f, int64_t i0)
         ap_product(s->V, p.lanes, p.keys, (ap_left){f->v + p.j0 * s->V, 1, s->V}, h->tile,
                    ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
     }
-    attention_finish(f, &p);
+    attention_finish(f, i0, n);
+}
+
+/* Where head `at` of all B H starts in what node c reads and writes. */
+static attention_forward of_head(const lra_call *c, const attention_sizes *s, int64_t at)
+{
+    int64_t b = at / s->H, head = at % s->H, rows = s->B * s->H * s->Tq;
+    elem *y = c->out;
+    return (attention_forward){.q = (const elem *)c->in[0] + (b * s->Tq * s->H + head) * s->K,
+                               .y = y + (b * s->Tq * s->H + head) * s->V,
+                               .left = y + rows * s->V + at * s->Tq,
+                               .rows = rows};
 }
 
 /* sources: q, k, v, options; scratch: of every thread */
 LRA_BODY(attention)
 {
     attention_sizes s = attention_sizes_of(c->y, 0, 3);
-    int64_t rows = s.B * s.H * s.Tq;
-    elem *y = c->out, *left = y + rows * s.V;
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t at = 0; at < s.B * s.H; at++) {
-        int64_t b = at / s.H, head = at % s.H;
+        int64_t keys = at / s.H * s.Tk * s.H + at % s.H;
+        const elem *k = (const elem *)c->in[1] + keys * s.K,
+                   *v = (const elem *)c->in[2] + keys * s.V;
+        attention_forward f = of_head(c, &s, at);
         real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s);
-        attention_forward f = {.left = left + at * s.Tq, .rows = rows};
-        attention_take(&f, attention_open(&f.h, c, 0, 3, at, own));
-        f.q = (const elem *)c->in[0] + (b * s.Tq * s.H + head) * s.K;
-        f.y = y + (b * s.Tq * s.H + head) * s.V;
-        const elem *k = (const elem *)c->in[1] + (b * s.Tk * s.H + head) * s.K;
-        const elem *v = (const elem *)c->in[2] + (b * s.Tk * s.H + head) * s.V;
-        attention_gather(k, f.h.mask.n_k, s.H, s.K, s.K, f.k);
-        attention_gather(v, f.h.mask.n_k, s.H, s.V, s.V, f.v);
-        for (int64_t i = 0; i < s.Tq; i += ATTENTION_QUERIES) attend(&f, i);
+        own = attention_open(&f.h, c, 0, 3, at, own);
+        int64_t n_q = f.h.mask.n_q, n_k = f.h.mask.n_k;
+        attention_no_rows(&f);
+#if ATTENTION_TILES
+        if (lra_tiles_usable()) {
+            ax_forward a = {.f = f};
+            ax_take(&a, own);
+            ax_head(&a, k, v);
+            continue;
+        }
+#endif
+        attention_take(&f, own);
+        attention_gather(k, n_k, s.H, s.K, s.K, f.k);
+        attention_gather(v, n_k, s.H, s.V, s.V, f.v);
+        for (int64_t i = 0; i < n_q; i += ATTENTION_QUERIES)
+            attend(&f, i, i + ATTENTION_QUERIES < n_q ? ATTENTION_QUERIES : n_q - i);
     }
 }
 

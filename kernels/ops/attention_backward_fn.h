@@ -25,7 +25,7 @@ static inline int64_t attention_backward_scratch(const attention_sizes *s)
 {
     int64_t K = attention_padded(s->K), V = attention_padded(s->V);
     return 2 * s->Tk * (K + V) + ATTENTION_QUERIES * (2 * s->K + s->V + K + V + 2) +
-           2 * ATTENTION_TILE + 3 * attention_offsets(s);
+           ATTENTION_TILE + attention_offsets(s);
 }
 
 static inline void attention_take_back(attention_backward *b, real *own)
@@ -47,25 +47,32 @@ static inline void attention_take_back(attention_backward *b, real *own)
     for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
 }
 
-/* The n queries from i0 on, as columns and as rows.  Lanes behind them hold zeros and an endless sum, so that they add
- * nothing to what is summed over lanes. */
-static inline void attention_load_back(attention_backward *b, int64_t i0, int64_t n)
+/* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add nothing to what is
+ * summed over lanes. */
+static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &b->h.s;
-    const elem *q = b->q + i0 * s->H * s->K, *dy = b->dy + i0 * s->H * s->V;
-    const elem *y = b->y + i0 * s->H * s->V;
-    attention_columns(q, n, s->H, s->K, b->queries);
-    attention_columns(dy, n, s->H, s->V, b->dy_t);
-    attention_gather(q, n, s->H, s->K, b->K, b->q_rows);
-    attention_gather(dy, n, s->H, s->V, b->V, b->dy_rows);
-    for (int64_t i = n * b->K; i < ATTENTION_QUERIES * b->K; i++) b->q_rows[i] = 0;
-    for (int64_t i = n * b->V; i < ATTENTION_QUERIES * b->V; i++) b->dy_rows[i] = 0;
+    const elem *dy = b->dy + i0 * s->H * s->V, *y = b->y + i0 * s->H * s->V;
     for (int64_t l = 0; l < ATTENTION_QUERIES; l++) {
         b->sum[l] = l < n ? attention_get(b->left, b->rows, i0 + l) : R(1e30);
         b->dot[l] = 0;
         for (int64_t d = 0; d < s->V && l < n; d++)
             b->dot[l] += e_load(dy[l * s->H * s->V + d]) * e_load(y[l * s->H * s->V + d]);
     }
+}
+
+/* The n queries from i0 on, as columns and as rows. */
+static inline void attention_load_back(attention_backward *b, int64_t i0, int64_t n)
+{
+    const attention_sizes *s = &b->h.s;
+    const elem *q = b->q + i0 * s->H * s->K, *dy = b->dy + i0 * s->H * s->V;
+    attention_columns(q, n, s->H, s->K, b->queries);
+    attention_columns(dy, n, s->H, s->V, b->dy_t);
+    attention_gather(q, n, s->H, s->K, b->K, b->q_rows);
+    attention_gather(dy, n, s->H, s->V, b->V, b->dy_rows);
+    for (int64_t i = n * b->K; i < ATTENTION_QUERIES * b->K; i++) b->q_rows[i] = 0;
+    for (int64_t i = n * b->V; i < ATTENTION_QUERIES * b->V; i++) b->dy_rows[i] = 0;
+    attention_load_rows(b, i0, n);
     for (int64_t i = 0; i < s->K * ATTENTION_QUERIES; i++) b->dq_t[i] = 0;
 }
 
@@ -118,12 +125,19 @@ static inline void attention_back_tile(const attention_backward *b, const attent
     ap_product(s->K, p->lanes, p->keys, (ap_left){k, 1, b->K}, b->other, Q, true, b->dq_t, Q);
 }
 
-/* Queries from i0 on; dq: of this head. */
-static void attention_back(attention_backward *b, int64_t i0, elem *dq)
+/* Rows of dq, which is of this head. */
+static inline void attention_store_dq(const attention_backward *b, int64_t i0, int64_t n, elem *dq)
 {
     const attention_sizes *s = &b->h.s;
-    int64_t left = b->h.mask.n_q - i0, n = left < ATTENTION_QUERIES ? left : ATTENTION_QUERIES;
     real unscaled = attention_unscaled(&b->h);
+    for (int64_t l = 0; l < n; l++)
+        for (int64_t d = 0; d < s->K; d++)
+            dq[(i0 + l) * s->H * s->K + d] = e_store(b->dq_t[d * ATTENTION_QUERIES + l] * unscaled);
+}
+
+/* Queries from i0 on, n of them. */
+static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *dq)
+{
     attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
     attention_load_back(b, i0, n);
     attention_range span = attention_span(&b->h, i0, i0 + n);
@@ -131,9 +145,7 @@ static void attention_back(attention_backward *b, int64_t i0, elem *dq)
         p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
         attention_back_tile(b, &p);
     }
-    for (int64_t l = 0; l < n; l++)
-        for (int64_t d = 0; d < s->K; d++)
-            dq[(i0 + l) * s->H * s->K + d] = e_store(b->dq_t[d * ATTENTION_QUERIES + l] * unscaled);
+    attention_store_dq(b, i0, n, dq);
 }
 
 /* n rows of x times a factor, zeros behind them. */

@@ -37,7 +37,7 @@ LRA_FN int64_t attention_padded(int64_t n)
 /* Entries of a table: the lanes of the last queries may reach beyond them. */
 LRA_FN int64_t attention_offsets(const attention_sizes *s)
 {
-    return s->Tq + s->Tk + ATTENTION_QUERIES;
+    return attention_padded(s->Tq + s->Tk) + ATTENTION_QUERIES; /* whole cache lines */
 }
 
 /* 2^x.  Below 2^-126 0; x is not far above 0; NaN stays NaN.
@@ -96,7 +96,9 @@ static inline void attention_tables(attention_head *h, int head, const real *bia
         int64_t offset = o - (s->Tk - 1); /* i - j */
         double d = (double)(offset < 0 ? -offset : offset), log2e = 1.4426950408889634;
         double add = bias ? (double)bias[attention_entry(offset, 0, s->R)] : 0;
-        h->factor[o] = (real)(log2e * a->scale * exp(-a->decay[head] * d));
+        double factor = exp(-a->decay[head] * d);
+        h->factor[o] = factor > 1e-30 ? (real)(log2e * a->scale * factor)
+                                      : 0; /* no denormal numbers: they are slow */
         h->bias[o] = (real)(log2e * (add - a->slope[head] * d));
     }
 }

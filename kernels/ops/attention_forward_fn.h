@@ -70,4 +70,27 @@ static inline void attention_weights(attention_forward *f, const attention_place
         }
 }
 
+/* Rows of y and what is left of them. */
+static inline void attention_finish(const attention_forward *f, int64_t i0, int64_t n)
+{
+    const attention_sizes *s = &f->h.s;
+    for (int64_t l = 0; l < n; l++) {
+        real sum = f->sum[l], one = 1 / sum;
+        elem *y = f->y + (i0 + l) * s->H * s->V;
+        for (int64_t d = 0; d < s->V; d++)
+            y[d] = e_store(sum == 0 ? 0 : f->y_t[d * ATTENTION_QUERIES + l] * one);
+        attention_put(f->left, f->rows, i0 + l, sum == 0 ? 0 : f->max[l] + r_log2(sum));
+    }
+}
+
+/* Queries behind the example. */
+static inline void attention_no_rows(const attention_forward *f)
+{
+    const attention_sizes *s = &f->h.s;
+    for (int64_t i = f->h.mask.n_q; i < s->Tq; i++) {
+        for (int64_t d = 0; d < s->V; d++) f->y[i * s->H * s->V + d] = 0;
+        attention_put(f->left, f->rows, i, 0);
+    }
+}
+
 #endif

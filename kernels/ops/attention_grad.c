@@ -1,6 +1,6 @@
 /* Gradients of attention, head by head (attention_backward_fn.h): one array of elem with those of q, k and v and, in
  * parts, of the learned bias, whose sums are taken head by head and then over examples in their order. */
-#include "kernels/ops/attention_backward_fn.h"
+#include "kernels/ops/attention_tiles_backward_fn.h"
 
 /* Elements behind each other: dq, dk, dv, each part of the bias. */
 typedef struct {
@@ -19,11 +19,39 @@ static inline int64_t first(const attention_sizes *s, int64_t at, int64_t T, int
     return (at / s->H * T * s->H + at % s->H) * width;
 }
 
-/* sources: dy, q, k, v, what the forward node wrote, options.  entries: of the bias, by head of all B H */
-static void back_head(const lra_call *c, int64_t at, real *own, real *entries)
+static inline int64_t thread_scratch(const attention_sizes *s)
+{
+    int64_t reals = attention_backward_scratch(s), tiles = attention_tiles_back_scratch(s);
+    return attention_padded((reals > tiles ? reals : tiles) + 2 * attention_offsets(s)) +
+           ATTENTION_TILE;
+}
+
+/* sources: dy, q, k, v, what the forward node wrote, options.  k, v, dq: of this head; leaves dk and dv in b */
+static void back_head(attention_backward *b, const elem *k, const elem *v, elem *dq, real *own)
+{
+    const attention_sizes *s = &b->h.s;
+    int64_t n_q = b->h.mask.n_q, n_k = b->h.mask.n_k;
+#if ATTENTION_TILES
+    if (lra_tiles_usable()) {
+        ax_backward a = {.b = *b};
+        ax_take_back(&a, own);
+        ax_back_head(&a, k, v, dq);
+        *b = a.b;
+        return;
+    }
+#endif
+    attention_take_back(b, own);
+    attention_gather(k, n_k, s->H, s->K, b->K, b->k);
+    attention_gather(v, n_k, s->H, s->V, b->V, b->v);
+    for (int64_t i = 0; i < n_q; i += ATTENTION_QUERIES)
+        attention_back(b, i, i + ATTENTION_QUERIES < n_q ? ATTENTION_QUERIES : n_q - i, dq);
+}
+
+/* entries: of the bias, by head of all B H */
+static void differentiate(const lra_call *c, int64_t at, real *own, real *entries)
 {
     attention_backward b;
-    attention_take_back(&b, attention_open(&b.h, c, 1, 5, at, own));
+    own = attention_open(&b.h, c, 1, 5, at, own);
     const attention_sizes *s = &b.h.s;
     const elem *const *in = (const elem *const *)c->in;
     lengths n = lengths_of(s);
@@ -34,9 +62,7 @@ static void back_head(const lra_call *c, int64_t at, real *own, real *entries)
     b.rows = s->B * s->H * s->Tq;
     b.dy = in[0] + of_y, b.y = in[4] + of_y, b.q = in[1] + first(s, at, s->Tq, s->K);
     b.left = in[4] + b.rows * s->V + at * s->Tq;
-    attention_gather(in[2] + first(s, at, s->Tk, s->K), n_k, s->H, s->K, b.K, b.k);
-    attention_gather(in[3] + first(s, at, s->Tk, s->V), n_k, s->H, s->V, b.V, b.v);
-    for (int64_t i = 0; i < n_q; i += ATTENTION_QUERIES) attention_back(&b, i, dq);
+    back_head(&b, in[2] + first(s, at, s->Tk, s->K), in[3] + first(s, at, s->Tk, s->V), dq, own);
     for (int64_t i = n_q; i < s->Tq; i++)
         for (int64_t d = 0; d < s->K; d++) dq[i * s->H * s->K + d] = 0;
     attention_scatter(b.dk, n_k, s->Tk, s->H, s->K, b.K, attention_unscaled(&b.h), dk);
@@ -44,15 +70,17 @@ static void back_head(const lra_call *c, int64_t at, real *own, real *entries)
     attention_entries(&b, entries + at * s->R);
 }
 
+/* scratch: of every thread, then entries of the bias */
 LRA_BODY(attention_grad)
 {
     attention_sizes s = attention_sizes_of(c->y, 1, 5);
     lengths n = lengths_of(&s);
-    real *entries = c->scratch, *own = entries + s.B * s.H * s.R;
+    real *entries = (real *)c->scratch + c->n_threads * thread_scratch(&s);
     elem *bias = (elem *)c->out + n.q + n.k + n.v;
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t at = 0; at < s.B * s.H; at++)
-        back_head(c, at, own + omp_get_thread_num() * attention_backward_scratch(&s), entries);
+        differentiate(c, at, (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s),
+                      entries);
     for (int64_t i = 0; i < n.bias; i++) {
         real sum = 0;
         for (int64_t b = 0; b < s.B; b++) sum += entries[b * n.bias + i];
@@ -85,7 +113,7 @@ static double flops(const lra_tensor *y)
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     attention_sizes s = attention_sizes_of(y, 1, 5);
-    int64_t own = n_threads * attention_backward_scratch(&s);
+    int64_t own = n_threads * thread_scratch(&s);
     return (own + s.B * s.H * s.R) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 

@@ -1,0 +1,28 @@
+/* Products on tiles (AMX) of operands that an op keeps in the order of tiles itself, so that nothing is packed twice.
+ * Between lra_tiles_begin() and lra_tiles_end() a thread may call lra_tiles_product(). */
+#ifndef LRA_CPU_TILES_H
+#define LRA_CPU_TILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* a: 32 elements of k for a step, rows `row` elements apart, at any address; b: panels of 16 columns, `panel` elements
+ * apart, a step of which is 16 pairs of k by 16 columns; c: rows `ld` apart. */
+typedef struct {
+    const uint16_t *a;
+    int64_t row;
+    const uint16_t *b;
+    int64_t panel;
+    float *c;
+    int64_t ld;
+    bool add;
+} lra_tiles_job;
+
+/* The processor has tiles; otherwise none of these may be called. */
+bool lra_tiles_usable(void);
+void lra_tiles_begin(void);
+void lra_tiles_end(void);
+/* c (M,N) = a b, plus c itself if `add`; M and N multiples of 16, K of 32. */
+void lra_tiles_product(int64_t M, int64_t N, int64_t K, const lra_tiles_job *j);
+
+#endif

@@ -1,0 +1,144 @@
+/* Attention in bf16 on tiles (AMX): every product by tiles, scores and statistics in float32.
+ *
+ * The tile of scores, (keys, queries), is what the left operand k and the right one q give, and it is stored once: its
+ * rows, rounded, are left operands of the products over queries (dv, dk), and two rows side by side are the pairs that a
+ * right operand of the products over keys (y, dq) consists of.  No tile is ever transposed: what a product over keys needs
+ * as its left operand are v and k by channel, which are turned once for a head.
+ * The order in which a product sums is free as long as both sides keep it, so a word of a left operand over queries holds
+ * queries w and w + 16 of 32, two whole registers next to each other, and rows of dy and q are paired like that.
+ *
+ * Per pair of K = 32 channels: 7 products of 16 cycles for 256 pairs, half a cycle; two exponentials and what stands
+ * around them, a cycle and more.  So the loops between the products are what counts, and rounding is the short one: to the
+ * nearest, ties upwards. */
+#ifndef LRA_OPS_ATTENTION_TILES_FN_H
+#define LRA_OPS_ATTENTION_TILES_FN_H
+
+#include "kernels/cpu/tiles.h"
+#include "kernels/ops/attention_fn.h"
+
+#if LRA_PASS == 16 && defined(LRA_LEVEL_avx512)
+#define ATTENTION_TILES 1
+
+enum { AX_Q = ATTENTION_QUERIES, AX_STEP = 32, AX_BLOCK = 512 /* elements of a tile */ };
+
+/* Sizes in whole tiles. */
+typedef struct {
+    int64_t K, V;         /* channels that are summed over: steps */
+    int64_t k_out, v_out; /* channels of results: tiles */
+    int64_t rows,
+        row; /* rows of keys; elements of a channel's row of keys: odd numbers of cache lines, or the 16 rows
+                           * of a tile would meet in few sets of the first cache */
+} ax_sizes;
+
+LRA_FN ax_sizes ax_sizes_of(const attention_sizes *s)
+{
+    int64_t rows = (s->Tk + 2 * ATTENTION_KEYS - 1) / ATTENTION_KEYS * ATTENTION_KEYS;
+    return (ax_sizes){(s->K + 31) / 32 * 32,
+                      (s->V + 31) / 32 * 32,
+                      attention_padded(s->K),
+                      attention_padded(s->V),
+                      rows,
+                      rows + AX_STEP};
+}
+
+LRA_FN uint32_t ax_bits(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits + 0x8000u;
+}
+/* Two numbers, rounded, in one word. */
+LRA_FN uint32_t ax_pair(float low, float high)
+{
+    return ax_bits(low) >> 16 | (ax_bits(high) & 0xFFFF0000u);
+}
+
+/* 2^x to 3e-6, a thousandth of what rounding to bf16 takes away; otherwise as attention_exp2(). */
+LRA_FN float ax_exp2(float x)
+{
+    const float shift = 12582912.0f;
+    float y = x < -126.0f ? -126.0f : x, shifted = y + shift, f = y - (shifted - shift), scale;
+    uint32_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits << 23) + 0x3F800000u;
+    memcpy(&scale, &bits, sizeof scale);
+    float p = 9.57010144e-3f;
+    p = p * f + 5.59178603e-2f;
+    p = p * f + 2.40247448e-1f;
+    p = p * f + 6.93121815e-1f;
+    p = p * f + 9.99999261e-1f;
+    return x < -126.0f ? 0 : p * scale;
+}
+
+/* ---- operands ------------------------------------------------------------------------------------------- */
+
+/* n rows of a head as left operand over channels: (rows,pad), zeros around them. */
+static inline void ax_rows(const uint16_t *x, int64_t n, int64_t step, int64_t width, int64_t rows,
+                           int64_t pad, uint16_t *to)
+{
+    for (int64_t t = 0; t < rows; t++, to += pad) {
+        int64_t filled = t < n ? width : 0;
+        if (filled) memcpy(to, x + t * step, (size_t)width * sizeof *to);
+        memset(to + filled, 0, (size_t)(pad - filled) * sizeof *to);
+    }
+}
+
+/* The same by channel: (channels,row), a left operand over keys. */
+static inline void ax_channels(const uint16_t *x, int64_t n, int64_t step, int64_t width,
+                               int64_t channels, int64_t row, uint16_t *to)
+{
+    memset(to, 0, (size_t)(channels * row) * sizeof *to);
+    for (int64_t t = 0; t < n; t++)
+        for (int64_t d = 0; d < width; d++) to[d * row + t] = x[t * step + d];
+}
+
+/* n queries as right operand over channels: panels of 16 queries, `pad` channels in pairs. */
+static inline void ax_queries(const uint16_t *x, int64_t n, int64_t step, int64_t width,
+                              int64_t pad, uint16_t *to)
+{
+    memset(to, 0, (size_t)(AX_Q * pad) * sizeof *to);
+    for (int64_t t = 0; t < n; t++) {
+        uint16_t *at = to + t / 16 * 16 * pad + t % 16 * 2;
+        for (int64_t d = 0; d < width; d++) at[d / 2 * 32 + d % 2] = x[t * step + d];
+    }
+}
+
+/* n queries as right operand over queries: panels of 16 channels, queries w and w + 16 of 32 in a word. */
+static inline void ax_query_pairs(const uint16_t *x, int64_t n, int64_t step, int64_t width,
+                                  int64_t channels, uint16_t *to)
+{
+    memset(to, 0, (size_t)(AX_Q * channels) * sizeof *to);
+    for (int64_t t = 0; t < n; t++) {
+        uint16_t *at = to + t / 32 * AX_BLOCK + t % 16 * 32 + t / 16 % 2;
+        for (int64_t d = 0; d < width; d++) at[d / 16 * 16 * AX_Q + d % 16 * 2] = x[t * step + d];
+    }
+}
+
+/* Rows of a tile of scores up to a whole step of keys: nothing is seen there. */
+static inline int64_t ax_fill(const attention_place *p, float *s)
+{
+    int64_t keys = (p->keys + AX_STEP - 1) / AX_STEP * AX_STEP;
+    for (int64_t i = p->keys * AX_Q; i < keys * AX_Q; i++) s[i] = -INFINITY;
+    return keys;
+}
+
+/* Lanes in whole steps, as products over queries need them. */
+static inline int64_t ax_lanes(int64_t n)
+{
+    return (n + AX_STEP - 1) / AX_STEP * AX_STEP;
+}
+
+/* Scores of a tile, keys as left operand in k. */
+static inline void ax_scores(const attention_head *h, const attention_place *p, const ax_sizes *x,
+                             const uint16_t *k, const uint16_t *q)
+{
+    lra_tiles_job j = {k + p->j0 * x->K, x->K, q, 16 * x->K, h->tile, AX_Q, false};
+    lra_tiles_product(attention_padded(p->keys), p->lanes, x->K, &j);
+    attention_distances(h, p, h->tile);
+    attention_hide(h, p, -INFINITY, h->tile);
+}
+
+#else
+#define ATTENTION_TILES 0
+#endif
+#endif
