@@ -73,7 +73,8 @@ typedef struct {
     /* x: (B,T,D); returns (B,T,D), normalised and ready for pooling.
      * Bad values are reported with lra_graph_fail(). */
     lra_tensor *(*encode)(const lra_build *b, lra_tensor *x);
-    unsigned pools; /* LRA_POOLS_ROWS; LRA_POOL_BIT(LRA_POOL_CLS) where a row sees all others */
+    unsigned
+        pools; /* 0: LRA_POOLS_ROWS; with LRA_POOL_BIT(LRA_POOL_CLS) where a row sees all others */
     /* How far an output can see to one side, in tokens; -1: unbounded. */
     int64_t (*reach)(const lra_config *c);
     /* Why a limit of distance (graph.h) is undefined for it: "its memory is summed over all positions".  Nullable: its

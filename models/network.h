@@ -4,7 +4,7 @@
  *   PAIR   a, b = pool of first, second documents, which pass the encoder as sequences of their own;
  *          logits = GELU([a, b, a - b, a b] U + u) W + b                mean cross-entropy
  *   VALUE  numbers = pool(h) W + b                                      mean squared error of what is asked;
- *          training starts with b at the mean of the targets, not near 0 (training/start.h)
+ *          training starts with b at the mean of the targets, not near 0 (training/open.h)
  *   STEPS  numbers = h W + b at every step                              the same
  *   NEXT   logits = h W + b at every step, over the vocabulary          mean cross-entropy of what is asked
  * pool=cls: a learned vector, 0 at the start, stands in front of the inputs, as their first position, is never padding, and

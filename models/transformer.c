@@ -166,7 +166,6 @@ const lra_model lra_model_transformer = {
     .tiny = "layers=2 width=8 hidden=8 heads=2",
     .variants = variants,
     .match = "hidden",
-    .unlimited = "attention does not obey one",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
     .reach = reach,

@@ -17,7 +17,7 @@
 #include "models/layers.h"
 #include "models/network.h"
 
-enum { B = 3, T = 6, VOCAB = 7, OUTPUTS = 2, MAX_PARAMS = 64 };
+enum { B = 3, T = 6, VOCAB = 7, OUTPUTS = 2 };
 
 /* ---- an encoder without kinks: a causal convolution -------------------------------------------------- */
 
@@ -52,7 +52,7 @@ typedef struct {
     lra_params *params;
     lra_space *space;
     lra_plan *plan;
-    lra_tensor *param[MAX_PARAMS], *grad[MAX_PARAMS];
+    lra_tensor **param, **grad; /* (n) */
     int n;
 } fixture;
 
@@ -74,19 +74,24 @@ static void open_fixture(fixture *f, const lra_model *m, lra_head head)
     f->config = lra_keys_config(m->keys);
     f->k = lra_network_build(LRA_F64, LRA_TRAIN, m, f->config, &s, B, T);
     f->n = lra_graph_params(f->k.graph, NULL);
-    assert_true(f->n <= MAX_PARAMS);
+    f->param = lra_alloc_array((size_t)f->n, sizeof *f->param);
+    f->grad = lra_alloc_array((size_t)f->n, sizeof *f->grad);
     lra_graph_params(f->k.graph, f->param);
     lra_grad(f->k.loss, NULL, f->n, f->param, f->grad);
-    lra_tensor *out[MAX_PARAMS + 3] = {f->k.loss, f->k.output, f->k.features};
+    lra_tensor **out = lra_alloc_array((size_t)f->n + 3, sizeof *out);
+    out[0] = f->k.loss, out[1] = f->k.output, out[2] = f->k.features;
     for (int i = 0; i < f->n; i++) out[3 + i] = f->grad[i];
     f->params = lra_params_new(&f->device, 3);
     f->space = lra_space_new(&f->device);
     f->plan = lra_plan_new(f->k.graph, f->params, f->space, 3 + f->n, out, &e);
     if (!f->plan) fail_msg("%s", e.msg);
+    lra_free(out);
 }
 
 static void close_fixture(fixture *f)
 {
+    lra_free(f->param);
+    lra_free(f->grad);
     lra_plan_free(f->plan);
     lra_params_free(f->params);
     lra_space_free(f->space);
@@ -371,11 +376,12 @@ static void a_very_wide_output(void **state)
     lra_network_spec s = {
         .head = LRA_HEAD_NEXT, .vocab = WIDE, .outputs = WIDE, .pool = LRA_POOL_MEAN};
     lra_network k = lra_network_build(LRA_F32, LRA_TRAIN, &smooth, c, &s, 1, N);
-    lra_tensor *param[MAX_PARAMS], *step = lra_step_input(k.graph);
     int n = lra_graph_params(k.graph, NULL);
+    lra_tensor **param = lra_alloc_array((size_t)n, sizeof *param), *step = lra_step_input(k.graph);
     lra_graph_params(k.graph, param);
     lra_adamw_spec optimizer = {0.9, 0.999, 1e-8, 0, 0, 0.05};
     lra_tensor *out[] = {lra_adamw(k.loss, n, param, &optimizer), k.output};
+    lra_free(param);
     lra_params *params = lra_params_new(&device, 3);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(k.graph, params, space, 2, out, &e);

@@ -18,21 +18,21 @@
 enum { T = 24, MANY = 64 };
 static const lra_type types[] = {LRA_F64, LRA_F32, LRA_BF16};
 
-/* Row 0 as it is, row 1 + t with another token at t. */
+/* A row for each token that is changed. */
 static model_case usual(const lra_model *m, const char *variant, lra_type type)
 {
     return (model_case){.model = m,
                         .variant = variant,
                         .type = type,
                         .vocab = TRIAL_VOCAB,
-                        .B = T + 1,
+                        .B = T,
                         .T = T,
                         .T_max = T,
                         .what = MODEL_FORWARD};
 }
 
-/* One run; the features, to be freed.  length: of all rows.  Nullable: limit */
-static double *run(model_trial *f, int32_t length, const int32_t *limit)
+/* One run; the features, to be freed.  changed: row t has another token at t.  length: of all rows.  Nullable: limit */
+static double *run(model_trial *f, bool changed, int32_t length, const int32_t *limit)
 {
     lra_err e = {{0}};
     int64_t n = f->is.T;
@@ -41,7 +41,7 @@ static double *run(model_trial *f, int32_t length, const int32_t *limit)
     for (int64_t b = 0; b < f->is.B; b++) {
         lengths[b] = length;
         for (int64_t t = 0; t < n; t++)
-            token[b * n + t] = (int32_t)((t * t + (t + 1 == b)) % TRIAL_VOCAB);
+            token[b * n + t] = (int32_t)((t * t + (changed && t == b)) % TRIAL_VOCAB);
     }
     model_set_tokens(f, lengths, token);
     if (limit && lra_set(f->plan, f->k.limit, limit, &e) != 0) fail_msg("%s", e.msg);
@@ -52,18 +52,21 @@ static double *run(model_trial *f, int32_t length, const int32_t *limit)
 }
 
 /* How far before and behind it a change of a token changes a bit; none: -1. */
-static void find_reach(const model_trial *f, const double *h, int32_t length, int64_t reach[2])
+static void find_reach(model_trial *f, int32_t length, const int32_t *limit, int64_t reach[2])
 {
     size_t D = (size_t)lra_width(f->k.features);
+    double *h = run(f, false, length, limit), *other = run(f, true, length, limit);
     reach[0] = reach[1] = -1;
     for (int64_t at = 0; at < length; at++)
         for (int64_t t = 0; t < length; t++) {
-            const double *row = h + (size_t)((at + 1) * f->is.T + t) * D;
-            if (memcmp(h + (size_t)t * D, row, D * sizeof *h) == 0) continue;
+            size_t row = (size_t)(at * f->is.T + t) * D;
+            if (memcmp(h + row, other + row, D * sizeof *h) == 0) continue;
             int64_t away = t < at ? at - t : t - at;
             if (t <= at && away > reach[0]) reach[0] = away;
             if (t >= at && away > reach[1]) reach[1] = away;
         }
+    lra_free(h);
+    lra_free(other);
 }
 
 static void same_limit(const model_trial *f, int32_t r, int32_t limit[MANY])
@@ -86,10 +89,10 @@ static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_t
     model_open(&limited, &what);
     assert_non_null(limited.k.limit);
     for (size_t k = 0; k < 2; k++) {
-        double *a = run(&plain, lengths[k], NULL);
+        double *a = run(&plain, false, lengths[k], NULL);
         for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
             same_limit(&limited, wide[i], limit);
-            double *b = run(&limited, lengths[k], limit);
+            double *b = run(&limited, false, lengths[k], limit);
             size_t n = (size_t)lra_elements(plain.k.features);
             if (memcmp(a, b, n * sizeof *a) != 0)
                 fail_msg("%s %s: not the whole model at a limit of %d, type %d", m->name, variant,
@@ -113,12 +116,10 @@ static void nothing_from_beyond(const lra_model *m, const char *variant, lra_typ
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
         int64_t reach[2], most = narrow[i] * lra_elements(f.k.limit);
         same_limit(&f, narrow[i], limit);
-        double *h = run(&f, lengths[i % 2], limit);
-        find_reach(&f, h, lengths[i % 2], reach);
+        find_reach(&f, lengths[i % 2], limit, reach);
         if (reach[0] > most || reach[1] > most || reach[0] < 0)
             fail_msg("%s %s: at a limit of %d a token changes %d before and %d behind it, type %d",
                      m->name, variant, (int)narrow[i], (int)reach[0], (int)reach[1], (int)type);
-        lra_free(h);
     }
     model_close(&f);
 }
@@ -166,6 +167,11 @@ static const known cases[] = {
     {&lra_model_s4d, "", {3, 2}, 5, 5},
     {&lra_model_s4d, "", {0, 1}, 1, 1},
     {&lra_model_s4d, "causal=1", {4, 2}, 0, 6},
+    {&lra_model_transformer, "", {3, 2}, 5, 5},
+    {&lra_model_transformer, "positions=none norm=post", {0, 1}, 1, 1},
+    {&lra_model_transformer, "positions=learned causal=1", {4, 2}, 0, 6},
+    {&lra_model_transformer, "layers=3", {1, 0, 2}, 3, 3},
+    {&lra_model_transformer, "layers=1", {T - 2}, T - 2, T - 2},
     {&lra_model_s4d, "layers=1", {T - 2}, T - 2, T - 2},
 };
 
@@ -176,14 +182,12 @@ static void check_known(const known *k, lra_type type)
     int64_t reach[2];
     what.limited = true;
     model_open(&f, &what);
-    double *h = run(&f, T, k->limit);
-    find_reach(&f, h, T, reach);
+    find_reach(&f, T, k->limit, reach);
     if (reach[0] != k->before || reach[1] != k->behind)
         fail_msg("%s %s, limits %d %d %d: a token changes %d before and %d behind it, expected %d "
                  "and %d",
                  k->model->name, k->variant, (int)k->limit[0], (int)k->limit[1], (int)k->limit[2],
                  (int)reach[0], (int)reach[1], (int)k->before, (int)k->behind);
-    lra_free(h);
     model_close(&f);
 }
 
@@ -208,7 +212,7 @@ static void gradients_under_a_limit(void **state)
         double part[2] = {0};
         for (int wide = 0; wide < 2; wide++) {
             same_limit(&f, wide ? T : 0, limit);
-            lra_free(run(&f, T, limit));
+            lra_free(run(&f, false, T, limit));
             for (int k = 0; k < f.n; k++) {
                 double *g = model_get(&f, f.grad[k]);
                 for (int64_t j = 0; j < lra_elements(f.grad[k]); j++) part[wide] += g[j] * g[j];

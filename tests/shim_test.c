@@ -5,12 +5,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "kernels/cpu/device.h"
 #include "kernels/cuda/level.h"
+#include "models/training/open.h"
+#include "tests/folder.h"
+#include "tests/model_trial.h"
 #include "tests/shim/shim.h"
+#include "tests/tiny_run.h"
 #include "tests/trial.h"
 
 extern lra_cuda_level_kind shim_level; /* of gemm.c */
@@ -108,11 +114,73 @@ static void kernels_agree_with_the_cpu(void **state)
     each_large_sample(both_types);
 }
 
+/* ---- a trained model, opened ------------------------------------------------------------------------ */
+
+enum { ROWS = 6, CLASSES = 10 };
+
+static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    float *logits = context, batch[64 * CLASSES];
+    assert_true(v->rows <= 64);
+    assert_int_equal(lra_get(v->plan, v->network.output, batch, e), 0);
+    for (int64_t k = 0; k < v->rows; k++)
+        if (b->row[k] >= 0)
+            memcpy(logits + b->row[k] * CLASSES, batch + k * CLASSES, CLASSES * sizeof *logits);
+    return 0;
+}
+
+/* Logits of the test split: whole, and with every distance above 1 cut off. */
+static void ask(const lra_train_spec *run, int (*open)(lra_device *, lra_err *),
+                float logits[2][ROWS * CLASSES])
+{
+    lra_err e = {{0}};
+    lra_device device;
+    lra_opened m;
+    assert_int_equal(open(&device, &e), 0);
+    if (lra_open(&m, run, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_open_limited(&m, &e) != 0) fail_msg("%s", e.msg);
+    lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
+    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    for (int cut = 0; cut < 2; cut++) {
+        for (int i = 0; cut && i < m.n_limits; i++) m.limit[i] = 1;
+        if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, keep, logits[cut], &e) != 0)
+            fail_msg("%s", e.msg);
+    }
+    lra_open_close(&m);
+}
+
+static void opened_models_answer_as_on_the_cpu(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    tiny_run run;
+    shim_level = LRA_CUDA_PLAIN;
+    if (tiny_run_open(&run, folder, "x=1\n", "", &e) != 0) fail_msg("%s", e.msg);
+    for (int i = 0; lra_model_at(i); i++) {
+        float cpu[2][ROWS * CLASSES], gpu[2][ROWS * CLASSES], most = 0;
+        lra_train_spec spec = run.spec;
+        lra_config *c = model_tiny(lra_model_at(i), "");
+        spec.model = lra_model_at(i), spec.model_config = c;
+        if (spec.model->unlimited) continue;
+        ask(&spec, open_cpu, cpu);
+        ask(&spec, open_shim, gpu);
+        for (int cut = 0; cut < 2; cut++)
+            for (int k = 0; k < ROWS * CLASSES; k++)
+                most = fmaxf(most, fabsf(cpu[cut][k] - gpu[cut][k]));
+        if (!(most < 1e-5f)) fail_msg("%s: logits differ by %g", spec.model->name, (double)most);
+        assert_memory_not_equal(gpu[0], gpu[1], sizeof gpu[0]);
+        lra_config_free(c);
+    }
+    tiny_run_close(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_come_in_pairs),
         cmocka_unit_test(kernels_agree_with_the_cpu),
+        cmocka_unit_test(opened_models_answer_as_on_the_cpu),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

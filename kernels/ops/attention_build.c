@@ -47,10 +47,25 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
     return lra_node(op, x[0]->graph, n, src, &a, sizeof a);
 }
 
+/* The limit of the graph, where it has one. */
+static lra_attention_spec limited(lra_graph *g, const lra_attention_spec *s)
+{
+    lra_attention_spec own = *s;
+    lra_tensor *limit = lra_next_limit(g);
+    if (limit && (s->limit || s->cross || s->smooth > 1))
+        lra_graph_fail(g, "a limit of distance is undefined for attention %s",
+                       s->limit   ? "with a limit of its own"
+                       : s->cross ? "to another sequence"
+                                  : "whose weights are smoothed");
+    if (limit) own.limit = limit;
+    return own;
+}
+
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s)
 {
-    lra_tensor *y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, s);
+    const lra_attention_spec own = limited(q->graph, s);
+    lra_tensor *y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, &own);
     if (y->shape.n != 1) return y; /* refused */
     attention_sizes n = attention_sizes_of(y, 0, 3);
     lra_shape of_y = LRA_SHAPE(n.B, n.Tq, n.H, n.V);

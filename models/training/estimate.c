@@ -11,7 +11,7 @@
 static int time_steps(lra_session *s, lra_loader *l, lra_train_cost *c, lra_err *e)
 {
     double seconds[LRA_MAX_BUCKETS] = {0}, total = 0;
-    int64_t parts = s->spec->accumulate > 1 ? s->spec->accumulate : 1, last = parts - 1;
+    int64_t parts = lra_update_batches(s->spec), last = parts - 1;
     int64_t n = lra_loader_batches(l), runs[LRA_MAX_BUCKETS] = {0};
     for (int64_t i = 0; i < n; i++) {
         const lra_batch *b = lra_loader_get(l, i);
@@ -37,7 +37,7 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     if (rc != 0) return rc;
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
     lra_cost cost = lra_plan_cost(lra_session_largest(&s));
-    double parts = spec->accumulate > 1 ? (double)spec->accumulate : 1;
+    double parts = (double)lra_update_batches(spec);
     c->step_flops = cost.flops * parts;
     c->step_bytes = cost.bytes * parts;
     c->workspace_bytes = lra_session_workspace(&s);
@@ -45,7 +45,7 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     c->keep = s.keep;
     c->parameter_bytes = lra_params_bytes(s.params);
     c->steps = spec->schedule.epochs * lra_loader_batches(l);
-    if (spec->accumulate > 1) c->steps /= spec->accumulate;
+    c->steps /= lra_update_batches(spec);
     c->buckets = s.buckets;
     c->padding = lra_loader_padding(l);
     lra_network_spec network = lra_session_network(spec);
@@ -62,5 +62,5 @@ int64_t lra_train_epoch_steps(const lra_train_spec *spec)
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
     int64_t n = lra_loader_batches(l);
     lra_loader_free(l);
-    return spec->accumulate > 1 ? n / spec->accumulate : n;
+    return n / lra_update_batches(spec);
 }

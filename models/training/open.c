@@ -3,12 +3,69 @@
 
 #include <string.h>
 
+#include "datasets/loader/chance.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/checkpoint.h"
 #include "models/training/objective.h"
 #include "models/training/session.h"
-#include "models/training/start.h"
+#include "models/training/transfer.h"
+#include "models/training/weights.h"
+
+/* ---- weights ----------------------------------------------------------------------------------------- */
+
+static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
+{
+    lra_network_spec network = lra_session_network(s);
+    if (network.head != LRA_HEAD_VALUE) return 0;
+    float *bias = lra_alloc_array((size_t)network.outputs, sizeof *bias);
+    for (int j = 0; j < network.outputs; j++) bias[j] = (float)lra_dataset_mean_target(s->data, j);
+    int rc = lra_params_set(p, "head/b", bias, e);
+    lra_free(bias);
+    return rc;
+}
+
+static int import_weights(const lra_train_spec *s, lra_params *p, lra_err *e)
+{
+    int converted;
+    if (lra_weights_import(p, s->weights, s->weights_path, &converted, e) != 0) return LRA_FAILED;
+    if (converted)
+        lra_note("%s: %d of %d arrays of '%s' are converted to float32", s->title, converted,
+                 s->weights->n, s->weights_path);
+    return 0;
+}
+
+static int read_initial(const lra_train_spec *s, lra_params *p, lra_err *e)
+{
+    if (centre_head(s, p, e) != 0) return LRA_FAILED;
+    if (s->weights && import_weights(s, p, e) != 0) return LRA_FAILED;
+    return s->from ? lra_transfer(p, s->from, e) : 0;
+}
+
+static int read_last(const lra_train_spec *s, lra_params *p, int64_t *step, lra_err *e)
+{
+    lra_run_state last = {0};
+    bool found;
+    int rc = lra_checkpoint_read(s, &last, p, &found, e);
+    if (rc == 0 && !found) rc = lra_fail(e, "'%s' has no checkpoint", s->folder);
+    if (step) *step = last.step;
+    lra_free(last.history);
+    return rc;
+}
+
+int lra_weights_read(const lra_train_spec *run, lra_params *p, lra_open_weights which,
+                     int64_t *step, lra_err *e)
+{
+    switch (which) {
+    case LRA_INITIAL_WEIGHTS: return read_initial(run, p, e);
+    case LRA_BEST_WEIGHTS: return lra_best_read(run, p, e);
+    case LRA_LAST_WEIGHTS: return read_last(run, p, step, e);
+    }
+    LRA_BUG("weights %d", (int)which);
+}
+
+/* ---- a model ----------------------------------------------------------------------------------------- */
 
 int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
              lra_err *e)
@@ -82,20 +139,6 @@ void lra_view_ask(lra_view *v, lra_tensor *x)
     v->out[v->n_out++] = x;
 }
 
-static int load_weights(lra_opened *m, lra_err *e)
-{
-    lra_run_state last = {0};
-    bool found;
-    int rc = 0;
-    if (m->weights == LRA_INITIAL_WEIGHTS) return lra_start(m->run, m->params, e);
-    if (m->weights == LRA_BEST_WEIGHTS) return lra_best_read(m->run, m->params, e);
-    rc = lra_checkpoint_read(m->run, &last, m->params, &found, e);
-    if (rc == 0 && !found) rc = lra_fail(e, "'%s' has no checkpoint", m->run->folder);
-    m->step = last.step;
-    lra_free(last.history);
-    return rc;
-}
-
 int lra_open_plan(lra_opened *m, lra_err *e)
 {
     for (int i = 0; i < m->n_views; i++) {
@@ -104,7 +147,7 @@ int lra_open_plan(lra_opened *m, lra_err *e)
         if (!v->plan) return lra_fail_in(e, "model '%s'", m->run->model->name);
         lra_plan_threads(v->plan, m->run->threads);
     }
-    return load_weights(m, e);
+    return lra_weights_read(m->run, m->params, m->weights, &m->step, e);
 }
 
 /* ---- running ----------------------------------------------------------------------------------------- */

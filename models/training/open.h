@@ -17,11 +17,22 @@
 #include "datasets/loader/buckets.h"
 #include "models/training/train.h"
 
+/* INITIAL: where the run starts, as drawn from its seed, but for the bias of a head of numbers; then what comes from
+ * outside: a file of weights, or the inputs and the encoder of another run.
+ * VALUE heads: head/b = the means of the training targets, whatever share of the rows is trained on: what a constant
+ * answers (datasets/loader/dataset.h).  Published heads start near 0.  Targets are not normalised, and heart rates
+ * lie around 87: from 0 a head spends its first epochs on learning their mean, and short runs end worse than the
+ * constant.  The bias is a parameter like any other from there on, so that checkpoints hold it. */
 typedef enum {
-    LRA_INITIAL_WEIGHTS, /* where the run started */
-    LRA_BEST_WEIGHTS,    /* of the selected epoch */
-    LRA_LAST_WEIGHTS     /* of the checkpoint */
+    LRA_INITIAL_WEIGHTS,
+    LRA_BEST_WEIGHTS, /* of the selected epoch */
+    LRA_LAST_WEIGHTS  /* of the checkpoint */
 } lra_open_weights;
+
+/* Puts them into parameters that a plan has made: the one way from files to a model, for training, evaluation, export
+ * and probes.  Nullable: step, of the last checkpoint; other weights leave it as it is. */
+int lra_weights_read(const lra_train_spec *run, lra_params *p, lra_open_weights which,
+                     int64_t *step, lra_err *e);
 
 /* The graph of one length, and what is asked of it. */
 typedef struct {

@@ -9,11 +9,6 @@
 #include "kernels/graph/backend.h"
 #include "models/training/objective.h"
 
-static int64_t n_parts(const lra_train_spec *s)
-{
-    return s->accumulate > 1 ? s->accumulate : 1;
-}
-
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                               int64_t T, bool limited)
 {
@@ -48,7 +43,7 @@ static int open_training(const lra_session *s, lra_session_plan *p, int part, in
     if (o->add_loss) o->add_loss(&p->network, lra_mask_classes(spec->data));
     lra_graph_keep(p->network.graph, s->keep);
     int n = lra_graph_params(p->network.graph, NULL);
-    int parts = (int)n_parts(spec), number = part == LRA_LAST_PART ? parts - 1 : part;
+    int parts = (int)lra_update_batches(spec), number = part == LRA_LAST_PART ? parts - 1 : part;
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
     lra_graph_params(p->network.graph, param);
     p->step = lra_step_input(p->network.graph);
@@ -60,7 +55,7 @@ static int open_training(const lra_session *s, lra_session_plan *p, int part, in
 /* Is there a batch that is this part of its update? */
 static bool has_part(const lra_train_spec *s, int part)
 {
-    return part == LRA_LAST_PART || part + 1 < n_parts(s);
+    return part == LRA_LAST_PART || part + 1 < lra_update_batches(s);
 }
 
 static int open_bucket(const lra_session *s, lra_bucket_plans *p, int64_t T, lra_err *e)
@@ -111,7 +106,7 @@ lra_loader_spec lra_session_loader_spec(const lra_session *s, int split, bool tr
                              .augment = training && (run->augment || run->data->task->fresh),
                              .fraction = training ? run->fraction : 0,
                              .same_steps = training && run->same_steps,
-                             .group = n_parts(run),
+                             .group = lra_update_batches(run),
                              .masking = {training ? o->training : o->evaluation, run->mask}};
 }
 
@@ -236,7 +231,7 @@ static int set_batch(const lra_session *s, const lra_session_plan *p, const lra_
 static lra_session_plan *part_of(lra_session *s, const lra_batch *b, int64_t i)
 {
     lra_bucket_plans *p = &s->plans[b->bucket];
-    if (i == n_parts(s->spec) - 1) return &p->train[LRA_LAST_PART];
+    if (i == lra_update_batches(s->spec) - 1) return &p->train[LRA_LAST_PART];
     return &p->train[i == 0 ? LRA_FIRST_PART : LRA_MIDDLE_PART];
 }
 

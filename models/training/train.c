@@ -12,10 +12,10 @@
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/epoch_log.h"
+#include "models/training/open.h"
 #include "models/training/objective.h"
 #include "models/training/run_status.h"
 #include "models/training/selected.h"
-#include "models/training/start.h"
 
 enum { MAX_SKIPPED = 5 };
 
@@ -52,14 +52,9 @@ static int save(run *r, lra_err *e)
     return lra_checkpoint_write(r->spec, &copy, r->session.params, e);
 }
 
-static int64_t n_parts(const run *r)
-{
-    return r->spec->accumulate > 1 ? r->spec->accumulate : 1;
-}
-
 static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra_err *e)
 {
-    if (lra_session_find_bad(&r->session, b, n_parts(r) - 1, step, e) == 0)
+    if (lra_session_find_bad(&r->session, b, lra_update_batches(r->spec) - 1, step, e) == 0)
         lra_fail(e, "the gradient norm is not finite");
     return lra_fail_in(e,
                        "step %lld: %d updates in a row were not finite (the last checkpoint is "
@@ -94,7 +89,7 @@ static int do_part(run *r, const lra_batch *b, int64_t part, const lra_step *ste
 static int do_step(run *r, lra_err *e)
 {
     lra_run_state *now = &r->now;
-    int64_t parts = n_parts(r);
+    int64_t parts = lra_update_batches(r->spec);
     lra_step step = {.seed = r->spec->seed,
                      .rate = (float)lra_schedule_rate(&r->schedule, &now->schedule, now->step)};
     const lra_batch *b = NULL;
@@ -258,7 +253,7 @@ static int check_batch(const lra_train_spec *s, lra_err *e)
     const lra_sequences *rows = &s->data->split[LRA_TRAIN_SPLIT];
     double share = s->fraction > 0 ? s->fraction : 1;
     int64_t steps = rows->n ? rows->start[rows->n] : 0, context = s->data->max_length;
-    int64_t batch = s->batch * (s->accumulate > 1 ? s->accumulate : 1);
+    int64_t batch = s->batch * lra_update_batches(s);
     int64_t n = (int64_t)(share * (double)rows->n + 1e-9);
     if (s->data->task->goal != LRA_GOAL_NEXT) {
         if (n >= batch || (s->same_steps && n > 0 && rows->n >= batch)) return 0;
@@ -292,10 +287,11 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
         r->peak = lra_plan_peak(lra_session_largest(&r->session));
     r->train = lra_session_loader(&r->session, LRA_TRAIN_SPLIT, true);
     r->val = lra_session_loader(&r->session, LRA_VAL_SPLIT, false);
-    r->schedule.steps_per_epoch = lra_loader_batches(r->train) / n_parts(r);
+    r->schedule.steps_per_epoch = lra_loader_batches(r->train) / lra_update_batches(r->spec);
     bool found = false;
     if (lra_folder_make(s->folder, e) != 0) return LRA_FAILED;
-    if (lra_start(s, r->session.params, e) != 0) return LRA_FAILED;
+    if (lra_weights_read(s, r->session.params, LRA_INITIAL_WEIGHTS, NULL, e) != 0)
+        return LRA_FAILED;
     if (lra_checkpoint_read(s, &r->now, r->session.params, &found, e) != 0) return LRA_FAILED;
     if (r->now.epoch > r->schedule.epochs || r->now.batch > r->schedule.steps_per_epoch)
         return lra_fail(e, "the checkpoint is at epoch %lld, batch %lld, beyond the end of the run",
@@ -331,7 +327,8 @@ static void report(run *r, lra_train_report *out)
     out->steps = now->step;
     out->skipped = now->skipped;
     out->seconds = now->seconds + session_seconds(r);
-    out->step_flops = lra_plan_cost(lra_session_largest(&r->session)).flops * (double)n_parts(r);
+    out->step_flops = lra_plan_cost(lra_session_largest(&r->session)).flops *
+                      (double)lra_update_batches(r->spec);
     out->padding = lra_loader_padding(r->train);
     lra_network_spec network = lra_session_network(r->spec);
     out->parameters = lra_network_parameters(r->spec->model, r->spec->model_config, &network);

@@ -52,4 +52,10 @@ typedef struct {
     double train_loss, train_value, val_loss, val_value, rate, seconds;
 } lra_epoch_record;
 
+/* Batches of an update. */
+static inline int64_t lra_update_batches(const lra_train_spec *s)
+{
+    return s->accumulate > 1 ? s->accumulate : 1;
+}
+
 #endif

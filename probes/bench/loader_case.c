@@ -121,7 +121,7 @@ static int prepare(lra_loader_case *c, const lra_job *j, lra_err *e)
 
 static int take_step(lra_session *s, const lra_batch *b, double *seconds, lra_err *e)
 {
-    int64_t parts = s->spec->accumulate > 1 ? s->spec->accumulate : 1;
+    int64_t parts = lra_update_batches(s->spec);
     lra_step step = {.seed = s->spec->seed};
     float status[4];
     double start = lra_now();

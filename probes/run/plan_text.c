@@ -7,6 +7,7 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/cpu/features.h"
+#include "models/training/settings.h"
 #include "probes/run/train_job.h"
 
 /* What is trained on, and where from; nothing where that is the usual. */
@@ -19,9 +20,19 @@ static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
         lra_text_add(t, "\n");
     }
     if (s->from) lra_text_add(t, "start        inputs and encoder of '%s', a new head\n", s->from);
-    if (s->fraction > 0)
-        lra_text_add(t, "fraction     %g %% of the training rows%s\n", 100 * s->fraction,
-                     s->same_steps ? ", as many steps as of all" : "");
+}
+
+/* Every setting of training that is not the usual and that no other line tells: its value, and what it is.  One more
+ * setting needs nothing here. */
+static void add_others(const lra_job *r, lra_text *t)
+{
+    static const char told[] = "objective schedule batch epochs rate warmup decay clip beta1 beta2 "
+                               "eps";
+    for (const lra_key *k = lra_train_keys; k->name; k++) {
+        const char *value = lra_config_text(r->train_config, k->name);
+        if (lra_task_has_key(told, k->name) || strcmp(value, k->value) == 0) continue;
+        lra_text_add(t, "%-12s %s: %s\n", k->name, value, k->help);
+    }
 }
 
 char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c)
@@ -43,13 +54,9 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
     lra_text_add(&t, "precision    %s%s\n", r->precision,
                  s->type == LRA_BF16 ? ", sums, losses and parameters in float32" : "");
     add_data(r, s, &t);
-    lra_text_add(&t, "epochs       %" PRId64 " of %" PRId64 " steps each, batch %" PRId64 "%s",
-                 schedule.epochs, schedule.steps_per_epoch, s->batch,
-                 s->augment ? ", augmented" : "");
-    if (s->accumulate > 1) lra_text_add(&t, ", %" PRId64 " batches a step", s->accumulate);
-    if (s->early_stop)
-        lra_text_add(&t, "; ends after %" PRId64 " epochs without a better one", s->early_stop);
-    lra_text_add(&t, "\n");
+    lra_text_add(&t, "epochs       %" PRId64 " of %" PRId64 " steps each, batch %" PRId64 "\n",
+                 schedule.epochs, schedule.steps_per_epoch, s->batch);
+    add_others(r, &t);
     lra_text_add(&t, "schedule     %s\n", rate);
     lra_free(rate);
     lra_text_add(&t,

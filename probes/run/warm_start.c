@@ -20,14 +20,53 @@ const lra_option lra_warm_start_options[] = {
      .help = "trains as many steps more as RUN took, from scratch: the control of --from RUN"},
     {.name = NULL}};
 
-/* Names the run, and its settings but for what seeds and rungs of a ladder differ in. */
+static void remove_setting(lra_config *c, const char *owner, int n, const char *key)
+{
+    char *name = lra_format("%s.%.*s", owner, n, key);
+    lra_config_remove(c, name);
+    lra_free(name);
+}
+
+/* What the ladders of a sweep differ in; a setting of the task makes other data. */
+static void remove_varied(lra_config *c, const lra_config *ladder)
+{
+    const char *key = lra_config_text_or(ladder, "vary", NULL);
+    if (!key) return;
+    lra_config_remove(c, key);
+    if (strncmp(key, "task.", 5) == 0) lra_config_remove(c, "data");
+    for (const char *at = lra_config_text_or(ladder, "own", ""); *at;) {
+        size_t n = strcspn(at, ",");
+        remove_setting(c, "train", (int)n, at);
+        at += n + (at[n] == ',');
+    }
+}
+
+/* What seeds, the rungs of a ladder and the ladders of a sweep differ in, as the run says of its ladder. */
+static int remove_own(lra_config *c, const lra_model *model, const lra_result *run, lra_err *e)
+{
+    static const char *const always[] = {"seed", "train.from", "train.matched"};
+    lra_config *ladder = lra_config_parse(run->ladder ? run->ladder : "", e);
+    if (!ladder) return LRA_FAILED;
+    const char *axis = lra_config_text_or(ladder, "axis", model->axis),
+               *size = lra_config_text_or(ladder, "key", NULL);
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) lra_config_remove(c, always[i]);
+    if (axis) remove_setting(c, "model", (int)strlen(axis), axis);
+    if (size) remove_setting(c, "model", (int)strlen(size), size);
+    remove_varied(c, ladder);
+    lra_config_free(ladder);
+    return 0;
+}
+
+/* Names the run, and its settings but for those, so that all seeds and rungs are related alike. */
 static int name_run(lra_job *r, const char *key, const lra_finished_run *run, lra_err *e)
 {
-    static const char *const own[] = {"seed", "model.kernel", "train.from", "train.matched"};
     char hash[17];
     lra_config *settings = lra_config_parse(run->result->config, e);
-    if (!settings) return LRA_FAILED;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) lra_config_remove(settings, own[i]);
+    int rc = settings ? remove_own(settings, run->job.model, run->result, e) : LRA_FAILED;
+    if (rc != 0) {
+        lra_config_free(settings);
+        return rc;
+    }
     lra_config_hash(settings, hash);
     lra_config_free(settings);
     lra_config_set(r->train_config, key, run->result->run);

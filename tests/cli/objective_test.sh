@@ -76,10 +76,10 @@ says '^test bits per token '
 expect 0 '50 % of the training rows, as many steps as of all' lra-probe train $tiny --set epochs=1 --set fraction=0.5 --set same-steps=1
 says ' 8 steps'
 # shellcheck disable=SC2086
-expect 0 '2 batches a step' lra-probe train $tiny --set epochs=1 --set accumulate=2
+expect 0 'accumulate   2: batches whose gradients make one update' lra-probe train $tiny --set epochs=1 --set accumulate=2
 says ' 4 steps'
 # shellcheck disable=SC2086
-expect 0 'ends after 2 epochs' lra-probe train $tiny --set epochs=50 --set rate=1e-12 --set min-rate=0 --set early-stop=2
+expect 0 'early-stop   2: training ends after so many epochs without a better one' lra-probe train $tiny --set epochs=50 --set rate=1e-12 --set min-rate=0 --set early-stop=2
 says ' 24 steps'
 
 # Faults.
