@@ -2,7 +2,8 @@
  * file (.gz, .xz, .bz2), or a plain file.  Recognised by content, not by name; nothing is written.
  * Names are those below the path, with '/' between folders: members of an archive as the archive says
  * ("aclImdb/train/neg/0_3.txt"), a compressed file without its last suffix; members of an archive that lies in a
- * folder start with the name of the archive. */
+ * folder start with the name of the archive.  A compressed file of a folder is left out, and said to be, where the same
+ * name without its last suffix is there, too. */
 #ifndef LRA_DATASETS_FORMATS_ARCHIVE_H
 #define LRA_DATASETS_FORMATS_ARCHIVE_H
 
