@@ -159,17 +159,28 @@ int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_
     return prepare_unkept(t, c, data_dir, out, e);
 }
 
+/* The name of its prepared data; caller frees. */
+static char *cache_path(const lra_dataset *d, const char *folder)
+{
+    const char *revision = d->task->revision ? d->task->revision(d->config) : NULL;
+    lra_config *named = lra_config_copy(d->config);
+    char hash[17];
+    if (revision) lra_config_set(named, "revision", revision);
+    lra_config_hash(named, hash);
+    lra_config_free(named);
+    return lra_format("%s/%s-%s.h5", folder, d->task->name, hash);
+}
+
 /* keep: what is made is written; else nothing is. */
 static lra_dataset *open_rows(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, bool keep, lra_err *e)
 {
     lra_dataset *d = lra_dataset_new(t);
-    char hash[17], *folder = lra_format("%s/data", out), *path = NULL;
+    char *folder = lra_format("%s/data", out), *path = NULL;
     int rc = name_data(d, c, data_dir, e);
     if (rc == 0 && keep) rc = lra_folder_make(folder, e);
     if (rc == 0) {
-        lra_config_hash(d->config, hash);
-        path = lra_format("%s/%s-%s.h5", folder, t->name, hash);
+        path = cache_path(d, folder);
         rc = keep || lra_file_exists(path) ? prepare(d, c, path, data_dir, e)
                                            : make_rows(d, c, data_dir, e);
     }

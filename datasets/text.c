@@ -119,6 +119,12 @@ static int import_hash(const lra_config *c, const char *folder, lra_digest *to, 
     return lra_reviews_hash(folder, to, e);
 }
 
+/* The first counted the characters of reviews that are set apart for validation, too. */
+static const char *revision(const lra_config *c)
+{
+    return in_characters(c) ? "training-reviews" : NULL;
+}
+
 /* ---- facts -------------------------------------------------------------------------------------------- */
 
 static int by_hash(const void *a, const void *b)
@@ -207,6 +213,7 @@ const lra_task lra_task_text = {
     .paper = {NULL, "batch=16 epochs=80 patience=5", 3},
     .source = LRA_IMDB_SOURCE,
     .import_keys = "length val-split val rows vocab",
+    .revision = revision,
     .import = import,
     .import_hash = import_hash,
     .baseline = lra_baseline_constant,

@@ -135,6 +135,13 @@ static void words(void **state)
     check_ids(&d->split[1], 7, halves);
     check_ids(&d->split[2], 2, halves + 7);
     lra_dataset_free(d);
+    /* The packed file beside it is left alone. */
+    packed_file kept = {"valid.txt", "a", 0};
+    pack_write(folder, "half/valid.txt.xz", &kept, 1, PACK_XZ);
+    d = task_import(&lra_task_wikitext103, "half", "context=2 training=valid", &e);
+    if (!d) fail_msg("%s", e.msg);
+    check_ids(&d->split[0], 11, train);
+    lra_dataset_free(d);
     task_write_text("half/x/wiki.valid.tokens", "a");
     task_refuses(&lra_task_wikitext103, "half", "context=2 training=valid",
                  "two files of the valid text");

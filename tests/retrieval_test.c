@@ -98,6 +98,13 @@ static void defects(void **state)
     lra_dataset *d = import("bad", "length=16", &e);
     check_pair(&d->split[2], 0, 1, "c", "d");
     lra_dataset_free(d);
+    /* The file that was unpacked and kept is not another one. */
+    packed_file kept = {"new_aan_pairs.test.tsv", "0.0\ta\tb\tx\ty\n", 0};
+    pack_write(folder, "bad/new_aan_pairs.test.tsv.xz", &kept, 1, PACK_XZ);
+    d = import("bad", "length=16", &e);
+    if (!d) fail_msg("%s", e.msg);
+    check_pair(&d->split[2], 0, 1, "c", "d");
+    lra_dataset_free(d);
     task_write_text("bad/x/new_aan_pairs.test.tsv", "1.0\ta\tb\tc\td\n");
     task_refuses(&lra_task_retrieval, "bad", "length=16", "two files of the test pairs");
     task_write_text("ids/new_aan_pairs.train.only_ids.tsv", "1.0\tA00-1000\tA00-1001\n");

@@ -234,6 +234,41 @@ static void characters_of_training_alone(void **state)
     lra_dataset_free(d);
 }
 
+/* Files of prepared reviews below OUT once they are opened as the task does. */
+static int prepared_after(const lra_task *t, const char *settings, const char *out, char words[256])
+{
+    lra_err e = {{0}};
+    char *from = lra_format("%s/apart", folder), *data = lra_format("%s/data", out), **names;
+    lra_config *c = config_of(settings);
+    lra_dataset *d = lra_dataset_open(t, c, out, from, &e);
+    if (!d) fail_msg("%s", e.msg);
+    snprintf(words, 256, "%s", d->words ? d->words : "");
+    int n = lra_folder_list(data, &names, &e);
+    lra_names_free(names, n);
+    lra_dataset_free(d);
+    lra_config_free(c);
+    lra_free(from);
+    lra_free(data);
+    return n;
+}
+
+/* What was prepared when other reviews counted, too, is not taken for what is prepared now; bytes are what they were. */
+static void an_old_vocabulary_is_not_used_again(void **state)
+{
+    (void)state;
+    static const char chars[] = "length=21 vocab=chars15 val-split=0.5", bytes[] = "length=21";
+    lra_task old = lra_task_text;
+    char *out = lra_format("%s/revisions", folder), words[256];
+    old.revision = NULL;
+    assert_int_equal(prepared_after(&old, chars, out, words), 1);
+    assert_int_equal(prepared_after(&lra_task_text, chars, out, words), 2);
+    assert_string_equal(words, "<pad>\n<unk>\n<eos>\n<mask>\n");
+    assert_int_equal(prepared_after(&lra_task_text, chars, out, words), 2);
+    assert_int_equal(prepared_after(&old, bytes, out, words), 3);
+    assert_int_equal(prepared_after(&lra_task_text, bytes, out, words), 3);
+    lra_free(out);
+}
+
 /* The published training reviews and four fifths of the test's. */
 static void real_reviews(void **state)
 {
@@ -298,6 +333,7 @@ int main(void)
         cmocka_unit_test(wrong_parameters),
         cmocka_unit_test(characters),
         cmocka_unit_test(characters_of_training_alone),
+        cmocka_unit_test(an_old_vocabulary_is_not_used_again),
         cmocka_unit_test(real_reviews),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

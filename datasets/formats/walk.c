@@ -2,6 +2,7 @@
 #include "datasets/formats/walk.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "datasets/formats/archive.h"
 #include "datasets/formats/gunzip.h"
@@ -66,6 +67,32 @@ static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *
     return rc;
 }
 
+/* Is the file `packed` of these beside what it holds, as gzip and xz leave it with --keep? */
+static bool stands_beside(const lra_walk *w, const char *path, const char *prefix, char **names,
+                          int n, const char *packed)
+{
+    const char *dot = strrchr(packed, '.');
+    size_t length = dot ? (size_t)(dot - packed) : 0;
+    bool found = false;
+    for (int i = 0; i < n && length > 0 && !found; i++) {
+        if (strlen(names[i]) != length || strncmp(names[i], packed, length) != 0) continue;
+        char *other = lra_format("%s/%s", path, names[i]),
+             *name = lra_format("%s%s", prefix, names[i]);
+        bool read = lra_walk_wants(w, name) || (w->inside && w->inside(w->of, name));
+        struct stat about;
+        found = read && stat(other, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+        lra_free(other);
+        lra_free(name);
+    }
+    return found;
+}
+
+static int leave_out(const char *packed)
+{
+    lra_note("'%s' is not read: what it holds lies unpacked beside it", packed);
+    return 0;
+}
+
 static int walk_folder(lra_walk *w, const char *path, const char *prefix, int levels, lra_err *e)
 {
     char **names = NULL;
@@ -78,7 +105,9 @@ static int walk_folder(lra_walk *w, const char *path, const char *prefix, int le
                      ? walk_folder(w, below, deeper, levels - 1, e)
                      : 0;
         else if (w->inside && w->inside(w->of, name) && is_packed(below))
-            rc = lra_walk_archive(w, below, deeper, e);
+            rc = stands_beside(w, path, prefix, names, n, names[i])
+                     ? leave_out(below)
+                     : lra_walk_archive(w, below, deeper, e);
         else
             rc = walk_plain(w, below, name, e);
         lra_free(deeper);

@@ -1,5 +1,6 @@
 /* The files below a path, whatever the path is: a folder, an archive, one compressed file (archive.h), or a plain
- * file.  Nothing is written. */
+ * file.  Nothing is written.  A compressed file of a folder is left out, and said to be, where the same name without
+ * its last suffix is there, too. */
 #ifndef LRA_DATASETS_FORMATS_WALK_H
 #define LRA_DATASETS_FORMATS_WALK_H
 

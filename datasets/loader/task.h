@@ -80,6 +80,9 @@ typedef struct lra_task {
     /* The same from the official files in a folder; import_hash: hashes of their bytes.  import_keys: the
      * parameters that say what is imported ("level size"); Nullable: none. */
     const char *import_keys;
+    /* A word that differs where an earlier version of this program prepared other rows from the same files and
+     * parameters, so that what it left is not taken for them; NULL: none did.  Nullable. */
+    const char *(*revision)(const lra_config *c);
     /* The parameters that change no row, only what models see of it: prepared data are shared by all their values,
      * dataset->config has them beside those that made the rows.  Nullable: none. */
     const char *view_keys;

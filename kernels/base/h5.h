@@ -14,6 +14,7 @@
 
 /* 2: texts are lines, tables name their columns, epochs are counted from 1; 1: reports/FORMAT.md tells. */
 enum { LRA_H5_FORMAT = 2, LRA_H5_MAX_RANK = 8 };
+enum { LRA_H5_ROOM = 16 << 20 }; /* bytes that the library takes to write a file */
 
 typedef enum {
     LRA_H5_F32,

@@ -5,8 +5,6 @@
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
 
-enum { ROOM = 16 << 20 };
-
 void lra_h5_start(void)
 {
     static bool started;
@@ -85,9 +83,10 @@ size_t lra_h5_type_bytes(lra_h5_type t)
 
 int lra_h5_room(const char *path, lra_err *e)
 {
-    return lra_memory_room(ROOM)
+    return lra_memory_room(LRA_H5_ROOM)
                ? 0
-               : lra_fail(e, "'%s': no memory: the library needs about %d MiB", path, ROOM >> 20);
+               : lra_fail(e, "'%s': no memory: the library needs about %d MiB", path,
+                          LRA_H5_ROOM >> 20);
 }
 
 void lra_h5_close(lra_h5 *f)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "kernels/graph/backend.h"
 #include "models/training/objective.h"
@@ -136,6 +137,7 @@ double lra_session_room(const lra_session *s)
     double free = s->spec->memory > 0 ? s->spec->memory - lra_params_bytes(s->params)
                   : b->memory_free    ? b->memory_free(s->device) /* they are in memory already */
                                       : 0;
+    if (s->spec->memory == 0) copy += LRA_H5_ROOM;
     return s->spec->memory == 0 && free == 0 ? 0 : fmax(1, free - copy); /* 0: unknown */
 }
 

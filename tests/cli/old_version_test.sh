@@ -26,6 +26,11 @@ expect 0 '' lra-report tables --table listops --out o
     expect 0 '' lra-probe train --matched $run $tiny $quiet
     # Both versions in one table, one beside the other.
     expect 0 '' lra-report tables --table ladder --out o --reference $run
+    # It is what a ladder of today is measured against, by its name and by its folder.
+    for reference in $run "o/runs/$run"; do
+        expect 0 '' lra-probe receptive-field ${tiny%% --kernel*} --train${tiny#*--train} --kernels 3,5 --seeds 1 --reference $reference $quiet
+        says "^reference  *20.00 %, run $run seed 0"
+    done
     # Equal settings are one run, however they are written.
     expect 0 '' lra-probe train $tiny --set rate=4e-3 --clip 1 $quiet
     before=$(ls o/runs | wc -l)
