@@ -12,6 +12,7 @@
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/mem.h"
+#include "tests/tiny_tasks.h"
 
 enum { B = 64 };
 
@@ -149,6 +150,22 @@ static void augmentation_keeps_labels(void **state)
     lra_loader_free(l);
 }
 
+/* A pair is as long as the longer of its documents, whichever that is. */
+static void the_longer_document_counts(void **state)
+{
+    (void)state;
+    lra_dataset *d = tiny_dataset(LRA_GOAL_PAIR);
+    const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
+    int first_longer = 0, second_longer = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t first = r->middle[i], second = length_of(r, i) - first;
+        assert_int_equal(lra_sequences_length(r, i), first > second ? first : second);
+        first_longer += first > second, second_longer += first < second;
+    }
+    assert_true(first_longer > 5 && second_longer > 5);
+    lra_dataset_free(d);
+}
+
 /* Tokens after padding into these buckets. */
 static int64_t padded(const lra_sequences *r, int n, const int64_t *length)
 {
@@ -161,32 +178,35 @@ static int64_t padded(const lra_sequences *r, int n, const int64_t *length)
     return sum;
 }
 
-/* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; no choice of which is better. */
+/* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; no choice of which is better, whatever the lengths. */
 static void buckets_are_the_best(void **state)
 {
     (void)state;
     enum { N = 14 };
     static uint16_t token[64 * N];
-    lra_dataset d = {.task = &lra_task_listops, .max_length = (int64_t)64 * N};
-    lra_sequences *r = &d.split[LRA_TRAIN_SPLIT];
-    for (int t = 1; t <= N; t++)
-        for (int k = 0; k < 1 + t * 7 % 5; k++)
-            lra_sequences_add_tokens(r, token, (int64_t)64 * t, 0);
-    lra_buckets b = lra_buckets_find(&d);
-    assert_int_equal(b.n, LRA_MAX_BUCKETS);
-    assert_int_equal(b.length[b.n - 1], 64 * N);
-    int64_t found = padded(r, b.n, b.length), best = INT64_MAX;
-    for (int skip = 1; skip < N; skip++)
-        for (int also = skip + 1; also < N; also++) {
-            int64_t length[N];
-            int n = 0;
-            for (int t = 1; t <= N; t++)
-                if (t != skip && t != also) length[n++] = (int64_t)64 * t;
-            int64_t sum = padded(r, n, length);
-            if (sum < best) best = sum;
-        }
-    assert_int_equal(found, best);
-    lra_sequences_free(r);
+    for (uint64_t kind = 0; kind < 20; kind++) {
+        lra_dataset d = {.task = &lra_task_listops, .max_length = (int64_t)64 * N};
+        lra_sequences *r = &d.split[LRA_TRAIN_SPLIT];
+        lra_rng rng = lra_rng_new(kind, 1, 1);
+        for (int t = 1; t <= N; t++)
+            for (uint32_t k = 0, n = 1 + lra_rng_below(&rng, 30); k < n; k++)
+                lra_sequences_add_tokens(r, token, (int64_t)64 * t, 0);
+        lra_buckets b = lra_buckets_find(&d);
+        assert_int_equal(b.n, LRA_MAX_BUCKETS);
+        assert_int_equal(b.length[b.n - 1], 64 * N);
+        int64_t found = padded(r, b.n, b.length), best = INT64_MAX;
+        for (int skip = 1; skip < N; skip++)
+            for (int also = skip + 1; also < N; also++) {
+                int64_t length[N];
+                int n = 0;
+                for (int t = 1; t <= N; t++)
+                    if (t != skip && t != also) length[n++] = (int64_t)64 * t;
+                int64_t sum = padded(r, n, length);
+                if (sum < best) best = sum;
+            }
+        assert_int_equal(found, best);
+        lra_sequences_free(r);
+    }
 }
 
 /* Long buckets make batches large enough for the helper; asked for backwards there is none. */
@@ -219,6 +239,7 @@ int main(void)
         cmocka_unit_test(every_row_once),
         cmocka_unit_test(epochs_differ_and_come_back),
         cmocka_unit_test(augmentation_keeps_labels),
+        cmocka_unit_test(the_longer_document_counts),
         cmocka_unit_test(buckets_are_the_best),
         cmocka_unit_test(a_helper_changes_nothing),
     };

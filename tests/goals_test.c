@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "datasets/loader/chance.h"
+#include "models/training/open.h"
 #include "tests/goal_run.h"
 
 /* Half of what chance leaves to be had, on the test split. */
@@ -90,6 +91,15 @@ static void a_head_of_numbers_starts_at_the_mean(void **state)
     double rmse = lra_task_metric(r.data->task)->value(&report.test);
     if (rmse > 2 * chance) fail_msg("RMSE %g at the start, of the constant %g", rmse, chance);
     lra_train_report_free(&report);
+    /* Opened again with its initial weights it answers as it did. */
+    lra_err e;
+    const lra_sequences *rows = &r.data->split[LRA_TEST_SPLIT];
+    lra_sums *row = lra_alloc_array((size_t)rows->n, sizeof *row), all = {0};
+    if (lra_evaluate(&r.spec, &r.device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e) != 0)
+        fail_msg("%s", e.msg);
+    for (int64_t i = 0; i < rows->n; i++) lra_sums_add(&all, &row[i]);
+    assert_true(fabs(lra_task_metric(r.data->task)->value(&all) - rmse) < 1e-4 * rmse);
+    lra_free(row);
     close_run(&r);
 }
 

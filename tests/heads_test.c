@@ -276,6 +276,67 @@ static void padding_never_matters(void **state)
         }
 }
 
+/* The values of a parameter; the caller frees them. */
+static double *param(const fixture *f, const char *path, int64_t n)
+{
+    lra_err e;
+    double *v = lra_alloc_array((size_t)n, sizeof *v);
+    assert_int_equal(lra_params_get(f->params, path, v, &e), 0);
+    return v;
+}
+
+/* y = x W + b */
+static void layer(const fixture *f, const char *name, int64_t n, const double *x, int64_t m,
+                  double *y)
+{
+    char *path[] = {lra_format("%s/w", name), lra_format("%s/b", name)};
+    double *w = param(f, path[0], n * m), *b = param(f, path[1], m);
+    for (int64_t j = 0; j < m; j++) {
+        y[j] = b[j];
+        for (int64_t i = 0; i < n; i++) y[j] += x[i] * w[i * m + j];
+    }
+    for (int i = 0; i < 2; i++) lra_free(path[i]);
+    lra_free(w);
+    lra_free(b);
+}
+
+/* logits = GELU([a, b, a - b, a b] U + u) W + b of the means a and b of both documents, by hand. */
+static void pairs_by_hand(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f, &smooth, LRA_HEAD_PAIR);
+    batch b = batch_of(&f, 0);
+    loss_of(&f, &b);
+    enum { MOST = 512 };
+    int64_t D = lra_width(f.k.features);
+    assert_true(4 * D <= MOST);
+    double *features = lra_alloc_array((size_t)(2 * B * T * D), sizeof *features);
+    double found[B * OUTPUTS], x[MOST], hidden[MOST], logits[OUTPUTS];
+    get(&f, f.k.features, features);
+    get(&f, f.k.output, found);
+    for (int row = 0; row < B; row++) {
+        memset(x, 0, sizeof x);
+        for (int second = 0; second < 2; second++) {
+            int i = second * B + row;
+            for (int t = 0; t < b.length[i]; t++)
+                for (int64_t d = 0; d < D; d++)
+                    x[second * D + d] += features[(i * T + t) * D + d] / b.length[i];
+        }
+        for (int64_t d = 0; d < D; d++) {
+            x[2 * D + d] = x[d] - x[D + d];
+            x[3 * D + d] = x[d] * x[D + d];
+        }
+        layer(&f, "pair", 4 * D, x, D, hidden);
+        for (int64_t d = 0; d < D; d++) hidden[d] *= 0.5 * (1 + erf(hidden[d] / sqrt(2)));
+        layer(&f, "head", D, hidden, OUTPUTS, logits);
+        for (int c = 0; c < OUTPUTS; c++)
+            assert_true(fabs(found[row * OUTPUTS + c] - logits[c]) < 1e-10);
+    }
+    lra_free(features);
+    close_fixture(&f);
+}
+
 static void documents_do_not_see_each_other(void **state)
 {
     (void)state;
@@ -415,6 +476,7 @@ int main(void)
         cmocka_unit_test(losses_are_means_of_what_is_asked),
         cmocka_unit_test(nothing_asked_is_no_loss),
         cmocka_unit_test(padding_never_matters),
+        cmocka_unit_test(pairs_by_hand),
         cmocka_unit_test(documents_do_not_see_each_other),
         cmocka_unit_test(causal_models_see_the_past_alone),
         cmocka_unit_test(numbers_of_bf16_graphs_are_float32),

@@ -64,6 +64,23 @@ static void close_job(lra_job *j, lra_options *o)
     lra_options_free(o);
 }
 
+/* Both splits that are measured lose their last rows. */
+static void what_fills_no_batch_is_left_out(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_job j;
+    lra_options *o = open_job(&j, "f32");
+    assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 20);
+    lra_dataset_free(j.data);
+    lra_config_set(j.train_config, "eval-drop-last", "1");
+    if (lra_job_load_data(&j, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(j.data->split[LRA_TRAIN_SPLIT].n, 64);
+    assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 16);
+    assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
+    close_job(&j, o);
+}
+
 /* A run in bf16 is another run than one in float32, and so are weights that are only measured. */
 static void what_makes_another_run(void **state)
 {
@@ -235,7 +252,8 @@ static int set_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_makes_another_run),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_fills_no_batch_is_left_out),
+                                       cmocka_unit_test(what_makes_another_run),
                                        cmocka_unit_test(each_precision_has_its_result),
                                        cmocka_unit_test(the_history_is_the_log),
                                        cmocka_unit_test(what_a_result_says_of_its_origin),

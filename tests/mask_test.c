@@ -329,6 +329,29 @@ static void a_fraction_with_the_same_steps(void **state)
     lra_sequences_free(&d.split[0]);
 }
 
+/* Where rows do not fill whole passes, some come once more than others, and none more often. */
+static void a_pass_more_than_the_steps_need(void **state)
+{
+    (void)state;
+    lra_dataset d;
+    const lra_buckets b = {1, {12}};
+    fill_rows(&d, &words, 100);
+    lra_loader_spec s = {.data = &d, .buckets = &b, .batch = 16, .training = true};
+    s.fraction = 0.3, s.same_steps = true;
+    lra_loader *l = lra_loader_new(&s);
+    assert_int_equal(lra_loader_batches(l), 6);
+    int times[100] = {0}, n_rows = 0;
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 16; k++) times[lra_loader_get(l, i)->row[k]]++;
+    for (int i = 0; i < 100; i++) {
+        assert_true(times[i] == 0 || times[i] == 3 || times[i] == 4);
+        n_rows += times[i] > 0;
+    }
+    assert_int_equal(n_rows, 30);
+    lra_loader_free(l);
+    lra_sequences_free(&d.split[0]);
+}
+
 /* A share of rows is not one row less where its product is not exact: 0.58 of 100 is 57.99999999999999. */
 static void fractions_are_not_cut_short(void **state)
 {
@@ -415,6 +438,7 @@ int main(void)
         cmocka_unit_test(pairs),
         cmocka_unit_test(a_fraction_with_the_same_steps),
         cmocka_unit_test(fractions_are_not_cut_short),
+        cmocka_unit_test(a_pass_more_than_the_steps_need),
         cmocka_unit_test(groups),
         cmocka_unit_test(streams),
     };

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/made_result.h"
 #include "datasets/loader/chance.h"
 #include "kernels/base/h5.h"
 #include "kernels/base/philox.h"
@@ -405,6 +406,30 @@ static void a_sweep_of_errors(void **state)
     for (int i = 0; i < 4; i++) lra_result_free(list[i]);
 }
 
+/* Seeds of one row started from different runs of their own. */
+static void seeds_of_a_row_may_have_other_origins(void **state)
+{
+    (void)state;
+    static const char *const lines[][2] = {{"train.from=a1\n", "train.from=b2\n"},
+                                           {"train.matched=a1\n", "train.matched=b2\n"},
+                                           {"train.related=a1\n", "train.related=b2\n"},
+                                           {"train.rate=0.1\n", "train.rate=0.2\n"}};
+    for (int i = 0; i < 4; i++) {
+        lra_result *list[2];
+        lra_result_group *groups;
+        for (int k = 0; k < 2; k++) {
+            list[k] = made_result(5, 8, k, 0.5);
+            lra_free(list[k]->config);
+            list[k]->config = lra_format("seed=%d\n%s", k, lines[i][k]);
+        }
+        int n = lra_results_group(list, 2, &groups);
+        assert_int_equal(n, i < 2 ? 1 : 2);
+        assert_int_equal(groups[0].n, i < 2 ? 2 : 1);
+        lra_result_groups_free(groups, n);
+        for (int k = 0; k < 2; k++) lra_result_free(list[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +446,7 @@ int main(void)
         cmocka_unit_test(checkpoints_of_format_2_are_read),
         cmocka_unit_test(one_table_of_all_tasks),
         cmocka_unit_test(a_ladder_of_errors),
+        cmocka_unit_test(seeds_of_a_row_may_have_other_origins),
         cmocka_unit_test(a_sweep_of_errors),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

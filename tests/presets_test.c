@@ -12,6 +12,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
+#include "models/training/settings.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
 #include "probes/run/settings.h"
@@ -238,6 +239,22 @@ static void hash_of(int n, const char **words, char hash[17])
     lra_job_close(&r);
 }
 
+/* Rates of parameters are relative to the base rate, which the optimizer is told, too. */
+static void settings_fill_what_a_run_is_given(void **state)
+{
+    (void)state;
+    lra_train_spec s = {0};
+    lra_config *c = lra_keys_config(lra_train_keys);
+    lra_keys_add(lra_schedule_plateau.keys, c);
+    lra_keys_apply(lra_train_keys, c, "rate=0.002 decay=0.03 batch=48 fraction=1 accumulate=2");
+    lra_train_settings(&s, c);
+    assert_true(s.schedule.rate == 0.002 && s.optimizer.rate == 0.002 && s.optimizer.decay == 0.03);
+    assert_true(s.batch == 48 && s.accumulate == 2 && s.fraction == 0);
+    assert_true(s.optimizer.beta1 == 0.9 && s.optimizer.beta2 == 0.999 && s.optimizer.clip == 1);
+    assert_true(s.schedule.kind == &lra_schedule_plateau && s.schedule.patience == 10);
+    lra_config_free(c);
+}
+
 static void equal_settings_hash_equally(void **state)
 {
     (void)state;
@@ -266,6 +283,7 @@ int main(void)
         cmocka_unit_test(kinds_do_not_depend_on_presets),
         cmocka_unit_test(settings_belong_to_schedules_and_objectives),
         cmocka_unit_test(presets_say_nothing_of_other_schedules),
+        cmocka_unit_test(settings_fill_what_a_run_is_given),
         cmocka_unit_test(equal_settings_hash_equally),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

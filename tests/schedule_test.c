@@ -61,6 +61,34 @@ static void falls_to_one_per_cent(void **state)
     near(now.plateau, 1); /* the plateau rests */
 }
 
+/* Shares of epochs whose product is not exact: 0.3 of 10 are 3 epochs, and not the two that (1 - 0.7) 10 leaves. */
+static void the_fall_begins_in_time(void **state)
+{
+    (void)state;
+    for (int last = 1; last < 10; last++) {
+        lra_schedule s = example;
+        lra_schedule_state now = lra_schedule_start();
+        s.warmup = 0, s.final_share = last / 10.0;
+        int64_t first = 10 * (10 - last);
+        near(lra_schedule_rate(&s, &now, first - 1), 0.1);
+        near(lra_schedule_rate(&s, &now, first), 0.1 * (1 - 0.99 / last));
+    }
+}
+
+/* A warm-up of 1 is one step, below it a share of all. */
+static void one_is_a_step(void **state)
+{
+    (void)state;
+    lra_schedule s = example;
+    lra_schedule_state now = lra_schedule_start();
+    s.warmup = 1;
+    near(lra_schedule_rate(&s, &now, 0), 0.1);
+    s.warmup = 0.5;
+    near(lra_schedule_rate(&s, &now, 0), 0.1 / 50);
+    s.warmup = 2;
+    near(lra_schedule_rate(&s, &now, 0), 0.05);
+}
+
 /* Twenty steps of warm-up, then 80; values of the formulas by hand. */
 static void functions_of_the_step(void **state)
 {
@@ -130,7 +158,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warms_up_linearly),     cmocka_unit_test(halves_after_patience),
-        cmocka_unit_test(falls_to_one_per_cent), cmocka_unit_test(functions_of_the_step),
+        cmocka_unit_test(falls_to_one_per_cent), cmocka_unit_test(the_fall_begins_in_time),
+        cmocka_unit_test(one_is_a_step),         cmocka_unit_test(functions_of_the_step),
         cmocka_unit_test(total_and_power),       cmocka_unit_test(registry_and_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

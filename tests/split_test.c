@@ -167,6 +167,32 @@ static void two_way_splits(void **state)
     }
 }
 
+/* Rows that are kept are rounded down; one is carved and one kept at least. */
+static void kept_rows_are_rounded_down(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n;
+        double share;
+        int64_t kept;
+    } carved[] = {{15, 0.1, 13}, {10, 0.25, 7}, {11, 0.25, 8}, {3, 0.5, 1},
+                  {2, 0.01, 1},  {1, 0.9, 1},   {4, 0, 3},     {19, 0.1, 17}};
+    for (size_t i = 0; i < sizeof carved / sizeof *carved; i++) {
+        int64_t order[20];
+        assert_int_equal(lra_split_carve(1, carved[i].n, carved[i].share, order), carved[i].kept);
+    }
+}
+
+/* Evenly spaced over all rows, the last share of them, too. */
+static void spaced_rows_reach_the_end(void **state)
+{
+    (void)state;
+    static const int64_t wanted[] = {0, 2, 5, 7};
+    for (int k = 0; k < 4; k++) assert_int_equal(lra_split_spaced(k, 10, 4), wanted[k]);
+    assert_int_equal(lra_split_spaced(99, 19900, 100), 19701);
+    assert_int_equal(lra_split_spaced(59, 100, 60), 98);
+}
+
 /* Pathfinder's three parts of random_split(), seed 42. */
 static void three_way_splits(void **state)
 {
@@ -193,8 +219,12 @@ static void three_way_splits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),       cmocka_unit_test(every_index_once),
-        cmocka_unit_test(whole_permutations), cmocka_unit_test(two_way_splits),
+        cmocka_unit_test(known_values),
+        cmocka_unit_test(every_index_once),
+        cmocka_unit_test(whole_permutations),
+        cmocka_unit_test(two_way_splits),
+        cmocka_unit_test(kept_rows_are_rounded_down),
+        cmocka_unit_test(spaced_rows_reach_the_end),
         cmocka_unit_test(three_way_splits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

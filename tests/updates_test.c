@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "kernels/base/h5.h"
+#include "models/training/run_status.h"
 #include "tests/goal_run.h"
 
 /* ---- accumulation ----------------------------------------------------------------------------------- */
@@ -136,6 +138,85 @@ static void epochs_of_a_plateau_are_counted_on(void **state)
     same_in_parts(&whole, &parts);
 }
 
+/* The rates of a run are those that its own validation values ask for, whether more of them is better or less. */
+static void the_better_side_counts(void **state)
+{
+    (void)state;
+    static const lra_goal goals[] = {LRA_GOAL_CLASS, LRA_GOAL_VALUE, LRA_GOAL_STEPS};
+    for (int g = 0; g < 3; g++) {
+        run r;
+        open_run(&r, goals[g], "side", 10);
+        r.spec.schedule.warmup = 0, r.spec.schedule.final_share = 0;
+        r.spec.schedule.patience = 0, r.spec.schedule.threshold = 0;
+        lra_train_report a = train(&r);
+        double best = 0, rate = 0.02;
+        int n_better = 0, n_worse = 0;
+        for (int64_t i = 0; i < a.n_epochs; i++) {
+            double value = a.history[i].val_value;
+            bool lower = goals[g] != LRA_GOAL_CLASS;
+            bool better = i == 0 || (lower ? value < best : value > best);
+            assert_true(fabs(a.history[i].rate / rate - 1) < 1e-6);
+            if (better) best = value;
+            if (!better) rate *= 0.5;
+            n_better += better, n_worse += !better;
+        }
+        assert_true(n_better > 1);
+        lra_train_report_free(&a);
+        close_run(&r);
+    }
+}
+
+/* Seconds of all sessions are those of the run. */
+static void seconds_add_up(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    run r;
+    double before = 0;
+    open_run(&r, LRA_GOAL_CLASS, "seconds", 3);
+    for (int stop = 4; stop < 20; stop += 4) {
+        lra_train_report a;
+        double seconds = 0;
+        r.spec.stop_after = stop;
+        assert_int_equal(lra_train(&r.spec, &r.device, &a, &e), LRA_STOPPED);
+        char *path = lra_format("%s/checkpoint.h5", r.spec.folder);
+        lra_h5 *f = lra_h5_open(path, NULL, &e);
+        if (!f || lra_h5_get_real(f, "/", "seconds", &seconds, &e) != 0) fail_msg("%s", e.msg);
+        assert_true(seconds > before);
+        before = seconds;
+        lra_h5_close(f);
+        lra_free(path);
+    }
+    r.spec.stop_after = 0;
+    lra_train_report a = train(&r);
+    assert_true(a.seconds > before);
+    lra_train_report_free(&a);
+    close_run(&r);
+}
+
+/* ---- how long yet ------------------------------------------------------------------------------------ */
+
+/* Ten of thirty steps took so long: so will the ten that are left. */
+static void what_is_left_follows_from_what_was_made(void **state)
+{
+    (void)state;
+    lra_run_status s;
+    lra_run_reporter *r = lra_run_reporter_new(folder, "a run", 3, 30);
+    double first = lra_now();
+    lra_run_reporter_at(r, 1, 10, "accuracy 1 %");
+    double begun = lra_now();
+    while (lra_now() < begun + 0.02) {}
+    double last = lra_now();
+    lra_run_reporter_at(r, 2, 20, "accuracy 2 %");
+    double end = lra_now();
+    assert_true(lra_run_status_read(folder, &s));
+    assert_string_equal(s.value, "accuracy 2 %");
+    assert_true(s.epoch == 2 && s.epochs == 3 && s.step == 20 && s.steps == 30);
+    if (!(s.left > last - begun - 1e-3 && s.left < end - first + 1e-3))
+        fail_msg("%g s are left, expected %g to %g", s.left, last - begun, end - first);
+    lra_run_reporter_free(r, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +225,9 @@ int main(void)
         cmocka_unit_test(a_fraction_fills_a_batch),
         cmocka_unit_test(stops_when_nothing_gets_better),
         cmocka_unit_test(epochs_of_a_plateau_are_counted_on),
+        cmocka_unit_test(the_better_side_counts),
+        cmocka_unit_test(seconds_add_up),
+        cmocka_unit_test(what_is_left_follows_from_what_was_made),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

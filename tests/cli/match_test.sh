@@ -56,9 +56,13 @@ run() {
 run --kernels 3,9
 has table 'Ladder: listops, preset quick, resconv'
 [ "$(ls o/runs | wc -l)" -eq 2 ] || complain "expected two runs"
-run --kernels 3,9 --match params
+run --kernels 3,9 --match params --jobs 2
 has table ', matched: hidden set for'
+run --kernels 3,9 --match params # finds what cells in processes of their own have trained
 [ "$(ls o/runs | wc -l)" -eq 3 ] || complain "the reference rung is trained twice"
+for result in $(grep -l 'match=params' o/runs/*/result.h5); do # the size of the rung that kept its own
+    grep -aq 'match=params.* reference=16 ' "$result" || complain "$result: reference is not 16"
+done
 run --axis dilation=1,2 --set kernel=3 --jobs 2
 has table ', over dilation;'
 has table 'dilation = 2'

@@ -95,6 +95,9 @@ says ' 24 steps'
     expect 1 'cannot start from' lra-probe train -q $tiny --set width=16 --from "$pretrained"
     expect 2 'larger than the training set of 25' lra-probe train -q $tiny --set fraction=0.1
 }
+# Sixteen steps are two epochs of six and a part of a third, which is trained in full.
+# shellcheck disable=SC2086
+expect 0 '1 epochs, and 3 more for the 16 steps' lra-probe train $tiny --set train=200 --set epochs=1 --matched "$pretrained"
 # Runs that were fine-tuned from rungs of one ladder were trained alike before; from another width they were not.
 related() { "$LRA_BUILD/lra-report" show "$1" | sed -n 's/.*train\.related=\([0-9a-f]*\).*/\1/p'; }
 # shellcheck disable=SC2086

@@ -1,0 +1,95 @@
+/* The kernels of state-space layers against the sum that defines them, term by term: with steps dt and without, of one
+ * block of lags and several, with rates that rows share, and steps so small that (e^x - 1)/x is a series. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <complex.h>
+#include <math.h>
+
+#include "kernels/base/philox.h"
+#include "kernels/cpu/device.h"
+#include "kernels/graph/ops.h"
+
+enum { N = 3, R = 8, H = 4, S = 2, MOST = 150 };
+
+static double a[2 * S * N], c[2 * R * N], dt[H], found[R * MOST];
+
+static void fill(double size)
+{
+    lra_rng r = lra_rng_new(4, 5, 6);
+    for (int i = 0; i < S * N; i++) {
+        a[i] = -(0.2 + lra_rng_u01(&r));
+        a[S * N + i] = 4 * lra_rng_u01(&r) - 2;
+    }
+    for (int i = 0; i < 2 * R * N; i++) c[i] = 2 * lra_rng_u01(&r) - 1;
+    for (int i = 0; i < H; i++) dt[i] = size * (0.5 + lra_rng_u01(&r));
+}
+
+/* k[r,l] = 2 Re sum c (e^x - 1)/a e^(x l), x = dt a; without dt Re sum c e^(a l). */
+static double defined(int row, int64_t lag, bool held)
+{
+    double sum = 0;
+    for (int n = 0; n < N; n++) {
+        int at = row % S * N + n;
+        double complex rate = a[at] + I * a[S * N + at],
+                       w = c[row * N + n] + I * c[R * N + row * N + n];
+        double complex x = held ? dt[row % H] * rate : rate;
+        double complex gain = held ? (cexp(x) - 1) / rate : 1;
+        sum += creal(w * gain * cexp(x * (double)lag));
+    }
+    return held ? 2 * sum : sum;
+}
+
+static void compute(int64_t L, bool held)
+{
+    lra_err e = {{0}};
+    lra_device device;
+    lra_graph *g = lra_graph_new(LRA_F64, LRA_EVAL);
+    lra_tensor *of_a = lra_input(g, "a", LRA_F64, LRA_SHAPE(2, S, N)),
+               *of_c = lra_input(g, "c", LRA_F64, LRA_SHAPE(2, R, N)),
+               *of_dt = held ? lra_input(g, "dt", LRA_F64, LRA_SHAPE(H)) : NULL;
+    lra_tensor *out = lra_ssm_kernel(of_a, of_c, of_dt, L);
+    assert_int_equal(lra_cpu_device(&device, 2, &e), 0);
+    lra_params *params = lra_params_new(&device, 1);
+    lra_space *space = lra_space_new(&device);
+    lra_plan *plan = lra_plan_new(g, params, space, 1, &out, &e);
+    if (!plan) fail_msg("%s", e.msg);
+    assert_int_equal(lra_set(plan, of_a, a, &e), 0);
+    assert_int_equal(lra_set(plan, of_c, c, &e), 0);
+    if (held) assert_int_equal(lra_set(plan, of_dt, dt, &e), 0);
+    assert_int_equal(lra_run(plan, &e), 0);
+    assert_int_equal(lra_get(plan, out, found, &e), 0);
+    lra_plan_free(plan);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(g);
+}
+
+static void kernels_are_the_sums(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 7, 64, 65, MOST};
+    static const double sizes[] = {0.5, 0.05, 0.001};
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 4; k++) { /* the last: without steps */
+            bool held = k < 3;
+            fill(held ? sizes[k] : 1);
+            compute(lengths[i], held);
+            for (int row = 0; row < R; row++)
+                for (int64_t l = 0; l < lengths[i]; l++) {
+                    double wanted = defined(row, l, held), is = found[row * lengths[i] + l];
+                    if (!(fabs(is - wanted) < 1e-9))
+                        fail_msg("way %d, %d lags: row %d, lag %d is %.12g, expected %.12g", k,
+                                 (int)lengths[i], row, (int)l, is, wanted);
+                }
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_the_sums)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
