@@ -66,11 +66,30 @@ hits=$({
     }')
 [ -z "$hits" ] || complain "$hits"
 
-# 4. Sizes.
+# 4. Circles: what files include leads back to none of them.  X.h, X.c and X.cu are one; bodies in *_fn.h belong to
+# whoever compiles them.
+hits=$(grep -H '^#include "' $ours /dev/null | grep -v '_fn\.h' | awk '
+    function stem(file) { sub(/\.[^.]*$/, "", file); return file }
+    {
+        from = stem(substr($0, 1, index($0, ":") - 1))
+        to = $0; sub(/^[^"]*"/, "", to); sub(/".*/, "", to); to = stem(to)
+        if (from != to && to ~ /\// && !((from, to) in seen)) { seen[from, to] = 1; a[++n] = from; b[n] = to }
+    }
+    END { # leaves out, again and again, includes of what includes nothing, and by what nothing includes
+        do {
+            split("", out); split("", in_); left = 0; changed = 0
+            for (i = 1; i <= n; i++) if (!(i in gone)) { out[a[i]] = 1; in_[b[i]] = 1 }
+            for (i = 1; i <= n; i++) if (!(i in gone) && !((b[i] in out) && (a[i] in in_))) { gone[i] = 1; changed = 1 }
+        } while (changed)
+        for (i = 1; i <= n; i++) if (!(i in gone)) print "a circle: " a[i] " includes " b[i]
+    }')
+[ -z "$hits" ] || complain "$hits"
+
+# 5. Sizes.
 hits=$(wc -l $sources | awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines, at most 800" }')
 [ -z "$hits" ] || complain "$hits"
 
-# 5. The top level, and paths of one machine.
+# 6. The top level, and paths of one machine.
 for f in $(list | cut -d/ -f1 | sort -u); do
     case $f in
         probes | models | kernels | analysis | datasets | reports | tests | CMakeLists.txt | README.md | bootstrap | LICENSE | CITATION.cff | .*) ;;

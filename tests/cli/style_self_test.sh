@@ -26,6 +26,7 @@ fresh && body kernels/graph/two.c 'return malloc(2) != 0;' && refused 'allocatio
 fresh && body kernels/graph/two.c 'int a, b = 2; if (a = b) return 1;' && refused 'assignment inside a condition'
 fresh && printf '#include "reports/result.h"\n' >"$tmp/tree/kernels/graph/two.c" && refused 'may not include reports/result.h'
 fresh && printf '#include "kernels/graph/op.h"\n' >"$tmp/tree/analysis/two.c" && refused 'analysis/two.c: may not include'
+fresh && printf '#include "kernels/base/three.h"\n' >"$tmp/tree/kernels/base/two.c" && printf '#include "kernels/base/two.h"\n' >"$tmp/tree/kernels/base/three.h" && refused 'a circle: kernels/base/two includes kernels/base/three'
 fresh && mkdir "$tmp/tree/elsewhere" && body elsewhere/two.c 'return 2;' && refused 'a folder that the design does not name'
 fresh && printf '/* see /%s/me/notes */\n' home >"$tmp/tree/kernels/base/two.c" && refused 'a path of one machine'
 fresh && awk 'BEGIN {for (i = 0; i < 801; i++) print "/* x */"}' >"$tmp/tree/kernels/base/two.c" && refused '801 lines, at most 800'
