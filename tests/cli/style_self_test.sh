@@ -30,5 +30,7 @@ fresh && printf '#include "kernels/base/three.h"\n' >"$tmp/tree/kernels/base/two
 fresh && mkdir "$tmp/tree/elsewhere" && body elsewhere/two.c 'return 2;' && refused 'a folder that the design does not name'
 fresh && printf '/* see /%s/me/notes */\n' home >"$tmp/tree/kernels/base/two.c" && refused 'a path of one machine'
 fresh && awk 'BEGIN {for (i = 0; i < 801; i++) print "/* x */"}' >"$tmp/tree/kernels/base/two.c" && refused '801 lines, at most 800'
+fresh && mkdir "$tmp/tree/models" && printf 'LRA_MODEL(two)\n' >"$tmp/tree/models/models.def" && refused "models.def names 'two', and models/two.c does not"
+printf 'typedef int lra_model;\nconst lra_model lra_model_two = 2;\nconst lra_model lra_model_three = 3;\n' >"$tmp/tree/models/two.c" && refused 'lra_model_three has no line in models/models.def'
 command -v git >/dev/null && fresh && (cd "$tmp/tree" && git init -q . && printf 'x\n' >notes.txt) && refused "top level holds 'notes.txt'"
 exit "$bad"
