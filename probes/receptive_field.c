@@ -14,6 +14,7 @@
 #include "kernels/base/log.h"
 #include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
 #include "probes/run/job.h"

@@ -6,6 +6,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
 #include "probes/run/job.h"

@@ -14,6 +14,7 @@
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
 #include "tests/goal_run.h"
+#include "datasets/prepare.h"
 
 enum { TOKENS = LRA_TRAIN_SAMPLE + 401 }; /* windows of one token: 400 more than the sample */
 

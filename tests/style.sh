@@ -1,6 +1,6 @@
 #!/bin/sh
 # labels: slow
-# Style: format, banned functions, include arrows, file sizes, top level.  Prints lines per folder.
+# Style: format, banned functions, include arrows and circles, sizes, top level, registries.  Prints lines per folder.
 # LRA_SOURCE names the tree (the self test gives it broken ones).
 set -u
 cd "${LRA_SOURCE:-$(dirname "$0")/..}" || exit 1
@@ -66,11 +66,30 @@ hits=$({
     }')
 [ -z "$hits" ] || complain "$hits"
 
-# 4. Sizes.
+# 4. Circles: what files include leads back to none of them.  X.h, X.c and X.cu are one; bodies in *_fn.h belong to
+# whoever compiles them.
+hits=$(grep -H '^#include "' $ours /dev/null | grep -v '_fn\.h' | awk '
+    function stem(file) { sub(/\.[^.]*$/, "", file); return file }
+    {
+        from = stem(substr($0, 1, index($0, ":") - 1))
+        to = $0; sub(/^[^"]*"/, "", to); sub(/".*/, "", to); to = stem(to)
+        if (from != to && to ~ /\// && !((from, to) in seen)) { seen[from, to] = 1; a[++n] = from; b[n] = to }
+    }
+    END { # leaves out, again and again, includes of what includes nothing, and by what nothing includes
+        do {
+            split("", out); split("", in_); left = 0; changed = 0
+            for (i = 1; i <= n; i++) if (!(i in gone)) { out[a[i]] = 1; in_[b[i]] = 1 }
+            for (i = 1; i <= n; i++) if (!(i in gone) && !((b[i] in out) && (a[i] in in_))) { gone[i] = 1; changed = 1 }
+        } while (changed)
+        for (i = 1; i <= n; i++) if (!(i in gone)) print "a circle: " a[i] " includes " b[i]
+    }')
+[ -z "$hits" ] || complain "$hits"
+
+# 5. Sizes.
 hits=$(wc -l $sources | awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines, at most 800" }')
 [ -z "$hits" ] || complain "$hits"
 
-# 5. The top level, and paths of one machine.
+# 6. The top level, and paths of one machine.
 for f in $(list | cut -d/ -f1 | sort -u); do
     case $f in
         probes | models | kernels | analysis | datasets | reports | tests | CMakeLists.txt | README.md | bootstrap | LICENSE | CITATION.cff | .*) ;;
@@ -79,6 +98,30 @@ for f in $(list | cut -d/ -f1 | sort -u); do
 done
 hits=$(grep -nE '(^|[^A-Za-z0-9_.])/(work|home|root|Users)/' $(list | grep -vE '^(tests/golden|tests/style)') /dev/null)
 [ -z "$hits" ] || complain "a path of one machine: $hits"
+
+# 7. Registries: a line names a record in the file called after it, and no such record lacks its line.
+registries() {
+    cat <<'END'
+models/models.def LRA_MODEL lra_model lra_model models/
+models/training/objectives.def LRA_OBJECTIVE lra_objective lra_objective models/training/objectives/
+models/training/schedules.def LRA_SCHEDULE lra_schedule_kind lra_schedule models/training/schedules/
+probes/probes.def LRA_PROBE lra_probe lra_probe probes/
+reports/tables.def LRA_TABLE lra_report_table lra_table reports/table_
+reports/figures.def LRA_FIGURE lra_report_figure lra_figure reports/figure_
+END
+}
+hits=$(registries | while read -r def macro type record path; do
+    [ -f "$def" ] || continue
+    lines=$(sed -n "s/^$macro(\([a-z0-9_]*\)).*/\1/p" "$def")
+    for name in $lines; do
+        grep -q "^const $type ${record}_$name = " "$path$name.c" 2>/dev/null ||
+            echo "$def names '$name', and $path$name.c does not define ${record}_$name"
+    done
+    for name in $(sed -n "s/^const $type ${record}_\([a-z0-9_]*\) = .*/\1/p" "$path"*.c 2>/dev/null); do
+        case " $(printf '%s ' $lines)" in *" $name "*) ;; *) echo "${record}_$name has no line in $def" ;; esac
+    done
+done)
+[ -z "$hits" ] || complain "$hits"
 
 for d in kernels/base kernels/graph kernels/ops kernels/cpu kernels/cuda models datasets analysis probes reports tests; do
     n=$(printf '%s\n' $sources | grep "^$d/" | xargs cat 2>/dev/null | wc -l)

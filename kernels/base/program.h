@@ -6,9 +6,6 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/options.h"
 
-/* Exit codes beside 0 (done), 1 (failed) and 2 (wrong usage): a checkpoint is saved. */
-enum { LRA_EXIT_INTERRUPTED = 130, LRA_EXIT_REQUEUE = 75 };
-
 typedef struct {
     const char *name, *summary; /* "train", a few words */
     const lra_command *command;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/program.h"
 
 enum { MOST_FILES = 16 };
 static const char parent_name[] = "LRA_PARENT"; /* in the environment of children */

@@ -2,6 +2,9 @@
 #ifndef LRA_BASE_SIGNALS_H
 #define LRA_BASE_SIGNALS_H
 
+/* Exit codes beside 0 (done), 1 (failed) and 2 (wrong usage): a checkpoint is saved. */
+enum { LRA_EXIT_INTERRUPTED = 130, LRA_EXIT_REQUEUE = 75 };
+
 /* SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) end the program with exit code 130, and remove the files
  * that it is writing.  While somebody holds them they are noted instead: the work goes on to the next safe point,
  * saves and returns.  SIGUSR1 is always noted.  A second SIGINT ends the program at once.  SIGPIPE and SIGXFSZ are

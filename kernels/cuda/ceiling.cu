@@ -1,5 +1,6 @@
 /* What the open GPU can do at best, measured: a large product by the library, a large copy. */
 #include "kernels/cuda/gemm.h"
+#include "kernels/cuda/device.h"
 #include "kernels/cuda/state.h"
 
 enum { RUNS = 5 };

@@ -1,6 +1,7 @@
 /* A GPU as a device: opening it, memory, copies, and what its errors mean. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/messages.h"
+#include "kernels/cuda/device.h"
 #include "kernels/cuda/state.h"
 
 #include <stdio.h>

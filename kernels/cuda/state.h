@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/cuda/device.h"
 #include "kernels/cuda/level.h"
+#include "kernels/graph/backend.h"
 
 /* Input slots: two batches of at most four inputs are on their way at a time. */
 enum { LRA_CUDA_SLOTS = 8 };

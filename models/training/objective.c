@@ -1,6 +1,4 @@
-/* Objectives.
- * Sources: the locality paper (multitask denoising, p = 0.30); Amos et al. 2024, arXiv:2310.02980 (pretraining on the
- * task's own data; p of its section 4 and presets). */
+/* What follows from an objective: its network, its share, what selects epochs. */
 #include "models/training/objective.h"
 
 #include <math.h>
@@ -13,51 +11,10 @@
 #include "models/training/train_spec.h"
 
 /* The default share depends on the task: lra_objective_share(). */
-static const lra_key picking[] = {
+const lra_key lra_objective_picking[] = {
     LRA_REAL_FIELD(lra_train_spec, mask, "mask", "0.15", 1e-6, 1,
                    "share of the steps that are picked; the default follows from the task"),
     LRA_KEYS_END};
-
-/* ---- the records ------------------------------------------------------------------------------------- */
-
-/* Weight 1.0 in the sum.  Documents of a pair count alike, however much of each was picked. */
-static void add_denoising(lra_network *k, int64_t n_words)
-{
-    static const char *const names[] = {"word", "second_word"};
-    lra_tensor *logits = lra_network_linear(k->features, "denoise", n_words);
-    int64_t n = k->n / k->B;
-    for (int64_t i = 0; i < n; i++) {
-        k->word[i] = lra_input(k->graph, names[i], LRA_I32, LRA_SHAPE(k->B, k->T));
-        lra_tensor *own = n == 1 ? logits : lra_slice(logits, 0, i * k->B, k->B);
-        lra_tensor *loss = lra_cross_entropy(own, k->word[i]);
-        k->loss = lra_add(k->loss, n == 1 ? loss : lra_affine(loss, 1.0 / (double)n, 0));
-    }
-}
-
-const lra_objective lra_objective_classify = {
-    .name = "classify", .paper = "every paper", .summary = "the goal of the task alone"};
-const lra_objective lra_objective_denoise = {
-    .name = "denoise",
-    .paper = "the locality paper",
-    .summary = "the goal of the task and words that were taken from its inputs",
-    .training = LRA_MASK_DENOISE,
-    .keys = picking,
-    .add_loss = add_denoising};
-const lra_objective lra_objective_pretrain_masked = {
-    .name = "pretrain-masked",
-    .paper = "arXiv:2310.02980",
-    .summary = "what was masked, without labels; then train --from RUN",
-    .pretrains = true,
-    .training = LRA_MASK_MASKED,
-    .evaluation = LRA_MASK_MASKED,
-    .keys = picking};
-const lra_objective lra_objective_pretrain_causal = {
-    .name = "pretrain-causal",
-    .paper = "arXiv:2310.02980",
-    .summary = "what follows each step, without labels; then train --from RUN",
-    .pretrains = true,
-    .training = LRA_MASK_NEXT,
-    .evaluation = LRA_MASK_NEXT};
 
 /* ---- the registry ------------------------------------------------------------------------------------ */
 

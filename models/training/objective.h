@@ -1,13 +1,7 @@
 /* What a run is trained on: the goal of its task, that and what was taken from the inputs, or that alone.  To add
- * one: a record in objective.c and one line in objectives.def.  Which steps are picked and what replaces them is told
+ * one: a file of objectives/ and one line in objectives.def.  Which steps are picked and what replaces them is told
  * in datasets/loader/mask.h.
- *   classify          the task's own goal, whatever it is
- *   denoise           + 1.0 x mean cross-entropy of the picked words, one pass over the masked input; documents of
- *                     pairs: the mean of both means.  Evaluated on whole inputs
- *   pretrain-masked   what was masked: words and levels by cross-entropy, values by mean absolute error
- *   pretrain-causal   the step that follows, by the same; the model must not see it
- * Pretraining knows no label; validation and test are masked too.  Scopes: "denoise/w", "denoise/b" beside those of
- * network.h. */
+ * Pretraining knows no label; validation and test are masked too. */
 #ifndef LRA_MODELS_TRAINING_OBJECTIVE_H
 #define LRA_MODELS_TRAINING_OBJECTIVE_H
 
@@ -29,6 +23,8 @@ typedef struct lra_objective {
 const lra_objective *lra_objective_at(int i); /* NULL after the last */
 const lra_objective *lra_objective_find(const char *name, lra_err *e);
 
+/* The setting `mask` of those that pick steps. */
+extern const lra_key lra_objective_picking[];
 /* The share of steps that is picked unless the user says otherwise: denoising 0.30; pretraining 0.50 on images, 0.25
  * on other values, 0.15 on words; 0 where nothing is picked. */
 double lra_objective_share(const lra_objective *o, const lra_task *t);

@@ -3,18 +3,8 @@
  *   rate(step) = rate * warmup(step) * shape(step)        W: steps of warm-up, T: total, t: step, counted from 0
  *   warmup     ((t + 1) / W)^power, at most 1
  *
- *   plateau    (the locality paper) product of `factor`s, one after each `patience` epochs whose validation score is
- *              not above the best by `threshold`, never below min_rate; from epoch ceil((1 - final_share) E) on it
- *              rests, and the rate falls linearly to `final_rate` of its value at entry.  The score is the metric of
- *              the task, its negative where less is better
- *   constant   1 (Amos et al. 2024: pretraining)
- *   cosine     (1 + cos(pi (t - W) / (T - W))) / 2 (S4, S5)
- *   linear     (T - t) / (T - W) (MEGA)
- *   rsqrt      1 / sqrt(max(t + 1, W)): the rate is that of step 1 without warm-up (LRA's own Transformers: 0.05)
- *   multistep  `factor` once every `every` epochs (S4 on BIDMC)
- * Beyond T, cosine and linear are 0.
- * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the epochs; its numbers are
- * our concretisation, one choice for all runs.  To add one: a record in schedule.c and one line in schedules.def. */
+ * shape: the files of schedules/.  To add one: a file there and one line in schedules.def; numbers of its own are fields of
+ * lra_schedule. */
 #ifndef LRA_MODELS_TRAINING_SCHEDULE_H
 #define LRA_MODELS_TRAINING_SCHEDULE_H
 
@@ -73,5 +63,18 @@ void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t 
                         double score);
 /* One line for people; caller frees. */
 char *lra_schedule_text(const lra_schedule *s);
+
+/* ---- for the shapes ---- */
+
+double lra_schedule_total(const lra_schedule *s); /* T */
+double lra_schedule_warm(const lra_schedule *s);  /* W */
+/* From 0 at the end of the warm-up to 1 at T. */
+double lra_schedule_progress(const lra_schedule *s, int64_t step);
+/* Settings that several have. */
+#define LRA_SCHEDULE_FACTOR                                                                        \
+    LRA_REAL_FIELD(lra_schedule, factor, "factor", "0.5", 1e-6, 1, "what the rate is multiplied by")
+#define LRA_SCHEDULE_TOTAL                                                                         \
+    LRA_INT_FIELD(lra_schedule, total, "total-steps", "0", 0, 1e15,                                \
+                  "steps until 0; 0: those of all epochs")
 
 #endif

@@ -1,28 +1,8 @@
-/* The cells of a ladder: one rung with one seed each. */
+/* Training the cells of a ladder. */
 #ifndef LRA_PROBES_RUN_LADDER_CELLS_H
 #define LRA_PROBES_RUN_LADDER_CELLS_H
 
-#include "kernels/base/options.h"
-#include "probes/run/rungs.h"
-
-enum { LRA_LADDER_MAX_JOBS = 64 };
-
-typedef struct {
-    int rung;
-    int64_t seed;
-    char *result;   /* path of its result; there: it is trained */
-    double seconds; /* as planned */
-} lra_ladder_cell;
-
-typedef struct {
-    lra_job *job; /* what all cells share; its data are loaded */
-    const lra_rungs *rungs;
-    const lra_options *options;
-    const char *assignment; /* "key=value" of what varies between ladders.  NULL: nothing does */
-    int ladder, n_ladders;  /* 0, 1, ...: of those that vary makes */
-    int n;
-    const lra_ladder_cell *cell; /* (n) */
-} lra_ladder_cells;
+#include "probes/run/ladder_cell.h"
 
 /* Trains those without a result, at most n_jobs at once (1: in this process).
  * 0, LRA_STOPPED or a negative code. */

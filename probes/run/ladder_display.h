@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_LADDER_DISPLAY_H
 #define LRA_PROBES_RUN_LADDER_DISPLAY_H
 
-#include "probes/run/ladder_cells.h"
+#include "probes/run/ladder_cell.h"
 
 typedef struct lra_ladder_display lra_ladder_display;
 /* Of the cells of l without a result, n_jobs at once. */

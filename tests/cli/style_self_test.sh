@@ -26,8 +26,11 @@ fresh && body kernels/graph/two.c 'return malloc(2) != 0;' && refused 'allocatio
 fresh && body kernels/graph/two.c 'int a, b = 2; if (a = b) return 1;' && refused 'assignment inside a condition'
 fresh && printf '#include "reports/result.h"\n' >"$tmp/tree/kernels/graph/two.c" && refused 'may not include reports/result.h'
 fresh && printf '#include "kernels/graph/op.h"\n' >"$tmp/tree/analysis/two.c" && refused 'analysis/two.c: may not include'
+fresh && printf '#include "kernels/base/three.h"\n' >"$tmp/tree/kernels/base/two.c" && printf '#include "kernels/base/two.h"\n' >"$tmp/tree/kernels/base/three.h" && refused 'a circle: kernels/base/two includes kernels/base/three'
 fresh && mkdir "$tmp/tree/elsewhere" && body elsewhere/two.c 'return 2;' && refused 'a folder that the design does not name'
 fresh && printf '/* see /%s/me/notes */\n' home >"$tmp/tree/kernels/base/two.c" && refused 'a path of one machine'
 fresh && awk 'BEGIN {for (i = 0; i < 801; i++) print "/* x */"}' >"$tmp/tree/kernels/base/two.c" && refused '801 lines, at most 800'
+fresh && mkdir "$tmp/tree/models" && printf 'LRA_MODEL(two)\n' >"$tmp/tree/models/models.def" && refused "models.def names 'two', and models/two.c does not"
+printf 'typedef int lra_model;\nconst lra_model lra_model_two = 2;\nconst lra_model lra_model_three = 3;\n' >"$tmp/tree/models/two.c" && refused 'lra_model_three has no line in models/models.def'
 command -v git >/dev/null && fresh && (cd "$tmp/tree" && git init -q . && printf 'x\n' >notes.txt) && refused "top level holds 'notes.txt'"
 exit "$bad"

@@ -1,0 +1,26 @@
+/* The goal of the task + 1.0 x mean cross-entropy of the picked words, one pass over the masked input; documents of
+ * pairs: the mean of both means.  Evaluated on whole inputs.  Scopes: "denoise/w", "denoise/b".
+ * Source: the locality paper (multitask denoising, p = 0.30). */
+#include "models/training/objective.h"
+
+/* Weight 1.0 in the sum.  Documents of a pair count alike, however much of each was picked. */
+static void add_loss(lra_network *k, int64_t n_words)
+{
+    static const char *const names[] = {"word", "second_word"};
+    lra_tensor *logits = lra_network_linear(k->features, "denoise", n_words);
+    int64_t n = k->n / k->B;
+    for (int64_t i = 0; i < n; i++) {
+        k->word[i] = lra_input(k->graph, names[i], LRA_I32, LRA_SHAPE(k->B, k->T));
+        lra_tensor *own = n == 1 ? logits : lra_slice(logits, 0, i * k->B, k->B);
+        lra_tensor *loss = lra_cross_entropy(own, k->word[i]);
+        k->loss = lra_add(k->loss, n == 1 ? loss : lra_affine(loss, 1.0 / (double)n, 0));
+    }
+}
+
+const lra_objective lra_objective_denoise = {
+    .name = "denoise",
+    .paper = "the locality paper",
+    .summary = "the goal of the task and words that were taken from its inputs",
+    .training = LRA_MASK_DENOISE,
+    .keys = lra_objective_picking,
+    .add_loss = add_loss};

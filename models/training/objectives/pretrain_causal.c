@@ -1,0 +1,11 @@
+/* The step that follows, which the model must not see: words and levels by cross-entropy, values by mean absolute error.
+ * Source: Amos et al. 2024, arXiv:2310.02980. */
+#include "models/training/objective.h"
+
+const lra_objective lra_objective_pretrain_causal = {
+    .name = "pretrain-causal",
+    .paper = "arXiv:2310.02980",
+    .summary = "what follows each step, without labels; then train --from RUN",
+    .pretrains = true,
+    .training = LRA_MASK_NEXT,
+    .evaluation = LRA_MASK_NEXT};

@@ -1,0 +1,70 @@
+/* The rate falls by a factor when validation rests, and linearly in the last epochs.
+ * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the epochs; the numbers are
+ * our concretisation, one choice for all runs.
+ *   product of `factor`s, one after each `patience` epochs whose validation score is not above the best by `threshold`,
+ *   never below min_rate; from epoch ceil((1 - final_share) E) on it rests, and the rate falls linearly to `final_rate`
+ *   of its value at entry.  The score is the metric of the task, its negative where less is better */
+#include "models/training/schedule.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static int64_t final_epoch(const lra_schedule *s)
+{
+    return (int64_t)ceil((1 - s->final_share) * (double)s->epochs - 1e-9);
+}
+
+static double rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    double rate = fmax(s->rate * now->plateau, fmin(s->min_rate, s->rate));
+    int64_t first = final_epoch(s), epoch = step / s->steps_per_epoch;
+    if (s->final_share > 0 && epoch >= first) {
+        double n = (double)(s->epochs - first), done = (double)(epoch - first + 1) / n;
+        rate *= 1 - (1 - s->final_rate) * done;
+    }
+    return rate;
+}
+
+static void end_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch, double score)
+{
+    if (score > now->best + s->threshold) {
+        now->best = score;
+        now->bad = 0;
+        return;
+    }
+    if (s->final_share > 0 && epoch >= final_epoch(s)) return;
+    if (++now->bad <= s->patience) return;
+    now->plateau *= s->factor;
+    now->bad = 0;
+}
+
+static void text(const lra_schedule *s, lra_text *to)
+{
+    lra_text_add(to, "x%g after %" PRId64 " epochs without +%g, at least %g", s->factor,
+                 s->patience, s->threshold, s->min_rate);
+    if (final_epoch(s) < s->epochs)
+        lra_text_add(to, "; from epoch %" PRId64 " of %" PRId64 " down to %g %%",
+                     final_epoch(s) + 1, s->epochs, 100 * s->final_rate);
+}
+
+static const lra_key keys[] = {
+    LRA_SCHEDULE_FACTOR,
+    LRA_INT_FIELD(lra_schedule, patience, "patience", "10", 0, 1e6,
+                  "epochs without a better one before the factor"),
+    LRA_REAL_FIELD(lra_schedule, threshold, "threshold", "0.0001", 0, 1,
+                   "by how much a better one is better"),
+    LRA_REAL_FIELD(lra_schedule, min_rate, "min-rate", "1e-6", 0, 10, "least rate"),
+    LRA_REAL_FIELD(lra_schedule, final_share, "final-share", "0.1", 0, 1,
+                   "share of the epochs, at the end, in which the rate falls linearly"),
+    LRA_REAL_FIELD(lra_schedule, final_rate, "final-rate", "0.01", 0, 1,
+                   "share of the rate that is left then"),
+    LRA_KEYS_END};
+
+const lra_schedule_kind lra_schedule_plateau = {
+    .keys = keys,
+    .name = "plateau",
+    .paper = "the locality paper",
+    .summary = "factor after patience epochs without a better one; falls at the end",
+    .rate = rate,
+    .epoch = end_epoch,
+    .text = text};

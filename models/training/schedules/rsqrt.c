@@ -1,0 +1,23 @@
+/* 1 / sqrt(max(t + 1, W)): the rate is that of step 1 without warm-up (the LRA's own Transformers: 0.05). */
+#include "models/training/schedule.h"
+
+#include <math.h>
+
+static double rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)
+{
+    (void)now;
+    return s->rate / sqrt(fmax((double)step + 1, lra_schedule_warm(s)));
+}
+
+static void text(const lra_schedule *s, lra_text *to)
+{
+    double W = fmax(lra_schedule_warm(s), 1);
+    lra_text_add(to, "over sqrt(max(step, %.0f)), at most %.3g", W, s->rate / sqrt(W));
+}
+
+const lra_schedule_kind lra_schedule_rsqrt = {
+    .name = "rsqrt",
+    .paper = "the LRA's own Transformers",
+    .summary = "rate over the square root of the step, from the warm-up on",
+    .rate = rate,
+    .text = text};
