@@ -7,6 +7,7 @@
 #include "datasets/formats/archive.h"
 #include "datasets/formats/gunzip.h"
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/sha256.h"
 
