@@ -2,12 +2,15 @@
 #include "reports/ladder_rungs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
 #include "reports/result_metric.h"
+
+static const double WITHIN = 0.02; /* of the count, as --match has it */
 
 /* ---- what a result says ------------------------------------------------------------------------------------ */
 
@@ -72,10 +75,19 @@ static bool same_kind(const lra_ladder_kind *a, const lra_ladder_kind *b)
            (!is_matched(a) || (strcmp(a->key, b->key) == 0 && a->count == b->count));
 }
 
-static bool has_count(const lra_result *r, const lra_ladder_kind *k)
+static double count_of(const lra_result *r, const lra_ladder_kind *k)
 {
-    double count = strcmp(k->match, "params") == 0 ? (double)r->parameters : r->step_flops;
-    return count == k->count;
+    return strcmp(k->match, "params") == 0 ? (double)r->parameters : r->step_flops;
+}
+
+/* Has a result of the ladder `from` the size that this one asks for?  The reference has it exactly; a rung that was
+ * solved for the count of another has it, too, where that comes to the same width. */
+static bool has_count(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
+{
+    double off = fabs(count_of(r, k) - k->count);
+    bool solved = is_matched(from) && strcmp(from->axis, k->axis) == 0 &&
+                  strcmp(from->key, k->key) == 0;
+    return off <= (solved ? WITHIN * k->count : 0);
 }
 
 int64_t lra_ladder_size(const lra_ladder_kind *k, const lra_result *r)
@@ -138,12 +150,14 @@ static char *identity(const lra_result *r, const lra_ladder_kind *k)
     return text;
 }
 
-/* Adds the result where it is, or may be, a rung of such a ladder. */
-static int add(lra_ladder_member *m, const lra_result *r, const lra_ladder_kind *k, bool own)
+/* Adds the result, trained for the ladder `from`, where it is, or may be, a rung of such a ladder. */
+static int add(lra_ladder_member *m, const lra_result *r, const lra_ladder_kind *from,
+               const lra_ladder_kind *k)
 {
+    bool own = same_kind(from, k);
     int64_t value = is_kernels(k) ? r->kernel : lra_ladder_setting(r, k->axis);
     if (value < 0 && !is_kernels(k)) value = k->usual;
-    if (value <= 0 || (!own && is_matched(k) && !has_count(r, k))) return 0;
+    if (value <= 0 || (!own && is_matched(k) && !has_count(r, from, k))) return 0;
     *m = (lra_ladder_member){r, *k, identity(r, k), value, own};
     return 1;
 }
@@ -190,6 +204,21 @@ static bool is_ladder(const lra_ladder_member *m, int n, int from, int to)
     return own && !(alone && elsewhere);
 }
 
+/* A rung of a matched ladder has one size, that of what was trained for it; else that of the nearest count. */
+static bool is_of_size(const lra_ladder_member *m, int from, int to, const lra_ladder_member *x)
+{
+    if (!is_matched(&x->kind)) return true;
+    const lra_ladder_member *best = x;
+    for (int i = from; i < to; i++) {
+        if (m[i].value != x->value || m[i].own < best->own) continue;
+        double off = fabs(count_of(m[i].result, &x->kind) - x->kind.count);
+        if (m[i].own > best->own || off < fabs(count_of(best->result, &x->kind) - x->kind.count))
+            best = &m[i];
+    }
+    return lra_ladder_setting(best->result, x->kind.key) ==
+           lra_ladder_setting(x->result, x->kind.key);
+}
+
 static int add_kind(lra_ladder_kind *kinds, int n, const lra_ladder_kind *k)
 {
     for (int i = 0; i < n; i++)
@@ -210,13 +239,12 @@ int lra_ladder_members(lra_result *const *list, int n, lra_ladder_member **membe
     lra_ladder_member *all = lra_alloc_array((size_t)n * (size_t)n_kinds + 1, sizeof *all);
     bool *kept = lra_alloc_array((size_t)n * (size_t)n_kinds + 1, sizeof *kept);
     for (int k = 0; k < n_kinds && rc == 0; k++)
-        for (int i = 0; i < n; i++)
-            n_all += add(&all[n_all], list[i], &kinds[k], same_kind(&own[i], &kinds[k]));
+        for (int i = 0; i < n; i++) n_all += add(&all[n_all], list[i], &own[i], &kinds[k]);
     qsort(all, (size_t)n_all, sizeof *all, by_ladder);
     for (int from = 0, to; from < n_all; from = to) {
         to = end_of(all, n_all, from);
         bool is = is_ladder(all, n_all, from, to);
-        for (int i = from; i < to; i++) kept[i] = is;
+        for (int i = from; i < to; i++) kept[i] = is && is_of_size(all, from, to, &all[i]);
     }
     for (int i = 0; i < n_all; i++) {
         if (kept[i])

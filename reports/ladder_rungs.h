@@ -3,7 +3,8 @@
  *
  * A result says for which ladder it was trained (`ladder`, FORMAT.md).  One that is a rung of several stands in all
  * of them: without a match wherever its other settings are those of the rest, with one where its count is the very
- * number that the rungs were made equal to.  So matched and unmatched rungs never mix. */
+ * number that the rungs were made equal to, or where the rung of another matched ladder came to the same width.  So
+ * matched and unmatched rungs never mix. */
 #ifndef LRA_REPORTS_LADDER_RUNGS_H
 #define LRA_REPORTS_LADDER_RUNGS_H
 

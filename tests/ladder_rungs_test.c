@@ -67,6 +67,21 @@ static void matched_rungs_stand_apart(void **state)
     expect(near, 4, "kernel none: 3 7 9 | kernel params: 3 9");
 }
 
+/* Solved for parameters and for FLOPs, rungs come to the same width, and are trained once. */
+static void a_run_is_a_rung_of_two_matches(void **state)
+{
+    (void)state;
+    static const char flops[] =
+        "axis=kernel default=5 match=flops key=hidden value=%d reference=64 count=5000";
+    lra_result *list[] = {result(9, 64, 1, 1000, NULL),
+                          result(3, 172, 1, 1012, lra_format(flops, 172)),
+                          result(7, 90, 1, 995, lra_format(flops, 90)),
+                          result(3, 170, 1, 1004, lra_format(MATCHED, 170)),
+                          result(11, 50, 1, 900, lra_format(flops, 50))};
+    for (int i = 0; i < 5; i++) list[i]->step_flops = i == 3 ? 4960 : 5000;
+    expect(list, 5, "kernel flops: 3 7 9 11 | kernel params: 3 7 9");
+}
+
 static void rungs_over_another_key(void **state)
 {
     (void)state;
@@ -117,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matched_rungs_stand_apart),
+        cmocka_unit_test(a_run_is_a_rung_of_two_matches),
         cmocka_unit_test(rungs_over_another_key),
         cmocka_unit_test(what_stands_in_a_file_is_checked),
         cmocka_unit_test(names_and_sizes),
