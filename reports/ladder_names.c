@@ -5,20 +5,30 @@
 
 #include "kernels/base/mem.h"
 
-enum { KIND = 4, SEEDS, FLAGS, N_PARTS, MOST_SETTINGS = 3 };
+enum { KIND = 4, SEEDS, FLAGS, N_PARTS, MOST_SETTINGS = 3, LEGEND = 34 };
 
-/* Task, preset, model, precision, axis and match (empty: plain kernels), seeds, flags (those of reaches, which figures do not show, aside); caller frees. */
+/* "over dilation, matched in FLOPs" */
+static char *kind_of(const lra_ladder_kind *k)
+{
+    bool kernels = strcmp(k->axis, "kernel") == 0, matched = strcmp(k->match, "none") != 0;
+    bool flops = strcmp(k->match, "flops") == 0;
+    if (lra_ladder_is_plain(k)) return lra_copy_text("kernels");
+    return lra_format("%s%s%s%s", kernels ? "" : "over ", kernels ? "" : k->axis,
+                      matched && !kernels ? ", " : "",
+                      !matched ? ""
+                      : flops  ? "matched in FLOPs"
+                               : "matched in parameters");
+}
+
+/* Task, preset, model, precision, axis and match, seeds, flags (those of reaches, which figures do not show, aside);
+ * caller frees. */
 static char *part(const lra_ladder_view *v, int i)
 {
     const lra_result *r = v->first;
     const char *const text[] = {r->task, r->preset, r->model, r->precision};
     char flags[LRA_FLAGS_TEXT];
     if (i < KIND) return lra_copy_text(text[i]);
-    if (i == KIND) {
-        char *kind = lra_ladder_kind_text(&v->kind), *word = lra_copy_text(*kind ? kind + 2 : "");
-        lra_free(kind); /* began with a comma */
-        return word;
-    }
+    if (i == KIND) return kind_of(&v->kind);
     if (i == FLAGS)
         return lra_copy_text(lra_result_flags(
             r, v->flags & ~(unsigned)(LRA_FLAG_CENSORED | LRA_FLAG_UNRESOLVED), flags));
@@ -43,14 +53,25 @@ static void add_word(lra_text *t, const char *word)
     if (*word) lra_text_add(t, "%s%s", t->n ? ", " : "", word);
 }
 
-/* The parts of ladder k that all share, or that they do not. */
+/* The parts of ladder k that all share, or that they do not; flags are the first to go where there is no room. */
 static void add_parts(lra_text *t, const lra_ladder_view *views, int n, int k, bool shared)
 {
     for (int i = 0; i < N_PARTS; i++) {
         char *own = part(&views[k], i);
-        if (all_have(views, n, i, own) == shared) add_word(t, own);
+        bool said = shared ? i != KIND || !lra_ladder_is_plain(&views[k].kind)
+                           : i != FLAGS || t->n + strlen(own) <= LEGEND;
+        if (all_have(views, n, i, own) == shared && said) add_word(t, own);
         lra_free(own);
     }
+}
+
+/* Is the key what some ladder goes over, or is solved for its match? */
+static bool is_own(const lra_ladder_view *views, int n, const char *key)
+{
+    bool own = false;
+    for (int v = 0; v < n; v++)
+        own = own || strcmp(key, views[v].kind.axis) == 0 || strcmp(key, views[v].kind.key) == 0;
+    return own;
 }
 
 /* ---- settings ------------------------------------------------------------------------------------------------- */
@@ -83,7 +104,8 @@ static lra_config *settings_of(const lra_ladder_view *v)
 }
 
 /* "distance 8": settings of c that another ladder does not have. */
-static void add_settings(lra_text *t, const lra_config *c, lra_config *const *all, int n)
+static void add_settings(lra_text *t, const lra_config *c, lra_config *const *all,
+                         const lra_ladder_view *views, int n)
 {
     for (int i = 0, added = 0; lra_config_key(c, i) && added < MOST_SETTINGS; i++) {
         const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
@@ -91,7 +113,7 @@ static void add_settings(lra_text *t, const lra_config *c, lra_config *const *al
         bool same = true;
         for (int v = 0; v < n; v++)
             same = same && all[v] && strcmp(lra_config_text_or(all[v], key, ""), value) == 0;
-        if (same) continue;
+        if (same || (strncmp(key, "model.", 6) == 0 && is_own(views, n, key + 6))) continue;
         char *word = lra_format("%s %s", point ? point + 1 : key, value);
         add_word(t, word);
         lra_free(word);
@@ -114,7 +136,7 @@ char *lra_ladder_own_name(const lra_ladder_view *views, int n, int k)
     lra_config **all = lra_alloc_array((size_t)n, sizeof *all);
     if (n > 1 && all_have(views, n, 0, views[k].first->task)) {
         for (int v = 0; v < n; v++) all[v] = settings_of(&views[v]);
-        if (all[k]) add_settings(&t, all[k], all, n);
+        if (all[k]) add_settings(&t, all[k], all, views, n);
     }
     add_parts(&t, views, n, k, false);
     for (int v = 0; v < n; v++) lra_config_free(all[v]);
