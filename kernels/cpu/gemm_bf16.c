@@ -112,47 +112,60 @@ static void by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, cons
 
 /* ---- what becomes of sums ----------------------------------------------------------------------------- */
 
-/* Up to 32 columns of one row. */
-TARGET INLINE void finish_row(__mmask32 live, const float *sum, __m512 bias0, __m512 bias1,
-                              bool relu, const uint16_t *residual, uint16_t *y)
-{
-    __m512 v0 = _mm512_add_ps(_mm512_loadu_ps(sum), bias0);
-    __m512 v1 = _mm512_add_ps(_mm512_loadu_ps(sum + 16), bias1);
-    if (relu) { /* in this order NaN stays NaN */
-        v0 = _mm512_max_ps(_mm512_setzero_ps(), v0);
-        v1 = _mm512_max_ps(_mm512_setzero_ps(), v1);
-    }
-    if (residual) {
-        __m512i r = _mm512_maskz_loadu_epi16(live, residual);
-        __m512i r0 = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(r));
-        __m512i r1 = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(r, 1));
-        v0 = _mm512_add_ps(v0, _mm512_castsi512_ps(_mm512_slli_epi32(r0, 16)));
-        v1 = _mm512_add_ps(v1, _mm512_castsi512_ps(_mm512_slli_epi32(r1, 16)));
-    }
-    _mm512_mask_storeu_epi16(y, live, (__m512i)_mm512_cvtne2ps_pbh(v1, v0));
-}
-
 enum { AHEAD = 32 };
 
-TARGET static void finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
+/* Constants where this is inlined: all 32 columns are there; relu; a residual is. */
+TARGET INLINE void finish_rows(const bool whole, const bool relu, const bool residual, int64_t rows,
+                               int64_t columns, const float *sum, int64_t ld,
                                const lra_bf16_out *out, int64_t m, int64_t n)
 {
-    const __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (32 - columns));
+    const __mmask32 live = whole ? 0xFFFFFFFF : (__mmask32)(0xFFFFFFFFu >> (32 - columns));
     __m512 bias0 = _mm512_setzero_ps(), bias1 = bias0;
     if (out->bias) {
         bias0 = _mm512_maskz_loadu_ps((__mmask16)live, out->bias + n);
         bias1 = _mm512_maskz_loadu_ps((__mmask16)(live >> 16), out->bias + n + 16);
     }
-    uint16_t *y = out->y + m * out->ld + n;
-    const uint16_t *residual = out->residual ? out->residual + m * out->ld + n : NULL;
-    for (int64_t r = 0; r < rows; r++, sum += ld, y += out->ld) {
-        __builtin_prefetch(y + AHEAD * out->ld,
+    const int64_t ld_out = out->ld;
+    uint16_t *y = out->y + m * ld_out + n;
+    const uint16_t *from = residual ? out->residual + m * ld_out + n : NULL;
+    for (int64_t r = 0; r < rows; r++, sum += ld, y += ld_out) {
+        __builtin_prefetch(y + AHEAD * ld_out,
                            1); /* rows of the next strip: stores wait for their lines */
-        if (residual)
-            finish_row(live, sum, bias0, bias1, out->relu, residual + r * out->ld, y);
+        __m512 v0 = _mm512_add_ps(_mm512_loadu_ps(sum), bias0);
+        __m512 v1 = _mm512_add_ps(_mm512_loadu_ps(sum + 16), bias1);
+        if (relu) { /* in this order NaN stays NaN */
+            v0 = _mm512_max_ps(_mm512_setzero_ps(), v0);
+            v1 = _mm512_max_ps(_mm512_setzero_ps(), v1);
+        }
+        if (residual) {
+            __m512i x = whole ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi16(live, from);
+            __m512i x0 = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(x));
+            __m512i x1 = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(x, 1));
+            v0 = _mm512_add_ps(v0, _mm512_castsi512_ps(_mm512_slli_epi32(x0, 16)));
+            v1 = _mm512_add_ps(v1, _mm512_castsi512_ps(_mm512_slli_epi32(x1, 16)));
+            from += ld_out;
+        }
+        __m512i bits = (__m512i)_mm512_cvtne2ps_pbh(v1, v0);
+        if (whole)
+            _mm512_storeu_si512(y, bits);
         else
-            finish_row(live, sum, bias0, bias1, out->relu, NULL, y);
+            _mm512_mask_storeu_epi16(y, live, bits);
     }
+}
+
+TARGET static void finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
+                               const lra_bf16_out *out, int64_t m, int64_t n)
+{
+    if (columns < 32 && out->residual)
+        finish_rows(false, out->relu, true, rows, columns, sum, ld, out, m, n);
+    else if (columns < 32)
+        finish_rows(false, out->relu, false, rows, columns, sum, ld, out, m, n);
+    else if (out->residual)
+        finish_rows(true, out->relu, true, rows, columns, sum, ld, out, m, n);
+    else if (out->relu)
+        finish_rows(true, true, false, rows, columns, sum, ld, out, m, n);
+    else
+        finish_rows(true, false, false, rows, columns, sum, ld, out, m, n);
 }
 
 void lra_finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
