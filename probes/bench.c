@@ -1,8 +1,8 @@
 /* lra-probe bench: how fast, and how far from what this machine can do at best.
  *
- * Ceilings are measured in the same run.  The floor of a node is the larger of FLOPs over the arithmetic
- * ceiling and bytes over the memory ceiling; bytes count every source and the result once, so a node whose
- * data are still in the caches can be faster than its floor. */
+ * Ceilings are measured in the same run.  The floor of a node is FLOPs over the arithmetic ceiling plus exponentials
+ * over their measured rate, or bytes over the memory ceiling if that is more; bytes count every source and the result
+ * once, so a node whose data are still in the caches can be faster than its floor. */
 #include "probes/bench/bench.h"
 
 #include <stdio.h>
@@ -145,11 +145,12 @@ void bench_row_add(bench_table *t, bench_row row)
     t->row[t->n++] = row;
 }
 
-double bench_floor(const bench *b, double flops, double bytes)
+double bench_floor(const bench *b, double flops, double bytes, double exps)
 {
     bool half = b->type == LRA_BF16 && b->ceilings.bf16 > 0;
     double work = flops / (half ? b->ceilings.bf16 : b->ceilings.f32);
     double traffic = bytes / b->ceilings.dram;
+    if (b->exps > 0) work += exps / b->exps;
     return work > traffic ? work : traffic;
 }
 
@@ -162,6 +163,7 @@ static int by_time(const void *a, const void *b)
 void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs)
 {
     double *sum = lra_alloc_array((size_t)runs, sizeof *sum);
+    const lra_node_time *attention = bench_first_node(times, n, "attention");
     for (int i = 0; i < n; i++) {
         bool first = true;
         for (int k = 0; k < i && first; k++) first = strcmp(times[k].op, times[i].op) != 0;
@@ -172,7 +174,8 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
             if (strcmp(times[k].op, times[i].op) != 0) continue;
             row.count++;
             row.flops += times[k].flops, row.bytes += times[k].bytes;
-            row.floor += bench_floor(b, times[k].flops, times[k].bytes);
+            row.floor += bench_floor(b, times[k].flops, times[k].bytes,
+                                     bench_exps(&times[k], attention));
             for (int r = 0; r < runs; r++) sum[r] += times[r * n + k].seconds;
         }
         row.time = bench_time_of(sum, runs);
@@ -244,7 +247,7 @@ static int open_bench(bench *b, const lra_options *o, lra_err *e)
     b->threads = b->device.backend->threads(&b->device);
     lra_detail("measuring the ceilings");
     b->ceilings = ceilings_of(b);
-    return 0;
+    return b->device.detail ? 0 : bench_measure_exps(b, e);
 }
 
 static void close_bench(bench *b)

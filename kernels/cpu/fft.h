@@ -17,6 +17,10 @@ int64_t lra_fft_size(int64_t n);
 /* Elements from one row to the next. */
 int64_t lra_fft_row(int64_t n);
 
+/* For i < n/4 the 1st, 2nd and 3rd power of exp(-2 pi i/n)^i, (re, im); n: a power of two. */
+const float *lra_fft_roots_f32(int64_t n);
+const double *lra_fft_roots_f64(int64_t n);
+
 void lra_fft_f32(int64_t n, float *x);
 void lra_fft_back_f32(int64_t n, float *x);
 void lra_fft_f64(int64_t n, double *x);

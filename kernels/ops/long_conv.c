@@ -1,84 +1,129 @@
-/* Convolution with kernels as long as the sequence, channel by channel, through real Fourier transforms:
+/* Convolution with kernels as long as the sequence, channel by channel, through Fourier transforms:
  *   y[t] = sum_(j >= 0) k[j] x[t-j]  (+ sum_(j >= 0) k'[j] x[t+1+j] with the second kernel of a bidirectional one)
  * x and y are zero for t >= length; a kernel of L values is zero beyond them.
  *   y = F^-1(F(x) F(k)),  dx = F^-1(F(dy) conj F(k)),  dk = F^-1(sum_b conj F(x_b) F(dy_b))
  * of a size at which nothing wraps around: lag j stands at j, lag -(1+j) at n-1-j.
+ * Channels are lanes (fft_lanes_fn.h): x (B,T,D) is read as it stands.  Two examples are the real and the imaginary part
+ * of one transform: a kernel is real, so that they stay apart; in dk the sum of both is the real part.
  * Source: S4 (Gu et al. 2022) composes its two directions so. */
 #include <omp.h>
 #include <stdio.h>
 
+#include "kernels/ops/fft_lanes_fn.h"
 #include "kernels/ops/long_conv.h"
-#include "kernels/ops/typed.h"
 
-#if LRA_PASS == 64
-#define fft_forth lra_fft_f64
-#define fft_back  lra_fft_back_f64
-#else
-#define fft_forth lra_fft_f32
-#define fft_back  lra_fft_back_f32
-#endif
+/* Lanes of the widest level: scratch is the same for all. */
+enum { MAX_LANES = 16 };
 
-enum { CHANNELS = 8 }; /* of a block, whose rows are read together */
-
-/* Channels [d0, d0 + n) of one example as rows of reals, zero from `length` to n_fft. */
-static inline void read_channels(const elem *x, int64_t length, int64_t D, int64_t n, int64_t n_fft,
-                                 real *to)
+/* Numbers of a transform, and reals of scratch for one. */
+static inline int64_t points_of(int64_t T, int64_t L)
 {
-    int64_t row = lra_fft_row(n_fft);
-    for (int64_t t = 0; t < length; t++)
-        for (int64_t d = 0; d < n; d++) to[d * row + t] = e_load(x[t * D + d]);
-    for (int64_t d = 0; d < n; d++) {
-        for (int64_t t = length; t < n_fft; t++) to[d * row + t] = 0;
-        fft_forth(n_fft, to + d * row);
+    int64_t least = T + lags_of(T, L), n = 4;
+    while (n < least) n *= 2;
+    return n;
+}
+static inline int64_t numbers_size(int64_t n)
+{
+    return 2 * MAX_LANES * n;
+}
+
+/* Examples that are read or written together, of w channels from column d0 on; those from `length` on are zero. */
+typedef struct {
+    const elem *in[2];
+    elem *out[2];
+    int64_t length[2], T, D, w;
+} pair;
+
+static inline pair pair_of(const void *x, void *y, const int32_t *length, int64_t b, int64_t d0,
+                           int64_t w, const lra_shape *s)
+{
+    pair p = {.T = s->d[1], .D = s->d[2], .w = w};
+    for (int64_t k = 0; k < 2 && b + k < s->d[0]; k++) {
+        int64_t from = (b + k) * p.T * p.D + d0;
+        p.in[k] = x ? (const elem *)x + from : NULL;
+        p.out[k] = y ? (elem *)y + from : NULL;
+        p.length[k] = length ? length[b + k] : p.T;
+    }
+    return p;
+}
+
+LRA_ROW_FN lanes read_one(const pair *p, int k, int64_t t, int64_t w)
+{
+    return t < p->length[k] ? lanes_load(p->in[k], LRA_ELEM, t * p->D, w) : (lanes){0};
+}
+static inline void read_pair(const pair *p, const fft_plan *plan, fft_number *z)
+{
+    if (p->w == LANES)
+        for (int64_t t = 0; t < p->T; t++)
+            z[t] = (fft_number){read_one(p, 0, t, LANES), read_one(p, 1, t, LANES)};
+    else
+        for (int64_t t = 0; t < p->T; t++)
+            z[t] = (fft_number){read_one(p, 0, t, p->w), read_one(p, 1, t, p->w)};
+    for (int64_t t = p->T; t < plan->n; t++) z[t] = (fft_number){(lanes){0}, (lanes){0}};
+    fft_forth_from(plan, 0, plan->n, z);
+}
+static inline void write_one(const pair *p, int k, int64_t t, lanes v)
+{
+    if (t >= p->length[k]) v = (lanes){0};
+    if (p->w == LANES)
+        lanes_store(p->out[k], LRA_ELEM, t * p->D, LANES, v);
+    else
+        lanes_store(p->out[k], LRA_ELEM, t * p->D, p->w, v);
+}
+static inline void write_pair(const pair *p, const fft_plan *plan, fft_number *z)
+{
+    fft_back_from(plan, 0, plan->n, z);
+    for (int64_t t = 0; t < p->T; t++) {
+        write_one(p, 0, t, z[t].re);
+        if (p->out[1]) write_one(p, 1, t, z[t].im);
     }
 }
 
-/* The spectrum of a channel's kernels for T tokens, with the 1/n of the way back. */
-static inline void read_kernel(const real *k, const real *behind, int64_t T, int64_t L, int64_t n,
-                               real *to)
+/* The spectra of w channels' kernels for T tokens, with the 1/n of the way back. */
+static inline void read_kernels(const real *k, const real *behind, int64_t w, int64_t T, int64_t L,
+                                const fft_plan *plan, fft_number *z)
 {
+    const int64_t n = plan->n;
     const real one = 1 / (real)n;
-    for (int64_t t = 0; t < n; t++) to[t] = 0;
-    for (int64_t j = 0; j < lags_of(T, L); j++) to[j] = k[j] * one;
-    for (int64_t j = 0; behind && j < behind_of(T, L); j++) to[n - 1 - j] = behind[j] * one;
-    fft_forth(n, to);
+    for (int64_t t = 0; t < n; t++) z[t] = (fft_number){(lanes){0}, (lanes){0}};
+    for (int64_t j = 0; j < lags_of(T, L); j++) {
+        real row[LANES] = {0}, other[LANES] = {0};
+        bool both = behind && j < behind_of(T, L);
+        for (int64_t d = 0; d < w; d++) row[d] = k[d * L + j] * one;
+        for (int64_t d = 0; d < w && both; d++) other[d] = behind[d * L + j] * one;
+        z[j].re = lanes_read(row);
+        if (both) z[n - 1 - j].re = lanes_read(other);
+    }
+    fft_forth_from(plan, 0, n, z);
 }
 
 /* x = x k, or x conj(k) */
-static inline void multiply(int64_t n, real *x, const real *k, bool conjugate)
+static inline void multiply(int64_t n, fft_number *x, const fft_number *k, bool conjugate)
 {
     const real sign = conjugate ? -1 : 1;
-#pragma omp simd
-    for (int64_t i = 0; i <= n / 2; i++) {
-        real a = x[2 * i], b = x[2 * i + 1], c = k[2 * i], d = sign * k[2 * i + 1];
-        x[2 * i] = a * c - b * d;
-        x[2 * i + 1] = a * d + b * c;
+    for (int64_t i = 0; i < n; i++) {
+        lanes a = x[i].re, b = x[i].im, c = k[i].re, d = sign * k[i].im;
+        x[i] = (fft_number){a * c - b * d, a * d + b * c};
     }
 }
 
-/* One block of channels of all examples.  own: 2 CHANNELS rows. */
-static inline void convolve(const lra_call *c, int64_t d0, int64_t channels, int64_t n, real *own)
+/* One block of channels of all examples. */
+static inline void convolve(const lra_call *c, int64_t d0, const fft_plan *plan, real *own)
 {
     const long_conv_args *a = c->y->args;
-    int64_t B = c->y->shape.d[0], T = c->y->shape.d[1], D = c->y->shape.d[2];
-    int64_t L = lra_width(c->y->src[1]), row = lra_fft_row(n);
+    const lra_shape *s = &c->y->shape;
+    int64_t T = s->d[1], D = s->d[2], L = lra_width(c->y->src[1]),
+            w = D - d0 < LANES ? D - d0 : LANES;
     const int32_t *length = a->has_length ? c->in[2] : NULL;
-    real *k = own, *x = own + CHANNELS * row;
-    for (int64_t d = 0; d < channels; d++) {
-        const real *kernel = (const real *)c->in[1] + (d0 + d) * L;
-        read_kernel(kernel, a->two_sided ? kernel + D * L : NULL, T, L, n, k + d * row);
-    }
-    for (int64_t b = 0; b < B; b++) {
-        int64_t tokens = length ? length[b] : T;
-        elem *y = (elem *)c->out + b * T * D + d0;
-        read_channels((const elem *)c->in[0] + b * T * D + d0, tokens, D, channels, n, x);
-        for (int64_t d = 0; d < channels; d++) {
-            multiply(n, x + d * row, k + d * row, a->back);
-            fft_back(n, x + d * row);
-        }
-        for (int64_t t = 0; t < T; t++)
-            for (int64_t d = 0; d < channels; d++)
-                y[t * D + d] = t < tokens ? e_store(x[d * row + t]) : 0;
+    const real *kernel = (const real *)c->in[1] + d0 * L;
+    fft_number *k = (fft_number *)(void *)own;
+    fft_number *x = (fft_number *)(void *)(own + numbers_size(plan->n));
+    read_kernels(kernel, a->two_sided ? kernel + D * L : NULL, w, T, L, plan, k);
+    for (int64_t b = 0; b < s->d[0]; b += 2) {
+        pair p = pair_of(c->in[0], c->out, length, b, d0, w, s);
+        read_pair(&p, plan, x);
+        multiply(plan->n, x, k, a->back);
+        write_pair(&p, plan, x);
     }
 }
 
@@ -86,40 +131,40 @@ static inline void convolve(const lra_call *c, int64_t d0, int64_t channels, int
 LRA_BODY(long_conv)
 {
     int64_t T = c->y->shape.d[1], D = c->y->shape.d[2];
-    int64_t n = size_of(T, lra_width(c->y->src[1]));
+    const fft_plan plan = fft_plan_of(points_of(T, lra_width(c->y->src[1])));
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t d0 = 0; d0 < D; d0 += CHANNELS) {
-        real *own = (real *)c->scratch + omp_get_thread_num() * 2 * CHANNELS * lra_fft_row(n);
-        convolve(c, d0, D - d0 < CHANNELS ? D - d0 : CHANNELS, n, own);
-    }
+    for (int64_t d0 = 0; d0 < D; d0 += LANES)
+        convolve(c, d0, &plan,
+                 (real *)c->scratch + omp_get_thread_num() * 2 * numbers_size(plan.n));
 }
 
-/* One block of channels: sum over the examples of conj F(x) F(dy).  own: 3 CHANNELS rows. */
-static inline void correlate(const lra_call *c, int64_t d0, int64_t channels, int64_t n, real *own)
+/* One block of channels: the real part of the sum over pairs of examples of conj F(x) F(dy). */
+static inline void correlate(const lra_call *c, int64_t d0, const fft_plan *plan, real *own)
 {
     const long_conv_args *a = c->y->args;
     const lra_shape *s = &c->y->src[0]->shape;
-    int64_t B = s->d[0], T = s->d[1], D = s->d[2], L = a->L;
-    int64_t row = lra_fft_row(n), from = d0;
+    int64_t T = s->d[1], D = s->d[2], L = a->L, n = plan->n, w = D - d0 < LANES ? D - d0 : LANES;
     const int32_t *length = a->has_length ? c->in[2] : NULL;
-    real *x = own, *dy = x + CHANNELS * row, *sum = dy + CHANNELS * row;
-    for (int64_t i = 0; i < channels * row; i++) sum[i] = 0;
-    for (int64_t b = 0; b < B; b++, from += T * D) {
-        int64_t tokens = length ? length[b] : T;
-        read_channels((const elem *)c->in[0] + from, tokens, D, channels, n, x);
-        read_channels((const elem *)c->in[1] + from, tokens, D, channels, n, dy);
-        for (int64_t d = 0; d < channels; d++) {
-            multiply(n, dy + d * row, x + d * row, true);
-            for (int64_t i = 0; i < n + 2; i++) sum[d * row + i] += dy[d * row + i];
-        }
+    fft_number *x = (fft_number *)(void *)own;
+    fft_number *dy = (fft_number *)(void *)(own + numbers_size(n));
+    fft_number *sum = (fft_number *)(void *)(own + 2 * numbers_size(n));
+    for (int64_t b = 0; b < s->d[0]; b += 2) {
+        pair p = pair_of(c->in[0], NULL, length, b, d0, w, s);
+        pair q = pair_of(c->in[1], NULL, length, b, d0, w, s);
+        read_pair(&p, plan, x);
+        read_pair(&q, plan, dy);
+        multiply(n, dy, x, true);
+        for (int64_t i = 0; i < n; i++) sum[i] = b ? fft_plus(sum[i], dy[i]) : dy[i];
     }
-    for (int64_t d = 0; d < channels; d++) {
-        real *k = (real *)c->out + (d0 + d) * L, *behind = a->two_sided ? k + D * L : NULL;
-        const real *at = sum + d * row, one = 1 / (real)n;
-        fft_back(n, sum + d * row);
-        for (int64_t j = 0; j < L; j++) k[j] = j < lags_of(T, L) ? at[j] * one : 0;
-        for (int64_t j = 0; behind && j < L; j++)
-            behind[j] = j < behind_of(T, L) ? at[n - 1 - j] * one : 0;
+    fft_back_from(plan, 0, n, sum);
+    const lanes one = lanes_of(1 / (real)n);
+    for (int64_t j = 0; j < L; j++) {
+        real *k = (real *)c->out + d0 * L + j, *behind = a->two_sided ? k + D * L : NULL;
+        real row[LANES] = {0}, other[LANES] = {0};
+        if (j < lags_of(T, L)) lanes_write(row, sum[j].re * one);
+        if (j < behind_of(T, L)) lanes_write(other, sum[n - 1 - j].re * one);
+        for (int64_t d = 0; d < w; d++) k[d * L] = row[d];
+        for (int64_t d = 0; d < w && behind; d++) behind[d * L] = other[d];
     }
 }
 
@@ -127,12 +172,12 @@ static inline void correlate(const lra_call *c, int64_t d0, int64_t channels, in
 LRA_BODY(long_conv_dk)
 {
     const long_conv_args *a = c->y->args;
-    int64_t T = c->y->src[0]->shape.d[1], D = c->y->src[0]->shape.d[2], n = size_of(T, a->L);
+    int64_t T = c->y->src[0]->shape.d[1], D = c->y->src[0]->shape.d[2];
+    const fft_plan plan = fft_plan_of(points_of(T, a->L));
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t d0 = 0; d0 < D; d0 += CHANNELS) {
-        real *own = (real *)c->scratch + omp_get_thread_num() * 3 * CHANNELS * lra_fft_row(n);
-        correlate(c, d0, D - d0 < CHANNELS ? D - d0 : CHANNELS, n, own);
-    }
+    for (int64_t d0 = 0; d0 < D; d0 += LANES)
+        correlate(c, d0, &plan,
+                  (real *)c->scratch + omp_get_thread_num() * 3 * numbers_size(plan.n));
 }
 
 #if LRA_RECORD
@@ -201,14 +246,14 @@ static double dk_flops(const lra_tensor *y)
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    int64_t n = size_of(y->shape.d[1], lra_width(y->src[1]));
-    return n_threads * 2 * CHANNELS * lra_fft_row(n) * (int64_t)lra_type_size(lra_real(y->graph));
+    int64_t n = points_of(y->shape.d[1], lra_width(y->src[1]));
+    return n_threads * 2 * numbers_size(n) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 static int64_t dk_scratch(const lra_tensor *y, int n_threads)
 {
     const long_conv_args *a = y->args;
-    int64_t n = size_of(y->src[0]->shape.d[1], a->L);
-    return n_threads * 3 * CHANNELS * lra_fft_row(n) * (int64_t)lra_type_size(lra_real(y->graph));
+    int64_t n = points_of(y->src[0]->shape.d[1], a->L);
+    return n_threads * 3 * numbers_size(n) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
 /* On a GPU within shared memory: roots, spectra, some examples; else rows of the kernel and of some examples. */

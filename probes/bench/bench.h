@@ -42,6 +42,7 @@ typedef struct {
     int64_t B, T, vocab, classes;
     double seconds; /* to measure one thing for */
     lra_ceilings ceilings;
+    double exps; /* exponentials a second of the op itself on data in the cache; 0: not measured */
     bench_table table[64];
     int n_tables;
 } bench;
@@ -50,8 +51,15 @@ typedef struct {
 bench_table *bench_table_add(bench *b, const char *unit, const char *title, ...) LRA_PRINTF(3, 4);
 /* Takes over name. */
 void bench_row_add(bench_table *t, bench_row row);
-/* Seconds that the ceilings ask for: the larger of arithmetic and bytes. */
-double bench_floor(const bench *b, double flops, double bytes);
+/* Seconds that the ceilings ask for: arithmetic and exponentials, or bytes if they take longer. */
+double bench_floor(const bench *b, double flops, double bytes, double exps);
+/* The first of n nodes with that op.  Nullable: result */
+const lra_node_time *bench_first_node(const lra_node_time *times, int n, const char *op);
+/* Exponentials of a node that was run: one for each element or pair of query and key; 0 for most ops.
+ * Nullable: attention, the node of the forward pass that a gradient belongs to. */
+double bench_exps(const lra_node_time *node, const lra_node_time *attention);
+/* Measures b->exps. */
+int bench_measure_exps(bench *b, lra_err *e);
 /* Adds a row per op to t from the node times of `runs` runs of a plan with n nodes each. */
 void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs);
 

@@ -56,8 +56,10 @@ void bench_print_text(const bench *b)
         printf("bf16 %.0f GFLOP/s, ", c->bf16 / 1e9);
     else
         printf("bf16 products are emulated, ");
-    printf("memory %.1f GB/s, cache %.1f GB/s (copies, read plus written)\n", c->dram / 1e9,
+    printf("memory %.1f GB/s, cache %.1f GB/s (copies, read plus written)", c->dram / 1e9,
            c->cache / 1e9);
+    if (b->exps > 0) printf(", %.2f exponentials/ns", b->exps / 1e9);
+    printf("\n");
     printf("floor      the time that the ceilings ask for, as percent of the time measured\n");
     for (int i = 0; i < b->n_tables; i++)
         (b->table[i].n && b->table[i].row[0].time.n ? print_table : print_counts)(&b->table[i]);
@@ -83,12 +85,12 @@ int bench_print_json(const bench *b, lra_err *e)
                                              "counts", b->table[i].unit, "rows", rows));
     }
     json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:i, s:s, s:f, s:{s:f, s:o, s:f, s:f}, s:o}", "revision", lra_revision(),
-        "processor", b->device.detail ? b->device.detail : lra_cpu_name(), "level", lra_cpu_best(),
-        "threads", b->threads, "precision", b->type == LRA_BF16 ? "bf16" : "f32", "peak_bytes",
-        lra_memory_peak(), "ceilings", "f32_flops", c->f32, "bf16_flops",
+        "{s:s, s:s, s:s, s:i, s:s, s:f, s:{s:f, s:o, s:f, s:f, s:o}, s:o}", "revision",
+        lra_revision(), "processor", b->device.detail ? b->device.detail : lra_cpu_name(), "level",
+        lra_cpu_best(), "threads", b->threads, "precision", b->type == LRA_BF16 ? "bf16" : "f32",
+        "peak_bytes", lra_memory_peak(), "ceilings", "f32_flops", c->f32, "bf16_flops",
         c->bf16 > 0 ? json_real(c->bf16) : json_null(), "dram_bytes", c->dram, "cache_bytes",
-        c->cache, "tables", all);
+        c->cache, "exps", b->exps > 0 ? json_real(b->exps) : json_null(), "tables", all);
     if (!root) LRA_BUG("the JSON document could not be built");
     json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(root);

@@ -60,11 +60,12 @@ static int open_step(bench *b, step *s, lra_err *e)
     return set_inputs(b, s, e);
 }
 
-/* FLOPs of matrix nodes alone, which is what published counts mean. */
+/* FLOPs of products alone, which is what published counts mean; attention counts the pairs it computes. */
 static bool is_matrix(const char *op)
 {
     return strncmp(op, "conv", 4) == 0 || strncmp(op, "linear", 6) == 0 ||
-           strncmp(op, "matmul", 6) == 0;
+           strncmp(op, "matmul", 6) == 0 || strcmp(op, "attention") == 0 ||
+           strcmp(op, "attention_grad") == 0;
 }
 
 /* A run and the end of it. */
@@ -101,9 +102,11 @@ int bench_step(bench *b, lra_err *e)
     if (rc == 0) {
         lra_cost cost = lra_plan_cost(s.plan);
         bench_row whole = {.name = lra_copy_text("whole step"), .count = nodes};
+        const lra_node_time *attention = bench_first_node(times, nodes, "attention");
         for (int i = 0; i < nodes; i++) {
             if (is_matrix(times[i].op)) whole.flops += times[i].flops;
-            whole.floor += bench_floor(b, times[i].flops, times[i].bytes);
+            whole.floor += bench_floor(b, times[i].flops, times[i].bytes,
+                                       bench_exps(&times[i], attention));
         }
         whole.bytes = cost.bytes;
         whole.time = bench_time_of(seconds, n);

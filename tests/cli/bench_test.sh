@@ -16,6 +16,23 @@ done
 expect 0 '' lra-probe bench $small --json
 says '"name": "whole step"'
 says '"f32_flops": [1-9]'
+says '"exps": [1-9]'
+
+# Every model has a step, whose products count attention by the pairs that it computes.
+for model in $(lra-probe list models | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p'); do
+    expect 0 '' lra-probe bench step --model "$model" --batch 2 --length 32 --layers 1 --width 16 --seconds 0.01 --threads 1
+    says "^$model "
+    says '^whole step '
+done
+# shellcheck disable=SC2086
+expect 0 '' lra-probe bench step --model transformer --layers 1 --width 16 --heads 2 --batch 2 --length 16 \
+    --seconds 0.01 --threads 1 --json
+says '"name": "attention_grad"'
+awk -F'[:,]' '/"name"/ { gsub(/[" ]/, "", $2); name = $2 }
+    /"flops"/ { if (name == "wholestep") whole = $2
+                else if (name ~ /^(conv|linear|matmul|attention)/) sum += $2 }
+    END { exit !(whole > 0 && whole == sum) }' out || complain "whole step and its products differ"
+
 if [ "${LRA_BUILD_TYPE-}" != Debug ]; then # makes the benchmark's own rows: slow with sanitizers
     expect 0 '' lra-probe bench data --seconds 0.01 --batch 64
     says '^listops quick: 72000 rows'
