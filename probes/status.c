@@ -9,6 +9,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/lock.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/printable.h"
 #include "kernels/base/terminal.h"
 #include "models/training/run_status.h"
 #include "probes/probe.h"
@@ -62,7 +63,7 @@ static run look(const char *runs, const char *name)
 
 static void print_run(const run *r)
 {
-    char left[32] = "", at[64] = "";
+    char left[32] = "", at[64] = "", *name = lra_make_printable(lra_copy_text(r->name));
     if (r->known)
         snprintf(at, sizeof at, "epoch %" PRId64 " of %" PRId64 ", %3.0f %%", r->status.epoch,
                  r->status.epochs,
@@ -70,8 +71,9 @@ static void print_run(const run *r)
     if (r->known && r->state == TRAINING && r->status.left >= 0)
         lra_time_text(left, r->status.left);
     printf("%-9s %-44s %-24s %-20s %s%s\n", state_names[r->state],
-           r->known ? r->status.title : r->name, at, r->known ? r->status.value : "", left,
+           r->known ? r->status.title : name, at, r->known ? r->status.value : "", left,
            *left ? " left" : "");
+    lra_free(name);
 }
 
 static void print_text(const run *all, int n, bool finished_too)
@@ -95,7 +97,10 @@ static void print_json(const run *all, int n)
     json_t *list = json_array();
     for (int i = 0; i < n; i++) {
         const run *r = &all[i];
-        json_t *o = json_pack("{s:s, s:s}", "run", r->name, "state", state_names[r->state]);
+        char *name = lra_make_printable(
+            lra_copy_text(r->name)); /* JSON is UTF-8, names may be anything */
+        json_t *o = json_pack("{s:s, s:s}", "run", name, "state", state_names[r->state]);
+        lra_free(name);
         if (r->process) json_object_set_new(o, "process", json_integer(r->process));
         if (r->known) {
             json_object_set_new(o, "title", json_string(r->status.title));

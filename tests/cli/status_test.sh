@@ -8,6 +8,14 @@ mkdir empty
 "$probe" status --out empty >out 2>err || complain "empty: $(cat err)"
 has out '0 runs: 0 done, 0 training, 0 stopped, 0 empty'
 
+# A name that is no UTF-8 is a run like any other.
+mkdir -p "odd/runs/$(printf 'x\377y\033z')"
+"$probe" status --out odd --json >out 2>err || complain "odd: $(cat err)"
+has out '"state":"empty"'
+"$probe" status --out odd >out 2>err || complain "odd: $(cat err)"
+has out '1 runs: 0 done, 0 training, 0 stopped, 1 empty'
+grep -q "$(printf '\033')" out && complain "an escape sequence of a name is printed"
+
 small="--set train=640 --set val=64 --set test=64 --set width=8 --set hidden=8 --set layers=1"
 run="train --task listops $small --seed 3 --out o"
 # Training for longer than this test takes: it ends when it is told to.
