@@ -1,6 +1,6 @@
 /* text8 and enwik8: the next character, the next byte.
  * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each, text8 in 27 characters;
- * the first 90 million for training, 5 for validation, 5 for testing (tasks.md 3.4).
+ * the first 90 million for training, 5 for validation, 5 for testing.
  * Files of another size are divided in the same proportions, and their size is said.
  * Known: chance is log2 27 = 4.755 bits a character of text8, 8 bits a byte of enwik8. */
 #include "datasets/language.h"

@@ -21,6 +21,18 @@ int lra_check_names(int n, const lra_named_text *name, lra_err *e)
     return 0;
 }
 
+int lra_check_run(const char *task, const char *model, const char *preset, const char *precision,
+                  const char *fingerprint, const char *run, lra_err *e)
+{
+    const lra_named_text names[] = {{"task", task},
+                                    {"model", model},
+                                    {"preset", preset},
+                                    {"precision", precision},
+                                    {"fingerprint", fingerprint},
+                                    {"run", run}};
+    return lra_check_names(sizeof names / sizeof *names, names, e);
+}
+
 /* The next line of a text as one of its own, NULL after the last; caller frees. */
 static char *next_line(const char **at)
 {

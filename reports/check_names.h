@@ -11,6 +11,9 @@ typedef struct {
 
 /* Names (task, model, preset, precision, hashes, baselines): lower-case letters, digits and -_.:+, at most 64. */
 int lra_check_names(int n, const lra_named_text *name, lra_err *e);
+/* Those that say of which run a file is. */
+int lra_check_run(const char *task, const char *model, const char *preset, const char *precision,
+                  const char *fingerprint, const char *run, lra_err *e);
 int lra_check_each(const char *what, int n, char *const *list, lra_err *e);
 /* Lines of printable UTF-8. */
 int lra_check_lines(int n, const lra_named_text *name, lra_err *e);

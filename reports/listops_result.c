@@ -129,13 +129,7 @@ static int check_probe(lra_h5 *f, lra_err *e)
 
 static int check_texts(const lra_listops *r, lra_err *e)
 {
-    const lra_named_text names[] = {{"task", r->task},
-                                    {"model", r->model},
-                                    {"preset", r->preset},
-                                    {"precision", r->precision},
-                                    {"fingerprint", r->fingerprint},
-                                    {"run", r->run}};
-    int rc = lra_check_names(sizeof names / sizeof *names, names, e);
+    int rc = lra_check_run(r->task, r->model, r->preset, r->precision, r->fingerprint, r->run, e);
     if (rc == 0) rc = lra_check_origin(&r->origin, e);
     if (rc == 0) rc = lra_check_settings("/config", r->config, e);
     return rc == 0 ? lra_check_each("/heuristic", r->n_heuristics, r->heuristic_name, e) : rc;

@@ -300,14 +300,8 @@ static int read_baselines(lra_result *r, lra_h5 *f, lra_err *e)
 
 static int check_texts(const lra_result *r, lra_err *e)
 {
-    const lra_named_text names[] = {{"task", r->task},
-                                    {"model", r->model},
-                                    {"preset", r->preset},
-                                    {"precision", r->precision},
-                                    {"fingerprint", r->fingerprint},
-                                    {"run", r->run}};
     const lra_named_text lines[] = {{"ladder", r->ladder}, {"/deviations", r->deviations}};
-    int rc = lra_check_names(sizeof names / sizeof *names, names, e);
+    int rc = lra_check_run(r->task, r->model, r->preset, r->precision, r->fingerprint, r->run, e);
     if (rc == 0) rc = lra_check_lines(sizeof lines / sizeof *lines, lines, e);
     if (rc == 0) rc = lra_check_origin(&r->origin, e);
     if (rc == 0) rc = lra_check_settings("/config", r->config, e);

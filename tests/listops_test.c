@@ -46,7 +46,7 @@ static void worked_examples(void **state)
     assert_int_equal(value_of("[SM [MAX 1 2 ] 3 ]", 2, true), 3);
 }
 
-/* Label frequencies of tasks.md, table of 10^6 trees: MIN, MAX, MED, SM. */
+/* Label frequencies of 10^6 trees: MIN, MAX, MED, SM. */
 static const double expected[4][10] = {
     {.564, .216, .106, .055, .029, .015, .008, .004, .002, .001},
     {.001, .002, .004, .009, .016, .030, .055, .104, .213, .566},

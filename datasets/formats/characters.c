@@ -1,5 +1,5 @@
 /* Characters of texts, numbered by frequency.
- * Source: the state-space repository's loaders of IMDB and AAN (tasks.md 3.2, 3.3).
+ * Source: the state-space repository's loaders of IMDB and AAN.
  * Known: the 25,000 training reviews of IMDB have 131 characters that occur 15 times at least in the first 4,095 of
  * a review, 126 in the first 2,047: 134 and 129 ids with the three special ones of S4. */
 #include "datasets/formats/characters.h"

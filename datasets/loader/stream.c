@@ -3,7 +3,7 @@
  * Training: the row (of a fraction: its beginning) is cut into B equal parts, which every epoch, the first included, rotates by a random shift on
  * top of the earlier ones; the i-th batch is window i of all parts.  Last tokens that fill no window are left out.
  * Evaluation: window i covers tokens i context .. (i+1) context - 1, every token but the first is asked once.
- * Source: the state-space repository's language-model loader (tasks.md 3.4). */
+ * Source: the state-space repository's language-model loader. */
 #include "datasets/loader/stream.h"
 
 #include <string.h>

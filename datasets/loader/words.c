@@ -1,5 +1,5 @@
 /* Words of texts, numbered by frequency.
- * Source: the vocabulary of the Transformer-XL and state-space repositories' language models (tasks.md 3.4).
+ * Source: the vocabulary of the Transformer-XL and state-space repositories' language models.
  * Known: WikiText-2's validation text has 213,886 words in 3,760 lines: 217,646 tokens. */
 #include "datasets/loader/words.h"
 

@@ -1,4 +1,4 @@
-/* A tensor seen along one axis, (O,R,I): what the C and the CUDA bodies of flip.c and cumsum.c share. */
+/* A tensor seen along one axis, (O,R,I): what ops along an axis share. */
 #ifndef LRA_OPS_ALONG_FN_H
 #define LRA_OPS_ALONG_FN_H
 
@@ -23,5 +23,17 @@ static inline along_view along_of(const lra_tensor *y)
         *(i < axis ? &v.O : i == axis ? &v.R : &v.I) *= y->shape.d[i];
     return v;
 }
+
+#if LRA_RECORD
+/* y is as its source; the axis must be one of it. */
+static inline int along_shape(lra_tensor *y, int axis, lra_err *e)
+{
+    const lra_tensor *x = y->src[0];
+    if (axis < 0 || axis >= x->shape.n) return lra_fail(e, "axis %d of rank %d", axis, x->shape.n);
+    y->shape = x->shape;
+    y->type = x->type;
+    return 0;
+}
+#endif
 
 #endif

@@ -38,14 +38,8 @@ LRA_DECLARE(cumsum)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const along_args *a = y->args;
-    const lra_tensor *x = y->src[0];
-    if (lra_expect_float(x, "the source", e) != 0) return LRA_FAILED;
-    if (a->axis < 0 || a->axis >= x->shape.n)
-        return lra_fail(e, "axis %d of rank %d", a->axis, x->shape.n);
-    y->shape = x->shape;
-    y->type = x->type;
-    return 0;
+    if (lra_expect_float(y->src[0], "the source", e) != 0) return LRA_FAILED;
+    return along_shape(y, ((const along_args *)y->args)->axis, e);
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)

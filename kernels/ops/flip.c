@@ -20,13 +20,7 @@ LRA_DECLARE(flip)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const along_args *a = y->args;
-    const lra_tensor *x = y->src[0];
-    if (a->axis < 0 || a->axis >= x->shape.n)
-        return lra_fail(e, "axis %d of rank %d", a->axis, x->shape.n);
-    y->shape = x->shape;
-    y->type = x->type;
-    return 0;
+    return along_shape(y, ((const along_args *)y->args)->axis, e);
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)

@@ -2,6 +2,7 @@
  * The limit is read when the op runs, so that one plan serves all.  What is left is x bit for bit, and convolutions
  * add exact zeros for the rest. */
 #include "kernels/ops/args.h"
+#include "kernels/ops/along_fn.h"
 #include "kernels/ops/near_fn.h"
 #include "kernels/ops/typed.h"
 
@@ -19,13 +20,8 @@ LRA_DECLARE(near)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const near_args *a = y->args;
-    const lra_tensor *x = y->src[0];
-    if (lra_expect_float(x, "the source", e) != 0) return LRA_FAILED;
-    if (a->axis < 0 || a->axis >= x->shape.n)
-        return lra_fail(e, "axis %d of rank %d", a->axis, x->shape.n);
-    y->shape = x->shape;
-    y->type = x->type;
+    if (lra_expect_float(y->src[0], "the source", e) != 0) return LRA_FAILED;
+    if (along_shape(y, ((const near_args *)y->args)->axis, e) != 0) return LRA_FAILED;
     return lra_expect_limit(y->src[1], e);
 }
 

@@ -15,7 +15,7 @@
 
 #include "datasets/loader/batch.h"
 #include "datasets/loader/buckets.h"
-#include "models/training/train.h"
+#include "models/training/train_spec.h"
 
 /* INITIAL: where the run starts, as drawn from its seed, but for the bias of a head of numbers; then what comes from
  * outside: a file of weights, or the inputs and the encoder of another run.
