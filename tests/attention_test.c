@@ -13,7 +13,9 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/features.h"
 #include "kernels/graph/ops.h"
+#include "tests/trial.h"
 
 enum { B = 2, T = 70, H = 3, K = 4, N = B * T * H * K, OTHERS = 90, V = 6, R = 41 };
 
@@ -164,9 +166,9 @@ typedef struct {
     lra_space *space;
     lra_plan *plan;
     lra_tensor *x[4], *length, *key_length, *limit, *out[2];
-} machine;
+} attention_machine;
 
-static void set_reals(machine *m, lra_type type, lra_tensor *x, const double *v)
+static void set_reals(attention_machine *m, lra_type type, lra_tensor *x, const double *v)
 {
     lra_err e = {{0}};
     int n = (int)lra_shape_elements(lra_tensor_shape(x));
@@ -176,10 +178,10 @@ static void set_reals(machine *m, lra_type type, lra_tensor *x, const double *v)
     lra_free(single);
 }
 
-static machine open_machine(const attention_case *c, lra_type type, lra_device *device)
+static attention_machine open_machine(const attention_case *c, lra_type type, lra_device *device)
 {
     lra_err e = {{0}};
-    machine m = {.g = lra_graph_new(type, LRA_EVAL)};
+    attention_machine m = {.g = lra_graph_new(type, LRA_EVAL)};
     lra_attention_spec s = c->spec;
     m.length = lra_input(m.g, "length", LRA_I32, LRA_SHAPE(B));
     m.x[0] = lra_input(m.g, "q", type, LRA_SHAPE(B, T, H, K));
@@ -203,7 +205,7 @@ static machine open_machine(const attention_case *c, lra_type type, lra_device *
     return m;
 }
 
-static void close_machine(machine *m)
+static void close_machine(attention_machine *m)
 {
     lra_plan_free(m->plan);
     lra_space_free(m->space);
@@ -211,7 +213,7 @@ static void close_machine(machine *m)
     lra_graph_free(m->g);
 }
 
-static void run(machine *m, lra_type type, int32_t limit, double *y, double *profile)
+static void run(attention_machine *m, lra_type type, int32_t limit, double *y, double *profile)
 {
     lra_err e = {{0}};
     double *to[] = {y, profile};
@@ -230,7 +232,7 @@ static void run(machine *m, lra_type type, int32_t limit, double *y, double *pro
 static void compute(const attention_case *c, lra_type type, double *y, double *profile)
 {
     lra_device device;
-    machine m = open_machine(c, type, &device);
+    attention_machine m = open_machine(c, type, &device);
     run(&m, type, c->limit, y, profile);
     close_machine(&m);
 }
@@ -272,7 +274,7 @@ static void one_plan_serves_every_limit(void **state)
     fill();
     compute(&c, LRA_F32, y[0], profile);
     c.limit = 0;
-    machine m = open_machine(&c, LRA_F32, &device);
+    attention_machine m = open_machine(&c, LRA_F32, &device);
     for (int i = 0; i < 3; i++) {
         run(&m, LRA_F32, far[i], y[1], profile);
         assert_memory_equal(y[0], y[1], B * T * H * K * sizeof **y);
@@ -287,6 +289,62 @@ static void one_plan_serves_every_limit(void **state)
     for (int k = 0; k < B * T * H * K; k++) assert_true(y[1][k] == 0);
     for (int k = 0; k < B * H * T; k++) assert_true(profile[k] == 0);
     close_machine(&m);
+}
+
+/* Sizes that fill tiles and leave rests, float32 and bf16 at every level beside float64; the same bits on two threads. */
+static void large_sizes_at_every_level(void **state)
+{
+    (void)state;
+    const setting one = {.n_threads = 1}, two = {.n_threads = 2};
+    for (int i = 0; i < count_samples(&trial_attention); i++) {
+        result exactly = run_sample(&trial_attention, i, LRA_F64, one);
+        for (int level = 0; lra_cpu_usable(level); level++) {
+            setenv("LRA_CPU", lra_cpu_usable(level), 1);
+            for (int type = LRA_F32; type <= LRA_BF16; type++) {
+                if (type == LRA_F64) continue;
+                result a = run_sample(&trial_attention, i, (lra_type)type, one);
+                result b = run_sample(&trial_attention, i, (lra_type)type, two);
+                expect_close(&trial_attention, i, type == LRA_F32 ? "float32" : "bf16", &a,
+                             &exactly, type == LRA_F32 ? 2e-5 : 0.02);
+                expect_same(&trial_attention, i, "a second thread", &a, &b);
+                lra_free(a.v);
+                lra_free(b.v);
+            }
+        }
+        unsetenv("LRA_CPU");
+        lra_free(exactly.v);
+    }
+}
+
+/* A NaN stays in its row; a key that is -infinity for all is as good as none; scores of 1e6 choose one key. */
+static void numbers_that_are_none(void **state)
+{
+    (void)state;
+    static double y[2][MOST], profile[B * H * OTHERS];
+    const attention_case c = {{.scale = 0}, T, K, false, -1};
+    for (int level = 0; lra_cpu_usable(level); level++) {
+        setenv("LRA_CPU", lra_cpu_usable(level), 1);
+        fill();
+        compute(&c, LRA_F32, y[0], profile);
+        value[0][at(T, K, 0, 5, 1, 2)] = NAN;
+        compute(&c, LRA_F32, y[1], profile);
+        for (int i = 0; i < N; i++) {
+            bool row = i / K == at(T, K, 0, 5, 1, 0) / K;
+            assert_true(row ? isnan(y[1][i]) : y[1][i] == y[0][i]);
+        }
+        fill();
+        for (int i = 0; i < N; i++) value[0][i] = 0.1 + fabs(value[0][i]);
+        for (int h = 0; h < H * K; h++) value[1][at(T, K, 0, 7, 0, h)] = -INFINITY;
+        compute(&c, LRA_F32, y[1], profile);
+        for (int h = 0; h < H * K; h++) value[1][at(T, K, 0, 7, 0, h)] = -1e5;
+        compute(&c, LRA_F32, y[0], profile);
+        for (int i = 0; i < N; i++) assert_true(fabs(y[1][i] - y[0][i]) < 1e-6);
+        fill();
+        for (int i = 0; i < N; i++) value[0][i] *= 1e6;
+        compute(&c, LRA_F32, y[0], profile);
+        for (int i = 0; i < N; i++) assert_true(fabs(y[0][i]) <= 2);
+    }
+    unsetenv("LRA_CPU");
 }
 
 static void expect_failure(lra_graph *g, const char *expected)
@@ -355,6 +413,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fused_op_is_the_formula),
         cmocka_unit_test(one_plan_serves_every_limit),
+        cmocka_unit_test(large_sizes_at_every_level),
+        cmocka_unit_test(numbers_that_are_none),
         cmocka_unit_test(wrong_use_is_named),
     };
     return cmocka_run_group_tests_name("attention", tests, NULL, NULL);

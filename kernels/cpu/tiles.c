@@ -1,6 +1,7 @@
-/* Four tiles of sums share two of a and two of b: 4 products (64 cycles) for 4 loads (32).  Operands of attention are
- * short in k, so that sums leave and enter the tiles as often as they are multiplied; a store of a tile takes 16 cycles,
- * beside the products. */
+/* What limits it: a product of tiles takes 16 cycles, a load of one 8, a store of one 16.  The operands of attention are
+ * short in k (one to four steps), so that sums leave and enter the tiles almost as often as they are multiplied; hence two
+ * pairs of tiles for sums, one of which is stored while the other is worked on: 188 ns instead of 235 for
+ * 64 x 64 x 32. */
 #include "kernels/cpu/tiles.h"
 
 #include "kernels/base/err.h"
@@ -21,29 +22,36 @@ bool lra_tiles_usable(void)
         TILE_ZERO(t);                                                                              \
     }
 
-/* 32 x 32 sums at (m,n). */
-AMX static void block_32_32(const lra_tiles_job *j, int64_t m, int64_t n, int64_t K)
+/* 16 rows from m on and 32 columns from n on, into tiles c0 and c1, through tile t. */
+#define PRODUCTS(c0, c1, t, m, n)                                                                  \
+    do {                                                                                           \
+        const uint16_t *a = j->a + (m)*j->row, *b = j->b + (n) / 16 * j->panel;                    \
+        START(c0, j->c + (m)*j->ld + (n))                                                          \
+        START(c1, j->c + (m)*j->ld + (n) + 16)                                                     \
+        for (int64_t k = 0; k < K; k += 32, a += 32, b += 512) {                                   \
+            TILE_LOAD(t, a, 2 * j->row);                                                           \
+            TILE_LOAD(6, b, 64);                                                                   \
+            TILE_PRODUCT(c0, t, 6);                                                                \
+            TILE_LOAD(7, b + j->panel, 64);                                                        \
+            TILE_PRODUCT(c1, t, 7);                                                                \
+        }                                                                                          \
+    } while (0)
+#define STORES(c0, c1, m, n)                                                                       \
+    do {                                                                                           \
+        TILE_STORE(c0, j->c + (m)*j->ld + (n), 4 * j->ld);                                         \
+        TILE_STORE(c1, j->c + (m)*j->ld + (n) + 16, 4 * j->ld);                                    \
+    } while (0)
+
+/* 32 columns from n on of all M rows.  The sums of 16 rows are stored while the next 16 are multiplied. */
+AMX static void strip(const lra_tiles_job *j, int64_t M, int64_t n, int64_t K)
 {
-    const uint16_t *a = j->a + m * j->row, *b = j->b + n / 16 * j->panel;
-    float *c = j->c + m * j->ld + n, *below = c + 16 * j->ld;
-    START(0, c)
-    START(1, c + 16)
-    START(2, below)
-    START(3, below + 16)
-    for (int64_t k = 0; k < K; k += 32, a += 32, b += 512) {
-        TILE_LOAD(6, b, 64);
-        TILE_LOAD(4, a, 2 * j->row);
-        TILE_PRODUCT(0, 4, 6);
-        TILE_LOAD(7, b + j->panel, 64);
-        TILE_PRODUCT(1, 4, 7);
-        TILE_LOAD(5, a + 16 * j->row, 2 * j->row);
-        TILE_PRODUCT(2, 5, 6);
-        TILE_PRODUCT(3, 5, 7);
+    for (int64_t m = 0; m < M; m += 32) {
+        PRODUCTS(0, 1, 4, m, n);
+        if (m > 0) STORES(2, 3, m - 16, n);
+        if (m + 16 < M) PRODUCTS(2, 3, 5, m + 16, n);
+        STORES(0, 1, m, n);
     }
-    TILE_STORE(0, c, 4 * j->ld);
-    TILE_STORE(1, c + 16, 4 * j->ld);
-    TILE_STORE(2, below, 4 * j->ld);
-    TILE_STORE(3, below + 16, 4 * j->ld);
+    if (M % 32 == 0) STORES(2, 3, M - 16, n);
 }
 
 AMX static void block_16_16(const lra_tiles_job *j, int64_t m, int64_t n, int64_t K)
@@ -71,15 +79,11 @@ void lra_tiles_end(void)
 void lra_tiles_product(int64_t M, int64_t N, int64_t K, const lra_tiles_job *j)
 {
     if (M % 16 || N % 16 || K % 32) LRA_BUG("tiles of %lld x %lld", (long long)M, (long long)N);
-    for (int64_t m = 0; m < M; m += 32)
-        for (int64_t n = 0; n < N; n += 32) {
-            if (m + 32 <= M && n + 32 <= N) {
-                block_32_32(j, m, n, K);
-                continue;
-            }
-            for (int64_t i = m; i < M && i < m + 32; i += 16)
-                for (int64_t k = n; k < N && k < n + 32; k += 16) block_16_16(j, i, k, K);
-        }
+    for (int64_t n = 0; n < N; n += 32)
+        if (n + 32 <= N)
+            strip(j, M, n, K);
+        else
+            for (int64_t m = 0; m < M; m += 16) block_16_16(j, m, n, K);
 }
 #else
 void lra_tiles_begin(void) {}

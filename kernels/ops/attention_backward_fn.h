@@ -55,9 +55,11 @@ static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_
     const elem *dy = b->dy + i0 * s->H * s->V, *y = b->y + i0 * s->H * s->V;
     for (int64_t l = 0; l < ATTENTION_QUERIES; l++) {
         b->sum[l] = l < n ? attention_get(b->left, b->rows, i0 + l) : R(1e30);
-        b->dot[l] = 0;
-        for (int64_t d = 0; d < s->V && l < n; d++)
-            b->dot[l] += e_load(dy[l * s->H * s->V + d]) * e_load(y[l * s->H * s->V + d]);
+        real dot = 0;
+#pragma omp simd reduction(+ : dot)
+        for (int64_t d = 0; d < (l < n ? s->V : 0); d++)
+            dot += e_load(dy[l * s->H * s->V + d]) * e_load(y[l * s->H * s->V + d]);
+        b->dot[l] = dot;
     }
 }
 
@@ -131,6 +133,7 @@ static inline void attention_store_dq(const attention_backward *b, int64_t i0, i
     const attention_sizes *s = &b->h.s;
     real unscaled = attention_unscaled(&b->h);
     for (int64_t l = 0; l < n; l++)
+#pragma omp simd
         for (int64_t d = 0; d < s->K; d++)
             dq[(i0 + l) * s->H * s->K + d] = e_store(b->dq_t[d * ATTENTION_QUERIES + l] * unscaled);
 }
@@ -153,6 +156,7 @@ static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_
                                      int64_t pad, real factor, elem *to)
 {
     for (int64_t t = 0; t < T; t++)
+#pragma omp simd
         for (int64_t d = 0; d < width; d++)
             to[t * H * width + d] = t < n ? e_store(x[t * pad + d] * factor) : 0;
 }

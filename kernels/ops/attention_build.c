@@ -118,7 +118,7 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 /* ---- test cases ------------------------------------------------------------------------------------------ */
 
-enum { SAMPLES = 13 };
+enum { SAMPLES = 15 };
 
 /* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels of v. */
 lra_tensor *attention_sample(lra_graph *g, int i)
@@ -158,6 +158,8 @@ lra_tensor *attention_sample(lra_graph *g, int i)
         {90, 90, 2, 2, 2, 31, false, true, {.causal = true}},
         {12, 12, 2, 4, 4, 0, true, true, {.rotary_base = 10, .rotary_half = LRA_HALF_FAST}},
         {9, 9, 2, 4, 5, 7, false, true, {.chunk = 5, .slope = slope}},
+        {1, 1, 1, 3, 3, 1, false, true, {.causal = true}},
+        {5, 1, 2, 17, 1, 0, false, false, {.cross = true}},
     };
     if (i >= SAMPLES) return NULL;
     char fill[32];

@@ -32,14 +32,17 @@ static inline void attention_grow(attention_forward *f, const attention_place *p
     const real unit = f->h.unit, *s = f->h.tile;
     real top[ATTENTION_QUERIES], shrink[ATTENTION_QUERIES];
     bool grown = false;
-    ATTENTION_EACH_LANE(l, p) top[l] = s[l];
-    for (int64_t r = 1; r < p->keys; r++)
+    for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) { /* lanes that stay in a register */
+        real most[16];
+        for (int l = 0; l < 16; l++) most[l] = s[l0 + l];
+        for (int64_t r = 1; r < p->keys; r++)
 #pragma omp simd
-        ATTENTION_EACH_LANE(l, p)
-        {
-            real v = s[r * ATTENTION_QUERIES + l];
-            top[l] = v > top[l] ? v : top[l];
-        }
+            for (int l = 0; l < 16; l++) {
+                real v = s[r * ATTENTION_QUERIES + l0 + l];
+                most[l] = v > most[l] ? v : most[l];
+            }
+        for (int l = 0; l < 16; l++) top[l0 + l] = most[l];
+    }
     ATTENTION_EACH_LANE(l, p)
     {
         real now = top[l] * unit, old = f->max[l];
@@ -77,6 +80,7 @@ static inline void attention_finish(const attention_forward *f, int64_t i0, int6
     for (int64_t l = 0; l < n; l++) {
         real sum = f->sum[l], one = 1 / sum;
         elem *y = f->y + (i0 + l) * s->H * s->V;
+#pragma omp simd
         for (int64_t d = 0; d < s->V; d++)
             y[d] = e_store(sum == 0 ? 0 : f->y_t[d * ATTENTION_QUERIES + l] * one);
         attention_put(f->left, f->rows, i0 + l, sum == 0 ? 0 : f->max[l] + r_log2(sum));

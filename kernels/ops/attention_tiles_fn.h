@@ -56,18 +56,18 @@ LRA_FN uint32_t ax_pair(float low, float high)
 /* 2^x to 3e-6, a thousandth of what rounding to bf16 takes away; otherwise as attention_exp2(). */
 LRA_FN float ax_exp2(float x)
 {
-    const float shift = 12582912.0f;
-    float y = x < -126.0f ? -126.0f : x, shifted = y + shift, f = y - (shifted - shift), scale;
+    const float shift = 12582912.0f + 127; /* n + 127 is the exponent, and 2^-127 that of 0 */
+    float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale;
     uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits << 23) + 0x3F800000u;
+    bits <<= 23;
     memcpy(&scale, &bits, sizeof scale);
     float p = 9.57010144e-3f;
     p = p * f + 5.59178603e-2f;
     p = p * f + 2.40247448e-1f;
     p = p * f + 6.93121815e-1f;
     p = p * f + 9.99999261e-1f;
-    return x < -126.0f ? 0 : p * scale;
+    return p * scale;
 }
 
 /* ---- operands ------------------------------------------------------------------------------------------- */
@@ -83,23 +83,28 @@ static inline void ax_rows(const uint16_t *x, int64_t n, int64_t step, int64_t w
     }
 }
 
-/* The same by channel: (channels,row), a left operand over keys. */
+/* The same by channel: (channels,row), a left operand over keys.  Two keys at a time, a word. */
 static inline void ax_channels(const uint16_t *x, int64_t n, int64_t step, int64_t width,
                                int64_t channels, int64_t row, uint16_t *to)
 {
     memset(to, 0, (size_t)(channels * row) * sizeof *to);
-    for (int64_t t = 0; t < n; t++)
-        for (int64_t d = 0; d < width; d++) to[d * row + t] = x[t * step + d];
+    for (int64_t t = 0; t + 2 <= n; t += 2, x += 2 * step) {
+        uint32_t *pair = (uint32_t *)(to + t);
+        for (int64_t d = 0; d < width; d++) pair[d * row / 2] = x[d] | (uint32_t)x[step + d] << 16;
+    }
+    for (int64_t d = 0; d < width && n % 2; d++) to[d * row + n - 1] = x[d];
 }
 
 /* n queries as right operand over channels: panels of 16 queries, `pad` channels in pairs. */
 static inline void ax_queries(const uint16_t *x, int64_t n, int64_t step, int64_t width,
                               int64_t pad, uint16_t *to)
 {
-    memset(to, 0, (size_t)(AX_Q * pad) * sizeof *to);
-    for (int64_t t = 0; t < n; t++) {
-        uint16_t *at = to + t / 16 * 16 * pad + t % 16 * 2;
-        for (int64_t d = 0; d < width; d++) at[d / 2 * 32 + d % 2] = x[t * step + d];
+    if (n < AX_Q || width < pad) memset(to, 0, (size_t)(AX_Q * pad) * sizeof *to);
+    for (int64_t t = 0; t < n; t++, x += step) {
+        uint32_t *at = (uint32_t *)(to + t / 16 * 16 * pad) + t % 16;
+        for (int64_t d = 0; d < width / 2; d++)
+            at[d * 16] = x[2 * d] | (uint32_t)x[2 * d + 1] << 16;
+        if (width % 2) at[width / 2 * 16] = x[width - 1];
     }
 }
 
@@ -107,10 +112,19 @@ static inline void ax_queries(const uint16_t *x, int64_t n, int64_t step, int64_
 static inline void ax_query_pairs(const uint16_t *x, int64_t n, int64_t step, int64_t width,
                                   int64_t channels, uint16_t *to)
 {
-    memset(to, 0, (size_t)(AX_Q * channels) * sizeof *to);
+    if (n < AX_Q || width < channels) memset(to, 0, (size_t)(AX_Q * channels) * sizeof *to);
     for (int64_t t = 0; t < n; t++) {
-        uint16_t *at = to + t / 32 * AX_BLOCK + t % 16 * 32 + t / 16 % 2;
-        for (int64_t d = 0; d < width; d++) at[d / 16 * 16 * AX_Q + d % 16 * 2] = x[t * step + d];
+        if (t / 16 % 2) continue;
+        bool both = t + 16 < n;
+        const uint16_t *low = x + t * step, *high = both ? low + 16 * step : low;
+        uint32_t mask = both ? 0xFFFFFFFFu : 0xFFFFu;
+        for (int64_t d = 0; d < width; d += 16) {
+            uint32_t *at = (uint32_t *)(to + d * AX_Q + t / 32 * AX_BLOCK) + t % 16 * 16;
+            int64_t end = width - d < 16 ? width - d : 16;
+#pragma omp simd
+            for (int64_t c = 0; c < end; c++)
+                at[c] = (low[d + c] | (uint32_t)high[d + c] << 16) & mask;
+        }
     }
 }
 
