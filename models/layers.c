@@ -87,6 +87,15 @@ lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *le
     return y;
 }
 
+lra_tensor *lra_complex_mul(lra_tensor *a, lra_tensor *b)
+{
+    lra_tensor *ar = lra_slice(a, 0, 0, 1), *ai = lra_slice(a, 0, 1, 1);
+    lra_tensor *br = lra_slice(b, 0, 0, 1), *bi = lra_slice(b, 0, 1, 1);
+    lra_tensor *both[] = {lra_sub(lra_mul(ar, br), lra_mul(ai, bi)),
+                          lra_add(lra_mul(ar, bi), lra_mul(ai, br))};
+    return lra_concat(2, both, 0);
+}
+
 /* The weights NAME/kernel and NAME/b of a convolution, which stays in the scope NAME. */
 static void open_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
                       int64_t *groups, lra_tensor **w, lra_tensor **b)

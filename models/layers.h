@@ -19,6 +19,8 @@ lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
 /* Batch norm over the tokens of all examples, likewise; NAME/mean, NAME/var (D) are states, of which a step moves a
  * tenth.  x: (B,T,D).  Nullable: length. */
 lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *length);
+/* Complex products of tensors (2,..), real and imaginary parts; b broadcasts to a. */
+lra_tensor *lra_complex_mul(lra_tensor *a, lra_tensor *b);
 /* "Same" convolution over time, taps `dilation` apart, (B,T,D) -> (B,T,H).  Weight and bias start uniform in
  * +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
 lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,

@@ -41,7 +41,6 @@ static lra_tensor *average(lra_tensor *k, int64_t rows, int64_t L)
  *   sum_n Re sum_i k_i exp(i n a_i) sum_(f <= 3-n) c_f g_(f+n) exp(i f a_j) / L,  c_0 = 1, else c_f = 2,
  * twice that over the lags i of the parity of j alone.  Tables: cosines and sines by i, by j, and that factor. */
 typedef enum { IN, OUT, AROUND } table;
-
 static void fill_table(const lra_fill *f, double *v)
 {
     int64_t L = f->shape.d[2] * 2;
@@ -144,6 +143,7 @@ const lra_model lra_model_longconv = {
     .tiny = "layers=2 width=6 squash=0.001 kernel-dropout=0",
     .variants = variants,
     .match = "width",
+    .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = lra_conv_blocks_reach,
     .causal = lra_conv_blocks_causal,

@@ -4,20 +4,19 @@
  *   k_l = 2 Re sum_n C_n B_n (exp(dt a_n) - 1)/a_n exp(dt a_n l),  a_n = -exp(r_n) - i w_n,  n < state/2  (zoh)
  *
  * init=lin: a_n = -1/2 - i pi n; inv: -1/2 - i (N/pi)(N/(2n+1) - 1), N = state; real: -(n+1), with w at its least, 1e-4;
- * legs: the normal part of HiPPO-LegS (below).  B = 1 but for legs, C ~ N(0,1) complex, dt log-uniform in [dt-min, dt-max].
+ * legs: the normal part of HiPPO-LegS (legs.h).  B = 1 but for legs, C ~ N(0,1) complex, dt log-uniform in [dt-min, dt-max].
  * a and B are shared by width/copies channels: channel h has those of copy h mod copies.  causal=0: a second kernel with
  * a C of its own looks ahead, from the next token on.  r, w, B and dt learn at `ssm-rate` without decay, C at the global
  * rate; 0: they do too.
  * Source: Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space Models. */
-#include <complex.h>
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/eigen.h"
-#include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "kernels/graph/ops.h"
 #include "models/conv_blocks.h"
+#include "models/layers.h"
+#include "models/legs.h"
 
 /* ---- starts ------------------------------------------------------------------------------------------ */
 
@@ -31,60 +30,6 @@ static start start_of(const lra_config *c)
     int i = LEGS;
     while (i > LIN && strcmp(names[i], lra_config_text(c, "init")) != 0) i--;
     return (start)i;
-}
-
-/* HiPPO-LegS is A_nk = -sqrt((2n+1)(2k+1)) for n > k, -(n+1) for n = k, 0 above, and B_n = sqrt(2n+1).  With
- * P_n = sqrt(n+1/2), A + P P^T = -1/2 + S, S skew: S_nk = -sqrt((2n+1)(2k+1))/2 for n > k.  -i S = V diag(mu) V* has
- * eigenvalues in pairs +-mu; those below 0 stay, ascending: a = -1/2 + i mu, B = V* B with Im B cut to +-2 (S4, v4).
- * The cut depends on the phases of V: first components are real, which lra_eigen_hermitian() gives.
- * w: -mu, B: (modes).  Known: 2 states have w = sqrt(3)/2 and B = (1 + sqrt(3) i)/sqrt(2). */
-static void find_legs(int64_t modes, double *w, double complex *B)
-{
-    int64_t N = 2 * modes;
-    lra_err e;
-    double complex *a = lra_alloc_array((size_t)(N * N), sizeof *a);
-    double complex *v = lra_alloc_array((size_t)(N * N), sizeof *v);
-    double *mu = lra_alloc_array((size_t)N, sizeof *mu);
-    for (int64_t n = 0; n < N; n++)
-        for (int64_t k = n + 1; k < N; k++)
-            a[n * N + k] = -0.5 * I * sqrt((double)((2 * n + 1) * (2 * k + 1)));
-    if (lra_eigen_hermitian(N, a, mu, v, &e) != 0) LRA_BUG("%s", e.msg);
-    for (int64_t k = 0; k < modes; k++) {
-        double complex sum = 0;
-        for (int64_t n = 0; n < N; n++) sum += conj(v[n * N + k]) * sqrt((double)(2 * n + 1));
-        w[k] = -mu[k];
-        B[k] = CMPLX(creal(sum), fmin(2, fmax(-2, cimag(sum))));
-    }
-    lra_free(a);
-    lra_free(v);
-    lra_free(mu);
-}
-
-typedef enum { TURN, B_RE, B_IM } part;
-
-/* One part of legs, for every copy. */
-static void fill_legs(const lra_fill *f, part which, double *v)
-{
-    int64_t modes = f->shape.d[f->shape.n - 1];
-    double *w = lra_alloc_array((size_t)modes, sizeof *w);
-    double complex *B = lra_alloc_array((size_t)modes, sizeof *B);
-    find_legs(modes, w, B);
-    for (int64_t i = 0; i < lra_shape_elements(f->shape); i++) {
-        int64_t n = i % modes;
-        v[i] = which == TURN ? w[n] : which == B_RE ? creal(B[n]) : cimag(B[n]);
-    }
-    lra_free(w);
-    lra_free(B);
-}
-
-static void fill_legs_re(const lra_fill *f, double *v)
-{
-    fill_legs(f, B_RE, v);
-}
-
-static void fill_legs_im(const lra_fill *f, double *v)
-{
-    fill_legs(f, B_IM, v);
 }
 
 /* r = ln(-Re a), of (.., modes) */
@@ -102,7 +47,7 @@ static void fill_turn(const lra_fill *f, double *v)
     start s = *(const start *)f->data;
     int64_t modes = f->shape.d[f->shape.n - 1];
     if (s == LEGS) {
-        fill_legs(f, TURN, v);
+        lra_legs_turn(f, v);
         return;
     }
     const double pi = acos(-1), N = 2 * (double)modes;
@@ -115,16 +60,6 @@ static void fill_turn(const lra_fill *f, double *v)
 }
 
 /* ---- the layer --------------------------------------------------------------------------------------- */
-
-/* (re, im) of products: a, b: (2,..), b broadcast over a. */
-static lra_tensor *multiply(lra_tensor *a, lra_tensor *b)
-{
-    lra_tensor *ar = lra_slice(a, 0, 0, 1), *ai = lra_slice(a, 0, 1, 1);
-    lra_tensor *br = lra_slice(b, 0, 0, 1), *bi = lra_slice(b, 0, 1, 1);
-    lra_tensor *both[] = {lra_sub(lra_mul(ar, br), lra_mul(ai, bi)),
-                          lra_add(lra_mul(ar, bi), lra_mul(ai, br))};
-    return lra_concat(2, both, 0);
-}
 
 /* (D,T), or (2,D,T) in both directions. */
 static lra_tensor *kernel(const lra_build *b)
@@ -150,15 +85,15 @@ static lra_tensor *kernel(const lra_build *b)
                        lra_affine(lra_param(g, "turn", one, &turn), -1, 0)};
     lra_tensor *dt = lra_exp(lra_param(g, "log_dt", LRA_SHAPE(width), &step));
     if (s == LEGS) in.init = LRA_INIT_FILL;
-    in.a = 1, in.fill = fill_legs_re;
+    in.a = 1, in.fill = lra_legs_re;
     lra_tensor *B[] = {lra_param(g, "b_re", one, &in), NULL};
-    in.a = 0, in.fill = fill_legs_im;
+    in.a = 0, in.fill = lra_legs_im;
     B[1] = lra_param(g, "b_im", one, &in);
     lra_tensor *C = lra_param(g, "c", LRA_SHAPE(2, sides * width, modes),
                               LRA_SPEC(LRA_NORMAL(sqrt(0.5))));
     lra_tensor *rows = lra_reshape(C, LRA_SHAPE(2, sides * width / copies, copies, modes));
-    lra_tensor *CB = multiply(rows,
-                              lra_reshape(lra_concat(2, B, 0), LRA_SHAPE(2, 1, copies, modes)));
+    lra_tensor *CB = lra_complex_mul(
+        rows, lra_reshape(lra_concat(2, B, 0), LRA_SHAPE(2, 1, copies, modes)));
     CB = lra_reshape(CB, LRA_SHAPE(2, sides * width, modes));
     lra_tensor *k = lra_ssm_kernel(lra_concat(2, a, 0), CB, dt, b->T);
     return sides == 2 ? lra_reshape(k, LRA_SHAPE(2, width, b->T)) : k;

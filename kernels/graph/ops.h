@@ -52,6 +52,10 @@ lra_tensor *lra_long_conv_near(lra_tensor *x, lra_tensor *kernel, lra_tensor *li
  *   k[r,l] = 2 Re sum_n c_rn dt phi(dt a) exp(dt a l),  phi(x) = (e^x - 1)/x,  dt of r mod H, a of r mod S
  * a: (2,S,N), c: (2,R,N) (real, imaginary), dt: (H); k: (R,L); all real.  Nullable: dt, then k = Re sum_n c exp(a l). */
 lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
+/* k[r,l] = 2 Re sum_n c_rn dt/(1 - z/2) ((1 + z/2)/(1 - z/2))^l,  z = dt a */
+lra_tensor *lra_ssm_kernel_bilinear(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
+/* k[r,l] = Re sum_n c_rn exp(a l) / sum_(m < T) exp(a m) */
+lra_tensor *lra_ssm_kernel_shares(lra_tensor *a, lra_tensor *c, int64_t L, int64_t T);
 
 /* ---- attention ---------------------------------------------------------------------------------- */
 

@@ -1,10 +1,11 @@
 /* Kernels of diagonal state-space layers: sums of damped turning exponentials, by lag l = 0 .. L-1,
- *   with dt     k[r,l] = 2 Re sum_n c_rn dt phi(x) exp(x l),  x = dt[r mod H] a[r mod S],  phi(x) = (e^x - 1)/x
- *   without     k[r,l] =   Re sum_n c_rn exp(a l)                           r < R; S divides H, H divides R
+ *   k[r,l] = scale Re sum_n c_rn gain exp(x l)                             r < R; S divides H, H divides R
+ * where x and gain follow from a[r mod S] and dt[r mod H] by the rules of ssm_kernel_fn.h; scale is 2 with dt, else 1.
  * exp(x l) = exp(64 x b) exp(x j) with l = 64 b + j: two short tables in double and one dense product in real between
- * them, so that a lag costs multiplications and no exponential.  Gradients, with w = c dt phi:
- *   dw = conj G0,  dx = conj(w G1) + conj(dw/dx) dw,  G_i = sum_l l^i dk_l exp(x l);  c, a, dt by the chain rule.
- * Source: Gu et al. 2022, arXiv:2206.11893, section 3.2 (S4D); Gupta et al. 2022 (DLR: without dt). */
+ * them, so that a lag costs multiplications and no exponential.  Gradients, with w = c gain and z = dt a:
+ *   dw = conj G0,  dz = conj(w G1 dx/dz) + conj(dw/dz) dw,  G_i = sum_l l^i dk_l exp(x l);  c, a, dt by the chain rule.
+ * Source: Gu et al. 2022, arXiv:2206.11893, section 3.2 (S4D); Gupta et al. 2022, arXiv:2212.00768 (DLR: the plain sum)
+ * and arXiv:2203.14343 (DSS-softmax: shares). */
 #include <omp.h>
 
 #include "kernels/graph/op.h"
@@ -37,7 +38,7 @@ static inline void fill_table(ssm_number x, int64_t n, int64_t N, real *table)
 LRA_BODY(ssm_kernel)
 {
     const ssm_kernel_args *s = c->y->args;
-    const real *dt = s->held ? c->in[2] : NULL;
+    const real *dt = ssm_has_dt(s) ? c->in[2] : NULL;
     int64_t N = s->N, L = s->L, nb = blocks_of(L);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t r = 0; r < s->R; r++) {
@@ -75,7 +76,7 @@ static inline void add_blocks(const ssm_mode *m, int64_t n, int64_t N, int64_t n
 LRA_BODY(ssm_kernel_grad)
 {
     const ssm_kernel_args *s = c->y->args;
-    const real *dk = c->in[0], *dt = s->held ? c->in[3] : NULL;
+    const real *dk = c->in[0], *dt = ssm_has_dt(s) ? c->in[3] : NULL;
     int64_t N = s->N, L = s->L, nb = blocks_of(L);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t r = 0; r < s->R; r++) {
@@ -114,7 +115,7 @@ static int check(const lra_tensor *y, int first, lra_err *e)
     if (lra_expect_shape(y->src[first], LRA_SHAPE(2, s->S, s->N), "a", e) != 0 ||
         lra_expect_shape(y->src[first + 1], LRA_SHAPE(2, s->R, s->N), "c", e) != 0)
         return LRA_FAILED;
-    return s->held ? lra_expect_shape(y->src[first + 2], LRA_SHAPE(s->H), "dt", e) : 0;
+    return ssm_has_dt(s) ? lra_expect_shape(y->src[first + 2], LRA_SHAPE(s->H), "dt", e) : 0;
 }
 
 static int shape(lra_tensor *y, lra_err *e)
@@ -139,13 +140,13 @@ static int grad_shape(lra_tensor *y, lra_err *e)
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     const ssm_kernel_args *s = y->args;
-    lra_tensor *src[] = {dy, y->src[0], y->src[1], s->held ? y->src[2] : NULL};
-    lra_tensor *all = lra_node(&lra_op_ssm_kernel_grad, y->graph, s->held ? 4 : 3, src, s,
+    lra_tensor *src[] = {dy, y->src[0], y->src[1], ssm_has_dt(s) ? y->src[2] : NULL};
+    lra_tensor *all = lra_node(&lra_op_ssm_kernel_grad, y->graph, ssm_has_dt(s) ? 4 : 3, src, s,
                                sizeof *s);
     lra_tensor *a = lra_reshape(lra_slice(all, 0, 2, 2), LRA_SHAPE(2, s->R / s->S, s->S, s->N));
     dx[0] = lra_reshape(lra_reduce(a, LRA_SHAPE(2, 1, s->S, s->N)), LRA_SHAPE(2, s->S, s->N));
     dx[1] = lra_slice(all, 0, 0, 2);
-    if (!s->held) return;
+    if (!ssm_has_dt(s)) return;
     lra_tensor *dt = lra_reshape(lra_slice(all, 0, 4, 1), LRA_SHAPE(s->R / s->H, s->H, s->N));
     dx[2] = lra_reshape(lra_reduce(dt, LRA_SHAPE(1, s->H, 1)), LRA_SHAPE(s->H));
 }
@@ -162,10 +163,11 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * thread_scratch(s->N, s->L) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L)
+static lra_tensor *build(ssm_rule rule, lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L,
+                         int64_t T)
 {
     bool fit = a->shape.n == 3 && c->shape.n == 3;
-    ssm_kernel_args s = {.held = dt != NULL, .L = L, .N = lra_width(a)};
+    ssm_kernel_args s = {.rule = rule, .L = L, .N = lra_width(a), .T = T};
     s.S = fit ? a->shape.d[1] : 0;
     s.R = fit ? c->shape.d[1] : 1;
     s.H = dt ? lra_elements(dt) : s.R;
@@ -173,26 +175,44 @@ lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t
     return lra_node(&lra_op_ssm_kernel, a->graph, dt ? 3 : 2, src, &s, sizeof s);
 }
 
+lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L)
+{
+    return build(dt ? SSM_HELD : SSM_SUM, a, c, dt, L, 0);
+}
+
+lra_tensor *lra_ssm_kernel_bilinear(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L)
+{
+    return build(SSM_BILINEAR, a, c, dt, L, 0);
+}
+
+lra_tensor *lra_ssm_kernel_shares(lra_tensor *a, lra_tensor *c, int64_t L, int64_t T)
+{
+    return build(SSM_SHARES, a, c, NULL, L, T);
+}
+
 static lra_tensor *real_input(lra_graph *g, const char *name, const char *fill, lra_shape s)
 {
     return lra_cast(lra_sample_input(g, name, fill, s), lra_real(g));
 }
 
-/* One block and several; shared rates, two directions; a step so small that the series are used. */
+/* One block and several; shared rates, two directions; a step so small that the series are used; every rule. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
-    if (i > 4) return NULL;
+    if (i > 7) return NULL;
     int64_t S = i % 2 ? 2 : 4, L = i / 2 == 1 ? 150 : 7;
-    const double size[] = {0.3, 0.3, 0.01, 0.01, 0.002};
+    const double size[] = {0.3, 0.3, 0.01, 0.01, 0.002, 0.3, 0.3, 0.0005};
     lra_tensor *a = real_input(g, "a", "normal", LRA_SHAPE(2, S, 3));
     lra_tensor *c = real_input(g, "c", "normal", LRA_SHAPE(2, 8, 3));
     lra_tensor *dt = real_input(g, "dt", "positive", LRA_SHAPE(4));
-    return lra_ssm_kernel(lra_affine(a, size[i], 0), c, i == 1 ? NULL : dt, L);
+    a = lra_affine(a, size[i], 0);
+    if (i > 4)
+        return i == 5 ? lra_ssm_kernel_bilinear(a, c, dt, L) : lra_ssm_kernel_shares(a, c, L, 9);
+    return lra_ssm_kernel(a, c, i == 1 ? NULL : dt, L);
 }
 static lra_tensor *grad_sample(lra_graph *g, int i)
 {
     if (i > 0) return NULL;
-    const ssm_kernel_args s = {.held = true, .L = 9, .S = 2, .H = 4, .R = 8, .N = 3};
+    const ssm_kernel_args s = {.rule = SSM_HELD, .L = 9, .S = 2, .H = 4, .R = 8, .N = 3};
     lra_tensor *a = real_input(g, "a", "normal", LRA_SHAPE(2, 2, 3));
     lra_tensor *src[] = {real_input(g, "dk", "normal", LRA_SHAPE(8, 9)), lra_affine(a, 0.3, 0),
                          real_input(g, "c", "normal", LRA_SHAPE(2, 8, 3)),

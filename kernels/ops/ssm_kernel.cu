@@ -3,25 +3,30 @@
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/ssm_kernel_fn.h"
 
-/* Blocks: (lags, rows).  shared: x and w of the modes of the row, (N,4). */
+static const int64_t MODES = 512; /* in shared memory at a time */
+
+/* Blocks: (lags, rows).  shared: x and w of some modes of the row, (MODES,4). */
 static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const real *w,
                                      const real *dt, real *k)
 {
     LRA_SHARED(double, mode);
     int64_t r = blockIdx.y, l = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (int64_t n = threadIdx.x; n < s.N; n += blockDim.x) {
-        ssm_mode m = ssm_mode_at(&s, a, w, dt, r, n);
-        mode[4 * n] = m.x.re, mode[4 * n + 1] = m.x.im;
-        mode[4 * n + 2] = m.scale * m.w.re, mode[4 * n + 3] = m.scale * m.w.im;
-    }
-    __syncthreads();
-    if (l >= s.L) return;
     double sum = 0;
-    for (int64_t n = 0; n < s.N; n++) {
-        ssm_number e = c_exp(c_of(mode[4 * n] * (double)l, mode[4 * n + 1] * (double)l));
-        sum += mode[4 * n + 2] * e.re - mode[4 * n + 3] * e.im;
+    for (int64_t n0 = 0; n0 < s.N; n0 += MODES) {
+        int64_t modes = s.N - n0 < MODES ? s.N - n0 : MODES;
+        __syncthreads();
+        for (int64_t n = threadIdx.x; n < modes; n += blockDim.x) {
+            ssm_mode m = ssm_mode_at(&s, a, w, dt, r, n0 + n);
+            mode[4 * n] = m.x.re, mode[4 * n + 1] = m.x.im;
+            mode[4 * n + 2] = m.scale * m.w.re, mode[4 * n + 3] = m.scale * m.w.im;
+        }
+        __syncthreads();
+        for (int64_t n = 0; n < modes; n++) {
+            ssm_number e = c_exp(c_of(mode[4 * n] * (double)l, mode[4 * n + 1] * (double)l));
+            sum += mode[4 * n + 2] * e.re - mode[4 * n + 3] * e.im;
+        }
     }
-    k[r * s.L + l] = (real)sum;
+    if (l < s.L) k[r * s.L + l] = (real)sum;
 }
 
 /* sources: a, c, [dt] */
@@ -29,9 +34,10 @@ LRA_CUDA_BODY(ssm_kernel)
 {
     const ssm_kernel_args *s = (const ssm_kernel_args *)c->y->args;
     dim3 grid((unsigned)((s->L + LRA_BLOCK - 1) / LRA_BLOCK), (unsigned)s->R);
-    LRA_LAUNCH(kernel_kernel, grid, LRA_BLOCK, (size_t)s->N * 4 * sizeof(double), stream, *s,
+    int64_t modes = s->N < MODES ? s->N : MODES;
+    LRA_LAUNCH(kernel_kernel, grid, LRA_BLOCK, (size_t)modes * 4 * sizeof(double), stream, *s,
                (const real *)c->in[0], (const real *)c->in[1],
-               s->held ? (const real *)c->in[2] : NULL, (real *)c->out);
+               ssm_has_dt(s) ? (const real *)c->in[2] : NULL, (real *)c->out);
 }
 
 /* A block a mode of a row: each thread sums every LRA_BLOCK-th lag, then halves are added in a fixed order. */
@@ -67,5 +73,5 @@ LRA_CUDA_BODY(ssm_kernel_grad)
     const ssm_kernel_args *s = (const ssm_kernel_args *)c->y->args;
     LRA_LAUNCH(grad_kernel, (unsigned)(s->R * s->N), LRA_BLOCK, 4 * LRA_BLOCK * sizeof(double),
                stream, *s, (const real *)c->in[0], (const real *)c->in[1], (const real *)c->in[2],
-               s->held ? (const real *)c->in[3] : NULL, (real *)c->out);
+               ssm_has_dt(s) ? (const real *)c->in[3] : NULL, (real *)c->out);
 }

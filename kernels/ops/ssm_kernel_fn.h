@@ -7,11 +7,24 @@
 
 #include "kernels/ops/real.h"
 
-/* Lags, copies of a, steps dt, rows of c, modes of a row.  held: the input is held between steps (zoh). */
+/* How a mode's exponent x and its weight c gain follow from a: z = dt a
+ *   SUM       x = a,                          gain = 1
+ *   HELD      x = z,                          gain = dt phi(z): the input is held between steps (zoh)
+ *   BILINEAR  x = ln((1 + z/2)/(1 - z/2)),    gain = dt/(1 - z/2)
+ *   SHARES    x = a,                          gain = 1/sum_(m < T) exp(a m) = phi(a)/(T phi(T a)) */
+typedef enum { SSM_SUM, SSM_HELD, SSM_BILINEAR, SSM_SHARES } ssm_rule;
+
+/* Lags, copies of a, steps dt, rows of c, modes of a row; T of SHARES. */
 typedef struct {
-    bool held;
-    int64_t L, S, H, R, N;
+    ssm_rule rule;
+    int64_t L, S, H, R, N, T;
 } ssm_kernel_args;
+
+/* These take a third source, dt, and stand for a conjugate pair each. */
+LRA_FN bool ssm_has_dt(const ssm_kernel_args *s)
+{
+    return s->rule == SSM_HELD || s->rule == SSM_BILINEAR;
+}
 
 typedef struct {
     double re, im;
@@ -49,6 +62,11 @@ LRA_FN ssm_number c_exp(ssm_number a)
     return c_of(size * cos(a.im), size * sin(a.im));
 }
 
+LRA_FN ssm_number c_log(ssm_number a)
+{
+    return c_of(log(a.re * a.re + a.im * a.im) / 2, atan2(a.im, a.re));
+}
+
 /* 1 + x/n1 (1 + x/n2 (1 + ..)): a short series by its ratios. */
 LRA_FN ssm_number c_series(ssm_number x, int n, const double *ratio)
 {
@@ -74,9 +92,34 @@ LRA_FN void ssm_phi(ssm_number x, ssm_number *phi, ssm_number *slope)
 
 /* k[l] = scale Re w exp(x l). */
 typedef struct {
-    ssm_number a, x, w, gain, slope; /* w = c gain; slope = dw/dx */
+    ssm_number a, x, w, gain;
+    ssm_number turn, slope; /* dx/dz, and dw/dz at a given dt, by z = dt a */
     double dt, scale;
 } ssm_mode;
+
+/* x, gain and how they change with z, as the rule says; of the mode its dt and a are known. */
+LRA_FN void ssm_follow(const ssm_kernel_args *s, ssm_mode *m, ssm_number z, ssm_number weight)
+{
+    ssm_number one = c_of(1, 0), half = c_scale(z, 0.5), phi, change, all, slope;
+    m->x = z, m->turn = one, m->gain = one, m->slope = c_of(0, 0);
+    if (s->rule == SSM_HELD) {
+        ssm_phi(z, &phi, &change);
+        m->gain = c_scale(phi, m->dt);
+        m->slope = c_scale(c_mul(weight, change), m->dt);
+    } else if (s->rule == SSM_BILINEAR) {
+        ssm_number up = c_add(one, half), down = c_div(one, c_add(one, c_scale(half, -1)));
+        m->x = c_log(c_mul(up, down));
+        m->turn = c_div(down, up);
+        m->gain = c_scale(down, m->dt);
+        m->slope = c_scale(c_mul(weight, c_mul(m->gain, down)), 0.5);
+    } else if (s->rule == SSM_SHARES) {
+        ssm_phi(z, &phi, &change);
+        ssm_phi(c_scale(z, (double)s->T), &all, &slope);
+        m->gain = c_scale(c_div(phi, all), 1 / (double)s->T);
+        ssm_number fall = c_scale(c_div(slope, all), -(double)s->T);
+        m->slope = c_mul(c_mul(weight, m->gain), c_add(c_div(change, phi), fall));
+    }
+}
 
 /* Mode n of row r.  a: (2,S,N), c: (2,R,N), dt: (H). */
 LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real *c, const real *dt,
@@ -84,16 +127,12 @@ LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real 
 {
     int64_t at = (r % s->S) * s->N + n, here = r * s->N + n;
     ssm_number weight = c_of((double)c[here], (double)c[s->R * s->N + here]);
-    ssm_number phi = c_of(1, 0), slope = c_of(0, 0);
     ssm_mode m;
     m.a = c_of((double)a[at], (double)a[s->S * s->N + at]);
-    m.dt = s->held ? (double)dt[r % s->H] : 1;
-    m.scale = s->held ? 2 : 1;
-    m.x = c_scale(m.a, m.dt);
-    if (s->held) ssm_phi(m.x, &phi, &slope);
-    m.gain = c_scale(phi, m.dt);
+    m.dt = ssm_has_dt(s) ? (double)dt[r % s->H] : 1;
+    m.scale = ssm_has_dt(s) ? 2 : 1;
+    ssm_follow(s, &m, c_scale(m.a, m.dt), weight);
     m.w = c_mul(weight, m.gain);
-    m.slope = c_scale(c_mul(weight, slope), m.dt);
     return m;
 }
 
@@ -103,11 +142,11 @@ LRA_FN void ssm_mode_gradient(const ssm_kernel_args *s, const ssm_mode *m, ssm_n
 {
     int64_t plane = s->R * s->N;
     ssm_number dw = c_conj(g0), dc = c_mul(c_conj(m->gain), dw);
-    ssm_number dx = c_add(c_conj(c_mul(m->w, g1)), c_mul(c_conj(m->slope), dw));
-    double by_x = c_mul(c_conj(m->a), dx).re, by_gain = c_mul(c_conj(m->w), dw).re;
+    ssm_number dz = c_add(c_conj(c_mul(c_mul(m->w, m->turn), g1)), c_mul(c_conj(m->slope), dw));
+    double by_z = c_mul(c_conj(m->a), dz).re, by_gain = c_mul(c_conj(m->w), dw).re;
     out[at] = (real)dc.re, out[plane + at] = (real)dc.im;
-    out[2 * plane + at] = (real)(m->dt * dx.re), out[3 * plane + at] = (real)(m->dt * dx.im);
-    out[4 * plane + at] = (real)(s->held ? by_x + by_gain / m->dt : 0);
+    out[2 * plane + at] = (real)(m->dt * dz.re), out[3 * plane + at] = (real)(m->dt * dz.im);
+    out[4 * plane + at] = (real)(ssm_has_dt(s) ? by_z + by_gain / m->dt : 0);
 }
 
 #endif

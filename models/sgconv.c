@@ -1,0 +1,138 @@
+/* sgconv: long convolutions with kernels of few parameters, at many scales.
+ *
+ *   k = (m^(S-1) w_0, m^(S-2) w_1, m^(S-3) w_2, ..) / |k at the start|,  in the blocks of conv_blocks.h
+ *
+ * S = 1 + ceil(log2(T_max / s)) parts of s = `part` parameters each; part i > 1 is stretched 2^(i-1) times: value t of it
+ * lies at (t + 1/2) / 2^(i-1) - 1/2 between two parameters, or at the first or last.  The kernel is cut to the input.
+ * factor=fixed: m from factor-min in the first channel to factor-max in the last, w ~ N(0,1), and every kernel is
+ * divided by the norm over all lags that it has at the start, which is a state.  factor=learned: part i times alpha^i,
+ * alpha of each kernel uniform in [alpha-min, 1), w ~ N(0,1)/s, no division.  causal=0: a second kernel looks ahead.
+ * Source: Li et al. 2022, What Makes Convolutional Models Great on Long Sequence Modeling?; both of its public codes.
+ * It does not say how its blocks on these tasks end: with a gate here, without by gate=0.
+ * Known: 40 tokens with parts of 8 take 4 of them, 64 lags. */
+#include <math.h>
+
+#include "kernels/graph/op.h"
+#include "models/conv_blocks.h"
+
+/* m^(S-1-i) of part i: (S,rows,1); data: channels, m in the first and in the last. */
+static void fill_factor(const lra_fill *f, double *v)
+{
+    const double *of = f->data;
+    int64_t S = f->shape.d[0], rows = f->shape.d[1], D = (int64_t)of[0];
+    for (int64_t i = 0; i < S * rows; i++) {
+        double at = D > 1 ? (double)(i % D) / (double)(D - 1) : 0;
+        v[i] = pow(of[1] + at * (of[2] - of[1]), (double)(S - 1 - i / rows));
+    }
+}
+
+/* How much of the parameter before, of its own and of the one behind stands in each of `times` values: (3,1,1,times) */
+static void fill_shares(const lra_fill *f, double *v)
+{
+    int64_t times = f->shape.d[3];
+    for (int64_t t = 0; t < times; t++) {
+        double off = ((double)t + 0.5) / (double)times - 0.5;
+        v[t] = fmax(0, -off), v[times + t] = 1 - fabs(off), v[2 * times + t] = fmax(0, off);
+    }
+}
+
+/* Part i, (rows,s), `times` times as long. */
+static lra_tensor *stretch(lra_tensor *w, int64_t rows, int64_t s, int64_t times)
+{
+    lra_graph *g = w->graph;
+    if (times == 1) return w;
+    lra_push(g, "stretch%lld", (long long)times);
+    lra_tensor *shares = lra_constant(g, "shares", LRA_SHAPE(3, 1, 1, times),
+                                      LRA_SPEC(LRA_FILL(fill_shares)));
+    lra_tensor *before[] = {lra_slice(w, 1, 0, 1), lra_slice(w, 1, 0, s - 1)};
+    lra_tensor *behind[] = {lra_slice(w, 1, 1, s - 1), lra_slice(w, 1, s - 1, 1)};
+    lra_tensor *all[] = {lra_concat(2, before, 1), w, lra_concat(2, behind, 1)};
+    w = lra_mul(lra_reshape(lra_concat(3, all, 0), LRA_SHAPE(3, rows, s, 1)), shares);
+    lra_pop(g);
+    return lra_reshape(lra_reduce(w, LRA_SHAPE(1, rows, s, times)), LRA_SHAPE(rows, s * times));
+}
+
+/* alpha^i: (S,rows,1) */
+static lra_tensor *powers(lra_tensor *alpha, int64_t S)
+{
+    lra_tensor *power[64] = {lra_ones(alpha->graph, alpha->type, lra_tensor_shape(alpha))};
+    for (int64_t i = 1; i < S; i++) power[i] = lra_mul(power[i - 1], alpha);
+    return lra_concat((int)S, power, 0);
+}
+
+/* The norms (rows,1) that the kernels have when they are used for the first time, until when the state is 0. */
+static lra_tensor *first_norm(lra_tensor *k, int64_t rows)
+{
+    lra_graph *g = k->graph;
+    lra_tensor *kept = lra_state(g, "norm", LRA_SHAPE(rows, 1), NULL);
+    lra_tensor *now = lra_detach(lra_sqrt(lra_reduce(lra_mul(k, k), LRA_SHAPE(rows, 1))));
+    lra_tensor *norm = lra_add(kept, lra_mul(now, lra_relu(lra_affine(kept, -1e30, 1))));
+    if (lra_graph_mode(g) == LRA_TRAIN) lra_assign(kept, norm);
+    return norm;
+}
+
+static lra_tensor *kernels(const lra_build *b)
+{
+    lra_graph *g = b->graph;
+    const lra_config *c = b->config;
+    bool fixed = lra_config_is(c, "factor", "fixed");
+    int64_t D = lra_config_int(c, "width"), s = lra_config_int(c, "part"), S = 1;
+    int64_t rows = b->causal ? D : 2 * D;
+    while (s << (S - 1) < b->T_max) S++;
+    lra_param_spec spec = {LRA_NORMAL(fixed ? 1 : 1.0 / (double)s),
+                           .rate = lra_config_real(c, "kernel-rate")};
+    lra_tensor *w = lra_param(g, "parts", LRA_SHAPE(S, rows, s), &spec), *part[64];
+    if (fixed) {
+        double m[] = {(double)D, lra_config_real(c, "factor-min"),
+                      lra_config_real(c, "factor-max")};
+        w = lra_mul(
+            w, lra_constant(g, "factor", LRA_SHAPE(S, rows, 1),
+                            LRA_SPEC(LRA_FILL(fill_factor), .data = m, .data_size = sizeof m)));
+    } else {
+        spec.init = LRA_INIT_UNIFORM, spec.a = lra_config_real(c, "alpha-min"), spec.b = 1;
+        w = lra_mul(w, powers(lra_param(g, "alpha", LRA_SHAPE(1, rows, 1), &spec), S));
+    }
+    for (int64_t i = 0; i < S; i++)
+        part[i] = stretch(lra_reshape(lra_slice(w, 0, i, 1), LRA_SHAPE(rows, s)), rows, s,
+                          i > 1 ? 1 << (i - 1) : 1);
+    lra_tensor *k = lra_concat((int)S, part, 1);
+    if (fixed) k = lra_div(k, first_norm(k, rows));
+    k = lra_slice(k, 1, 0, b->T);
+    return b->causal ? k : lra_reshape(k, LRA_SHAPE(2, D, b->T));
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    return lra_conv_blocks(b, x, "conv", kernels);
+}
+
+static const lra_key keys[] = {
+    LRA_CONV_BLOCK_KEYS("0", "1"),
+    LRA_INT_KEY("part", "64", 2, 1 << 20, "parameters of each part of a kernel"),
+    LRA_CHOICE_KEY("factor", "fixed", "fixed|learned", "by which parts differ"),
+    LRA_REAL_KEY("factor-min", "2", 1e-3, 1e3, "factor=fixed: that of the first channel"),
+    LRA_REAL_KEY("factor-max", "2", 1e-3, 1e3, "factor=fixed: that of the last channel"),
+    LRA_REAL_KEY("alpha-min", "0.5", 0, 1, "factor=learned: the least at the start"),
+    LRA_REAL_KEY("kernel-rate", "0.001", 0, 10, "learning rate of the kernels; 0: the global one"),
+    LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {LRA_CONV_BLOCK_PRESETS, {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"factor=learned part=8 causal=1 gate=0",
+                                       "factor-max=3 norm=post norm-kind=batch", NULL};
+
+const lra_model lra_model_sgconv = {
+    .name = "sgconv",
+    .paper = "arXiv:2210.09298",
+    .summary = "long convolutions with kernels of few parameters at many scales",
+    .deviations = "a gate at the end of a block, as S4 has it: not stated in the paper",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=6 part=4",
+    .variants = variants,
+    .match = "width",
+    .pools = LRA_POOLS_ROWS,
+    .encode = encode,
+    .reach = lra_conv_blocks_reach,
+    .causal = lra_conv_blocks_causal,
+};

@@ -1,0 +1,37 @@
+"""sgconv: Li et al. 2022, arXiv:2210.09298: kernels of sub-kernels that are stretched and weigh less the farther they
+are; parameters are as they start, so that the norm of the starting kernel is that of this one."""
+import math
+
+import torch
+import torch.nn.functional as F
+
+import common
+
+CASES = ["", "causal=1 norm=post factor-max=3", "factor=learned part=8", "factor=learned causal=1 gate=0", "norm-kind=batch",
+         "part=64", "part=2"]
+
+
+def encode(P, x, length, config, T_max):
+    width, s = x.shape[2], int(config["part"])
+    sides = 1 if config["causal"] == "1" else 2
+    n = 1 + max(0, math.ceil(math.log2(T_max / s)))
+
+    def kernels(P, path):
+        w = P[path + "parts"]
+        assert w.shape == (n, sides * width, s)
+        parts = []
+        for i in range(n):
+            stretch = 2 ** max(0, i - 1)
+            part = w[i][None] if stretch == 1 else F.interpolate(w[i][None], scale_factor=stretch, mode="linear")
+            if config["factor"] == "fixed":
+                m = torch.linspace(float(config["factor-min"]), float(config["factor-max"]), width, dtype=x.dtype)
+                parts.append(part[0] * m.repeat(sides)[:, None] ** (n - 1 - i))
+            else:
+                parts.append(part[0] * P[path + "alpha"][0] ** i)
+        k = torch.cat(parts, -1)
+        assert k.shape[-1] == s * 2 ** (n - 1)
+        if config["factor"] == "fixed":
+            k = k / k.norm(dim=-1, keepdim=True).detach()
+        return F.pad(k, (0, max(0, x.shape[1] - k.shape[-1])))[:, :x.shape[1]].reshape(sides, width, -1)
+
+    return common.blocks(P, x, length, config, "conv", kernels)
