@@ -62,7 +62,7 @@ TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_
     const __mmask16 live = first_lanes(n_columns);
     __m512i r[16], t[16];
     for (int i = 0; i < 16; i++)
-        r[i] = _mm512_maskz_loadu_epi32(i < n_rows ? live : 0, from + i * step);
+        r[i] = _mm512_maskz_loadu_epi32((__mmask16)(i < n_rows ? live : 0), from + i * step);
     for (int i = 0; i < 16; i += 2) {
         t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
         t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);

@@ -21,8 +21,12 @@ pid=$!
 until grep -q '0 of 2 runs done, 2 running .*left .*K = 3 seed 0' shown 2>/dev/null; do
     kill -0 $pid 2>/dev/null || fail "it ended: $(tail -5 shown)"
 done
-parent=$("$probe" status --out t --json | sed 's/.*"process":\([0-9]*\).*/\1/')
-parent=$(ps -o ppid= -p "$parent") && kill -TERM $parent
+# Both have their first checkpoint behind them, so that both save another one when they are told to stop.
+until [ "$(ls t/runs/*/checkpoint.h5 2>/dev/null | wc -l)" -eq 2 ]; do
+    kill -0 $pid 2>/dev/null || fail "it ended: $(tail -5 shown)"
+done
+parent=$("$probe" status --out t --json | grep -o '"process": *[0-9]*' | head -n 1 | tr -dc 0-9)
+parent=$(ps -o ppid= -p "$parent") && kill -TERM $parent || fail "no run has a process"
 wait $pid
 [ $? -eq 130 ] || complain "it was not interrupted: $(tail -3 shown)"
 has shown 'stopped; checkpoints are saved'

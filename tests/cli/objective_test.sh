@@ -73,7 +73,7 @@ says '^test accuracy '
 expect 0 '' lra-probe train $tiny --set epochs=1 --set causal=1 --objective pretrain-causal
 says '^test bits per token '
 # shellcheck disable=SC2086
-expect 0 '50 % of the training rows, as many steps as of all' lra-probe train $tiny --set epochs=1 --set fraction=0.5 --set same-steps=1
+expect 0 '^fraction  *0.5: share of the training rows' lra-probe train $tiny --set epochs=1 --set fraction=0.5 --set same-steps=1
 says ' 8 steps'
 # shellcheck disable=SC2086
 expect 0 'accumulate   2: batches whose gradients make one update' lra-probe train $tiny --set epochs=1 --set accumulate=2
