@@ -53,7 +53,7 @@ void lra_pair_bf16(int64_t n, int64_t width, const uint16_t *x, int64_t ld, int 
 
 static inline __mmask16 first_lanes(int64_t n)
 {
-    return n >= 16 ? 0xFFFF : (__mmask16)(0xFFFFu >> (16 - n));
+    return (__mmask16)(n >= 16 ? 0xFFFFu : 0xFFFFu >> (16 - n));
 }
 
 TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_t *from,
