@@ -297,7 +297,8 @@ int lra_seeds_learned(int n, const double *value, double chance, double full, bo
         sorted[at] = value[i];
     }
     for (int k = 1; k <= n - 2; k++)
-        if (full > chance && sorted[k - 1] < half && splits(n, sorted, k)) least = sorted[k];
+        if (full > chance && sorted[k - 1] < half && sorted[k] >= half && splits(n, sorted, k))
+            least = sorted[k];
     int count = 0;
     for (int i = 0; i < n; i++) count += learned[i] = value[i] >= least;
     return count;

@@ -72,8 +72,9 @@ lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v
 void lra_sample_draw(const lra_sample *s, uint64_t key, int n_replicates, double *out);
 
 /* Which of n seeds have learned: those that have not gain less than half of `full` over chance, and lie below all
- * others by more than ten standard deviations of them (that gap alone occurs in 11 % of healthy triples).  Returns the
- * number of those that have. */
+ * others, which gain more, by more than ten standard deviations of them (that gap alone occurs in 11 % of healthy
+ * triples; and where nobody learned, equal guesses lie infinitely many apart).  Returns the number of those that
+ * have. */
 int lra_seeds_learned(int n, const double *value, double chance, double full, bool *learned);
 
 #endif

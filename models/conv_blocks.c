@@ -26,7 +26,7 @@ static lra_tensor *convolve(const lra_build *b, lra_tensor *u, lra_tensor *k)
 {
     lra_graph *g = b->graph;
     lra_shape s = lra_tensor_shape(k);
-    int64_t D = lra_width(u), width = s.d[s.n - 2];
+    int64_t D = lra_width(u), width = s.n > 1 ? s.d[s.n - 2] : D; /* 1: the graph has failed */
     if (width > D) {
         u = lra_broadcast(lra_reshape(u, LRA_SHAPE(b->B, b->T, 1, D)),
                           LRA_SHAPE(b->B, b->T, width / D, D));

@@ -4,8 +4,8 @@
  *
  * S = 1 + ceil(log2(T_max / s)) parts of s = `part` parameters each; part i > 1 is stretched 2^(i-1) times: value t of it
  * lies at (t + 1/2) / 2^(i-1) - 1/2 between two parameters, or at the first or last.  The kernel is cut to the input.
- * factor=fixed: m from factor-min in the first channel to factor-max in the last, w ~ N(0,1), and every kernel is
- * divided by the norm over all lags that it has at the start, which is a state.  factor=learned: part i times alpha^i,
+ * factors=fixed: m from factor-min in the first channel to factor-max in the last, w ~ N(0,1), and every kernel is
+ * divided by the norm over all lags that it has at the start, which is a state.  factors=learned: part i times alpha^i,
  * alpha of each kernel uniform in [alpha-min, 1), w ~ N(0,1)/s, no division.  causal=0: a second kernel looks ahead.
  * Source: Li et al. 2022, What Makes Convolutional Models Great on Long Sequence Modeling?; both of its public codes.
  * It does not say how its blocks on these tasks end: with a gate here, without by gate=0.
@@ -75,7 +75,7 @@ static lra_tensor *kernels(const lra_build *b)
 {
     lra_graph *g = b->graph;
     const lra_config *c = b->config;
-    bool fixed = lra_config_is(c, "factor", "fixed");
+    bool fixed = lra_config_is(c, "factors", "fixed");
     int64_t D = lra_config_int(c, "width"), s = lra_config_int(c, "part"), S = 1;
     int64_t rows = b->causal ? D : 2 * D;
     while (s << (S - 1) < b->T_max) S++;
@@ -109,16 +109,16 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
     LRA_INT_KEY("part", "64", 2, 1 << 20, "parameters of each part of a kernel"),
-    LRA_CHOICE_KEY("factor", "fixed", "fixed|learned", "by which parts differ"),
-    LRA_REAL_KEY("factor-min", "2", 1e-3, 1e3, "factor=fixed: that of the first channel"),
-    LRA_REAL_KEY("factor-max", "2", 1e-3, 1e3, "factor=fixed: that of the last channel"),
-    LRA_REAL_KEY("alpha-min", "0.5", 0, 1, "factor=learned: the least at the start"),
+    LRA_CHOICE_KEY("factors", "fixed", "fixed|learned", "by which parts differ"),
+    LRA_REAL_KEY("factor-min", "2", 1e-3, 1e3, "factors=fixed: that of the first channel"),
+    LRA_REAL_KEY("factor-max", "2", 1e-3, 1e3, "factors=fixed: that of the last channel"),
+    LRA_REAL_KEY("alpha-min", "0.5", 0, 1, "factors=learned: the least at the start"),
     LRA_REAL_KEY("kernel-rate", "0.001", 0, 10, "learning rate of the kernels; 0: the global one"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {LRA_CONV_BLOCK_PRESETS, {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"factor=learned part=8 causal=1 gate=0",
+static const char *const variants[] = {"factors=learned part=8 causal=1 gate=0",
                                        "factor-max=3 norm=post norm-kind=batch", NULL};
 
 const lra_model lra_model_sgconv = {

@@ -278,6 +278,8 @@ static void failed_seeds(void **state)
     assert_int_equal(
         lra_seeds_learned(5, (double[]){0.5, 0.9, 0.52, 0.91, 0.9}, 0.5, 0.91, learned), 3);
     assert_int_equal(lra_seeds_learned(2, (double[]){0.5, 0.9}, 0.5, 0.91, learned), 2);
+    /* All are at chance; two guess the same. */
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.495, 0.5, 0.5}, 0.5, 1, learned), 3);
     /* The others lie 0.02 apart: ten times that is 0.2. */
     assert_int_equal(lra_seeds_learned(4, (double[]){0.65, 0.83, 0.85, 0.87}, 0.5, 0.9, learned),
                      4);

@@ -152,7 +152,9 @@ static void check_decay(const lra_model *m, const lra_config *c, lra_head head, 
         int64_t size = lra_elements(param[i]);
         float *v = lra_alloc_array((size_t)size, sizeof *v);
         check(lra_params_get(params, path, v, &e), &e);
-        bool stays = is_one_of(name, 3, stay), falls = is_one_of(name, 2, fall);
+        bool state_space = strstr(
+            path, "/ssm/"); /* whose parameters have rates of their own and no decay */
+        bool stays = is_one_of(name, 3, stay), falls = !state_space && is_one_of(name, 2, fall);
         for (int64_t j = 0; j < size; j++) {
             float start = 0.5f + 0.01f * (float)(j % 7);
             if (stays && v[j] != start)

@@ -6,8 +6,10 @@ found=0
 for runs in "$LRA_SOURCE"/reports/measured/*/runs; do
     [ -d "$runs" ] || continue
     found=$((found + 1))
-    stored=$(dirname "$runs")/ladder.txt
-    expect 0 '' lra-report tables --table ladder --out "o$found" "$runs"
+    table=ladder
+    [ -f "$(dirname "$runs")/sweep.txt" ] && table=sweep
+    stored=$(dirname "$runs")/$table.txt
+    expect 0 '' lra-report tables --table $table --out "o$found" "$runs"
     head -n "$(wc -l <out)" "$stored" | diff - out >difference || complain "$stored: $(cat difference)"
     for result in "$runs"/*/result.h5; do
         expect 0 '' lra-report show "$result"

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 import common
 
-CASES = ["", "causal=1 norm=post factor-max=3", "factor=learned part=8", "factor=learned causal=1 gate=0", "norm-kind=batch",
+CASES = ["", "causal=1 norm=post factor-max=3", "factors=learned part=8", "factors=learned causal=1 gate=0", "norm-kind=batch",
          "part=64", "part=2"]
 
 
@@ -23,14 +23,14 @@ def encode(P, x, length, config, T_max):
         for i in range(n):
             stretch = 2 ** max(0, i - 1)
             part = w[i][None] if stretch == 1 else F.interpolate(w[i][None], scale_factor=stretch, mode="linear")
-            if config["factor"] == "fixed":
+            if config["factors"] == "fixed":
                 m = torch.linspace(float(config["factor-min"]), float(config["factor-max"]), width, dtype=x.dtype)
                 parts.append(part[0] * m.repeat(sides)[:, None] ** (n - 1 - i))
             else:
                 parts.append(part[0] * P[path + "alpha"][0] ** i)
         k = torch.cat(parts, -1)
         assert k.shape[-1] == s * 2 ** (n - 1)
-        if config["factor"] == "fixed":
+        if config["factors"] == "fixed":
             k = k / k.norm(dim=-1, keepdim=True).detach()
         return F.pad(k, (0, max(0, x.shape[1] - k.shape[-1])))[:, :x.shape[1]].reshape(sides, width, -1)
 
