@@ -23,7 +23,7 @@ static void find_legs(int64_t modes, double *w, double complex *B)
         double complex sum = 0;
         for (int64_t n = 0; n < N; n++) sum += conj(v[n * N + k]) * sqrt((double)(2 * n + 1));
         w[k] = -mu[k];
-        B[k] = CMPLX(creal(sum), fmin(2, fmax(-2, cimag(sum))));
+        B[k] = creal(sum) + I * fmin(2, fmax(-2, cimag(sum)));
     }
     lra_free(a);
     lra_free(v);

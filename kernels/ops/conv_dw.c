@@ -25,6 +25,7 @@ typedef struct {
     int64_t size;                      /* of dw */
 } dw_cut;
 
+#if LRA_PASS != 64 /* which knows no bf16 */
 static inline conv_sizes sizes_of(const lra_tensor *y)
 {
     const conv_dw_args *a = y->args;
@@ -32,6 +33,7 @@ static inline conv_sizes sizes_of(const lra_tensor *y)
     return conv_sizes_of(x->shape.d[0], x->shape.d[1], a->K, a->groups, lra_width(x) / a->groups,
                          lra_width(y->src[1]) / a->groups, a->dilation);
 }
+#endif
 
 static inline dw_cut cut_of(const lra_tensor *y)
 {

@@ -19,11 +19,13 @@ static inline linear_sizes sizes_of(const lra_tensor *y)
                           (M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS};
 }
 
+#if LRA_PASS != 64 /* which knows no bf16 */
 /* Pairs of k must not straddle rows. */
 static inline bool fits_bf16(const linear_sizes *s)
 {
     return lra_gemm_bf16_fast() && s->D % 2 == 0;
 }
+#endif
 
 #if LRA_PASS == 16
 /* Where the processor multiplies bf16 itself. */

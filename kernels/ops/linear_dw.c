@@ -19,6 +19,7 @@ static inline int64_t parts_of(int64_t n_rows)
     return n < N_PARTS ? n : N_PARTS;
 }
 
+#if LRA_PASS != 64 /* which knows no bf16 */
 /* As a convolution of one tap, where the processor multiplies bf16 itself. */
 static inline conv_sizes one_tap(const lra_tensor *y)
 {
@@ -31,6 +32,7 @@ static inline int64_t thread_scratch(int64_t D, int64_t H)
 {
     return LRA_ROW_BLOCK * (D + H);
 }
+#endif
 
 /* sum = x^T dy over blocks [first, end); copy: 16-bit passes only. */
 static void part_sum(const lra_call *c, int64_t first, int64_t end, real *copy, real *sum)

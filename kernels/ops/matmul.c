@@ -29,6 +29,7 @@ static extent extent_of(const lra_tensor *y)
     return s;
 }
 
+#if LRA_PASS != 64 /* which knows no bf16 */
 /* Pairs of k must not straddle rows. */
 static inline bool fits_bf16(const extent *s)
 {
@@ -45,15 +46,18 @@ static inline int64_t pairs_bytes(const extent *s, bool a_t)
 {
     return a_t ? (LRA_GEMM_ROWS * s->K * (int64_t)sizeof(uint16_t) + 63) / 64 * 64 : 0;
 }
+#if LRA_RECORD
 static inline int64_t scratch_bf16(const extent *s, bool a_t, int n_threads)
 {
     return (s->b_step ? n_threads : 1) * packed_bytes(s) + n_threads * pairs_bytes(s, a_t);
 }
+#endif
 /* Floats otherwise, of one thread: the block of a, b, the block of y. */
 static inline int64_t thread_scratch(const extent *s)
 {
     return LRA_GEMM_ROWS * s->K + s->K * s->N + LRA_GEMM_ROWS * s->N;
 }
+#endif
 
 #if LRA_PASS == 16
 /* Rows [row, row+n) of product i. */
