@@ -65,10 +65,15 @@ static void scales(lra_tensor *x, lra_tensor **gain, lra_tensor **shift)
 
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name)
 {
+    return lra_layer_layer_norm_eps(x, name, 1e-5);
+}
+
+lra_tensor *lra_layer_layer_norm_eps(lra_tensor *x, const char *name, double eps)
+{
     lra_tensor *gain, *shift;
     lra_push(x->graph, "%s", name);
     scales(x, &gain, &shift);
-    lra_tensor *y = lra_layer_norm(x, gain, shift, 1e-5);
+    lra_tensor *y = lra_layer_norm(x, gain, shift, eps);
     lra_pop(x->graph);
     return y;
 }

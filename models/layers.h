@@ -14,8 +14,9 @@ lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out
 /* The same in float32, whatever the graph computes in, for a few rows: (B,D) -> (B,H).  In bf16 numbers near 87 come in
  * steps of a half. */
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);
-/* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D). */
+/* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D).  eps: 1e-5 */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
+lra_tensor *lra_layer_layer_norm_eps(lra_tensor *x, const char *name, double eps);
 /* Batch norm over the tokens of all examples, likewise; NAME/mean, NAME/var (D) are states, of which a step moves a
  * tenth.  x: (B,T,D).  Nullable: length. */
 lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *length);

@@ -1,0 +1,52 @@
+/* local: attention inside blocks of neighbouring tokens; no token ever sees one of another block.
+ *   mix(u) = Wo softmax over the own block of (q k^T / sqrt(K)) v,  blocks [n block, (n+1) block)
+ * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64).  The last may be shorter; CLS, where it is pooled
+ * by, stands in the first block and sees no other. */
+#include "models/lra_blocks.h"
+
+static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
+{
+    (void)layer;
+    const lra_attention_spec s = {.chunk = lra_config_int(b->config, "block")};
+    return lra_arena_attention(b, u, &s);
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    return lra_arena_blocks(b, x, mix);
+}
+
+static int64_t reach(const lra_config *c)
+{
+    return lra_config_int(c, "block") - 1;
+}
+
+static const lra_key keys[] = {LRA_ARENA_KEYS,
+                               LRA_INT_KEY("block", "50", 1, 1 << 20, "tokens that see each other"),
+                               LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    LRA_ARENA_PRESETS("layers=1 width=128 heads=2 qkv=64 hidden=128 block=64 pool=mean",
+                      "layers=2 width=64 heads=4 qkv=32 hidden=64 block=64"),
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"positions=learned qkv=6 heads=3",
+                                       "positions=none block=3 dropout=0.2", NULL};
+
+const lra_model lra_model_local = {
+    .name = "local",
+    .paper = "arXiv:2011.04006",
+    .summary = "attention inside blocks of neighbouring tokens",
+    .deviations = "weights of attention are never dropped",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=8 hidden=8 heads=2 block=5",
+    .variants = variants,
+    .axis = "block",
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
+    .encode = encode,
+    .reach = reach,
+    .positions = lra_arena_positions,
+    .classifier = lra_arena_classifier,
+};

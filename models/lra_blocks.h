@@ -1,0 +1,68 @@
+/* The Transformer of the Long Range Arena, of which its models exchange the attention:
+ *   x = dropout(x)                                                             behind embedding and positions
+ *   x = x + dropout(mix(LayerNorm(x)))                                         per layer
+ *   x = x + dropout(W2 dropout(GELU(W1 LayerNorm(x) + b1)) + b2)               per layer; LayerNorm at the end
+ *   mix(u) = Wo attend(q, k, v),  q, k, v = Wq u, Wk u, Wv u in heads          without biases, as wide as `qkv`
+ * LayerNorm with eps 1e-6, GELU by tanh.  Weights Xavier uniform, b1 and b2 ~ N(0, 1e-12).
+ * Source: Tay et al. 2021, arXiv:2011.04006, and its code.  There weights of attention are dropped, too; here not. */
+#ifndef LRA_MODELS_LRA_BLOCKS_H
+#define LRA_MODELS_LRA_BLOCKS_H
+
+#include "models/model.h"
+
+/* What a layer makes of its normalised inputs: (B,T,D) -> (B,T,D).  layer: from 0; scope "layer%d". */
+typedef lra_tensor *(*lra_arena_mix)(const lra_build *b, lra_tensor *u, int layer);
+lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mix);
+
+/* W u in heads of scope NAME: (B,T,D) -> (B,T,H,qkv/H). */
+lra_tensor *lra_arena_heads(const lra_build *b, lra_tensor *u, const char *name);
+/* Wo y, scope "out": (B,T,H,qkv/H) -> (B,T,D). */
+lra_tensor *lra_arena_out(const lra_build *b, lra_tensor *y);
+/* The whole of mix(u) with lra_attention(). */
+lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
+
+/* Functions of the record. */
+lra_positions lra_arena_positions(const lra_config *c);
+lra_classifier lra_arena_classifier(const lra_config *c); /* Linear, ReLU, Linear */
+int64_t lra_arena_reach(const lra_config *c);             /* unbounded */
+
+/* The keys that all of this reads. */
+#define LRA_ARENA_KEYS                                                                             \
+    LRA_INT_KEY("layers", "4", 1, 1 << 20, "blocks of attention and feed-forward layer"),          \
+        LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \
+        LRA_INT_KEY("hidden", "512", 1, 1 << 20, "channels inside a feed-forward layer"),          \
+        LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads"),                            \
+        LRA_INT_KEY("qkv", "0", 0, 1 << 20, "channels that the heads share; 0: as width"),         \
+        LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned",                       \
+                       "how tokens know where they stand"),                                        \
+        LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
+
+/* Sizes of ours, and what the arena publishes for all its Transformers: settings of every task, of which those of
+ * images and Path-X say their own sizes.  image, path: "layers=1 heads=8 .. pool=cls". */
+#define LRA_ARENA_ADAM "beta2=0.98 eps=1e-9 clip=0 "
+#define LRA_ARENA_TEXT(W)                                                                          \
+    LRA_ARENA_ADAM "schedule=rsqrt rate=0.05 batch=32 decay=0.1 dropout=0.1 pool=cls warmup=" W " "
+#define LRA_ARENA_COSINE LRA_ARENA_ADAM "schedule=cosine epochs=200 warmup=0.005 decay=0 "
+#define LRA_ARENA_PRESET(tasks, settings)                                                          \
+    {                                                                                              \
+        tasks, "paper", "lra", settings, NULL                                                      \
+    }
+#define LRA_ARENA_PRESETS(image, pathfinder)                                                       \
+    {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},              \
+        {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},         \
+        LRA_ARENA_PRESET(                                                                          \
+            "listops", LRA_ARENA_TEXT("1000") "layers=4 width=512 heads=8 hidden=1024 epochs=2"),  \
+        LRA_ARENA_PRESET(                                                                          \
+            "text", LRA_ARENA_TEXT("8000") "layers=4 width=256 heads=4 hidden=1024 epochs=26"),    \
+        LRA_ARENA_PRESET("retrieval",                                                              \
+                         LRA_ARENA_TEXT("8000") "layers=4 width=128 heads=4 hidden=512 epochs=1"), \
+        LRA_ARENA_PRESET("image", LRA_ARENA_COSINE                                                 \
+                         "rate=0.0005 batch=256 dropout=0.3 positions=learned " image),            \
+        LRA_ARENA_PRESET("pathfinder pathfinder-intermediate pathfinder-easy", LRA_ARENA_COSINE    \
+                         "rate=0.001 batch=512 dropout=0.2 pool=mean " pathfinder),                \
+        LRA_ARENA_PRESET("path-x", LRA_ARENA_ADAM                                                  \
+                         "schedule=cosine epochs=200 warmup=0.005 decay=0 clip=1 rate=0.001 "      \
+                         "batch=64 dropout=0.1 positions=learned pool=mean layers=1 width=32 "     \
+                         "heads=2 qkv=16 hidden=32")
+
+#endif

@@ -1,0 +1,63 @@
+"""The Transformer of the Long Range Arena (Tay et al. 2021, arXiv:2011.04006, and its code), whose attention its models
+exchange: what their references share."""
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def norm(P, x, name):
+    return F.layer_norm(x, x.shape[-1:], P[name + "/gain"], P[name + "/bias"], 1e-6)
+
+
+def positions(P, x, kind, T_max):
+    T, D = x.shape[1:]
+    if kind == "learned":
+        assert P["positions/table"].shape == (T_max, D)
+        return x + P["positions/table"][:T]
+    if kind == "sinusoidal":
+        angle = torch.arange(T)[:, None] * 10000.0 ** (-2 * torch.arange((D + 1) // 2, dtype=x.dtype) / D)
+        return x + torch.stack([angle.sin(), angle.cos()], -1).reshape(T, -1)[:, :D]
+    return x
+
+
+def heads(P, u, name, H):
+    """(B,T,D) to (B,H,T,K)."""
+    assert name + "/b" not in P
+    B, T = u.shape[:2]
+    return (u @ P[name + "/w"]).view(B, T, H, -1).transpose(1, 2)
+
+
+def attention(q, k, v, seen):
+    """Softmax over the keys that are seen, (..,T,T); a query that sees none gets 0."""
+    score = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf)
+    return score.softmax(-1).nan_to_num(0.0) @ v
+
+
+def real(length, T):
+    """(B,1,1,T), true where a key is a token."""
+    return (torch.arange(T)[None] < length[:, None])[:, None, None]
+
+
+def out(P, y, name):
+    """(B,H,T,K) to (B,T,D)."""
+    B, H, T, K = y.shape
+    return y.transpose(1, 2).reshape(B, T, H * K) @ P[name + "out/w"]
+
+
+def encode(P, x, length, config, T_max, mix):
+    """mix(P, u, length, config, scope, layer): (B,T,D)"""
+    x = positions(P, x, config["positions"], T_max)
+    for i in range(int(config["layers"])):
+        name = f"encoder/layer{i}/"
+        x = x + mix(P, norm(P, x, name + "norm1"), length, config, name, i)
+        h = F.gelu(norm(P, x, name + "norm2") @ P[name + "up/w"] + P[name + "up/b"], approximate="tanh")
+        x = x + h @ P[name + "down/w"] + P[name + "down/b"]
+    return norm(P, x, "encoder/norm")
+
+
+def attend(P, u, length, config, name, seen):
+    """The usual mix(); seen: (..,T,T), of tokens, beside which padding is never a key."""
+    H, T = int(config["heads"]), u.shape[1]
+    q, k, v = (heads(P, u, name + s, H) for s in "qkv")
+    return out(P, attention(q, k, v, seen & real(length, T)), name)
