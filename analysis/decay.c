@@ -1,0 +1,114 @@
+/* Fits of decay, and Kendall's test. */
+#include "analysis/decay.h"
+
+#include <math.h>
+
+#include "kernels/base/mem.h"
+
+const char *const lra_decay_names[3] = {"none", "exp", "power"};
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+#define BETTER      4.0   /* of AIC */
+#define LEAST_SHARE 1e-24 /* of the variance: a residual below it is rounding */
+
+typedef struct {
+    double slope, level, r2, aic;
+} line;
+
+/* y = level + slope x, weights of sum n. */
+static line fit_line(int64_t n, const double *x, const double *y, const double *w, double *aic_flat)
+{
+    double sx = 0, sy = 0, xx = 0, xy = 0, yy = 0, size = (double)n;
+    for (int64_t i = 0; i < n; i++) sx += w[i] * x[i], sy += w[i] * y[i];
+    double mx = sx / size, my = sy / size, rest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double u = x[i] - mx, v = y[i] - my;
+        xx += w[i] * u * u, xy += w[i] * u * v, yy += w[i] * v * v;
+    }
+    line l = {.slope = xx > 0 ? xy / xx : 0};
+    l.level = my - l.slope * mx;
+    for (int64_t i = 0; i < n; i++) {
+        double v = y[i] - my - l.slope * (x[i] - mx);
+        rest += w[i] * v * v;
+    }
+    double least = LEAST_SHARE * (yy + size * my * my) + 1e-300;
+    l.r2 = yy > least ? 1 - rest / yy : 0;
+    l.aic = size * log(fmax(rest, least) / size) + 2 * 2;
+    *aic_flat = size * log(fmax(yy, least) / size) + 2 * 1;
+    return l;
+}
+
+lra_decay lra_decay_fit(int64_t n, const double *d, const double *y, const double *weight)
+{
+    lra_decay f = {.n = n,
+                   .tau = NAN,
+                   .beta = NAN,
+                   .level_exp = NAN,
+                   .level_power = NAN,
+                   .r2_exp = NAN,
+                   .r2_power = NAN};
+    if (n < 3) return f;
+    double *ln_y = lra_alloc_array(3 * (size_t)n, sizeof *ln_y), *ln_d = ln_y + n, *w = ln_d + n;
+    double sum = 0, flat;
+    for (int64_t i = 0; i < n; i++) ln_y[i] = log(y[i]), ln_d[i] = log(d[i]), sum += weight[i];
+    for (int64_t i = 0; i < n; i++) w[i] = weight[i] * (double)n / sum;
+    line e = fit_line(n, d, ln_y, w, &flat), p = fit_line(n, ln_d, ln_y, w, &flat);
+    lra_free(ln_y);
+    f.tau = e.slope == 0 ? INFINITY : -1 / e.slope, f.beta = -p.slope;
+    f.level_exp = e.level, f.level_power = p.level;
+    f.r2_exp = e.r2, f.r2_power = p.r2;
+    if (e.slope < 0 && e.aic <= flat - BETTER && e.aic <= p.aic - BETTER) f.kind = LRA_DECAY_EXP;
+    if (p.slope < 0 && p.aic <= flat - BETTER && p.aic <= e.aic - BETTER) f.kind = LRA_DECAY_POWER;
+    return f;
+}
+
+/* ---- Kendall ----------------------------------------------------------------------------------------------------- */
+
+/* below[c]: P(at most c of the pairs are inverted), up to one half. */
+struct lra_kendall_null {
+    int n;
+    int64_t pairs;
+    double *below;
+};
+
+lra_kendall_null *lra_kendall_null_new(int n)
+{
+    lra_kendall_null *k = lra_alloc(sizeof *k);
+    int64_t pairs = (int64_t)n * (n - 1) / 2, size = pairs / 2 + 1;
+    double *a = lra_alloc_array((size_t)size, sizeof *a),
+           *b = lra_alloc_array((size_t)size, sizeof *b);
+    a[0] = 1;
+    for (int m = 2; m <= n; m++) { /* the m-th stands before 0 .. m-1 of the others, all alike */
+        double window = 0;
+        for (int64_t c = 0; c < size; c++) {
+            window += a[c];
+            if (c >= m) window -= a[c - m];
+            b[c] = window / m;
+        }
+        double *swap = a;
+        a = b, b = swap;
+    }
+    for (int64_t c = 1; c < size; c++) a[c] += a[c - 1];
+    lra_free(b);
+    *k = (lra_kendall_null){n, pairs, a};
+    return k;
+}
+
+void lra_kendall_null_free(lra_kendall_null *k)
+{
+    if (k) lra_free(k->below);
+    lra_free(k);
+}
+
+lra_kendall lra_kendall_falling(const lra_kendall_null *k, const double *y)
+{
+    int64_t falls = 0, rises = 0;
+    for (int i = 0; i < k->n; i++)
+        for (int j = i + 1; j < k->n; j++) falls += y[j]<y[i], rises += y[j]> y[i];
+    if (falls + rises == 0) return (lra_kendall){NAN, 1};
+    double tau = (double)(rises - falls) / sqrt((double)k->pairs * (double)(falls + rises));
+    int64_t against = k->pairs - falls, above = falls - 1; /* the other side, mirrored */
+    double p = against <= k->pairs / 2 ? k->below[against] : falls == 0 ? 1 : 1 - k->below[above];
+    return (lra_kendall){tau, p};
+}

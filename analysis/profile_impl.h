@@ -1,0 +1,59 @@
+/* What the files of a profile share. */
+#ifndef LRA_ANALYSIS_PROFILE_IMPL_H
+#define LRA_ANALYSIS_PROFILE_IMPL_H
+
+#include "analysis/profile.h"
+
+/* Numbers of one example, whose means over examples are values. */
+enum {
+    P_MEAN, /* sum d M(d) */
+    P_MEAN_EQUAL,
+    P_FAR,
+    P_FAR_EQUAL,
+    P_PAST,
+    P_FUTURE,
+    P_PAST_EQUAL,
+    P_FUTURE_EQUAL,
+    P_ENTROPY,
+    P_ENTROPY_REL,
+    P_PARTICIPATION,
+    P_KEYS,
+    P_LOG_KEYS,
+    P_PERIOD, /* intensity at multiples of the period, and beside them */
+    P_BESIDE,
+    P_NUMBERS
+};
+/* Sums of one example in bins of distances. */
+enum { P_MASS, P_WEIGHT, P_EQUAL, P_BINNED };
+
+struct lra_profile {
+    int64_t T, columns, n; /* distances 0 .. n-1 */
+    int64_t period;        /* 0: none */
+    /* (n) over all examples: means of mass; sums of weights, of equal weights, of pairs, of rows that reach so far */
+    double *mass, *mass_equal, *weight, *equal, *pairs, *reach;
+    double *weight2, *weight_pairs,
+        *pairs2; /* (n) sums of squares and products, of which I has its interval */
+    int n_bins;
+    int64_t *bin_end; /* (n_bins) distances below */
+    int64_t examples, undefined, capacity;
+    double *number; /* (examples, P_NUMBERS) */
+    float *binned;  /* (examples, P_BINNED, n_bins) */
+    /* the example that is open */
+    lra_profile_mask *rows;
+    double *row_mass, *row_weight, *row_equal; /* (n) */
+    double past, future, entropy, entropy_rel, participation;
+    int64_t row_undefined;
+};
+
+/* Mean over examples of one number; NAN if it is not known of one of them. */
+double lra_profile_mean(const lra_profile *p, int number);
+/* How often each example is drawn in redraw b: count (examples); the same for all profiles of a key. */
+void lra_profile_redraw(int64_t n_examples, uint64_t key, int b, double *count);
+enum { LRA_PROFILE_REDRAWS = 1000 };
+/* Binned quantities of drawn examples: out (n_bins). */
+void lra_profile_binned_sum(const lra_profile *p, int quantity, const double *count, double *out);
+/* "range.mean" with prefix and suffix. */
+lra_finding lra_profile_finding(const lra_profile *p, const lra_profile_options *o, const char *id,
+                                const char *unit, double value);
+
+#endif

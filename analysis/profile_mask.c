@@ -1,0 +1,146 @@
+/* What equal weights give. */
+#include <math.h>
+
+#include "analysis/profile.h"
+#include "kernels/base/mem.h"
+
+int64_t lra_profile_distance(int64_t columns, int64_t i, int64_t j)
+{
+    if (columns == 0) return i > j ? i - j : j - i;
+    int64_t dy = i / columns - j / columns, dx = i % columns - j % columns;
+    dy = dy < 0 ? -dy : dy, dx = dx < 0 ? -dx : dx;
+    return dy > dx ? dy : dx;
+}
+
+/* One more than the largest distance of T inputs. */
+static int64_t distances_of(int64_t T, int64_t columns)
+{
+    if (columns == 0) return T;
+    int64_t lines = (T + columns - 1) / columns, across = T < columns ? T : columns;
+    return lines > across ? lines : across;
+}
+
+lra_profile_mask *lra_profile_mask_new(int64_t T, int64_t columns)
+{
+    lra_profile_mask *m = lra_alloc(sizeof *m);
+    m->T = T, m->columns = columns, m->n = distances_of(T, columns);
+    double **array[] = {&m->pairs, &m->equal, &m->reach};
+    for (int k = 0; k < 3; k++) *array[k] = lra_alloc_array((size_t)m->n + 1, sizeof **array[k]);
+    return m;
+}
+
+void lra_profile_mask_free(lra_profile_mask *m)
+{
+    if (!m) return;
+    lra_free(m->pairs);
+    lra_free(m->equal);
+    lra_free(m->reach);
+    lra_free(m);
+}
+
+/* Adds a row of n inputs, `before` and `after` of which stand on its sides. */
+static void count_row(lra_profile_mask *m, int64_t n, int64_t before, int64_t after)
+{
+    double keys = (double)n;
+    m->n_rows++, m->n_single += n == 1;
+    m->past += (double)before / keys, m->future += (double)after / keys;
+    m->keys += keys, m->log_keys += log(keys);
+}
+
+void lra_profile_mask_holes(lra_profile_mask *m, int64_t i, const uint8_t *allowed)
+{
+    int64_t n = 0, before = 0, after = 0, farthest = -1;
+    for (int64_t j = 0; j < m->T; j++)
+        if (allowed[j]) n++, before += j<i, after += j> i;
+    if (n == 0) return;
+    count_row(m, n, before, after);
+    for (int64_t j = 0; j < m->T; j++) {
+        if (!allowed[j]) continue;
+        int64_t d = lra_profile_distance(m->columns, i, j);
+        m->pairs[d] += 1, m->equal[d] += 1 / (double)n;
+        if (d > farthest) farthest = d;
+    }
+    for (int64_t d = 0; d <= farthest; d++) m->reach[d] += 1;
+}
+
+/* A pair at each distance from `from` to `to`. */
+static void add_run(lra_profile_mask *m, int64_t from, int64_t to, double share)
+{
+    for (int64_t d = from; d <= to; d++) m->pairs[d] += 1, m->equal[d] += share;
+}
+
+void lra_profile_mask_row(lra_profile_mask *m, int64_t i, int64_t from, int64_t to)
+{
+    if (from < 0) from = 0;
+    if (to > m->T) to = m->T;
+    if (from >= to) return;
+    if (m->columns) {
+        uint8_t *allowed = lra_alloc((size_t)m->T);
+        for (int64_t j = from; j < to; j++) allowed[j] = 1;
+        lra_profile_mask_holes(m, i, allowed);
+        lra_free(allowed);
+        return;
+    }
+    int64_t n = to - from, near = to <= i ? i - to + 1 : from > i ? from - i : 0;
+    int64_t back = i - from, ahead = to - 1 - i, far = back > ahead ? back : ahead;
+    count_row(m, n, back < 0 ? 0 : back < n ? back : n, ahead < 0 ? 0 : ahead < n ? ahead : n);
+    double share = 1 / (double)n;
+    if (near > 0) {
+        add_run(m, near, far, share);
+    } else {
+        add_run(m, 0, 0, share);
+        add_run(m, 1, back, share);
+        add_run(m, 1, ahead, share);
+    }
+    for (int64_t d = 0; d <= far; d++) m->reach[d] += 1;
+}
+
+/* Inputs of T within d of row i on the grid. */
+static int64_t square(const lra_profile_mask *m, int64_t i, int64_t d)
+{
+    int64_t c = m->columns, y = i / c, x = i % c, lines = m->T / c;
+    int64_t top = y < d ? y : d, below = lines - 1 - y < d ? lines - 1 - y : d;
+    int64_t left = x < d ? x : d, right = c - 1 - x < d ? c - 1 - x : d;
+    return (1 + top + below) * (1 + left + right);
+}
+
+/* All rows at once: T - d pairs on each side. */
+static void fill_line(lra_profile_mask *m, bool causal)
+{
+    double share = 0; /* sum over rows i >= d of 1/(i+1) */
+    for (int64_t i = 0; i < m->T; i++)
+        count_row(m, causal ? i + 1 : m->T, i, causal ? 0 : m->T - 1 - i);
+    for (int64_t d = m->T - 1; d >= 0; d--) {
+        double rows = (double)(m->T - d), sides = causal || d == 0 ? 1 : 2;
+        share += 1 / (double)(d + 1);
+        m->pairs[d] = sides * rows;
+        m->equal[d] = causal ? share : sides * rows / (double)m->T;
+        m->reach[d] = fmin((double)m->T, sides * rows);
+    }
+}
+
+static void fill_grid(lra_profile_mask *m)
+{
+    for (int64_t i = 0; i < m->T; i++) {
+        count_row(m, m->T, i, m->T - 1 - i);
+        for (int64_t d = 0, inside = 0; inside < m->T; d++) {
+            int64_t ring = square(m, i, d) - inside;
+            m->pairs[d] += (double)ring, m->equal[d] += (double)ring / (double)m->T;
+            m->reach[d] += 1;
+            inside += ring;
+        }
+    }
+}
+
+lra_profile_mask *lra_profile_mask_full(int64_t T, int64_t columns, bool causal)
+{
+    lra_profile_mask *m = lra_profile_mask_new(T, columns);
+    if (columns == 0) {
+        fill_line(m, causal);
+    } else if (!causal && T % columns == 0) {
+        fill_grid(m);
+    } else {
+        for (int64_t i = 0; i < T; i++) lra_profile_mask_row(m, i, 0, causal ? i + 1 : T);
+    }
+    return m;
+}

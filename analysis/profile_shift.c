@@ -1,0 +1,88 @@
+/* Two profiles, compared. */
+#include <math.h>
+
+#include "analysis/interval.h"
+#include "analysis/profile_impl.h"
+#include "kernels/base/mem.h"
+
+double lra_shift_w1(int64_t n, const double *a, const double *b)
+{
+    double f = 0, sum = 0;
+    for (int64_t d = 0; d < n; d++) f += a[d] - b[d], sum += fabs(f);
+    return sum;
+}
+
+double lra_shift_js(int64_t n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int64_t d = 0; d < n; d++) {
+        double mean = (a[d] + b[d]) / 2;
+        if (a[d] > 0) sum += a[d] / 2 * log2(a[d] / mean);
+        if (b[d] > 0) sum += b[d] / 2 * log2(b[d] / mean);
+    }
+    return fmin(fmax(sum, 0), 1);
+}
+
+/* The same from bins: F runs straight from one end of a bin to the other. */
+static double w1_in_bins(const lra_profile *p, const double *a, const double *b)
+{
+    double f = 0, sum = 0;
+    for (int64_t k = 0, from = 0; k < p->n_bins; from = p->bin_end[k++]) {
+        double before = f, width = (double)(p->bin_end[k] - from);
+        f += a[k] - b[k];
+        sum += width == 1 ? fabs(f) : width * (fabs(before) + fabs(f)) / 2;
+    }
+    return sum;
+}
+
+/* Both numbers of examples drawn so often. */
+static void shift_in_bins(const lra_profile *a, const lra_profile *b, const double *count,
+                          double *mass, double out[2])
+{
+    double n = (double)a->examples, *other = mass + a->n_bins;
+    lra_profile_binned_sum(a, P_MASS, count, mass);
+    lra_profile_binned_sum(b, P_MASS, count, other);
+    for (int k = 0; k < 2 * a->n_bins; k++) mass[k] /= n;
+    out[0] = w1_in_bins(a, mass, other);
+    out[1] = lra_shift_js(a->n_bins, mass, other);
+}
+
+/* Redraws, moved so that all examples give the value without bins. */
+static void set_intervals(const lra_profile *a, const lra_profile *b, uint64_t key,
+                          lra_finding out[2])
+{
+    double *count = lra_alloc_array((size_t)a->examples, sizeof *count), whole[2], one[2];
+    double *mass = lra_alloc_array(2 * (size_t)a->n_bins, sizeof *mass);
+    double *drawn = lra_alloc_array(2 * LRA_PROFILE_REDRAWS, sizeof *drawn);
+    for (int64_t i = 0; i < a->examples; i++) count[i] = 1;
+    shift_in_bins(a, b, count, mass, whole);
+    for (int r = 0; r < LRA_PROFILE_REDRAWS; r++) {
+        lra_profile_redraw(a->examples, key, r, count);
+        shift_in_bins(a, b, count, mass, one);
+        for (int k = 0; k < 2; k++)
+            drawn[k * LRA_PROFILE_REDRAWS + r] = fmax(one[k] - whole[k] + out[k].value, 0);
+    }
+    for (int k = 0; k < 2; k++) {
+        lra_estimate e = lra_holding(lra_percentile(out[k].value, LRA_PROFILE_REDRAWS,
+                                                    drawn + k * LRA_PROFILE_REDRAWS, 0.95));
+        out[k].lo = e.lo, out[k].hi = e.hi;
+    }
+    lra_free(drawn);
+    lra_free(mass);
+    lra_free(count);
+}
+
+int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_profile_options *o,
+                      lra_finding *out)
+{
+    double *mass = lra_alloc_array(2 * (size_t)a->n, sizeof *mass), *other = mass + a->n;
+    lra_profile_curves(a, mass, NULL, NULL, NULL, NULL);
+    lra_profile_curves(b, other, NULL, NULL, NULL, NULL);
+    out[0] = lra_profile_finding(a, o, "shift.w1", a->columns ? "pixels" : "tokens",
+                                 lra_shift_w1(a->n, mass, other));
+    out[1] = lra_profile_finding(a, o, "shift.js", "bits", lra_shift_js(a->n, mass, other));
+    for (int k = 0; k < 2; k++) out[k].null[LRA_NULL_UNIFORM] = 0;
+    if (a->examples > 1 && a->examples == b->examples) set_intervals(a, b, o->key, out);
+    lra_free(mass);
+    return 2;
+}
