@@ -110,6 +110,13 @@ static void numbers_that_cannot_be(void **state)
         {FORMAT_RESULT, "/test/label", 5, 10, "'/test/label': 10, expected 0 to 9"},
         {FORMAT_RESULT, "/baseline/constant", 2, 10, "'/baseline/constant': 10, expected 0 to 9"},
         {FORMAT_RESULT, "/baseline/majority", 2, -1, "'/baseline/majority': -1, expected 0 to 9"},
+        {FORMAT_PROBE, "max_length", -1, 0, "'max_length' is 0, expected 1 to 2^60"},
+        {FORMAT_PROBE, "/finding/values", 0, 9,
+         "'range.mean': 9 lies outside of its interval 1 to 2"},
+        {FORMAT_PROBE, "/finding/values", 1, 4, "'range.mean': 1.5 lies outside of its interval"},
+        {FORMAT_PROBE, "/finding/values", 7, -1, "examples is -1, expected a count"},
+        {FORMAT_PROBE, "/finding/values", 18, 1.5, "seeds is 1.5, expected a count"},
+        {FORMAT_PROBE, "/finding/values", 9, NAN, "undefined is nan, expected a count"},
     };
     for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
         lra_err e = {{0}};
@@ -130,6 +137,8 @@ static void numbers_that_can_be(void **state)
     forge(FORMAT_RESULT, "max_length", -1, 33);
     forge(FORMAT_CHECKPOINT, "batch", -1, 2);
     forge(FORMAT_DATA, "/val/label", 0, 3);
+    forge(FORMAT_PROBE, "/finding/values", 10, -8);
+    assert_int_equal(format_files_read(FORMAT_PROBE, &hash, &e), 0);
     assert_int_equal(format_files_read(FORMAT_RESULT, &hash, &e), 0);
     assert_int_equal(format_files_read(FORMAT_CHECKPOINT, &hash, &e), 0);
     assert_int_equal(format_files_read(FORMAT_DATA, &hash, &e),

@@ -16,10 +16,12 @@
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
 #include "reports/listops_result.h"
+#include "reports/probe_result.h"
 #include "reports/result.h"
 #include "tests/tiny_run.h"
 
-const char *const own_names[FORMAT_KINDS] = {"data", "checkpoint", "best", "result", "listops"};
+const char *const own_names[FORMAT_KINDS] = {"data",   "checkpoint", "best",
+                                             "result", "listops",    "kernels"};
 
 static char folder[64], *paths[FORMAT_KINDS];
 static tiny_run run;
@@ -115,6 +117,26 @@ static void write_listops(lra_err *e)
     must(lra_listops_result_write(paths[FORMAT_LISTOPS], &r, e), e);
 }
 
+static void write_probe(lra_err *e)
+{
+    static const double mass[] = {0.5, 0.25, 0.25, 0.75, 0.25, 0};
+    lra_result of = {OF_THE_RUN};
+    lra_origin origin = {0};
+    lra_finding f[2] = {lra_finding_of("range.mean", "tokens", 1.5),
+                        lra_finding_of("decay.tau", "tokens", 7)};
+    lra_origin_copy(&origin, &of.origin);
+    lra_probe_result *r = lra_probe_result_new("kernels", &of, &origin);
+    lra_probe_result_set(r, "lags", "%d", 3);
+    lra_probe_unit_new(r, "model");
+    lra_probe_unit *u = lra_probe_unit_new(r, "layer0.conv");
+    lra_probe_unit_array(u, "mass", 2, (int64_t[]){2, 3}, mass);
+    f[0].lo = 1, f[0].hi = 2, f[0].null[LRA_NULL_UNIFORM] = 3, f[0].examples = 5;
+    f[1].flags |= LRA_FLAT;
+    lra_probe_unit_findings(u, 2, f);
+    must(lra_probe_result_write(paths[FORMAT_PROBE], r, e), e);
+    lra_probe_result_free(r);
+}
+
 void format_files_make(void)
 {
     lra_err e = {{0}};
@@ -136,6 +158,7 @@ void format_files_make(void)
     write_checkpoint(&e);
     write_result(&e);
     write_listops(&e);
+    write_probe(&e);
 }
 
 const char *format_files_path(int kind)
@@ -252,10 +275,38 @@ static int read_listops(uint64_t *hash, lra_err *e)
     return 0;
 }
 
+static int read_probe(uint64_t *hash, lra_err *e)
+{
+    lra_probe_result *r = lra_probe_result_read(paths[FORMAT_PROBE], "kernels", e);
+    if (!r) return LRA_FAILED;
+    const char *texts[] = {r->task,          r->model,           r->preset,      r->precision,
+                           r->origin.device, r->origin.revision, r->fingerprint, r->run,
+                           r->config,        r->settings};
+    const int64_t whole[] = {r->seed, r->kernel, r->reach, r->max_length, r->grid, r->n_units};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        mix(hash, texts[i], texts[i] ? strlen(texts[i]) : 0);
+    mix(hash, whole, sizeof whole);
+    for (int i = 0; i < r->n_units; i++) {
+        const lra_probe_unit *u = r->unit[i];
+        mix(hash, u->name, strlen(u->name));
+        for (int k = 0; k < u->n_arrays; k++) {
+            const lra_probe_array *a = &u->array[k];
+            size_t n = 1;
+            for (int d = 0; d < a->rank; d++) n *= (size_t)a->dims[d];
+            mix(hash, a->name, strlen(a->name));
+            mix(hash, a->dims, sizeof a->dims);
+            mix(hash, a->value, n * sizeof *a->value);
+        }
+        for (int k = 0; k < u->n_findings; k++) mix(hash, &u->finding[k], sizeof u->finding[k]);
+    }
+    lra_probe_result_free(r);
+    return 0;
+}
+
 int format_files_read(int kind, uint64_t *hash, lra_err *e)
 {
     int (*const readers[FORMAT_KINDS])(uint64_t *, lra_err *) = {
-        read_data, read_checkpoint, read_best, read_result, read_listops};
+        read_data, read_checkpoint, read_best, read_result, read_listops, read_probe};
     *hash = 0;
     return readers[kind](hash, e);
 }

@@ -7,9 +7,17 @@
 
 #include "kernels/base/err.h"
 
-enum { FORMAT_DATA, FORMAT_CHECKPOINT, FORMAT_BEST, FORMAT_RESULT, FORMAT_LISTOPS, FORMAT_KINDS };
+enum {
+    FORMAT_DATA,
+    FORMAT_CHECKPOINT,
+    FORMAT_BEST,
+    FORMAT_RESULT,
+    FORMAT_LISTOPS,
+    FORMAT_PROBE,
+    FORMAT_KINDS
+};
 extern const char
-    *const own_names[FORMAT_KINDS]; /* "data" "checkpoint" "best" "result" "listops" */
+    *const own_names[FORMAT_KINDS]; /* "data" "checkpoint" "best" "result" "listops" "kernels" */
 
 /* Writes one file of each kind below a folder of this process, in memory where the system has such a place; once. */
 void format_files_make(void);

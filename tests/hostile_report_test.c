@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include "kernels/base/executable.h"
 #include "kernels/base/printable.h"
 #include "kernels/base/process.h"
 #include "reports/plot.h"
+#include "reports/probe_result.h"
 #include "reports/table.h"
 #include "tests/figures.h"
 #include "tests/folder.h"
@@ -91,6 +94,41 @@ static void readers_of_breakdowns_refuse_them(void **state)
         if (r) fail_msg("'%s' was read", hostile[h]);
         if (!strstr(e.msg, "expected") || !lra_printable(e.msg)) fail_msg("%s", e.msg);
     }
+    lra_free(path);
+}
+
+/* What a probe measured: names of the run, units, arrays, numbers and their measures, and settings. */
+static void readers_of_probes_refuse_them(void **state)
+{
+    (void)state;
+    char *path = lra_format("%s/kernels.h5", folder);
+    for (int h = 0; h < HOSTILE; h++)
+        for (int what = 0; what < 6; what++) {
+            lra_result *of = small_result("small", 5, 0, 30);
+            lra_probe_result *r = lra_probe_result_new("kernels", of, &(lra_origin){0});
+            lra_probe_unit *u = lra_probe_unit_new(r, "layer0.conv");
+            lra_finding f = lra_finding_of("range.mean", "tokens", 1);
+            lra_err e = {{0}};
+            lra_result_free(of);
+            if (what == 2 && strpbrk(hostile[h], "/")) what++; /* no name of a dataset */
+            if (what == 0) change(&r->model, hostile[h]);
+            if (what == 1) change(&u->name, hostile[h]);
+            if (what == 2) lra_probe_unit_array(u, hostile[h], 1, (int64_t[]){1}, (double[]){1});
+            if (what == 3) snprintf(f.id, sizeof f.id, "%s", hostile[h]);
+            if (what == 4) snprintf(f.unit, sizeof f.unit, "%s", hostile[h]);
+            if (what == 5) lra_probe_result_set(r, hostile[h], "1");
+            lra_probe_unit_findings(u, 1, &f);
+            assert_int_equal(lra_probe_result_write(path, r, &e), 0);
+            lra_probe_result_free(r);
+            r = lra_probe_result_read(path, "kernels", &e);
+            if (r && what == 4 && h < WITHOUT_CONTROL) { /* a measure may be any word */
+                assert_null(strpbrk(r->unit[0]->finding[0].unit, " \n\t"));
+                lra_probe_result_free(r);
+                continue;
+            }
+            if (r) fail_msg("%d: '%s' was read", what, hostile[h]);
+            if (!lra_printable(e.msg)) fail_msg("%s", e.msg);
+        }
     lra_free(path);
 }
 
@@ -305,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_refuse_them),
         cmocka_unit_test(readers_of_breakdowns_refuse_them),
+        cmocka_unit_test(readers_of_probes_refuse_them),
         cmocka_unit_test(no_figure_of_results_carries_them_out),
         cmocka_unit_test(no_figure_of_breakdowns_carries_them_out),
         cmocka_unit_test(quotes_are_doubled),
