@@ -18,13 +18,16 @@ static void reverse_dims(int rank, int64_t *dims)
     }
 }
 
-/* out[c][b][a] = in[a][b][c]; rank 2 has b = 0 alone. */
-static void reverse_values(int rank, const int64_t *dims, const float *in, float *out)
+void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out)
 {
-    int64_t A = dims[0], B = rank == 3 ? dims[1] : 1, C = dims[rank - 1];
+    int64_t A = s->d[0], B = s->n == 3 ? s->d[1] : 1, C = s->d[s->n - 1];
+    const char *from = in;
+    char *to = out;
     for (int64_t a = 0; a < A; a++)
         for (int64_t b = 0; b < B; b++)
-            for (int64_t c = 0; c < C; c++) out[(c * B + b) * A + a] = in[(a * B + b) * C + c];
+            for (int64_t c = 0; c < C; c++, from += element)
+                memcpy(to + ((c * B + b) * A + a) * (int64_t)element, from, element);
+    reverse_dims(s->n, s->d);
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------- */
@@ -66,8 +69,8 @@ static int read_tensor(const lra_params *p, int i, lra_safetensor *t, lra_err *e
     if (!is_reversed(p, i)) return 0;
     float *turned = lra_try_array(n, sizeof *turned, lra_params_path(p, i), e);
     if (!turned) return LRA_FAILED;
-    reverse_values(s.n, s.d, values, turned);
-    reverse_dims(t->array.rank, t->array.dims);
+    lra_weights_reverse(&s, sizeof *values, values, turned);
+    set_dims(&t->array, s);
     lra_free(values);
     t->array.bytes = turned;
     return 0;
@@ -167,7 +170,7 @@ static int read_values(const lra_ndarray *a, const char *tensor, const char *nam
     if (rc != 0) return rc;
     if (turn) {
         reverse_dims(ours.n, ours.d);
-        reverse_values(ours.n, ours.d, scratch, values);
+        lra_weights_reverse(&ours, sizeof *values, scratch, values);
     }
     for (int64_t i = 0; i < a->n; i++)
         if (!isfinite(values[i]))

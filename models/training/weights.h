@@ -12,6 +12,8 @@
 /* Writes the weights and states; config: the lines of the run; step: -1: not known; *n_arrays: how many. */
 int lra_weights_export(const lra_params *p, const char *config, int64_t step, const char *to,
                        int *n_arrays, lra_err *e);
+/* Layout of one array of two or three dimensions: out[c][b][a] = in[a][b][c], and the dimensions of s with it. */
+void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out);
 /* Checks the metadata of a file from outside. */
 int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e);
 /* Puts every weight and state of `p` from the file, which must hold these and no others; integers and other

@@ -5,6 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+import common
+
 
 def norm(P, x, name):
     return F.layer_norm(x, x.shape[-1:], P[name + "/gain"], P[name + "/bias"], 1e-6)
@@ -51,8 +53,8 @@ def encode(P, x, length, config, T_max, mix):
     for i in range(int(config["layers"])):
         name = f"encoder/layer{i}/"
         x = x + mix(P, norm(P, x, name + "norm1"), length, config, name, i)
-        h = F.gelu(norm(P, x, name + "norm2") @ P[name + "up/w"] + P[name + "up/b"], approximate="tanh")
-        x = x + h @ P[name + "down/w"] + P[name + "down/b"]
+        h = F.gelu(common.linear(P, norm(P, x, name + "norm2"), name + "up"), approximate="tanh")
+        x = x + common.linear(P, h, name + "down")
     return norm(P, x, "encoder/norm")
 
 

@@ -5,8 +5,7 @@ import torch.nn.functional as F
 
 
 def linear(P, x, name):
-    y = x @ P[name + "/w"]
-    return y + P[name + "/b"] if name + "/b" in P else y
+    return F.linear(x, P[name + "/w"].T, P.get(name + "/b"))
 
 
 def layer_norm(P, x, name):
@@ -34,6 +33,11 @@ def convolve(u, k):
     if len(k) == 2:
         matrix = matrix + k[1][:, (-lag - 1).clamp(min=0)] * (lag < 0)
     return torch.einsum("dts,bsd->btd", matrix, u)
+
+
+def blocks_zero(config):
+    """Without a gate, a bias in front of a norm over tokens is taken off again."""
+    return ("*/mix/b",) if config["norm-kind"] == "batch" and config["gate"] == "0" else ()
 
 
 def blocks(P, x, length, config, scope, kernels):

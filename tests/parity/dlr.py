@@ -4,6 +4,7 @@ import torch
 import common
 
 CASES = ["", "init=random", "causal=1 norm=post", "state=9 gate=0", "norm-kind=batch"]
+zero = common.blocks_zero
 
 
 def encode(P, x, length, config, T_max):

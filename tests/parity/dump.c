@@ -1,101 +1,85 @@
-/* parity_dump MODEL [CHANGES [STEPS]]: one batch of a model in float64, STEPS long (37), its parameters, answers and gradients, as JSON on
- * stdout; parity.py compares them with a reference in PyTorch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* parity_dump FOLDER STEPS MODEL [CHANGES]: one batch of a model, STEPS long, for parity.py, which compares it with a
+ * reference in PyTorch.  Writes FOLDER/{f64,f32,bf16}.safetensors, as lra-probe export --gradients does; in f64 also
+ *   group/PATH (2)   factor of the rate (0: frozen) and decay of a parameter
+ *   losses (20)      before each step of AdamW, at rate 1e-2 and decay 0.1
+ * Metadata: the model's settings, and lra.T_max. */
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
+#include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/graph/op.h"
-#include "tests/model_trial.h"
+#include "tests/parity/parity_case.h"
 
-enum { B = 3, T_MAX = 40 };
-
-static void print_array(const char *name, const double *v, int64_t n)
+/* What the file has beside the gradients; the caller frees names and bytes. */
+static int more_of(const parity_case *c, lra_safetensor *more, lra_err *e)
 {
-    printf("\"%s\": [", name);
-    for (int64_t i = 0; i < n; i++) printf("%s%.17g", i ? ", " : "", v[i]);
-    printf("]");
-}
-
-static void print_config(const lra_config *c)
-{
-    printf("{\"config\": {");
-    for (int i = 0; lra_config_key(c, i); i++)
-        printf("%s\"%s\": \"%s\"", i ? ", " : "", lra_config_key(c, i), lra_config_value(c, i));
-    printf("}, \"T_max\": %d,\n", (int)T_MAX);
-}
-
-static void print_params(model_trial *f)
-{
-    lra_err e = {{0}};
-    printf(",\n\"params\": {");
-    for (int i = 0; i < f->n; i++) {
-        const char *path = lra_tensor_path(f->param[i]);
-        lra_shape s = lra_tensor_shape(f->param[i]);
-        int64_t n = lra_elements(f->param[i]);
-        double *value = lra_alloc_array((size_t)n, sizeof *value);
-        double *grad = model_get(f, f->grad[i]);
-        if (lra_params_get(f->params, path, value, &e) != 0) fail_msg("%s", e.msg);
-        printf("%s\n\"%s\": {\"shape\": [", i ? "," : "", path);
-        for (int k = 0; k < s.n; k++) printf("%s%d", k ? ", " : "", (int)s.d[k]);
-        printf("], ");
-        print_array("value", value, n);
-        printf(", ");
-        print_array("grad", grad, n);
-        printf("}");
-        lra_free(value);
-        lra_free(grad);
+    int n = c->gradients.n;
+    parity_case trained;
+    parity_what what = c->is;
+    double *loss = lra_alloc_array(PARITY_STEPS, sizeof *loss);
+    for (int i = 0; i < n; i++) {
+        const lra_tensor *p = c->gradients.param[i];
+        double *group = lra_alloc_array(2, sizeof *group);
+        parity_group(p, group);
+        more[i] = (lra_safetensor){
+            .name = lra_format("group/%s", lra_tensor_path(p)),
+            .array = {.dtype = LRA_DTYPE_F64, .rank = 1, .dims = {2}, .bytes = group}};
     }
-    printf("}}\n");
+    more[n] = (lra_safetensor){
+        .name = lra_copy_text("losses"),
+        .array = {.dtype = LRA_DTYPE_F64, .rank = 1, .dims = {PARITY_STEPS}, .bytes = loss}};
+    what.trained = true;
+    int rc = parity_open(&trained, &what, e);
+    if (rc == 0) rc = parity_train(&trained, loss, e);
+    parity_close(&trained);
+    return rc;
+}
+
+static int write_case(const parity_case *c, const char *to, lra_err *e)
+{
+    bool f64 = c->is.type == LRA_F64;
+    int n = c->gradients.n + 1, rc = 0;
+    lra_safetensor *more = lra_alloc_array((size_t)n, sizeof *more);
+    lra_config *meta = lra_config_copy(c->config);
+    lra_config_set_int(meta, "lra.T_max", PARITY_T_MAX);
+    if (f64) rc = more_of(c, more, e);
+    if (rc == 0)
+        rc = lra_gradients_write(&c->gradients, c->plan, c->params, meta, f64 ? n : 0, more, to,
+                                 NULL, e);
+    for (int i = 0; i < n; i++) {
+        lra_free(more[i].name);
+        lra_free((void *)(uintptr_t)more[i].array.bytes);
+    }
+    lra_free(more);
+    lra_config_free(meta);
+    return rc;
 }
 
 int main(int argc, char **argv)
 {
-    int T = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 37;
-    const int32_t length[B] = {T, (T + 3) / 2, 5};
+    static const struct {
+        lra_type type;
+        const char *name;
+    } precision[] = {{LRA_F64, "f64"}, {LRA_F32, "f32"}, {LRA_BF16, "bf16"}};
     lra_err e = {{0}};
-    const lra_model *m = lra_model_find(argc > 1 ? argv[1] : "", &e);
-    int32_t token[B * T_MAX];
-    double numbers[B * T_MAX];
-    if (!m || T < 7 || T > T_MAX) {
+    const lra_model *m = lra_model_find(argc > 3 ? argv[3] : "", &e);
+    int T = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
+    if (!m || T < 7 || T > PARITY_T_MAX) {
         fprintf(stderr, "parity_dump: %s\n", m ? "STEPS is no number from 7 to 40" : e.msg);
         return 2;
     }
-    model_case what = {.model = m,
-                       .variant = argc > 2 ? argv[2] : "",
-                       .type = LRA_F64,
-                       .vocab = TRIAL_VOCAB,
-                       .B = B,
-                       .T = T,
-                       .T_max = T_MAX,
-                       .what = MODEL_GRADIENTS};
-    model_trial f;
-    model_open(&f, &what);
-    for (int i = 0; i < B * T; i++)
-        token[i] = i % T < length[i / T] ? (i * 7 + i / T) % TRIAL_VOCAB : 0;
-    model_set_tokens(&f, length, token);
-    model_run(&f);
-    print_config(f.config);
-    for (int i = 0; i < B * T; i++) numbers[i] = token[i];
-    print_array("tokens", numbers, (int64_t)B * T);
-    for (int i = 0; i < B; i++) numbers[i] = length[i];
-    printf(",\n");
-    print_array("length", numbers, B);
-    for (int i = 0; i < B; i++) numbers[i] = i % TRIAL_CLASSES;
-    printf(",\n");
-    print_array("label", numbers, B);
-    double *output = model_get(&f, f.k.output), loss = model_loss(&f);
-    printf(",\n");
-    print_array("output", output, lra_elements(f.k.output));
-    printf(",\n");
-    print_array("loss", &loss, 1);
-    print_params(&f);
-    lra_free(output);
-    model_close(&f);
-    return 0;
+    int rc = 0;
+    for (int i = 0; i < 3 && rc == 0; i++) {
+        parity_case c;
+        parity_what what = {
+            .model = m, .changes = argc > 4 ? argv[4] : "", .T = T, .type = precision[i].type};
+        char *to = lra_format("%s/%s.safetensors", argv[1], precision[i].name);
+        rc = parity_open(&c, &what, &e);
+        if (rc == 0) rc = lra_run(c.plan, &e);
+        if (rc == 0) rc = write_case(&c, to, &e);
+        parity_close(&c);
+        lra_free(to);
+    }
+    if (rc != 0) fprintf(stderr, "parity_dump: %s\n", e.msg);
+    return rc ? 1 : 0;
 }

@@ -8,6 +8,7 @@ import common
 
 CASES = ["", "causal=0 norm=post", "norm-kind=batch smooth=average kernels=1", "smooth=frequency start=double-exp",
          "causal=0 smooth=frequency norm=post gate=0 kernels=3"]
+zero = common.blocks_zero
 
 
 def smooth(k, kind):

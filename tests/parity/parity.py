@@ -1,34 +1,36 @@
-"""Models against references in PyTorch, in float64: the loss, every logit, and every gradient relative to the largest
-of its parameter (or, where a parameter has none, of the model).
+"""Models against references in PyTorch (2 or newer): tests/parity/run.sh.
 
-    cmake --build build/release --target parity_dump
-    python3 tests/parity/parity.py build/release/tests/parity_dump [MODEL...]
+    parity.py DUMP [MODEL...]     DUMP: build/release/tests/parity_dump; a line for each case on stderr, a table on stdout
 
-Needs PyTorch.  A reference is tests/parity/MODEL.py: CASES, changes of settings to go through, and
-encode(P, x, length, config, T_max), written from the paper with parameters P by path.  Every change is gone through at
-three lengths of a batch, whose second and third row are shorter.
+A reference is tests/parity/MODEL.py, written from the paper:
+  CASES                                       changes of the tiny settings to go through; pool=mean|last|max|cls is
+                                              the network's
+  encode(P, x, length, config, T_max)         x: (B,T,D); returns (B,T,D).  P: arrays by path, the model's constants and
+                                              states among them (what the C code drew at random is read from there, not
+                                              drawn again); P.start: what they were before the first step, for what is
+                                              divided by its own start, or checked to start right.
+  zero(config)                                optional: patterns (fnmatch) of parameters whose gradient is exactly 0
+encode() runs in float64, in training, and under autocast to bf16: types follow x.dtype (a dtype=torch.float64 is taken as
+float32 there), linear layers are common.linear(), and asserts on values look at P.start with a tolerance.
+
+Every change is gone through at three lengths of a batch, whose second and third row are shorter.  Compared are, relative
+to the largest of a tensor (or to a millionth of the model's largest gradient, or, for zero(), to that itself):
+  float64   loss and logits; the gradient of every parameter; 20 losses of AdamW at rate 1e-2, decay 0.1       1e-9
+  float32   logits and gradients of ours against float64 of PyTorch                                            1e-4
+  bf16      error against float64 over that of PyTorch's autocast: of the logits, and of the gradients (root mean
+            square over parameters of their relative errors), at all lengths of a change together              2
 """
+import fnmatch
 import importlib
-import json
-import pathlib
-import subprocess
+import math
 import sys
 
 import torch
-import torch.nn.functional as F
 
-TOLERANCE = 1e-9
-STEPS = "13", "37", "40"  # of a batch; T_max is 40
+import batch as batches
 
-
-def network(encoder, P, tokens, length, config, T_max):
-    """Embedding, encoder, mean over the true length, classifier."""
-    x = encoder(P, P["embed/table"][tokens], length, config, T_max)
-    keep = (torch.arange(tokens.shape[1])[None] < length[:, None]).to(x.dtype)
-    pooled = (x * keep[..., None]).sum(1) / length[:, None]
-    if "hidden/w" in P:
-        pooled = F.relu(pooled @ P["hidden/w"] + P["hidden/b"])
-    return pooled @ P["head/w"] + P["head/b"]
+STEPS = 13, 37, 40  # of a batch; T_max is 40
+LIMIT = {"forward": 1e-9, "gradient": 1e-9, "losses": 1e-9, "float32": 1e-4, "bf16": 2.0}
 
 
 def distance(ours, theirs, floor=0.0):
@@ -36,38 +38,99 @@ def distance(ours, theirs, floor=0.0):
     return float((ours - theirs).abs().max()) / most if most else 0.0
 
 
-def compare(name, changes, steps, program):
-    dump = json.loads(subprocess.run([program, name, changes, steps], check=True, capture_output=True, text=True).stdout)
-    length, label = (torch.tensor(dump[k]).long() for k in ("length", "label"))
-    tokens = torch.tensor(dump["tokens"]).long().reshape(len(length), -1)
-    P, grad = {}, {}
-    for path, p in dump["params"].items():
-        P[path] = torch.tensor(p["value"], dtype=torch.float64).reshape(p["shape"]).requires_grad_()
-        grad[path] = torch.tensor(p["grad"], dtype=torch.float64).reshape(p["shape"])
-    reference = importlib.import_module(name).encode
-    logits = network(reference, P, tokens, length, dump["config"], dump["T_max"])
-    loss = F.cross_entropy(logits, label)
-    loss.backward()
-    loss = float(loss.detach())
-    floor = 1e-6 * max(float(p.grad.abs().max()) for p in P.values())
-    off = {path: distance(grad[path], p.grad, floor) for path, p in P.items()}
-    worst = max(off, key=off.get)
-    errors = [abs(dump["loss"][0] - loss) / loss,
-              distance(torch.tensor(dump["output"], dtype=torch.float64).reshape(logits.shape), logits.detach()),
-              off[worst]]
-    ok = all(e <= TOLERANCE for e in errors)
-    print(f"{name} {changes or '(tiny)'}, {steps} steps: loss {errors[0]:.1e}, logits {errors[1]:.1e}, {len(off)} gradients "
-          f"{errors[2]:.1e} ({worst}){'' if ok else '  FAILED'}")
-    return ok
+def is_zero(reference, config, path):
+    return any(fnmatch.fnmatch(path, p) for p in getattr(reference, "zero", lambda config: ())(config))
+
+
+class Case:
+    """One change at one length: errors, and what is wrong."""
+
+    def __init__(self, name, changes, steps, program):
+        self.name, self.changes, self.steps = name, changes, steps
+        self.reference = importlib.import_module(name)
+        encode = self.reference.encode
+        kind = batches.pool_of(changes)
+        f64, f32, bf16 = batches.dump(program, name, changes, steps)
+        self.config = f64.config
+        logits, loss, self.grad = batches.gradients(encode, f64, kind)
+        self.most = max(float(g.abs().max()) for g in self.grad.values())
+        cast_logits, _, cast_grad = batches.gradients(encode, bf16, kind, bf16=True)
+        self.path = {}
+        self.error = {
+            "forward": max(abs(f64.loss - loss) / loss, distance(f64.output, logits)),
+            "gradient": self.worst("gradient", f64.all("grad")),
+            "losses": distance(f64.arrays["losses"], batches.losses(encode, f64, kind)),
+            "float32": max(distance(f32.output, logits), self.worst("float32", f32.all("grad")))}
+        self.half = {"logits": (norm(bf16.output - logits) / norm(logits), norm(cast_logits - logits) / norm(logits))}
+        for path, grad in bf16.all("grad").items():
+            if not is_zero(self.reference, self.config, path):
+                size = max(norm(self.grad[path]), 1e-6 * self.most)
+                self.half[path] = norm(grad - self.grad[path]) / size, norm(cast_grad[path] - self.grad[path]) / size
+
+    def worst(self, what, ours):
+        off = {p: distance(ours[p].double(), g, self.most if is_zero(self.reference, self.config, p) else 1e-6 * self.most)
+               for p, g in self.grad.items()}
+        self.path[what] = max(off, key=off.get)
+        return off[self.path[what]]
+
+    def complaints(self):
+        for what, error in self.error.items():
+            if not error <= LIMIT[what]:
+                yield f"{what} {error:.1e} {self.path.get(what, '')}"
+        for path, grad in self.grad.items():
+            if float(grad.abs().max()) < 1e-13 * self.most and not is_zero(self.reference, self.config, path):
+                yield f"the gradient of '{path}' is 0, which zero() does not say"
+
+
+def ratio(cases):
+    """Errors of bf16 over those of autocast, at all lengths: of logits, of gradients, and of the worst of these."""
+    square = {}
+    for case in cases:
+        for path, pair in case.half.items():
+            ours, theirs = square.get(path, (0, 0))
+            square[path] = ours + pair[0] ** 2, theirs + pair[1] ** 2
+    one = {p: math.sqrt(a / b) for p, (a, b) in square.items() if b}
+    logits = one.pop("logits")
+    grad = [square[p] for p in one]
+    return logits, math.sqrt(sum(a for a, _ in grad) / sum(b for _, b in grad)), max(one.values()), max(one, key=one.get)
+
+
+def walk(name, program):
+    """All cases of a model: a row of the table, and whether all is well."""
+    row, ok = dict.fromkeys([*LIMIT, "one"], 0.0), True
+    changes = importlib.import_module(name).CASES
+    for change in changes:
+        cases = [Case(name, change, steps, program) for steps in STEPS]
+        logits, grad, one, path = ratio(cases)
+        row["bf16"], row["one"] = max(row["bf16"], logits, grad), max(row["one"], one)
+        for case in cases:
+            bad = list(case.complaints())
+            ok &= not bad
+            row.update({k: max(row[k], e) for k, e in case.error.items()})
+            print(f"{name} {change or '(tiny)'}, {case.steps} steps: " + ", ".join(f"{k} {e:.1e}" for k, e in case.error.items())
+                  + "".join(f"\n  FAILED: {b}" for b in bad), file=sys.stderr)
+        good = max(logits, grad) <= LIMIT["bf16"]
+        ok &= good
+        print(f"  bf16 over autocast: logits {logits:.2f}, gradients {grad:.2f}, the worst {one:.2f} ({path})"
+              + ("" if good else "  FAILED"), file=sys.stderr, flush=True)
+    return [len(changes)] + list(row.values()), ok
 
 
 def main():
-    here = pathlib.Path(__file__).parent
-    sys.path.insert(0, str(here))
-    names = sys.argv[2:] or sorted(p.stem for p in here.glob("*.py") if p.stem not in ("parity", "common", "arena"))
-    ok = [compare(name, changes, steps, sys.argv[1])
-          for name in names for changes in importlib.import_module(name).CASES for steps in STEPS]
-    return 0 if all(ok) else 1
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    ok = True
+    print(f"{'model':20}{'variants':>9}{'forward':>10}{'gradient':>10}{'losses':>10}{'float32':>10}{'bf16 x':>8}{'worst x':>9}")
+    for name in sys.argv[2:] or batches.references():
+        row, good = walk(name, sys.argv[1])
+        ok &= good
+        print(f"{name:20}{row[0]:9}{row[1]:10.1e}{row[2]:10.1e}{row[3]:10.1e}{row[4]:10.1e}{row[5]:8.2f}{row[6]:9.2f}"
+              + ("" if good else "  FAILED"), flush=True)
+    return 0 if ok else 1
+
+
+def norm(x):
+    return float(x.norm())
 
 
 if __name__ == "__main__":

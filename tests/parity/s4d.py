@@ -4,6 +4,7 @@ import torch
 import common
 
 CASES = ["", "width=16 state=16 ssm-copies=4", "causal=1 ssm-copies=2 init=inv", "init=real norm=post norm-kind=batch"]
+zero = common.blocks_zero
 
 
 def encode(P, x, length, config, T_max):

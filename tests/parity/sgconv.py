@@ -1,5 +1,5 @@
 """sgconv: Li et al. 2022, arXiv:2210.09298: kernels of sub-kernels that are stretched and weigh less the farther they
-are; parameters are as they start, so that the norm of the starting kernel is that of this one."""
+are."""
 import math
 
 import torch
@@ -9,6 +9,7 @@ import common
 
 CASES = ["", "causal=1 norm=post factor-max=3", "factors=learned part=8", "factors=learned causal=1 gate=0", "norm-kind=batch",
          "part=64", "part=2"]
+zero = common.blocks_zero
 
 
 def encode(P, x, length, config, T_max):
@@ -16,7 +17,7 @@ def encode(P, x, length, config, T_max):
     sides = 1 if config["causal"] == "1" else 2
     n = 1 + max(0, math.ceil(math.log2(T_max / s)))
 
-    def kernels(P, path):
+    def whole(P, path):
         w = P[path + "parts"]
         assert w.shape == (n, sides * width, s)
         parts = []
@@ -30,8 +31,12 @@ def encode(P, x, length, config, T_max):
                 parts.append(part[0] * P[path + "alpha"][0] ** i)
         k = torch.cat(parts, -1)
         assert k.shape[-1] == s * 2 ** (n - 1)
+        return k
+
+    def kernels(P, path):
+        k = whole(P, path)
         if config["factors"] == "fixed":
-            k = k / k.norm(dim=-1, keepdim=True).detach()
+            k = k / whole(P.start, path).norm(dim=-1, keepdim=True)
         return F.pad(k, (0, max(0, x.shape[1] - k.shape[-1])))[:, :x.shape[1]].reshape(sides, width, -1)
 
     return common.blocks(P, x, length, config, "conv", kernels)

@@ -5,11 +5,17 @@ import torch
 import torch.nn.functional as F
 
 CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half act=relu head=mlp",
-         "positions=sinusoidal norm=post", "positions=learned causal=1"]
+         "positions=sinusoidal norm=post", "positions=learned causal=1 pool=last", "pool=cls positions=learned",
+         "pool=max"]
+
+
+def zero(config):
+    """A key bias adds the same to all scores of a row, unless positions turn it."""
+    return () if config["positions"].startswith("rotary") else ("*/k/b",)
 
 
 def linear(P, x, name):
-    return x @ P[name + "/w"] + P[name + "/b"]
+    return F.linear(x, P[name + "/w"].T, P[name + "/b"])
 
 
 def norm(P, x, name):
