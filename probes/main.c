@@ -8,7 +8,6 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
-#include "kernels/cpu/start_guard.h"
 #include "probes/probe.h"
 #include "probes/run/origin.h"
 
@@ -28,7 +27,6 @@ static int version(lra_err *e)
 
 int main(int argc, char **argv)
 {
-    lra_start_guard_end();
     lra_distributions_start();
     return lra_program_main(&lra_probe_program, version, argc, argv);
 }

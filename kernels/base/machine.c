@@ -146,12 +146,6 @@ static char *proc_text(const char *path)
     return t.s;
 }
 
-bool lra_memory_limited(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 /* What ulimit -v leaves. */
 static double address_space_free(double free)
 {

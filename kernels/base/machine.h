@@ -8,7 +8,6 @@ int lra_cpu_count(void); /* processors this process may use */
 /* Bytes that this process can still get: what the machine has free, within the limits of its control groups
  * and of its address space; 0: unknown. */
 double lra_memory_free(void);
-bool lra_memory_limited(void); /* the address space, by ulimit -v */
 /* What the control groups named in `groups` (the text of /proc/self/cgroup) and all above them leave of
  * `free`: limit - (used - file cache), versions 1 and 2; root is where they are mounted. */
 double lra_memory_within(double free, const char *root, const char *groups);

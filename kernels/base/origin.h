@@ -18,7 +18,7 @@ typedef struct {
     char *revision;    /* of the sources */
     char *compiler;    /* "GNU 12.2.0" */
     char *build;       /* "Release" */
-    char *libraries;   /* "HDF5 1.10.8, OpenBLAS 0.3.21": whose results depend on them */
+    char *libraries;   /* "HDF5 1.10.8, GSL 2.7.1": whose results depend on them */
     char *date;        /* "2026-05-04T12:30:00Z": of writing */
     char *command;     /* as it can be typed again */
 } lra_origin;

@@ -25,9 +25,6 @@ endfunction()
 
 lra_link_archives(PkgConfig::JANSSON jansson)
 lra_link_archives(PkgConfig::XXHASH xxhash)
-if(LRA_GPL)
-  lra_link_archives(PkgConfig::FFTW fftw3 fftw3f)
-endif()
 lra_link_archives(PkgConfig::PNG png16 z)
 lra_link_archives(PkgConfig::ZLIB z)
 # Tar, zip and single files with gzip, bzip2 and xz are all that is asked of libarchive; zip names nettle.
@@ -68,9 +65,6 @@ if(NOT openmp)
 endif()
 set_target_properties(OpenMP::OpenMP_C PROPERTIES INTERFACE_LINK_LIBRARIES
                       "${openmp};Threads::Threads;${CMAKE_DL_LIBS}")
-get_filename_component(folder ${OPENBLAS_LIBRARY} DIRECTORY)
-lra_archive(path openblas ${folder})
-set(OPENBLAS_LIBRARY ${path} ${openmp}) # which it uses
 
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH OFF)
 set(CMAKE_INSTALL_RPATH "\$ORIGIN") # cuBLASLt beside the programs, cmocka beside the tests

@@ -123,7 +123,6 @@ int lra_cpu_device(lra_device *out, int n_threads, lra_err *e)
     if (lra_cpu_init(e) != 0) return LRA_FAILED;
     int available = omp_get_num_procs();
     int n = n_threads > 0 && n_threads < available ? n_threads : available;
-    if (lra_gemm_init(n, e) != 0) return LRA_FAILED;
     *out = (lra_device){.backend = &backend, .name = "cpu", .own = (void *)(intptr_t)n};
     return 0;
 }

@@ -1,31 +1,39 @@
-/* Transforms by FFTW, or by our own where it is left out (-DLRA_GPL=OFF).  FFTW's planner is not safe in threads,
- * running a plan on other arrays is. */
+/* Stockham, radix 4, 2, 3 and 5, on one thread.  Roots are computed in double, once per
+ * length; each thread keeps an array for the stages. */
 #include "kernels/cpu/fft.h"
 
-#if LRA_GPL
-#include <fftw3.h>
-#include <limits.h>
+#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/err.h"
-#else
-#include "kernels/cpu/fft_builtin.h"
-#endif
+#include "kernels/base/mem.h"
 
-const char *lra_fft_library(void)
+enum { MAX_LENGTHS = 256 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t own_array;
+
+static void make_key(void)
 {
-#if LRA_GPL
-    static char name[64]; /* "fftw-3.3.10-sse2-avx" */
-    const char *version = fftwf_version;
-    version += strcspn(version, "-");
-    version += *version == '-';
-    snprintf(name, sizeof name, "FFTW %.*s", (int)strcspn(version, "-"), version);
-    return name;
-#else
-    return "Fourier transforms of our own";
-#endif
+    if (pthread_key_create(&own_array, lra_free) != 0) LRA_BUG("no key for the array of a thread");
+}
+
+typedef struct {
+    size_t capacity, pad[7]; /* 64 bytes */
+} array_head;
+
+/* At least so many bytes, the calling thread's own; valid until its next call. */
+static void *thread_array(size_t bytes)
+{
+    pthread_once(&once, make_key);
+    array_head *h = pthread_getspecific(own_array);
+    if (!h || h->capacity < bytes) {
+        h = lra_resize(h, sizeof *h + bytes);
+        h->capacity = bytes;
+        pthread_setspecific(own_array, h);
+    }
+    return h + 1;
 }
 
 int64_t lra_fft_size(int64_t n)
@@ -46,85 +54,60 @@ int64_t lra_fft_row(int64_t n)
     return (n + 2 + 15) / 16 * 16;
 }
 
-#if LRA_GPL
-/* Plans that exist, the latest first; they stay for the life of the program. */
-enum { MAX_PLANS = 256 };
-typedef struct {
-    int64_t n;
-    fftwf_plan forth, back;
-} plans_f32;
-typedef struct {
-    int64_t n;
-    fftw_plan forth, back;
-} plans_f64;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static int checked(int64_t n)
+static void check_length(int64_t n)
 {
-    if (n < 2 || n % 2 || n > INT_MAX / 2) LRA_BUG("transform of %lld elements", (long long)n);
-    return (int)n;
+    int64_t rest = n;
+    static const int prime[] = {2, 3, 5};
+    for (int i = 0; i < 3; i++)
+        while (rest > 1 && rest % prime[i] == 0) rest /= prime[i];
+    if (n < 2 || n % 2 || rest != 1) LRA_BUG("transform of %lld elements", (long long)n);
 }
 
-#define FIND_PLANS(name, type, real, complex, fn)                                                  \
-    static type name(int64_t n)                                                                    \
+#define PI      3.14159265358979323846
+#define REAL    float
+#define NAME(x) x##_f32
+#include "kernels/cpu/fft_steps_fn.h"
+#undef REAL
+#undef NAME
+#define REAL    double
+#define NAME(x) x##_f64
+#include "kernels/cpu/fft_steps_fn.h"
+
+/* The roots of a length; they stay for the life of the program. */
+#define FIND_PLAN(T, REAL_TYPE)                                                                    \
+    static plan_##T find_##T(int64_t n)                                                            \
     {                                                                                              \
-        static type known[MAX_PLANS];                                                              \
+        static plan_##T known[MAX_LENGTHS];                                                        \
         static int n_known;                                                                        \
-        int i = 0;                                                                                 \
         pthread_mutex_lock(&lock);                                                                 \
+        int i = 0;                                                                                 \
         while (i < n_known && known[i].n != n) i++;                                                \
-        if (i == MAX_PLANS) LRA_BUG("more than %d lengths of transforms", (int)MAX_PLANS);         \
+        if (i == MAX_LENGTHS) LRA_BUG("more than %d lengths of transforms", (int)MAX_LENGTHS);     \
         if (i == n_known) {                                                                        \
-            real *x = fn##_malloc((size_t)lra_fft_row(n) * sizeof *x);                             \
-            if (!x) LRA_BUG("no memory for the plan of a transform");                              \
-            known[i].n = n;                                                                        \
-            known[i].forth = fn##_plan_dft_r2c_1d(checked(n), x, (complex *)(void *)x,             \
-                                                  FFTW_ESTIMATE);                                  \
-            known[i].back = fn##_plan_dft_c2r_1d(checked(n), (complex *)(void *)x, x,              \
-                                                 FFTW_ESTIMATE);                                   \
-            fn##_free(x);                                                                          \
-            if (!known[i].forth || !known[i].back) LRA_BUG("no plan for a transform");             \
-            n_known++;                                                                             \
+            check_length(n);                                                                       \
+            plan_##T p = {.n = n, .m = n / 2};                                                     \
+            p.root = lra_alloc_array((size_t)n, sizeof *p.root);                                   \
+            for (int64_t k = 0; k < n; k++) {                                                      \
+                double angle = -2 * PI * (double)k / (double)n;                                    \
+                p.root[k] = (number_##T){(REAL_TYPE)cos(angle), (REAL_TYPE)sin(angle)};            \
+            }                                                                                      \
+            known[n_known++] = p;                                                                  \
         }                                                                                          \
-        type found = known[i];                                                                     \
+        plan_##T found = known[i];                                                                 \
         pthread_mutex_unlock(&lock);                                                               \
         return found;                                                                              \
+    }                                                                                              \
+    void lra_fft_##T(int64_t n, REAL_TYPE *x)                                                      \
+    {                                                                                              \
+        plan_##T p = find_##T(n);                                                                  \
+        forth_##T(&p, (number_##T *)(void *)x,                                                     \
+                  thread_array((size_t)(p.m + 1) * sizeof(number_##T)));                           \
+    }                                                                                              \
+    void lra_fft_back_##T(int64_t n, REAL_TYPE *x)                                                 \
+    {                                                                                              \
+        plan_##T p = find_##T(n);                                                                  \
+        back_##T(&p, (number_##T *)(void *)x,                                                      \
+                 thread_array((size_t)(p.m + 1) * sizeof(number_##T)));                            \
     }
-FIND_PLANS(find_f32, plans_f32, float, fftwf_complex, fftwf)
-FIND_PLANS(find_f64, plans_f64, double, fftw_complex, fftw)
-
-void lra_fft_f32(int64_t n, float *x)
-{
-    fftwf_execute_dft_r2c(find_f32(n).forth, x, (fftwf_complex *)(void *)x);
-}
-void lra_fft_back_f32(int64_t n, float *x)
-{
-    fftwf_execute_dft_c2r(find_f32(n).back, (fftwf_complex *)(void *)x, x);
-}
-void lra_fft_f64(int64_t n, double *x)
-{
-    fftw_execute_dft_r2c(find_f64(n).forth, x, (fftw_complex *)(void *)x);
-}
-void lra_fft_back_f64(int64_t n, double *x)
-{
-    fftw_execute_dft_c2r(find_f64(n).back, (fftw_complex *)(void *)x, x);
-}
-#else
-void lra_fft_f32(int64_t n, float *x)
-{
-    lra_own_fft_f32(n, x);
-}
-void lra_fft_back_f32(int64_t n, float *x)
-{
-    lra_own_fft_back_f32(n, x);
-}
-void lra_fft_f64(int64_t n, double *x)
-{
-    lra_own_fft_f64(n, x);
-}
-void lra_fft_back_f64(int64_t n, double *x)
-{
-    lra_own_fft_back_f64(n, x);
-}
-#endif
+FIND_PLAN(f32, float)
+FIND_PLAN(f64, double)

@@ -1,6 +1,7 @@
-/* Real Fourier transforms of one thread, in place, by FFTW:
+/* Real Fourier transforms of one thread, in place:
  *   n reals -> n/2 + 1 complex numbers (re, im), X_k = sum_t x_t exp(-2 pi i k t/n), and back without 1/n.
- * Rows are lra_fft_row(n) elements apart and 64-byte aligned; plans are made by heuristic, once per n. */
+ * n: an even product of 2, 3 and 5.  Rows are lra_fft_row(n) elements apart.  For tables and tests; long convolutions,
+ * where speed counts, have transforms in vectors of the level (kernels/ops/fft_lanes_fn.h). */
 #ifndef LRA_CPU_FFT_H
 #define LRA_CPU_FFT_H
 
@@ -10,8 +11,6 @@
 extern "C" {
 #endif
 
-/* "FFTW 3.3.10", or that they are our own. */
-const char *lra_fft_library(void);
 /* The smallest even product of 2, 3 and 5 that is at least n. */
 int64_t lra_fft_size(int64_t n);
 /* Elements from one row to the next. */

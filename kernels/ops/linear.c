@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "kernels/ops/args.h"
+#include "kernels/ops/gemm_fn.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/product_fn.h"
 
@@ -52,38 +53,58 @@ static void linear_bf16(const lra_call *c)
 }
 #endif
 
-LRA_BODY(linear)
+/* Rows of sums that wait in the first caches for bias and activation; a divisor of LRA_GEMM_ROWS. */
+enum { STRIP = 64 };
+
+/* Reals of scratch of a thread: a strip of x and of sums, where elem is not real. */
+static inline int64_t thread_scratch(const linear_sizes *s)
+{
+    return STRIP * tile_padded(s->D + s->H);
+}
+
+/* Rows [row, row + n). */
+static void linear_strip(const lra_call *c, const linear_sizes *s, int64_t row, int64_t n,
+                         const real *packed, real *own)
 {
     const linear_args *a = c->y->args;
-    const linear_sizes s = sizes_of(c->y);
     const real *bias = a->has_bias ? c->in[2] : NULL;
     const elem *residual = a->has_residual ? c->in[2 + a->has_bias] : NULL;
-    int64_t D = s.D, H = s.H, ldw;
-    real *scratch = c->scratch; /* pass 16 only: w, then x and y of each thread's block */
+    elem *y = (elem *)c->out + row * s->H;
+    int64_t ldx;
+#if LRA_PASS == 16
+    real *copy = own, *sum = own + STRIP * s->D;
+#else
+    real *copy = NULL, *sum = y;
+    (void)own;
+#endif
+    const real *x = load_block((const elem *)c->in[0] + row * s->D, n, s->D, s->D, copy, &ldx);
+    gemm_rows(n, s->H, s->D, 0, s->D, (tile_rows){x, ldx, 1}, packed, false, sum, s->H);
+    if (!bias && !residual && a->act == LRA_ACT_NONE && sum == (void *)y) return;
+    for (int64_t i = 0; i < n; i++)
+        finish_row(s->H, sum + i * s->H, bias, a->act,
+                   residual ? residual + (row + i) * s->H : NULL, y + i * s->H);
+}
+
+LRA_BODY(linear)
+{
+    const linear_sizes s = sizes_of(c->y);
 #if LRA_PASS == 16
     if (fits_bf16(&s)) {
         linear_bf16(c);
         return;
     }
 #endif
-    const real *w = load_block(c->in[1], D, H, H, scratch, &ldw);
-#pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t block = 0; block < s.n_blocks; block++) {
-        int64_t row = block * LRA_GEMM_ROWS, ldx;
-        int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
-        elem *y = (elem *)c->out + row * H;
-#if LRA_PASS == 16
-        real *copy = scratch + D * H + omp_get_thread_num() * LRA_GEMM_ROWS * (D + H);
-        real *sum = copy + LRA_GEMM_ROWS * D;
-#else
-        real *copy = NULL, *sum = y;
-#endif
-        const real *x = load_block((const elem *)c->in[0] + row * D, n, D, D, copy, &ldx);
-        r_gemm(false, false, n, H, D, x, ldx, w, ldw, false, sum, H);
-        if (!bias && !residual && a->act == LRA_ACT_NONE && sum == (void *)y) continue;
-        for (int64_t i = 0; i < n; i++)
-            finish_row(H, sum + i * H, bias, a->act, residual ? residual + (row + i) * H : NULL,
-                       y + i * H);
+    real *packed = c->scratch, *threads = packed + gemm_packed(s.D, s.H);
+#pragma omp parallel num_threads(c->n_threads)
+    {
+        gemm_pack_shared(s.D, s.H, c->in[1], s.H, 1, packed);
+        real *own = threads + omp_get_thread_num() * thread_scratch(&s);
+#pragma omp for schedule(static)
+        for (int64_t block = 0; block < s.n_blocks; block++) {
+            int64_t end = (block + 1) * LRA_GEMM_ROWS < s.M ? (block + 1) * LRA_GEMM_ROWS : s.M;
+            for (int64_t row = block * LRA_GEMM_ROWS; row < end; row += STRIP)
+                linear_strip(c, &s, row, end - row < STRIP ? end - row : STRIP, packed, own);
+        }
     }
 }
 
@@ -133,9 +154,10 @@ static double flops(const lra_tensor *y)
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     const linear_sizes s = sizes_of(y);
-    if (lra_graph_type(y->graph) != LRA_BF16) return 0;
-    if (fits_bf16(&s)) return lra_packed_bf16(s.D, s.H) * (int64_t)sizeof(uint16_t);
-    return (int64_t)sizeof(float) * (s.D * s.H + n_threads * LRA_GEMM_ROWS * (s.D + s.H));
+    bool bf16 = lra_graph_type(y->graph) == LRA_BF16;
+    if (bf16 && fits_bf16(&s)) return lra_packed_bf16(s.D, s.H) * (int64_t)sizeof(uint16_t);
+    int64_t n = gemm_packed(s.D, s.H) + (bf16 ? n_threads * thread_scratch(&s) : 0);
+    return n * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
 /* float32 sums of a bf16 result. */

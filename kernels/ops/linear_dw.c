@@ -1,22 +1,40 @@
-/* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows.  Rows are summed in blocks of
- * LRA_ROW_BLOCK; blocks are gathered in at most N_PARTS partial sums, which are added in order, so that
- * the result does not depend on the number of threads. */
+/* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows.  The result is cut into ranges of columns, and rows
+ * into parts, which are added in order: both cuts follow from the shape alone, so that the result does not depend on the
+ * number of threads.  A part walks its rows in blocks of TILE_DEPTH, whose x and dy are copied for the register tile. */
 #include <omp.h>
 
 #include "kernels/ops/conv_dw_bf16_fn.h"
+#include "kernels/ops/gemm_fn.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/product_fn.h"
 
-enum { N_PARTS = 32 };
+enum {
+    COLUMNS = 256,      /* of a range */
+    N_PARTS = 32,       /* at most, */
+    PART_SUMS = 1 << 19 /* and so many sums in all of them, unless one has more */
+};
 
-static inline int64_t blocks_of(int64_t n_rows)
+typedef struct {
+    int64_t M, D, H, n_blocks, n_ranges, n_parts;
+} dw_sizes;
+
+static inline dw_sizes sizes_of(const lra_tensor *y)
 {
-    return (n_rows + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
+    const lra_tensor *x = y->src[0], *dy = y->src[1];
+    dw_sizes s = {.M = lra_rows(x), .D = lra_width(x), .H = lra_width(dy)};
+    s.n_blocks = (s.M + TILE_DEPTH - 1) / TILE_DEPTH;
+    s.n_ranges = (s.H + COLUMNS - 1) / COLUMNS;
+    int64_t most = PART_SUMS / (s.D * s.H);
+    if (most > N_PARTS) most = N_PARTS;
+    if (most > s.n_blocks) most = s.n_blocks;
+    s.n_parts = most < 1 ? 1 : most;
+    return s;
 }
-static inline int64_t parts_of(int64_t n_rows)
+
+/* Reals of scratch of a thread: a block of x and of dy. */
+static inline int64_t thread_scratch(const dw_sizes *s)
 {
-    int64_t n = blocks_of(n_rows);
-    return n < N_PARTS ? n : N_PARTS;
+    return TILE_DEPTH * (gemm_odd(s->D) + COLUMNS);
 }
 
 #if LRA_PASS != 64 /* which knows no bf16 */
@@ -26,53 +44,46 @@ static inline conv_sizes one_tap(const lra_tensor *y)
     return conv_sizes_of(1, lra_rows(y->src[0]), 1, 1, lra_width(y->src[0]), lra_width(y->src[1]),
                          1);
 }
-
-/* Floats of scratch of a thread otherwise: a block of x and dy as float32. */
-static inline int64_t thread_scratch(int64_t D, int64_t H)
-{
-    return LRA_ROW_BLOCK * (D + H);
-}
 #endif
 
-/* sum = x^T dy over blocks [first, end); copy: 16-bit passes only. */
-static void part_sum(const lra_call *c, int64_t first, int64_t end, real *copy, real *sum)
+/* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H). */
+static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n, int64_t first,
+                     int64_t end, real *own, real *sum)
 {
-    const lra_tensor *x = c->y->src[0], *dy = c->y->src[1];
-    int64_t M = lra_rows(x), D = lra_width(x), H = lra_width(dy);
+    const elem *x = c->in[0], *dy = (const elem *)c->in[1] + at;
+    real *packed = own + TILE_DEPTH * gemm_odd(s->D);
     for (int64_t block = first; block < end; block++) {
-        int64_t row = block * LRA_ROW_BLOCK, ldx, ldy;
-        int64_t n = M - row < LRA_ROW_BLOCK ? M - row : LRA_ROW_BLOCK;
-        const real *rx = load_block((const elem *)c->in[0] + row * D, n, D, D, copy, &ldx);
-        const real *ry = load_block((const elem *)c->in[1] + row * H, n, H, H,
-                                    copy ? copy + LRA_ROW_BLOCK * D : NULL, &ldy);
-        r_gemm(true, false, D, H, n, rx, ldx, ry, ldy, block > first, sum, H);
+        int64_t row = block * TILE_DEPTH, K = s->M - row < TILE_DEPTH ? s->M - row : TILE_DEPTH;
+        gemm_copy(K, s->D, x + row * s->D, s->D, own);
+        gemm_pack(K, n, dy + row * s->H, s->H, 1, 0, n, packed);
+        gemm_rows(s->D, n, K, 0, K, (tile_rows){own, 1, gemm_odd(s->D)}, packed, block > first,
+                  sum + at, s->H);
     }
 }
 
 LRA_BODY(linear_dw)
 {
-    const lra_tensor *x = c->y->src[0], *dy = c->y->src[1];
-    int64_t M = lra_rows(x), D = lra_width(x), H = lra_width(dy);
-    int64_t n_blocks = blocks_of(M), n_parts = parts_of(M), size = D * H;
+    dw_sizes s = sizes_of(c->y);
+    int64_t size = s.D * s.H;
 #if LRA_PASS == 16
-    conv_sizes s = one_tap(c->y);
+    conv_sizes one = one_tap(c->y);
     if (lra_gemm_bf16_fast()) {
-        dw_run_bf16(&s, c->in[0], c->in[1], NULL, c->scratch, c->n_threads, c->out);
+        dw_run_bf16(&one, c->in[0], c->in[1], NULL, c->scratch, c->n_threads, c->out);
         return;
     }
 #endif
     real *out = c->out, *parts = c->scratch; /* the first part is summed in place */
 #pragma omp parallel num_threads(c->n_threads)
     {
-        real *copy = NULL;
-#if LRA_PASS == 16
-        copy = parts + (n_parts - 1) * size + omp_get_thread_num() * thread_scratch(D, H);
-#endif
+        real *own = parts + tile_padded((s.n_parts - 1) * size) +
+                    omp_get_thread_num() * thread_scratch(&s);
 #pragma omp for schedule(static)
-        for (int64_t p = 0; p < n_parts; p++)
-            part_sum(c, p * n_blocks / n_parts, (p + 1) * n_blocks / n_parts, copy,
-                     p ? parts + (p - 1) * size : out);
-        add_parts(n_parts - 1, parts, size, out);
+        for (int64_t i = 0; i < s.n_parts * s.n_ranges; i++) {
+            int64_t p = i / s.n_ranges, at = i % s.n_ranges * COLUMNS;
+            part_sum(c, &s, at, s.H - at < COLUMNS ? s.H - at : COLUMNS, p * s.n_blocks / s.n_parts,
+                     (p + 1) * s.n_blocks / s.n_parts, own, p ? parts + (p - 1) * size : out);
+        }
+        add_parts(s.n_parts - 1, parts, size, out);
     }
 }
 
@@ -105,13 +116,12 @@ static double flops(const lra_tensor *y)
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    int64_t n = (parts_of(lra_rows(y->src[0])) - 1) * lra_elements(y);
-    bool bf16 = lra_graph_type(y->graph) == LRA_BF16;
-    if (bf16 && lra_gemm_bf16_fast()) {
+    dw_sizes s = sizes_of(y);
+    if (lra_graph_type(y->graph) == LRA_BF16 && lra_gemm_bf16_fast()) {
         dw_bf16 cut = dw_cut_bf16(one_tap(y));
         return dw_scratch_bf16(&cut, n_threads);
     }
-    if (bf16) n += n_threads * thread_scratch(lra_width(y->src[0]), lra_width(y->src[1]));
+    int64_t n = tile_padded((s.n_parts - 1) * s.D * s.H) + n_threads * thread_scratch(&s);
     return n * (int64_t)lra_type_size(y->type);
 }
 

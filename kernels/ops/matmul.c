@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "kernels/ops/args.h"
+#include "kernels/ops/gemm_fn.h"
 #include "kernels/ops/product.h"
 #include "kernels/ops/product_fn.h"
 
@@ -52,12 +53,19 @@ static inline int64_t scratch_bf16(const extent *s, bool a_t, int n_threads)
     return (s->b_step ? n_threads : 1) * packed_bytes(s) + n_threads * pairs_bytes(s, a_t);
 }
 #endif
-/* Floats otherwise, of one thread: the block of a, b, the block of y. */
-static inline int64_t thread_scratch(const extent *s)
-{
-    return LRA_GEMM_ROWS * s->K + s->K * s->N + LRA_GEMM_ROWS * s->N;
-}
 #endif
+
+/* Reals of scratch otherwise.  Packed b: one for all threads if they share it. */
+static inline int64_t packed_reals(const extent *s)
+{
+    return tile_padded(gemm_packed(s->K, s->N));
+}
+/* Of a thread: rows of a as real, or some columns of a transposed one; rows of y where elem is not real. */
+static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
+{
+    int64_t n = a_t ? TILE_DEPTH * gemm_odd(LRA_GEMM_ROWS) : bf16 ? LRA_GEMM_ROWS * s->K : 0;
+    return tile_padded(n + (bf16 ? LRA_GEMM_ROWS * s->N : 0));
+}
 
 #if LRA_PASS == 16
 /* Rows [row, row+n) of product i. */
@@ -105,44 +113,62 @@ static void matmul_bf16(const lra_call *c, const extent *s)
 #endif
 
 /* Rows [row, row+n) of product i. */
-static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n)
+static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
+                         const real *packed, real *own)
 {
     const matmul_args *args = c->y->args;
     const elem *a = (const elem *)c->in[0] + i * s->a_step;
-    const elem *b = (const elem *)c->in[1] + i * s->b_step;
     elem *y = (elem *)c->out + (i * s->M + row) * s->N;
-    int64_t lda, ldb;
+    int64_t M = s->M, N = s->N, K = s->K, lda;
 #if LRA_PASS == 16
-    real *copy_a = (real *)c->scratch + omp_get_thread_num() * thread_scratch(s);
-    real *copy_b = copy_a + LRA_GEMM_ROWS * s->K, *sum = copy_b + s->K * s->N;
+    real *sum = own + thread_scratch(s, true, args->a_t) - LRA_GEMM_ROWS * N;
 #else
-    real *copy_a = NULL, *copy_b = NULL, *sum = y;
+    real *sum = y;
 #endif
-    const real *ra = args->a_t ? load_block(a + row, s->K, n, s->M, copy_a, &lda)
-                               : load_block(a + row * s->K, n, s->K, s->K, copy_a, &lda);
-    const real *rb = args->b_t ? load_block(b, s->N, s->K, s->K, copy_b, &ldb)
-                               : load_block(b, s->K, s->N, s->N, copy_b, &ldb);
-    r_gemm(args->a_t, args->b_t, n, s->N, s->K, ra, lda, rb, ldb, false, sum, s->N);
+    for (int64_t k = 0; args->a_t && k < K; k += TILE_DEPTH) {
+        int64_t end = K - k < TILE_DEPTH ? K : k + TILE_DEPTH;
+        gemm_copy(end - k, n, a + k * M + row, M, own);
+        gemm_rows(n, N, K, k, end, (tile_rows){own, 1, gemm_odd(n)}, packed, k > 0, sum, N);
+    }
+    if (!args->a_t) {
+        const real *rows = load_block(a + row * K, n, K, K, own, &lda);
+        gemm_rows(n, N, K, 0, K, (tile_rows){rows, lda, 1}, packed, false, sum, N);
+    }
 #if LRA_PASS == 16
-    for (int64_t j = 0; j < n * s->N; j++) y[j] = e_store(sum[j]);
+    for (int64_t j = 0; j < n * N; j++) y[j] = e_store(sum[j]);
 #endif
 }
 
+/* A b of its own is packed by the thread that comes to it. */
 LRA_BODY(matmul)
 {
+    const matmul_args *args = c->y->args;
     extent s = extent_of(c->y);
-    int64_t n_blocks = (s.M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS;
+    int64_t n_blocks = (s.M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS, last = -1;
+    int64_t row_b = args->b_t ? 1 : s.N, column_b = args->b_t ? s.K : 1;
 #if LRA_PASS == 16
     if (fits_bf16(&s)) {
         matmul_bf16(c, &s);
         return;
     }
 #endif
-#pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
-        int64_t row = at % n_blocks * LRA_GEMM_ROWS;
-        int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
-        product_rows(c, &s, at / n_blocks, row, n);
+    real *threads = (real *)c->scratch + (s.b_step ? c->n_threads : 1) * packed_reals(&s);
+#pragma omp parallel num_threads(c->n_threads) firstprivate(last)
+    {
+        int id = omp_get_thread_num();
+        real *packed = (real *)c->scratch + (s.b_step ? id : 0) * packed_reals(&s);
+        real *own = threads + id * thread_scratch(&s, LRA_PASS == 16, args->a_t);
+        if (!s.b_step) gemm_pack_shared(s.K, s.N, c->in[1], row_b, column_b, packed);
+#pragma omp for schedule(static)
+        for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
+            int64_t i = at / n_blocks, row = at % n_blocks * LRA_GEMM_ROWS;
+            int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
+            if (s.b_step && last != i)
+                gemm_pack(s.K, s.N, (const elem *)c->in[1] + i * s.b_step, row_b, column_b, 0, s.N,
+                          packed);
+            last = i;
+            product_rows(c, &s, i, row, n, packed, own);
+        }
     }
 }
 
@@ -212,9 +238,11 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     extent s = extent_of(y);
     const matmul_args *args = y->args;
-    if (lra_graph_type(y->graph) != LRA_BF16) return 0;
-    if (fits_bf16(&s)) return scratch_bf16(&s, args->a_t, n_threads);
-    return (int64_t)sizeof(float) * n_threads * thread_scratch(&s);
+    bool bf16 = lra_graph_type(y->graph) == LRA_BF16;
+    if (bf16 && fits_bf16(&s)) return scratch_bf16(&s, args->a_t, n_threads);
+    int64_t n = (s.b_step ? n_threads : 1) * packed_reals(&s) +
+                n_threads * thread_scratch(&s, bf16, args->a_t);
+    return n * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
 lra_tensor *lra_matmul_t(lra_tensor *a, bool a_transposed, lra_tensor *b, bool b_transposed)

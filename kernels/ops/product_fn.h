@@ -7,12 +7,6 @@
 #include "kernels/ops/activation.h"
 #include "kernels/ops/real.h"
 
-#if LRA_PASS == 64
-#define r_gemm lra_gemm_f64
-#else
-#define r_gemm lra_gemm_f32
-#endif
-
 /* Rows of one call of the dense product; fixed, so that results do not depend on the threads. */
 enum { LRA_GEMM_ROWS = 256 };
 

@@ -9,7 +9,7 @@
 #include <omp.h>
 
 #include "kernels/graph/op.h"
-#include "kernels/ops/product_fn.h"
+#include "kernels/ops/gemm_fn.h"
 #include "kernels/ops/ssm_kernel_fn.h"
 
 enum { BLOCK = 64 };
@@ -18,10 +18,14 @@ static inline int64_t blocks_of(int64_t L)
 {
     return (L + BLOCK - 1) / BLOCK;
 }
-/* Numbers of a thread: the table, the same times j, left factors (or sums) twice, the kernel. */
+/* Numbers of a thread: the table, the same times j, left factors (or sums) twice, the kernel; one of the tables, packed. */
+static inline int64_t packed_at(int64_t N, int64_t L)
+{
+    return tile_padded(4 * N * BLOCK + 4 * N * blocks_of(L) + blocks_of(L) * BLOCK);
+}
 static inline int64_t thread_scratch(int64_t N, int64_t L)
 {
-    return 4 * N * BLOCK + 4 * N * blocks_of(L) + blocks_of(L) * BLOCK;
+    return packed_at(N, L) + BLOCK * tile_padded(2 * N);
 }
 
 /* Rows n and N + n of the table: Re and Im of exp(x j). */
@@ -43,6 +47,7 @@ LRA_BODY(ssm_kernel)
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t r = 0; r < s->R; r++) {
         real *table = (real *)c->scratch + omp_get_thread_num() * thread_scratch(N, L);
+        real *packed = table + packed_at(N, L);
         real *left = table + 4 * N * BLOCK, *k = left + 4 * N * nb;
         for (int64_t n = 0; n < N; n++) {
             ssm_mode m = ssm_mode_at(s, c->in[0], c->in[1], dt, r, n);
@@ -53,7 +58,8 @@ LRA_BODY(ssm_kernel)
                 left[b * 2 * N + N + n] = (real)-at.im;
             }
         }
-        r_gemm(false, false, nb, BLOCK, 2 * N, left, 2 * N, table, BLOCK, false, k, BLOCK);
+        gemm_pack_real(2 * N, BLOCK, table, BLOCK, 1, 0, BLOCK, packed);
+        gemm_rows(nb, BLOCK, 2 * N, 0, 2 * N, (tile_rows){left, 2 * N, 1}, packed, false, k, BLOCK);
         memcpy((real *)c->out + r * L, k, (size_t)L * sizeof *k);
     }
 }
@@ -81,6 +87,7 @@ LRA_BODY(ssm_kernel_grad)
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t r = 0; r < s->R; r++) {
         real *table = (real *)c->scratch + omp_get_thread_num() * thread_scratch(N, L);
+        real *packed = table + packed_at(N, L);
         real *lag = table + 2 * N * BLOCK, *sum0 = lag + 2 * N * BLOCK, *sum1 = sum0 + 2 * N * nb;
         real *k = sum1 + 2 * N * nb;
         memset(k, 0, (size_t)(nb * BLOCK) * sizeof *k);
@@ -89,8 +96,11 @@ LRA_BODY(ssm_kernel_grad)
             fill_table(ssm_mode_at(s, c->in[1], c->in[2], dt, r, n).x, n, N, table);
         for (int64_t i = 0; i < 2 * N; i++)
             for (int64_t j = 0; j < BLOCK; j++) lag[i * BLOCK + j] = (real)j * table[i * BLOCK + j];
-        r_gemm(false, true, nb, 2 * N, BLOCK, k, BLOCK, table, BLOCK, false, sum0, 2 * N);
-        r_gemm(false, true, nb, 2 * N, BLOCK, k, BLOCK, lag, BLOCK, false, sum1, 2 * N);
+        tile_rows rows = {k, BLOCK, 1};
+        gemm_pack_real(BLOCK, 2 * N, table, 1, BLOCK, 0, 2 * N, packed);
+        gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, packed, false, sum0, 2 * N);
+        gemm_pack_real(BLOCK, 2 * N, lag, 1, BLOCK, 0, 2 * N, packed);
+        gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, packed, false, sum1, 2 * N);
         for (int64_t n = 0; n < N; n++) {
             ssm_mode m = ssm_mode_at(s, c->in[1], c->in[2], dt, r, n);
             ssm_number g0, g1;

@@ -1,10 +1,12 @@
-/* The register tile under the convolutions: c += a b with a read through two steps, so that rows of a
+/* The register tile under convolutions and dense products: c += a b with a read through two steps, so that rows of a
  * may overlap (no BLAS accepts a row step below the row's length) or be columns of a stored matrix.
  * One source for all types and instruction levels, in vectors of the level's width.
  *
  * b is packed in panels: (K, columns) with the columns of one tile adjacent. */
 #ifndef LRA_OPS_TILE_FN_H
 #define LRA_OPS_TILE_FN_H
+
+#include <stdbool.h>
 
 #include "kernels/ops/real.h"
 
@@ -23,6 +25,9 @@ enum {
     TILE_DEPTH = 256 /* rows of b per pass: a panel stays in the cache of the core */
 };
 typedef real tile_vector __attribute__((vector_size(TILE_VECTOR_BYTES), may_alias));
+/* At any address that a real may have. */
+typedef real tile_loose
+    __attribute__((vector_size(TILE_VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 /* a(i,k) stands at a[i * row + k * step]. */
 typedef struct {
@@ -36,9 +41,10 @@ typedef struct {
 #define TILE_UNROLL _Pragma("GCC unroll 6")
 #endif
 
-/* c (R, V vectors) += a (R,K) b (K, V vectors); R and V are constants where this is inlined. */
-static inline __attribute__((always_inline)) void
-tile(const int R, const int V, tile_rows a, int64_t K, const real *b, real *c, int64_t ldc)
+/* c (R, V vectors) = a (R,K) b (K, V vectors), plus c itself if `add`; R and V are constants where this is inlined. */
+static inline __attribute__((always_inline)) void tile(const int R, const int V, tile_rows a,
+                                                       int64_t K, const real *b, bool add, real *c,
+                                                       int64_t ldc)
 {
     tile_vector sum[TILE_ROWS][TILE_VECTORS];
     TILE_UNROLL for (int i = 0; i < R; i++) TILE_UNROLL for (int j = 0; j < V; j++)
@@ -53,18 +59,22 @@ tile(const int R, const int V, tile_rows a, int64_t K, const real *b, real *c, i
     }
     TILE_UNROLL for (int i = 0; i < R; i++)
     {
-        tile_vector *to = (tile_vector *)(c + i * ldc);
-        TILE_UNROLL for (int j = 0; j < V; j++) to[j] += sum[i][j];
+        tile_loose *to = (tile_loose *)(c + i * ldc);
+        TILE_UNROLL for (int j = 0; j < V; j++)
+        {
+            if (add) sum[i][j] += to[j];
+            to[j] = sum[i][j];
+        }
     }
 }
 
 /* The same for the numbers of rows and vectors that occur. */
 static inline void tile_any(int n_rows, int n_vectors, tile_rows a, int64_t K, const real *b,
-                            real *c, int64_t ldc)
+                            bool add, real *c, int64_t ldc)
 {
 #define TILE_CASE(R, V)                                                                            \
     case V * 8 + R:                                                                                \
-        tile(R, V, a, K, b, c, ldc);                                                               \
+        tile(R, V, a, K, b, add, c, ldc);                                                          \
         break;
 #define TILE_CASES(V)                                                                              \
     TILE_CASE(1, V) TILE_CASE(2, V) TILE_CASE(3, V) TILE_CASE(4, V) TILE_CASE(5, V) TILE_CASE(6, V)

@@ -4,14 +4,12 @@
 #include "analysis/distributions.h"
 #include "kernels/base/mem.h"
 #include "kernels/cpu/features.h"
-#include "kernels/cpu/fft.h"
-#include "kernels/cpu/gemm.h"
 #include "kernels/cuda/device.h"
 
 char *lra_probe_libraries(void)
 {
-    return lra_format("HDF5 %s, %s, %s, %s, %s", lra_h5_version(), lra_distributions_library(),
-                      lra_gemm_library(), lra_fft_library(), lra_cuda_built());
+    return lra_format("HDF5 %s, %s, %s", lra_h5_version(), lra_distributions_library(),
+                      lra_cuda_built());
 }
 
 void lra_probe_origin(const lra_device *d, lra_origin *o)

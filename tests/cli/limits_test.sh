@@ -22,13 +22,13 @@ within() {
     *) complain "$kib KiB, $*: exit $got: $(cat err)" ;;
     esac
 }
-for kib in 60000 330000 380000; do within $kib "$probe" --version; done
-for kib in 390000 520000 540000 600000; do within $kib "$probe" train $small --out "o$kib" -q; done
+for kib in 40000 80000 100000; do within $kib "$probe" --version; done
+for kib in 90000 100000 120000 200000; do within $kib "$probe" train $small --out "o$kib" -q; done
 within 60000000 "$probe" train $small --out o -q
 # Room for the parameters, but not for the largest of them once more while it is drawn.
 wide="--task listops --set max-depth=3 --set max-length=40 --set min-length=8 --set train=8 --set val=8 --set test=8 \
     --set batch=8 --set layers=2 --set width=1024 --set hidden=2048 --set kernel=5 --precision f32"
-for kib in 600000 650000 700000; do within $kib "$probe" train $wide --threads 1 --out "w$kib" -q; done
+for kib in 400000 450000 500000; do within $kib "$probe" train $wide --threads 1 --out "w$kib" -q; done
 [ $refused -gt 0 ] || complain "no limit was refused"
 [ $started -gt 0 ] || complain "no limit was enough: $(cat err)"
 for kib in 200000 60000; do within $kib "$report" --version; done

@@ -1,4 +1,4 @@
-/* The transform of fft_builtin.h for one type; included by fft_builtin.c with REAL and NAME(x) defined.
+/* The transform of fft.h for one type; included by fft.c with REAL and NAME(x) defined.
  * A real transform of n is a complex one of m = n/2: even elements are its real part, odd ones the imaginary
  * part, and two frequencies k, m - k of it give two of the result.  The complex transform is that of Stockham
  * (autosort): each stage reads one array and writes another, so that nothing is reordered; a stage of radix r

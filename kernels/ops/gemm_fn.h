@@ -1,0 +1,119 @@
+/* Dense products on the register tile of tile_fn.h: c = op(a) b, with b packed once and then met by any number of rows.
+ *
+ * What limits it: a tile of 6 rows and 4 vectors makes 24 multiply-adds for 4 loads of b and 6 of a, so that it runs at
+ * the speed of its arithmetic as long as b comes from the first cache: a panel of 64 columns and TILE_DEPTH in k is
+ * 64 KiB at most, and all rows of a strip pass over it before the next.  Rows of a are read where they stand; columns (a
+ * transposed) are copied first, since lines a power of two apart fall on few sets of a cache.
+ * Sums go through k in the order of memory, in passes of TILE_DEPTH, whatever the rows of a strip and the threads. */
+#ifndef LRA_OPS_GEMM_FN_H
+#define LRA_OPS_GEMM_FN_H
+
+#include "kernels/ops/tile_fn.h"
+
+/* Reals of a packed b (K,N). */
+static inline int64_t gemm_packed(int64_t K, int64_t N)
+{
+    return K * tile_padded(N);
+}
+
+/* Columns [at, end) of b (K,N), of whole panels; element (k,n) stands at b[k * row + n * column].  Reads b along its
+ * rows in memory, whichever they are. */
+#define GEMM_PACK(NAME, TYPE, LOAD)                                                                \
+    static inline void NAME(int64_t K, int64_t N, const TYPE *b, int64_t row, int64_t column,      \
+                            int64_t at, int64_t end, real *packed)                                 \
+    {                                                                                              \
+        for (int width; at < end; at += width) {                                                   \
+            width = tile_panel_vectors(at, N) * TILE_LANES;                                        \
+            int64_t live = N - at < width ? N - at : width;                                        \
+            const TYPE *from = b + at * column;                                                    \
+            real *to = packed + at * K;                                                            \
+            for (int64_t k0 = 0; k0 < K; k0 += GEMM_SOME) {                                        \
+                int64_t k1 = K - k0 < GEMM_SOME ? K : k0 + GEMM_SOME;                              \
+                for (int64_t k = k0; column == 1 && k < k1; k++)                                   \
+                    for (int64_t n = 0; n < live; n++)                                             \
+                        to[k * width + n] = LOAD(from[k * row + n]);                               \
+                for (int64_t n = 0; column != 1 && n < live; n++)                                  \
+                    for (int64_t k = k0; k < k1; k++)                                              \
+                        to[k * width + n] = LOAD(from[k * row + n * column]);                      \
+                for (int64_t k = k0; k < k1; k++)                                                  \
+                    for (int64_t n = live; n < width; n++) to[k * width + n] = 0;                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+enum { GEMM_SOME = 16 };
+GEMM_PACK(gemm_pack, elem, e_load)
+#if LRA_PASS == 16
+GEMM_PACK(gemm_pack_real, real, )
+#else
+#define gemm_pack_real gemm_pack
+#endif
+
+/* All of b, by all threads of a parallel region. */
+static inline void gemm_pack_shared(int64_t K, int64_t N, const elem *b, int64_t row,
+                                    int64_t column, real *packed)
+{
+#pragma omp for schedule(static)
+    for (int64_t at = 0; at < N; at += TILE_COLUMNS)
+        gemm_pack(K, N, b, row, column, at, N - at < TILE_COLUMNS ? N : at + TILE_COLUMNS, packed);
+}
+
+/* The last columns, where a panel holds more than there are. */
+static inline void gemm_edge(int rows, int V, tile_rows a, int64_t K, const real *b, bool add,
+                             int64_t live, real *c, int64_t ldc)
+{
+    real sum[TILE_ROWS * TILE_COLUMNS] = {0};
+    tile_any(rows, V, a, K, b, false, sum, TILE_COLUMNS);
+    for (int r = 0; r < rows; r++)
+        for (int64_t n = 0; n < live; n++)
+            c[r * ldc + n] = sum[r * TILE_COLUMNS + n] + (add ? c[r * ldc + n] : 0);
+}
+
+/* Asks for the rows of c that a tile will write, and for the rows of a that the next one will read, while there is a
+ * tile's arithmetic to wait for them: c is written in pieces too short for the processor to foresee. */
+static inline void gemm_prefetch(int rows, int V, tile_rows a, int64_t depth, bool next,
+                                 const real *c, int64_t ldc)
+{
+    const int64_t line = 64 / (int64_t)sizeof(real);
+    for (int i = 0; i < rows; i++)
+        for (int64_t n = 0; n < V * TILE_LANES; n += line) __builtin_prefetch(c + i * ldc + n, 1);
+    for (int i = TILE_ROWS; next && i < 2 * TILE_ROWS; i++)
+        for (int64_t k = 0; k < depth; k += line) __builtin_prefetch(a.a + i * a.row + k, 0, 2);
+}
+
+/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on; packed: b of K rows. */
+static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1, tile_rows a,
+                             const real *packed, bool add, real *c, int64_t ldc)
+{
+    for (int64_t at = 0; at < N;) {
+        int V = tile_panel_vectors(at, N), width = V * TILE_LANES;
+        for (int64_t k = k0; k < k1; k += TILE_DEPTH) {
+            int64_t depth = k1 - k < TILE_DEPTH ? k1 - k : TILE_DEPTH;
+            const real *b = packed + at * K + k * width;
+            for (int64_t r = 0; r < M; r += TILE_ROWS) {
+                int rows = (int)(M - r < TILE_ROWS ? M - r : TILE_ROWS);
+                tile_rows left = {a.a + r * a.row + (k - k0) * a.step, a.row, a.step};
+                bool more = add || k > k0, next = at == 0 && a.step == 1 && M - r >= 2 * TILE_ROWS;
+                gemm_prefetch(rows, V, left, depth, next, c + r * ldc + at, ldc);
+                if (N - at >= width)
+                    tile_any(rows, V, left, depth, b, more, c + r * ldc + at, ldc);
+                else
+                    gemm_edge(rows, V, left, depth, b, more, N - at, c + r * ldc + at, ldc);
+            }
+        }
+        at += width;
+    }
+}
+
+/* Rows [0,n) of x, `width` wide and ld apart, as real and an odd number of lines apart: gemm_odd(width). */
+static inline int64_t gemm_odd(int64_t width)
+{
+    int64_t padded = tile_padded(width);
+    return padded / TILE_PAD % 2 ? padded : padded + TILE_PAD;
+}
+static inline void gemm_copy(int64_t n, int64_t width, const elem *x, int64_t ld, real *copy)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < width; j++) copy[i * gemm_odd(width) + j] = e_load(x[i * ld + j]);
+}
+
+#endif
