@@ -1,5 +1,7 @@
-/* lra-probe export: the weights of a run as a safetensors file, in PyTorch's layout. */
+/* lra-probe export: the weights of a run as a safetensors file, in PyTorch's layout; or those of a run or of a fresh
+ * model with one batch and its gradients, to compare another implementation with (models/training/gradients.h). */
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
@@ -9,6 +11,7 @@
 #include "models/training/weights.h"
 #include "probes/probe.h"
 #include "probes/run/finished_run.h"
+#include "probes/run/gradient_file.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/train_command.h"
 
@@ -17,16 +20,67 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_FLAG,
      .help = "the weights of the last checkpoint instead of the selected epoch's"},
     LRA_FORCE_OPTION("replace FILE when it is there"),
+    {.name = "gradients",
+     .kind = LRA_OPTION_FLAG,
+     .help =
+         "weights, one batch, its outputs, its loss and the gradient of every weight; of RUN the "
+         "first training rows, without RUN random tokens of a fresh --model"},
+    {.name = "model",
+     .letter = 'm',
+     .kind = LRA_OPTION_TEXT,
+     .arg = "MODEL",
+     .help = "of --gradients without RUN: this one, as it starts ('lra-probe list models')"},
+    LRA_SET_OPTION("the model"),
+    {.name = "precision",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "f32",
+     .choices = "f32|f64|bf16",
+     .help = "of --model: what is computed in"},
+    {.name = "batch",
+     .kind = LRA_OPTION_INT,
+     .value = "2",
+     .min = 1,
+     .max = 1 << 20,
+     .arg = "N",
+     .help = "of --model: sequences, each shorter than the one before"},
+    {.name = "length",
+     .kind = LRA_OPTION_INT,
+     .value = "64",
+     .min = 1,
+     .max = 1 << 20,
+     .arg = "N",
+     .help = "of --model: tokens of the first"},
+    {.name = "vocab",
+     .kind = LRA_OPTION_INT,
+     .value = "16",
+     .min = 2,
+     .max = 1 << 16,
+     .arg = "N",
+     .help = "of --model: different tokens"},
+    {.name = "classes",
+     .kind = LRA_OPTION_INT,
+     .value = "10",
+     .min = 2,
+     .max = 1 << 16,
+     .arg = "N",
+     .help = "of --model: classes"},
+    {.name = "seed",
+     .kind = LRA_OPTION_INT,
+     .value = "1",
+     .min = 0,
+     .max = INT32_MAX,
+     .arg = "N",
+     .help = "of --model: of weights and tokens"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe export",
     .summary = "Writes the weights of a run as a safetensors file, in PyTorch's layout.",
-    .usage = "RUN FILE",
+    .usage = "[RUN] FILE",
     .examples =
         "  lra-probe export lra-out/runs/listops-resconv-0123456789abcdef weights.safetensors\n"
-        "  lra-probe train --set kernel=5 --weights weights.safetensors",
-    .min_args = 2,
+        "  lra-probe export --gradients --model s4d --set width=32 --precision f64 s4d.safetensors",
+    .min_args = 1,
     .max_args = 2,
     .tables = tables,
 };
@@ -50,9 +104,7 @@ static int write_weights(const lra_finished_run *run, bool last, const char *to,
     lra_train_spec spec;
     lra_device device = run->job.device;
     lra_opened m;
-    lra_job_spec(&run->job, run->result->seed, &spec);
-    lra_free((void *)(uintptr_t)spec.folder);
-    spec.folder = lra_copy_text(run->folder); /* it may have been moved */
+    lra_gradient_spec(run, &spec);
     int rc = lra_open(&m, &spec, &device, last ? LRA_LAST_WEIGHTS : LRA_BEST_WEIGHTS, e);
     if (rc == 0) {
         lra_view *v = lra_open_graph(&m, 1, m.buckets.length[0]);
@@ -65,25 +117,79 @@ static int write_weights(const lra_finished_run *run, bool last, const char *to,
     return rc;
 }
 
-static int export_run(const lra_options *o, lra_err *e)
+static int export_run(const lra_options *o, const char *to, lra_err *e)
 {
-    const char *to = lra_option_arg(o, 1);
-    bool last = lra_option_flag(o, "last");
+    bool last = lra_option_flag(o, "last"), gradients = lra_option_flag(o, "gradients");
     lra_finished_run run;
     int n;
-    if (lra_is_folder(to)) return lra_fail(e, "'%s' is a folder, expected the name of a file", to);
-    if (lra_file_exists(to) && !lra_option_flag(o, "force"))
-        return lra_fail(e, "'%s' is there already; --force replaces it", to);
     int rc = lra_finished_run_open(&run, lra_option_arg(o, 0), NULL, o, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
-    if (rc == 0) rc = write_weights(&run, last, to, &n, e);
+    if (rc == 0 && gradients)
+        rc = lra_gradient_file_of_run(&run, last ? LRA_LAST_WEIGHTS : LRA_BEST_WEIGHTS, to, &n, e);
+    else if (rc == 0)
+        rc = write_weights(&run, last, to, &n, e);
     if (rc == 0)
         printf("wrote %s: %d arrays of '%s/%s'\n", to, n, run.folder,
                last ? "checkpoint.h5" : "best.h5");
-    if (rc == 0) print_next(run.folder, lra_option_text(o, "out"), to);
+    if (rc == 0 && !gradients) print_next(run.folder, lra_option_text(o, "out"), to);
     lra_finished_run_close(&run);
     return rc;
 }
 
+static int export_fresh(const lra_options *o, const char *to, lra_err *e)
+{
+    const char *precision = lra_option_text(o, "precision");
+    lra_fresh_model m = {.model = lra_model_find(lra_option_text(o, "model"), e),
+                         .type = strcmp(precision, "f64") == 0    ? LRA_F64
+                                 : strcmp(precision, "bf16") == 0 ? LRA_BF16
+                                                                  : LRA_F32,
+                         .B = lra_option_int(o, "batch"),
+                         .T = lra_option_int(o, "length"),
+                         .vocab = lra_option_int(o, "vocab"),
+                         .classes = lra_option_int(o, "classes"),
+                         .seed = (uint64_t)lra_option_int(o, "seed"),
+                         .threads = (int)lra_option_int(o, "threads")};
+    int n, rc = 0;
+    if (!m.model) return LRA_USAGE;
+    m.config = lra_keys_config(m.model->keys);
+    char *what = lra_format("model '%s'", m.model->name);
+    for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
+        rc = lra_keys_assign(m.model->keys, m.config, lra_option_repeat(o, "set", i), what, e);
+    lra_free(what);
+    if (rc == 0) rc = lra_gradient_file_of_model(&m, to, &n, e);
+    if (rc == 0) printf("wrote %s: %d arrays of a fresh '%s'\n", to, n, m.model->name);
+    lra_config_free(m.config);
+    return rc;
+}
+
+/* What only the one of both kinds of calls knows is refused in the other. */
+static int check(const lra_options *o, lra_err *e)
+{
+    static const char *const fresh[] = {"set",   "precision", "batch", "length",
+                                        "vocab", "classes",   "seed"};
+    enum { N_FRESH = sizeof fresh / sizeof *fresh };
+    bool model = lra_option_given(o, "model");
+    if (model && !lra_option_flag(o, "gradients"))
+        return lra_fail_usage(e, "option '--model' needs '--gradients'");
+    for (int i = 0; i < N_FRESH && !model; i++)
+        if (lra_option_given(o, fresh[i]))
+            return lra_fail_usage(e, "option '--%s' needs '--gradients --model MODEL'", fresh[i]);
+    if (model && lra_option_flag(o, "last"))
+        return lra_fail_usage(e, "option '--last' is for a RUN; '--model' has no checkpoint");
+    if (lra_option_n_args(o) == (model ? 1 : 2)) return 0;
+    return model ? lra_fail_usage(e, "found a RUN and '--model'; expected one of them")
+                 : lra_fail_usage(e, "expected RUN FILE, or --gradients --model MODEL FILE");
+}
+
+static int export(const lra_options *o, lra_err *e)
+{
+    const char *to = lra_option_arg(o, lra_option_n_args(o) - 1);
+    if (check(o, e) != 0) return LRA_USAGE;
+    if (lra_is_folder(to)) return lra_fail(e, "'%s' is a folder, expected the name of a file", to);
+    if (lra_file_exists(to) && !lra_option_flag(o, "force"))
+        return lra_fail(e, "'%s' is there already; --force replaces it", to);
+    return lra_option_given(o, "model") ? export_fresh(o, to, e) : export_run(o, to, e);
+}
+
 const lra_probe lra_probe_export = {"export", "weights of a run as a safetensors file", &command,
-                                    export_run};
+                                    export};

@@ -81,8 +81,7 @@ static void copy_value(lra_config *meta, const char *to, const lra_config *from,
     if (lra_config_has(from, key)) lra_config_set(meta, to, lra_config_text(from, key));
 }
 
-/* Who made the weights. */
-static int describe(const char *lines, int64_t step, lra_config *meta, lra_err *e)
+int lra_weights_describe(const char *lines, int64_t step, lra_config *meta, lra_err *e)
 {
     lra_config *config = lra_config_parse(lines, e);
     lra_config_set(meta, "lra.format", "1");
@@ -103,7 +102,7 @@ int lra_weights_export(const lra_params *p, const char *config, int64_t step, co
     int all = lra_params_count(p), n = 0;
     lra_safetensor *t = lra_alloc_array((size_t)all + 1, sizeof *t);
     lra_config *meta = lra_config_new();
-    int rc = describe(config, step, meta, e);
+    int rc = lra_weights_describe(config, step, meta, e);
     for (int i = 0; i < all && rc == 0; i++) {
         char *name = tensor_name(p, i);
         if (!name) continue;

@@ -12,6 +12,8 @@
 /* Writes the weights and states; config: the lines of the run; step: -1: not known; *n_arrays: how many. */
 int lra_weights_export(const lra_params *p, const char *config, int64_t step, const char *to,
                        int *n_arrays, lra_err *e);
+/* Who made the weights, as metadata of a file. */
+int lra_weights_describe(const char *config, int64_t step, lra_config *meta, lra_err *e);
 /* Layout of one array of two or three dimensions: out[c][b][a] = in[a][b][c], and the dimensions of s with it. */
 void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out);
 /* Checks the metadata of a file from outside. */

@@ -35,4 +35,28 @@ expect 1 "has shape (8,8,5), expected (8,8,7)" lra-probe train $small --set kern
 expect 1 "cannot open 'none'" lra-probe train $small --weights none
 head -c 700 w.safetensors >cut
 expect 1 "'cut'" lra-probe train $small --weights cut
+
+# Gradients: of a run, of a fresh model in every precision.
+expect 0 '' lra-probe export --gradients "$run" g.safetensors
+says "wrote g.safetensors: 27 arrays of '$run/best.h5'"
+head -c 20000 g.safetensors | grep -aq '"grad/head/w"' || complain "no gradient of head/w"
+head -c 20000 g.safetensors | grep -aq '"lra.task":"listops"' || complain "no task"
+expect 1 "is there already" lra-probe export --gradients "$run" g.safetensors
+expect 0 '' lra-probe export --gradients "$run" g.safetensors --force --last
+for precision in f64 f32 bf16; do
+    expect 0 '' lra-probe export --gradients --model s4d --set layers=1 --width 8 --precision $precision $precision.st
+    says "arrays of a fresh 's4d'"
+    head -c 20000 $precision.st | grep -aq "\"lra.precision\":\"$precision\"" || complain "$precision: not said"
+done
+expect 0 '' lra-probe export --gradients --model s4d --set layers=1 --width 8 --precision f64 again.st
+cmp -s f64.st again.st || complain "the same command wrote other gradients"
+expect 0 '' lra-probe export --gradients --model s4d --set layers=1 --width 8 --precision f64 --seed 2 again.st --force
+cmp -s f64.st again.st && complain "another seed, the same gradients"
+expect 2 "option '--model' needs '--gradients'" lra-probe export --model s4d x
+expect 2 "option '--batch' needs '--gradients --model MODEL'" lra-probe export "$run" x --batch 3
+expect 2 "found a RUN and '--model'" lra-probe export --gradients --model s4d "$run" x
+expect 2 "option '--last' is for a RUN" lra-probe export --gradients --model s4d x --last
+expect 2 "expected RUN FILE" lra-probe export x
+expect 2 "unknown model 's4dd'" lra-probe export --gradients --model s4dd x
+expect 1 "cannot write 'none/x'" lra-probe export --gradients --model s4d none/x
 exit $bad
