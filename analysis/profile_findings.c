@@ -67,8 +67,11 @@ static double half_width(const lra_profile *p, int above, int below)
     return lra_normal_quantile((1 + LEVEL) / 2) * sqrt(squares / (n - 1) / n) / fabs(m);
 }
 
+/* A share of 1 is a sum, which rounding may leave a bit above it. */
 static void set_ends(lra_finding *f, double half, double least, double most)
 {
+    if (f->value > most) f->value = most;
+    if (f->value < least) f->value = least;
     f->lo = f->value - half, f->hi = f->value + half;
     if (f->lo < least) f->lo = least;
     if (f->hi > most) f->hi = most;

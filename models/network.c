@@ -137,6 +137,7 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
     if (s->limited) lra_graph_limit(g);
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     lra_tensor *x = embed(&k);
+    k.inputs = x;
     k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));
     lra_build b = build_of(m, c, s, k.n, T);
     b.graph = g, b.length = k.length;

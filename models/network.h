@@ -52,6 +52,7 @@ typedef struct {
     lra_tensor *tokens;   /* (n,T) int32 */
     lra_tensor *values;   /* (n,T,channels) real */
     lra_tensor *length;   /* (n) int32 */
+    lra_tensor *inputs;   /* (n,T,D): what tokens or values become, before positions are added */
     lra_tensor *features; /* (n,T,D) */
     lra_tensor *cls;      /* (n,D), with LRA_POOL_CLS */
     lra_tensor *limit;    /* lra_limit_input() */

@@ -71,9 +71,7 @@ static int predict(const lra_finished_run *run, lra_listops *m, lra_err *e)
     lra_train_spec spec;
     lra_device device = run->job.device;
     float *logits = lra_alloc_array((size_t)(m->n * LISTOPS_LABELS), sizeof *logits);
-    lra_job_spec(&run->job, r->seed, &spec);
-    lra_free((void *)(uintptr_t)spec.folder);
-    spec.folder = lra_copy_text(run->folder); /* it may have been moved */
+    lra_finished_run_spec(run, &spec);
     int rc = lra_evaluate(&spec, &device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, logits, NULL, e);
     lra_job_spec_free(&spec);
     m->predicted = lra_alloc_array((size_t)m->n, sizeof *m->predicted);

@@ -114,10 +114,35 @@ static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
     return n;
 }
 
+static int load_probes(const lra_options *o, const char *probe, lra_probe_result ***list,
+                       lra_err *e)
+{
+    int n_places;
+    const char **place = places_of(o, &n_places);
+    char *what = lra_format("results of probe '%s'", probe);
+    char *command = lra_format("lra-probe %s RUN...", probe);
+    int n = lra_probe_results_load(n_places, place, probe, list, e);
+    if (n == 0) lra_probe_results_free(*list, 0);
+    if (n == 0) n = no_files(what, command, n_places, place, e);
+    lra_free(what);
+    lra_free(command);
+    lra_free(place);
+    return n;
+}
+
 /* What a table or figure is made of; the caller frees it with unload(). */
 static int load(const lra_options *o, lra_report_source source, lra_report_input *in, lra_err *e)
 {
+    static const char *const probe[] = {[LRA_FROM_KERNELS] = "kernels",
+                                        [LRA_FROM_ATTENTION] = "attention",
+                                        [LRA_FROM_INFLUENCE] = "influence"};
     *in = (lra_report_input){0};
+    if (source >= LRA_FROM_KERNELS) {
+        lra_probe_result **list;
+        in->n_probes = load_probes(o, probe[source], &list, e);
+        in->probes = list;
+        return in->n_probes < 0 ? LRA_FAILED : 0;
+    }
     if (source == LRA_FROM_LISTOPS) {
         lra_listops **list;
         in->n_listops = load_listops(o, &list, e);
@@ -139,6 +164,8 @@ static void unload(lra_report_input *in)
     if (in->list) lra_results_free((lra_result **)(uintptr_t)in->list, in->n);
     if (in->listops)
         lra_listops_results_free((lra_listops **)(uintptr_t)in->listops, in->n_listops);
+    if (in->probes)
+        lra_probe_results_free((lra_probe_result **)(uintptr_t)in->probes, in->n_probes);
     lra_ladder_scale_close(&in->scale);
 }
 

@@ -4,15 +4,25 @@
 
 #include "reports/ladder_view.h"
 #include "reports/listops_result.h"
+#include "reports/probe_result.h"
 
-/* What a table or figure is made of: results with what ladders are scaled by, or ListOps breakdowns. */
-typedef enum { LRA_FROM_RESULTS, LRA_FROM_LISTOPS } lra_report_source;
+/* What a table or figure is made of: results with what ladders are scaled by, ListOps breakdowns, or what a probe
+ * measured. */
+typedef enum {
+    LRA_FROM_RESULTS,
+    LRA_FROM_LISTOPS,
+    LRA_FROM_KERNELS,
+    LRA_FROM_ATTENTION,
+    LRA_FROM_INFLUENCE
+} lra_report_source;
 typedef struct {
     lra_result *const *list;
     int n;
     lra_ladder_scale scale;
     lra_listops *const *listops;
     int n_listops;
+    lra_probe_result *const *probes;
+    int n_probes;
 } lra_report_input;
 
 #endif

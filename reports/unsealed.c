@@ -26,6 +26,10 @@ static int count(const lra_report_input *in, lra_text *names)
         const lra_listops *r = in->listops[i];
         if (r->unsealed) add_name(names, n++, r->task, r->model, r->run);
     }
+    for (int i = 0; i < in->n_probes; i++) {
+        const lra_probe_result *r = in->probes[i];
+        if (r->unsealed) add_name(names, n++, r->task, r->model, r->run);
+    }
     const lra_result *reference = in->scale.run;
     if (reference && reference->unsealed)
         add_name(names, n++, reference->task, reference->model, reference->run);
@@ -35,7 +39,7 @@ static int count(const lra_report_input *in, lra_text *names)
 char *lra_report_unsealed(const lra_report_input *in)
 {
     lra_text names = {0};
-    int n = count(in, &names), all = in->n + in->n_listops + (in->scale.run != NULL);
+    int n = count(in, &names), all = in->n + in->n_listops + in->n_probes + (in->scale.run != NULL);
     char *text = n == 0
                      ? NULL
                      : lra_format("unsealed: %d of %d file%s %s no seal, %s values may have been "

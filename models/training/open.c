@@ -106,6 +106,37 @@ int lra_open_limited(lra_opened *m, lra_err *e)
     return 0;
 }
 
+/* Who reads x; NULL: nobody. */
+static const lra_tensor *reader_of(const lra_graph *g, const lra_tensor *x)
+{
+    for (int k = 0; lra_op_at(k); k++) {
+        int n = lra_graph_nodes(g, lra_op_at(k), 0, NULL);
+        lra_tensor **node = lra_alloc_array((size_t)n + 1, sizeof *node), *found = NULL;
+        lra_graph_nodes(g, lra_op_at(k), n, node);
+        for (int i = 0; i < n && !found; i++)
+            for (int s = 0; s < node[i]->n_src; s++)
+                if (node[i]->src[s] == x) found = node[i];
+        lra_free(node);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* Parts of the input "limit" are made one for each number, in order, each for one node. */
+const lra_tensor *lra_open_limited_node(const lra_opened *m, int i)
+{
+    const lra_network *k = &m->view[0]->network;
+    int n = lra_graph_nodes(k->graph, &lra_op_slice, 0, NULL);
+    lra_tensor **part = lra_alloc_array((size_t)n + 1, sizeof *part);
+    lra_graph_nodes(k->graph, &lra_op_slice, n, part);
+    const lra_tensor *found = NULL;
+    for (int at = 0; at < n && !found; at++)
+        if (part[at]->src[0] == k->limit && i-- == 0) found = reader_of(k->graph, part[at]);
+    lra_free(part);
+    if (!found) LRA_BUG("no op obeys this limit");
+    return found;
+}
+
 /* ---- graphs and plans -------------------------------------------------------------------------------- */
 
 /* As many as the first graph has; all graphs are of one model. */
@@ -182,7 +213,9 @@ int lra_open_run(lra_opened *m, int split, const bool *wanted,
                  void *context, lra_err *e)
 {
     const lra_session s = {.spec = m->run, .buckets = m->buckets};
-    lra_loader *l = lra_session_loader(&s, split, false);
+    lra_loader_spec spec = lra_session_loader_spec(&s, split, false);
+    spec.sample = m->sample;
+    lra_loader *l = lra_loader_new(&spec);
     int64_t B = m->run->batch, *row = lra_alloc_array((size_t)B, sizeof *row);
     int rc = 0;
     for (int64_t i = 0; i < lra_loader_batches(l) && rc == 0; i++) {

@@ -58,6 +58,8 @@ typedef struct {
     int32_t *
         limit; /* (n_limits) most distance of each op between positions, in the order of the network */
     int n_limits;
+    int64_t
+        sample; /* rows of a split that lra_open_run() takes, the same of all runs on these data; 0: all */
 } lra_opened;
 
 /* The run's data must be loaded.  Close it whatever happened. */
@@ -65,6 +67,8 @@ int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open
              lra_err *e);
 /* The graphs obey m->limit.  LRA_USAGE: for this model that is undefined, the message says why. */
 int lra_open_limited(lra_opened *m, lra_err *e);
+/* The node that obeys number i of m->limit, in the first graph. */
+const lra_tensor *lra_open_limited_node(const lra_opened *m, int i);
 /* A network for batches of so many rows; all are made before the plan.  Belongs to m. */
 lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T);
 /* One of every bucket of the run, for batches of the run's size. */

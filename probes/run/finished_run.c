@@ -206,6 +206,13 @@ int lra_finished_run_load_data(lra_finished_run *r, lra_err *e)
     return 0;
 }
 
+void lra_finished_run_spec(const lra_finished_run *r, lra_train_spec *s)
+{
+    lra_job_spec(&r->job, r->result->seed, s);
+    lra_free((void *)(uintptr_t)s->folder);
+    s->folder = lra_copy_text(r->folder); /* it may have been moved */
+}
+
 void lra_finished_run_close(lra_finished_run *r)
 {
     lra_job_close(&r->job);

@@ -1,0 +1,99 @@
+/* Gains under restrictions. */
+#include "analysis/gain.h"
+
+#include <math.h>
+
+#include "kernels/base/mem.h"
+
+const double lra_gain_shares[LRA_GAIN_SHARES] = {0.50, 0.90, 0.95, 0.99};
+static const double rounding = 1e-12;
+
+int lra_gain_axis(int64_t first, int64_t end, double *x)
+{
+    int n = 0;
+    if (first <= 0 && end > 0) x[n++] = 0;
+    for (int64_t at = 1; at < end && n < LRA_GAIN_POINTS - 1; at *= 2)
+        if (at >= first) x[n++] = (double)at;
+    x[n++] = (double)end;
+    return n;
+}
+
+/* What is read off the values of a curve, once and in every replicate. */
+typedef struct {
+    double gain[LRA_GAIN_POINTS], least[LRA_GAIN_SHARES], area;
+} reading;
+
+static double area_of(int n, const double *x, const double *gain)
+{
+    double sum = 0, width = 0;
+    for (int i = 1; i < n; i++) {
+        if (x[i - 1] <= 0) continue;
+        double step = log2(x[i] / x[i - 1]);
+        sum += step * (gain[i] + gain[i - 1]) / 2;
+        width += step;
+    }
+    return width > 0 ? sum / width : NAN;
+}
+
+static reading read_curve(int n, const double *x, const double *value)
+{
+    reading r;
+    double full = value[n], chance = value[n + 1];
+    for (int i = 0; i < n; i++) r.gain[i] = (value[i] - chance) / (full - chance);
+    for (int k = 0; k < LRA_GAIN_SHARES; k++) {
+        r.least[k] = INFINITY;
+        for (int i = n - 1; i >= 0; i--)
+            if (r.gain[i] >= lra_gain_shares[k] - rounding) r.least[k] = x[i];
+    }
+    r.area = area_of(n, x, r.gain);
+    return r;
+}
+
+/* Percentiles of member `at` of the readings, around that of the values themselves. */
+static lra_estimate interval_of(const reading *list, int n, double value, size_t at, double *room)
+{
+    for (int b = 0; b < n; b++)
+        room[b] = *(const double *)(const void *)((const char *)&list[b] + at);
+    return lra_holding(lra_percentile(value, n, room, 0.95));
+}
+
+static void add_intervals(const lra_sample *s, const reading *own, uint64_t key, lra_gain *out)
+{
+    int R = s->n_series, B = LRA_REPLICATES;
+    double *drawn = lra_alloc_array((size_t)(B * R), sizeof *drawn);
+    double *room = lra_alloc_array((size_t)B, sizeof *room);
+    reading *list = lra_alloc_array((size_t)B, sizeof *list);
+    lra_sample_draw(s, key, B, drawn);
+    for (int b = 0; b < B; b++) list[b] = read_curve(out->n, out->x, drawn + b * R);
+    for (int i = 0; i < out->n; i++)
+        out->gain[i] = interval_of(list, B, own->gain[i],
+                                   offsetof(reading, gain) + (size_t)i * sizeof(double), room);
+    for (int k = 0; k < LRA_GAIN_SHARES; k++)
+        out->least[k] = interval_of(list, B, own->least[k],
+                                    offsetof(reading, least) + (size_t)k * sizeof(double), room);
+    out->area = interval_of(list, B, own->area, offsetof(reading, area), room);
+    lra_free(drawn);
+    lra_free(room);
+    lra_free(list);
+}
+
+void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out)
+{
+    const lra_estimate none = {NAN, NAN, NAN};
+    double value[LRA_MAX_SERIES];
+    *out = (lra_gain){.n = s->n_series - 2};
+    int n = out->n;
+    for (int i = 0; i < n; i++) out->x[i] = x[i], out->value[i] = lra_sample_value(s, i);
+    for (int r = 0; r < s->n_series; r++) value[r] = s->series[r].value;
+    out->full = lra_sample_value(s, n);
+    out->chance = value[n + 1];
+    out->above = lra_sample_difference(s, n, n + 1, 0.95);
+    double half = (out->above.hi - out->above.lo) / 2;
+    out->at_chance = !(half < out->above.value / 2);
+    for (int i = 0; i < n; i++) out->gain[i] = none;
+    for (int k = 0; k < LRA_GAIN_SHARES; k++) out->least[k] = none;
+    out->area = none;
+    if (out->at_chance) return;
+    reading own = read_curve(n, x, value);
+    add_intervals(s, &own, key, out);
+}

@@ -1,0 +1,41 @@
+/* Radii. */
+#include "analysis/radius.h"
+
+#include <math.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+
+enum { REDRAWS = 1000, STREAM = 0x5244 };
+
+static double radius_of(int64_t distances, const double *mass, double q)
+{
+    double all = 0, sum = 0;
+    for (int64_t d = 0; d < distances; d++) all += mass[d];
+    if (!(all > 0)) return NAN;
+    for (int64_t d = 0; d < distances; d++)
+        if ((sum += mass[d]) >= (q - 1e-12) * all) return (double)d;
+    return (double)(distances - 1);
+}
+
+lra_estimate lra_radius(int64_t n, int64_t distances, const double *mass, double q, uint64_t key)
+{
+    double *sum = lra_alloc_array((size_t)distances + 1, sizeof *sum);
+    double *drawn = lra_alloc_array(REDRAWS, sizeof *drawn);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t d = 0; d < distances; d++) sum[d] += mass[i * distances + d];
+    lra_estimate r = {radius_of(distances, sum, q), NAN, NAN};
+    for (int k = 0; k < REDRAWS && n > 1; k++) {
+        lra_rng rng = lra_rng_new(key, STREAM, (uint64_t)k);
+        for (int64_t d = 0; d < distances; d++) sum[d] = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double *row = mass + distances * lra_rng_below(&rng, (uint32_t)n);
+            for (int64_t d = 0; d < distances; d++) sum[d] += row[d];
+        }
+        drawn[k] = radius_of(distances, sum, q);
+    }
+    if (n > 1) r = lra_holding(lra_percentile(r.value, REDRAWS, drawn, 0.95));
+    lra_free(sum);
+    lra_free(drawn);
+    return r;
+}

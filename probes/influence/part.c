@@ -1,0 +1,126 @@
+/* What parts of an influence probe share. */
+#include "probes/influence/part.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/profile.h"
+#include "kernels/base/mem.h"
+#include "reports/result_metric.h"
+
+const lra_influence_part *lra_influence_part_at(int i)
+{
+    static const lra_influence_part *const part[] = {
+#define LRA_PART(name) &lra_part_##name,
+#include "probes/influence/parts.def"
+#undef LRA_PART
+    };
+    return i < (int)(sizeof part / sizeof *part) ? part[i] : NULL;
+}
+
+int64_t lra_influence_rows(const lra_influence *p, int64_t examples)
+{
+    int64_t n = p->run->result->n;
+    return examples > 0 && examples < n ? examples : n;
+}
+
+/* ---- gains ------------------------------------------------------------------------------------------- */
+
+static bool of_classes(const lra_influence *p)
+{
+    return p->run->result->n_classes > 0;
+}
+
+/* What is right, or values whose mean is the metric, larger ones better. */
+static void add_series(const lra_influence *p, lra_sample *s, int64_t n, const lra_sums *row)
+{
+    if (of_classes(p)) {
+        uint8_t *right = lra_alloc((size_t)n + 1);
+        for (int64_t i = 0; i < n; i++) right[i] = row[i].right == 1;
+        lra_sample_add_correct(s, 1, (const uint8_t *const[]){right});
+        lra_free(right);
+        return;
+    }
+    lra_result r = {.metric = p->run->result->metric, .n = n, .row = (lra_sums *)(uintptr_t)row};
+    double *value = lra_result_scores(&r);
+    lra_sample_add_rows(s, 1, (const double *const[]){value});
+    lra_free(value);
+}
+
+static void add_chance(const lra_influence *p, lra_sample *s, int64_t n, const int64_t *index)
+{
+    const lra_result *r = p->run->result;
+    bool of_training;
+    if (!of_classes(p)) {
+        double chance = lra_result_chance(r);
+        lra_sample_add_number(s, lra_result_metric(r)->lower ? -chance : chance);
+        return;
+    }
+    int32_t common = lra_result_common_label(r, &of_training);
+    uint8_t *right = lra_alloc((size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) right[i] = r->label[index[i]] == common;
+    lra_sample_add_fixed(s, right);
+    lra_free(right);
+}
+
+void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
+                        const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out)
+{
+    lra_sample *s = lra_sample_new(n, of_classes(p));
+    for (int k = 0; k < n_points; k++) add_series(p, s, n, row + k * n);
+    add_series(p, s, n, full);
+    add_chance(p, s, n, index);
+    lra_gain_compute(s, x, p->spec.seed, out);
+    lra_sample_free(s);
+}
+
+static lra_finding finding_of(const char *prefix, const char *more, const char *unit,
+                              const lra_estimate *x, int64_t n)
+{
+    char id[LRA_FINDING_ID];
+    snprintf(id, sizeof id, "%s%s", prefix, more);
+    lra_finding f = lra_finding_of(id, unit, x->value);
+    f.lo = x->lo, f.hi = x->hi, f.examples = n;
+    if (isinf(x->value)) f.flags |= LRA_CENSORED;
+    if (isinf(x->hi)) f.flags |= LRA_CENSORED_HI;
+    return f;
+}
+
+void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
+                            const char *area, const lra_gain *g, int64_t n)
+{
+    double gain[3 * LRA_GAIN_POINTS], value[3 * LRA_GAIN_POINTS];
+    double sign = lra_result_metric(p->run->result)->lower ? -1 : 1;
+    for (int i = 0; i < g->n; i++) {
+        const lra_estimate *a = &g->gain[i], *b = &g->value[i];
+        gain[3 * i] = a->value, gain[3 * i + 1] = a->lo, gain[3 * i + 2] = a->hi;
+        value[3 * i] = sign * b->value;
+        value[3 * i + 1] = sign * (sign < 0 ? b->hi : b->lo);
+        value[3 * i + 2] = sign * (sign < 0 ? b->lo : b->hi);
+    }
+    lra_probe_unit_array(u, "x", 1, (int64_t[]){g->n}, g->x);
+    lra_probe_unit_array(u, "gain", 2, (int64_t[]){g->n, 3}, gain);
+    lra_probe_unit_array(u, "value", 2, (int64_t[]){g->n, 3}, value);
+    for (int k = 0; k < LRA_GAIN_SHARES; k++) {
+        char share[8];
+        snprintf(share, sizeof share, "%.0f", 100 * lra_gain_shares[k]);
+        lra_finding f = finding_of(prefix, share, "tokens", &g->least[k], n);
+        f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* all of it */
+        lra_probe_unit_findings(u, 1, &f);
+    }
+    if (!area) return;
+    lra_finding f = finding_of(area, "", "1", &g->area, n);
+    lra_probe_unit_findings(u, 1, &f);
+}
+
+/* ---- profiles ---------------------------------------------------------------------------------------- */
+
+void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p)
+{
+    int64_t n = lra_profile_distances(p);
+    double *x = lra_alloc_array((size_t)(5 * n) + 1, sizeof *x);
+    lra_profile_curves(p, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n);
+    static const char *const name[] = {"mass", "equal", "rel", "rel.lo", "rel.hi"};
+    for (int k = 0; k < 5; k++) lra_probe_unit_array(u, name[k], 1, &n, x + k * n);
+    lra_free(x);
+}

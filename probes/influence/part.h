@@ -1,0 +1,50 @@
+/* What `lra-probe influence` is made of: parts that are announced, measured and saved one by one.  To add one: a record
+ * in a file of this folder, and one line in parts.def. */
+#ifndef LRA_PROBES_INFLUENCE_PART_H
+#define LRA_PROBES_INFLUENCE_PART_H
+
+#include "analysis/gain.h"
+#include "models/training/open.h"
+#include "probes/influence/steps.h"
+#include "probes/run/finished_run.h"
+#include "reports/probe_result.h"
+
+typedef struct {
+    const lra_finished_run *run;
+    lra_train_spec spec;
+    lra_device device;
+    lra_steps steps;
+    lra_probe_result *out; /* units go here; their names begin with that of the part */
+} lra_influence;
+
+typedef struct {
+    const char *name, *summary;
+    int64_t examples; /* of the test split, unless the user says otherwise */
+    /* Why it is not defined for this run; NULL: it is. */
+    const char *(*undefined)(const lra_influence *p);
+    double (*passes)(const lra_influence *p, int64_t examples);
+    int (*measure)(lra_influence *p, int64_t examples, lra_err *e);
+} lra_influence_part;
+
+#define LRA_PART(name) extern const lra_influence_part lra_part_##name;
+#include "probes/influence/parts.def"
+#undef LRA_PART
+const lra_influence_part *lra_influence_part_at(int i); /* NULL after the last */
+
+/* ---- what parts share --------------------------------------------------------------------------------- */
+
+/* Gains of answers under restrictions by ascending x: row (points, n) and full (n) are of the rows index[i] of the test
+ * split. */
+void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
+                        const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out);
+/* Its arrays x, gain, value (points, 3: value and interval), and the findings PREFIX50 .. PREFIX99 of `unit`, and AREA
+ * where it is named. */
+void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
+                            const char *area, const lra_gain *g, int64_t n);
+/* The profile's curves and findings. */
+typedef struct lra_profile lra_profile;
+void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);
+/* Rows of the test split, at most so many. */
+int64_t lra_influence_rows(const lra_influence *p, int64_t examples);
+
+#endif

@@ -1,0 +1,47 @@
+/* Part cut: what is left when nothing farther than r counts, in all layers and in each alone (cut.h).
+ *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps so much of the gain; and of attention, in
+ *   cut.window   window.w50 ..
+ *   cut.LAYER    layer.w50 .. .w99: the same where that layer alone is cut
+ * Chance of a kept share is not defined; beside each stands the length, which keeps everything. */
+#include "probes/influence/cut.h"
+#include "probes/influence/part.h"
+
+#include "kernels/base/mem.h"
+
+static const char *undefined(const lra_influence *p)
+{
+    return p->spec.model->unlimited;
+}
+
+static double passes(const lra_influence *p, int64_t examples)
+{
+    /* Layers are known when the graph is there; a model without the key has a few. */
+    bool known = lra_config_has(p->spec.model_config, "layers");
+    int layers = known ? (int)lra_config_int(p->spec.model_config, "layers") : 4;
+    return (double)lra_influence_rows(p, examples) *
+           (double)lra_cut_runs(layers, p->spec.data->max_length);
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    lra_cut c;
+    int rc = lra_cut_measure(&p->spec, &p->device, examples, &p->steps, &c, e);
+    for (int k = 0; k < c.n_curves && rc == 0; k++) {
+        lra_gain g;
+        const lra_cut_curve *curve = &c.curve[k];
+        char *name = curve->layer ? lra_format("cut.%s", curve->layer) : lra_copy_text("cut");
+        lra_probe_unit *u = lra_probe_unit_new(p->out, name);
+        lra_influence_gain(p, c.n, c.index, c.n_points, c.r, curve->row, c.full, &g);
+        lra_influence_add_gain(p, u, k ? "layer.w" : "cut.r", NULL, &g, c.n);
+        if (k == 0 && c.attention)
+            lra_influence_add_gain(p, lra_probe_unit_new(p->out, "cut.window"), "window.w", NULL,
+                                   &g, c.n);
+        lra_free(name);
+    }
+    lra_cut_free(&c);
+    return rc;
+}
+
+const lra_influence_part lra_part_cut = {
+    "cut",  "accuracy when nothing beyond r steps counts, layer by layer", 2000, undefined, passes,
+    measure};

@@ -1,0 +1,150 @@
+/* Part jacobian: how far away are the inputs that the features of a position depend on (jacobian.h), with trained and
+ * with initial weights, whose shift is what learning changed.
+ *   jacobian        weights J(i,j): everything that a profile has, shift.w1, shift.js; jacobian.leak (jacobian.h)
+ *   jacobian.p2     the same of J(i,j)^2
+ *   jacobian.px     of images: distances in pixels
+ *   jacobian.init   initial weights: curves */
+#include "probes/influence/jacobian.h"
+#include "probes/influence/part.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/profile.h"
+#include "kernels/base/mem.h"
+
+enum { EXAMPLES = 64, POSITIONS = 32, DRAWS = 8 };
+enum { PLAIN, SQUARES, PIXELS, N_PROFILES };
+static const char *const unit_names[N_PROFILES] = {"jacobian", "jacobian.p2", "jacobian.px"};
+
+/* Of one set of weights.  The rows of an example come between those of others of its batch, and are kept until it is
+ * complete. */
+typedef struct {
+    lra_profile *profile[N_PROFILES]; /* NULL: not images */
+    int n_open;
+    struct open_example {
+        int64_t example, T, n;
+        int64_t i[POSITIONS];
+        double *square; /* (positions, T) */
+    } * open;
+    double *w;
+    lra_jacobian_report report;
+} profiles;
+
+static void open_profiles(profiles *a, const lra_influence *p)
+{
+    int64_t T = p->spec.data->max_length, grid = p->run->result->grid;
+    *a = (profiles){.w = lra_alloc_array((size_t)T + 1, sizeof *a->w)};
+    a->profile[PLAIN] = lra_profile_new(T, 0);
+    a->profile[SQUARES] = lra_profile_new(T, 0);
+    a->profile[PIXELS] = grid ? lra_profile_new(T, grid) : NULL;
+}
+
+static void close_profiles(profiles *a)
+{
+    for (int k = 0; k < N_PROFILES; k++) lra_profile_free(a->profile[k]);
+    for (int k = 0; k < a->n_open; k++) lra_free(a->open[k].square);
+    lra_free(a->open);
+    lra_free(a->w);
+}
+
+/* All rows of an example, which is then forgotten. */
+static void add_example(profiles *a, int at)
+{
+    struct open_example *x = &a->open[at];
+    for (int k = 0; k < N_PROFILES; k++) {
+        lra_profile *p = a->profile[k];
+        if (!p) continue;
+        lra_profile_begin(p, x->T);
+        for (int64_t r = 0; r < x->n; r++) {
+            const double *square = x->square + r * x->T;
+            for (int64_t j = 0; j < x->T; j++) a->w[j] = k == SQUARES ? square[j] : sqrt(square[j]);
+            lra_profile_row(p, x->i[r], 0, x->T, a->w);
+        }
+        lra_profile_end(p);
+    }
+    lra_free(x->square);
+    *x = a->open[--a->n_open];
+}
+
+static void take_row(void *context, const lra_jacobian_row *row)
+{
+    profiles *a = context;
+    int at = 0;
+    while (at < a->n_open && a->open[at].example != row->example) at++;
+    if (at == a->n_open) {
+        a->open = lra_resize(a->open, (size_t)(a->n_open + 1) * sizeof *a->open);
+        a->open[a->n_open++] = (struct open_example){
+            .example = row->example,
+            .T = row->T,
+            .square = lra_alloc_array((size_t)(POSITIONS * row->T), sizeof(double))};
+    }
+    struct open_example *x = &a->open[at];
+    memcpy(x->square + x->n * x->T, row->square, (size_t)x->T * sizeof(double));
+    x->i[x->n++] = row->i;
+    if (row->last) add_example(a, at);
+}
+
+/* ---- the part ---------------------------------------------------------------------------------------- */
+
+static double passes(const lra_influence *p, int64_t examples)
+{
+    int64_t T = p->spec.data->max_length, rows = T < POSITIONS ? T : POSITIONS;
+    return 2.0 * (double)(lra_influence_rows(p, examples) * rows * (1 + DRAWS));
+}
+
+static int run(lra_influence *p, int64_t examples, lra_open_weights weights, profiles *to,
+               lra_err *e)
+{
+    const lra_jacobian_spec s = {.examples = examples,
+                                 .positions = POSITIONS,
+                                 .draws = DRAWS,
+                                 .weights = weights,
+                                 .seed = p->spec.seed};
+    return lra_jacobian_measure(&p->spec, &p->device, &s, &p->steps, take_row, to, &to->report, e);
+}
+
+static void add_unit(lra_influence *p, int k, const profiles *best, const profiles *initial)
+{
+    lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    const lra_profile_options o = {
+        .suffix = k == PIXELS ? ".px" : NULL,
+        .reach = k == PIXELS || p->run->result->reach < 0 ? 0 : p->run->result->reach,
+        .key = p->spec.seed};
+    lra_probe_unit *u = lra_probe_unit_new(p->out, unit_names[k]);
+    lra_influence_add_curves(u, best->profile[k]);
+    int n = lra_profile_findings(best->profile[k], &o, own);
+    int n_init = lra_profile_findings(initial->profile[k], &o, init);
+    lra_findings_null(n, own, n_init, init, LRA_NULL_INIT);
+    n += lra_profile_shift(initial->profile[k], best->profile[k], &o, own + n);
+    if (k == PLAIN) {
+        lra_finding f = lra_finding_of("jacobian.leak", "1", best->report.leak);
+        f.examples = best->report.examples;
+        own[n++] = f;
+    }
+    for (int i = 0; i < n; i++)
+        if (best->report.examples < p->run->result->n) own[i].flags |= LRA_APPROX;
+    lra_probe_unit_findings(u, n, own);
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    profiles best, initial;
+    open_profiles(&best, p);
+    open_profiles(&initial, p);
+    int rc = run(p, examples, LRA_BEST_WEIGHTS, &best, e);
+    if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, &initial, e);
+    for (int k = 0; k < N_PROFILES && rc == 0; k++)
+        if (best.profile[k]) add_unit(p, k, &best, &initial);
+    if (rc == 0)
+        lra_influence_add_curves(lra_probe_unit_new(p->out, "jacobian.init"),
+                                 initial.profile[PLAIN]);
+    close_profiles(&best);
+    close_profiles(&initial);
+    return rc;
+}
+
+const lra_influence_part lra_part_jacobian = {
+    "jacobian", "how far away are the inputs that a position's features depend on",
+    EXAMPLES,   NULL,
+    passes,     measure};

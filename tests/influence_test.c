@@ -1,0 +1,273 @@
+/* What a model uses, asked from inside: limits of distance on a whole split, layer by layer, and Jacobians by gradients,
+ * on networks whose reach is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "kernels/cpu/device.h"
+#include "probes/influence/cut.h"
+#include "probes/influence/jacobian.h"
+#include "tests/folder.h"
+#include "tests/model_trial.h"
+#include "tests/tiny_run.h"
+
+enum { ROWS = 6 };
+
+static tiny_run run;
+static lra_device device;
+static lra_train_report report;
+
+/* Two layers of 7 taps, which reach 6 steps. */
+static int set_up(void **state)
+{
+    lra_err e = {{0}};
+    lra_terminal_init(LRA_LOG_QUIET, true);
+    if (make_folder(state) != 0 || lra_cpu_device(&device, 1, &e) != 0) return -1;
+    int rc = tiny_run_open(&run, folder, "x=1\n", "layers=2 width=4 hidden=6 kernel=7", &e);
+    run.spec.schedule = (lra_schedule){.rate = 0.02, .epochs = 2, .factor = 0.5, .patience = 9};
+    run.spec.checkpoint_every = 1e6;
+    if (rc == 0) rc = lra_train(&run.spec, &device, &report, &e);
+    if (rc != 0) print_error("%s\n", e.msg);
+    return rc;
+}
+
+static int tear_down(void **state)
+{
+    lra_train_report_free(&report);
+    tiny_run_close(&run);
+    return remove_folder(state);
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------ */
+
+static bool rows_equal(const lra_cut *c, int curve, int point, const lra_sums *other)
+{
+    const lra_sums *row = c->curve[curve].row + point * c->n;
+    for (int64_t i = 0; i < c->n; i++)
+        if (row[i].loss != other[i].loss || row[i].right != other[i].right) return false;
+    return true;
+}
+
+/* Kernels of 7 taps reach 3 steps: r = 4 changes no bit, r = 2 does, in each layer alone and in both. */
+static void cuts_of_a_convolution(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_cut c;
+    if (lra_cut_measure(&run.spec, &device, 0, NULL, &c, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(c.n, ROWS);
+    assert_int_equal(c.n_curves, 3);
+    assert_null(c.curve[0].layer);
+    assert_string_equal(c.curve[1].layer, "layer0");
+    assert_string_equal(c.curve[2].layer, "layer1");
+    assert_false(c.attention);
+    assert_true(c.r[0] == 0 && c.r[2] == 2 && c.r[3] == 4);
+    assert_true(c.r[c.n_points - 1] == (double)run.data->max_length);
+    for (int i = 0; i < ROWS; i++) {
+        assert_int_equal(c.index[i], i);
+        assert_true(c.full[i].loss == report.row[i].loss);
+    }
+    for (int k = 0; k < 3; k++)
+        for (int p = 0; p < c.n_points; p++)
+            assert_int_equal(rows_equal(&c, k, p, c.full), c.r[p] >= 3);
+    for (int p = 0; p < 3; p++) /* one layer is neither the other nor both */
+        assert_false(rows_equal(&c, 1, p, c.curve[0].row + p * c.n) ||
+                     rows_equal(&c, 1, p, c.curve[2].row + p * c.n));
+    assert_true(lra_cut_runs(2, run.data->max_length) == 1 + c.n_points + 2 * (c.n_points - 1));
+    lra_cut_free(&c);
+}
+
+/* A sample is the rows that it says, with the answers that they have. */
+static void cuts_of_a_sample(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_cut c;
+    if (lra_cut_measure(&run.spec, &device, 3, NULL, &c, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(c.n, 3);
+    for (int i = 0; i < 3; i++) assert_true(c.full[i].loss == report.row[c.index[i]].loss);
+    lra_cut_free(&c);
+}
+
+static void cuts_that_are_undefined(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_cut c;
+    lra_train_spec spec = run.spec;
+    lra_model lstm = lra_model_resconv;
+    lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
+    spec.model = &lstm;
+    assert_int_equal(lra_cut_measure(&spec, &device, 0, NULL, &c, &e), LRA_USAGE);
+    assert_non_null(strstr(e.msg, "is undefined for model 'lstm'"));
+    lra_cut_free(&c);
+}
+
+/* ---- Jacobians --------------------------------------------------------------------------------------- */
+
+/* Of the rows that came: how far each sees, and sums by distance. */
+typedef struct {
+    int64_t rows, examples, reach, T;
+    double square[64]; /* by distance: sums */
+    bool ends[2];
+} seen;
+
+static void look(void *context, const lra_jacobian_row *r)
+{
+    seen *s = context;
+    s->rows++;
+    s->examples += r->first;
+    if (r->i == 0) s->ends[0] = true;
+    if (r->i == r->T - 1) s->ends[1] = true;
+    for (int64_t j = 0; j < r->T; j++) {
+        int64_t d = j > r->i ? j - r->i : r->i - j;
+        double mean = 0;
+        for (int64_t k = 0; k < r->draws; k++) mean += r->by_draw[k * r->T + j] / (double)r->draws;
+        assert_true(fabs(mean - r->square[j]) <= 1e-12 * mean);
+        if (r->square[j] > 0 && d > s->reach) s->reach = d;
+        if (d < 64) s->square[d] += r->square[j];
+    }
+}
+
+static const lra_jacobian_spec usual = {
+    .positions = 8, .draws = 4, .weights = LRA_BEST_WEIGHTS, .seed = 1};
+
+/* Within the reach of 6 steps everything, beyond it exactly nothing. */
+static void a_convolution_sees_its_reach(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    seen s = {.reach = -1};
+    lra_jacobian_report r;
+    if (lra_jacobian_measure(&run.spec, &device, &usual, NULL, look, &s, &r, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(s.reach, 6);
+    for (int d = 0; d <= 6; d++) assert_true(s.square[d] > 0);
+    assert_true(s.ends[0] && s.ends[1]);
+    assert_int_equal(r.examples, ROWS);
+    assert_int_equal(s.examples, ROWS);
+    assert_int_equal(r.rows, s.rows);
+    assert_true(r.leak == 0);
+}
+
+/* A model that says it reaches less than it does. */
+static int64_t short_reach(const lra_config *c)
+{
+    (void)c;
+    return 5;
+}
+static bool says_causal(const lra_config *c)
+{
+    (void)c;
+    return true;
+}
+
+static lra_tensor *encode_open(const lra_build *b, lra_tensor *x)
+{
+    lra_build own = *b;
+    own.causal = false;
+    return lra_model_resconv.encode(&own, x);
+}
+
+static void false_declarations_are_found(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    seen s = {0};
+    lra_jacobian_report r;
+    lra_train_spec spec = run.spec;
+    lra_model wrong = lra_model_resconv;
+    spec.model = &wrong;
+    wrong.reach = short_reach;
+    assert_int_equal(lra_jacobian_measure(&spec, &device, &usual, NULL, look, &s, &r, &e), -1);
+    assert_non_null(strstr(e.msg, "but the model declares a reach of 5"));
+    wrong.reach = lra_model_resconv.reach, wrong.causal = says_causal;
+    wrong.encode = encode_open;
+    assert_int_equal(lra_jacobian_measure(&spec, &device, &usual, NULL, look, &s, &r, &e), -1);
+    assert_non_null(
+        strstr(e.msg, "depends on what follows it, but the model declares that it is causal"));
+}
+
+/* Nothing of what follows, exactly, in attention and convolutions; rounding at most in a Fourier transform. */
+static void causal_models_see_the_past(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const struct {
+        const lra_model *model;
+        const char *variant;
+        double leak;
+    } cases[] = {{&lra_model_resconv, "causal=1 kernel=3", 0},
+                 {&lra_model_transformer, "causal=1", 0},
+                 {&lra_model_s4d, "causal=1", 1e-5}};
+    for (int i = 0; i < 3; i++) {
+        lra_train_spec spec = run.spec;
+        lra_config *c = model_tiny(cases[i].model, cases[i].variant);
+        lra_jacobian_spec ask = usual;
+        seen s = {0};
+        lra_jacobian_report r;
+        ask.weights = LRA_INITIAL_WEIGHTS;
+        spec.model = cases[i].model, spec.model_config = c;
+        if (lra_jacobian_measure(&spec, &device, &ask, NULL, look, &s, &r, &e) != 0)
+            fail_msg("%s: %s", spec.model->name, e.msg);
+        assert_true(r.leak <= cases[i].leak);
+        assert_true(s.reach > 2);
+        lra_config_free(c);
+    }
+}
+
+/* With many draws two seeds agree on ||J||_F^2 to the error of their draws. */
+static void draws_agree(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_jacobian_report r;
+    double sum[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        lra_jacobian_spec ask = {
+            .positions = 4, .draws = 64, .weights = LRA_BEST_WEIGHTS, .seed = (uint64_t)k + 9};
+        seen s = {0};
+        if (lra_jacobian_measure(&run.spec, &device, &ask, NULL, look, &s, &r, &e) != 0)
+            fail_msg("%s", e.msg);
+        for (int d = 0; d < 7; d++) sum[k] += s.square[d];
+    }
+    assert_true(sum[0] != sum[1]);
+    assert_true(fabs(sum[0] / sum[1] - 1) < 0.25);
+}
+
+static void positions_are_spread(void **state)
+{
+    (void)state;
+    for (int64_t T = 1; T < 70; T += 17)
+        for (int64_t n = 1; n < 40; n += 6) {
+            int64_t last = -1;
+            for (int64_t p = 0; p < n && p < T; p++) {
+                int64_t at = lra_jacobian_position(4, 11, n, p, T);
+                assert_true(at > last && at < T);
+                last = at;
+            }
+            if (n > 1) assert_int_equal(last, T - 1);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuts_of_a_convolution),
+        cmocka_unit_test(cuts_of_a_sample),
+        cmocka_unit_test(cuts_that_are_undefined),
+        cmocka_unit_test(a_convolution_sees_its_reach),
+        cmocka_unit_test(false_declarations_are_found),
+        cmocka_unit_test(causal_models_see_the_past),
+        cmocka_unit_test(draws_agree),
+        cmocka_unit_test(positions_are_spread),
+    };
+    return cmocka_run_group_tests_name("influence", tests, set_up, tear_down);
+}
