@@ -42,13 +42,13 @@ static inline void narrow_dw_rows(const narrow_dw_cut *c, const elem *x, const e
                                   int64_t t0, int64_t n, int64_t len, real *own)
 {
     const conv_sizes *s = &c->s;
-    int64_t rows = narrow_spread_rows(s->K), lanes = conv_min(TILE_LANES, c->H - h0);
+    int64_t rows = narrow_spread_rows(s->K), live = conv_min(TILE_LANES, c->H - h0);
     real *spread = own, *block = own + c->spread_size, *sum = block + c->dy_size;
     narrow_spread(s, x, h0, t0 - (s->K - 1) / 2, rows, len, spread);
     for (int64_t t = 0; t < n; t++) {
         const elem *row = dy + (t0 + t) * s->dilation * c->H + h0;
         for (int64_t l = 0; l < TILE_LANES; l++)
-            block[t * TILE_LANES + l] = l < lanes ? e_load(row[l]) : 0;
+            block[t * TILE_LANES + l] = l < live ? e_load(row[l]) : 0;
     }
     for (int64_t i = 0; i < s->n_in; i++)
         for (int64_t k = 0; k < s->K; k += NARROW_SUMS)
@@ -62,7 +62,7 @@ static inline void narrow_dw_piece(const lra_call *call, const narrow_dw_cut *c,
 {
     const conv_dw_args *a = call->y->args;
     const conv_sizes *s = &c->s;
-    int64_t D = s->groups * s->n_in, lanes = conv_min(TILE_LANES, c->H - h0);
+    int64_t D = s->groups * s->n_in, live = conv_min(TILE_LANES, c->H - h0);
     real *sum = own + c->spread_size + c->dy_size;
     memset(sum, 0, (size_t)c->sum_size * sizeof *sum);
     for (int64_t i = from; i < end; i++) {
@@ -75,7 +75,7 @@ static inline void narrow_dw_piece(const lra_call *call, const narrow_dw_cut *c,
     for (int64_t k = 0; k < s->K; k++)
         for (int64_t i = 0; i < s->n_in; i++)
             memcpy(to + (k * s->n_in + i) * c->H + h0, sum + (i * c->taps + k) * TILE_LANES,
-                   (size_t)lanes * sizeof *to);
+                   (size_t)live * sizeof *to);
 }
 
 static inline void narrow_dw_run(const lra_call *call)

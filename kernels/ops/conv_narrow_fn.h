@@ -149,7 +149,7 @@ static inline void narrow_block(const conv_sizes *s, const conv_job *job, const 
                                 const conv_block *b, int64_t h0, const real *packed, real *spread)
 {
     int64_t H = s->groups * s->n_out, padded = tile_padded(H), P = (s->K - 1) / 2;
-    int64_t rows = narrow_spread_rows(s->K), lanes = conv_min(TILE_LANES, H - h0);
+    int64_t rows = narrow_spread_rows(s->K), live = conv_min(TILE_LANES, H - h0);
     narrow_spread(s, job->x + q->first * s->groups * s->n_in, h0, b->t0 - P, rows, b->len, spread);
     for (int64_t r = 0; r < b->n; r += NARROW_SUMS) {
         tile_vector sum[NARROW_SUMS] = {{0}};
@@ -161,7 +161,7 @@ static inline void narrow_block(const conv_sizes *s, const conv_job *job, const 
                              packed + (first * s->n_in + i) * padded + h0, s->n_in * padded,
                              end - first, sum);
         for (int64_t k = 0; k < conv_min(NARROW_SUMS, b->n - r); k++)
-            finish_row(lanes, (const real *)&sum[k], job->bias ? job->bias + h0 : NULL, job->act,
+            finish_row(live, (const real *)&sum[k], job->bias ? job->bias + h0 : NULL, job->act,
                        NULL, job->y + (q->first + (t + k) * s->dilation) * H + h0);
     }
 }

@@ -4,8 +4,7 @@
 #define LRA_OPS_PRODUCT_FN_H
 
 #include "kernels/cpu/gemm.h"
-#include "kernels/ops/activation.h"
-#include "kernels/ops/real.h"
+#include "kernels/ops/activation_lanes_fn.h"
 
 /* Rows of one call of the dense product; fixed, so that results do not depend on the threads. */
 enum { LRA_GEMM_ROWS = 256 };
@@ -26,28 +25,35 @@ LRA_FN const real *load_block(const elem *x, int64_t n_rows, int64_t n_columns, 
 #endif
 }
 
-#define LRA_FINISH(f)                                                                              \
-    for (int64_t j = 0; j < n; j++) {                                                              \
-        real v = f(sum[j] + (bias ? bias[j] : 0));                                                 \
-        y[j] = e_store(residual ? v + e_load(residual[j]) : v);                                    \
+/* y[i] = act(sum[i] + bias[i]) + residual[i], a vector of them.  Nullable: bias, residual. */
+#define FINISH(name, act)                                                                          \
+    LRA_ROW_FN void name(int64_t i, int64_t w, const real *sum, const real *bias,                  \
+                         const elem *residual, elem *y)                                            \
+    {                                                                                              \
+        const lra_type t = LRA_PASS == 16 ? LRA_BF16 : LRA_F32;                                    \
+        lanes v = lanes_load(sum, LRA_F32, i, w);                                                  \
+        if (bias) v += lanes_load(bias, LRA_F32, i, w);                                            \
+        v = act(v);                                                                                \
+        if (residual) v += lanes_load(residual, t, i, w);                                          \
+        lanes_store(y, t, i, w, v);                                                                \
     }
+FINISH(finish_none, )
+FINISH(finish_relu, lanes_relu)
+FINISH(finish_gelu, lanes_gelu)
+FINISH(finish_gelu_tanh, lanes_gelu_tanh)
+FINISH(finish_silu, lanes_silu)
+#undef FINISH
 
-/* y[j] = act(sum[j] + bias[j]) + residual[j]; y may be sum.  Nullable: bias, residual. */
-LRA_FN void finish_row(int64_t n, const real *sum, const real *bias, lra_act act,
-                       const elem *residual, elem *y)
+/* A row of it; y may be sum. */
+static inline void finish_row(int64_t n, const real *sum, const real *bias, lra_act act,
+                              const elem *residual, elem *y)
 {
     switch (act) {
-    case LRA_ACT_NONE:
-#pragma omp simd
-        LRA_FINISH()
-        break;
-    case LRA_ACT_RELU:
-#pragma omp simd
-        LRA_FINISH(act_relu)
-        break;
-    case LRA_ACT_GELU: LRA_FINISH(act_gelu) break;
-    case LRA_ACT_GELU_TANH: LRA_FINISH(act_gelu_tanh) break;
-    case LRA_ACT_SILU: LRA_FINISH(act_silu) break;
+    case LRA_ACT_NONE: LANES_EACH(n, finish_none, sum, bias, residual, y); break;
+    case LRA_ACT_RELU: LANES_EACH(n, finish_relu, sum, bias, residual, y); break;
+    case LRA_ACT_GELU: LANES_EACH(n, finish_gelu, sum, bias, residual, y); break;
+    case LRA_ACT_GELU_TANH: LANES_EACH(n, finish_gelu_tanh, sum, bias, residual, y); break;
+    case LRA_ACT_SILU: LANES_EACH(n, finish_silu, sum, bias, residual, y); break;
     }
 }
 
