@@ -332,6 +332,8 @@ static void one_table_of_all_tasks(void **state)
     list[5]->chance = 0;
     check_golden("tasks.text", print_table(&lra_table_tasks, list, 6, "text"));
     check_golden("tasks.csv", print_table(&lra_table_tasks, list, 6, "csv"));
+    check_golden("models.text", print_table(&lra_table_models, list, 6, "text"));
+    check_golden("models.csv", print_table(&lra_table_models, list, 6, "csv"));
     for (int i = 0; i < 6; i++) lra_result_free(list[i]);
     lra_free(path);
 }
