@@ -199,6 +199,23 @@ static void add_facts(lra_table *t, const lra_sweep *s)
     lra_table_fact_text(t, "flags", lra_result_flags(v->first, flags_of(s), flags));
 }
 
+/* "K = 97 at 64 (2 of 3 learned)", all of them. */
+static void add_failed(lra_table *t, const lra_sweep *s)
+{
+    lra_text text = {0};
+    char name[48];
+    for (int i = 0; i < s->n; i++) {
+        const lra_ladder *l = &s->at[i]->ladder;
+        for (int r = 0; r < l->n_rungs; r++)
+            if (l->row[r].n_learned < l->row[r].n_seeds)
+                lra_text_add(&text, "%s%s at %s (%d of %d learned)", text.n ? ", " : "",
+                             lra_ladder_rung_name(&s->at[i]->kind, l->row[r].kernel, name),
+                             s->value[i], l->row[r].n_learned, l->row[r].n_seeds);
+    }
+    lra_table_note(t, "failed-seeds\tthose that did not learn are in no value: %s", text.s ? text.s : "");
+    lra_text_free(&text);
+}
+
 static void add_seeds(lra_table *t, const lra_sweep *s)
 {
     unsigned flags = flags_of(s);
@@ -208,8 +225,7 @@ static void add_seeds(lra_table *t, const lra_sweep *s)
                    : flags & LRA_FLAG_FEW_SEEDS
                        ? "examples and seeds; flag few-seeds: fewer than 5, whose noise dominates"
                        : "examples and seeds, whose part has a t of seeds - 1");
-    if (flags & LRA_FLAG_FAILED_SEEDS)
-        lra_table_note(t, "failed-seeds\tseeds that did not learn are in no value");
+    if (flags & LRA_FLAG_FAILED_SEEDS) add_failed(t, s);
 }
 
 static lra_table *sweep_table(const lra_sweep *s)
