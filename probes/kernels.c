@@ -1,0 +1,159 @@
+/* lra-probe kernels: how far the convolution kernels of a run reach, how they decay, and what training changed.
+ *
+ * Kernels are found by op in the network of the longest examples (probes/kernels/found.h): convolutions, long
+ * convolutions whatever makes their kernels, state spaces with their modes.  Each channel is measured by
+ * analysis/kernel_shape.h; a layer is the median over its channels with quartiles, best and worst.  The initial weights
+ * of the same run stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted.
+ * What is measured goes to RUN/kernels.h5. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/log.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/progress.h"
+#include "probes/kernels/layer.h"
+#include "probes/probe.h"
+#include "probes/run/finished_run.h"
+#include "probes/run/option_rows.h"
+#include "probes/run/origin.h"
+#include "reports/report.h"
+
+static const lra_option own[] = {
+    LRA_JSON_OPTION("print one JSON document instead of a table"),
+    {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "list the kernels that would be measured"},
+    {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
+static const lra_command command = {
+    .program = "lra-probe kernels",
+    .summary =
+        "Measures how far the convolution kernels of trained models reach and how they decay.",
+    .usage = "RUN...",
+    .examples = "  lra-probe kernels listops-s4d-0123456789abcdef --out lra-out\n"
+                "  lra-probe kernels lra-out/runs/listops-* --json",
+    .min_args = 1,
+    .max_args = -1,
+    .tables = tables,
+};
+
+/* Means over the layers of their medians, for tables with a row for each model. */
+static void add_model(lra_probe_result *r)
+{
+    if (r->n_units == 0) return;
+    const lra_probe_unit *first = r->unit[0];
+    int n = 0;
+    lra_finding *list = lra_alloc_array((size_t)first->n_findings + 1, sizeof *list);
+    for (int i = 0; i < first->n_findings; i++) {
+        lra_finding f = first->finding[i];
+        double sum = 0, init = 0, equal = 0;
+        int known = 0;
+        if (strchr(f.id, ':')) continue;
+        for (int u = 0; u < r->n_units; u++) {
+            const lra_finding *x = lra_probe_finding(r->unit[u], f.id);
+            if (!x || !isfinite(x->value)) continue;
+            sum += x->value, init += x->null[LRA_NULL_INIT], equal += x->null[LRA_NULL_UNIFORM];
+            known++;
+        }
+        if (known == 0) continue;
+        f.value = sum / known, f.null[LRA_NULL_INIT] = init / known,
+        f.null[LRA_NULL_UNIFORM] = equal / known;
+        f.undefined = r->n_units - known;
+        list[n++] = f;
+    }
+    lra_probe_unit_findings(lra_probe_unit_new(r, "model"), n, list);
+    lra_free(list);
+}
+
+static lra_probe_result *measure(const lra_finished_run *run, const lra_found *f)
+{
+    lra_origin origin;
+    lra_probe_origin(&run->job.device, &origin);
+    lra_probe_result *r = lra_probe_result_new("kernels", run->result, &origin);
+    lra_progress *bar = lra_progress_new("kernels", f->n);
+    lra_probe_result_set(r, "weight", "energy");
+    lra_probe_result_set(r, "skip", "0");
+    for (int i = 0; i < f->n; i++) {
+        lra_progress_at(bar, i, f->kernels[i].name);
+        lra_layer_measure(&f->kernels[i], run->result->grid, r);
+    }
+    lra_progress_free(bar);
+    add_model(r);
+    return r;
+}
+
+static void list_kernels(const lra_finished_run *run, const lra_found *f)
+{
+    for (int i = 0; i < f->n; i++) {
+        const lra_found_kernels *k = &f->kernels[i];
+        printf("%s %s %s: %" PRId64 " channels, lags %" PRId64 " to %" PRId64 "\n", run->folder,
+               k->name, k->op, k->channels, -k->behind, k->ahead - 1);
+    }
+}
+
+/* Writes RUN/kernels.h5 and reads it again, as lra-report will. */
+static lra_probe_result *through_file(const lra_finished_run *run, const lra_probe_result *r,
+                                      lra_err *e)
+{
+    char *path = lra_format("%s/kernels.h5", run->folder);
+    lra_probe_result *again = NULL;
+    if (lra_probe_result_write(path, r, e) == 0) again = lra_probe_result_read(path, "kernels", e);
+    if (again) lra_note("wrote %s", path);
+    lra_free(path);
+    return again;
+}
+
+static int find(lra_finished_run *run, lra_found *f, lra_err *e)
+{
+    lra_train_spec spec;
+    lra_device device = run->job.device;
+    lra_job_spec(&run->job, run->result->seed, &spec);
+    lra_free((void *)(uintptr_t)spec.folder);
+    spec.folder = lra_copy_text(run->folder); /* it may have been moved */
+    int rc = lra_found_open(f, &spec, &device, e);
+    lra_job_spec_free(&spec);
+    if (rc == 0 && f->n == 0)
+        rc = lra_fail(
+            e,
+            "model '%s' has no convolution kernels; 'lra-probe attention' and 'influence' ask others",
+            run->result->model);
+    return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", run->folder);
+}
+
+static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
+{
+    lra_finished_run run;
+    lra_found f = {0};
+    int rc = lra_finished_run_open(&run, name, NULL, o, e);
+    if (rc == 0) rc = lra_finished_run_load_data(&run, e);
+    if (rc == 0) rc = find(&run, &f, e);
+    if (rc == 0 && lra_option_flag(o, "dry-run")) {
+        list_kernels(&run, &f);
+    } else if (rc == 0) {
+        lra_probe_result *r = measure(&run, &f);
+        *to = through_file(&run, r, e);
+        rc = *to ? 0 : LRA_FAILED;
+        lra_probe_result_free(r);
+    }
+    lra_found_close(&f);
+    lra_finished_run_close(&run);
+    return rc;
+}
+
+static int kernels(const lra_options *o, lra_err *e)
+{
+    int n = lra_option_n_args(o), rc = 0;
+    lra_probe_result **list = lra_alloc_array((size_t)n, sizeof *list);
+    for (int i = 0; i < n && rc == 0; i++) rc = probe_run(lra_option_arg(o, i), o, &list[i], e);
+    lra_report_input in = {.probes = list, .n_probes = n};
+    if (rc == 0 && !lra_option_flag(o, "dry-run")) {
+        rc = lra_report_print(&lra_table_kernels, stdout, &in,
+                              lra_option_flag(o, "json") ? "json" : "text", e);
+        if (rc == 0) lra_note("figures: lra-report figures --figure las-1 RUN... (also spt-kern)");
+    }
+    lra_probe_results_free(list, n);
+    return rc;
+}
+
+const lra_probe lra_probe_kernels = {
+    "kernels", "reach and decay of convolution kernels, initial and trained", &command, kernels};

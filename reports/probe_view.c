@@ -1,0 +1,113 @@
+/* Probe files by seed. */
+#include "reports/probe_view.h"
+
+#include <string.h>
+
+#include "kernels/base/config.h"
+#include "kernels/base/mem.h"
+
+/* The configuration without its seed; caller frees. */
+static char *without_seed(const lra_probe_result *r)
+{
+    lra_text t = {0};
+    lra_text_add(&t, "%s\n", r->fingerprint);
+    for (const char *at = r->config; *at;) {
+        size_t n = strcspn(at, "\n");
+        if (strncmp(at, "seed=", 5) != 0) lra_text_bytes(&t, at, n + (at[n] == '\n'));
+        at += n + (at[n] == '\n');
+    }
+    return t.s;
+}
+
+static bool has_seed(const lra_probe_cell *c, int64_t seed)
+{
+    for (int s = 0; s < c->n_seeds; s++)
+        if (c->seed[s]->seed == seed) return true;
+    return false;
+}
+
+static void add_word(lra_text *t, const char *key, const char *value)
+{
+    const char *dot = strchr(key, '.');
+    lra_text_add(t, " %s=%s", dot ? dot + 1 : key, value);
+}
+
+/* Does another cell of this model and task have another value of a setting (NULL: not set)? */
+static bool differs(const lra_probe_cell *c, int n, const lra_probe_cell *all, const char *key,
+                    const char *value)
+{
+    bool other = false;
+    for (int i = 0; i < n && !other; i++) {
+        const lra_probe_result *r = all[i].seed[0], *own = c->seed[0];
+        if (strcmp(r->model, own->model) != 0 || strcmp(r->task, own->task) != 0) continue;
+        lra_config *config = lra_config_parse(r->config, NULL);
+        other = config && strcmp(lra_config_text_or(config, key, ""), value) != 0;
+        lra_config_free(config);
+    }
+    return other;
+}
+
+/* The model, its kernel, and the settings that other cells of it do not share; caller frees. */
+static char *name_of(const lra_probe_cell *c, int n, const lra_probe_cell *all)
+{
+    static const char *const not_said[] = {
+        "seed", "version", "data", "model.kernel", "train.related", "train.from", "train.matched"};
+    const lra_probe_result *r = c->seed[0];
+    lra_text t = {0};
+    lra_text_add(&t, "%s", r->model);
+    if (r->kernel) lra_text_add(&t, " K = %lld", (long long)r->kernel);
+    lra_config *config = lra_config_parse(r->config, NULL);
+    for (int i = 0; config && lra_config_key(config, i); i++) {
+        const char *key = lra_config_key(config, i), *value = lra_config_value(config, i);
+        bool said = true;
+        for (size_t k = 0; k < sizeof not_said / sizeof *not_said; k++)
+            said = said && strcmp(key, not_said[k]) != 0;
+        if (said && differs(c, n, all, key, value)) add_word(&t, key, value);
+        if (strcmp(key, "train.from") == 0) lra_text_add(&t, " pretrained");
+    }
+    lra_config_free(config);
+    return t.s;
+}
+
+int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells)
+{
+    char **key = lra_alloc_array((size_t)n + 1, sizeof *key);
+    int n_cells = 0;
+    *cells = lra_alloc_array((size_t)n + 1, sizeof **cells);
+    for (int i = 0; i < n; i++) {
+        char *own = without_seed(list[i]);
+        int c = 0;
+        while (c < n_cells && (strcmp(key[c], own) != 0 || has_seed(&(*cells)[c], list[i]->seed)))
+            c++;
+        if (c == n_cells) key[n_cells++] = lra_copy_text(own);
+        lra_probe_cell *cell = &(*cells)[c];
+        if (cell->n_seeds < LRA_PROBE_SEEDS) cell->seed[cell->n_seeds++] = list[i];
+        lra_free(own);
+    }
+    for (int c = 0; c < n_cells; c++) {
+        (*cells)[c].name = name_of(&(*cells)[c], n_cells, *cells);
+        lra_free(key[c]);
+    }
+    lra_free(key);
+    return n_cells;
+}
+
+void lra_probe_cells_free(lra_probe_cell *cells, int n)
+{
+    for (int c = 0; c < n; c++) lra_free(cells[c].name);
+    lra_free(cells);
+}
+
+bool lra_probe_cell_finding(const lra_probe_cell *c, const char *unit, const char *id,
+                            lra_finding *out)
+{
+    lra_finding by_seed[LRA_PROBE_SEEDS];
+    int n = 0;
+    for (int s = 0; s < c->n_seeds; s++) {
+        const lra_probe_unit *u = lra_probe_unit_find(c->seed[s], unit);
+        const lra_finding *f = u ? lra_probe_finding(u, id) : NULL;
+        if (f) by_seed[n++] = *f;
+    }
+    if (n) *out = lra_finding_of_seeds(n, by_seed);
+    return n > 0;
+}

@@ -1,0 +1,24 @@
+/* What a probe measured on runs that differ in nothing but their seed, together. */
+#ifndef LRA_REPORTS_PROBE_VIEW_H
+#define LRA_REPORTS_PROBE_VIEW_H
+
+#include "reports/probe_result.h"
+
+enum { LRA_PROBE_SEEDS = 64 };
+
+typedef struct {
+    int n_seeds;
+    const lra_probe_result *seed[LRA_PROBE_SEEDS]; /* in the order given */
+    char *name; /* "s4d", "resconv K = 5": with what tells it from the others */
+} lra_probe_cell;
+
+/* The cells of n files in the order of their first; returns their number.  The caller frees them with
+ * lra_probe_cells_free(). */
+int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells);
+void lra_probe_cells_free(lra_probe_cell *cells, int n);
+
+/* A number of a unit over its seeds, with their interval; of those seeds that have it.  False: none has. */
+bool lra_probe_cell_finding(const lra_probe_cell *c, const char *unit, const char *id,
+                            lra_finding *out);
+
+#endif

@@ -1,0 +1,44 @@
+#!/bin/sh
+# lra-probe kernels and what lra-report makes of it: layers of every kind of kernel, seeds together, the same numbers
+# from the files, one line for every fault.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+
+matches() { grep -q -- "$2" "$1" || complain "$1 lacks '$2'"; }
+
+small="--set train=640 --set val=64 --set test=100 --set epochs=1 --set width=8 --set layers=2 --out o -q"
+for cell in "0 resconv" "1 resconv" "0 s4d" "0 gmlp"; do
+    # shellcheck disable=SC2086
+    "$probe" train $small --seed "${cell% *}" --model "${cell#* }" >train.out 2>&1 || complain "train: $(cat train.out)"
+done
+
+"$probe" kernels o/runs/* --dry-run >out 2>err || complain "--dry-run: $(cat err)"
+matches out 'layer0.conv conv: 64 channels, lags -2 to 2'
+matches out 'layer1.ssm long_conv: 8 channels, lags -'
+[ -e "$(echo o/runs/listops-s4d-*)/kernels.h5" ] && complain "--dry-run writes"
+
+"$probe" kernels o/runs/* >table 2>err || complain "kernels: $(cat err)"
+matches err 'wrote o/runs/listops-s4d-.*/kernels.h5'
+matches table '^resconv K = 5 *listops *2 *layer0.conv *64 '
+matches table '^s4d *listops *1 *layer1.ssm *8 '
+matches table '^gmlp *listops *1 *layer0.gate '
+matches table '^s4d *listops *1 *model '
+has table '+-'
+"$report" tables --table kernels o >from_files 2>err || complain "tables: $(cat err)"
+cmp -s table from_files || complain "lra-report prints other numbers"
+"$probe" kernels "$(ls o/runs | grep s4d)" --out o -q --json >json || complain "--json fails"
+has json '"kernel_cut": 0'
+has json '"range_q95_initial": '
+hdf=$(echo o/runs/listops-s4d-*)/kernels.h5
+if command -v h5dump >/dev/null; then
+    h5dump -n "$hdf" >out || complain "h5dump fails"
+    for name in /unit/layer0.ssm/kernel /unit/layer0.ssm/kernel0 /unit/layer1.ssm/envelope /finding/values; do
+        matches out " $name\$"
+    done
+fi
+
+expect 1 "there are no results of probe 'kernels' in 'o/data'" "$report" tables --table kernels o/data
+expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" kernels x --out none
+# shellcheck disable=SC2086
+"$probe" train $small --model transformer >train.out 2>&1 || complain "train: $(cat train.out)"
+expect 1 "model 'transformer' has no convolution kernels" "$probe" kernels "$(ls o/runs | grep transformer)" --out o -q
+exit $bad
