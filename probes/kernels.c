@@ -149,7 +149,7 @@ static int kernels(const lra_options *o, lra_err *e)
     if (rc == 0 && !lra_option_flag(o, "dry-run")) {
         rc = lra_report_print(&lra_table_kernels, stdout, &in,
                               lra_option_flag(o, "json") ? "json" : "text", e);
-        if (rc == 0) lra_note("figures: lra-report figures --figure las-1 RUN... (also spt-kern)");
+        if (rc == 0) lra_note("figures: lra-report figures --figure las-1 RUN... (also decay)");
     }
     lra_probe_results_free(list, n);
     return rc;

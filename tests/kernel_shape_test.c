@@ -14,6 +14,7 @@
 #include "kernels/base/philox.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cpu/device.h"
+#include "probes/kernels/found.h"
 #include "probes/kernels/modes.h"
 #include "tests/folder.h"
 #include "tests/tiny_run.h"

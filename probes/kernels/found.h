@@ -7,13 +7,7 @@
 
 #include "analysis/kernel_shape.h"
 #include "models/training/open.h"
-
-/* k_r(d) = scale Re sum_n w_n exp(x_n d), d >= 0 */
-typedef struct {
-    int64_t rows, n; /* of kernels, directions after each other; modes of each */
-    double scale;
-    double *x, *w; /* (rows, n, 2) real and imaginary parts */
-} lra_modes;
+#include "probes/kernels/modes.h"
 
 enum { LRA_FOUND_INITIAL, LRA_FOUND_TRAINED, LRA_FOUND_STATES };
 

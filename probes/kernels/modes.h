@@ -2,7 +2,14 @@
 #ifndef LRA_PROBES_KERNELS_MODES_H
 #define LRA_PROBES_KERNELS_MODES_H
 
-#include "probes/kernels/found.h"
+#include "models/training/open.h"
+
+/* k_r(d) = scale Re sum_n w_n exp(x_n d), d >= 0 */
+typedef struct {
+    int64_t rows, n; /* of kernels, directions after each other; modes of each */
+    double scale;
+    double *x, *w; /* (rows, n, 2) real and imaginary parts */
+} lra_modes;
 
 /* The node behind a tensor of kernels, through reshapes alone; NULL: they are not made by one. */
 lra_tensor *lra_modes_node(lra_tensor *kernel);
