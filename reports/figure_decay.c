@@ -1,6 +1,5 @@
 /* Figure decay: how the kernels of layers decay with distance, initial and trained.  Each line is the median over channels
- * of the envelope, the largest |k| from a distance on over the largest of all; bands are quartiles over channels.
- * Straight lines are power laws; where distances are few, the axis is linear.
+ * of the envelope, the largest |k| from a distance on over the largest of all, between its quartiles.
  * Of a scratch and a pretrained run: the figure that "Never Train from Scratch" (Amos et al. 2024) describes as learned
  * kernel decay. */
 #include <math.h>
@@ -10,12 +9,13 @@
 
 enum { PANELS = 12, ACROSS = 4, POINTS = 200, FEW = 40 };
 static const char dat[] = "decay.dat";
-static const char initial[] = "#777777", initial_band[] = "#d9d9d9", trained[] = "#0072B2";
+static const char initial[] = "#333333", band[] = "#b2d4e8", trained[] = "#0072B2";
 
 typedef struct {
     lra_kernel_panels all;
-    bool octaves; /* of distance */
-    double least; /* of the lines */
+    bool octaves; /* of distance; else all distances, which are few */
+    bool falls;   /* so far that logarithms show it better */
+    double least; /* of the lines, at three quarters of their distances */
     int64_t farthest;
 } plot;
 
@@ -35,11 +35,12 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
                 return lra_fail(e, "'%s' has no envelope of three quartiles", p->all.panel[i].name);
             int64_t n = a->dims[1];
             if (n - 1 > p->farthest) p->farthest = n - 1;
-            for (int64_t d = 0; d < n; d++)
-                if ((double)a->value[n + d] > 0) p->least = fmin(p->least, (double)a->value[n + d]);
+            /* of the last lags there are few examples, or none */
+            double last = (double)a->value[n + 3 * (n - 1) / 4];
+            if (last > 0) p->least = fmin(p->least, last);
         }
-    p->octaves = p->farthest > FEW;
-    p->least = fmax(p->least, 1e-6);
+    p->octaves = p->farthest > FEW, p->falls = p->least < 0.05;
+    p->least = fmax(p->least, 1e-5);
     return 0;
 }
 
@@ -77,55 +78,62 @@ static void add_data(lra_text *t, const plot *p)
 
 /* ---- script -------------------------------------------------------------------------------------------------- */
 
-static void add_panel(lra_plot *f, const plot *p, int i, double left, double right, double bottom,
-                      double top, bool lowest, bool first)
+static void add_panel(lra_plot *f, const plot *p, int i, bool lowest, bool first)
 {
     lra_text *t = &f->script;
-    lra_plot_box(f, left, right, bottom, top);
-    lra_plot_say(t, "set label ", p->all.panel[i].name, " at graph 0, graph 1.09 left\n");
-    lra_text_add(t, "set format y '%s'\nset format x '%s'\n", first ? "10^{%L}" : "",
+    lra_plot_say(t, "set label ", p->all.panel[i].name, " at graph 0, graph 1.1 left\n");
+    lra_text_add(t, "set format y '%s'\nset format x '%s'\n", first ? "%g" : "",
                  lowest ? "%g" : "");
-    lra_text_add(
-        t,
-        "plot '%s' index %d using 1:2:4 with filledcurves fc rgb '%s' fs solid, \\\n"
-        "     '' index %d using 1:2:4 with filledcurves fc rgb '%s' fs transparent solid 0.3, \\\n"
-        "     '' index %d using 1:3 with lines lc rgb '%s' lw 2.5 dt (6,3), \\\n"
-        "     '' index %d using 1:3 with lines lc rgb '%s' lw 3\n"
-        "unset label\nunset object\nunset arrow\n",
-        dat, 2 * i, initial_band, 2 * i + 1, trained, 2 * i, initial, 2 * i + 1, trained);
+    lra_text_add(t,
+                 "plot '%s' index %d using 1:2:4 with filledcurves fc rgb '%s' fs solid, \\\n"
+                 "     '' index %d using 1:2 with lines lc rgb '%s' lw 1.2 dt (2,3), \\\n"
+                 "     '' index %d using 1:4 with lines lc rgb '%s' lw 1.2 dt (2,3), \\\n"
+                 "     '' index %d using 1:3 with lines lc rgb '%s' lw 2.5 dt (6,3), \\\n"
+                 "     '' index %d using 1:3 with lines lc rgb '%s' lw 3\n"
+                 "unset label\n",
+                 dat, 2 * i + 1, band, 2 * i, initial, 2 * i, initial, 2 * i, initial, 2 * i + 1,
+                 trained);
+}
+
+static void add_axes(lra_text *t, const plot *p)
+{
+    if (p->falls)
+        lra_text_add(t, "set logscale y\nset yrange [%g:1.3]\nset ytics 10\n",
+                     pow(10, floor(log10(p->least * 0.999))));
+    else
+        lra_text_add(t, "set yrange [0:1.05]\nset ytics 0.5\n");
+    lra_text_add(t, "set xrange [%g:%lld]\n", p->octaves ? 1. : 0., (long long)p->farthest);
+    if (p->octaves)
+        lra_text_add(t, "set logscale x 2\nset xtics %d\n", p->farthest > 1024 ? 16 : 4);
 }
 
 static void add_script(lra_plot *f, const plot *p)
 {
     lra_text *t = &f->script;
     const lra_plot_entry key[] = {
-        {"initial, median of channels", LRA_LEGEND_LINE, initial, "(6,3)", 2.5, 0, 0},
+        {"initial", LRA_LEGEND_LINE, initial, "(6,3)", 2.5, 0, 0},
         {"trained", LRA_LEGEND_LINE, trained, NULL, 3, 0, 0},
-        {"initial, quartiles", LRA_LEGEND_BOX, initial_band, NULL, 0, 0, 0},
-        {"trained, quartiles", LRA_LEGEND_BOX, "#b2d4e8", NULL, 0, 0, 0}};
+        {"initial, quartiles", LRA_LEGEND_LINE, initial, "(2,3)", 1.2, 0, 0},
+        {"trained, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
     int across = p->all.n < ACROSS ? p->all.n : ACROSS, down = (p->all.n + across - 1) / across;
-    double left = 1.5, high = 3, gap = 0.75, between = 0.35;
+    double left = 1.8, high = 2.6, gap = 0.6, between = 0.35, bottom = 1.1;
     f->width = across > 2 ? LRA_PAGE_CM : LRA_COLUMN_CM;
     int rows = lra_plot_legend_rows(f, left, 4, key);
     double wide = (f->width - left - 0.25 - (across - 1) * between) / across;
-    f->height = 1.1 + LRA_LINE_CM * rows + 0.35 + down * (high + gap) + LRA_LINE_CM * 2;
+    f->height = LRA_LINE_CM * (rows + 1.6) + down * (high + gap) + bottom;
     double top = lra_plot_start(f);
     lra_plot_legend(f, left, top, 4, key);
-    top -= LRA_LINE_CM * rows + 0.35;
-    lra_text_add(t, "set multiplot\nset logscale y\nset yrange [%g:1.5]\n",
-                 pow(10, floor(log10(p->least * 0.999))));
-    if (p->octaves) lra_text_add(t, "set logscale x 2\n");
-    lra_text_add(t, "set xrange [%g:%lld]\nset ytics 10\n", p->octaves ? 1. : 0.,
-                 (long long)p->farthest);
-    if (p->octaves && p->farthest > 64)
-        lra_text_add(t, "set xtics %d\n", p->farthest > 1024 ? 16 : 8);
-    lra_plot_axis(f, 0.3, top - (down * (high + gap)) / 2, "max |k| from there on (relative)");
-    lra_plot_say(t, "set label ", "distance (tokens)", " at screen 0.5, screen %.4g center\n",
-                 0.3 / f->height);
+    top = bottom + down * (high + gap);
+    lra_text_add(t, "set multiplot\n");
+    add_axes(t, p);
+    lra_plot_axis(f, 0.25, (bottom + top) / 2, "max |k| from there on");
+    lra_plot_say(t, "set label ", "distance (tokens)", " at screen %.4g, screen %.4g center\n",
+                 (left + (f->width - left) / 2) / f->width, 0.25 / f->height);
     for (int i = 0; i < p->all.n; i++) {
         int row = i / across, column = i % across;
         double x = left + column * (wide + between), y = top - gap - row * (high + gap);
-        add_panel(f, p, i, x, x + wide, y - high, y, i + across >= p->all.n, column == 0);
+        lra_plot_box(f, x, x + wide, y - high, y);
+        add_panel(f, p, i, i + across >= p->all.n, column == 0);
     }
     lra_text_add(t, "unset multiplot\n");
 }

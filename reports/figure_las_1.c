@@ -69,6 +69,13 @@ static void add_data(lra_text *t, const lra_kernel_panels *all, double (*range)[
         }
 }
 
+/* Ticks a round number apart, three or four of them. */
+static double step_of(double range)
+{
+    double step = range > 0 ? pow(10, floor(log10(range / 2))) : 1;
+    return range / step > 8 ? 5 * step : range / step > 4 ? 2 * step : step;
+}
+
 static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int state,
                       const double range[2])
 {
@@ -77,6 +84,8 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
     int64_t lags = kernel(p, 0)->dims[1];
     double more = 0.06 * (range[1] - range[0]) + 1e-12;
     lra_plot_say(t, "set label ", state ? "" : p->name, " at graph 0, graph 1.1 left\n");
+    lra_text_add(t, "set ytics %g\n", step_of(range[1] - range[0]));
+    lra_text_add(t, lags <= FEW ? "set xtics 1\n" : "set xtics autofreq\n");
     lra_text_add(t, "set xrange [%lld:%lld]\nset yrange [%g:%g]\nset format y '%s'\n",
                  (long long)-behind(p), (long long)(lags - 1 - behind(p)), range[0] - more,
                  range[1] + more, state ? "" : "%g");
@@ -102,16 +111,16 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
 static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range)[2])
 {
     lra_text *t = &f->script;
-    double left = 1.55, gap = 0.95, high = 2.2, between = 0.4;
-    f->width = LRA_PAGE_CM, f->height = 1.4 + all->n * (high + gap) + 0.6;
-    double top = lra_plot_start(f) - 0.3, wide = (f->width - left - 0.3 - between) / 2;
-    lra_text_add(t, "set multiplot\nset ytics autofreq\nset xtics autofreq\n");
-    lra_plot_axis(f, 0.3, top - all->n * (high + gap) / 2, "kernel");
+    double left = 1.6, gap = 1.05, high = 2, between = 0.4;
+    f->width = LRA_PAGE_CM, f->height = 1.1 + all->n * (high + gap);
+    double top = lra_plot_start(f), wide = (f->width - left - 0.3 - between) / 2;
+    lra_text_add(t, "set multiplot\n");
+    lra_plot_axis(f, 0.25, f->height / 2, "kernel");
     lra_plot_say(t, "set label ", "lag (tokens; positive: back)",
-                 " at screen 0.5, screen %.4g center\n", 0.3 / f->height);
+                 " at screen 0.5, screen %.4g center\n", 0.25 / f->height);
     for (int i = 0; i < all->n; i++)
         for (int s = 0; s < 2; s++) {
-            double x = left + s * (wide + between), y = top - 0.35 - i * (high + gap);
+            double x = left + s * (wide + between), y = top - 0.6 - i * (high + gap);
             lra_plot_box(f, x, x + wide, y - high, y);
             if (i == 0)
                 lra_text_add(t, "set label '%s' at graph 0.5, graph 1.1 center\n",
