@@ -20,12 +20,15 @@ class Weights(dict):
 class Batch:
     """A file of `lra-probe export --gradients`: weights and gradients in the layout of the C code."""
 
-    def __init__(self, path):
+    def __init__(self, path, lines=False):
+        """lines: the settings are the lines of metadata `config`, as lra-probe writes them."""
         data = pathlib.Path(path).read_bytes()
         end = 8 + int.from_bytes(data[:8], "little")
         header = json.loads(data[8:end])
         self.config = header.pop("__metadata__")
         turned = self.config["lra.reversed"].split()
+        if lines:
+            self.config.update(line.split("=", 1) for line in self.config["config"].splitlines())
         self.arrays = {}
         for name, a in header.items():
             begin, stop = a["data_offsets"]
@@ -34,7 +37,7 @@ class Batch:
             if path in turned and kind in ("param", "grad"):
                 x = x.permute(*reversed(range(x.dim()))).contiguous()
             self.arrays[name] = x
-        self.T_max = int(self.config["lra.T_max"])
+        self.T_max = int(self.config.get("lra.T_max", 0))
         self.loss, self.output = float(self.arrays["loss"].reshape(())), self.arrays["output"].double()
 
     def all(self, kind):
@@ -57,6 +60,8 @@ class Single(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         if kwargs.get("dtype") is torch.float64:
             kwargs["dtype"] = torch.float32
+        if kwargs.get("dtype") is torch.complex128:
+            kwargs["dtype"] = torch.complex64
         if func in (torch.complex, torch.polar):
             args = [a.float() for a in args]
         return func(*args, **kwargs)
