@@ -39,3 +39,11 @@ lra_estimate lra_radius(int64_t n, int64_t distances, const double *mass, double
     lra_free(drawn);
     return r;
 }
+
+double lra_peak(int64_t n, const double *x, const double *other)
+{
+    double best = -INFINITY, at = NAN;
+    for (int64_t d = 1; d <= n / 2 && d < n; d++)
+        if (other[d] > 0 && x[d] / other[d] > best) best = x[d] / other[d], at = (double)d;
+    return at;
+}

@@ -11,4 +11,8 @@
 /* mass: (n, distances), not negative.  Without any mass NAN; with one example no interval. */
 lra_estimate lra_radius(int64_t n, int64_t distances, const double *mass, double q, uint64_t key);
 
+/* Where a profile stands out most against another: the distance d from 1 to n / 2 with the largest x(d) / other(d), the
+ * first of equals.  NAN: there is none. */
+double lra_peak(int64_t n, const double *x, const double *other);
+
 #endif

@@ -1,94 +1,30 @@
 /* Table influence: how far away what a run uses is, by gradients and by what is left under restrictions.
  * Every number stands with its interval and what it would be of equal weights and before training. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "reports/probe_findings.h"
 #include "reports/report.h"
 
 /* What people look at first; files hold the rest. */
 static const char *const headline[] = {
-    "cut.r95",        "cut.r99",    "window.w95",     "window.w99",        "layer.w95",
-    "layer.w99",      "range.mean", "range.mean.rel", "range.q50",         "range.q95",
-    "range.q95.used", "side",       "decay.tau",      "decay.beta",        "shift.w1",
-    "erf.r50",        "erf.r99",    "range.mean.px",  "range.mean.rel.px", "range.q95.px",
-    "erf.r50.px",     "erf.r99.px"};
-
-static bool shown(const char *id)
-{
-    for (size_t i = 0; i < sizeof headline / sizeof *headline; i++)
-        if (strcmp(headline[i], id) == 0) return true;
-    return false;
-}
-
-static char *name_of(const lra_probe_result *r)
-{
-    char *kernel = r->kernel ? lra_format(" K = %lld", (long long)r->kernel) : lra_copy_text("");
-    char *name = lra_format("%s%s, %s, seed %lld", r->model, kernel, r->task, (long long)r->seed);
-    lra_free(kernel);
-    return name;
-}
-
-static void add_flags(lra_table *t, const lra_finding *f)
-{
-    lra_text text = {0};
-    for (int i = 0; lra_finding_flag_name(i); i++)
-        if (f->flags >> i & 1)
-            lra_text_add(&text, "%s%s", text.n ? " " : "", lra_finding_flag_name(i));
-    lra_table_cell(t, "%s", text.s ? text.s : "");
-    lra_text_free(&text);
-}
-
-/* A number with as many decimals as its unit deserves; an end that is not reached. */
-static void add_number(lra_table *t, const lra_finding *f, double x)
-{
-    bool share = strcmp(f->unit, "1") == 0;
-    if (isinf(x))
-        lra_table_value(t, NAN, "> T");
-    else if (!isnan(x) && x == floor(x) && !share)
-        lra_table_number(t, x, 0);
-    else
-        lra_table_number(t, x, share ? 3 : 1);
-}
-
-static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u,
-                        const lra_finding *f)
-{
-    char *name = name_of(r);
-    lra_table_row(t);
-    lra_table_cell(t, "%s", name);
-    lra_table_cell(t, "%s", r->run);
-    lra_table_cell(t, "%s", u->name);
-    lra_table_cell(t, "%s", f->id);
-    add_number(t, f, f->value);
-    lra_table_interval(t, f->lo, f->hi, strcmp(f->unit, "1") == 0 ? 3 : 1);
-    add_number(t, f, f->null[LRA_NULL_UNIFORM]);
-    add_number(t, f, f->null[LRA_NULL_INIT]);
-    lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
-    lra_table_number(t, (double)f->examples, 0);
-    add_flags(t, f);
-    lra_free(name);
-}
+    "cut.r95",        "cut.r99",    "window.w95",     "window.w99",    "layer.w95",
+    "layer.w99",      "range.mean", "range.mean.rel", "range.q50",     "range.q95",
+    "range.q95.used", "side",       "decay.tau",      "decay.beta",    "shift.w1",
+    "shift.peak",     "erf.r50",    "erf.r99",        "range.mean.px", "range.mean.rel.px",
+    "range.q95.px",   "erf.r50.px", "erf.r99.px"};
 
 static lra_table *findings_table(lra_probe_result *const *list, int n)
 {
-    static const char *const head[] = {"run",   "",        "part", "what",     "value", "95 %",
-                                       "equal", "initial", "unit", "examples", "flags"};
-    static const char *const key[] = {"name",  "run",  "part", "id",       "value", "lo,hi",
-                                      "equal", "init", "unit", "examples", "flags"};
-    lra_table *t = lra_table_new("How far away what is used is", 11, head);
-    lra_table_keys(t, key);
-    for (int i = 0; i < n; i++)
-        for (int u = 0; u < list[i]->n_units; u++)
-            for (int f = 0; f < list[i]->unit[u]->n_findings; f++)
-                if (shown(list[i]->unit[u]->finding[f].id) && t->n_rows < LRA_TABLE_ROWS)
-                    add_finding(t, list[i], list[i]->unit[u], &list[i]->unit[u]->finding[f]);
-    lra_table_note(t, "equal\tof equal weights, or with the whole input; initial: before training");
+    lra_table *t = lra_probe_findings_table("How far away what is used is", list, n, headline);
     lra_table_note(t, "cut.r95\tsmallest limit of all distances that keeps 95 %% of the gain; "
                       "window: of attention; layer: in one layer");
     lra_table_note(t, "range\tof gradients of positions: mean, relative to equal weights, radius "
                       "with 50, 95 %%");
+    lra_table_note(t,
+                   "shift\ttokens that learning moved the weight, on average; peak: the distance "
+                   "whose intensity grew most, of the nearer half");
     return t;
 }
 
@@ -115,7 +51,7 @@ static lra_table *gains_table(const lra_probe_result *r)
     char *head[1 + 2 * MOST], *key[1 + 2 * MOST];
     if (!x) return NULL;
     int64_t n = x->dims[0] < MOST ? x->dims[0] : MOST, first = x->dims[0] - n;
-    char *name = name_of(r);
+    char *name = lra_probe_run_name(r);
     head[0] = lra_copy_text("layers"), key[0] = lra_copy_text("layers");
     for (int64_t i = 0; i < n; i++) {
         double at = (double)x->value[first + i];

@@ -112,6 +112,9 @@ static void radii(void **state)
     assert_true(lra_radius(1, 8, mass, 0.99, 1).value == 3 &&
                 isnan(lra_radius(1, 8, mass, 1, 1).lo));
     assert_true(isnan(lra_radius(1, 8, none, 0.5, 1).value));
+    const double other[8] = {1, 1, 1, 4, 2, 1, 1, 1}, x[8] = {99, 1, 1, 7, 5, 0, 0, 99};
+    assert_true(lra_peak(8, x, other) == 4);
+    assert_true(isnan(lra_peak(8, x, none)));
 }
 
 int main(void)

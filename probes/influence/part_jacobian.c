@@ -1,6 +1,7 @@
 /* Part jacobian: how far away are the inputs that the features of a position depend on (jacobian.h), with trained and
  * with initial weights, whose shift is what learning changed.
- *   jacobian        weights J(i,j): everything that a profile has, shift.w1, shift.js; jacobian.leak (jacobian.h)
+ *   jacobian        weights J(i,j): everything that a profile has, shift.w1, shift.js; shift.peak: the distance at which
+ *                   the intensity grew most over that of the initial weights; jacobian.leak (jacobian.h)
  *   jacobian.p2     the same of J(i,j)^2
  *   jacobian.px     of images: distances in pixels
  *   jacobian.init   initial weights: curves */
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/profile.h"
+#include "analysis/radius.h"
 #include "kernels/base/mem.h"
 
 enum { EXAMPLES = 64, POSITIONS = 32, DRAWS = 8 };
@@ -104,6 +106,19 @@ static int run(lra_influence *p, int64_t examples, lra_open_weights weights, pro
     return lra_jacobian_measure(&p->spec, &p->device, &s, &p->steps, take_row, to, &to->report, e);
 }
 
+/* The distance at which learning added most. */
+static lra_finding peak_of(const profiles *best, const profiles *initial)
+{
+    int64_t n = lra_profile_distances(best->profile[PLAIN]);
+    double *x = lra_alloc_array((size_t)(2 * n) + 1, sizeof *x);
+    lra_profile_curves(best->profile[PLAIN], NULL, NULL, x, NULL, NULL);
+    lra_profile_curves(initial->profile[PLAIN], NULL, NULL, x + n, NULL, NULL);
+    lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
+    f.examples = best->report.examples;
+    lra_free(x);
+    return f;
+}
+
 static void add_unit(lra_influence *p, int k, const profiles *best, const profiles *initial)
 {
     lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
@@ -121,6 +136,7 @@ static void add_unit(lra_influence *p, int k, const profiles *best, const profil
         lra_finding f = lra_finding_of("jacobian.leak", "1", best->report.leak);
         f.examples = best->report.examples;
         own[n++] = f;
+        own[n++] = peak_of(best, initial);
     }
     for (int i = 0; i < n; i++)
         if (best->report.examples < p->run->result->n) own[i].flags |= LRA_APPROX;

@@ -1,0 +1,108 @@
+/* Findings as a table. */
+#include "reports/probe_findings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+char *lra_probe_run_name(const lra_probe_result *r)
+{
+    char *kernel = r->kernel ? lra_format(" K = %lld", (long long)r->kernel) : lra_copy_text("");
+    char *name = lra_format("%s%s, %s, seed %lld (%.6s)", r->model, kernel, r->task,
+                            (long long)r->seed, r->run);
+    lra_free(kernel);
+    return name;
+}
+
+/* A number between 0 and some. */
+static bool is_share(const lra_finding *f)
+{
+    return strcmp(f->unit, "1") == 0 || strcmp(f->unit, "bits") == 0;
+}
+
+static void add_flags(lra_table *t, const lra_finding *f)
+{
+    lra_text text = {0};
+    for (int i = 0; lra_finding_flag_name(i); i++)
+        if (f->flags >> i & 1)
+            lra_text_add(&text, "%s%s", text.n ? " " : "", lra_finding_flag_name(i));
+    lra_table_cell(t, "%s", text.s ? text.s : "");
+    lra_text_free(&text);
+}
+
+/* A number with as many decimals as its unit deserves. */
+static void add_number(lra_table *t, const lra_finding *f, double x)
+{
+    if (isinf(x))
+        lra_table_value(t, x, "> T");
+    else
+        lra_table_number(t, x, is_share(f) ? 3 : x == floor(x) ? 0 : 1);
+}
+
+static void add_interval(lra_table *t, const lra_finding *f)
+{
+    int decimals = is_share(f) ? 3 : 1;
+    if (isinf(f->hi)) {
+        char *text = isinf(f->lo) ? lra_copy_text("> T")
+                                  : lra_format("%.*f to > T", decimals, f->lo);
+        lra_table_interval_text(t, f->lo, f->hi, text);
+        lra_free(text);
+        return;
+    }
+    lra_table_interval(t, f->lo, f->hi, decimals);
+}
+
+static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u,
+                        const lra_finding *f)
+{
+    char *name = lra_probe_run_name(r);
+    lra_table_row(t);
+    lra_table_cell(t, "%s", name);
+    lra_table_cell(t, "%s", r->run);
+    lra_table_cell(t, "%s", u->name);
+    lra_table_cell(t, "%s", f->id);
+    add_number(t, f, f->value);
+    add_interval(t, f);
+    add_number(t, f, f->null[LRA_NULL_UNIFORM]);
+    add_number(t, f, f->null[LRA_NULL_INIT]);
+    lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
+    lra_table_number(t, (double)f->examples, 0);
+    add_flags(t, f);
+    lra_free(name);
+}
+
+static bool among(const char *id, const char *const *ids)
+{
+    for (int i = 0; ids[i]; i++)
+        if (strcmp(ids[i], id) == 0) return true;
+    return false;
+}
+
+lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *list, int n,
+                                    const char *const *ids)
+{
+    static const char *const head[] = {"run",   "",        "part", "what",     "value", "95 %",
+                                       "equal", "initial", "unit", "examples", "flags"};
+    static const char *const key[] = {"name",  "run",  "part", "id",       "value", "lo,hi",
+                                      "equal", "init", "unit", "examples", "flags"};
+    lra_table *t = lra_table_new(title, 11, head);
+    int left_out = 0;
+    lra_table_keys(t, key);
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++) {
+            const lra_probe_unit *unit = list[i]->unit[u];
+            for (int f = 0; f < unit->n_findings; f++) {
+                if (!among(unit->finding[f].id, ids)) continue;
+                if (t->n_rows < LRA_TABLE_ROWS)
+                    add_finding(t, list[i], unit, &unit->finding[f]);
+                else
+                    left_out++;
+            }
+        }
+    lra_table_note(t, "equal\tof equal weights, or with the whole input; initial: before training");
+    if (left_out)
+        lra_table_note(t, "left out\t%d more rows, for which there is no room; name fewer runs",
+                       left_out);
+    return t;
+}

@@ -1,0 +1,15 @@
+/* What probes found, as a table that all of them share. */
+#ifndef LRA_REPORTS_PROBE_FINDINGS_H
+#define LRA_REPORTS_PROBE_FINDINGS_H
+
+#include "reports/probe_result.h"
+#include "reports/table.h"
+
+/* "resconv K = 13, xor, seed 0 (0123ab)", with the start of its hash; the caller frees it. */
+char *lra_probe_run_name(const lra_probe_result *r);
+/* A row for each finding of every unit whose id is among `ids` (NULL behind the last), as far as there is room: value,
+ * interval, what it would be of equal weights and before training, what it rests on. */
+lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *list, int n,
+                                    const char *const *ids);
+
+#endif

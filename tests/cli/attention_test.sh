@@ -1,0 +1,27 @@
+#!/bin/sh
+# lra-probe attention: a row for each head, the table again from files, models without attention, names of runs.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+
+train() {
+    model=$1
+    shift
+    "$probe" train --task xor --model "$model" --set distance=2 --set length=24 --set copies=1 --set train=320 --set val=64 \
+        --set test=100 --set epochs=1 --set width=8 --set hidden=8 --set layers=2 "$@" --out o -q >train.out 2>&1 ||
+        fail "train: $(cat train.out)"
+}
+train transformer --set heads=2
+"$probe" attention o/runs/* --examples 20 >out 2>err || complain "attention: $(cat err)"
+[ "$(grep -c '^layer[01]\.head[01] ' out)" -eq 4 ] || complain "not a row for each head: $(cat out)"
+has out 'heads.local'
+has out 'head.js'
+"$report" tables --table attention o/runs/* >again 2>err || complain "tables: $(cat err)"
+cmp -s out again || complain "lra-report prints other numbers"
+"$probe" attention o/runs/* --examples 20 --json -q >json || complain "--json fails"
+has json '"range.mean"'
+
+# Without attention.
+train resconv --set kernel=3
+expect 2 "model 'resconv' has no attention" "$probe" attention o/runs/*resconv*
+expect 1 "there are no results of probe 'attention'" "$report" tables --table attention o/runs/*resconv*
+expect 2 "there is no run 'x'" "$probe" attention x --out none
+exit $bad
