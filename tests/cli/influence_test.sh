@@ -51,4 +51,9 @@ expect 2 "unknown part 'jacobin'; did you mean 'jacobian'" "$probe" influence "$
 mkdir empty
 expect 1 "there are no results of probe 'influence' in 'empty'; 'lra-probe influence RUN...' makes them" "$report" tables --table influence empty
 expect 2 "there is no run 'x'" "$probe" influence x --out none
+if command -v gnuplot >/dev/null; then
+    "$report" figures --figure cut --format png --out o o/runs/* >out 2>err || complain "figure: $(cat err)"
+    [ -s err ] && complain "gnuplot says $(cat err)"
+    [ -s o/figures/cut.png ] || complain "no figure"
+fi
 exit $bad

@@ -1,0 +1,163 @@
+/* Figure cut: what is left of a run's gain over chance when nothing farther than r steps counts, in all layers and in each
+ * alone; a panel for each run.  Bars: 95 % intervals of all layers.  Lines: 0 and 1. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/figure.h"
+#include "reports/probe_findings.h"
+
+enum { MOST_PANELS = 12, MOST_CURVES = LRA_PLOT_STYLES + 1 };
+
+/* The curves of a run: all layers first. */
+typedef struct {
+    const lra_probe_result *run;
+    int n;
+    const lra_probe_unit *unit[MOST_CURVES];
+    int block; /* of the first curve in the data */
+} panel;
+
+static void find_curves(const lra_probe_result *r, panel *p)
+{
+    *p = (panel){.run = r};
+    for (int u = 0; u < r->n_units; u++) {
+        const char *name = r->unit[u]->name;
+        if (strncmp(name, "cut", 3) != 0 || strcmp(name, "cut.window") == 0) continue;
+        if (!lra_probe_array_find(r->unit[u], "gain") || p->n == MOST_CURVES) continue;
+        p->unit[p->n++] = r->unit[u];
+    }
+}
+
+static double place(double r)
+{
+    return log2(r + 1);
+}
+
+/* A block for each curve: place, gain, lo, hi. */
+static void add_data(lra_text *t, const panel *p)
+{
+    for (int c = 0; c < p->n; c++) {
+        const lra_probe_array *x = lra_probe_array_find(p->unit[c], "x");
+        const lra_probe_array *gain = lra_probe_array_find(p->unit[c], "gain");
+        lra_plot_comment(t, "run %s, %s: log2(r + 1), gain lo hi", p->run->run, p->unit[c]->name);
+        for (int64_t i = 0; i < x->dims[0]; i++) {
+            lra_text_add(t, "%.6g", place((double)x->value[i]));
+            for (int k = 0; k < 3; k++) lra_plot_number(t, (double)gain->value[3 * i + k]);
+            lra_text_add(t, "\n");
+        }
+        lra_text_add(t, "\n\n");
+    }
+}
+
+static lra_plot_entry entry_of(const panel *p, int c)
+{
+    lra_plot_entry k = {.kind = LRA_LEGEND_LINE, .color = "#000000", .line = 3, .point = 7};
+    const char *name = p->unit[c]->name;
+    k.size = 0.5;
+    snprintf(k.text, sizeof k.text, "%s", name[3] ? name + 4 : "all layers");
+    if (c == 0) return k;
+    const lra_plot_style *s = &lra_plot_styles[(c - 1) % LRA_PLOT_STYLES];
+    k.color = s->color, k.dash = s->dash, k.line = 2, k.point = s->hollow, k.size = 0.45;
+    return k;
+}
+
+static bool at_chance(const panel *p)
+{
+    const lra_probe_array *gain = lra_probe_array_find(p->unit[0], "gain");
+    bool known = false;
+    for (int64_t i = 0; i < gain->dims[0]; i++) known = known || !isnan(gain->value[3 * i]);
+    return !known;
+}
+
+static void add_panel(lra_text *t, const panel *p, double end, bool left, bool bottom)
+{
+    char *name = lra_probe_run_name(p->run);
+    lra_text_add(t, "set xrange [-0.15:%g]\nset yrange [-0.3:1.12]\nset ytics (%s)\nset xtics (",
+                 place(end) + 0.15, left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
+    lra_plot_tick(t, bottom ? "0" : "", 0);
+    for (double r = 1; r <= end; r *= 4) {
+        char text[32] = "";
+        if (bottom) snprintf(text, sizeof text, "%.0f", r);
+        lra_text_add(t, ", ");
+        lra_plot_tick(t, text, place(r));
+    }
+    lra_plot_say(t, ")\nset label ", name, " at graph 0.5, graph 1.08 center font ',7'\n");
+    if (at_chance(p))
+        lra_text_add(t, "set label 'at chance: there is no gain' at graph 0.5, graph 0.5 center "
+                        "font ',7'\n");
+    lra_text_add(t, "plot 0 with lines lc rgb '#999999' lw 1, 1 with lines lc rgb '#999999' lw 1");
+    for (int c = p->n - 1; c >= 0; c--) {
+        lra_plot_entry k = entry_of(p, c);
+        lra_text_add(t,
+                     ", 'cut.dat' index %d using 1:2 with linespoints lc rgb '%s' dt %s lw %g "
+                     "pt %d ps %g",
+                     p->block + c, k.color, k.dash ? k.dash : "1", k.line, k.point, k.size);
+    }
+    if (p->n)
+        lra_text_add(t,
+                     ", 'cut.dat' index %d using 1:3:(0):($4-$3) with vectors heads fixed size "
+                     "screen 0.006,90 lc rgb '#000000' lw 1.5",
+                     p->block);
+    lra_text_add(t, "\nunset label\n");
+    lra_free(name);
+}
+
+static void add_script(lra_plot *f, int n, const panel *list)
+{
+    int columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns, most = 0, entries;
+    double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.2, height = 2.8, end = 1;
+    lra_plot_entry key[MOST_CURVES];
+    for (int i = 0; i < n; i++) {
+        if (list[i].n > list[most].n) most = i;
+        end = fmax(end, (double)list[i].run->max_length);
+    }
+    entries = list[most].n;
+    for (int c = 0; c < entries; c++) key[c] = entry_of(&list[most], c);
+    int lines = lra_plot_legend_rows(f, left, entries, key);
+    f->height = bottom + rows * (height + 0.55) + LRA_LINE_CM * (lines + 2.6);
+    double top = lra_plot_start(f), width = (right - left - gap * (columns - 1)) / columns;
+    lra_text_add(&f->script, "set multiplot\n");
+    lra_plot_legend(f, left, top, entries, key);
+    top = bottom + rows * (height + 0.55) - 0.4;
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the gain that is left");
+    lra_plot_say(&f->script, "set label ", "limit of distance (tokens)",
+                 " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
+                 0.22 / f->height);
+    for (int i = 0; i < n; i++) {
+        double x = left + (i % columns) * (width + gap),
+               y = top - height - (i / columns) * (height + 0.55);
+        lra_plot_box(f, x, x + width, y, y + height);
+        add_panel(&f->script, &list[i], end, i % columns == 0, i + columns >= n);
+        if (i == 0) lra_text_add(&f->script, "unset arrow\nunset object\n");
+    }
+    lra_text_add(&f->script, "unset multiplot\n");
+}
+
+static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
+{
+    panel list[MOST_PANELS];
+    int n = 0, block = 0;
+    for (int i = 0; i < in->n_probes; i++) {
+        panel p;
+        find_curves(in->probes[i], &p);
+        if (p.n == 0) continue;
+        if (n == MOST_PANELS)
+            return lra_fail(e, "more than %d runs do not fit into one figure; name fewer",
+                            MOST_PANELS);
+        p.block = block, block += p.n;
+        list[n++] = p;
+        lra_plot_source(f, "run", p.run->run);
+        lra_plot_source(f, "data", p.run->fingerprint);
+        add_data(&f->data, &p);
+    }
+    if (n == 0) return lra_fail(e, "no run has gains under limits ('lra-probe influence RUN')");
+    f->width = n > 1 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->title = lra_copy_text("what is left when nothing beyond a limit counts");
+    add_script(f, n, list);
+    return 0;
+}
+
+const lra_report_figure lra_figure_cut = {
+    "cut", "what is left of the gain under limits of distance, layer by layer", make,
+    LRA_FROM_INFLUENCE};

@@ -1,0 +1,143 @@
+/* Figure distance: how far each attention head of a run looks: the share of its weight within a distance, trained, before
+ * training, and of equal weights under the same mask; a panel for each head, a row for each layer (L1 H0: layer 1, head 0).
+ * Source: mean attention distance of arXiv:2010.11929, here as the whole distribution. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/figure.h"
+#include "reports/probe_findings.h"
+
+enum { MOST_ROWS = 24, MOST_COLUMNS = 16 };
+static const char *const arrays[] = {"mass", "mass.init", "equal"};
+
+/* Heads in their places. */
+typedef struct {
+    const lra_probe_result *run;
+    int rows, columns[MOST_ROWS];
+    const lra_probe_unit *unit[MOST_ROWS][MOST_COLUMNS];
+    int64_t n; /* distances */
+} grid;
+
+static int find_heads(const lra_probe_result *r, grid *g, lra_err *e)
+{
+    char layer[64] = "";
+    *g = (grid){.run = r};
+    for (int u = 0; u < r->n_units; u++) {
+        const char *name = r->unit[u]->name, *dot = strchr(name, '.');
+        const lra_probe_array *mass = lra_probe_array_find(r->unit[u], "mass");
+        if (!dot || !mass) continue;
+        if (g->rows == 0 || strncmp(layer, name, (size_t)(dot + 1 - name)) != 0) {
+            if (g->rows == MOST_ROWS)
+                return lra_fail(e, "more than %d layers do not fit into one figure", MOST_ROWS);
+            snprintf(layer, sizeof layer, "%.*s", (int)(dot + 1 - name), name);
+            g->rows++;
+        }
+        int *n = &g->columns[g->rows - 1];
+        if (*n == MOST_COLUMNS)
+            return lra_fail(e, "more than %d heads do not fit into one figure", MOST_COLUMNS);
+        g->unit[g->rows - 1][(*n)++] = r->unit[u];
+        g->n = mass->dims[0];
+    }
+    return g->rows ? 0 : lra_fail(e, "no heads in this file");
+}
+
+static int widest(const grid *g)
+{
+    int n = 1;
+    for (int i = 0; i < g->rows; i++) n = g->columns[i] > n ? g->columns[i] : n;
+    return n;
+}
+
+/* A block for each head: place, share within the distance: trained, initial, equal. */
+static void add_data(lra_text *t, const grid *g)
+{
+    for (int i = 0; i < g->rows; i++)
+        for (int k = 0; k < g->columns[i]; k++) {
+            double sum[3] = {0};
+            lra_plot_comment(t, "%s: log2(distance + 1), share within it: trained initial equal",
+                             g->unit[i][k]->name);
+            for (int64_t d = 0; d < g->n; d++) {
+                lra_text_add(t, "%.6g", log2((double)d + 1));
+                for (int a = 0; a < 3; a++) {
+                    const lra_probe_array *x = lra_probe_array_find(g->unit[i][k], arrays[a]);
+                    if (x && d < x->dims[0]) sum[a] += (double)x->value[d];
+                    lra_plot_number(t, x ? sum[a] : NAN);
+                }
+                lra_text_add(t, "\n");
+            }
+            lra_text_add(t, "\n\n");
+        }
+}
+
+static const lra_plot_entry key[] = {
+    {"trained", LRA_LEGEND_LINE, "#000000", NULL, 2.5, 0, 0},
+    {"initial", LRA_LEGEND_LINE, "#0072b2", "(6,3)", 2, 0, 0},
+    {"equal weights", LRA_LEGEND_LINE, "#999999", "(2,2)", 2, 0, 0}};
+
+static void add_panel(lra_text *t, const grid *g, int i, int k, int block)
+{
+    bool left = k == 0, bottom = i == g->rows - 1;
+    lra_text_add(t, "set xrange [0:%g]\nset yrange [0:1.03]\nset ytics (%s)\nset xtics (",
+                 log2((double)g->n), left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
+    for (int64_t d = 1, shown = 0; d < g->n; d *= 8, shown++) {
+        char name[32] = "";
+        if (bottom) snprintf(name, sizeof name, "%lld", (long long)d);
+        lra_text_add(t, shown ? ", " : "");
+        lra_plot_tick(t, name, log2((double)d + 1));
+    }
+    lra_text_add(t, ")\nset label 'L%d H%d' at graph 0.06, graph 0.9 left font ',7'\n", i, k);
+    lra_text_add(t, "plot ");
+    for (int a = 2; a >= 0; a--)
+        lra_text_add(t, "%s'distance.dat' index %d using 1:%d with lines lc rgb '%s' dt %s lw %g",
+                     a < 2 ? ", " : "", block, a + 2, key[a].color, key[a].dash ? key[a].dash : "1",
+                     key[a].line);
+    lra_text_add(t, "\nunset label\n");
+}
+
+static void add_script(lra_plot *f, const grid *g)
+{
+    int columns = widest(g), block = 0;
+    double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.15;
+    int rows = lra_plot_legend_rows(f, left, 3, key);
+    double panel = 2.1;
+    f->height = bottom + g->rows * (panel + gap) + LRA_LINE_CM * (rows + 2);
+    double top = lra_plot_start(f), width = (right - left - gap * (columns - 1)) / columns;
+    lra_text_add(&f->script, "set multiplot\nset tics front\n");
+    lra_plot_legend(f, left, top, 3, key);
+    top = bottom + g->rows * (panel + gap) - gap;
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the weight up to it");
+    lra_plot_say(&f->script, "set label ", "distance (tokens)",
+                 " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
+                 0.22 / f->height);
+    for (int i = 0; i < g->rows; i++)
+        for (int k = 0; k < g->columns[i]; k++) {
+            double x = left + k * (width + gap), y = top - (i + 1) * panel - i * gap;
+            lra_plot_box(f, x, x + width, y, y + panel);
+            add_panel(&f->script, g, i, k, block++);
+            if (block == 1) lra_text_add(&f->script, "unset arrow\nunset object\n");
+        }
+    lra_text_add(&f->script, "unset multiplot\n");
+}
+
+static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
+{
+    grid g;
+    if (in->n_probes != 1)
+        return lra_fail(e, "%d runs, one fits into a figure; name one", in->n_probes);
+    if (find_heads(in->probes[0], &g, e) != 0) return LRA_FAILED;
+    char *name = lra_probe_run_name(g.run);
+    f->width = widest(&g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->title = lra_format("how far heads look, %s", name);
+    lra_free(name);
+    lra_plot_source(f, "run", g.run->run);
+    lra_plot_source(f, "data", g.run->fingerprint);
+    add_data(&f->data, &g);
+    add_script(f, &g);
+    return 0;
+}
+
+const lra_report_figure lra_figure_distance = {
+    "distance", "how far each attention head looks, beside initial and equal weights", make,
+    LRA_FROM_ATTENTION};
