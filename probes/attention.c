@@ -6,6 +6,8 @@
  *   model        heads.local: share of heads with range.q95 <= 32; heads.sink, heads.uniform, head.js
  * A head is a sink where its largest mean weight of a key is above 5 times what equal weights give that key, averaged
  * over examples, and uniform where its normalised entropy is above 0.95.
+ * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find the distance; shift.peak
+ * is exactly the distance in a head of the first layer of every run, beside heads whose peak is elsewhere.
  * One pass over the sample for each set of weights; no map is stored, memory is linear in length. */
 #include <math.h>
 #include <stdio.h>

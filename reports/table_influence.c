@@ -9,11 +9,12 @@
 
 /* What people look at first; files hold the rest. */
 static const char *const headline[] = {
-    "cut.r95",        "cut.r99",    "window.w95",     "window.w99",    "layer.w95",
-    "layer.w99",      "range.mean", "range.mean.rel", "range.q50",     "range.q95",
-    "range.q95.used", "side",       "decay.tau",      "decay.beta",    "shift.w1",
-    "shift.peak",     "erf.r50",    "erf.r99",        "range.mean.px", "range.mean.rel.px",
-    "range.q95.px",   "erf.r50.px", "erf.r99.px"};
+    "cut.r95",        "cut.r99",      "window.w95",     "window.w99",    "layer.w95",
+    "layer.w99",      "range.mean",   "range.mean.rel", "range.q50",     "range.q95",
+    "range.q95.used", "side",         "decay.tau",      "decay.beta",    "shift.w1",
+    "shift.peak",     "erf.r50",      "erf.r99",        "range.mean.px", "range.mean.rel.px",
+    "range.q95.px",   "keep.w95",     "keep.auc",       "bag.w95",       "bag.auc",
+    "order.local",    "order.global", "erf.r50.px",     "erf.r99.px"};
 
 static lra_table *findings_table(lra_probe_result *const *list, int n)
 {

@@ -6,6 +6,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/rows.h"
+#include "probes/influence/sample_rows.h"
 
 /* ---- layers ------------------------------------------------------------------------------------------ */
 
@@ -70,27 +71,6 @@ static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e
     return 0;
 }
 
-/* The rows that a run of the split takes: counted, and where they stand among them. */
-static int64_t find_rows(const lra_opened *m, int64_t **index, int64_t **place)
-{
-    lra_loader_spec spec = {.data = m->run->data,
-                            .split = LRA_TEST_SPLIT,
-                            .buckets = &m->buckets,
-                            .batch = m->run->batch,
-                            .sample = m->sample,
-                            .alone = true};
-    lra_loader *l = lra_loader_new(&spec);
-    int64_t n = lra_loader_rows(l), last = 0;
-    *index = lra_alloc_array((size_t)n + 1, sizeof **index);
-    memcpy(*index, lra_loader_used(l), (size_t)n * sizeof **index);
-    for (int64_t i = 0; i < n; i++)
-        if ((*index)[i] > last) last = (*index)[i];
-    *place = lra_alloc_array((size_t)last + 1, sizeof **place);
-    for (int64_t i = 0; i < n; i++) (*place)[(*index)[i]] = i;
-    lra_loader_free(l);
-    return n;
-}
-
 /* All limits of a curve at r, the others wide. */
 static int ask(lra_opened *m, const int *layer, int curve, double r, answers *a, lra_sums *to,
                lra_err *e)
@@ -143,7 +123,7 @@ static int measure(lra_opened *m, answers *a, lra_cut *c, lra_err *e)
     int *layer = lra_alloc_array((size_t)m->n_limits + 1, sizeof *layer);
     find_layers(m, c, layer);
     c->n_points = lra_gain_axis(0, m->run->data->max_length, c->r);
-    c->n = find_rows(m, &c->index, &a->place);
+    c->n = lra_sample_rows(m, &c->index, &a->place);
     c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);
     for (int k = 0; k < c->n_curves; k++)
         c->curve[k].row = lra_alloc_array((size_t)(c->n * c->n_points) + 1, sizeof(lra_sums));

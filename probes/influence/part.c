@@ -31,18 +31,18 @@ static bool of_classes(const lra_influence *p)
     return p->run->result->n_classes > 0;
 }
 
-/* What is right, or values whose mean is the metric, larger ones better. */
+/* What is right (of several answers for a row, their mean), or values whose mean is the metric, larger ones better. */
 static void add_series(const lra_influence *p, lra_sample *s, int64_t n, const lra_sums *row)
 {
+    double *value = NULL;
     if (of_classes(p)) {
-        uint8_t *right = lra_alloc((size_t)n + 1);
-        for (int64_t i = 0; i < n; i++) right[i] = row[i].right == 1;
-        lra_sample_add_correct(s, 1, (const uint8_t *const[]){right});
-        lra_free(right);
-        return;
+        value = lra_alloc_array((size_t)n + 1, sizeof *value);
+        for (int64_t i = 0; i < n; i++) value[i] = (double)row[i].right / (double)row[i].n;
+    } else {
+        lra_result r = {
+            .metric = p->run->result->metric, .n = n, .row = (lra_sums *)(uintptr_t)row};
+        value = lra_result_scores(&r);
     }
-    lra_result r = {.metric = p->run->result->metric, .n = n, .row = (lra_sums *)(uintptr_t)row};
-    double *value = lra_result_scores(&r);
     lra_sample_add_rows(s, 1, (const double *const[]){value});
     lra_free(value);
 }
@@ -101,7 +101,7 @@ void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *pre
     lra_probe_unit_array(u, "x", 1, (int64_t[]){g->n}, g->x);
     lra_probe_unit_array(u, "gain", 2, (int64_t[]){g->n, 3}, gain);
     lra_probe_unit_array(u, "value", 2, (int64_t[]){g->n, 3}, value);
-    for (int k = 0; k < LRA_GAIN_SHARES; k++) {
+    for (int k = 0; k < LRA_GAIN_SHARES && prefix; k++) {
         char share[8];
         snprintf(share, sizeof share, "%.0f", 100 * lra_gain_shares[k]);
         lra_finding f = finding_of(prefix, share, "tokens", &g->least[k], n);

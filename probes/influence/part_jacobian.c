@@ -4,7 +4,10 @@
  *                   the intensity grew most over that of the initial weights; jacobian.leak (jacobian.h)
  *   jacobian.p2     the same of J(i,j)^2
  *   jacobian.px     of images: distances in pixels
- *   jacobian.init   initial weights: curves */
+ *   jacobian.init   initial weights: curves
+ * It does not say at what distance a dependency stands: of two-token XOR at 8, 16, 32 steps range.q95 is the reach of a
+ * convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of the initial weights, and shift.peak lies within half and
+ * all of the distance in 3 runs of 8. */
 #include "probes/influence/jacobian.h"
 #include "probes/influence/part.h"
 

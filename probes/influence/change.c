@@ -1,0 +1,91 @@
+/* What is done to a sequence. */
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+#include "probes/influence/restrict.h"
+
+enum { RANDOM_WINDOWS = 8, FIXED_WINDOWS = 3, PERMUTATIONS = 1, STREAM = 0x5243 };
+
+int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
+{
+    switch (kind) {
+    case LRA_KEEP_WINDOW:
+    case LRA_SWAP_WINDOW: return w >= n ? 1 : FIXED_WINDOWS + RANDOM_WINDOWS;
+    case LRA_BAG: return (n + w - 1) / w;
+    case LRA_ORDER_IN:
+    case LRA_ORDER_OUT: return PERMUTATIONS;
+    }
+    LRA_BUG("restriction %d", (int)kind);
+}
+
+static lra_rng rng_of(const lra_change *c)
+{
+    return lra_rng_new(c->seed, STREAM + (uint32_t)c->kind,
+                       (c->row << 24) ^ ((uint64_t)c->w << 8) ^ (uint64_t)c->draw);
+}
+
+/* Where the window begins that stays. */
+static int64_t window_start(const lra_change *c, int64_t n)
+{
+    lra_rng rng = rng_of(c);
+    int64_t room = n - c->w;
+    if (room <= 0 || c->draw == 0) return 0;
+    if (c->draw == 1) return room;
+    if (c->draw == 2) return room / 2;
+    return lra_rng_below(&rng, (uint32_t)(room + 1));
+}
+
+static void permute(lra_rng *rng, int64_t n, int64_t *order)
+{
+    for (int64_t i = 0; i < n; i++) order[i] = i;
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t k = lra_rng_below(rng, (uint32_t)(i + 1)), at = order[i];
+        order[i] = order[k], order[k] = at;
+    }
+}
+
+/* Windows begin at phase - w, phase, phase + w, ..; the first and the last may be cut. */
+static void reorder(const lra_change *c, int64_t n, size_t size, const char *from, char *to)
+{
+    lra_rng rng = rng_of(c);
+    int64_t phase = c->w > 1 ? lra_rng_below(&rng, (uint32_t)c->w) : 0;
+    int64_t windows = (n - phase + c->w - 1) / c->w + (phase > 0), at = 0;
+    int64_t *order = lra_alloc_array((size_t)(n + windows) + 1, sizeof *order);
+    if (c->kind == LRA_ORDER_OUT)
+        permute(&rng, windows, order);
+    else
+        for (int64_t k = 0; k < windows; k++) order[k] = k;
+    for (int64_t k = 0; k < windows; k++) {
+        int64_t start = phase + (order[k] - (phase > 0)) * c->w, end = start + c->w;
+        if (start < 0) start = 0;
+        if (end > n) end = n;
+        int64_t *inside = order + windows;
+        for (int64_t i = 0; i < end - start; i++) inside[i] = i;
+        if (c->kind == LRA_ORDER_IN) permute(&rng, end - start, inside);
+        for (int64_t i = 0; i < end - start; i++, at++)
+            memcpy(to + (size_t)at * size, from + (size_t)(start + inside[i]) * size, size);
+    }
+    lra_free(order);
+}
+
+int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void *from,
+                         const void *other, int64_t other_n, void *to)
+{
+    const char *source = from;
+    if (c->draw >= lra_change_draws(c->kind, c->w, n)) return 0;
+    if (c->kind == LRA_ORDER_IN || c->kind == LRA_ORDER_OUT) {
+        reorder(c, n, size, source, to);
+        return n;
+    }
+    int64_t start = c->kind == LRA_BAG ? c->draw * c->w : window_start(c, n);
+    int64_t w = start + c->w < n ? c->w : n - start;
+    if (c->kind != LRA_SWAP_WINDOW || !other) {
+        memcpy(to, source + (size_t)start * size, (size_t)w * size);
+        return w;
+    }
+    memcpy(to, source, (size_t)n * size);
+    memcpy(to, other, (size_t)(other_n < n ? other_n : n) * size);
+    memcpy((char *)to + (size_t)start * size, source + (size_t)start * size, (size_t)w * size);
+    return n;
+}

@@ -1,0 +1,91 @@
+/* Parts keep, swap, bag, order-in, order-out: what is left when the input is restricted (restrict.h), over widths w.
+ *   keep, swap           keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
+ *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
+ *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the gain; order.global:
+ *                        largest m whose permutation of windows does
+ * Of windows of ListOps and paths in images nothing is left that the task would produce: flag ill-formed. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "probes/influence/part.h"
+#include "probes/influence/restrict.h"
+
+static const char *undefined(const lra_influence *p)
+{
+    lra_goal goal = p->spec.data->task->goal;
+    bool pooled = goal == LRA_GOAL_CLASS || goal == LRA_GOAL_PAIR || goal == LRA_GOAL_VALUE;
+    return pooled ? NULL : "answers are asked at every step, not of the whole input";
+}
+
+static double passes_of(const lra_influence *p, int64_t examples, lra_restriction kind)
+{
+    double w[LRA_GAIN_POINTS], sum = 1;
+    int64_t T = p->spec.data->max_length;
+    int n = lra_gain_axis(1, T, w);
+    for (int i = 0; i < n; i++) sum += (double)lra_change_draws(kind, (int64_t)w[i], T);
+    return sum * (double)lra_influence_rows(p, examples);
+}
+
+static bool ill_formed(const lra_influence *p)
+{
+    const char *name = p->spec.data->task->name;
+    return strncmp(name, "listops", 7) == 0 || strncmp(name, "path", 4) == 0;
+}
+
+/* Order: the smallest (largest) width at which at most 95 % of the gain is left; none: INFINITY (0). */
+static lra_finding order_of(const lra_gain *g, bool inside)
+{
+    double at = inside ? INFINITY : 0;
+    for (int i = 0; i < g->n; i++) {
+        if (!(g->gain[i].value <= 0.95)) continue;
+        if (inside && g->x[i] < at) at = g->x[i];
+        if (!inside && g->x[i] > at) at = g->x[i];
+    }
+    lra_finding f = lra_finding_of(inside ? "order.local" : "order.global", "tokens",
+                                   g->at_chance ? NAN : at);
+    if (isinf(f.value)) f.flags |= LRA_CENSORED;
+    return f;
+}
+
+static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind, const char *unit,
+                        lra_err *e)
+{
+    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w", NULL, NULL};
+    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc", NULL, NULL};
+    lra_restricted r;
+    lra_gain g;
+    int rc = lra_restrict_measure(&p->spec, &p->device, kind, examples, &p->steps, &r, e);
+    if (rc == 0) {
+        lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
+        lra_influence_gain(p, r.n, r.index, r.n_points, r.w, r.row, r.full, &g);
+        lra_influence_add_gain(p, u, prefix[kind], area[kind], &g, r.n);
+        if (!prefix[kind]) {
+            lra_finding f = order_of(&g, kind == LRA_ORDER_IN);
+            f.examples = r.n;
+            lra_probe_unit_findings(u, 1, &f);
+        }
+        for (int i = 0; i < u->n_findings && ill_formed(p); i++)
+            u->finding[i].flags |= LRA_ILL_FORMED;
+    }
+    lra_restricted_free(&r);
+    return rc;
+}
+
+#define PART(id, kind, name, examples, what)                                                       \
+    static double passes_##id(const lra_influence *p, int64_t n)                                   \
+    {                                                                                              \
+        return passes_of(p, n, kind);                                                              \
+    }                                                                                              \
+    static int measure_##id(lra_influence *p, int64_t n, lra_err *e)                               \
+    {                                                                                              \
+        return measure_kind(p, n, kind, name, e);                                                  \
+    }                                                                                              \
+    const lra_influence_part lra_part_##id = {name,      what,        examples,                    \
+                                              undefined, passes_##id, measure_##id}
+
+PART(keep, LRA_KEEP_WINDOW, "keep", 500, "accuracy of a window of w tokens, the rest cropped");
+PART(swap, LRA_SWAP_WINDOW, "swap", 500, "the same, the rest from another row");
+PART(bag, LRA_BAG, "bag", 500, "windows of w tokens answered alone, answers averaged");
+PART(order_in, LRA_ORDER_IN, "order-in", 2000, "tokens permuted inside windows of w");
+PART(order_out, LRA_ORDER_OUT, "order-out", 2000, "windows of w permuted whole");

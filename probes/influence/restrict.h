@@ -1,0 +1,48 @@
+/* Inputs with something taken away or moved, of which a model is asked again:
+ *   KEEP       only a window of w tokens stays: the first, the last, the middle ones and 8 random windows, one after
+ *              another; what is gone is cropped: the input is shorter
+ *   SWAP       the same windows; what is gone are the tokens of another row at the same places
+ *   BAG        windows of w tokens side by side, each answered alone, answers averaged
+ *   ORDER_IN   tokens are permuted inside windows of w, whose first begins at random
+ *   ORDER_OUT  such windows are permuted whole
+ * Documents of a pair are changed each for itself.  Draws depend on (seed, row, w, number of the draw) alone. */
+#ifndef LRA_PROBES_INFLUENCE_RESTRICT_H
+#define LRA_PROBES_INFLUENCE_RESTRICT_H
+
+#include "analysis/gain.h"
+#include "models/training/open.h"
+#include "probes/influence/steps.h"
+
+typedef enum {
+    LRA_KEEP_WINDOW,
+    LRA_SWAP_WINDOW,
+    LRA_BAG,
+    LRA_ORDER_IN,
+    LRA_ORDER_OUT
+} lra_restriction;
+
+/* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of the row that SWAP takes
+ * from, other_n steps, or NULL.  draw: number of the window or permutation.  Returns how many steps are left; 0: there is
+ * no such window. */
+typedef struct {
+    lra_restriction kind;
+    int64_t w, draw;
+    uint64_t seed, row;
+} lra_change;
+int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void *from,
+                         const void *other, int64_t other_n, void *to);
+/* How many draws of a sequence of n steps there are. */
+int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n);
+
+/* Answers of a sample of the test split under n_points widths: sums over draws of each row, (points, n); full: (n). */
+typedef struct {
+    int64_t n, *index;
+    int n_points;
+    double w[LRA_GAIN_POINTS];
+    lra_sums *row, *full;
+} lra_restricted;
+int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restriction kind,
+                         int64_t sample, lra_steps *steps, lra_restricted *out, lra_err *e);
+void lra_restricted_free(lra_restricted *r);
+
+#endif
