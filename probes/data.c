@@ -19,6 +19,7 @@
 #include "probes/data/all.h"
 #include "probes/data/check.h"
 #include "probes/data/describe.h"
+#include "probes/data/information.h"
 #include "probes/data/sheet.h"
 #include "probes/probe.h"
 #include "probes/run/job.h"
@@ -54,6 +55,11 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "DIR",
      .help = "describes the official files in DIR instead of generated data"},
+    {.name = "information",
+     .kind = LRA_OPTION_FLAG,
+     .help =
+         "how local the rows are without a model: what a token tells of another one d steps on, and what "
+         "n-grams tell of the label"},
     {.name = "show",
      .kind = LRA_OPTION_INT,
      .min = 1,
@@ -239,7 +245,11 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
     const char *sheet = lra_option_text(o, "sheet");
     int rc = sheet                         ? lra_data_sheet(d, sheet, e)
              : lra_option_given(o, "show") ? show(d, o, e)
-                                           : lra_data_describe(d, lra_option_flag(o, "json"), e);
+             : lra_option_flag(o, "information")
+                 ? lra_data_information(
+                       d, lra_option_given(o, "import") ? "paper" : lra_option_text(o, "preset"),
+                       lra_option_text(o, "out"), lra_option_flag(o, "json"), e)
+                 : lra_data_describe(d, lra_option_flag(o, "json"), e);
     lra_dataset_free(d);
     return rc;
 }
@@ -249,10 +259,13 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
 static int refuse_mixed(const lra_options *o, lra_err *e)
 {
     static const char *const alone[][2] = {
-        {"make", "check"},   {"make", "import"}, {"make", "show"},  {"check", "import"},
-        {"check", "show"},   {"make", "json"},   {"show", "json"},  {"import", "preset"},
-        {"check", "preset"}, {"png", "make"},    {"png", "check"},  {"seeding", "import"},
-        {"sheet", "make"},   {"sheet", "check"}, {"sheet", "show"}, {"sheet", "json"}};
+        {"make", "check"},        {"make", "import"},       {"make", "show"},
+        {"check", "import"},      {"check", "show"},        {"make", "json"},
+        {"show", "json"},         {"import", "preset"},     {"check", "preset"},
+        {"png", "make"},          {"png", "check"},         {"seeding", "import"},
+        {"information", "make"},  {"information", "check"}, {"information", "show"},
+        {"information", "sheet"}, {"sheet", "make"},        {"sheet", "check"},
+        {"sheet", "show"},        {"sheet", "json"}};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         if (lra_option_given(o, alone[i][0]) && lra_option_given(o, alone[i][1]))
             return lra_fail_usage(e, "--%s and --%s do not go together", alone[i][0], alone[i][1]);
@@ -322,8 +335,8 @@ static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err
 
 static int check_all(const lra_options *o, lra_err *e)
 {
-    static const char *const other[] = {"preset", "set", "seeding", "make",  "import",
-                                        "show",   "png", "sheet",   "split", "force"};
+    static const char *const other[] = {"preset", "set",   "seeding", "make",  "import",     "show",
+                                        "png",    "sheet", "split",   "force", "information"};
     if (lra_option_n_args(o))
         return lra_fail_usage(e, "--all is every task; leave '%s' or --all out",
                               lra_option_arg(o, 0));

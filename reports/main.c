@@ -120,7 +120,9 @@ static int load_probes(const lra_options *o, const char *probe, lra_probe_result
     int n_places;
     const char **place = places_of(o, &n_places);
     char *what = lra_format("results of probe '%s'", probe);
-    char *command = lra_format("lra-probe %s RUN...", probe);
+    bool of_data = strcmp(probe, "information") == 0;
+    char *command = of_data ? lra_copy_text("lra-probe data TASK --information")
+                            : lra_format("lra-probe %s RUN...", probe);
     int n = lra_probe_results_load(n_places, place, probe, list, e);
     if (n == 0) lra_probe_results_free(*list, 0);
     if (n == 0) n = no_files(what, command, n_places, place, e);
@@ -135,7 +137,8 @@ static int load(const lra_options *o, lra_report_source source, lra_report_input
 {
     static const char *const probe[] = {[LRA_FROM_KERNELS] = "kernels",
                                         [LRA_FROM_ATTENTION] = "attention",
-                                        [LRA_FROM_INFLUENCE] = "influence"};
+                                        [LRA_FROM_INFLUENCE] = "influence",
+                                        [LRA_FROM_INFORMATION] = "information"};
     *in = (lra_report_input){0};
     if (source >= LRA_FROM_KERNELS) {
         lra_probe_result **list;

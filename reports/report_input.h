@@ -13,7 +13,8 @@ typedef enum {
     LRA_FROM_LISTOPS,
     LRA_FROM_KERNELS,
     LRA_FROM_ATTENTION,
-    LRA_FROM_INFLUENCE
+    LRA_FROM_INFLUENCE,
+    LRA_FROM_INFORMATION
 } lra_report_source;
 typedef struct {
     lra_result *const *list;

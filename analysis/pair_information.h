@@ -1,0 +1,57 @@
+/* What a symbol tells of another one d steps on, without any model.
+ *   pair(d)   = sum_ab p_d(a,b) log2( p_d(a,b) / (p_d(a) p_d(b)) ) - (K_ab - K_a - K_b + 1)/(2 N ln 2)
+ *   null(d)   = the same with the second symbol from another example at the same place: what places alone explain
+ *   excess(d) = pair - null
+ * K: cells that are not empty, N: pairs (Miller and Madow 1955).  Pairs never leave an example.  Symbols are merged into
+ * the most frequent ones and the rest until there are 100 pairs a cell.  Intervals: basic bootstrap (2 value - quantile)
+ * of groups of examples; another example is one of the same group and of
+ * about the same length, so that its places are the same.
+ * Known: independent symbols 0; two states that flip with probability e: 1 - H((1 - (1-2e)^d)/2); a cycle of p symbols
+ * with random phase: log2 p; the cycle 0,0,1: 0.918 at multiples of 3. */
+#ifndef LRA_ANALYSIS_PAIR_INFORMATION_H
+#define LRA_ANALYSIS_PAIR_INFORMATION_H
+
+#include <stdint.h>
+
+#include "analysis/decay.h"
+#include "analysis/interval.h"
+
+enum {
+    LRA_INFO_SYMBOLS = 80,
+    LRA_INFO_PAIRS_A_CELL = 100,
+    LRA_INFO_GROUPS = 32,
+    LRA_INFO_DRAWS = 200
+};
+
+/* Rows of symbols, one behind the other; a symbol is below 256. */
+typedef struct {
+    int64_t n;
+    const int64_t *start; /* (n+1) */
+    const uint8_t *symbol;
+} lra_symbols;
+
+typedef struct {
+    int64_t d, pairs; /* of the data; those with another example may be fewer */
+    int symbols;      /* after merging */
+    double pair, null;
+    lra_estimate excess;
+} lra_info_point;
+
+typedef struct {
+    int n;
+    lra_info_point *point; /* (n) distances 1 .. 16, from there on eight an octave */
+    int64_t d0; /* the largest up to which every interval of the excess lies above 0; 0: none */
+    lra_decay decay; /* of the excess up to d0, in bits; beta is alpha */
+    lra_estimate alpha, tau;
+} lra_information;
+
+/* Up to distance `most`. */
+lra_information *lra_information_new(const lra_symbols *s, int64_t most, uint64_t key);
+void lra_information_free(lra_information *x); /* Nullable: x */
+
+/* How often a bag of n-grams is right: multinomial naive Bayes, one added to each of 2^18 cells that xxh3-64 of the n
+ * symbols as int32 chooses, trained by counting.  correct: (rows of test). */
+void lra_ngram_bayes(int n, int n_classes, const lra_symbols *train, const int32_t *train_label,
+                     const lra_symbols *test, const int32_t *test_label, uint8_t *correct);
+
+#endif

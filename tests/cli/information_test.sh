@@ -1,0 +1,28 @@
+#!/bin/sh
+# lra-probe data TASK --information: the distance of XOR's two bits is found, the table and the figure come from the file,
+# and what does not go together is refused.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+
+"$probe" data xor --set distance=8 --set train=2000 --set val=100 --set test=500 --information --out o >table 2>err ||
+    complain "information: $(cat err)"
+has table 'Information between tokens of xor'
+grep -q '^8 .* 0\.[1-9]' table || complain "distance 8 is not seen: $(cat table)"
+grep -q '^4 .* 0\.000' table || complain "distance 4 is not empty: $(cat table)"
+has table 'Labels of xor by bags of n-grams'
+has err 'wrote o/information/xor-'
+"$report" tables --table information o/information >again 2>err || complain "tables: $(cat err)"
+cmp -s table again || complain "lra-report prints other numbers"
+"$probe" data xor --set distance=8 --set train=2000 --set val=100 --set test=500 --information --out o -q --json >json ||
+    complain "--json fails"
+has json '"excess_bits_lo": '
+has json '"d0": '
+"$probe" data pathfinder-easy --information --preset quick --set train=300 --out o >out 2>err
+[ $? -eq 2 ] || complain "an unknown parameter is taken: $(cat out)"
+if command -v gnuplot >/dev/null; then
+    "$report" figures --figure info o/information --out o >out 2>err || complain "info: $(cat err)"
+    [ -s err ] && complain "gnuplot says $(cat err)"
+    for kind in pdf svg png gp dat; do [ -s "o/figures/info.$kind" ] || complain "no info.$kind"; done
+fi
+expect 2 "--information and --make do not go together" "$probe" data xor --information --make 10
+expect 1 "'lra-probe data TASK --information' makes them" "$report" tables --table information o/data
+exit $bad

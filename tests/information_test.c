@@ -1,0 +1,197 @@
+/* Information between symbols against known answers, and its intervals; bags of n-grams. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "analysis/pair_information.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+
+static void near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.9g, expected %.9g", value, expected);
+}
+
+enum { ROWS = 400, T = 200, MOST = 64 };
+static int64_t start[ROWS + 1];
+static uint8_t symbol[ROWS * T];
+static const lra_symbols rows = {ROWS, start, symbol};
+
+static uint8_t independent(lra_rng *r, int t)
+{
+    (void)t;
+    return (uint8_t)lra_rng_below(r, 5);
+}
+static uint8_t chain(lra_rng *r, int t)
+{
+    static uint8_t state;
+    if (t == 0) state = (uint8_t)lra_rng_below(r, 2);
+    if (lra_rng_u01(r) < 0.1) state ^= 1;
+    return state;
+}
+static int phase;
+static uint8_t cycle(lra_rng *r, int t)
+{
+    if (t == 0) phase = (int)lra_rng_below(r, 7);
+    return (uint8_t)((phase + t) % 7);
+}
+static uint8_t two_zeros(lra_rng *r, int t)
+{
+    if (t == 0) phase = (int)lra_rng_below(r, 3);
+    return (phase + t) % 3 == 2;
+}
+static uint8_t place(lra_rng *r, int t) /* known from the place alone */
+{
+    return lra_rng_u01(r) < 0.9 ? (uint8_t)(t / 20) : (uint8_t)lra_rng_below(r, 10);
+}
+
+static lra_information *measure(uint8_t (*source)(lra_rng *r, int t), uint64_t seed)
+{
+    for (int64_t i = 0; i < ROWS; i++) {
+        lra_rng r = lra_rng_new(seed, 9, (uint64_t)i);
+        start[i + 1] = start[i] + T;
+        for (int t = 0; t < T; t++) symbol[i * T + t] = source(&r, t);
+    }
+    return lra_information_new(&rows, MOST, seed);
+}
+static const lra_info_point *at(const lra_information *x, int64_t d)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->point[i].d == d) return &x->point[i];
+    fail_msg("no distance %d", (int)d);
+    return NULL;
+}
+
+static void independent_symbols(void **state)
+{
+    (void)state;
+    lra_information *x = measure(independent, 1);
+    for (int i = 0; i < x->n; i++) near(x->point[i].excess.value, 0, 1.5e-3);
+    assert_int_equal(at(x, 1)->symbols, 5);
+    assert_int_equal(at(x, 1)->pairs, ROWS * (T - 1));
+    lra_information_free(x);
+}
+
+static double chain_bits(int64_t d)
+{
+    double p = (1 - pow(0.8, (double)d)) / 2;
+    return 1 + p * log2(p) + (1 - p) * log2(1 - p);
+}
+
+static void two_states(void **state)
+{
+    (void)state;
+    lra_information *x = measure(chain, 2);
+    for (int d = 1; d <= 8; d++) near(at(x, d)->pair, chain_bits(d), 0.01);
+    near(at(x, 1)->null, 0, 1e-3);
+    assert_in_range(x->d0, 8, 20);
+    near(x->decay.kind, LRA_DECAY_EXP, 0);
+    near(x->tau.value, -1 / log(0.64),
+         0.5); /* information falls as the square of the correlation */
+    assert_true(x->alpha.lo <= x->alpha.value && x->alpha.value <= x->alpha.hi);
+    lra_information_free(x);
+}
+
+static void cycles(void **state)
+{
+    (void)state;
+    lra_information *x = measure(cycle, 3);
+    for (int i = 0; i < x->n; i++) near(x->point[i].pair, log2(7), 1e-3);
+    assert_int_equal(x->d0, x->point[x->n - 1].d);
+    lra_information_free(x);
+    x = measure(two_zeros, 4);
+    near(at(x, 3)->pair, 0.9182958, 1e-3);
+    near(at(x, 6)->pair, 0.9182958, 1e-3);
+    near(at(x, 1)->pair, 0.2516, 1e-3);
+    lra_information_free(x);
+}
+
+/* What places alone explain is in the null value, and in no excess. */
+static void places(void **state)
+{
+    (void)state;
+    lra_information *x = measure(place, 5);
+    assert_true(at(x, 1)->pair > 1.5);
+    near(at(x, 1)->excess.value, 0, 0.005);
+    near(at(x, 21)->excess.value, 0, 0.005);
+    lra_information_free(x);
+}
+
+/* Fewer pairs, fewer symbols. */
+static void merged(void **state)
+{
+    (void)state;
+    lra_information *x = measure(cycle, 6);
+    lra_symbols few = {6, start, symbol};
+    lra_information *y = lra_information_new(&few, MOST, 1);
+    assert_int_equal(at(x, 1)->symbols, 7);
+    assert_int_equal(at(y, 1)->symbols, 3); /* sqrt(1194 / 100) */
+    assert_true(y->point[y->n - 1].symbols >= 2);
+    lra_information_free(x);
+    lra_information_free(y);
+}
+
+/* Intervals of the excess hold what the chain has. */
+static void coverage(void **state)
+{
+    (void)state;
+    int held[3] = {0};
+    static const int64_t d[] = {1, 4, 10};
+    enum { SETS = 40 };
+    for (int s = 0; s < SETS; s++) {
+        for (int64_t i = 0; i < ROWS; i++) {
+            lra_rng r = lra_rng_new(50 + (uint64_t)s, 9, (uint64_t)i);
+            for (int t = 0; t < T; t++) symbol[i * T + t] = chain(&r, t);
+        }
+        lra_information *x = lra_information_new(&rows, 10, (uint64_t)s);
+        for (int k = 0; k < 3; k++) {
+            lra_estimate e = at(x, d[k])->excess;
+            held[k] += e.lo <= chain_bits(d[k]) && chain_bits(d[k]) <= e.hi;
+        }
+        lra_information_free(x);
+    }
+    for (int k = 0; k < 3; k++) /* 95 % of 40: 38, standard deviation 1.4 */
+        if (held[k] < 33) fail_msg("distance %d: %d of %d", (int)d[k], held[k], SETS);
+}
+
+/* The label is whether "2 3" occurs, among symbols that are equally frequent: nothing for single ones. */
+static void ngrams(void **state)
+{
+    (void)state;
+    enum { N = 300, L = 40 };
+    static int64_t from[2 * N + 1];
+    static uint8_t s[2 * N * L], correct[N];
+    static int32_t label[2 * N];
+    for (int i = 0; i < 2 * N; i++) {
+        lra_rng r = lra_rng_new(8, 2, (uint64_t)i);
+        from[i + 1] = from[i] + L, label[i] = i % 2;
+        for (int t = 0; t < L; t++) s[i * L + t] = (uint8_t)lra_rng_below(&r, 4);
+        for (int t = 0; t + 1 < L; t++)
+            if (s[i * L + t] == 2 && s[i * L + t + 1] == 3) s[i * L + t + 1] = 0;
+        if (i % 2) s[i * L + 7] = 2, s[i * L + 8] = 3;
+    }
+    double right[2] = {0};
+    for (int n = 1; n <= 2; n++) {
+        lra_ngram_bayes(n, 2, &(lra_symbols){N, from, s}, label, &(lra_symbols){N, from + N, s},
+                        label + N, correct);
+        for (int i = 0; i < N; i++) right[n - 1] += correct[i] / (double)N;
+    }
+    assert_true(right[0] < 0.75);
+    assert_true(right[1] > 0.9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(independent_symbols),
+                                       cmocka_unit_test(two_states),
+                                       cmocka_unit_test(cycles),
+                                       cmocka_unit_test(places),
+                                       cmocka_unit_test(merged),
+                                       cmocka_unit_test(coverage),
+                                       cmocka_unit_test(ngrams)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
