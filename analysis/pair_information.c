@@ -164,24 +164,28 @@ static void draw(work *w, uint64_t key)
     }
 }
 
-static int64_t pairs_at(const work *w, int64_t d, bool other)
+/* Nullable: groups, how many of them have any. */
+static int64_t pairs_at(const work *w, int64_t d, bool other, int *groups)
 {
-    int64_t n = 0;
+    int64_t n = 0, own[LRA_INFO_GROUPS] = {0};
     for (int64_t i = 0; i < w->s->n; i++) {
         int64_t second = other ? other_of(i, w->s->n, w->groups) : i;
-        if (second >= 0) n += pairs_of(w->s, w->row[i], w->row[second], d);
+        int64_t pairs = second < 0 ? 0 : pairs_of(w->s, w->row[i], w->row[second], d);
+        n += pairs, own[i % w->groups] += pairs;
     }
+    for (int g = 0; groups && g < w->groups; g++) *groups += own[g] > 0;
     return n;
 }
 
-/* False: too few pairs for two symbols. */
+/* False: too few pairs for two symbols, or in too few groups for an interval. */
 static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
 {
-    int64_t pairs = pairs_at(w, d, false), others = pairs_at(w, d, true);
+    int groups = 0;
+    int64_t pairs = pairs_at(w, d, false, NULL), others = pairs_at(w, d, true, &groups);
     int64_t k = (int64_t)sqrt((double)(others < pairs ? others : pairs) / LRA_INFO_PAIRS_A_CELL);
     if (k > w->used) k = w->used;
     if (k > LRA_INFO_SYMBOLS) k = LRA_INFO_SYMBOLS;
-    if (k < 2) return false;
+    if (k < 2 || 4 * groups < 3 * w->groups) return false;
     uint8_t to[SYMBOLS];
     merge(w->order, (int)k, to);
     for (int64_t i = 0; i < w->s->start[w->s->n]; i++) w->symbol[i] = to[w->s->symbol[i]];
