@@ -97,7 +97,7 @@ enum { LRA_PROFILE_FINDINGS = 48 };
 /* All numbers of the profile into out (at most LRA_PROFILE_FINDINGS); returns how many.
  *   range.mean range.mean.rel range.q50 .q90 .q95 .q99 [range.q95.used] local.R far.half side entropy entropy.rel
  *   support support.pr decay.tau decay.beta decay.kind decay.r2.exp decay.r2.power [periodic.P]
- * decay.kind: 0 none, 1 exponential, 2 power law.  Means have the interval of means in README.md;
+ * decay.kind: 0 none, 1 exponential, 2 power law.  Means have the interval of README.md;
  * quantiles and fits are recomputed in 1,000 redraws of examples, in bins of distances. */
 int lra_profile_findings(const lra_profile *p, const lra_profile_options *o, lra_finding *out);
 
