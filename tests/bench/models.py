@@ -221,9 +221,10 @@ def main():
             a.batch, a.length = 3, 150
             words = [sys.executable, "-O", __file__, "--check", "--peer"]
             return max(subprocess.run([*words, n, "--file", export(a, n, folder, 3)]).returncode for n in names if is_reference(n))
+        print("command    " + " ".join(["tests/bench/models.py", *(w for w in sys.argv[1:] if w != a.build)]))
         print(f"batch {a.batch}, length {a.length}, width {a.width}, other settings the models' own; float32; medians of {a.rounds} "
               f"round{'s' * (a.rounds != 1)} in turn")
-        print(subprocess.run([f"{a.build}/lra-probe", "--version"], capture_output=True, text=True).stdout.splitlines()[0])
+        print(subprocess.run([f"{a.build}/lra-probe", "--version"], capture_output=True, text=True).stdout.split("compiler")[0].strip().replace("\n", ", "))
         print(subprocess.run(["sh", "-c", "grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: //'; nproc | sed 's/$/ processors/'"],
                              capture_output=True, text=True).stdout.strip().replace("\n", ", "))
         print(subprocess.run([sys.executable, "-c", "import torch; print('PyTorch', torch.__version__)"], capture_output=True,
