@@ -57,6 +57,23 @@ lra_tensor *lra_ssm_kernel_bilinear(lra_tensor *a, lra_tensor *c, lra_tensor *dt
 /* k[r,l] = Re sum_n c_rn exp(a l) / sum_(m < T) exp(a m) */
 lra_tensor *lra_ssm_kernel_shares(lra_tensor *a, lra_tensor *c, int64_t L, int64_t T);
 
+/* Kernels of layers whose state matrix is diagonal plus low rank, A = diag(a) - p q^T, each followed by its conjugate
+ * (a, conj a), so that they are real; bilinear, with Ab = (1 - dt/2 A)^-1 (1 + dt/2 A) and Bb = (1 - dt/2 A)^-1 dt b:
+ *   k[r,l] = c_r (1 - Ab^L)^-1 Ab^l Bb,  l < L,  a, b, p, q and dt of r mod H; L even, a product of 2, 3 and 5
+ * a, b, p, q: (2,H,N) (real, imaginary), c: (2,R,N), dt: (H), k: (R,L); all real. */
+lra_tensor *lra_dplr_kernel(lra_tensor *a, lra_tensor *b, lra_tensor *p, lra_tensor *q,
+                            lra_tensor *c, lra_tensor *dt, int64_t L);
+int64_t lra_dplr_length(int64_t T); /* the least L from T on */
+
+/* How a state changes from a token to the next. */
+typedef struct {
+    lra_tensor *decay; /* lambda, (2,N), real: real and imaginary parts, the same at every token */
+    bool back;         /* from the last token of an example to the first */
+} lra_scan_spec;
+/* x[t] = lambda x[t-1] + u[t] (back: lambda x[t+1] + u[t]), complex, from 0; zero for t >= length.
+ * u, x: (B,T,2N), N real parts, then N imaginary ones; x is real. */
+lra_tensor *lra_scan(lra_tensor *u, lra_tensor *length, const lra_scan_spec *s);
+
 /* ---- attention ---------------------------------------------------------------------------------- */
 
 enum { LRA_MAX_HEADS = 64 };
@@ -120,8 +137,9 @@ lra_tensor *lra_silu(lra_tensor *x);      /* x sigmoid(x) */
 lra_tensor *lra_tanh(lra_tensor *x);
 lra_tensor *lra_sigmoid(lra_tensor *x);
 lra_tensor *lra_exp(lra_tensor *x);
-lra_tensor *lra_log(lra_tensor *x);  /* natural; x > 0 */
-lra_tensor *lra_sqrt(lra_tensor *x); /* x > 0: the slope at 0 is infinite */
+lra_tensor *lra_softplus(lra_tensor *x); /* ln(1 + e^x) */
+lra_tensor *lra_log(lra_tensor *x);      /* natural; x > 0 */
+lra_tensor *lra_sqrt(lra_tensor *x);     /* x > 0: the slope at 0 is infinite */
 lra_tensor *lra_sin(lra_tensor *x);
 lra_tensor *lra_cos(lra_tensor *x);
 lra_tensor *lra_activation(lra_tensor *x, lra_act act);

@@ -29,9 +29,9 @@ static inline int64_t thread_scratch(int64_t N, int64_t L)
 }
 
 /* Rows n and N + n of the table: Re and Im of exp(x j). */
-static inline void fill_table(ssm_number x, int64_t n, int64_t N, real *table)
+static inline void fill_table(c_number x, int64_t n, int64_t N, real *table)
 {
-    ssm_number z = c_exp(x), at = c_of(1, 0);
+    c_number z = c_exp(x), at = c_of(1, 0);
     for (int64_t j = 0; j < BLOCK; j++, at = c_mul(at, z)) {
         table[n * BLOCK + j] = (real)at.re;
         table[(N + n) * BLOCK + j] = (real)at.im;
@@ -51,7 +51,7 @@ LRA_BODY(ssm_kernel)
         real *left = table + 4 * N * BLOCK, *k = left + 4 * N * nb;
         for (int64_t n = 0; n < N; n++) {
             ssm_mode m = ssm_mode_at(s, c->in[0], c->in[1], dt, r, n);
-            ssm_number step = c_exp(c_scale(m.x, BLOCK)), at = c_scale(m.w, m.scale);
+            c_number step = c_exp(c_scale(m.x, BLOCK)), at = c_scale(m.w, m.scale);
             fill_table(m.x, n, N, table);
             for (int64_t b = 0; b < nb; b++, at = c_mul(at, step)) {
                 left[b * 2 * N + n] = (real)at.re;
@@ -66,13 +66,13 @@ LRA_BODY(ssm_kernel)
 
 /* G0 and G1 of mode n from the sums over the lags of each block. */
 static inline void add_blocks(const ssm_mode *m, int64_t n, int64_t N, int64_t nb, const real *sum0,
-                              const real *sum1, ssm_number *g0, ssm_number *g1)
+                              const real *sum1, c_number *g0, c_number *g1)
 {
-    ssm_number step = c_exp(c_scale(m->x, BLOCK)), at = c_of(m->scale, 0);
+    c_number step = c_exp(c_scale(m->x, BLOCK)), at = c_of(m->scale, 0);
     *g0 = *g1 = c_of(0, 0);
     for (int64_t b = 0; b < nb; b++, at = c_mul(at, step)) {
-        ssm_number s0 = c_of((double)sum0[b * 2 * N + n], (double)sum0[b * 2 * N + N + n]);
-        ssm_number s1 = c_of((double)sum1[b * 2 * N + n], (double)sum1[b * 2 * N + N + n]);
+        c_number s0 = c_of((double)sum0[b * 2 * N + n], (double)sum0[b * 2 * N + N + n]);
+        c_number s1 = c_of((double)sum1[b * 2 * N + n], (double)sum1[b * 2 * N + N + n]);
         *g0 = c_add(*g0, c_mul(at, s0));
         *g1 = c_add(*g1, c_mul(at, c_add(c_scale(s0, (double)(BLOCK * b)), s1)));
     }
@@ -103,7 +103,7 @@ LRA_BODY(ssm_kernel_grad)
         gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, packed, false, sum1, 2 * N);
         for (int64_t n = 0; n < N; n++) {
             ssm_mode m = ssm_mode_at(s, c->in[1], c->in[2], dt, r, n);
-            ssm_number g0, g1;
+            c_number g0, g1;
             add_blocks(&m, n, N, nb, sum0, sum1, &g0, &g1);
             ssm_mode_gradient(s, &m, g0, g1, r * N + n, c->out);
         }

@@ -22,7 +22,7 @@ static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const rea
         }
         __syncthreads();
         for (int64_t n = 0; n < modes; n++) {
-            ssm_number e = c_exp(c_of(mode[4 * n] * (double)l, mode[4 * n + 1] * (double)l));
+            c_number e = c_exp(c_of(mode[4 * n] * (double)l, mode[4 * n + 1] * (double)l));
             sum += mode[4 * n + 2] * e.re - mode[4 * n + 3] * e.im;
         }
     }
@@ -47,9 +47,9 @@ static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real
     LRA_SHARED(double, part); /* (4, LRA_BLOCK) */
     int64_t at = blockIdx.x, r = at / s.N;
     ssm_mode m = ssm_mode_at(&s, a, w, dt, r, at % s.N);
-    ssm_number g0 = c_of(0, 0), g1 = c_of(0, 0);
+    c_number g0 = c_of(0, 0), g1 = c_of(0, 0);
     for (int64_t l = threadIdx.x; l < s.L; l += LRA_BLOCK) {
-        ssm_number e = c_scale(c_exp(c_scale(m.x, (double)l)), (double)dk[r * s.L + l]);
+        c_number e = c_scale(c_exp(c_scale(m.x, (double)l)), (double)dk[r * s.L + l]);
         g0 = c_add(g0, e);
         g1 = c_add(g1, c_scale(e, (double)l));
     }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/ops/real.h"
+#include "kernels/ops/complex_fn.h"
 
 /* How a mode's exponent x and its weight c gain follow from a: z = dt a
  *   SUM       x = a,                          gain = 1
@@ -26,57 +26,16 @@ LRA_FN bool ssm_has_dt(const ssm_kernel_args *s)
     return s->rule == SSM_HELD || s->rule == SSM_BILINEAR;
 }
 
-typedef struct {
-    double re, im;
-} ssm_number;
-
-LRA_FN ssm_number c_of(double re, double im)
-{
-    ssm_number z;
-    z.re = re, z.im = im;
-    return z;
-}
-LRA_FN ssm_number c_add(ssm_number a, ssm_number b)
-{
-    return c_of(a.re + b.re, a.im + b.im);
-}
-LRA_FN ssm_number c_mul(ssm_number a, ssm_number b)
-{
-    return c_of(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
-}
-LRA_FN ssm_number c_scale(ssm_number a, double s)
-{
-    return c_of(a.re * s, a.im * s);
-}
-LRA_FN ssm_number c_conj(ssm_number a)
-{
-    return c_of(a.re, -a.im);
-}
-LRA_FN ssm_number c_div(ssm_number a, ssm_number b)
-{
-    return c_scale(c_mul(a, c_conj(b)), 1 / (b.re * b.re + b.im * b.im));
-}
-LRA_FN ssm_number c_exp(ssm_number a)
-{
-    double size = exp(a.re);
-    return c_of(size * cos(a.im), size * sin(a.im));
-}
-
-LRA_FN ssm_number c_log(ssm_number a)
-{
-    return c_of(log(a.re * a.re + a.im * a.im) / 2, atan2(a.im, a.re));
-}
-
 /* 1 + x/n1 (1 + x/n2 (1 + ..)): a short series by its ratios. */
-LRA_FN ssm_number c_series(ssm_number x, int n, const double *ratio)
+LRA_FN c_number c_series(c_number x, int n, const double *ratio)
 {
-    ssm_number y = c_of(1, 0);
+    c_number y = c_of(1, 0);
     for (int i = n - 1; i >= 0; i--) y = c_add(c_of(1, 0), c_mul(c_scale(x, ratio[i]), y));
     return y;
 }
 
 /* phi = (e^x - 1)/x and its slope; series near 0, where both cancel. */
-LRA_FN void ssm_phi(ssm_number x, ssm_number *phi, ssm_number *slope)
+LRA_FN void ssm_phi(c_number x, c_number *phi, c_number *slope)
 {
     const double value[] = {1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7};
     const double change[] = {2. / 3, 3. / 8, 4. / 15, 5. / 24, 6. / 35, 7. / 48};
@@ -85,29 +44,29 @@ LRA_FN void ssm_phi(ssm_number x, ssm_number *phi, ssm_number *slope)
         *slope = c_scale(c_series(x, 6, change), 0.5);
         return;
     }
-    ssm_number e = c_exp(x);
+    c_number e = c_exp(x);
     *phi = c_div(c_add(e, c_of(-1, 0)), x);
     *slope = c_div(c_add(e, c_scale(*phi, -1)), x);
 }
 
 /* k[l] = scale Re w exp(x l). */
 typedef struct {
-    ssm_number a, x, w, gain;
-    ssm_number turn, slope; /* dx/dz, and dw/dz at a given dt, by z = dt a */
+    c_number a, x, w, gain;
+    c_number turn, slope; /* dx/dz, and dw/dz at a given dt, by z = dt a */
     double dt, scale;
 } ssm_mode;
 
 /* x, gain and how they change with z, as the rule says; of the mode its dt and a are known. */
-LRA_FN void ssm_follow(const ssm_kernel_args *s, ssm_mode *m, ssm_number z, ssm_number weight)
+LRA_FN void ssm_follow(const ssm_kernel_args *s, ssm_mode *m, c_number z, c_number weight)
 {
-    ssm_number one = c_of(1, 0), half = c_scale(z, 0.5), phi, change, all, slope;
+    c_number one = c_of(1, 0), half = c_scale(z, 0.5), phi, change, all, slope;
     m->x = z, m->turn = one, m->gain = one, m->slope = c_of(0, 0);
     if (s->rule == SSM_HELD) {
         ssm_phi(z, &phi, &change);
         m->gain = c_scale(phi, m->dt);
         m->slope = c_scale(c_mul(weight, change), m->dt);
     } else if (s->rule == SSM_BILINEAR) {
-        ssm_number up = c_add(one, half), down = c_div(one, c_add(one, c_scale(half, -1)));
+        c_number up = c_add(one, half), down = c_div(one, c_add(one, c_scale(half, -1)));
         m->x = c_log(c_mul(up, down));
         m->turn = c_div(down, up);
         m->gain = c_scale(down, m->dt);
@@ -116,7 +75,7 @@ LRA_FN void ssm_follow(const ssm_kernel_args *s, ssm_mode *m, ssm_number z, ssm_
         ssm_phi(z, &phi, &change);
         ssm_phi(c_scale(z, (double)s->T), &all, &slope);
         m->gain = c_scale(c_div(phi, all), 1 / (double)s->T);
-        ssm_number fall = c_scale(c_div(slope, all), -(double)s->T);
+        c_number fall = c_scale(c_div(slope, all), -(double)s->T);
         m->slope = c_mul(c_mul(weight, m->gain), c_add(c_div(change, phi), fall));
     }
 }
@@ -126,7 +85,7 @@ LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real 
                             int64_t r, int64_t n)
 {
     int64_t at = (r % s->S) * s->N + n, here = r * s->N + n;
-    ssm_number weight = c_of((double)c[here], (double)c[s->R * s->N + here]);
+    c_number weight = c_of((double)c[here], (double)c[s->R * s->N + here]);
     ssm_mode m;
     m.a = c_of((double)a[at], (double)a[s->S * s->N + at]);
     m.dt = ssm_has_dt(s) ? (double)dt[r % s->H] : 1;
@@ -137,12 +96,12 @@ LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real 
 }
 
 /* From G_i = scale sum_l l^i dk_l exp(x l) to what is trained.  out: (5,R,N): c (re, im), a (re, im), dt. */
-LRA_FN void ssm_mode_gradient(const ssm_kernel_args *s, const ssm_mode *m, ssm_number g0,
-                              ssm_number g1, int64_t at, real *out)
+LRA_FN void ssm_mode_gradient(const ssm_kernel_args *s, const ssm_mode *m, c_number g0, c_number g1,
+                              int64_t at, real *out)
 {
     int64_t plane = s->R * s->N;
-    ssm_number dw = c_conj(g0), dc = c_mul(c_conj(m->gain), dw);
-    ssm_number dz = c_add(c_conj(c_mul(c_mul(m->w, m->turn), g1)), c_mul(c_conj(m->slope), dw));
+    c_number dw = c_conj(g0), dc = c_mul(c_conj(m->gain), dw);
+    c_number dz = c_add(c_conj(c_mul(c_mul(m->w, m->turn), g1)), c_mul(c_conj(m->slope), dw));
     double by_z = c_mul(c_conj(m->a), dz).re, by_gain = c_mul(c_conj(m->w), dw).re;
     out[at] = (real)dc.re, out[plane + at] = (real)dc.im;
     out[2 * plane + at] = (real)(m->dt * dz.re), out[3 * plane + at] = (real)(m->dt * dz.im);

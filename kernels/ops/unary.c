@@ -15,6 +15,7 @@
         for (int l = 0; l < LANES; l++) part[l] = name(part[l]);                                   \
         return lanes_read(part);                                                                   \
     }
+LANE_BY_LANE(softplus_f)
 LANE_BY_LANE(log_f)
 LANE_BY_LANE(sin_f)
 LANE_BY_LANE(cos_f)
@@ -35,6 +36,7 @@ LANE_BY_LANE(cos_d)
 #define lanes_sigmoid_d(y) ((y) * (1 - (y)))
 #define lanes_exp_f        lanes_exp
 #define lanes_exp_d(y)     (y)
+#define lanes_softplus_d   lanes_sigmoid
 #define lanes_log_d(x)     (1 / (x))
 #define lanes_sqrt_f       lanes_sqrt
 #define lanes_sqrt_d(y)    (R(0.5) / (y))

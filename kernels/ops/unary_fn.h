@@ -15,6 +15,7 @@
     X(tanh, y, "normal")                                                                           \
     X(sigmoid, y, "normal")                                                                        \
     X(exp, y, "normal")                                                                            \
+    X(softplus, x, "normal")                                                                       \
     X(log, x, "positive")                                                                          \
     X(sqrt, y, "positive")                                                                         \
     X(sin, x, "normal")                                                                            \
@@ -47,6 +48,19 @@ LRA_FN real sigmoid_d(real y)
 LRA_FN real exp_d(real y)
 {
     return y;
+}
+#if LRA_PASS == 64
+#define r_log1p log1p
+#else
+#define r_log1p log1pf
+#endif
+LRA_FN real softplus_f(real x)
+{
+    return r_max(x, 0) + r_log1p(r_exp(-r_abs(x)));
+}
+LRA_FN real softplus_d(real x)
+{
+    return act_sigmoid(x);
 }
 LRA_FN real log_d(real x)
 {
