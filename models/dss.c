@@ -28,14 +28,6 @@ static void fill_log_dt(const lra_fill *f, double *v)
         v[i] = i < D ? log(range[0]) + log(range[1] / range[0]) * lra_rng_u01(&r) : v[i - D];
 }
 
-/* 1/lambda of (2,1,N). */
-static lra_tensor *inverse(lra_tensor *re, lra_tensor *im)
-{
-    lra_tensor *size = lra_add(lra_mul(re, re), lra_mul(im, im));
-    lra_tensor *both[] = {lra_div(re, size), lra_affine(lra_div(im, size), -1, 0)};
-    return lra_concat(2, both, 0);
-}
-
 static lra_tensor *kernels(const lra_build *b)
 {
     lra_graph *g = b->graph;
@@ -60,7 +52,7 @@ static lra_tensor *kernels(const lra_build *b)
     lra_tensor *dt = lra_exp(lra_param(g, "log_dt", LRA_SHAPE(softmax ? 2 : 1, D), &step));
     if (softmax) {
         lra_tensor *steps = lra_reshape(dt, LRA_SHAPE(2, D, 1));
-        w = lra_complex_mul(w, inverse(re, im));
+        w = lra_complex_div(w, lra_concat(2, lambda, 0));
         k = lra_ssm_kernel_shares(lra_mul(lra_concat(2, lambda, 0), steps), w, b->T, b->T_max);
     } else { /* half of what conjugate pairs would give */
         k = lra_ssm_kernel(lra_concat(2, lambda, 0), lra_affine(w, 0.5, 0),

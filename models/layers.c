@@ -80,6 +80,12 @@ lra_tensor *lra_layer_layer_norm_eps(lra_tensor *x, const char *name, double eps
 
 lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *length)
 {
+    return lra_layer_batch_norm_by(x, name, length, 0.1);
+}
+
+lra_tensor *lra_layer_batch_norm_by(lra_tensor *x, const char *name, lra_tensor *length,
+                                    double momentum)
+{
     lra_graph *g = x->graph;
     lra_shape s = LRA_SHAPE(lra_width(x));
     lra_tensor *gain, *shift;
@@ -87,18 +93,34 @@ lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *le
     scales(x, &gain, &shift);
     lra_tensor *mean = lra_state(g, "mean", s, NULL);
     lra_tensor *var = lra_state(g, "var", s, LRA_SPEC(LRA_CONSTANT(1)));
-    lra_tensor *y = lra_batch_norm(x, length, gain, shift, mean, var, 0.1, 1e-5);
+    lra_tensor *y = lra_batch_norm(x, length, gain, shift, mean, var, momentum, 1e-5);
     lra_pop(g);
     return y;
+}
+
+lra_tensor *lra_complex(lra_tensor *re, lra_tensor *im)
+{
+    return lra_concat(2, (lra_tensor *[]){re, im}, 0);
 }
 
 lra_tensor *lra_complex_mul(lra_tensor *a, lra_tensor *b)
 {
     lra_tensor *ar = lra_slice(a, 0, 0, 1), *ai = lra_slice(a, 0, 1, 1);
     lra_tensor *br = lra_slice(b, 0, 0, 1), *bi = lra_slice(b, 0, 1, 1);
-    lra_tensor *both[] = {lra_sub(lra_mul(ar, br), lra_mul(ai, bi)),
-                          lra_add(lra_mul(ar, bi), lra_mul(ai, br))};
-    return lra_concat(2, both, 0);
+    return lra_complex(lra_sub(lra_mul(ar, br), lra_mul(ai, bi)),
+                       lra_add(lra_mul(ar, bi), lra_mul(ai, br)));
+}
+
+lra_tensor *lra_complex_conjugate(lra_tensor *x)
+{
+    return lra_complex(lra_slice(x, 0, 0, 1), lra_affine(lra_slice(x, 0, 1, 1), -1, 0));
+}
+
+lra_tensor *lra_complex_div(lra_tensor *a, lra_tensor *b)
+{
+    lra_tensor *re = lra_slice(b, 0, 0, 1), *im = lra_slice(b, 0, 1, 1);
+    lra_tensor *size = lra_add(lra_mul(re, re), lra_mul(im, im));
+    return lra_complex_mul(a, lra_div(lra_complex_conjugate(b), size));
 }
 
 /* The weights NAME/kernel and NAME/b of a convolution, which stays in the scope NAME. */

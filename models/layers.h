@@ -20,8 +20,14 @@ lra_tensor *lra_layer_layer_norm_eps(lra_tensor *x, const char *name, double eps
 /* Batch norm over the tokens of all examples, likewise; NAME/mean, NAME/var (D) are states, of which a step moves a
  * tenth.  x: (B,T,D).  Nullable: length. */
 lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *length);
-/* Complex products of tensors (2,..), real and imaginary parts; b broadcasts to a. */
+/* The same with another part. */
+lra_tensor *lra_layer_batch_norm_by(lra_tensor *x, const char *name, lra_tensor *length,
+                                    double momentum);
+/* Complex tensors (2,..) of real and imaginary parts (1,..); their products and ratios: b broadcasts to a. */
+lra_tensor *lra_complex(lra_tensor *re, lra_tensor *im);
 lra_tensor *lra_complex_mul(lra_tensor *a, lra_tensor *b);
+lra_tensor *lra_complex_div(lra_tensor *a, lra_tensor *b);
+lra_tensor *lra_complex_conjugate(lra_tensor *x);
 /* "Same" convolution over time, taps `dilation` apart, (B,T,D) -> (B,T,H).  Weight and bias start uniform in
  * +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
 lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,

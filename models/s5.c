@@ -1,0 +1,217 @@
+/* s5: one diagonal state space of many inputs and outputs, by a scan, between gates.
+ *
+ *   u = BatchNorm(x);  h_t = Lb h_(t-1) + Bb u_t, from both ends;  y = 2 Re(C h) + D u;  x = x + act(y)     per layer
+ *   discrete=zoh       Lb = exp(z), Bb = (exp(z) - 1)/lambda B,  z = lambda dt
+ *   discrete=bilinear  Lb = (1 + z/2)/(1 - z/2), Bb = dt/(1 - z/2) B
+ *   act=full-glu  W1 a sigmoid(W2 a), a = GELU(y);  half-glu1  a sigmoid(W a);  half-glu2  y sigmoid(W a);  gelu  a
+ *
+ * No norm at the end.  A state has `state`/2 complex numbers, one of each conjugate pair: lambda of `blocks` blocks of
+ * the normal part of LegS with its vectors V (legs.h).  B = V* B0, B0 real, of deviation sqrt(1/P), P = `state`; c-start:
+ * C = C0 V, C0 of sqrt(1/(P D)) in both parts (lecun) or sqrt(1/P) (trunc), all cut at two deviations; complex: C of
+ * sqrt(1/2).  D ~ N(0,1); dt of each state log-uniform in [dt-min, dt-max]; dense layers as in scan_layer.h, GELU by tanh.
+ * stable=1: Re lambda <= -1e-4 in every pass.  causal=1: from the past alone.  Dropout on GELU(y) and on what is gated, one
+ * mask for all steps of a channel.
+ * groups: lambda and dt learn at `ssm-rate` without decay, the rest at the global rate with it, but in `standard` B too
+ * at ssm-rate without, in `bandcdecay` B at ssm-rate with it, and in `nobcdecay` B, C and D at ssm-rate without decay;
+ * dt-group=global takes dt to the rest.
+ * Source: Smith et al. 2023, Simplified State Space Layers for Sequence Modeling. */
+#include <math.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/conv_blocks.h"
+#include "models/layers.h"
+#include "models/legs.h"
+#include "models/scan_layer.h"
+
+typedef struct {
+    int64_t blocks, modes; /* of a block */
+    bool out;
+    double deviation;
+} legs_start;
+
+/* V* B0 as (2,D,N), or with `out` C0 V as (2,sides N,D). */
+static void fill_turned(const lra_fill *f, double *v)
+{
+    const legs_start *s = f->data;
+    int64_t modes = s->modes, N = s->blocks * modes, plane = lra_shape_elements(f->shape) / 2;
+    int64_t D = f->shape.d[s->out ? 2 : 1], sides = plane / (N * D), n0 = 2 * N * D;
+    double *x = lra_alloc_array((size_t)(2 * n0 + modes), sizeof *x), *w = x + 2 * n0;
+    double complex *V = lra_alloc_array((size_t)(2 * modes * modes), sizeof *V);
+    lra_legs(modes, w, V);
+    for (int64_t side = 0; side < sides; side++) {
+        lra_scan_cut_normals(f, (uint32_t)side, s->deviation, 2 * n0, x);
+        for (int64_t k = 0; k < N; k++)
+            for (int64_t i = 0; i < D; i++) {
+                int64_t to = s->out ? (side * N + k) * D + i : i * N + k;
+                double complex sum = 0;
+                for (int64_t j = 0; j < 2 * modes; j++) {
+                    int64_t at = (k / modes * 2 * modes + j) * D + i;
+                    double complex one = V[j * modes + k % modes];
+                    sum += s->out ? one * (x[at] + x[n0 + at] * I) : conj(one) * x[at];
+                }
+                v[to] = creal(sum), v[plane + to] = cimag(sum);
+            }
+    }
+    lra_free(x);
+    lra_free(V);
+}
+
+/* Lb, and what B is multiplied by; exp(z) - 1 without cancellation, as sums of small numbers. */
+static lra_tensor *discrete(const lra_config *c, lra_tensor *lambda, lra_tensor *dt, lra_tensor **b)
+{
+    lra_tensor *z = lra_mul(lambda, dt), *x = lra_slice(z, 0, 0, 1), *y = lra_slice(z, 0, 1, 1);
+    if (lra_config_is(c, "discrete", "bilinear")) {
+        lra_tensor *up = lra_complex(lra_affine(x, 0.5, 1), lra_affine(y, 0.5, 0));
+        lra_tensor *down = lra_complex(lra_affine(x, -0.5, 1), lra_affine(y, -0.5, 0));
+        *b = lra_complex_div(lra_complex(dt, lra_affine(dt, 0, 0)), down);
+        return lra_complex_div(up, down);
+    }
+    lra_tensor *size = lra_exp(x), *half = lra_sin(lra_affine(y, 0.5, 0));
+    lra_tensor *less = lra_mul(lra_tanh(lra_affine(x, 0.5, 0)), lra_affine(size, 1, 1));
+    lra_tensor *im = lra_mul(size, lra_sin(y));
+    lra_tensor *re = lra_sub(lra_mul(less, lra_cos(y)), lra_affine(lra_mul(half, half), 2, 0));
+    *b = lra_complex_div(lra_complex(re, im), lambda);
+    return lra_complex(lra_mul(size, lra_cos(y)), im);
+}
+
+static lra_tensor *state_space(const lra_build *b, lra_tensor *u)
+{
+    lra_graph *g = b->graph;
+    const lra_config *c = b->config;
+    int64_t D = lra_width(u), P = lra_config_int(c, "state"), N = P / 2, sides = b->causal ? 1 : 2;
+    bool none = lra_config_is(c, "groups", "nobcdecay");
+    legs_start start = {lra_config_int(c, "blocks"), 1, false, sqrt(1 / (double)P)};
+    if (P % (2 * start.blocks) != 0) {
+        lra_graph_fail(g, "state is %lld, expected a multiple of twice the %lld blocks",
+                       (long long)P, (long long)start.blocks);
+        start.blocks = 1;
+    }
+    start.modes = N / start.blocks;
+    lra_shape states = LRA_SHAPE(start.blocks, start.modes);
+    const lra_param_spec slow = {.rate = lra_config_real(c, "ssm-rate"), .no_decay = true};
+    lra_param_spec decay = slow, angle = slow, in = slow, through = {LRA_NORMAL(1)};
+    lra_param_spec step = lra_config_is(c, "dt-group", "ssm") ? slow : (lra_param_spec){0};
+    decay.a = -0.5, angle.init = LRA_INIT_FILL, angle.fill = lra_legs_turn;
+    step.init = LRA_INIT_UNIFORM;
+    step.a = log(lra_config_real(c, "dt-min")), step.b = log(lra_config_real(c, "dt-max"));
+    if (lra_config_is(c, "groups", "bfastandcdecay")) in.rate = 0;
+    in.no_decay = lra_config_is(c, "groups", "standard") || none;
+    in.init = LRA_INIT_FILL, in.fill = fill_turned, in.data = &start, in.data_size = sizeof start;
+    if (none) through.rate = slow.rate, through.no_decay = true;
+    lra_tensor *re = lra_param(g, "decay", states, &decay);
+    lra_tensor *im = lra_affine(lra_param(g, "turn", states, &angle), -1, 0), *weight;
+    lra_tensor *dt = lra_exp(lra_param(g, "log_dt", LRA_SHAPE(N), &step));
+    lra_tensor *B = lra_param(g, "b", LRA_SHAPE(2, D, N), &in);
+    start.out = true, in.rate = through.rate, in.no_decay = through.no_decay;
+    if (lra_config_is(c, "c-start", "lecun")) start.deviation /= sqrt((double)D);
+    if (lra_config_is(c, "c-start", "complex")) in.init = LRA_INIT_NORMAL, in.a = sqrt(0.5);
+    lra_tensor *C = lra_param(g, "c", LRA_SHAPE(2, sides * N, D), &in);
+    lra_tensor *skip = lra_param(g, "skip", LRA_SHAPE(D), &through);
+    if (lra_config_int(c, "stable"))
+        re = lra_affine(lra_relu(lra_affine(re, -1, -1e-4)), -1, -1e-4);
+    lra_tensor *lambda = lra_complex(lra_reshape(re, LRA_SHAPE(1, N)),
+                                     lra_reshape(im, LRA_SHAPE(1, N)));
+    lra_tensor *bar = discrete(c, lambda, lra_reshape(dt, LRA_SHAPE(1, N)), &weight);
+    B = lra_complex_mul(B, lra_reshape(weight, LRA_SHAPE(2, 1, N)));
+    return lra_scan_layer(b, u, bar, B, C, skip, 2);
+}
+
+static lra_tensor *activate(const lra_config *c, lra_tensor *y)
+{
+    double dropout = lra_config_real(c, "dropout");
+    int64_t D = lra_width(y);
+    lra_tensor *a = lra_dropout(lra_gelu_tanh(y), dropout, true), *v = a;
+    if (lra_config_is(c, "act", "gelu")) return a;
+    if (lra_config_is(c, "act", "full-glu")) v = lra_scan_linear(a, "value", D);
+    if (lra_config_is(c, "act", "half-glu2")) v = y;
+    return lra_dropout(lra_mul(v, lra_sigmoid(lra_scan_linear(a, "gate", D))), dropout, true);
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    const lra_config *c = b->config;
+    if (lra_config_real(c, "dt-min") > lra_config_real(c, "dt-max"))
+        lra_graph_fail(b->graph, "dt-min is above dt-max");
+    for (int64_t i = 0; i < lra_config_int(c, "layers"); i++) {
+        lra_push(b->graph, "layer%d", (int)i);
+        lra_tensor *u = lra_layer_batch_norm_by(x, "norm", b->length,
+                                                1 - lra_config_real(c, "norm-keep"));
+        lra_push(b->graph, "s5");
+        lra_tensor *y = state_space(b, u);
+        lra_pop(b->graph);
+        x = lra_add(x, activate(c, y));
+        lra_pop(b->graph);
+    }
+    return x;
+}
+
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
+    LRA_INT_KEY("state", "64", 2, 65536, "numbers of a state: conjugate pairs count twice"),
+    LRA_INT_KEY("blocks", "1", 1, 32768, "blocks of LegS that states start with"),
+    LRA_CHOICE_KEY("act", "full-glu", "full-glu|half-glu1|half-glu2|gelu", "behind a state space"),
+    LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "from rates to steps"),
+    LRA_CHOICE_KEY("c-start", "lecun", "lecun|trunc|complex", "how C starts"),
+    LRA_CHOICE_KEY("groups", "standard", "standard|bandcdecay|bfastandcdecay|nobcdecay",
+                   "what learns slowly, and without decay"),
+    LRA_CHOICE_KEY("dt-group", "ssm", "ssm|global", "how dt learns"),
+    LRA_FLAG_KEY("stable", "0", "Re lambda stays below -0.0001"),
+    LRA_FLAG_KEY("causal", "0", "one scan, from the past"),
+    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of slow ones; 0: the global one"),
+    LRA_REAL_KEY("norm-keep", "0.95", 0, 0.999999, "of running statistics, from step to step"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
+    LRA_KEYS_END};
+
+#define OWN "schedule=cosine "
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL, "layers=2 width=32 state=16 rate=0.004 decay=0.01", NULL},
+    {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},
+    LRA_OWN_PRESET("listops",
+                   OWN "layers=8 state=16 blocks=8 act=half-glu2 groups=bfastandcdecay rate=0.003 "
+                       "batch=50 decay=0.04 epochs=40 warmup=0.025"),
+    LRA_OWN_PRESET("text", OWN "width=256 state=192 blocks=12 act=half-glu2 dt-group=global "
+                               "dropout=0.1 rate=0.004 batch=50 decay=0.07 epochs=35 warmup=0"),
+    LRA_OWN_PRESET("retrieval",
+                   OWN "state=256 blocks=16 act=half-glu1 c-start=trunc dt-group=global rate=0.002 "
+                       "batch=32 decay=0.05 epochs=20 warmup=0.05"),
+    LRA_OWN_PRESET("image", OWN "width=512 state=384 blocks=3 act=half-glu1 groups=bfastandcdecay "
+                                "stable=1 dropout=0.1 rate=0.0045 batch=50 decay=0.07 epochs=250 "
+                                "warmup=0.004"),
+    LRA_OWN_PRESET("pathfinder pathfinder-intermediate pathfinder-easy",
+                   OWN "width=192 state=256 blocks=8 act=half-glu1 c-start=trunc norm-keep=0.9 "
+                       "dropout=0.05 ssm-rate=0.0009 rate=0.0045 batch=64 decay=0.03 epochs=200 "
+                       "warmup=0.005"),
+    LRA_OWN_PRESET("path-x",
+                   OWN "state=256 blocks=16 act=half-glu1 c-start=complex groups=bandcdecay "
+                       "norm-keep=0.9 dt-min=0.0001 ssm-rate=0.0006 rate=0.0018 batch=32 "
+                       "decay=0.06 epochs=75 warmup=0.013333333333333334"),
+    LRA_OWN_PRESET("speech-commands",
+                   OWN "width=96 state=128 blocks=16 act=half-glu1 groups=nobcdecay dropout=0.1 "
+                       "ssm-rate=0.002 rate=0.008 batch=16 decay=0.04 epochs=40 warmup=0.025"),
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"act=half-glu2 stable=1 c-start=complex causal=1",
+                                       "act=half-glu1 discrete=bilinear groups=nobcdecay",
+                                       "act=gelu c-start=trunc groups=bandcdecay dt-group=global",
+                                       "state=8 blocks=2 groups=bfastandcdecay", NULL};
+
+const lra_model lra_model_s5 = {
+    .name = "s5",
+    .paper = "arXiv:2208.04933",
+    .summary = "one diagonal state space of many inputs and outputs, by a scan",
+    .deviations = "padding enters neither the scan nor the statistics of its norms",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=6 state=4",
+    .variants = variants,
+    .match = "width",
+    .pools = LRA_POOLS_ROWS,
+    .encode = encode,
+    .reach = lra_conv_blocks_reach,
+    .causal = lra_conv_blocks_causal,
+    .embedding = lra_scan_embedding,
+};

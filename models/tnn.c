@@ -1,0 +1,145 @@
+/* tnn: Toeplitz matrices whose entries a small network makes of the distance, between gates.
+ *
+ *   norm=pre   x = x + gtu(Norm(x));  x = x + glu(Norm(x))          per layer; a norm at the end
+ *   norm=post  x = x + Norm(gtu(x));  x = x + Norm(glu(x))          per layer
+ *   gtu(x) = Wo (SiLU(Wu x) T SiLU(Wv x)),  T_ts = gamma^|t-s| rpe(t-s), of each channel
+ *   glu(x) = W3 (SiLU(W1 x) W2 x)
+ *
+ * rpe: a dense layer of the distance itself, 1 -> `rpe`, then `rpe-layers` times norm, ReLU and one `rpe` -> `rpe`, then
+ * norm, ReLU and one to all channels, `expand` times the width; its norm is h/(rms(h) + 1e-8) without a gain.  All dense
+ * layers have biases.  gamma is fixed.  causal=1: t >= s alone.
+ * Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling.  Its form for images, of rows and columns, is
+ * not here. */
+#include <math.h>
+
+#include "kernels/graph/op.h"
+#include "models/conv_blocks.h"
+#include "models/layers.h"
+
+static lra_tensor *norm(const lra_build *b, lra_tensor *x)
+{
+    bool batch = lra_config_is(b->config, "norm-kind", "batch");
+    return batch ? lra_layer_batch_norm(x, "norm", b->length) : lra_layer_layer_norm(x, "norm");
+}
+
+static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, lra_act act)
+{
+    return lra_layer_linear(x, name, n_out, act, NULL);
+}
+
+/* ReLU(h/(rms(h) + 1e-8)) */
+static lra_tensor *activate(lra_tensor *h)
+{
+    lra_type real = lra_real(h->graph);
+    h = lra_cast(h, real);
+    lra_tensor *sum = lra_reduce(lra_mul(h, h), LRA_SHAPE(lra_tensor_shape(h).d[0], 1));
+    lra_tensor *rms = lra_sqrt(lra_affine(sum, 1 / (double)lra_width(h), 0));
+    return lra_relu(lra_div(h, lra_affine(rms, 1, 1e-8)));
+}
+
+/* Entries by lag: (C,T), or (2,C,T), lags from 0 on and from -1 down. */
+static lra_tensor *entries(const lra_build *b, int64_t C)
+{
+    lra_graph *g = b->graph;
+    const lra_config *c = b->config;
+    int64_t r = lra_config_int(c, "rpe"), sides = b->causal ? 1 : 2, rows = sides * b->T;
+    lra_push(g, "rpe");
+    lra_tensor *ahead = lra_constant(g, "lags", LRA_SHAPE(1, b->T_max), LRA_SPEC(LRA_RAMP(0, 1)));
+    ahead = lra_slice(ahead, 1, 0, b->T);
+    lra_tensor *lags[] = {ahead, lra_affine(ahead, -1, -1)};
+    lra_tensor *away[] = {ahead, lra_affine(ahead, 1, 1)};
+    lra_tensor *k = lra_reshape(lra_concat((int)sides, lags, 0), LRA_SHAPE(rows, 1));
+    lra_tensor *size = lra_reshape(lra_concat((int)sides, away, 0), LRA_SHAPE(rows, 1));
+    /* In real: distances above 256 have no bf16 of their own. */
+    lra_push(g, "first");
+    lra_tensor *w = lra_param(g, "w", LRA_SHAPE(1, r),
+                              LRA_SPEC(LRA_FAN(1), .layout = LRA_LAYOUT_REVERSED));
+    lra_tensor *h = lra_add(
+        lra_mul(k, w), lra_param(g, "b", LRA_SHAPE(r), LRA_SPEC(LRA_FAN(1), .no_decay = true)));
+    lra_pop(g);
+    for (int64_t i = 0; i < lra_config_int(c, "rpe-layers"); i++) {
+        const char name[] = {'h', 'i', 'd', 'd', 'e', 'n', (char)('0' + i), 0};
+        h = dense(activate(h), name, r, LRA_ACT_NONE);
+    }
+    h = lra_cast(dense(activate(h), "last", C, LRA_ACT_NONE), lra_real(g));
+    lra_pop(g);
+    double gamma = lra_config_real(c, "gamma");
+    if (gamma < 1) h = lra_mul(h, lra_exp(lra_affine(size, log(gamma), 0)));
+    h = lra_permute(lra_reshape(h, LRA_SHAPE(sides, b->T, C)), 3, (int[]){0, 2, 1});
+    return lra_name(sides == 2 ? h : lra_reshape(h, LRA_SHAPE(C, b->T)), "kernel");
+}
+
+static lra_tensor *gtu(const lra_build *b, lra_tensor *x)
+{
+    int64_t D = lra_width(x), C = lra_config_int(b->config, "expand") * D;
+    lra_tensor *u = dense(x, "u", C, LRA_ACT_SILU), *v = dense(x, "v", C, LRA_ACT_SILU);
+    return dense(lra_mul(u, lra_long_conv(v, entries(b, C), b->length)), "out", D, LRA_ACT_NONE);
+}
+
+static lra_tensor *glu(const lra_build *b, lra_tensor *x)
+{
+    int64_t D = lra_width(x), hidden = lra_config_int(b->config, "hidden");
+    lra_tensor *gate = dense(x, "gate", hidden, LRA_ACT_SILU);
+    return dense(lra_mul(gate, dense(x, "up", hidden, LRA_ACT_NONE)), "down", D, LRA_ACT_NONE);
+}
+
+/* x + part(Norm(x)), or x + Norm(part(x)). */
+static lra_tensor *add(const lra_build *b, lra_tensor *x, const char *scope,
+                       lra_tensor *(*part)(const lra_build *b, lra_tensor *x))
+{
+    bool post = lra_config_is(b->config, "norm", "post");
+    lra_push(b->graph, "%s", scope);
+    lra_tensor *y = part(b, post ? x : norm(b, x));
+    if (post) y = norm(b, y);
+    lra_pop(b->graph);
+    return lra_add(x, lra_dropout(y, lra_config_real(b->config, "dropout"), false));
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
+        lra_push(b->graph, "layer%d", (int)i);
+        x = add(b, x, "gtu", gtu);
+        x = add(b, x, "glu", glu);
+        lra_pop(b->graph);
+    }
+    return lra_config_is(b->config, "norm", "post") ? x : norm(b, x);
+}
+
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
+    LRA_INT_KEY("expand", "1", 1, 64, "channels of a Toeplitz matrix are so many times as many"),
+    LRA_INT_KEY("hidden", "128", 1, 1 << 20, "channels inside a gated layer"),
+    LRA_INT_KEY("rpe", "32", 1, 1 << 16, "channels inside the network of distances"),
+    LRA_INT_KEY("rpe-layers", "0", 0, 9, "layers inside it"),
+    LRA_REAL_KEY("gamma", "1", 1e-9, 1, "of an entry, for each step of distance"),
+    LRA_CHOICE_KEY("norm", "pre", "pre|post", "before a sublayer, or of what it adds"),
+    LRA_CHOICE_KEY("norm-kind", "batch", "layer|batch", "over channels, or per channel"),
+    LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL, "layers=2 width=32 hidden=32 rpe=16 rate=0.004 decay=0.01", NULL},
+    {NULL, "small", NULL, "layers=4 width=64 hidden=64 rate=0.002 decay=0.05", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"rpe-layers=2 gamma=0.8 expand=2",
+                                       "norm=post norm-kind=layer causal=1", NULL};
+
+const lra_model lra_model_tnn = {
+    .name = "tnn",
+    .paper = "arXiv:2305.04749",
+    .summary = "Toeplitz matrices whose entries a small network makes of the distance",
+    .deviations = "images are sequences: no separate matrices of rows and columns",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=6 hidden=6 rpe=4",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS,
+    .encode = encode,
+    .reach = lra_conv_blocks_reach,
+    .causal = lra_conv_blocks_causal,
+};

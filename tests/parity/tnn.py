@@ -1,0 +1,50 @@
+"""tnn: Qin et al. 2023, arXiv:2305.04749: Toeplitz matrices whose entries a small network makes of the distance."""
+import torch
+import torch.nn.functional as F
+
+import common
+
+CASES = ["", "rpe-layers=3 gamma=0.9", "norm=post norm-kind=layer causal=1", "expand=2 hidden=5 gamma=0.6 rpe=7"]
+
+
+def zero(config):
+    """Norms over tokens take off what is added to all of them."""
+    return ("*/gtu/out/b", "*/glu/down/b") if config["norm-kind"] == "batch" else ()
+
+
+def rms(x):
+    return x / (x.square().mean(-1, keepdim=True).sqrt() + 1e-8)
+
+
+def encode(P, x, length, config, T_max):
+    T = x.shape[1]
+
+    def norm(x, name):
+        return common.batch_norm(P, x, length, name) if config["norm-kind"] == "batch" else common.layer_norm(P, x, name)
+
+    def entries(name):
+        """(lags -(T-1) .. T-1, channels)"""
+        k = torch.arange(1 - T, T, dtype=x.dtype)[:, None]
+        h = common.linear(P, k, name + "first")
+        for i in range(int(config["rpe-layers"])):
+            h = common.linear(P, F.relu(rms(h)), f"{name}hidden{i}")
+        return common.linear(P, F.relu(rms(h)), name + "last") * float(config["gamma"]) ** k.abs()
+
+    def gtu(x, name):
+        u, v = F.silu(common.linear(P, x, name + "u")), F.silu(common.linear(P, x, name + "v"))
+        assert u.shape[-1] == int(config["expand"]) * x.shape[-1]
+        v = v * common.tokens(x, length)
+        t = torch.arange(T)
+        matrix = entries(name + "rpe/")[t[:, None] - t + T - 1]
+        if config["causal"] == "1":
+            matrix = matrix * (t[:, None] >= t)[..., None]
+        return common.linear(P, u * torch.einsum("tsc,bsc->btc", matrix, v), name + "out")
+
+    def glu(x, name):
+        return common.linear(P, F.silu(common.linear(P, x, name + "gate")) * common.linear(P, x, name + "up"), name + "down")
+
+    for i in range(int(config["layers"])):
+        for part, name in ((gtu, "gtu"), (glu, "glu")):
+            name = f"encoder/layer{i}/{name}/"
+            x = x + (part(norm(x, name + "norm"), name) if config["norm"] == "pre" else norm(part(x, name), name + "norm"))
+    return norm(x, "encoder/norm") if config["norm"] == "pre" else x
