@@ -228,6 +228,12 @@ static lra_estimate basic(double value, double *drawn)
     return lra_holding((lra_estimate){value, 2 * value - e.hi, 2 * value - e.lo});
 }
 
+/* What does not fall takes for ever. */
+static double time_of(double rate)
+{
+    return isnan(rate) ? NAN : rate > 0 ? 1 / rate : INFINITY;
+}
+
 static void fit_all(const work *w, lra_information *x)
 {
     int n = 0;
@@ -244,8 +250,7 @@ static void fit_all(const work *w, lra_information *x)
     }
     x->alpha = basic(x->decay.beta, alpha);
     lra_estimate s = basic(1 / x->decay.tau, slope);
-    x->tau = (lra_estimate){x->decay.tau, s.hi > 0 ? 1 / s.hi : INFINITY,
-                            s.lo > 0 ? 1 / s.lo : INFINITY};
+    x->tau = (lra_estimate){time_of(s.value), time_of(s.hi), time_of(s.lo)};
     lra_free(value);
 }
 

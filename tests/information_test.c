@@ -82,6 +82,16 @@ static double chain_bits(int64_t d)
     return 1 + p * log2(p) + (1 - p) * log2(1 - p);
 }
 
+/* Most is known three steps on, least the next step. */
+static uint8_t grows(lra_rng *r, int t)
+{
+    static uint8_t said[T];
+    double u = lra_rng_u01(r);
+    int back = u < 0.05 ? 1 : u < 0.2 ? 2 : u < 0.7 ? 3 : t + 1;
+    said[t] = back <= t ? said[t - back] : (uint8_t)lra_rng_below(r, 4);
+    return said[t];
+}
+
 static void two_states(void **state)
 {
     (void)state;
@@ -107,6 +117,17 @@ static void cycles(void **state)
     near(at(x, 3)->pair, 0.9182958, 1e-3);
     near(at(x, 6)->pair, 0.9182958, 1e-3);
     near(at(x, 1)->pair, 0.2516, 1e-3);
+    lra_information_free(x);
+}
+
+static void growing(void **state)
+{
+    (void)state;
+    lra_information_free(measure(grows, 7));
+    lra_information *x = lra_information_new(&rows, 3, 1);
+    assert_int_equal(x->d0, 3);
+    assert_true(isinf(x->tau.value) && x->tau.value > 0 && x->tau.lo > 0);
+    assert_true(x->alpha.value < 0);
     lra_information_free(x);
 }
 
@@ -189,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(independent_symbols),
                                        cmocka_unit_test(two_states),
                                        cmocka_unit_test(cycles),
+                                       cmocka_unit_test(growing),
                                        cmocka_unit_test(places),
                                        cmocka_unit_test(merged),
                                        cmocka_unit_test(coverage),

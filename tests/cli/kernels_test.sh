@@ -36,6 +36,14 @@ if command -v h5dump >/dev/null; then
     done
 fi
 
+if command -v gnuplot >/dev/null; then
+    for id in las-1 decay; do
+        "$report" figures --figure $id o/runs/listops-s4d-* o/runs/listops-gmlp-* --out o >out 2>err || complain "$id: $(cat err)"
+        [ -s err ] && complain "$id: gnuplot says $(cat err)"
+        for kind in pdf svg png gp dat; do [ -s "o/figures/$id.$kind" ] || complain "no $id.$kind"; done
+    done
+fi
+
 expect 1 "there are no results of probe 'kernels' in 'o/data'" "$report" tables --table kernels o/data
 expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" kernels x --out none
 # shellcheck disable=SC2086
