@@ -25,7 +25,7 @@ static inline scan_sizes scan_sizes_of(const lra_tensor *u)
     return s;
 }
 
-static inline int64_t scan_chunks(int64_t T)
+LRA_FN int64_t scan_chunks(int64_t T)
 {
     return (T + SCAN_CHUNK - 1) / SCAN_CHUNK;
 }
