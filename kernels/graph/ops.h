@@ -131,6 +131,7 @@ lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, 
 /* ---- elementwise -------------------------------------------------------------------------------- */
 
 lra_tensor *lra_relu(lra_tensor *x);      /* max(x, 0) */
+lra_tensor *lra_elu_one(lra_tensor *x);   /* x + 1 above 0, e^x below: ELU + 1 */
 lra_tensor *lra_gelu(lra_tensor *x);      /* x (1 + erf(x/sqrt 2))/2 */
 lra_tensor *lra_gelu_tanh(lra_tensor *x); /* x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))/2 */
 lra_tensor *lra_silu(lra_tensor *x);      /* x sigmoid(x) */
@@ -155,6 +156,9 @@ lra_tensor *lra_sum(int n, lra_tensor *const *x);
 /* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied: one
  * draw per (first dimension, last dimension), shared between.  Identity in LRA_EVAL graphs. */
 lra_tensor *lra_dropout(lra_tensor *x, double rate, bool tied);
+/* m random rows of K numbers at right angles to each other, K at a time, as long as normal vectors; drawn by (seed, step,
+ * path of the node).  y: (m,K), real, without a gradient. */
+lra_tensor *lra_orthogonal(lra_graph *g, int64_t m, int64_t K);
 lra_tensor *lra_cast(lra_tensor *x, lra_type type); /* real <-> elem of the graph */
 
 /* ---- shape -------------------------------------------------------------------------------------- */
@@ -174,6 +178,14 @@ lra_tensor *lra_zeros(lra_graph *g, lra_type type, lra_shape s);
 lra_tensor *lra_ones(lra_graph *g, lra_type type, lra_shape s);
 /* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M) int32 in [0,T), y: (B,M,D). */
 lra_tensor *lra_gather(lra_tensor *x, lra_tensor *index);
+
+/* Sorted rows in chunks: order (N,T) says which token stands where, tokens before padding; an example of n tokens, of
+ * which there are N/B rows in turn, has chunks of ceil(n/J) of them.  int32, C = ceil(T/J).  Nullable: length, (B).
+ *   KEY   (N,J 2C)  the tokens of a chunk, then those of the one before it (of the first: the last), then zeros
+ *   OWN   (N J)     how many a chunk has                SEEN   (N J)   how many it has with the one before it
+ *   SLOT  (N,T)     where in (J,C) a token stands, 0 for padding */
+typedef enum { LRA_CHUNK_KEY, LRA_CHUNK_OWN, LRA_CHUNK_SEEN, LRA_CHUNK_SLOT } lra_chunk_part;
+lra_tensor *lra_chunks(lra_tensor *order, lra_tensor *length, int64_t J, lra_chunk_part part);
 
 /* ---- rows, pooling, losses ---------------------------------------------------------------------- */
 

@@ -16,6 +16,17 @@ LRA_FN F F_NAME(relu_slope)(F x)
     return F_STEP(x);
 }
 
+/* x + 1 above 0, e^x below; its slope, by its value y, is the smaller of y and 1. */
+LRA_FN F F_NAME(elu_one)(F x)
+{
+    F r = F_NAME(relu)(x);
+    return r + F_MATH(exp)(x - r);
+}
+LRA_FN F F_NAME(elu_one_slope)(F y)
+{
+    return -F_MAX(-1, -y);
+}
+
 LRA_FN F F_NAME(gelu)(F x)
 {
     F density;

@@ -58,6 +58,16 @@ typedef struct {
 } dropout_args;
 
 typedef struct {
+    lra_chunk_part part;
+    int64_t J;
+} chunks_args;
+
+typedef struct {
+    int64_t m, K;
+    uint32_t key; /* of the path of the node */
+} orthogonal_args;
+
+typedef struct {
     double eps;
 } layer_norm_args;
 

@@ -24,6 +24,8 @@ LANE_BY_LANE(cos_d)
 
 #define lanes_relu_f       lanes_relu
 #define lanes_relu_d       lanes_relu_slope
+#define lanes_elu_one_f    lanes_elu_one
+#define lanes_elu_one_d    lanes_elu_one_slope
 #define lanes_gelu_f       lanes_gelu
 #define lanes_gelu_d       lanes_gelu_slope
 #define lanes_gelu_tanh_f  lanes_gelu_tanh

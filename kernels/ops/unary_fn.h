@@ -9,6 +9,7 @@
 
 #define UNARY_OPS(X)                                                                               \
     X(relu, y, "away")                                                                             \
+    X(elu_one, y, "normal")                                                                        \
     X(gelu, x, "normal")                                                                           \
     X(gelu_tanh, x, "normal")                                                                      \
     X(silu, x, "normal")                                                                           \
@@ -23,6 +24,8 @@
 
 #define relu_f      act_relu
 #define relu_d      act_relu_slope
+#define elu_one_f   act_elu_one
+#define elu_one_d   act_elu_one_slope
 #define gelu_f      act_gelu
 #define gelu_d      act_gelu_slope
 #define gelu_tanh_f act_gelu_tanh
