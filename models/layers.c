@@ -98,6 +98,15 @@ lra_tensor *lra_layer_batch_norm_by(lra_tensor *x, const char *name, lra_tensor 
     return y;
 }
 
+lra_tensor *lra_layer_mask(lra_tensor *x, lra_tensor *length)
+{
+    lra_shape s = x->shape, one = {.n = s.n};
+    if (!length || s.n < 2) return x;
+    for (int i = 0; i < s.n; i++) one.d[i] = i < 2 ? s.d[i] : 1;
+    lra_tensor *ended = lra_cumsum(lra_one_hot(length, s.d[1]), 1, false);
+    return lra_mul(x, lra_reshape(lra_affine(ended, -1, 1), one));
+}
+
 lra_tensor *lra_complex(lra_tensor *re, lra_tensor *im)
 {
     return lra_concat(2, (lra_tensor *[]){re, im}, 0);

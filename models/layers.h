@@ -23,6 +23,8 @@ lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *le
 /* The same with another part. */
 lra_tensor *lra_layer_batch_norm_by(lra_tensor *x, const char *name, lra_tensor *length,
                                     double momentum);
+/* x where a token stands, 0 where padding does.  x: (B,T,..).  Nullable: length, then x. */
+lra_tensor *lra_layer_mask(lra_tensor *x, lra_tensor *length);
 /* Complex tensors (2,..) of real and imaginary parts (1,..); their products and ratios: b broadcasts to a. */
 lra_tensor *lra_complex(lra_tensor *re, lra_tensor *im);
 lra_tensor *lra_complex_mul(lra_tensor *a, lra_tensor *b);

@@ -55,6 +55,12 @@ typedef struct {
         tasks, "paper", "own", settings, NULL                                                      \
     }
 
+/* What published weights call an array: "encoder/layer%d/out/w", "layers.%d.attention.dense.weight".  path NULL: nothing
+ * that is trained, and left out; tensor NULL ends a table. */
+typedef struct {
+    const char *path, *tensor;
+} lra_published_name;
+
 /* What may become of the rows of the encoder before the head. */
 #define LRA_POOL_BIT(kind) (1u << (kind))
 #define LRA_POOLS_ROWS                                                                             \
@@ -75,6 +81,9 @@ typedef struct {
     lra_tensor *(*encode)(const lra_build *b, lra_tensor *x);
     unsigned
         pools; /* 0: LRA_POOLS_ROWS; with LRA_POOL_BIT(LRA_POOL_CLS) where a row sees all others */
+    /* Padding counts like tokens: inputs are padded to T_max with token 0 or numbers 0, and the encoder has no lengths.
+     * Nullable: never so. */
+    bool (*unmasked)(const lra_config *c);
     /* How far an output can see to one side, in tokens; -1: unbounded. */
     int64_t (*reach)(const lra_config *c);
     /* Why a limit of distance (graph.h) is undefined for it: "its memory is summed over all positions".  Nullable: its
@@ -87,6 +96,7 @@ typedef struct {
     /* Nullable: tables N(0,1), linear layers uniform in +-1/sqrt(channels). */
     lra_embed_start (*embedding)(const lra_config *c, int64_t channels);
     lra_classifier (*classifier)(const lra_config *c); /* Nullable: one linear layer */
+    const lra_published_name *published; /* training/published.h.  Nullable: our names alone */
 } lra_model;
 
 #define LRA_MODEL(name) extern const lra_model lra_model_##name;

@@ -106,6 +106,19 @@ static lra_tensor *embed(lra_network *k)
     return start.scale != 0 && start.scale != 1 ? lra_affine(x, start.scale, 0) : x;
 }
 
+/* (n,T,D) to (n,T + more,D): what word 0, or zeros, are behind the end. */
+static lra_tensor *add_padding(const lra_network *k, lra_tensor *x, int64_t more)
+{
+    lra_graph *g = k->graph;
+    double scale = embedding_of(k->model, k->config, k->spec.channels).scale;
+    lra_tensor *row = lra_shared(g, k->tokens ? "embed/table" : "embed/b");
+    if (k->tokens) row = lra_slice(row, 0, 0, 1);
+    row = lra_affine(lra_cast(row, x->type), scale != 0 ? scale : 1, 0);
+    row = lra_broadcast(lra_reshape(row, LRA_SHAPE(1, 1, lra_width(x))),
+                        LRA_SHAPE(k->n, more, lra_width(x)));
+    return lra_concat(2, (lra_tensor *[]){x, row}, 1);
+}
+
 /* length + 1: the place of the 1 behind a row of zeros and the place of the length. */
 static lra_tensor *one_more(lra_tensor *length, int64_t T)
 {
@@ -140,17 +153,17 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
     k.inputs = x;
     k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));
     lra_build b = build_of(m, c, s, k.n, T);
-    b.graph = g, b.length = k.length;
+    bool unmasked = m->unmasked && m->unmasked(c);
+    b.graph = g, b.length = unmasked ? NULL : k.length;
+    if (unmasked && T < b.T_max) x = add_padding(&k, x, b.T_max - T), b.T = b.T_max;
     bool cls = has_pool(s) && s->pool == LRA_POOL_CLS;
     if (cls) {
         x = add_cls(&k, x);
-        b.length = one_more(k.length, T), b.T++, b.T_max++;
+        b.length = unmasked ? NULL : one_more(k.length, T), b.T++, b.T_max++;
     }
     x = encode(m, &b, x);
-    if (cls) {
-        k.cls = lra_reshape(lra_slice(x, 1, 0, 1), LRA_SHAPE(k.n, lra_width(x)));
-        x = lra_slice(x, 1, 1, T);
-    }
+    if (cls) k.cls = lra_reshape(lra_slice(x, 1, 0, 1), LRA_SHAPE(k.n, lra_width(x)));
+    if (cls || unmasked) x = lra_slice(x, 1, cls, T);
     k.features = lra_name(x, "features");
     k.limit = lra_limit_input(g);
     return k;

@@ -2,10 +2,12 @@
  *
  *   norm=pre   x = x + attend(LayerNorm(x));  x = x + W2 act(W1 LayerNorm(x))        per layer; LayerNorm at the end
  *   norm=post  x = LayerNorm(x + attend(x));  x = LayerNorm(x + W2 act(W1 x))        per layer
+ *   norm=arena the blocks of lra_blocks.h, with their head
  *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  q, k, v = linear layers of u; all with bias
  *
  * positions=rotary: pairs (2i,2i+1) of q and k turn by t base^(-2i/K); rotary-half: the slower half of the pairs does
- * not; sinusoidal, learned: added to the inputs; none: without order.  causal=1: no token sees those that follow.
+ * not, rotary-half-fast: the faster; sinusoidal, learned: added to the inputs; none: without order.  causal=1: no token
+ * sees those that follow.
  * Source: Vaswani et al. 2017; "On the locality bias and results in the Long Range Arena", table 5 (act=relu, rotary);
  * Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear).
  * That paper says "half disabled" and not which half: we take the one that barely turns.
@@ -14,12 +16,7 @@
 
 #include "kernels/graph/ops.h"
 #include "models/layers.h"
-#include "models/model.h"
-
-static bool is(const lra_config *c, const char *key, const char *value)
-{
-    return strcmp(lra_config_text(c, key), value) == 0;
-}
+#include "models/lra_blocks.h"
 
 static bool causal(const lra_config *c)
 {
@@ -28,23 +25,15 @@ static bool causal(const lra_config *c)
 
 static lra_positions positions(const lra_config *c)
 {
-    if (is(c, "positions", "sinusoidal")) return LRA_POSITIONS_SINUSOIDAL;
-    if (is(c, "positions", "learned")) return LRA_POSITIONS_LEARNED;
-    return is(c, "positions", "none") ? LRA_POSITIONS_NONE : LRA_POSITIONS_ROTARY;
+    bool turns = strncmp(lra_config_text(c, "positions"), "rotary", 6) == 0;
+    return turns ? LRA_POSITIONS_ROTARY : lra_arena_positions(c);
 }
 
 static lra_classifier classifier(const lra_config *c)
 {
-    bool deep = is(c, "head", "mlp");
+    bool deep = lra_config_is(c, "head", "mlp");
+    if (lra_config_is(c, "norm", "arena")) return lra_arena_classifier(c);
     return (lra_classifier){deep ? lra_config_int(c, "width") : 0, LRA_ACT_RELU, 0};
-}
-
-/* (B,T,D) to (B,T,H,K). */
-static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n)
-{
-    lra_shape s = lra_tensor_shape(u);
-    lra_tensor *y = lra_layer_linear(u, name, s.d[2], LRA_ACT_NONE, NULL);
-    return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, s.d[2] / n));
 }
 
 /* x + dropout(h w + b), in one op where nothing is dropped. */
@@ -56,37 +45,59 @@ static lra_tensor *add_linear(lra_tensor *x, lra_tensor *h, const char *name, do
         x, lra_dropout(lra_layer_linear(h, name, width, LRA_ACT_NONE, NULL), dropout, false));
 }
 
+static lra_attention_spec attention_of(const lra_build *b)
+{
+    const lra_config *c = b->config;
+    bool turns = positions(c) == LRA_POSITIONS_ROTARY;
+    return (lra_attention_spec){
+        .causal = b->causal,
+        .rotary_base = turns ? lra_config_real(c, "base") : 0,
+        .rotary_half = lra_config_is(c, "positions", "rotary-half")        ? LRA_HALF_SLOW
+                       : lra_config_is(c, "positions", "rotary-half-fast") ? LRA_HALF_FAST
+                                                                           : LRA_HALF_NONE};
+}
+
 static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *u)
 {
     const lra_config *c = b->config;
-    int64_t n = lra_config_int(c, "heads"), width = lra_config_int(c, "width");
-    bool turns = positions(c) == LRA_POSITIONS_ROTARY;
-    if (n < 1 || width % n || (turns && width / n % 2)) {
+    const lra_attention_spec spec = attention_of(b);
+    int64_t n = lra_config_int(c, "heads"), width = lra_config_int(c, "qkv");
+    if (width == 0) width = lra_config_int(c, "width");
+    if (width % n || (spec.rotary_base > 0 && width / n % 2)) {
         lra_graph_fail(b->graph, "width %lld does not make %lld heads of %s channels",
-                       (long long)width, (long long)n, turns ? "an even number of" : "as many");
+                       (long long)width, (long long)n,
+                       spec.rotary_base > 0 ? "an even number of" : "as many");
         n = 1;
     }
-    const lra_attention_spec spec = {
-        .causal = b->causal,
-        .rotary_base = turns ? lra_config_real(c, "base") : 0,
-        .rotary_half = is(c, "positions", "rotary-half") ? LRA_HALF_SLOW : LRA_HALF_NONE};
-    lra_tensor *q = heads(u, "q", n), *k = heads(u, "k", n), *v = heads(u, "v", n);
+    lra_shape s = LRA_SHAPE(b->B, b->T, n, width / n);
+    lra_tensor *q = lra_reshape(lra_layer_linear(u, "q", width, LRA_ACT_NONE, NULL), s);
+    lra_tensor *k = lra_reshape(lra_layer_linear(u, "k", width, LRA_ACT_NONE, NULL), s);
+    lra_tensor *v = lra_reshape(lra_layer_linear(u, "v", width, LRA_ACT_NONE, NULL), s);
     lra_tensor *y = lra_attention(q, k, v, b->length, &spec);
-    return add_linear(x, lra_reshape(y, lra_tensor_shape(x)), "out", lra_config_real(c, "dropout"));
+    y = lra_reshape(y, LRA_SHAPE(b->B, b->T, width));
+    return add_linear(x, y, "out", lra_config_real(c, "dropout"));
+}
+
+static lra_tensor *arena_mix(const lra_build *b, lra_tensor *u, int layer)
+{
+    (void)layer;
+    const lra_attention_spec spec = attention_of(b);
+    return lra_arena_attention(b, u, &spec);
 }
 
 static lra_tensor *add_feed_forward(const lra_build *b, lra_tensor *x, lra_tensor *u)
 {
     const lra_config *c = b->config;
     double dropout = lra_config_real(c, "dropout");
-    lra_act act = is(c, "act", "relu") ? LRA_ACT_RELU : LRA_ACT_GELU;
+    lra_act act = lra_config_is(c, "act", "relu") ? LRA_ACT_RELU : LRA_ACT_GELU;
     lra_tensor *h = lra_layer_linear(u, "up", lra_config_int(c, "hidden"), act, NULL);
     return add_linear(x, lra_dropout(h, dropout, false), "down", dropout);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    bool post = is(b->config, "norm", "post");
+    bool post = lra_config_is(b->config, "norm", "post");
+    if (lra_config_is(b->config, "norm", "arena")) return lra_arena_blocks(b, x, arena_mix);
     for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
         lra_push(b->graph, "layer%d", (int)i);
         x = add_attention(b, x, post ? x : lra_layer_layer_norm(x, "norm1"));
@@ -98,21 +109,17 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return post ? x : lra_layer_layer_norm(x, "norm");
 }
 
-static int64_t reach(const lra_config *c)
-{
-    (void)c;
-    return -1;
-}
-
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),
     LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
     LRA_INT_KEY("hidden", "256", 1, 1 << 20, "channels inside a feed-forward layer"),
-    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
-    LRA_CHOICE_KEY("positions", "rotary", "none|sinusoidal|learned|rotary|rotary-half",
+    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads"),
+    LRA_INT_KEY("qkv", "0", 0, 1 << 20, "channels that the heads share; 0: as width"),
+    LRA_CHOICE_KEY("positions", "rotary",
+                   "none|sinusoidal|learned|rotary|rotary-half|rotary-half-fast",
                    "how tokens know where they stand"),
     LRA_REAL_KEY("base", "10000", 1, 1e12, "of the speeds of rotary positions"),
-    LRA_CHOICE_KEY("norm", "pre", "pre|post", "before a sublayer, or after its sum"),
+    LRA_CHOICE_KEY("norm", "pre", "pre|post|arena", "before a sublayer, or after its sum"),
     LRA_CHOICE_KEY("act", "gelu", "relu|gelu", "inside a feed-forward layer"),
     LRA_CHOICE_KEY("head", "linear", "linear|mlp", "of the classifier"),
     LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
@@ -120,42 +127,63 @@ static const lra_key keys[] = {
     LRA_KEYS_END};
 
 #define PATHFINDER "pathfinder pathfinder-intermediate pathfinder-easy"
+#define BIDMC      "bidmc-hr bidmc-rr bidmc-spo2"
+#define LOCALITY(tasks, settings)                                                                  \
+    {                                                                                              \
+        tasks, "paper", "locality", "act=relu " settings, NULL                                     \
+    }
+#define SPT(tasks, settings)                                                                       \
+    {                                                                                              \
+        tasks, "paper", "spt", settings " schedule=constant", NULL                                 \
+    }
+#define SUMMED "positions=sinusoidal "
+#define HALF   "positions=rotary-half "
+#define ARENA  "norm=arena positions=sinusoidal "
 /* locality: its table 5.  spt: the public presets of arXiv:2310.02980, at rates of the grid that it recommends where the
  * literal one diverges; what the task says of pooling and blocks of attention is ours. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},
-    {"listops", "paper", "locality",
-     "layers=6 width=256 hidden=512 act=relu batch=64 rate=0.0001 decay=0.05", NULL},
-    {"image", "paper", "locality",
-     "layers=10 width=160 hidden=320 positions=rotary-half act=relu batch=48 decay=0.05", NULL},
-    {PATHFINDER, "paper", "locality", "layers=6 width=128 hidden=256 act=relu batch=128 decay=0.05",
+    LOCALITY("listops", "layers=6 width=256 hidden=512 batch=64 rate=0.0001 decay=0.05"),
+    LOCALITY("image", "layers=10 width=160 hidden=320 " HALF "batch=48 decay=0.05"),
+    LOCALITY(PATHFINDER, "layers=6 width=128 hidden=256 batch=128 decay=0.05"),
+    LOCALITY("text", "layers=8 width=256 hidden=512 " HALF "batch=16 decay=0.01"),
+    LOCALITY("retrieval", "layers=6 width=128 hidden=256 " HALF "batch=64 decay=0.01"),
+    SPT("listops", "layers=6 width=512 hidden=2048 heads=8 " SUMMED
+                   "batch=32 epochs=100 rate=0.0005 decay=0 warmup=2000"),
+    SPT("text", "layers=6 width=512 hidden=2048 heads=8 " SUMMED
+                "head=mlp batch=32 epochs=65 rate=0.0005 decay=0.1 warmup=2000"),
+    SPT("retrieval", "layers=4 width=128 hidden=512 " SUMMED
+                     "batch=32 epochs=32 rate=0.0005 decay=0 warmup=5000"),
+    SPT("image",
+        "layers=3 width=64 hidden=128 " SUMMED "head=mlp batch=50 epochs=200 decay=0 warmup=2000"),
+    SPT(PATHFINDER, "layers=4 width=128 hidden=128 heads=8 " SUMMED
+                    "batch=32 epochs=200 rate=0.0005 decay=0 warmup=5000"),
+    SPT("scifar", "layers=6 width=256 hidden=512 batch=50 epochs=200 decay=0.05 warmup=2000"),
+    {BIDMC, "paper", "spt",
+     "layers=4 width=112 hidden=112 heads=8 batch=32 epochs=500 rate=0.01 decay=0.05 "
+     "schedule=multistep every=100",
      NULL},
-    {"text", "paper", "locality",
-     "layers=8 width=256 hidden=512 positions=rotary-half act=relu batch=16 decay=0.01", NULL},
-    {"retrieval", "paper", "locality",
-     "layers=6 width=128 hidden=256 positions=rotary-half act=relu batch=64 decay=0.01", NULL},
-    {"listops", "paper", "spt",
-     "layers=6 width=512 hidden=2048 heads=8 positions=sinusoidal batch=32 epochs=100 rate=0.0005 "
-     "decay=0 schedule=constant warmup=2000",
-     NULL},
-    {"text", "paper", "spt",
-     "layers=6 width=512 hidden=2048 heads=8 positions=sinusoidal head=mlp batch=32 epochs=65 "
-     "rate=0.0005 decay=0.1 schedule=constant warmup=2000",
-     NULL},
-    {"image", "paper", "spt",
-     "layers=3 width=64 hidden=128 positions=sinusoidal head=mlp batch=50 epochs=200 decay=0 "
-     "schedule=constant warmup=2000",
-     NULL},
-    {PATHFINDER, "paper", "spt",
-     "layers=4 width=128 hidden=128 heads=8 positions=sinusoidal batch=32 epochs=200 rate=0.0005 "
-     "decay=0 schedule=constant warmup=5000",
-     NULL},
+    LRA_ARENA_PRESET("listops", ARENA LRA_ARENA_TEXT("1000") "layers=4 width=512 heads=8 "
+                                                             "hidden=1024 epochs=2"),
+    LRA_ARENA_PRESET("text", ARENA LRA_ARENA_TEXT("8000") "layers=4 width=256 hidden=1024 "
+                                                          "epochs=26"),
+    LRA_ARENA_PRESET("retrieval", ARENA LRA_ARENA_TEXT("8000") "layers=4 width=128 hidden=512 "
+                                                               "epochs=1"),
+    LRA_ARENA_PRESET("image", "norm=arena positions=learned " LRA_ARENA_COSINE
+                              "rate=0.0005 batch=256 dropout=0.3 layers=1 width=128 heads=8 "
+                              "qkv=64 hidden=128 pool=cls"),
+    LRA_ARENA_PRESET(PATHFINDER, ARENA LRA_ARENA_COSINE
+                     "rate=0.001 batch=512 dropout=0.2 pool=mean layers=4 width=32 heads=4 "
+                     "qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=rotary-half act=relu head=mlp",
                                        "positions=sinusoidal norm=post",
-                                       "positions=learned causal=1", "positions=none", NULL};
+                                       "positions=learned causal=1",
+                                       "positions=none",
+                                       "norm=arena qkv=6 heads=3 positions=rotary base=10",
+                                       NULL};
 
 const lra_model lra_model_transformer = {
     .name = "transformer",
@@ -168,7 +196,7 @@ const lra_model lra_model_transformer = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .reach = reach,
+    .reach = lra_arena_reach,
     .causal = causal,
     .positions = positions,
     .classifier = classifier,

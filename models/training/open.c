@@ -9,6 +9,7 @@
 #include "kernels/graph/op.h"
 #include "models/training/checkpoint.h"
 #include "models/training/objective.h"
+#include "models/training/published.h"
 #include "models/training/session.h"
 #include "models/training/transfer.h"
 #include "models/training/weights.h"
@@ -28,8 +29,15 @@ static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
 
 static int import_weights(const lra_train_spec *s, lra_params *p, lra_err *e)
 {
-    int converted;
-    if (lra_weights_import(p, s->weights, s->weights_path, &converted, e) != 0) return LRA_FAILED;
+    int converted, n_put, rc;
+    bool published = lra_published(s->model, s->weights);
+    rc = published
+             ? lra_published_import(p, s->model, s->weights, s->weights_path, &converted, &n_put, e)
+             : lra_weights_import(p, s->weights, s->weights_path, &converted, e);
+    if (rc != 0) return LRA_FAILED;
+    if (published)
+        lra_note("%s: %d of %d arrays of '%s' are where training starts", s->title, n_put,
+                 s->weights->n, s->weights_path);
     if (converted)
         lra_note("%s: %d of %d arrays of '%s' are converted to float32", s->title, converted,
                  s->weights->n, s->weights_path);

@@ -177,8 +177,8 @@ static int read_values(const lra_ndarray *a, const char *tensor, const char *nam
     return 0;
 }
 
-static int import_one(lra_params *p, int i, const lra_ndarray *a, const char *tensor,
-                      const char *name, lra_err *e)
+int lra_weights_put(lra_params *p, int i, const lra_ndarray *a, const char *tensor,
+                    const char *name, lra_err *e)
 {
     lra_shape ours = lra_params_shape(p, i), theirs = ours;
     if (is_reversed(p, i)) reverse_dims(theirs.n, theirs.d);
@@ -234,7 +234,7 @@ int lra_weights_import(lra_params *p, const lra_safetensors *t, const char *name
         if (!a)
             rc = lra_fail(e, "'%s' has no '%s', which the model needs", name, tensor);
         else
-            rc = import_one(p, i, a, tensor, name, e);
+            rc = lra_weights_put(p, i, a, tensor, name, e);
         *n_converted += a && a->dtype != LRA_DTYPE_F32;
         lra_free(tensor);
     }

@@ -22,5 +22,8 @@ int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e);
  * floats than F32 become float32, *n_converted counts them.  `name` stands in messages. */
 int lra_weights_import(lra_params *p, const lra_safetensors *t, const char *name, int *n_converted,
                        lra_err *e);
+/* The i-th array of `p` from one called `tensor`, of PyTorch's layout. */
+int lra_weights_put(lra_params *p, int i, const lra_ndarray *a, const char *tensor,
+                    const char *name, lra_err *e);
 
 #endif

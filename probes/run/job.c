@@ -7,6 +7,7 @@
 #include "datasets/loader/cache.h"
 #include "datasets/prepare.h"
 #include "kernels/base/mem.h"
+#include "models/training/published.h"
 #include "models/training/settings.h"
 
 enum { CONFIG_VERSION = 2 };
@@ -42,6 +43,7 @@ int lra_job_load_weights(lra_job *r, const char *path, lra_err *e)
 {
     if (lra_safetensors_read(path, &r->weights, e) != 0) return LRA_FAILED;
     r->weights_path = path;
+    if (lra_published(r->model, &r->weights)) return 0;
     return lra_weights_check(&r->weights, path, e);
 }
 

@@ -63,3 +63,18 @@ def attend(P, u, length, config, name, seen):
     H, T = int(config["heads"]), u.shape[1]
     q, k, v = (heads(P, u, name + s, H) for s in "qkv")
     return out(P, attention(q, k, v, seen & real(length, T)), name)
+
+
+def weighted(q, k, v, seen, least):
+    """Weights q k over their sum; least(sum) keeps it from 0."""
+    w = (q @ k.transpose(-1, -2)) * seen.to(q.dtype)
+    return (w @ v) / least(w.sum(-1, keepdim=True))
+
+
+def whole(encode, P, x, length, config, T_max, mix, unmasked):
+    """encode(), where all of an input counts if unmasked: word 0 behind its end, up to T_max."""
+    T = x.shape[1]
+    if unmasked:
+        x = torch.cat([x, P["embed/table"][0].expand(len(x), T_max - T, -1)], 1)
+        length = torch.full_like(length, T_max)
+    return encode(P, x, length, config, T_max, mix)[:, :T]

@@ -4,9 +4,12 @@ import math
 import torch
 import torch.nn.functional as F
 
+import arena
+
 CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half act=relu head=mlp",
          "positions=sinusoidal norm=post", "positions=learned causal=1 pool=last", "pool=cls positions=learned",
-         "pool=max"]
+         "pool=max", "positions=rotary-half-fast", "norm=arena qkv=6 heads=3 base=10",
+         "norm=arena positions=sinusoidal causal=1", "qkv=12 heads=3 positions=none"]
 
 
 def zero(config):
@@ -31,8 +34,10 @@ def turn(x, base, half):
     """x: (B,H,T,K)"""
     T, K = x.shape[-2:]
     angle, _ = angles(T, K, base)
-    if half:
+    if half == "rotary-half":
         angle[:, K // 4:] = 0
+    if half == "rotary-half-fast":
+        angle[:, :K // 4] = 0
     z = torch.view_as_complex(x.reshape(*x.shape[:-1], K // 2, 2)) * torch.polar(torch.ones_like(angle), angle)
     return torch.view_as_real(z).reshape(x.shape)
 
@@ -51,18 +56,30 @@ def positions(P, x, kind, T_max):
 def attend(P, u, length, config, name):
     B, T, D = u.shape
     H = int(config["heads"])
-    q, k, v = (linear(P, u, name + s).view(B, T, H, D // H).transpose(1, 2) for s in "qkv")
+    q, k, v = (linear(P, u, name + s).view(B, T, H, -1).transpose(1, 2) for s in "qkv")
     if config["positions"].startswith("rotary"):
-        base, half = float(config["base"]), config["positions"] == "rotary-half"
+        base, half = float(config["base"]), config["positions"]
         q, k = turn(q, base, half), turn(k, base, half)
     seen = (torch.arange(T)[None] < length[:, None])[:, None, None, :].expand(B, 1, T, T)
     if config["causal"] == "1":
         seen = seen & torch.ones(T, T, dtype=torch.bool).tril()
-    score = (q @ k.transpose(-1, -2) / math.sqrt(D // H)).masked_fill(~seen, -math.inf)
-    return linear(P, (score.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D), name + "out")
+    score = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf)
+    return linear(P, (score.softmax(-1) @ v).transpose(1, 2).reshape(B, T, -1), name + "out")
+
+
+def arena_mix(P, u, length, config, name, layer):
+    T = u.shape[1]
+    q, k, v = (arena.heads(P, u, name + s, int(config["heads"])) for s in "qkv")
+    if config["positions"].startswith("rotary"):
+        base, half = float(config["base"]), config["positions"]
+        q, k = turn(q, base, half), turn(k, base, half)
+    causal = torch.ones(T, T, dtype=torch.bool).tril() if config["causal"] == "1" else torch.ones(1, 1, dtype=torch.bool)
+    return arena.out(P, arena.attention(q, k, v, arena.real(length, T) & causal), name)
 
 
 def encode(P, x, length, config, T_max):
+    if config["norm"] == "arena":
+        return arena.encode(P, x, length, config, T_max, arena_mix)
     post, act = config["norm"] == "post", F.relu if config["act"] == "relu" else F.gelu
     x = positions(P, x, config["positions"], T_max)
     for i in range(int(config["layers"])):

@@ -1,0 +1,38 @@
+/* Attention by sums over keys. */
+#include "models/kernel_attention.h"
+
+#include <math.h>
+
+#include "kernels/graph/op.h"
+#include "models/layers.h"
+
+/* (B,T,H,M) to (B,H,T,M), and back. */
+static lra_tensor *turned(lra_tensor *x)
+{
+    return lra_permute(x, 4, (int[]){0, 2, 1, 3});
+}
+
+/* n, and `added` more where it is at most `least`. */
+static lra_tensor *raised(lra_tensor *n, double added, double least)
+{
+    if (isinf(least)) return lra_affine(n, 1, added);
+    lra_tensor *bound = lra_affine(lra_ones(n->graph, n->type, n->shape), least, 0);
+    lra_tensor *larger = lra_argmax(lra_concat(2, (lra_tensor *[]){bound, lra_detach(n)}, 3));
+    lra_tensor *small = lra_slice(lra_one_hot(larger, 2), 3, 0, 1);
+    return lra_add(n, lra_affine(small, added, 0));
+}
+
+lra_tensor *lra_kernel_attention(const lra_build *b, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                                 double added, double least)
+{
+    lra_shape s = lra_tensor_shape(v);
+    int64_t V = s.d[s.n - 1];
+    s.d[s.n - 1] = 1;
+    /* A channel of ones is summed up to n. */
+    lra_tensor *one[] = {v, lra_ones(b->graph, v->type, s)};
+    lra_tensor *sums = lra_matmul_t(turned(lra_layer_mask(k, b->length)), true,
+                                    turned(lra_concat(2, one, 3)), false);
+    lra_tensor *y = lra_matmul(turned(q), sums);
+    lra_tensor *n = raised(lra_slice(y, 3, V, 1), added, least);
+    return turned(lra_div(lra_slice(y, 3, 0, V), n));
+}

@@ -1,0 +1,57 @@
+/* linear-transformer: attention whose weights are products of features, so that all keys are summed once.
+ *   mix(u) = Wo y,  y_i = phi(q_i) sum_j phi(k_j) v_j^T / (phi(q_i) sum_j phi(k_j) + 1e-6),  phi(x) = ELU(x) + 1
+ * in the blocks of lra_blocks.h; scores are not scaled.
+ * Source: Katharopoulos et al. 2020, arXiv:2006.16236; sizes of Tay et al. 2021, arXiv:2011.04006, whose code sums over
+ * padding too (masked=0: padded to the longest input of the task). */
+#include <math.h>
+
+#include "models/kernel_attention.h"
+#include "models/lra_blocks.h"
+
+static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
+{
+    (void)layer;
+    lra_tensor *q = lra_elu_one(lra_arena_heads(b, u, "q"));
+    lra_tensor *k = lra_elu_one(lra_arena_heads(b, u, "k")), *v = lra_arena_heads(b, u, "v");
+    return lra_arena_out(b, lra_kernel_attention(b, q, k, v, 1e-6, INFINITY));
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    return lra_arena_blocks(b, x, mix);
+}
+
+static bool unmasked(const lra_config *c)
+{
+    return !lra_config_int(c, "masked");
+}
+
+static const lra_key keys[] = {LRA_ARENA_KEYS,
+                               LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token"),
+                               LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                      "layers=1 width=128 heads=2 qkv=64 hidden=128"),
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"positions=learned qkv=6 heads=3 dropout=0.1", NULL};
+
+const lra_model lra_model_linear_transformer = {
+    .name = "linear-transformer",
+    .paper = "arXiv:2006.16236",
+    .summary = "attention by products of features, linear in the length",
+    .deviations = "weights of attention are never dropped",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=8 hidden=8 heads=2",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
+    .encode = encode,
+    .unmasked = unmasked,
+    .reach = lra_arena_reach,
+    .unlimited = "its keys are summed over all positions",
+    .positions = lra_arena_positions,
+    .classifier = lra_arena_classifier,
+};

@@ -1,0 +1,63 @@
+/* linformer: attention to a few mixtures of all keys, whose weights are learned for each position.
+ *   mix(u) = Wo softmax(q (E^T k)^T / sqrt(K)) E^T v,  E (T_max,rank)
+ * in the blocks of lra_blocks.h.  E is a layer's own, shared by keys, values and heads; a shorter input takes its first
+ * rows.  E^T Wk u is computed as Wk E^T u.  E starts Xavier uniform.
+ * Source: Wang et al. 2020, arXiv:2006.04768; sizes of Tay et al. 2021, arXiv:2011.04006, whose code mixes padding in
+ * (masked=0: padded to the longest input of the task). */
+#include "kernels/graph/op.h"
+#include "models/layers.h"
+#include "models/lra_blocks.h"
+
+static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
+{
+    (void)layer;
+    lra_graph *g = b->graph;
+    lra_shape s = LRA_SHAPE(b->T_max, lra_config_int(b->config, "rank"));
+    const lra_attention_spec spec = {.cross = true};
+    lra_tensor *E = lra_slice(lra_param(g, "mixture", s, LRA_SPEC(LRA_XAVIER(1))), 0, 0, b->T);
+    lra_tensor *few = lra_matmul_t(lra_cast(E, lra_elem(g)), true, lra_layer_mask(u, b->length),
+                                   false);
+    lra_tensor *q = lra_arena_heads(b, u, "q"), *k = lra_arena_heads(b, few, "k");
+    lra_tensor *v = lra_arena_heads(b, few, "v");
+    return lra_arena_out(b, lra_attention(q, k, v, b->length, &spec));
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    return lra_arena_blocks(b, x, mix);
+}
+
+static bool unmasked(const lra_config *c)
+{
+    return !lra_config_int(c, "masked");
+}
+
+static const lra_key keys[] = {
+    LRA_ARENA_KEYS, LRA_INT_KEY("rank", "16", 1, 1 << 16, "mixtures of keys"),
+    LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token"), LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                      "layers=1 width=32 heads=2 qkv=16 hidden=32"),
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"positions=learned qkv=6 heads=3 rank=3", NULL};
+
+const lra_model lra_model_linformer = {
+    .name = "linformer",
+    .paper = "arXiv:2006.04768",
+    .summary = "attention to a few learned mixtures of all positions",
+    .deviations = "weights of attention are never dropped",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=8 hidden=8 heads=2 rank=5",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
+    .encode = encode,
+    .unmasked = unmasked,
+    .reach = lra_arena_reach,
+    .unlimited = "its keys are mixtures of all positions",
+    .positions = lra_arena_positions,
+    .classifier = lra_arena_classifier,
+};

@@ -1,0 +1,165 @@
+/* luna: attention through a short memory, which packs the inputs in every layer and from which they are unpacked.
+ *
+ *   Yp = attend(P; X),  Yx = Wo attend(X; Yp) + bo,  attend(A; B) = heads(softmax(q k^T / sqrt(K)) v),  q of A, k, v of B
+ *   X = LayerNorm(X + Yx),  P = LayerNorm(P + Yp),  X = LayerNorm(X + W2 ReLU(W1 X))                        per layer
+ *
+ * with biases; P (memory,D) goes through all layers, both attentions have q, k and v of their own.  P ~ N(0, 1/D); q, k, v
+ * Xavier uniform, gain 1/sqrt 2, all others gain 1, biases 0.  positions=sinusoidal: X and P times sqrt(D), and [sin | cos] of
+ * angles t 10000^(-i/(D/2-1)) more, t from 1 for X and from 0 for P.  share=1: all layers have the same weights.
+ * Source: Ma et al. 2021, arXiv:2106.01540.  Where we differ: its code cuts the memory to the longest example. */
+#include <math.h>
+
+#include "kernels/graph/op.h"
+#include "models/lra_blocks.h"
+
+/* Parts of a layer: q, k and v of both attentions, linear layers, norms (w: gain, b: bias). */
+enum { PACK, UNPACK = 3, OUT = 6, UP, DOWN, NORM_MEMORY, NORM1, NORM2, PARTS };
+typedef struct {
+    lra_tensor *w[PARTS], *b[PARTS];
+} layer;
+
+static layer open_layer(const lra_build *b, int64_t number, bool last)
+{
+    static const char *const name[] = {"pack_q",   "pack_k",      "pack_v", "unpack_q",
+                                       "unpack_k", "unpack_v",    "out",    "up",
+                                       "down",     "norm_memory", "norm1",  "norm2"};
+    lra_graph *g = b->graph;
+    int64_t D = lra_config_int(b->config, "width"), H = lra_config_int(b->config, "hidden");
+    layer l = {{NULL}, {NULL}};
+    lra_push(g, "layer%d", (int)number);
+    for (int i = 0; i < PARTS; i++) {
+        if (i == NORM_MEMORY && last) continue;
+        bool is_norm = i >= NORM_MEMORY;
+        lra_shape out = LRA_SHAPE(i == UP ? H : D), s = LRA_SHAPE(i == DOWN ? H : D, out.d[0]);
+        lra_param_spec one = {LRA_CONSTANT(1), .no_decay = true}, zero = {.no_decay = true};
+        lra_param_spec weight = {LRA_XAVIER(i < OUT ? sqrt(0.5) : 1),
+                                 .layout = LRA_LAYOUT_REVERSED};
+        lra_push(g, "%s", name[i]);
+        l.w[i] = is_norm ? lra_param(g, "gain", out, &one) : lra_param(g, "w", s, &weight);
+        l.b[i] = lra_param(g, is_norm ? "bias" : "b", out, &zero);
+        lra_pop(g);
+    }
+    lra_pop(g);
+    return l;
+}
+
+static lra_tensor *linear(const layer *l, int part, lra_tensor *x, lra_act act)
+{
+    return lra_linear(x, l->w[part], l->b[part], act, NULL);
+}
+
+static lra_tensor *norm(const layer *l, int part, lra_tensor *x)
+{
+    return lra_layer_norm(x, l->w[part], l->b[part], 1e-5);
+}
+
+/* attend(a; c), both (B,..,D).  Nullable: lengths */
+static lra_tensor *attend(const lra_build *b, const layer *l, int part, lra_tensor *a,
+                          lra_tensor *a_length, lra_tensor *c, lra_tensor *c_length)
+{
+    int64_t H = lra_config_int(b->config, "heads"), D = lra_width(a);
+    if (D % H) {
+        lra_graph_fail(b->graph, "width %lld does not make %lld heads", (long long)D, (long long)H);
+        H = 1;
+    }
+    lra_shape of_a = LRA_SHAPE(b->B, lra_tensor_shape(a).d[1], H, D / H), of_c = of_a;
+    of_c.d[1] = lra_tensor_shape(c).d[1];
+    const lra_attention_spec spec = {.cross = true, .key_length = c_length};
+    lra_tensor *q = lra_reshape(linear(l, part, a, LRA_ACT_NONE), of_a);
+    lra_tensor *k = lra_reshape(linear(l, part + 1, c, LRA_ACT_NONE), of_c);
+    lra_tensor *v = lra_reshape(linear(l, part + 2, c, LRA_ACT_NONE), of_c);
+    return lra_reshape(lra_attention(q, k, v, a_length, &spec), lra_tensor_shape(a));
+}
+
+/* (n,D); data: the first position. */
+static void fill_waves(const lra_fill *f, double *v)
+{
+    int64_t D = f->shape.d[1], half = D / 2;
+    double first = *(const double *)f->data, slowest = half > 1 ? (double)(half - 1) : 1;
+    for (int64_t i = 0; i < f->shape.d[0] * D; i++) {
+        int64_t channel = i % D;
+        double angle = (first + (double)(i / D)) * pow(10000, -(double)(channel % half) / slowest);
+        v[i] = channel >= 2 * half ? 0 : channel < half ? sin(angle) : cos(angle);
+    }
+}
+
+/* x (..,n,D) times sqrt(D), and positions of n_max from `first` on. */
+static lra_tensor *placed(lra_tensor *x, const char *name, int64_t n_max, double first)
+{
+    lra_graph *g = x->graph;
+    int64_t D = lra_width(x), n = x->shape.d[x->shape.n - 2];
+    lra_param_spec waves = {LRA_FILL(fill_waves), .data = &first, .data_size = sizeof first};
+    lra_tensor *table = lra_constant(g, name, LRA_SHAPE(n_max, D), &waves);
+    return lra_add(lra_affine(x, sqrt((double)D), 0),
+                   lra_cast(lra_slice(table, 0, 0, n), lra_elem(g)));
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    const lra_config *c = b->config;
+    int64_t D = lra_width(x), n = lra_config_int(c, "memory"), layers = lra_config_int(c, "layers");
+    bool share = lra_config_int(c, "share"), waves = lra_config_is(c, "positions", "sinusoidal");
+    double dropout = lra_config_real(c, "dropout");
+    lra_tensor *p = lra_param(b->graph, "memory", LRA_SHAPE(n, D),
+                              LRA_SPEC(LRA_NORMAL(1 / sqrt((double)D))));
+    p = lra_cast(p, lra_elem(b->graph));
+    if (waves) x = placed(x, "positions", b->T_max, 1), p = placed(p, "memory_positions", n, 0);
+    x = lra_dropout(x, dropout, false);
+    p = lra_dropout(lra_broadcast(lra_reshape(p, LRA_SHAPE(1, n, D)), LRA_SHAPE(b->B, n, D)),
+                    dropout, false);
+    layer l = {{NULL}, {NULL}};
+    for (int64_t i = 0; i < layers; i++) {
+        bool last = i + 1 == layers;
+        if (i == 0 || !share) l = open_layer(b, i, last);
+        lra_tensor *yp = attend(b, &l, PACK, p, NULL, x, b->length);
+        lra_tensor *yx = linear(&l, OUT, attend(b, &l, UNPACK, x, b->length, yp, NULL),
+                                LRA_ACT_NONE);
+        x = norm(&l, NORM1, lra_add(x, lra_dropout(yx, dropout, false)));
+        if (!last) p = norm(&l, NORM_MEMORY, lra_add(p, lra_dropout(yp, dropout, false)));
+        lra_tensor *h = lra_dropout(linear(&l, UP, x, LRA_ACT_RELU), dropout, false);
+        h = lra_dropout(linear(&l, DOWN, h, LRA_ACT_NONE), dropout, false);
+        x = norm(&l, NORM2, lra_add(x, h));
+    }
+    return x;
+}
+
+static lra_positions positions(const lra_config *c)
+{
+    return lra_config_is(c, "positions", "learned") ? LRA_POSITIONS_LEARNED : LRA_POSITIONS_NONE;
+}
+
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "4", 1, 1 << 20, "blocks of two attentions and a feed-forward layer"),
+    LRA_INT_KEY("width", "128", 2, 1 << 20, "channels between blocks"),
+    LRA_INT_KEY("hidden", "512", 1, 1 << 20, "channels inside a feed-forward layer"),
+    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
+    LRA_INT_KEY("memory", "256", 1, 1 << 16, "rows of the memory"),
+    LRA_FLAG_KEY("share", "0", "all layers have the weights of one"),
+    LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned",
+                   "how tokens know where they stand"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL, "layers=2 width=32 hidden=64 memory=16 rate=0.002 decay=0.01", NULL},
+    {NULL, "small", NULL, "width=64 hidden=128 memory=64 rate=0.001 decay=0.05", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"share=1 positions=learned dropout=0.1 layers=3", NULL};
+
+const lra_model lra_model_luna = {
+    .name = "luna",
+    .paper = "arXiv:2106.01540",
+    .summary = "attention through a memory that is packed and unpacked in every layer",
+    .deviations = "the memory has all its rows for short inputs",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=8 hidden=8 heads=2 memory=3",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
+    .encode = encode,
+    .reach = lra_arena_reach,
+    .unlimited = "its memory is packed from all positions",
+    .positions = positions,
+};

@@ -1,0 +1,115 @@
+/* performer: attention by products of features, those of ReLU or random ones that stand for softmax.
+ *   mix(u) = Wo y,  y_i = phi(q_i) sum_j phi(k_j) v_j^T / phi(q_i) sum_j phi(k_j)
+ *   kernel=relu      phi(x) = max(x, 0) + 0.001
+ *   kernel=softmax   phi(x) = (exp(W z - |z|^2/2 - m) + 1e-6) / sqrt(features),  z = x / K^(1/4);
+ *                    m: the largest of W z, of a query over its features, of keys over features and positions
+ * in the blocks of lra_blocks.h; sums up to 1e-6 get 2e-6 more before they divide.  W (features,K), a layer's own: rows
+ * at right angles, as long as normal vectors.  They are drawn at every step of training (redraw=0: once) and once for
+ * evaluation, and saved.
+ * Source: Choromanski et al. 2021, arXiv:2009.14794; sizes of Tay et al. 2021, arXiv:2011.04006, whose code sums over
+ * padding too (masked=0: padded to the longest input of the task), and draws W without the signs of a QR decomposition, so
+ * that rows are not uniform. */
+#include <math.h>
+
+#include "kernels/base/orthogonal.h"
+#include "kernels/graph/op.h"
+#include "models/kernel_attention.h"
+#include "models/layers.h"
+#include "models/lra_blocks.h"
+
+static void fill_directions(const lra_fill *f, double *v)
+{
+    lra_orthogonal_rows(f->seed, f->stream, 0, f->shape.d[0], f->shape.d[1], v);
+}
+
+static lra_tensor *directions(const lra_build *b, int64_t K)
+{
+    lra_graph *g = b->graph;
+    int64_t m = lra_config_int(b->config, "features");
+    lra_tensor *W = lra_state(g, "directions", LRA_SHAPE(m, K),
+                              LRA_SPEC(LRA_FILL(fill_directions)));
+    bool redraw = lra_graph_mode(g) == LRA_TRAIN && lra_config_int(b->config, "redraw");
+    return lra_cast(redraw ? lra_orthogonal(g, m, K) : W, lra_elem(g));
+}
+
+/* The largest of each example and head: (B,T,H,1) to (B,1,H,1); padding has none. */
+static lra_tensor *largest(const lra_build *b, lra_tensor *m)
+{
+    lra_shape s = lra_tensor_shape(m);
+    lra_tensor *token = lra_layer_mask(lra_ones(b->graph, m->type, s), b->length);
+    m = lra_add(m, lra_affine(token, 1e9, -1e9));
+    m = lra_row_max(lra_permute(m, 4, (int[]){0, 2, 3, 1}));
+    return lra_reshape(m, LRA_SHAPE(s.d[0], 1, s.d[2], 1));
+}
+
+/* phi(x), (B,T,H,K) to (B,T,H,features). */
+static lra_tensor *features(const lra_build *b, lra_tensor *x, lra_tensor *W, bool keys)
+{
+    if (!W) return lra_affine(lra_relu(x), 1, 1e-3);
+    lra_shape s = lra_tensor_shape(x);
+    double m = (double)lra_tensor_shape(W).d[0];
+    lra_tensor *z = lra_affine(x, pow((double)s.d[3], -0.25), 0);
+    s.d[3] = 1;
+    lra_tensor *p = lra_matmul_t(z, false, W, true), *most = lra_reshape(lra_row_max(p), s);
+    lra_tensor *square = lra_cast(lra_reduce(lra_mul(z, z), s), lra_elem(b->graph));
+    lra_tensor *least = lra_add(lra_affine(square, 0.5, 0), keys ? largest(b, most) : most);
+    lra_tensor *e = lra_exp(lra_layer_mask(lra_sub(p, least), b->length));
+    return lra_affine(e, 1 / sqrt(m), 1e-6 / sqrt(m));
+}
+
+static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
+{
+    (void)layer;
+    lra_tensor *q = lra_arena_heads(b, u, "q"), *k = lra_arena_heads(b, u, "k");
+    lra_tensor *v = lra_arena_heads(b, u, "v"), *W = NULL;
+    if (lra_config_is(b->config, "kernel", "softmax")) W = directions(b, lra_width(q));
+    q = features(b, q, W, false), k = features(b, k, W, true);
+    return lra_arena_out(b, lra_kernel_attention(b, q, k, v, 2e-6, 1e-6));
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    return lra_arena_blocks(b, x, mix);
+}
+
+static bool unmasked(const lra_config *c)
+{
+    return !lra_config_int(c, "masked");
+}
+
+static const lra_key keys[] = {
+    LRA_ARENA_KEYS,
+    LRA_CHOICE_KEY("kernel", "relu", "relu|softmax", "what products of features stand for"),
+    LRA_INT_KEY("features", "16", 1, 1 << 16, "random features of softmax"),
+    LRA_FLAG_KEY("redraw", "1", "features are drawn at every step of training"),
+    LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token"),
+    LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                      "layers=1 width=128 heads=8 qkv=64 hidden=128"),
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {
+    "kernel=softmax redraw=0 positions=learned qkv=6 heads=3 features=5",
+    "kernel=softmax features=32 heads=1", NULL};
+
+const lra_model lra_model_performer = {
+    .name = "performer",
+    .paper = "arXiv:2009.14794",
+    .summary = "attention by ReLU or random features, linear in the length",
+    .deviations = "weights of attention are never dropped; random rows are drawn with the signs "
+                  "of a QR decomposition",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=8 hidden=8 heads=2",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
+    .encode = encode,
+    .unmasked = unmasked,
+    .reach = lra_arena_reach,
+    .unlimited = "its keys are summed over all positions",
+    .positions = lra_arena_positions,
+    .classifier = lra_arena_classifier,
+};

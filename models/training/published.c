@@ -1,0 +1,104 @@
+/* Published weights: a pattern with one %d says how an array of a layer is called here and there. */
+#include "models/training/published.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "models/training/weights.h"
+
+/* Is text the pattern with a number?  Without %d in it *layer stays. */
+static bool matches(const char *pattern, const char *text, int *layer)
+{
+    const char *number = strstr(pattern, "%d");
+    size_t before = number ? (size_t)(number - pattern) : 0;
+    if (!number) return strcmp(pattern, text) == 0;
+    if (strncmp(text, pattern, before) != 0) return false;
+    size_t digits = strspn(text + before, "0123456789");
+    if (digits == 0 || digits > 6) return false;
+    *layer = 0;
+    for (size_t i = before; i < before + digits; i++) *layer = 10 * *layer + (text[i] - '0');
+    return strcmp(text + before + digits, number + 2) == 0;
+}
+
+/* The pattern with the number in it; the caller frees it. */
+static char *filled(const char *pattern, int layer)
+{
+    const char *number = strstr(pattern, "%d");
+    if (!number) return lra_copy_text(pattern);
+    return lra_format("%.*s%d%s", (int)(number - pattern), pattern, layer, number + 2);
+}
+
+static int find_path(const lra_params *p, const char *path)
+{
+    for (int i = 0; i < lra_params_count(p); i++)
+        if (strcmp(lra_params_path(p, i), path) == 0) return i;
+    return -1;
+}
+
+bool lra_published(const lra_model *m, const lra_safetensors *t)
+{
+    int layer = 0;
+    if (!m->published || lra_config_has(t->meta, "lra.format")) return false;
+    for (const lra_published_name *n = m->published; n->tensor; n++)
+        for (int i = 0; i < t->n; i++)
+            if (matches(n->tensor, t->tensor[i].name, &layer)) return true;
+    return false;
+}
+
+/* One array of the file. */
+static int put(lra_params *p, const lra_model *m, const lra_safetensor *t, const char *name,
+               bool *done, lra_err *e)
+{
+    int layer = 0;
+    const lra_published_name *n = m->published;
+    while (n->tensor && !matches(n->tensor, t->name, &layer)) n++;
+    if (!n->tensor)
+        return lra_fail(e, "'%s': '%s' is no published array of model '%s'", name, t->name,
+                        m->name);
+    *done = false;
+    if (!n->path) return 0;
+    char *path = filled(n->path, layer);
+    int i = find_path(p, path), rc = 0;
+    bool table = i >= 0 && strcmp(path, "embed/table") == 0;
+    if (i < 0)
+        rc = lra_fail(e, "'%s': the model has no '%s', which '%s' is for", name, path, t->name);
+    else if (!table || t->array.dims[0] == lra_params_shape(p, i).d[0])
+        rc = lra_weights_put(p, i, &t->array, t->name, name, e), *done = rc == 0;
+    lra_free(path);
+    return rc;
+}
+
+/* Every array of the encoder has one in the file. */
+static int check_all(const lra_params *p, const lra_model *m, const lra_safetensors *t,
+                     const char *name, lra_err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < lra_params_count(p) && rc == 0; i++) {
+        const char *path = lra_params_path(p, i);
+        int layer = 0;
+        if (!lra_params_trained(p, i) || strncmp(path, "encoder/", 8) != 0) continue;
+        const lra_published_name *n = m->published;
+        while (n->tensor && !(n->path && matches(n->path, path, &layer))) n++;
+        char *tensor = n->tensor ? filled(n->tensor, layer) : NULL;
+        if (!tensor || !lra_safetensors_find(t, tensor))
+            rc = lra_fail(e, "'%s' has no '%s', which the model needs", name,
+                          tensor ? tensor : path);
+        lra_free(tensor);
+    }
+    return rc;
+}
+
+int lra_published_import(lra_params *p, const lra_model *m, const lra_safetensors *t,
+                         const char *name, int *n_converted, int *n_put, lra_err *e)
+{
+    int rc = check_all(p, m, t, name, e);
+    *n_converted = *n_put = 0;
+    for (int i = 0; i < t->n && rc == 0; i++) {
+        bool done = false;
+        rc = put(p, m, &t->tensor[i], name, &done, e);
+        *n_put += done;
+        *n_converted += done && t->tensor[i].array.dtype != LRA_DTYPE_F32;
+    }
+    return rc;
+}

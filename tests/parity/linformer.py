@@ -1,0 +1,21 @@
+"""linformer: Wang et al. 2020, arXiv:2006.04768: keys and values are mixed along the length by one matrix."""
+import math
+
+import arena
+
+CASES = ["", "positions=learned qkv=6 heads=3 rank=3", "positions=none rank=50 layers=1", "masked=0"]
+
+
+def mix(P, u, length, config, name, layer):
+    H, T = int(config["heads"]), u.shape[1]
+    q, k, v = (arena.heads(P, u, name + s, H) for s in "qkv")
+    keep = arena.real(length, T).transpose(-1, -2).to(u.dtype)
+    E = P[name + "mixture"][:T].to(u.dtype)
+    k, v = E.T @ (k * keep), E.T @ (v * keep)
+    y = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1) @ v
+    return arena.out(P, y, name)
+
+
+def encode(P, x, length, config, T_max):
+    assert P["encoder/layer0/mixture"].shape == (T_max, int(config["rank"]))
+    return arena.whole(arena.encode, P, x, length, config, T_max, mix, config["masked"] == "0")

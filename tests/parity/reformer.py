@@ -1,0 +1,51 @@
+"""reformer: Kitaev et al. 2020, arXiv:2001.04451: who meets whom is worked out example by example, as a matrix."""
+import math
+
+import torch
+
+import arena
+
+CASES = ["", "positions=learned qkv=6 heads=3 buckets=2 chunks=3", "chunks=10 buckets=10 width=32",
+         "positions=none chunks=13 layers=3", "form=arena", "form=arena chunks=10 buckets=10 width=32 heads=4 layers=3"]
+
+
+def order(q, R):
+    """Tokens by bucket, equals as they stand.  q: (n,K)"""
+    p = q @ R
+    return torch.cat([p, -p], -1).argmax(-1).sort(stable=True).indices
+
+
+def meetings(n, chunks):
+    """(n,n) in sorted order: whether a place sees another, chunks of ceil(n/chunks)."""
+    c = -(-n // chunks)
+    chunk, used = torch.arange(n) // c, -(-n // c)
+    return (chunk[:, None] == chunk[None]) | ((chunk[:, None] - 1) % used == chunk[None])
+
+
+def mix(P, u, length, config, name, layer):
+    H, (B, T, D) = int(config["heads"]), u.shape
+    arena_form, chunks = config["form"] == "arena", int(config["chunks"])
+    q, v = (arena.heads(P, u, name + s, H) for s in "qv")
+    K = q.shape[-1]
+    if arena_form:
+        more = chunks - T % chunks
+        q, v = (torch.cat([a, a.new_zeros(B, H, more, K)], 2) for a in (q, v))
+        length = torch.full((B,), T + more)
+    R = P["encoder/layer0/rotations" if arena_form else name + "rotations"].detach()
+    assert R.shape == (1 if arena_form else H, K, int(config["buckets"]) // 2)
+    y = torch.zeros_like(v)
+    for b in range(B):
+        n = int(length[b])
+        seen = meetings(n, chunks)
+        for h in range(H):
+            at = order(q[b, h, :n].detach(), R[h % len(R)].to(q.dtype))
+            s = q[b, h, at] @ q[b, h, at].T
+            s = s * math.sqrt(K) if arena_form else s / math.sqrt(K) - 1e5 * torch.eye(n, dtype=s.dtype)
+            y[b, h, at] = s.masked_fill(~seen, -math.inf).softmax(-1) @ v[b, h, at]
+    if arena_form:
+        return y[:, :, :T].reshape(B, T, D)
+    return arena.out(P, y, name)
+
+
+def encode(P, x, length, config, T_max):
+    return arena.whole(arena.encode, P, x, length, config, T_max, mix, config["form"] == "arena")
