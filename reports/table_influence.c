@@ -14,7 +14,7 @@ static const char *const headline[] = {
     "range.q95.used", "side",         "decay.tau",      "decay.beta",    "shift.w1",
     "shift.peak",     "erf.r50",      "erf.r99",        "range.mean.px", "range.mean.rel.px",
     "range.q95.px",   "keep.w95",     "keep.auc",       "bag.w95",       "bag.auc",
-    "order.local",    "order.global", "erf.r50.px",     "erf.r99.px"};
+    "order.local",    "order.global", "erf.r50.px",     "erf.r99.px",    NULL};
 
 static lra_table *findings_table(lra_probe_result *const *list, int n)
 {
