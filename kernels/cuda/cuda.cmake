@@ -78,8 +78,9 @@ if(LRA_CUDA_RELEASE)
                         CUDA_STANDARD 17)
   target_include_directories(lra_engine PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(lra_engine PUBLIC CUDA::cudart_static ${CMAKE_DL_LIBS})
-  # dlopen() finds cuBLASLt where the toolkit is.
-  list(APPEND CMAKE_INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
+  if(NOT LRA_PORTABLE) # dlopen() finds cuBLASLt where the toolkit is; on other machines library.cu looks for it
+    list(APPEND CMAKE_INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
+  endif()
 else()
   target_sources(lra_engine PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/absent.c)
 endif()

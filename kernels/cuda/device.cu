@@ -185,7 +185,7 @@ static const lra_backend *backend(void)
     b.name = "cuda";
     b.alloc = cuda_alloc, b.free = cuda_free, b.memory_free = cuda_memory_free;
     b.copy = cuda_copy, b.clear = cuda_clear;
-    b.run = lra_cuda_run, b.capture = lra_cuda_capture;
+    b.run = lra_cuda_run, b.run_timed = lra_cuda_run_timed, b.capture = lra_cuda_capture;
     b.replay = lra_cuda_replay, b.forget = lra_cuda_forget, b.wait = lra_cuda_wait;
     b.scratch = lra_cuda_scratch, b.threads = cuda_threads, b.peak = lra_cuda_peak;
     return &b;

@@ -135,11 +135,13 @@ static bool choose(const description *d, cublasLtMatmulAlgo_t *algorithm)
 }
 
 static cublasStatus_t multiply(const description *d, const cublasLtMatmulAlgo_t *algorithm,
-                               const void *a, const void *b, void *c, void *stream)
+                               const void *a, const void *b, const void *residual, void *c,
+                               void *stream)
 {
     const float one = 1, zero = 0;
-    return lt.cublasLtMatmul(lt.handle, d->what, &one, b, d->a, a, d->b, &zero, c, d->c, c, d->c,
-                             algorithm, lt.workspace, WORKSPACE, (cudaStream_t)stream);
+    return lt.cublasLtMatmul(lt.handle, d->what, &one, b, d->a, a, d->b, residual ? &one : &zero,
+                             residual ? residual : c, d->c, c, d->c, algorithm, lt.workspace,
+                             WORKSPACE, (cudaStream_t)stream);
 }
 
 static void complain(const lra_cuda_product *p, const char *what, int status)
@@ -156,30 +158,37 @@ extern "C" void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const vo
     if (!describe(p, a, b, c, &d) || !choose(&d, &algorithm)) {
         complain(p, "has no kernel", 0);
     } else {
-        cublasStatus_t rc = multiply(&d, &algorithm, a, b, c, stream);
+        cublasStatus_t rc = multiply(&d, &algorithm, a, b, NULL, c, stream);
         if (rc != CUBLAS_STATUS_SUCCESS) complain(p, "fails", (int)rc);
     }
     forget(&d);
 }
 
-extern "C" bool lra_cuda_gemm_bias(const lra_cuda_product *p, const void *a, const void *b,
-                                   const float *bias, bool relu, void *c, void *stream)
+/* Of float32, whose bias is of the same type: the only combinations that the library's manual lists. */
+static bool add_epilogue(const description *d, const lra_cuda_epilogue *x)
+{
+    cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    if (x->bias) epilogue = x->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    if (!x->bias && x->relu) epilogue = CUBLASLT_EPILOGUE_RELU;
+    if (lt.cublasLtMatmulDescSetAttribute(d->what, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                          sizeof epilogue) != CUBLAS_STATUS_SUCCESS)
+        return false;
+    return !x->bias ||
+           lt.cublasLtMatmulDescSetAttribute(d->what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &x->bias,
+                                             sizeof x->bias) == CUBLAS_STATUS_SUCCESS;
+}
+
+extern "C" bool lra_cuda_gemm_to(const lra_cuda_product *p, const void *a, const void *b,
+                                 const lra_cuda_epilogue *x, void *c, void *stream)
 {
     description d;
     cublasLtMatmulAlgo_t algorithm;
-    cublasLtEpilogue_t epilogue = relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
-    cudaDataType_t type = CUDA_R_32F;
-    bool done = false;
-    if (describe(p, a, b, c, &d)) {
-        lt.cublasLtMatmulDescSetAttribute(d.what, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
-                                          sizeof epilogue);
-        lt.cublasLtMatmulDescSetAttribute(d.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
-                                          sizeof bias);
-        cublasStatus_t rc = lt.cublasLtMatmulDescSetAttribute(
-            d.what, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type);
-        done = rc == CUBLAS_STATUS_SUCCESS && choose(&d, &algorithm) &&
-               multiply(&d, &algorithm, a, b, c, stream) == CUBLAS_STATUS_SUCCESS;
-    }
+    if (p->c_type != LRA_F32) return false;
+    bool done = describe(p, a, b, c, &d);
+    if (done && x->residual)
+        want_alignment(d.want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, x->residual);
+    done = done && add_epilogue(&d, x) && choose(&d, &algorithm) &&
+           multiply(&d, &algorithm, a, b, x->residual, c, stream) == CUBLAS_STATUS_SUCCESS;
     forget(&d);
     return done;
 }

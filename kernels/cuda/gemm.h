@@ -19,9 +19,15 @@ typedef struct {
 
 /* What goes wrong is reported by the device once the call has returned. */
 void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c, void *stream);
-/* c = relu(op(a) op(b) + bias), relu if wanted; false: the library has no such kernel, nothing was queued. */
-bool lra_cuda_gemm_bias(const lra_cuda_product *p, const void *a, const void *b, const float *bias,
-                        bool relu, void *c, void *stream);
+/* What the library adds to a product of float32 as it writes it: c = relu(op(a) op(b) + residual + bias). */
+typedef struct {
+    const float *bias;    /* Nullable */
+    const void *residual; /* as c is; Nullable */
+    bool relu;
+} lra_cuda_epilogue;
+/* false: the library has no such kernel, nothing was queued. */
+bool lra_cuda_gemm_to(const lra_cuda_product *p, const void *a, const void *b,
+                      const lra_cuda_epilogue *x, void *c, void *stream);
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,7 @@ extern lra_cuda_state *lra_cuda;
 int lra_cuda_check(cudaError_t rc, const char *what, lra_err *e);
 /* The part of the backend that runs plans: capture.cu. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e);
+int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
 void *lra_cuda_capture(lra_device *d, const lra_call *calls, int n, lra_err *e);
 int lra_cuda_replay(lra_device *d, void *captured, lra_err *e);
 void lra_cuda_forget(lra_device *d, void *captured);

@@ -17,6 +17,8 @@ typedef struct {
     int (*clear)(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
     /* Runs the calls in order. */
     int (*run)(lra_device *d, const lra_call *calls, int n, lra_err *e);
+    /* The same; seconds of each call by the device's own clock.  NULL: the host's, around run() of each. */
+    int (*run_timed)(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
     /* Records a list once and replays it; NULL: run() every time. */
     void *(*capture)(lra_device *d, const lra_call *calls, int n, lra_err *e);
     int (*replay)(lra_device *d, void *captured, lra_err *e);

@@ -107,7 +107,7 @@ lra_tensor *lra_as_weight(lra_tensor *x)
 
 lra_tensor *lra_column_sum(lra_tensor *dy)
 {
-    return lra_reduce(lra_as_real(dy), LRA_SHAPE(lra_width(dy)));
+    return lra_reduce(dy, LRA_SHAPE(lra_width(dy))); /* which reads elem and sums real */
 }
 
 static lra_tensor *sample(lra_graph *g, int i)

@@ -60,9 +60,30 @@ static __global__ void add_blocks_kernel(const real *part, int64_t n_blocks, int
     y[o * n + i] = s;
 }
 
+/* The same for at most LRA_BLOCK_WARPS blocks, each of which is a run: eight sums a thread. */
+static __global__ void add_few_kernel(const real *part, int64_t n_blocks, int64_t n, bool wide,
+                                      real *y)
+{
+    for (EACH8(i, n)) {
+        real s[LRA_LANES], v[LRA_LANES];
+        load8(part, LRA_F32, i, n - i, wide, s);
+        for (int64_t b = 1; b < n_blocks; b++) {
+            load8(part + b * n, LRA_F32, i, n - i, wide, v);
+            for (int k = 0; k < LRA_LANES; k++) s[k] += v[k];
+        }
+        store8(y, LRA_F32, i, n - i, wide, s);
+    }
+}
+
 static inline void add_blocks(const real *part, int64_t O, int64_t n_blocks, int64_t n, real *y,
                               void *stream)
 {
+    if (O == 1 && n_blocks > 0 && n_blocks <= LRA_BLOCK_WARPS) {
+        bool wide = n % LRA_LANES == 0 && is_aligned(part, y, NULL);
+        LRA_LAUNCH(add_few_kernel, lra_grid(n, LRA_BLOCK * LRA_LANES), LRA_BLOCK, 0, stream, part,
+                   n_blocks, n, wide, y);
+        return;
+    }
     LRA_LAUNCH(add_blocks_kernel, (unsigned)(O * column_chunks(n)), ROW_BLOCK,
                LRA_BLOCK * sizeof(real), stream, part, n_blocks, n, y);
 }

@@ -18,7 +18,8 @@ enum {
 
 /* What a block works on. */
 typedef struct {
-    int64_t part, i0, o0, k, g, shift, first, end;
+    int64_t part, i0, o0, k, g, first, end;
+    int shift;
 } dw_place;
 
 LRA_DEV dw_place dw_find(const dw_job *j, int tile)
@@ -30,25 +31,62 @@ LRA_DEV dw_place dw_find(const dw_job *j, int tile)
     p.part = blockIdx.x % j->n_parts;
     p.o0 = at % columns * tile, p.i0 = at / columns * tile;
     p.k = blockIdx.y / s->groups, p.g = blockIdx.y % s->groups;
-    p.shift = dw_shift(j, p.k);
+    int64_t shift = dw_shift(j, p.k); /* taps as far as T see nothing */
+    p.shift = (int)(shift < -s->T ? -s->T : shift > s->T ? s->T : shift);
     p.first = p.part * rows / j->n_parts, p.end = (p.part + 1) * rows / j->n_parts;
     return p;
 }
 
-/* Rows [row, row + 32) of x, as the tap sees them, and of dy, as one group of copies. */
-LRA_DEV void dw_load(const dw_job *j, const dw_place *p, int64_t row, uint16_t *x, uint16_t *dy)
+/* One of the rows that a thread copies in every step: time t of sample b, and where it stands in x, as the tap sees
+ * it, and in dy.  Divisions are for the first step alone. */
+typedef struct {
+    int b, t, left; /* left: rows of the part from this one on */
+    const elem *x, *dy;
+} dw_cursor;
+
+enum { DW_COPIES = DW_ROWS * (DW_TILE / 8) / LRA_BLOCK };
+
+LRA_DEV void dw_start(const dw_job *j, const dw_place *p, dw_cursor c[DW_COPIES])
 {
     const conv_dw_sizes *s = &j->s;
     int64_t D = s->groups * s->n_in, H = s->groups * s->n_out;
-    for (int e = threadIdx.x; e < DW_ROWS * (DW_TILE / 8) && row < p->end; e += LRA_BLOCK) {
-        int r = e / (DW_TILE / 8), n = e % (DW_TILE / 8) * 8;
-        bool seen = row + r < p->end && dw_row(j, row + r, p->shift);
-        bool has_x = seen && p->i0 + n < s->n_in, has_dy = seen && p->o0 + n < s->n_out;
-        tc_copy16(x + r * DW_PITCH + n,
-                  has_x ? j->x + (row + r + p->shift) * D + p->g * s->n_in + p->i0 + n : j->x,
-                  has_x);
-        tc_copy16(dy + r * DW_PITCH + n,
-                  has_dy ? j->dy + (row + r) * H + p->g * s->n_out + p->o0 + n : j->dy, has_dy);
+    int n = threadIdx.x % (DW_TILE / 8) * 8;
+    LRA_UNROLL for (int i = 0; i < DW_COPIES; i++)
+    {
+        int r = (threadIdx.x + i * LRA_BLOCK) / (DW_TILE / 8);
+        int64_t row = p->first + r;
+        c[i].b = (int)(row / s->T), c[i].t = (int)(row % s->T);
+        c[i].left = (int)(p->end - row);
+        c[i].x = j->x + (row + p->shift) * D + p->g * s->n_in + p->i0 + n;
+        c[i].dy = j->dy + row * H + p->g * s->n_out + p->o0 + n;
+    }
+}
+
+LRA_DEV bool dw_seen(const dw_job *j, const dw_cursor *c, int shift)
+{
+    int length = (int)j->s.T;
+    if (c->left <= 0) return false;
+    if (j->length && j->length[c->b] < length) length = j->length[c->b];
+    return c->t < length && c->t + shift >= 0 && c->t + shift < length;
+}
+
+/* The next 32 rows of x, as the tap sees them, and of dy, as one group of copies. */
+LRA_DEV void dw_load(const dw_job *j, const dw_place *p, dw_cursor c[DW_COPIES], uint16_t *x,
+                     uint16_t *dy)
+{
+    const conv_dw_sizes *s = &j->s;
+    int64_t D = s->groups * s->n_in, H = s->groups * s->n_out;
+    int n = threadIdx.x % (DW_TILE / 8) * 8, T = (int)s->T;
+    bool in_x = p->i0 + n < s->n_in, in_dy = p->o0 + n < s->n_out;
+    LRA_UNROLL for (int i = 0; i < DW_COPIES; i++)
+    {
+        int at = (threadIdx.x + i * LRA_BLOCK) / (DW_TILE / 8) * DW_PITCH + n;
+        bool seen = dw_seen(j, &c[i], p->shift), has_x = seen && in_x, has_dy = seen && in_dy;
+        tc_copy16(x + at, has_x ? c[i].x : j->x, has_x);
+        tc_copy16(dy + at, has_dy ? c[i].dy : j->dy, has_dy);
+        c[i].x += DW_ROWS * D, c[i].dy += DW_ROWS * H;
+        c[i].left -= DW_ROWS;
+        for (c[i].t += DW_ROWS; c[i].t >= T; c[i].b++) c[i].t -= T;
     }
     tc_commit();
 }
@@ -84,16 +122,16 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) dw_mma_kernel(dw_job j)
     int row0 = warp % 4 * 32, column0 = warp / 4 * 64;
     int n_steps = (int)((p.end - p.first + DW_ROWS - 1) / DW_ROWS);
     float sum[2][8][4] = {{{0}}};
+    dw_cursor at[DW_COPIES];
+    dw_start(&j, &p, at);
     for (int i = 0; i < DW_STAGES - 1; i++)
-        dw_load(&j, &p, p.first + i * DW_ROWS, stages + i * DW_STAGE,
-                stages + i * DW_STAGE + DW_STAGE / 2);
+        dw_load(&j, &p, at, stages + i * DW_STAGE, stages + i * DW_STAGE + DW_STAGE / 2);
     for (int i = 0; i < n_steps; i++) {
         uint16_t *now = stages + i % DW_STAGES * DW_STAGE;
         uint16_t *next = stages + (i + DW_STAGES - 1) % DW_STAGES * DW_STAGE;
         tc_wait<DW_STAGES - 2>();
         __syncthreads();
-        dw_load(&j, &p, p.first + (int64_t)(i + DW_STAGES - 1) * DW_ROWS, next,
-                next + DW_STAGE / 2);
+        dw_load(&j, &p, at, next, next + DW_STAGE / 2);
         dw_multiply(now, now + DW_STAGE / 2, row0, column0, lane, sum);
     }
     int64_t H = s->groups * s->n_out;

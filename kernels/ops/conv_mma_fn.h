@@ -163,15 +163,18 @@ LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int col
     {
         int64_t t = p->t0 + row0 + m * 16 + half * 8 + lane / 4;
         int64_t o = p->o0 + column0 + n * 8 + lane % 4 * 2, column = p->g * j->n_out + o;
-        uint32_t word = 0;
+        uint32_t word = 0, more = 0;
         if (t >= j->T || o >= j->n_out) continue;
+        int64_t at = ((int64_t)p->b * j->T + t) * H + column;
+        if (j->residual) more = *(const uint32_t *)(j->residual + at);
         LRA_UNROLL for (int k = 0; k < 2 && t < p->length; k++)
         {
             real bias = j->bias ? j->bias[column + k] : R(0.0);
             real v = act_value(j->act, sum[m][n][2 * half + k] + bias);
+            v += bits_real(k ? more & 0xFFFF0000u : more << 16);
             word |= (uint32_t)e_store(v) << 16 * k;
         }
-        *(uint32_t *)(j->y + ((int64_t)p->b * j->T + t) * H + column) = word;
+        *(uint32_t *)(j->y + at) = word;
     }
 }
 
@@ -200,7 +203,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
 /* Eight channels are the unit of a copy. */
 static inline bool mma_fits(const conv_job *j)
 {
-    bool aligned = is_aligned(j->x, j->w, j->y);
+    bool aligned = is_aligned(j->x, j->w, j->y) && is_aligned(j->residual, NULL, NULL);
     return LRA_PASS == 16 && aligned && j->n_in % 8 == 0 && j->n_out % 8 == 0 && j->n_in >= 16 &&
            j->n_out >= 16 && mma_has_room(mma_slabs_of(j));
 }

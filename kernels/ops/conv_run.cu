@@ -23,3 +23,15 @@ extern "C" void conv_cuda_run(const conv_job *j, void *stream)
     else
         conv_tile_run(j, stream);
 }
+
+extern "C" bool conv_cuda_dense(const conv_job *j, void *stream)
+{
+#if LRA_PASS == 16
+    if (lra_cuda_level() >= LRA_CUDA_MMA && mma_fits(j)) {
+        conv_mma_run(j, stream);
+        return true;
+    }
+#endif
+    (void)j, (void)stream;
+    return false;
+}

@@ -186,9 +186,9 @@ lra_tensor *lra_dropout(lra_tensor *x, double rate, bool tied)
 
 static lra_tensor *sample(lra_graph *g, int i)
 {
-    if (i > 2) return NULL;
-    lra_shape s = i == 0 ? LRA_SHAPE(3, 7) : LRA_SHAPE(2, 5, 9);
-    return lra_dropout(lra_sample_input(g, "x", "normal", s), 0.3, i == 2);
+    if (i > 3) return NULL;
+    lra_shape s = i == 0 ? LRA_SHAPE(3, 7) : i < 3 ? LRA_SHAPE(2, 5, 9) : LRA_SHAPE(2, 5, 8);
+    return lra_dropout(lra_sample_input(g, "x", "normal", s), 0.3, i > 1);
 }
 
 const lra_op lra_op_dropout = {.name = "dropout",

@@ -124,8 +124,8 @@ static lra_tensor *sample(lra_graph *g, int i)
 }
 static lra_tensor *grad_sample(lra_graph *g, int i)
 {
-    /* 1: enough places for several slices on a GPU; 2: a table that is large there */
-    static const int64_t V[] = {6, 6, 1500}, T[] = {9, 600, 50}, D[] = {17, 2, 11};
+    /* 1: enough places for several slices on a GPU; 2: so many that they are scattered there */
+    static const int64_t V[] = {6, 6, 1500}, T[] = {9, 600, 700}, D[] = {17, 2, 11};
     if (i > 2) return NULL;
     embedding_args a = {V[i]};
     lra_tensor *src[] = {

@@ -2,7 +2,7 @@
  * order: places are cut into slices, a block sums those of one row of the table in one slice, slices are
  * added in order.  An index out of range, which is a bug, gives NaN.
  *
- * Large tables: every place is added to its row as an integer, in units of 2^-40 of the largest gradient; sums
+ * Many places in a large table: every place is added to its row as an integer, in units of 2^-40 of the largest gradient; sums
  * of integers do not depend on their order. */
 #include "kernels/ops/columns_fn.h"
 #include "kernels/ops/embedding_fn.h"
@@ -54,7 +54,7 @@ static __global__ void embedding_grad_kernel(int64_t n, int64_t per_slice, int64
     }
 }
 
-/* ---- large tables ------------------------------------------------------------------------------------- */
+/* ---- many places -------------------------------------------------------------------------------------- */
 
 static __global__ void clear_kernel(int64_t n, unsigned long long *sum)
 {

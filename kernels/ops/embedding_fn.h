@@ -4,11 +4,12 @@
 
 #include <stdint.h>
 
-/* Large tables: each place is added to its row, in fixed point.  Otherwise every row looks for its places. */
-enum { EMBEDDING_LARGE = 1024, EMBEDDING_BITS = 40 };
+/* Every row of the table looks for its places, V n comparisons; where those would take longer than four short
+ * kernels, each place is added to its row, in fixed point. */
+enum { EMBEDDING_PAIRS = 1 << 21, EMBEDDING_BITS = 40 };
 static inline int embedding_scatters(int64_t n, int64_t V)
 {
-    return V >= EMBEDDING_LARGE && n <= (int64_t)1 << (62 - EMBEDDING_BITS);
+    return V * n >= EMBEDDING_PAIRS && n <= (int64_t)1 << (62 - EMBEDDING_BITS);
 }
 /* Sums of 8 bytes, and the largest gradient. */
 static inline int64_t embedding_scatter_bytes(int64_t table_size)

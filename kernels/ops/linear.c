@@ -187,7 +187,9 @@ static lra_tensor *sample(lra_graph *g, int i)
         {2, 3, 5, 4, true, false, LRA_ACT_NONE},  {1, 1, 1, 1, false, false, LRA_ACT_NONE},
         {3, 7, 6, 9, true, true, LRA_ACT_GELU},   {2, 150, 3, 2, true, false, LRA_ACT_SILU},
         {2, 2, 4, 17, true, false, LRA_ACT_RELU}, {4, 1, 3, 5, false, true, LRA_ACT_RELU},
-        {1, 5, 3, 3, true, true, LRA_ACT_NONE},   {2, 4, 5, 3, false, false, LRA_ACT_GELU_TANH}};
+        {1, 5, 3, 3, true, true, LRA_ACT_NONE},   {2, 4, 5, 3, false, false, LRA_ACT_GELU_TANH},
+        {1, 9, 16, 24, true, true, LRA_ACT_GELU}, {2, 4, 24, 16, true, true, LRA_ACT_NONE},
+        {1, 7, 16, 16, true, false, LRA_ACT_RELU}};
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
     lra_tensor *x = lra_sample_input(g, "x", "normal", LRA_SHAPE(s[i].B, s[i].T, s[i].D));
     lra_tensor *w = lra_sample_input(g, "w", "normal", LRA_SHAPE(s[i].D, s[i].H));

@@ -25,33 +25,35 @@ static void store(void *y, lra_type t, int64_t i, float f)
 }
 
 static void product(const lra_cuda_product *p, int64_t n, const void *a, const void *b,
-                    const float *bias, bool relu, void *c)
+                    const lra_cuda_epilogue *x, void *c)
 {
     for (int64_t i = 0; i < p->M; i++)
         for (int64_t j = 0; j < p->N; j++) {
-            double s = bias ? (double)bias[j] : 0;
+            int64_t at_c = (n * p->M + i) * p->N + j;
+            double s = x && x->bias ? (double)x->bias[j] : 0;
+            if (x && x->residual) s += (double)load(x->residual, p->c_type, at_c);
             for (int64_t k = 0; k < p->K; k++) {
                 int64_t at = n * p->a_step + (p->a_t ? k * p->M + i : i * p->K + k);
                 int64_t bt = n * p->b_step + (p->b_t ? j * p->K + k : k * p->N + j);
                 s += (double)load(a, p->type, at) * (double)load(b, p->type, bt);
             }
-            store(c, p->c_type, (n * p->M + i) * p->N + j, (float)(relu && s < 0 ? 0 : s));
+            store(c, p->c_type, at_c, (float)(x && x->relu && s < 0 ? 0 : s));
         }
 }
 
 void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c, void *stream)
 {
     (void)stream;
-    for (int64_t n = 0; n < p->n_products; n++) product(p, n, a, b, NULL, false, c);
+    for (int64_t n = 0; n < p->n_products; n++) product(p, n, a, b, NULL, c);
 }
 
 /* As a library that has such a kernel for multiples of two columns alone, so that both ways are tested. */
-bool lra_cuda_gemm_bias(const lra_cuda_product *p, const void *a, const void *b, const float *bias,
-                        bool relu, void *c, void *stream)
+bool lra_cuda_gemm_to(const lra_cuda_product *p, const void *a, const void *b,
+                      const lra_cuda_epilogue *x, void *c, void *stream)
 {
     (void)stream;
-    if (p->N % 2 != 0) return false;
-    for (int64_t n = 0; n < p->n_products; n++) product(p, n, a, b, bias, relu, c);
+    if (p->c_type != LRA_F32 || p->N % 2 != 0) return false;
+    for (int64_t n = 0; n < p->n_products; n++) product(p, n, a, b, x, c);
     return true;
 }
 
