@@ -1,5 +1,5 @@
 /* labels: slow timeout: 600 */
-/* Every model on the GPU against the CPU: loss, output and all gradients of a step, float32 and bf16, then
+/* Every model, or the one that LRA_TEST_MODEL names, on the GPU against the CPU: loss, output and all gradients of a step, float32 and bf16, then
  * losses of ten steps of AdamW, and the same bits from a second time.  Where there is no GPU the CPU with two
  * threads takes its place; LRA_NEED_GPU=1 makes that a failure. */
 #include <setjmp.h>
@@ -155,9 +155,11 @@ static void expect_same(const lra_model *m, const outcome *a, const outcome *b)
 
 static void compare(lra_type type, double tolerance)
 {
+    const char *only = getenv("LRA_TEST_MODEL");
     if (!has_gpu()) printf("no GPU: the CPU with two threads takes its place\n");
     for (int i = 0; lra_model_at(i); i++) {
         const lra_model *m = lra_model_at(i);
+        if (only && strcmp(m->name, only) != 0) continue;
         outcome cpu = run(m, type, false), gpu = run(m, type, true), again = run(m, type, true);
         expect_close(m, &gpu, &cpu, tolerance);
         expect_same(m, &again, &gpu);

@@ -2,13 +2,18 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/level.h"
 #include "kernels/cuda/messages.h"
+#include "kernels/cuda/places.h"
+#include "tests/folder.h"
 
 static void expect(int rc, lra_err *e, const char *text)
 {
@@ -86,12 +91,40 @@ static void this_machine(void **state)
     assert_true(n == 0 || strstr(e.msg, "'cuda:1000'"));
 }
 
+/* Libraries in a Python package are found in the order of the places, each once. */
+static void libraries_are_searched(void **state)
+{
+    (void)state;
+    static const char *const below[] = {"lib/python3.12/site-packages/nvidia/cu13/lib", "lib"};
+    static const char *const variable[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
+    lra_err e = {{0}};
+    char *expected[2];
+    for (int i = 0; i < 2; i++) {
+        char *path = lra_format("%s/%s/%s", folder, variable[i], below[i]);
+        char *top = lra_format("%s/%s", folder, variable[i]);
+        if (lra_folder_make(path, &e) != 0) fail_msg("%s", e.msg);
+        expected[i] = lra_format("%s/libnowhere.so.13", path);
+        assert_int_equal(lra_file_write(expected[i], "x", 1, &e), 0);
+        assert_int_equal(setenv(variable[i], top, 1), 0);
+        lra_free(top);
+        lra_free(path);
+    }
+    for (int i = 0; i < 2; i++) {
+        char *found = lra_cuda_place("libnowhere.so.13", i);
+        assert_string_equal(found, expected[i]);
+        lra_free(found);
+        lra_free(expected[i]);
+    }
+    assert_null(lra_cuda_place("libnowhere.so.13", 2));
+    assert_null(lra_cuda_place("libnowhere.so.12", 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_gpu_at_all),    cmocka_unit_test(the_wrong_gpu),
         cmocka_unit_test(a_gpu_that_fails), cmocka_unit_test(levels),
-        cmocka_unit_test(this_machine),
+        cmocka_unit_test(this_machine),     cmocka_unit_test(libraries_are_searched),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -245,6 +245,7 @@ int count_samples(const lra_op *op)
 static bool is_wanted(const lra_op *op)
 {
     const char *only = getenv("LRA_TEST_OP");
+    if (only && only[0] == '=') return strcmp(op->name, only + 1) == 0;
     return !only || strncmp(op->name, only, strlen(only)) == 0;
 }
 

@@ -56,7 +56,7 @@ void expect_same(const lra_op *op, int i, const char *what, const result *a, con
 extern const lra_op trial_large, trial_attention, trial_profile, trial_long_conv;
 
 int count_samples(const lra_op *op);
-/* Every sample of every op, or of those whose names begin with LRA_TEST_OP of the environment. */
+/* Every sample of every op, or of those whose names begin with LRA_TEST_OP of the environment ("=conv": that one). */
 void each_sample(void (*f)(const lra_op *op, int i));
 /* The same of the large ones. */
 void each_large_sample(void (*f)(const lra_op *op, int i));

@@ -1,14 +1,28 @@
 /* Libraries of the toolkit, loaded by name when they are wanted, so that one program runs with and without them. */
+#include "kernels/base/mem.h"
+#include "kernels/cuda/places.h"
 #include "kernels/cuda/state.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 
+/* As the loader knows it, else from where such libraries lie. */
+static void *find(const char *name)
+{
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    char *path;
+    for (int i = 0; !library && (path = lra_cuda_place(name, i)) != NULL; i++) {
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        lra_free(path);
+    }
+    return library;
+}
+
 void *lra_cuda_library(const char *stem, int major, lra_err *e)
 {
     char name[64];
     snprintf(name, sizeof name, "lib%s.so.%d", stem, major);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    void *library = find(name);
     if (!library)
         lra_fail(e,
                  "'%s' cannot be loaded: %s; LD_LIBRARY_PATH should name the folder of the "

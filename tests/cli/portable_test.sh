@@ -8,7 +8,7 @@ set -e
 # Libraries of the C library and the dynamic linker; cmocka, which has no archive, lies beside the tests.
 libc='linux-vdso|libc|libm|libdl|libpthread|librt|ld-linux[^.]*'
 if grep -q '^LRA_PORTABLE:BOOL=ON' "$LRA_BUILD/CMakeCache.txt"; then
-    for program in lra-probe lra-report tests/cuda_test tests/model_test; do
+    for program in lra-probe lra-report tests/cuda_test tests/cuda_model_test; do
         ldd "$LRA_BUILD/$program" >"$tmp/ldd"
         foreign=$(awk '{print $1, $3}' "$tmp/ldd" | grep -vE "(^|/)($libc)\.so" | grep -v " $LRA_BUILD/tests/" || true)
         [ -z "$foreign" ] || fail "'$program' needs $foreign"
