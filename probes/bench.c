@@ -97,15 +97,45 @@ static const lra_option own[] = {
              "without and with the task's"},
     LRA_DATA_DIR_OPTION(" of --task, or of tasks that cannot be generated"),
     LRA_JSON_OPTION("one JSON document instead of tables"),
-    {.name = "csv", .kind = LRA_OPTION_FLAG, .help = "the table of --task or --all as CSV"},
+    {.name = "csv",
+     .kind = LRA_OPTION_FLAG,
+     .help = "the table of --task, --all or --predict as CSV"},
+    {.name = "predict",
+     .kind = LRA_OPTION_FLAG,
+     .help = "step: counts what it takes on a GPU (--device cuda), which need not be there"},
+    {.name = "table1",
+     .kind = LRA_OPTION_FLAG,
+     .help = "of --predict: the 30 runs of Table 1 of the locality paper, in bf16"},
+    {.name = "peak",
+     .kind = LRA_OPTION_REAL,
+     .value = "770",
+     .min = 1e-3,
+     .max = 1e6,
+     .arg = "TFLOPS",
+     .help = "of --predict: products, in TFLOP/s; default: bf16 on an H200"},
+    {.name = "copies",
+     .kind = LRA_OPTION_REAL,
+     .value = "4.3",
+     .min = 1e-3,
+     .max = 1e3,
+     .arg = "TBS",
+     .help = "of --predict: bytes read and written, in TB/s"},
+    {.name = "launch",
+     .kind = LRA_OPTION_REAL,
+     .value = "2",
+     .min = 0,
+     .max = 1e4,
+     .arg = "US",
+     .help = "of --predict: microseconds that every node takes to start"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe bench",
     .summary = "Times training steps, ops and data, beside the measured limits of the machine.",
-    .usage = "[ceilings|step|ops|params|data]...",
+    .usage = "[ceilings|step|ops|params|data|levels]...",
     .examples = "  lra-probe bench step --set kernel=31\n"
-                "  lra-probe bench data --all --data-dir downloads --threads 1",
+                "  lra-probe bench data --all --data-dir downloads --threads 1\n"
+                "  lra-probe bench step --device cuda --predict --table1",
     .min_args = 0,
     .max_args = -1,
     .tables = tables,
@@ -190,11 +220,8 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
 static const struct {
     const char *name;
     int (*run)(bench *b, lra_err *e); /* NULL: the ceilings, which every run measures */
-} kinds[] = {{"ceilings", NULL},
-             {"step", bench_step},
-             {"ops", bench_ops},
-             {"params", bench_params},
-             {"data", bench_data}};
+} kinds[] = {{"ceilings", NULL},       {"step", bench_step},     {"ops", bench_ops},
+             {"params", bench_params}, {"levels", bench_levels}, {"data", bench_data}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static int find_kind(const char *name, lra_err *e)
@@ -217,7 +244,7 @@ static lra_ceilings ceilings_of(const bench *b)
                           backend->peak(&b->device, LRA_BF16, 1), copy, copy};
 }
 
-static int open_bench(bench *b, const lra_options *o, lra_err *e)
+static int open_model(bench *b, const lra_options *o, lra_err *e)
 {
     *b = (bench){.options = o,
                  .B = lra_option_int(o, "batch"),
@@ -238,13 +265,23 @@ static int open_bench(bench *b, const lra_options *o, lra_err *e)
         rc = lra_keys_assign(b->model->keys, b->config, lra_option_repeat(o, "set", i), what, e);
     lra_free(what);
     if (rc != 0) return rc;
-    if (lra_network_check(b->model, b->config, &(lra_network_spec){0}, e) != 0) return LRA_USAGE;
+    return lra_network_check(b->model, b->config, &(lra_network_spec){0}, e) != 0 ? LRA_USAGE : 0;
+}
+
+static int open_machine(bench *b, lra_err *e)
+{
+    const lra_options *o = b->options;
     lra_err no_gpu;
     int opened = lra_job_device(lra_option_text(o, "device"), (int)lra_option_int(o, "threads"),
                                 &b->device, &no_gpu, e);
     if (opened != 0) return opened;
     if (no_gpu.msg[0]) lra_note("running on the CPU: %s", no_gpu.msg);
     b->threads = b->device.backend->threads(&b->device);
+    return 0;
+}
+
+static int measure_ceilings(bench *b, lra_err *e)
+{
     lra_detail("measuring the ceilings");
     b->ceilings = ceilings_of(b);
     return b->device.detail ? 0 : bench_measure_exps(b, e);
@@ -275,22 +312,52 @@ static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
     bool data = lra_option_n_args(o) == 1 && strcmp(lra_option_arg(o, 0), "data") == 0;
     *wanted = with != NULL;
     if (with && !data) return lra_fail_usage(e, "option '--%s' is for 'bench data' alone", with);
+    bool table = lra_option_flag(o, "predict"); /* has CSV as well */
     for (int i = 0; !with && i < (int)(sizeof own_options / sizeof *own_options); i++)
-        if (lra_option_given(o, own_options[i]))
+        if (lra_option_given(o, own_options[i]) && !(table && strcmp(own_options[i], "csv") == 0))
             return lra_fail_usage(e, "option '--%s' needs '--task TASK' or '--all'",
                                   own_options[i]);
+    return 0;
+}
+
+/* Counting a step is no measurement: nothing else is asked for, and of a GPU. */
+static int wants_prediction(const lra_options *o, bool *wanted, lra_err *e)
+{
+    static const char *const own_options[] = {"table1", "peak", "copies", "launch"};
+    bool step = lra_option_n_args(o) == 1 && strcmp(lra_option_arg(o, 0), "step") == 0;
+    *wanted = lra_option_flag(o, "predict");
+    for (int i = 0; !*wanted && i < (int)(sizeof own_options / sizeof *own_options); i++)
+        if (lra_option_given(o, own_options[i]))
+            return lra_fail_usage(e, "option '--%s' needs '--predict'", own_options[i]);
+    if (*wanted && !step) return lra_fail_usage(e, "option '--predict' is for 'bench step' alone");
+    if (*wanted && strncmp(lra_option_text(o, "device"), "cuda", 4) != 0)
+        return lra_fail_usage(e, "option '--predict' counts a step of a GPU; add '--device cuda'");
     return 0;
 }
 
 static int measure(const lra_options *o, lra_err *e)
 {
     bench b = {0};
-    bool loader;
-    int rc = wants_loader(o, &loader, e);
+    bool loader, predicted;
+    int rc = wants_prediction(o, &predicted, e);
+    if (rc == 0) rc = wants_loader(o, &loader, e);
     if (rc != 0) return rc;
     if (loader) return bench_loader(o, e);
-    rc = open_bench(&b, o, e);
+    rc = open_model(&b, o, e);
+    if (predicted) {
+        if (rc == 0) rc = bench_predict(&b, e);
+        close_bench(&b);
+        return rc;
+    }
+    if (rc == 0) rc = open_machine(&b, e);
     int n = lra_option_n_args(o);
+    bool trial = n == 1 && strcmp(lra_option_arg(o, 0), "levels") == 0;
+    if (trial) { /* takes no longer than it must */
+        if (rc == 0) rc = bench_levels(&b, e);
+        close_bench(&b);
+        return rc;
+    }
+    if (rc == 0) rc = measure_ceilings(&b, e);
     for (int i = 0; rc == 0 && i < n; i++) {
         int k = find_kind(lra_option_arg(o, i), e);
         if (kinds[k].run) rc = kinds[k].run(&b, e);

@@ -8,6 +8,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
+#include "kernels/cuda/trial.h"
 #include "probes/probe.h"
 #include "probes/run/origin.h"
 
@@ -28,5 +29,10 @@ static int version(lra_err *e)
 int main(int argc, char **argv)
 {
     lra_distributions_start();
+    /* how a GPU's kernels are tried before they are used */
+    static char name[] = "lra-probe", kind[] = "bench", what[] = "levels", on[] = "--device=cuda",
+                type[] = "--precision=bf16", quiet[] = "--quiet";
+    static char *const trial[] = {name, kind, what, on, type, quiet, NULL};
+    lra_cuda_trial_by(trial);
     return lra_program_main(&lra_probe_program, version, argc, argv);
 }

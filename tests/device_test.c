@@ -13,6 +13,7 @@
 #include "kernels/cuda/level.h"
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/places.h"
+#include "kernels/cuda/trial.h"
 #include "tests/folder.h"
 
 static void expect(int rc, lra_err *e, const char *text)
@@ -119,12 +120,51 @@ static void libraries_are_searched(void **state)
     assert_null(lra_cuda_place("libnowhere.so.12", 0));
 }
 
-int main(void)
+/* This program once more, as a trial: at wgmma it hangs, fails or passes as it is told, at mma it passes. */
+static int be_trial(const char *what)
 {
+    const char *level = getenv("LRA_CUDA_LEVEL");
+    if (!level || strcmp(level, "wgmma") != 0) return 0;
+    if (strcmp(what, "hangs") == 0)
+        for (;;) pause();
+    return strcmp(what, "fails") == 0 ? 3 : 0;
+}
+
+static lra_cuda_level_kind tried(char *what, int capability, double seconds, char why[256])
+{
+    char name[] = "device_test", *argv[] = {name, what, NULL};
+    lra_cuda_trial_by(argv);
+    lra_cuda_level_kind level = lra_cuda_trial(capability, seconds, why, 256);
+    lra_cuda_trial_by(NULL);
+    return level;
+}
+
+/* The default is the fastest level that ends in time and passes; what does not is named. */
+static void levels_are_tried(void **state)
+{
+    (void)state;
+    char why[256], passes[] = "passes", fails[] = "fails", hangs[] = "hangs";
+    assert_int_equal(lra_cuda_trial(90, 60, why, sizeof why),
+                     LRA_CUDA_MMA); /* nobody to try them */
+    assert_int_equal(tried(fails, 80, 60, why), LRA_CUDA_MMA);
+    assert_int_equal(tried(passes, 90, 60, why), LRA_CUDA_WGMMA);
+    assert_string_equal(why, "");
+    assert_string_equal(getenv("LRA_CUDA_LEVEL"), "wgmma"); /* children need no trial */
+    assert_int_equal(tried(fails, 90, 60, why), LRA_CUDA_MMA);
+    assert_string_equal(why, "level 'wgmma' fails (exit code 3)");
+    tried(hangs, 90, 0.5, why);
+    assert_non_null(strstr(why, "level 'wgmma' does not end within 0.5 s"));
+    unsetenv("LRA_CUDA_LEVEL");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) return be_trial(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_gpu_at_all),    cmocka_unit_test(the_wrong_gpu),
         cmocka_unit_test(a_gpu_that_fails), cmocka_unit_test(levels),
         cmocka_unit_test(this_machine),     cmocka_unit_test(libraries_are_searched),
+        cmocka_unit_test(levels_are_tried),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -3,11 +3,13 @@
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/state.h"
+#include "kernels/cuda/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 
 lra_cuda_state *lra_cuda;
@@ -209,6 +211,18 @@ static cudaError_t make_streams(lra_cuda_state *s)
     return rc;
 }
 
+/* As LRA_CUDA_LEVEL says, else what passes its trial. */
+static int find_level(lra_cuda_state *s, lra_err *e)
+{
+    const char *text = getenv("LRA_CUDA_LEVEL");
+    char why[256] = "";
+    if (text && *text) return lra_cuda_level_find(text, s->capability, &s->level, e);
+    s->level = lra_cuda_trial(s->capability, LRA_TRIAL_SECONDS, why, sizeof why);
+    if (why[0])
+        lra_note("'%s' runs at level '%s': %s", s->name, lra_cuda_level_name(s->level), why);
+    return 0;
+}
+
 static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
 {
     cudaDeviceProp p;
@@ -221,9 +235,8 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
-    if (lra_cuda_level_find(getenv("LRA_CUDA_LEVEL"), s->capability, &s->level, e) != 0)
-        return LRA_FAILED;
-    snprintf(s->detail, sizeof s->detail, "%s", p.name);
+    if (find_level(s, e) != 0) return LRA_FAILED;
+    snprintf(s->detail, sizeof s->detail, "%s, %s", p.name, lra_cuda_level_name(s->level));
     return lra_cuda_check(make_streams(s), "opening", e);
 }
 

@@ -162,7 +162,12 @@ double lra_node_flops(const lra_tensor *t)
 double lra_node_bytes(const lra_tensor *t)
 {
     double bytes = (double)lra_bytes(t);
-    for (int i = 0; i < t->n_src; i++) bytes += (double)lra_bytes(t->src[i]);
+    for (int i = 0; i < t->n_src; i++) {
+        const lra_tensor *x = t->src[i];
+        bool half = lra_graph_type(t->graph) == LRA_BF16 && x->op == &lra_op_param &&
+                    lra_reads_shadow(t->op, i);
+        bytes += (double)lra_bytes(x) / (half ? 2 : 1);
+    }
     return bytes;
 }
 

@@ -1,5 +1,6 @@
 /* Running a plan: addresses, data in and out, the checked and the poisoned run. */
 #include "kernels/graph/graph_impl.h"
+#include "kernels/graph/nodes.h"
 
 #include <limits.h>
 #include <math.h>
@@ -177,16 +178,22 @@ static int time_nodes(lra_plan *p, double *seconds, lra_err *e)
     return 0;
 }
 
+void lra_plan_nodes(const lra_plan *p, lra_node_time *out)
+{
+    for (int at = 0; at < p->n_calls; at++) {
+        const lra_tensor *y = p->call[at].y;
+        out[at] = (lra_node_time){y->op->name,       lra_tensor_path(y), y->shape,
+                                  lra_node_flops(y), lra_node_bytes(y),  0};
+    }
+}
+
 int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e)
 {
     if (resolve(p, e) != 0) return LRA_FAILED;
     double *seconds = lra_alloc_array((size_t)p->n_calls + 1, sizeof *seconds);
     int rc = time_nodes(p, seconds, e);
-    for (int at = 0; at < p->n_calls && rc == 0; at++) {
-        const lra_tensor *y = p->call[at].y;
-        out[at] = (lra_node_time){y->op->name,       lra_tensor_path(y), y->shape,
-                                  lra_node_flops(y), lra_node_bytes(y),  seconds[at]};
-    }
+    lra_plan_nodes(p, out);
+    for (int at = 0; at < p->n_calls && rc == 0; at++) out[at].seconds = seconds[at];
     lra_free(seconds);
     return rc;
 }

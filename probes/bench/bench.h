@@ -73,7 +73,10 @@ int bench_print_json(const bench *b, lra_err *e);
 int bench_step(bench *b, lra_err *e);
 int bench_ops(bench *b, lra_err *e);
 int bench_params(bench *b, lra_err *e);
+int bench_levels(bench *b, lra_err *e); /* prints lines of its own */
 int bench_data(bench *b, lra_err *e);
+/* step --predict: a step, or with --table1 a table of runs, counted without a GPU.  Prints its table. */
+int bench_predict(bench *b, lra_err *e);
 /* data --task, --all: batches beside training steps.  Prints its table. */
 int bench_loader(const lra_options *o, lra_err *e);
 

@@ -27,6 +27,51 @@ awk -F'[:,]' '/"name"/ { gsub(/[" ]/, "", $2); name = $2 }
                 else if (name ~ /^(conv|linear|matmul|attention)/) sum += $2 }
     END { exit !(whole > 0 && whole == sum) }' out || complain "whole step and its products differ"
 
+# The trial of a level, on the CPU beside itself.
+expect 0 '' lra-probe bench levels --precision bf16 --threads 1 -q
+says '^dw differs by [0-9]'
+grep -q ceilings out && complain "a trial of a level measures ceilings"
+
+# A step that is counted.  By hand, of 16 tokens: the convolution is 2 16 (3 16) 32 FLOP; it reads 16 16 bf16, 3 16 32
+# bf16, a bias of 32 float32, two lengths, and writes 16 32 bf16.  Its gradients: x from
+# 16 32 and 3 16 32 bf16 and two lengths; the weights from 16 16 and 16 32 bf16 and two lengths, 3 16 32 float32.
+# counted OP COLUMN VALUE: within 1e-9
+counted() {
+    awk -F, -v op="$1" -v column="$2" -v value="$3" '$1 == op { d = $column - value; found = d < 1e-9 && d > -1e-9 }
+        END { exit !found }' out || complain "column $2 of '$1' is not $3: $(cat out)"
+}
+step="bench step --device cuda --predict --csv --precision bf16 --batch 2 --length 8 --set layers=1 --set width=16 --set hidden=32
+    --set kernel=3 --launch 0"
+# shellcheck disable=SC2086
+{
+    expect 0 '' lra-probe $step --peak 0.001 --copies 1000
+    counted conv 3 4.9152e-5
+    counted conv 4 0.004744
+    counted conv 5 0.049152
+    counted conv_dx 4 0.004616
+    counted conv_dw 4 0.007688
+    grep -q '^conv,1,.*,products$' out || complain "what limits the convolution: $(cat out)"
+    expect 0 '' lra-probe $step --peak 1000000 --copies 0.001
+    counted conv 5 0.004744
+    grep -q '^conv,1,.*,bytes$' out || complain "what limits the convolution: $(cat out)"
+    expect 0 '' lra-probe $step --peak 1000000 --copies 0.001 --launch 10
+    counted conv 5 0.014744
+}
+awk -F, 'NR == 2 { whole = $5; next } NR > 2 && NF == 7 { sum += $5 } END { d = whole - sum; exit !(whole > 0 && d < 1e-9 && d > -1e-9) }' out ||
+    complain "the ops are not the whole step: $(cat out)"
+if [ "${LRA_BUILD_TYPE-}" != Debug ]; then # parameters of all 30 runs
+    expect 0 '' lra-probe bench step --device cuda --predict --table1 --csv
+    [ "$(grep -c '^\(image\|pathfinder\|text\|retrieval\|listops\),' out)" = 30 ] || complain "not 30 runs: $(cat out)"
+    says '^image,5,64,1024,140800,'
+    says '^pathfinder,61,128,1024,251250,'
+    says '^text,7,16,1300,112560,'
+    says '^retrieval,31,64,3997,137940,'
+    says '^listops,11,32,1035,360000,'
+fi
+expect 2 "'--predict' counts a step of a GPU; add '--device cuda'" lra-probe bench step --predict
+expect 2 "'--predict' is for 'bench step' alone" lra-probe bench ops --device cuda --predict
+expect 2 "'--peak' needs '--predict'" lra-probe bench step --peak 5
+
 if [ "${LRA_BUILD_TYPE-}" != Debug ]; then # makes the benchmark's own rows: slow with sanitizers
     expect 0 '' lra-probe bench data --seconds 0.01 --batch 64
     says '^listops quick: 72000 rows'

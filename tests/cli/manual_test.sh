@@ -21,7 +21,7 @@ for program in lra-probe lra-report; do
         name=$(basename "$file" .txt)
         [ -s "$tmp/man/$name.1" ] || { complain "no page $name.1"; continue; }
         tr -d '\\' <"$tmp/man/$name.1" | sed 's/f[BIR]//g' >"$tmp/plain"
-        for option in $(grep -oE '^ +(-., )?--[a-z-]+' "$file" | grep -oE -- '--[a-z-]+$'); do
+        for option in $(grep -oE '^ +(-., )?--[a-z0-9-]+' "$file" | grep -oE -- '--[a-z0-9-]+$'); do
             grep -qF -e "$option" "$tmp/plain" || complain "$name.1 lacks $option"
         done
         grep -q "$name(1)" "$tmp/man/$program.1" || tr -d '\\' <"$tmp/man/$program.1" | grep -q "${name}fR(1)" ||

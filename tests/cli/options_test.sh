@@ -74,7 +74,7 @@ for program in lra-probe lra-report; do
     $program --help >help
     for command in $(sed -n '/^commands:/,/^exit codes/p' help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
         $program "$command" --help >out || complain "$program $command --help: exit $?"
-        options=$(grep -oE '^ *(-[a-zA-Z], )?--[a-z-]+' out | grep -oE -e '--[a-z-]+')
+        options=$(grep -oE '^ *(-[a-zA-Z], )?--[a-z0-9-]+' out | grep -oE -e '--[a-z0-9-]+')
         [ -n "$options" ] || complain "$program $command --help shows no options"
         for option in $options; do
             grep -qE -e "$option([ =\"',;]|\$)" tests || complain "no test names '$option' of '$program $command'"

@@ -1,0 +1,10 @@
+/* What the nodes of a plan cost, before any of them runs. */
+#ifndef LRA_GRAPH_NODES_H
+#define LRA_GRAPH_NODES_H
+
+#include "kernels/graph/graph.h"
+
+/* In the order of running, lra_plan_cost(p).n_nodes of them; seconds are 0. */
+void lra_plan_nodes(const lra_plan *p, lra_node_time *out);
+
+#endif

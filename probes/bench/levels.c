@@ -1,0 +1,97 @@
+/* Does the device's LRA_CUDA_LEVEL do what it shall?  A convolution of bf16 with its gradients, of sizes that every
+ * kernel takes, beside the CPU: the trial that a GPU is opened with (kernels/cuda/trial.h). */
+#include <math.h>
+#include <stdio.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+#include "kernels/cpu/device.h"
+#include "kernels/graph/op.h"
+#include "probes/bench/bench.h"
+
+enum { B = 2, T = 300, K = 5, D = 64, H = 128, N_OUT = 3 };
+
+typedef struct {
+    lra_graph *graph;
+    lra_tensor *x, *w, *seed, *length, *out[N_OUT];
+} trial;
+
+static trial build(void)
+{
+    trial t = {.graph = lra_graph_new(LRA_BF16, LRA_TRAIN)};
+    t.x = lra_input(t.graph, "x", LRA_F32, LRA_SHAPE(B, T, D));
+    t.w = lra_input(t.graph, "w", LRA_F32, LRA_SHAPE(K, D, H));
+    t.seed = lra_input(t.graph, "seed", LRA_F32, LRA_SHAPE(B, T, H));
+    t.length = lra_input(t.graph, "length", LRA_I32, LRA_SHAPE(B));
+    lra_tensor *from[] = {lra_cast(t.x, LRA_BF16), lra_cast(t.w, LRA_BF16)};
+    t.out[0] = lra_conv(from[0], from[1], NULL, LRA_ACT_RELU, t.length, 1, 1);
+    lra_grad(t.out[0], lra_cast(t.seed, LRA_BF16), 2, from, t.out + 1);
+    return t;
+}
+
+static int set_numbers(lra_plan *p, const lra_tensor *x, uint32_t stream, lra_err *e)
+{
+    int64_t n = lra_elements(x);
+    float *v = lra_alloc_array((size_t)n, sizeof *v);
+    lra_rng rng = lra_rng_new(1, stream, 0);
+    for (int64_t i = 0; i < n; i++) v[i] = (float)(2 * lra_rng_u01(&rng) - 1);
+    int rc = lra_set(p, x, v, e);
+    lra_free(v);
+    return rc;
+}
+
+static int run(lra_device *d, float *out[N_OUT], lra_err *e)
+{
+    static const int32_t length[B] = {T, 201};
+    trial t = build();
+    lra_params *params = lra_params_new(d, 1);
+    lra_space *space = lra_space_new(d);
+    lra_plan *p = lra_plan_new(t.graph, params, space, N_OUT, t.out, e);
+    int rc = p ? set_numbers(p, t.x, 1, e) : LRA_FAILED;
+    if (rc == 0) rc = set_numbers(p, t.w, 2, e);
+    if (rc == 0) rc = set_numbers(p, t.seed, 3, e);
+    if (rc == 0) rc = lra_set(p, t.length, length, e);
+    if (rc == 0) rc = lra_run(p, e);
+    for (int i = 0; i < N_OUT && rc == 0; i++) {
+        out[i] = lra_alloc_array((size_t)lra_elements(t.out[i]), sizeof(float));
+        rc = lra_get(p, t.out[i], out[i], e);
+    }
+    lra_plan_free(p);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(t.graph);
+    return rc;
+}
+
+/* Largest difference over the largest value; NaN is infinite. */
+static double difference(const float *a, const float *b, int64_t n)
+{
+    double most = 0, off = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = fabs((double)a[i] - (double)b[i]);
+        most = fmax(most, fabs((double)b[i]));
+        off = isnan(d) ? INFINITY : fmax(off, d);
+    }
+    return off / most;
+}
+
+int bench_levels(bench *b, lra_err *e)
+{
+    static const char *const names[N_OUT] = {"y", "dx", "dw"};
+    static const int64_t sizes[N_OUT] = {B * T * H, B * T * D, K * D * H};
+    const double allowed = 0.02; /* another order of sums may round a bf16 the other way */
+    float *got[N_OUT] = {NULL}, *expected[N_OUT] = {NULL};
+    lra_device cpu;
+    int rc = lra_cpu_device(&cpu, 1, e);
+    if (rc == 0) rc = run(&cpu, expected, e);
+    if (rc == 0) rc = run(&b->device, got, e);
+    for (int i = 0; i < N_OUT && rc == 0; i++) {
+        double d = difference(got[i], expected[i], sizes[i]);
+        printf("%s differs by %.3g\n", names[i], d);
+        if (!(d <= allowed))
+            rc = lra_fail(e, "'%s' on '%s' differs from the CPU by %g of the largest, allowed %g",
+                          names[i], b->device.name, d, allowed);
+    }
+    for (int i = 0; i < N_OUT; i++) lra_free(got[i]), lra_free(expected[i]);
+    return rc;
+}

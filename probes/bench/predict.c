@@ -1,0 +1,322 @@
+/* A training step on a GPU by counting, without one: every node takes the longest of its FLOPs over the rate of
+ * products and its bytes (sources, result) over the rate of copies, and one launch.  The ceilings are options; what a
+ * kernel reaches of them is not known here, so that times are floors for those ceilings.
+ *
+ * --table1 counts the 30 runs of Table 1 of the locality paper (resconv, five tasks, six kernels): all epochs of the
+ * paper's settings, training and validation, at the mean length of the rows. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "datasets/registry.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
+#include "kernels/cpu/device.h"
+#include "kernels/graph/nodes.h"
+#include "kernels/graph/op.h"
+#include "models/network.h"
+#include "probes/bench/bench.h"
+#include "probes/run/preset.h"
+#include "reports/table.h"
+
+enum { GOAL_HOURS = 8 };
+
+typedef struct {
+    double peak, copy, launch; /* FLOP/s, bytes/s, seconds */
+} rates;
+
+typedef struct {
+    const char *op;
+    int nodes, by_products, by_bytes;
+    double flops, bytes, seconds;
+} op_sum;
+
+typedef struct {
+    op_sum *op;
+    int n_ops;
+    op_sum all;
+    double workspace;
+} prediction;
+
+/* What is predicted: a step of B examples of T tokens. */
+typedef struct {
+    const lra_model *model;
+    const lra_config *config;
+    lra_network_spec network;
+    lra_type type;
+    lra_keep keep;
+    lra_mode mode;
+    int64_t B, T;
+} subject;
+
+/* ---- a plan as a GPU would have it ----------------------------------------------------------------------- */
+
+static int one_thread(const lra_device *d)
+{
+    (void)d;
+    return 1;
+}
+
+/* Nothing is run on it: memory of the host, scratch of the GPU. */
+static int open_device(lra_device *d, lra_err *e)
+{
+    static lra_backend counted;
+    if (lra_cpu_device(d, 1, e) != 0) return LRA_FAILED;
+    counted = *d->backend;
+    counted.name = "cuda", counted.scratch = lra_cuda_scratch, counted.threads = one_thread;
+    d->backend = &counted;
+    return 0;
+}
+
+static lra_tensor *result_of(const subject *s, lra_network *k)
+{
+    lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .rate = 1e-3};
+    if (s->mode == LRA_EVAL) return k->output;
+    lra_graph_keep(k->graph, s->keep);
+    int n = lra_graph_params(k->graph, NULL);
+    lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
+    lra_graph_params(k->graph, param);
+    lra_step_input(k->graph);
+    lra_tensor *update = lra_adamw(k->loss, n, param, &adamw);
+    lra_free(param);
+    return update;
+}
+
+static op_sum *sum_of(prediction *p, const char *op)
+{
+    for (int i = 0; i < p->n_ops; i++)
+        if (strcmp(p->op[i].op, op) == 0) return &p->op[i];
+    p->op = lra_resize(p->op, (size_t)(p->n_ops + 1) * sizeof *p->op);
+    p->op[p->n_ops] = (op_sum){.op = op};
+    return &p->op[p->n_ops++];
+}
+
+static void add_node(op_sum *s, const lra_node_time *node, const rates *r)
+{
+    double products = node->flops / r->peak, traffic = node->bytes / r->copy;
+    s->nodes++, s->flops += node->flops, s->bytes += node->bytes;
+    s->by_products += products > traffic, s->by_bytes += products <= traffic;
+    s->seconds += fmax(products, traffic) + r->launch;
+}
+
+static int predict(const subject *s, const rates *r, prediction *p, lra_err *e)
+{
+    lra_device device;
+    *p = (prediction){0};
+    if (open_device(&device, e) != 0) return LRA_FAILED;
+    lra_network k = lra_network_build(s->type, s->mode, s->model, s->config, &s->network, s->B,
+                                      s->T);
+    lra_tensor *out = result_of(s, &k);
+    lra_params *params = lra_params_new(&device, 1);
+    lra_space *space = lra_space_new(&device);
+    lra_plan *plan = lra_plan_new(k.graph, params, space, 1, &out, e);
+    if (plan) {
+        lra_cost cost = lra_plan_cost(plan);
+        lra_node_time *node = lra_alloc_array((size_t)cost.n_nodes + 1, sizeof *node);
+        lra_plan_nodes(plan, node);
+        for (int i = 0; i < cost.n_nodes; i++) {
+            add_node(sum_of(p, node[i].op), &node[i], r);
+            add_node(&p->all, &node[i], r);
+        }
+        p->workspace = cost.workspace_bytes;
+        lra_free(node);
+    }
+    lra_plan_free(plan);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(k.graph);
+    return plan ? 0 : lra_fail_in(e, "model '%s'", s->model->name);
+}
+
+/* ---- one step ------------------------------------------------------------------------------------------------ */
+
+static const char *format_of(const lra_options *o)
+{
+    return lra_option_flag(o, "json") ? "json" : lra_option_flag(o, "csv") ? "csv" : "text";
+}
+
+static void add_row(lra_table *t, const char *name, const op_sum *s, double whole)
+{
+    lra_table_row(t);
+    lra_table_cell(t, "%s", name);
+    lra_table_number(t, s->nodes, 0);
+    lra_table_number(t, s->flops / 1e9, 3);
+    lra_table_number(t, s->bytes / 1e6, 3);
+    lra_table_number(t, 1e3 * s->seconds, 4);
+    lra_table_number(t, 100 * s->seconds / whole, 1);
+    lra_table_cell(t, "%s", s->by_products >= s->by_bytes ? "products" : "bytes");
+}
+
+static void say_rates(lra_table *t, const rates *r)
+{
+    lra_table_note(
+        t,
+        "ceilings: products %g TFLOP/s, copies %g TB/s, %g us a launch; what kernels reach of them is "
+        "not counted",
+        r->peak / 1e12, r->copy / 1e12, r->launch * 1e6);
+}
+
+static int print_step(const bench *b, const rates *r, lra_err *e)
+{
+    static const char *const head[] = {"op", "nodes", "GFLOP", "MB", "ms", "%", "limit"};
+    static const char *const key[] = {"op",           "nodes", "gflop", "megabytes",
+                                      "milliseconds", "share", "limit"};
+    char title[200], workspace[32];
+    prediction p;
+    subject s = {
+        b->model, b->config, {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN},
+        b->type,  b->keep,   LRA_TRAIN,
+        b->B,     b->T};
+    if (predict(&s, r, &p, e) != 0) return LRA_FAILED;
+    snprintf(title, sizeof title,
+             "%s: a step of %lld x %lld tokens on a GPU, counted (%s; workspace %s)",
+             b->model->name, (long long)b->B, (long long)b->T, b->type == LRA_BF16 ? "bf16" : "f32",
+             lra_size_text(workspace, p.workspace));
+    lra_table *t = lra_table_new(title, 7, head);
+    lra_table_keys(t, key);
+    add_row(t, "whole step", &p.all, p.all.seconds);
+    for (int done = 0; done < p.n_ops; done++) { /* the longest first */
+        op_sum *most = &p.op[0];
+        for (int i = 1; i < p.n_ops; i++)
+            if (p.op[i].seconds > most->seconds) most = &p.op[i];
+        add_row(t, most->op, most, p.all.seconds);
+        most->seconds = -1;
+    }
+    say_rates(t, r);
+    int rc = lra_table_print(t, format_of(b->options), stdout, e);
+    lra_table_free(t);
+    lra_free(p.op);
+    return rc;
+}
+
+/* ---- Table 1 --------------------------------------------------------------------------------------------------- */
+
+/* Rows of a run as published and divided, and their mean length after cutting: ListOps of its generator, Text counted
+ * on the published 25,000 files, Retrieval on 1,512 published documents; images are whole, Pathfinder is three sets. */
+static const struct {
+    const char *task;
+    double train, validation, length;
+} runs[] = {{"image", 45000, 5000, 1024},
+            {"pathfinder", 480000, 60000, 1024},
+            {"text", 22500, 2500, 1299.6},
+            {"retrieval", 147086, 18090, 3997.4},
+            {"listops", 96000, 2000, 1034.7}};
+
+/* Settings of the model, of a text that has others as well; batch and epochs. */
+static void read_settings(const char *text, const lra_model *m, lra_config *c, double *batch,
+                          double *epochs)
+{
+    char word[64];
+    for (int n = 0; sscanf(text, " %63s%n", word, &n) == 1; text += n) {
+        char *value = strchr(word, '=');
+        if (!value) LRA_BUG("a preset has '%s'", word);
+        if (strncmp(word, "batch=", 6) == 0) *batch = strtod(value + 1, NULL);
+        if (strncmp(word, "epochs=", 7) == 0) *epochs = strtod(value + 1, NULL);
+        *value = 0;
+        bool own = lra_key_find(m->keys, word) != NULL;
+        *value = '=';
+        if (own) lra_keys_apply(m->keys, c, word);
+    }
+}
+
+static lra_network_spec network_of(const lra_task *t)
+{
+    lra_network_spec n = {.head = t->goal == LRA_GOAL_PAIR ? LRA_HEAD_PAIR : LRA_HEAD_CLASS,
+                          .vocab = t->channels ? 0 : t->vocab,
+                          .channels = t->channels,
+                          .outputs = t->n_classes,
+                          .pool = LRA_POOL_MEAN};
+    return n;
+}
+
+typedef struct {
+    double hours, flops, steps, step;
+    int64_t B, T;
+} cell;
+
+static int predict_cell(const bench *b, int run, const char *kernel, const rates *r, cell *out,
+                        lra_err *e)
+{
+    const lra_model *m = lra_model_find("resconv", e);
+    const lra_task *t = lra_task_find(runs[run].task, e);
+    lra_preset preset;
+    if (!m || !t || lra_preset_find(t, m, "paper", &preset, e) != 0) return LRA_FAILED;
+    lra_config *c = lra_keys_config(m->keys);
+    double batch = 0, epochs = 0;
+    read_settings(preset.training, m, c, &batch, &epochs);
+    read_settings(preset.size, m, c, &batch, &epochs);
+    char *changed = lra_format("kernel=%s", kernel);
+    lra_keys_apply(m->keys, c, changed);
+    lra_free(changed);
+    subject s = {m,       c,         network_of(t),  LRA_BF16,
+                 b->keep, LRA_TRAIN, (int64_t)batch, (int64_t)(runs[run].length + 0.5)};
+    prediction train = {0}, eval = {0};
+    int rc = predict(&s, r, &train, e);
+    s.mode = LRA_EVAL;
+    if (rc == 0) rc = predict(&s, r, &eval, e);
+    double steps = epochs * ceil(runs[run].train / batch),
+           evals = epochs * ceil(runs[run].validation / batch);
+    *out = (cell){(steps * train.all.seconds + evals * eval.all.seconds) / 3600,
+                  steps * train.all.flops + evals * eval.all.flops,
+                  steps,
+                  train.all.seconds,
+                  s.B,
+                  s.T};
+    lra_free(train.op);
+    lra_free(eval.op);
+    lra_config_free(c);
+    return rc;
+}
+
+static void add_cell(lra_table *t, const char *task, const char *kernel, const cell *c)
+{
+    lra_table_row(t);
+    lra_table_cell(t, "%s", task);
+    lra_table_cell(t, "%s", kernel);
+    lra_table_number(t, (double)c->B, 0);
+    lra_table_number(t, (double)c->T, 0);
+    lra_table_number(t, c->steps, 0);
+    lra_table_number(t, 1e3 * c->step, 3);
+    lra_table_number(t, c->flops / 1e15, 1);
+    lra_table_number(t, c->hours, 3);
+}
+
+static int print_runs(const bench *b, const rates *r, lra_err *e)
+{
+    static const char *const head[] = {"task",  "kernel",    "batch", "tokens",
+                                       "steps", "ms a step", "PFLOP", "hours"};
+    static const char *const key[] = {"task",  "kernel",  "batch", "tokens",
+                                      "steps", "step_ms", "pflop", "hours"};
+    static const char *const kernels[] = {"5", "7", "11", "21", "31", "61"};
+    lra_table *t = lra_table_new("Table 1 of the locality paper on one GPU, counted (bf16)", 8,
+                                 head);
+    double hours = 0, flops = 0;
+    int rc = 0;
+    lra_table_keys(t, key);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (int k = 0; k < 6 && rc == 0; k++) {
+            cell c;
+            rc = predict_cell(b, (int)i, kernels[k], r, &c, e);
+            if (rc != 0) break;
+            add_cell(t, runs[i].task, kernels[k], &c);
+            hours += c.hours, flops += c.flops;
+        }
+    lra_table_note(t, "all 30: %.2f hours, %.3g FLOP; the goal is %d hours", hours, flops,
+                   GOAL_HOURS);
+    lra_table_fact(t, "hours", hours);
+    lra_table_fact(t, "flops", flops);
+    lra_table_fact(t, "goal_hours", GOAL_HOURS);
+    say_rates(t, r);
+    if (rc == 0) rc = lra_table_print(t, format_of(b->options), stdout, e);
+    lra_table_free(t);
+    return rc;
+}
+
+int bench_predict(bench *b, lra_err *e)
+{
+    const lra_options *o = b->options;
+    rates r = {1e12 * lra_option_real(o, "peak"), 1e12 * lra_option_real(o, "copies"),
+               1e-6 * lra_option_real(o, "launch")};
+    return lra_option_flag(o, "table1") ? print_runs(b, &r, e) : print_step(b, &r, e);
+}

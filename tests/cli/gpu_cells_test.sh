@@ -1,0 +1,36 @@
+#!/bin/sh
+# labels: slow
+# tests/gpu_cells.sh on the CPU: cut off in the middle of a cell, it goes on elsewhere from what it packed, to the same
+# result as a run that nobody stopped.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+script=$LRA_SOURCE/tests/gpu_cells.sh
+small="--preset quick --device cpu --precision f32 --threads 1 --set train=960 --set val=32 --set test=32 --set epochs=20
+    --set width=16 --set hidden=16 --set layers=1"
+
+# shellcheck disable=SC2086
+{
+    rc=0
+    "$script" --bin "$LRA_BUILD" --out "$tmp/none" --minutes 0 listops:3 -- $small >out 2>err || rc=$?
+    [ $rc = 75 ] || complain "exit code $rc without time: $(cat out err)"
+    "$script" --bin "$LRA_BUILD" --out "$tmp/whole" listops:3 -- $small >out 2>err || complain "the whole run: $(cat out err)"
+
+    "$script" --bin "$LRA_BUILD" --out "$tmp/first" listops:3 -- $small >out 2>err &
+    id=$!
+    happens sh -c "grep -q epoch '$tmp'/first/runs/*/log.jsonl"
+    kill -TERM $id
+    rc=0
+    wait $id || rc=$?
+    [ $rc = 75 ] || complain "exit code $rc when stopped: $(cat out err)"
+    grep -q 'time is up' out || complain "what stopped it is not said: $(cat out)"
+    n=$(cat "$tmp"/first/runs/*/log.jsonl | wc -l)
+    [ "$n" -lt 20 ] || complain "the run was not stopped"
+    "$script" --bin "$LRA_BUILD" --out "$tmp/second" --state "$tmp/first/state" listops:3 -- $small >out 2>err ||
+        complain "the second call: $(cat out err)"
+}
+untimed() { sed 's/,"seconds":.*//' "$tmp/$1"/runs/*/log.jsonl; }
+untimed whole >a
+untimed second >b
+[ -s a ] && cmp -s a b || complain "two calls give another run than one"
+"$script" --bin "$LRA_BUILD" >out 2>err
+[ $? = 2 ] || complain "no cells are no usage error"
+exit $bad
