@@ -50,6 +50,8 @@ static const attention_case cases[] = {
      K,
      true,
      12},
+    {{.laplace = true}, T, V, true, -1},
+    {{.laplace = true, .chunk = 32, .scale = 3, .decay = decay}, T, K, false, 9},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -97,6 +99,16 @@ static bool allowed(const attention_case *c, int n, int i, int j)
     return j < n && same && near && (!s->causal || j <= i);
 }
 
+/* Keys of a row without the limit, at least 1. */
+static double seen(const attention_case *c, int b, int i)
+{
+    attention_case all = *c;
+    int n = 0;
+    all.limit = -1;
+    for (int j = 0; j < c->keys; j++) n += allowed(&all, keys_in(c, b), i, j);
+    return n ? n : 1;
+}
+
 /* Row i of the map before smoothing; zero if there is nothing to see. */
 static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
 {
@@ -104,16 +116,19 @@ static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
     double sum = 0, scale = s->scale > 0 ? s->scale : 1 / sqrt(K);
     for (int j = 0; j < c->keys; j++) {
         double dot = 0, d = fabs((double)(i - j));
+        if (s->laplace) scale = (s->scale > 0 ? s->scale : 1) / seen(c, b, i);
         for (int k = 0; k < K; k++)
             dot += turned(s, value[0], T, b, i, h, k) * turned(s, value[1], c->keys, b, j, h, k);
         dot = scale * dot * (s->decay ? exp(-s->decay[h] * d) : 1) -
               (s->slope ? s->slope[h] * d : 0);
         int entry = j - i < -(R / 2) ? 0 : j - i > R / 2 ? R - 1 : j - i + R / 2;
         if (c->biased) dot += value[3][h * R + entry];
-        a[j] = allowed(c, keys_in(c, b), i, j) ? exp(dot) : 0;
+        double weight = s->laplace ? (1 + erf((dot - 0.707107) / 0.282095 / sqrt(2))) / 2
+                                   : exp(dot);
+        a[j] = allowed(c, keys_in(c, b), i, j) ? weight : 0;
         sum += a[j];
     }
-    for (int j = 0; j < c->keys; j++) a[j] /= sum > 0 ? sum : 1;
+    for (int j = 0; j < c->keys && !s->laplace; j++) a[j] /= sum > 0 ? sum : 1;
 }
 
 /* Column j becomes the mean of columns j .. j+P-1 (causal) or j-(P-1)/2 .. j+(P-1)/2 of its chunk. */
@@ -149,8 +164,11 @@ static void expect(const attention_case *c, double *y, double *profile)
             for (int i = 0; i < lengths[b]; i++) {
                 softmax_row(c, b, h, i, a);
                 smooth_row(c, keys_in(c, b), a);
+                double all = 0;
+                for (int j = 0; j < c->keys; j++) all += a[j];
+                if (!c->spec.laplace || all == 0) all = 1;
                 for (int j = 0; j < c->keys; j++) {
-                    profile[(b * H + h) * D + abs(i - j)] += a[j] / lengths[b];
+                    profile[(b * H + h) * D + abs(i - j)] += a[j] / lengths[b] / all;
                     for (int d = 0; d < c->values; d++)
                         y[at(T, c->values, b, i, h, d)] +=
                             a[j] * value[2][at(c->keys, c->values, b, j, h, d)];

@@ -96,10 +96,13 @@ typedef struct {
     lra_tensor
         *bias;  /* (H,2R-1), real, learned: entry j-i+R-1, the ends for all beyond.  Nullable: 0 */
     int smooth; /* weights are averaged over so many columns, with causal to the past; 0: not */
+    /* The weight of a key is f(s_ij), the share below s_ij of a normal distribution of mean 0.707107 and deviation 0.282095,
+     * instead of a softmax; `scale`, 0: 1, is divided by the number of keys that i sees without the limit. */
+    bool laplace;
     bool cross; /* keys are another sequence: as many as it has, with lengths of their own */
     lra_tensor *key_length; /* (B) int32, with cross.  Nullable: all keys */
 } lra_attention_spec;
-/* y_i = sum_j softmax_j(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T unless cross.
+/* y_i = sum_j softmax_j(s_ij) v_j, or f(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T unless cross.
  * y is zero for t >= length, and where a query sees no key.  A limit of T' and more changes no bit. */
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s);

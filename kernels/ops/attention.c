@@ -1,8 +1,9 @@
-/* Softmax attention, head by head, without a (T,T) array:
+/* Attention, head by head, without a (T,T) array:
  *   y_i = sum_j a_ij v_j,  a_i = softmax over the keys j that i may see of
  *   s_ij = scale exp(-alpha |i-j|) q_i k_j - m |i-j| + c_(j-i)
  *   alpha: the exponential decay of LaS (Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4),
  *   m: the slope of ALiBi, c: a learned bias (MEGA; Shaw et al. 2018)
+ * laplace attention (MEGA, eq. 16) has a_ij = f(s_ij), with the scale over the number of keys that i may see.
  * Rotary positions turn q and k before (rotary.c); averaging the rows of a over P columns, the smoothing of LaS, is
  * averaging v over P positions instead, which is what is done (smooth.c).
  * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al. 2022); the logarithm of
@@ -33,8 +34,7 @@ static void attend(attention_forward *f, int64_t i0, int64_t n)
                    ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
         attention_distances(h, &p, h->tile);
         attention_hide(h, &p, -INFINITY, h->tile);
-        attention_grow(f, &p);
-        attention_weights(f, &p);
+        attention_weigh(f, &p);
         ap_product(s->V, p.lanes, p.keys, (ap_left){f->v + p.j0 * s->V, 1, s->V}, h->tile,
                    ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
     }

@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(att
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         real total = at_sum(r.sum[i]);
-        shrink[i] = at_one(total);
+        shrink[i] = at_one_of(&p, total);
         if (blockIdx.y == 0 && at_lane() == 0)
             at_leave_sum(&j, &p, p.t0 + at_row() + i, r.max[i] * AT_LOG2E, total);
     }

@@ -4,6 +4,7 @@
 #define LRA_OPS_ATTENTION_H
 
 #include "kernels/graph/op.h"
+#include "kernels/ops/activation.h"
 #include "kernels/ops/real.h"
 
 /* Sources that need not be there; they follow the others in this order. */
@@ -17,7 +18,7 @@ typedef enum {
 
 /* Of the core ops: rotation and smoothing are ops of their own, before the core. */
 typedef struct {
-    bool causal, cross;
+    bool causal, cross, laplace;
     unsigned has; /* bit of every option that is there */
     double scale;
     int64_t chunk, window;       /* 0: none */
@@ -39,6 +40,7 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
 /* Which pairs there are in an example: numbers of real queries and keys, and what the spec leaves of their pairs. */
 typedef struct {
     int64_t n_q, n_k, chunk, window; /* chunk 0: one; window -1: no pair at all */
+    int64_t wide;                    /* the window without the limit */
     bool causal;
 } attention_mask;
 
@@ -50,7 +52,8 @@ typedef struct {
 LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t n_q, int64_t n_k,
                                         const int32_t *limit)
 {
-    attention_mask m = {n_q, n_k, a->chunk, a->window > 0 ? a->window : INT64_MAX / 2, a->causal};
+    int64_t wide = a->window > 0 ? a->window : INT64_MAX / 2;
+    attention_mask m = {n_q, n_k, a->chunk, wide, wide, a->causal};
     if (limit && *limit < m.window) m.window = *limit < 0 ? -1 : *limit;
     return m;
 }
@@ -92,6 +95,25 @@ LRA_FN attention_range attention_queries_of(const attention_mask *m, int64_t j)
 LRA_FN attention_range attention_met(bool by_key, const attention_mask *m, int64_t i)
 {
     return by_key ? attention_queries_of(m, i) : attention_keys_of(m, i);
+}
+
+/* ---- laplace attention ---------------------------------------------------------------------------------- */
+
+/* 1/n, n: the keys that query i sees without a limit, at least 1. */
+LRA_FN real attention_share(const attention_mask *m, int64_t i)
+{
+    attention_mask all = *m;
+    all.window = m->wide;
+    attention_range keys = attention_keys_of(&all, i);
+    return 1 / (real)(keys.to > keys.from ? keys.to - keys.from : 1);
+}
+
+/* The weight of a score, of the deviation 1/3.5449, and how it grows with it; both 0 at -infinity. */
+LRA_FN real attention_laplace(real score, real *slope)
+{
+    real density, below = act_normal((score - R(0.707107)) * R(3.544905085166345), &density);
+    *slope = density * R(1.4142125184828966);
+    return below;
 }
 
 /* Entry of the learned bias, of `width` a head, that key j has for query i. */

@@ -1,6 +1,6 @@
 /* Gradients of 64 queries of a head against all keys that they see.  With p the softmax and g = p (dy v - dy y):
  *   dv_j += p_ij dy_i,   dk_j += f g_ij q_i,   dq_i += f g_ij k_j,   dc_(j-i) += g_ij
- * f: what a product was multiplied with to be a score.  p comes from the scores and what the forward node left of each row,
+ * f: what a product was multiplied with to be a score.  laplace: p = f(s), g = f'(s) dy v.  p comes from the scores and what the forward node left of each row,
  * so a pair costs five products and one exponential.  Queries are the outer loop: their four arrays and dq stay in the
  * first cache, while k, v, dk and dv pass by. */
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
@@ -78,11 +78,29 @@ static inline void attention_load_back(attention_backward *b, int64_t i0, int64_
     for (int64_t i = 0; i < s->K * ATTENTION_QUERIES; i++) b->dq_t[i] = 0;
 }
 
+/* Scores become weights of laplace attention, products dy v become g. */
+static inline void attention_differentiate_laplace(const attention_backward *b,
+                                                   const attention_place *p)
+{
+    real *s = b->h.tile, *g = b->other, slope;
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES, g += ATTENTION_QUERIES)
+#pragma omp simd private(slope)
+        ATTENTION_EACH_LANE(l, p)
+        {
+            s[l] = attention_laplace(s[l], &slope);
+            g[l] *= slope;
+        }
+}
+
 /* Scores become p, products dy v become g. */
 static inline void attention_differentiate(const attention_backward *b, const attention_place *p)
 {
     const real unit = b->h.unit, *sum = b->sum, *dot = b->dot;
     real *s = b->h.tile, *g = b->other;
+    if (b->h.args->laplace) {
+        attention_differentiate_laplace(b, p);
+        return;
+    }
     for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES, g += ATTENTION_QUERIES)
 #pragma omp simd
         ATTENTION_EACH_LANE(l, p)
@@ -95,8 +113,9 @@ static inline void attention_differentiate(const attention_backward *b, const at
 /* g goes to the sums by offset, and gets the factor of its distance. */
 static inline void attention_back_distances(const attention_backward *b, const attention_place *p)
 {
-    real *g = b->other;
+    real *g = b->other, share[ATTENTION_QUERIES];
     if (!b->h.distant) return;
+    if (b->h.args->laplace) attention_shares(&b->h, p, share);
     for (int64_t r = 0; r < p->keys; r++, g += ATTENTION_QUERIES) {
         int64_t at = p->i0 - (p->j0 + r) + b->h.s.Tk - 1;
         const real *factor = b->h.factor + at;
@@ -106,6 +125,9 @@ static inline void attention_back_distances(const attention_backward *b, const a
             ATTENTION_EACH_LANE(l, p) by_offset[l] += g[l];
 #pragma omp simd
         ATTENTION_EACH_LANE(l, p) g[l] *= factor[l];
+        if (b->h.args->laplace)
+#pragma omp simd
+            ATTENTION_EACH_LANE(l, p) g[l] *= share[l];
     }
 }
 

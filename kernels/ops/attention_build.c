@@ -14,7 +14,10 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
 {
     attention_args a = {.causal = s->causal,
                         .cross = s->cross,
-                        .scale = s->scale > 0 ? s->scale : 1 / sqrt((double)K),
+                        .laplace = s->laplace,
+                        .scale = s->scale > 0 ? s->scale
+                                 : s->laplace ? 1
+                                              : 1 / sqrt((double)K),
                         .chunk = s->chunk,
                         .window = s->window,
                         .smooth = s->smooth > 1 ? s->smooth : 1};
@@ -118,7 +121,7 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 /* ---- test cases ------------------------------------------------------------------------------------------ */
 
-enum { SAMPLES = 15 };
+enum { SAMPLES = 17 };
 
 /* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels of v. */
 lra_tensor *attention_sample(lra_graph *g, int i)
@@ -160,6 +163,16 @@ lra_tensor *attention_sample(lra_graph *g, int i)
         {9, 9, 2, 4, 5, 7, false, true, {.chunk = 5, .slope = slope}},
         {1, 1, 1, 3, 3, 1, false, true, {.causal = true}},
         {5, 1, 2, 17, 1, 0, false, false, {.cross = true}},
+        {70, 70, 1, 4, 6, 139, true, false, {.laplace = true}},
+        {11,
+         11,
+         2,
+         4,
+         4,
+         9,
+         true,
+         true,
+         {.laplace = true, .causal = true, .chunk = 6, .decay = decay}},
     };
     if (i >= SAMPLES) return NULL;
     char fill[32];

@@ -49,6 +49,7 @@ typedef struct {
     attention_mask m;
     int64_t head, b, h; /* of all B H; the example and the head in it */
     int n, t0;          /* real rows on its side; first row of the tile */
+    bool laplace;
     real scale, decay, slope;
     const real *bias; /* of the head; NULL: none */
     int64_t R;
@@ -68,7 +69,7 @@ LRA_DEV attention_place attention_of(const attention_job *j, int64_t head, bool 
     p.m = attention_mask_of(&j->a, j->length ? j->length[p.b] : j->s.Tq,
                             j->key_length ? j->key_length[p.b] : j->s.Tk, j->limit);
     p.n = (int)(by_key ? p.m.n_k : p.m.n_q), p.t0 = 0;
-    p.scale = (real)j->a.scale;
+    p.laplace = j->a.laplace, p.scale = (real)j->a.scale;
     p.decay = (real)j->a.decay[p.h], p.slope = (real)j->a.slope[p.h];
     p.R = j->s.R, p.bias = j->bias ? j->bias + p.h * p.R : NULL;
     return p;
@@ -98,18 +99,20 @@ LRA_DEV attention_rows attention_side(const attention_job *j, const attention_pl
     return r;
 }
 
-LRA_DEV real attention_factor(const attention_place *p, int distance)
-{
-    return p->decay > 0 ? p->scale * r_exp(-p->decay * (real)distance) : p->scale;
-}
 LRA_DEV int attention_distance(int i, int j)
 {
     return i > j ? i - j : j - i;
 }
+LRA_DEV real attention_factor(const attention_place *p, int query, int key)
+{
+    real f = p->scale;
+    if (p->decay > 0) f *= r_exp(-p->decay * (real)attention_distance(query, key));
+    return p->laplace ? f * attention_share(&p->m, query) : f;
+}
 LRA_DEV real attention_score(const attention_place *p, real product, int query, int key)
 {
     int distance = attention_distance(query, key);
-    real s = product * attention_factor(p, distance) - p->slope * (real)distance;
+    real s = product * attention_factor(p, query, key) - p->slope * (real)distance;
     return p->bias ? s + p->bias[attention_entry(query, key, p->R)] : s;
 }
 
@@ -217,6 +220,11 @@ LRA_DEV void at_leave_sum(const attention_job *j, const attention_place *p, int 
         attention_put(j->left, j->s.B * j->s.H * j->s.Tq, p->head * j->s.Tq + t,
                       seen ? max2 + r_log2(sum) : 0);
 }
+/* 1/sum, 0 for a row that saw nothing; weights of laplace attention are whole. */
+LRA_DEV real at_one_of(const attention_place *p, real sum)
+{
+    return p->laplace ? 1 : sum == 0 ? 0 : 1 / sum;
+}
 /* 1/sum, 0 for a row that saw nothing. */
 LRA_DEV real at_one(real sum)
 {
@@ -253,10 +261,31 @@ LRA_DEV void at_begin(const attention_place *p, at_softmax *r)
     }
 }
 
-/* Products with the keys from j0 on become exp(score - max); shrink: what earlier terms are multiplied with. */
-LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_SUMS][AT_SUMS],
-                    real shrink[AT_SUMS])
+/* Products with the keys from j0 on become weights of laplace attention, or how these grow with scores. */
+LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softmax *r,
+                        real s[AT_SUMS][AT_SUMS])
 {
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+    {
+        int key = j0 + at_lane() + AT_LANES * k, t = p->t0 + at_row() + i;
+        real slope = 0, weight = 0;
+        if (key >= r->from[i] && key < r->to[i])
+            weight = attention_laplace(attention_score(p, s[i][k], t, key), &slope);
+        s[i][k] = slopes ? slope : weight;
+        r->sum[i] += weight;
+    }
+}
+
+/* Products with the keys from j0 on become exp(score - max); shrink: what earlier terms are multiplied with.
+ * slopes: of laplace attention, as at_laplace(). */
+LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_SUMS][AT_SUMS],
+                    real shrink[AT_SUMS], bool slopes = false)
+{
+    if (p->laplace) {
+        at_laplace(p, j0, slopes, r, s);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = 1;
+        return;
+    }
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         real max = r->max[i];

@@ -6,7 +6,8 @@
  * the first cache; the rows of 64 keys and values, and of 64 queries, come from the second.
  *
  * Scores are kept in units of 2: exp(s) = 2^(s log2 e), the factor being that of the scale, which costs nothing.
- * Without decay, slope and learned bias a score is its product times one number. */
+ * Without decay, slope and learned bias a score is its product times one number.  Scores of laplace attention are in
+ * units of 1. */
 #ifndef LRA_OPS_ATTENTION_FN_H
 #define LRA_OPS_ATTENTION_FN_H
 
@@ -90,11 +91,12 @@ static inline void attention_tables(attention_head *h, int head, const real *bia
 {
     const attention_args *a = h->args;
     const attention_sizes *s = &h->s;
-    h->distant = a->decay[head] != 0 || a->slope[head] != 0 || bias;
+    h->distant = a->decay[head] != 0 || a->slope[head] != 0 || bias || a->laplace;
     h->unit = h->distant ? 1 : (real)a->scale * ATTENTION_LOG2E;
     for (int64_t o = 0; o < attention_offsets(s) && h->distant; o++) {
         int64_t offset = o - (s->Tk - 1); /* i - j */
-        double d = (double)(offset < 0 ? -offset : offset), log2e = 1.4426950408889634;
+        double d = (double)(offset < 0 ? -offset : offset);
+        double log2e = a->laplace ? 1 : 1.4426950408889634;
         double add = bias ? (double)bias[attention_entry(offset, 0, s->R)] : 0;
         double factor = exp(-a->decay[head] * d);
         h->factor[o] = factor > 1e-30 ? (real)(log2e * a->scale * factor)
@@ -132,7 +134,7 @@ static inline real *attention_open(attention_head *h, const lra_call *c, int q, 
 /* What products of gradients are multiplied with at the end, instead of every pair. */
 static inline real attention_unscaled(const attention_head *h)
 {
-    return h->unit / ATTENTION_LOG2E;
+    return h->args->laplace ? 1 : h->unit / ATTENTION_LOG2E;
 }
 
 /* Lanes that hold n queries: whole registers. */
@@ -157,9 +159,32 @@ typedef struct {
 
 #define ATTENTION_EACH_LANE(l, p) for (int64_t l = 0; l < ((p)->lanes & ~(int64_t)15); l++)
 
-/* Products become scores where distance has a say. */
+/* Factors of the lanes' scores: means over keys in laplace attention. */
+static inline void attention_shares(const attention_head *h, const attention_place *p, real *share)
+{
+    for (int64_t l = 0; l < p->lanes; l++) share[l] = attention_share(&h->mask, p->i0 + l);
+}
+
+/* Products become scores of laplace attention. */
+static inline void attention_means(const attention_head *h, const attention_place *p, real *s)
+{
+    real share[ATTENTION_QUERIES];
+    attention_shares(h, p, share);
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES) {
+        int64_t at = p->i0 - (p->j0 + r) + h->s.Tk - 1;
+        const real *factor = h->factor + at, *bias = h->bias + at;
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) s[l] = s[l] * share[l] * factor[l] + bias[l];
+    }
+}
+
+/* Products become scores, where distance has a say or they are means. */
 static inline void attention_distances(const attention_head *h, const attention_place *p, real *s)
 {
+    if (h->args->laplace) {
+        attention_means(h, p, s);
+        return;
+    }
     for (int64_t r = 0; r < p->keys && h->distant; r++, s += ATTENTION_QUERIES) {
         int64_t at = p->i0 - (p->j0 + r) + h->s.Tk - 1;
         const real *factor = h->factor + at, *bias = h->bias + at;

@@ -73,17 +73,42 @@ static inline void attention_weights(attention_forward *f, const attention_place
         }
 }
 
+/* Scores become weights of laplace attention, which are summed for the profile alone. */
+static inline void attention_laplace_weights(attention_forward *f, const attention_place *p)
+{
+    real *s = f->h.tile, slope;
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
+#pragma omp simd private(slope)
+        ATTENTION_EACH_LANE(l, p)
+        {
+            s[l] = attention_laplace(s[l], &slope);
+            f->sum[l] += s[l];
+        }
+}
+
+/* Scores become weights, of which those of a softmax lack 1/sum. */
+static inline void attention_weigh(attention_forward *f, const attention_place *p)
+{
+    if (f->h.args->laplace) {
+        attention_laplace_weights(f, p);
+        return;
+    }
+    attention_grow(f, p);
+    attention_weights(f, p);
+}
+
 /* Rows of y and what is left of them. */
 static inline void attention_finish(const attention_forward *f, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &f->h.s;
     for (int64_t l = 0; l < n; l++) {
-        real sum = f->sum[l], one = 1 / sum;
+        real sum = f->h.args->laplace ? 1 : f->sum[l], one = 1 / sum;
         elem *y = f->y + (i0 + l) * s->H * s->V;
 #pragma omp simd
         for (int64_t d = 0; d < s->V; d++)
             y[d] = e_store(sum == 0 ? 0 : f->y_t[d * ATTENTION_QUERIES + l] * one);
-        attention_put(f->left, f->rows, i0 + l, sum == 0 ? 0 : f->max[l] + r_log2(sum));
+        attention_put(f->left, f->rows, i0 + l,
+                      sum == 0 || f->h.args->laplace ? 0 : f->max[l] + r_log2(sum));
     }
 }
 

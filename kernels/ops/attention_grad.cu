@@ -53,21 +53,22 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     at_softmax r;
     at_begin(&p, &r);
     at_dot(&j, &p, dot);
+    LRA_UNROLL for (int i = 0; i < AT_SUMS && p.laplace; i++) dot[i] = 0;
     for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_products(j.dy, &of_y, p.t0, j.v, &of_v, j0, shared, ds);
-        at_exp(&p, j0, &r, s, shrink);
+        at_exp(&p, j0, &r, s, shrink, true);
         at_shrink<CHUNKS>(shrink, sum);
         LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
         {
-            int d = attention_distance(p.t0 + at_row() + i, j0 + at_lane() + AT_LANES * k);
-            s[i][k] *= (ds[i][k] - dot[i]) * attention_factor(&p, d);
+            int t = p.t0 + at_row() + i, key = j0 + at_lane() + AT_LANES * k;
+            s[i][k] *= (ds[i][k] - dot[i]) * attention_factor(&p, t, key);
         }
         at_put(s, tile);
         at_add<CHUNKS>(tile, j.k, &of_k, j0, c0, shared, sum);
     }
-    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = at_one(at_sum(r.sum[i]));
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = at_one_of(&p, at_sum(r.sum[i]));
     if (blockIdx.y == 0) at_leave(&j, &p, &r, shrink, dot);
     at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_q);
 }
@@ -85,7 +86,11 @@ LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, 
         {
             int t = i0 + at_lane() + AT_LANES * k;
             const real *row = j->rows + (p->head * j->s.Tq + t) * ATTENTION_LEFT;
-            if (t >= queries.from && t < queries.to) {
+            if (t >= queries.from && t < queries.to && p->laplace) {
+                real slope;
+                s[i][k] = attention_laplace(attention_score(p, s[i][k], t, key), &slope);
+                ds[i][k] *= slope;
+            } else if (t >= queries.from && t < queries.to) {
                 s[i][k] = r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1];
                 ds[i][k] = s[i][k] * (ds[i][k] - row[2]);
             } else {
@@ -115,8 +120,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel
         at_products(j.v, &of_v, p.t0, j.dy, &of_y, i0, shared, ds);
         at_differentiate(&j, &p, i0, s, ds);
         LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
-            ds[i][k] *= attention_factor(
-                &p, attention_distance(i0 + at_lane() + AT_LANES * k, p.t0 + at_row() + i));
+            ds[i][k] *= attention_factor(&p, i0 + at_lane() + AT_LANES * k, p.t0 + at_row() + i);
         at_put(s, tile);
         at_add<CHUNKS>(tile, j.dy, &of_y, i0, c0, shared, dv);
         at_put(ds, tile);

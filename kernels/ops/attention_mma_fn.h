@@ -277,7 +277,7 @@ static inline bool attention_mma_fits(const attention_job *j)
     bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y) &&
                    is_aligned(j->dk, j->dv, NULL);
     int64_t K = j->s.K;
-    return aligned && !j->bias && K == j->s.V && K % 8 == 0 && K <= AM_WIDEST;
+    return aligned && !j->bias && !j->a.laplace && K == j->s.V && K % 8 == 0 && K <= AM_WIDEST;
 }
 
 static inline bool attention_is_distant(const attention_job *j)

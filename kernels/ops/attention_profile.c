@@ -1,7 +1,7 @@
 /* How far attention looks: mass at each distance, without storing a map.
  *   m[b,h,d] = mean over the queries i < length[b] of  sum over keys j with |i-j| = d of a_ij
  * a: the weights that multiply v, so after decay and smoothing; every row sums to 1 (less where smoothing loses mass
- * at the left border).  analysis/ turns m into the profile M(d) of a set of examples. */
+ * at the left border); weights of laplace attention are divided by their sum.  analysis/ turns m into the profile M(d) of a set of examples. */
 #include "kernels/ops/attention_forward_fn.h"
 #include "kernels/ops/attention_profile.h"
 
@@ -38,11 +38,10 @@ static void add_rows(attention_forward *f, int64_t i0, int64_t n, real *out)
                ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
     attention_distances(h, &p, h->tile);
     attention_hide(h, &p, -INFINITY, h->tile);
-    attention_grow(f, &p);
-    attention_weights(f, &p);
+    attention_weigh(f, &p);
     for (int64_t l = 0; l < n; l++) {
         attention_range keys = attention_keys_of(&h->mask, i0 + l);
-        real share = 1 / (f->sum[l] * (real)h->mask.n_q);
+        real share = f->sum[l] > 0 ? 1 / (f->sum[l] * (real)h->mask.n_q) : 0;
         for (int64_t j = keys.from; j < keys.to; j++)
             add_mass(h, i0 + l, j, h->tile[(j - p.j0) * ATTENTION_QUERIES + l] * share, out);
     }
@@ -114,8 +113,9 @@ static lra_tensor *sample(lra_graph *g, int i)
     } cases[] = {{9, 0, {.causal = true}},
                  {9, 0, {.decay = decay, .smooth = 3, .chunk = 4}},
                  {9, 0, {.causal = true, .smooth = 5, .window = 6}},
-                 {14, 11, {.cross = true}}};
-    if (i > 3) return NULL;
+                 {14, 11, {.cross = true}},
+                 {9, 17, {.laplace = true, .chunk = 5}}};
+    if (i > 4) return NULL;
     lra_attention_spec s = cases[i].spec;
     lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(2, 9, 2, 4));
     lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(2, cases[i].keys, 2, 4));

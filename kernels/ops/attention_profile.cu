@@ -50,7 +50,9 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
         {
             int key = j0 + at_lane() + AT_LANES * k;
             bool seen = key >= keys.from && key < keys.to;
-            s[i][k] = seen ? r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1] : R(0.0);
+            real slope, score = attention_score(p, s[i][k], t, key);
+            real weight = p->laplace ? attention_laplace(score, &slope) : r_exp(score - row[0]);
+            s[i][k] = seen ? weight * row[1] : R(0.0);
         }
     }
 }

@@ -35,7 +35,19 @@ static inline void ax_take(ax_forward *a, real *own)
     a->p = a->q + AX_Q * a->x.K;
 }
 
-/* Scores become exponentials, which are added to the sums of the lanes and rounded, a pair of keys in a word. */
+/* Weights, rounded, a pair of keys in a word. */
+static inline void ax_round(ax_forward *a, const attention_place *p, int64_t keys)
+{
+    for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) {
+        uint32_t *to = (uint32_t *)a->p + l0 / 16 * (AX_Q / 2 * 16);
+        const float *s = a->f.h.tile + l0;
+        for (int64_t r = 0; r < keys; r += 2, s += 2 * AX_Q, to += 16)
+#pragma omp simd
+            for (int l = 0; l < 16; l++) to[l] = ax_pair(s[l], s[AX_Q + l]);
+    }
+}
+
+/* Scores become exponentials, which are added to the sums of the lanes and rounded likewise. */
 static inline void ax_weights(ax_forward *a, const attention_place *p, int64_t keys)
 {
     const float unit = a->f.h.unit;
@@ -76,8 +88,15 @@ static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
         p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
         ax_scores(h, &p, &a->x, a->k, a->q);
         int64_t keys = ax_fill(&p, h->tile);
-        attention_grow(f, &p);
-        ax_weights(a, &p, keys);
+        if (h->args->laplace) {
+            attention_place all = p;
+            all.keys = keys;
+            attention_laplace_weights(f, &all);
+            ax_round(a, &p, keys);
+        } else {
+            attention_grow(f, &p);
+            ax_weights(a, &p, keys);
+        }
         lra_tiles_job j = {a->v + p.j0, a->x.row, a->p, 16 * AX_Q, f->y_t, AX_Q, true};
         lra_tiles_product(a->x.v_out, p.lanes, keys, &j);
     }
