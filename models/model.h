@@ -97,6 +97,9 @@ typedef struct {
     lra_embed_start (*embedding)(const lra_config *c, int64_t channels);
     lra_classifier (*classifier)(const lra_config *c); /* Nullable: one linear layer */
     const lra_published_name *published; /* training/published.h.  Nullable: our names alone */
+    /* Of a hidden layer, MEGA's head: Linear, dropout, act, Linear without bias, which start Xavier uniform and at 0; of a
+     * pair it is told the second document and the first, nothing else. */
+    bool mega_head;
 } lra_model;
 
 #define LRA_MODEL(name) extern const lra_model lra_model_##name;

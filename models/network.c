@@ -196,16 +196,27 @@ static lra_tensor *pool(const lra_network *k)
     return k->cls ? k->cls : lra_pool(k->features, k->length, k->spec.pool);
 }
 
+/* lra_model.mega_head */
+static lra_tensor *mega_logits(const lra_network *k, lra_tensor *p, const lra_classifier *c)
+{
+    const lra_param_spec weights = {LRA_XAVIER(1)}, biases = {.no_decay = true};
+    p = lra_layer_linear_from(p, "hidden", c->hidden, &weights, &biases);
+    p = lra_activation(lra_dropout(p, c->dropout, false), c->act);
+    p = lra_layer_linear_from(p, "head", k->spec.outputs, &weights, NULL);
+    return lra_cast(p, lra_real(k->graph));
+}
+
 static void classify(lra_network *k, lra_tensor *p)
 {
     lra_classifier c = {0};
     if (k->model->classifier) c = k->model->classifier(k->config);
     k->label = lra_input(k->graph, "label", LRA_I32, LRA_SHAPE(k->B));
-    if (c.hidden) {
-        p = lra_cast(p, lra_elem(k->graph));
+    if (c.hidden) p = lra_cast(p, lra_elem(k->graph));
+    if (c.hidden && !k->model->mega_head)
         p = lra_dropout(lra_layer_linear(p, "hidden", c.hidden, c.act, NULL), c.dropout, false);
-    }
-    k->output = lra_name(lra_network_linear(p, "head", k->spec.outputs), "logits");
+    k->output = k->model->mega_head ? mega_logits(k, p, &c)
+                                    : lra_network_linear(p, "head", k->spec.outputs);
+    lra_name(k->output, "logits");
     k->loss = lra_cross_entropy(k->output, k->label);
 }
 
@@ -231,6 +242,10 @@ static void pair_head(lra_network *k)
 {
     lra_tensor *p = lra_cast(pool(k), lra_elem(k->graph));
     lra_tensor *a = lra_slice(p, 0, 0, k->B), *b = lra_slice(p, 0, k->B, k->B);
+    if (k->model->mega_head) {
+        classify(k, lra_concat(2, (lra_tensor *[]){b, a}, 1));
+        return;
+    }
     lra_tensor *both[] = {a, b, lra_sub(a, b), lra_mul(a, b)};
     lra_tensor *x = lra_concat(4, both, 1);
     classify(k, lra_layer_linear(x, "pair", lra_width(p), LRA_ACT_GELU, NULL));

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
@@ -166,6 +167,62 @@ static void expect_complaint(const lra_model *m, const char *changes, const char
     lra_config_free(c);
 }
 
+/* Kernels of mega are what its recurrence answers to an impulse: h = (1 - p a) h + p beta x, y = gamma h / sqrt(n). */
+static void mega_averages(void **state)
+{
+    (void)state;
+    enum { D = 6, N = 3, T = 32 };
+    static const char *const name[] = {"delta", "alpha", "beta", "gamma", "kernel"};
+    double *v[5];
+    lra_shape s;
+    for (int i = 0; i < 5; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "encoder/layer1/ema/%s", name[i]);
+        v[i] = at_start(&lra_model_mega, "", T, path, &s);
+        assert_true(lra_shape_equal(s, i < 4 ? LRA_SHAPE(2 * D, N) : LRA_SHAPE(2, D, T)));
+    }
+    for (int r = 0; r < 2 * D; r++) {
+        double h[N] = {0};
+        for (int l = 0; l < T; l++) {
+            double y = 0;
+            for (int n = 0; n < N; n++) {
+                int at = r * N + n;
+                double p = 1 / (1 + exp(-v[0][at])), a = 1 / (1 + exp(-v[1][at]));
+                assert_true(fabs(v[2][at] - (n % 2 ? -1 : 1)) < 0.1);
+                h[n] = l ? (1 - p * a) * h[n] : p * v[2][at];
+                y += v[3][at] * h[n] / sqrt(N);
+            }
+            if (r < D) near(v[4][r * T + l], y, 1e-12); /* lag 0 of those ahead is beside omega */
+            if (r >= D && l > 0) near(v[4][r * T + l - 1], y, 1e-12);
+        }
+    }
+    for (int i = 0; i < 5; i++) lra_free(v[i]);
+}
+
+/* PyTorch has 4 H (D + H + 2) numbers in a layer, and a forget bias in two halves. */
+static void lstm_starts_with_a_forget_bias(void **state)
+{
+    (void)state;
+    enum { D = 6, H = 5 };
+    lra_shape s;
+    double most = sqrt(6.0 / (D + 4 * H));
+    double *w = at_start(&lra_model_lstm, "directions=2", 8, "encoder/layer0/future/w", &s);
+    assert_true(lra_shape_equal(s, LRA_SHAPE(D, 4 * H)));
+    for (int i = 0; i < D * 4 * H; i++) assert_true(fabs(w[i]) <= most);
+    lra_free(w);
+    lra_free(at_start(&lra_model_lstm, "directions=2", 8, "encoder/layer1/past/w", &s));
+    assert_true(lra_shape_equal(s, LRA_SHAPE(2 * H, 4 * H)));
+    lra_free(at_start(&lra_model_lstm, "", 8, "encoder/layer1/past/u", &s));
+    assert_true(lra_shape_equal(s, LRA_SHAPE(H, 4 * H)));
+    for (int i = 0; i < 2; i++) {
+        w = at_start(&lra_model_lstm, "forget-bias=1", 8,
+                     i ? "encoder/layer0/past/b" : "encoder/layer0/past/c", &s);
+        assert_true(lra_shape_equal(s, LRA_SHAPE(4 * H)));
+        for (int k = 0; k < 4 * H; k++) near(w[k], k / H == 1 ? 0.5 : 0, 0);
+        lra_free(w);
+    }
+}
+
 static void bad_settings_are_named(void **state)
 {
     (void)state;
@@ -188,6 +245,8 @@ int main(void)
         cmocka_unit_test(dss_starts_with_angles_of_legs),
         cmocka_unit_test(dlr_starts_around_the_circle),
         cmocka_unit_test(h3_starts_with_its_taps),
+        cmocka_unit_test(mega_averages),
+        cmocka_unit_test(lstm_starts_with_a_forget_bias),
         cmocka_unit_test(bad_settings_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

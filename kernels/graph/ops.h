@@ -73,8 +73,6 @@ typedef struct {
 /* x[t] = lambda x[t-1] + u[t] (back: lambda x[t+1] + u[t]), complex, from 0; zero for t >= length.
  * u, x: (B,T,2N), N real parts, then N imaginary ones; x is real. */
 lra_tensor *lra_scan(lra_tensor *u, lra_tensor *length, const lra_scan_spec *s);
-/* ---- recurrence --------------------------------------------------------------------------------- */
-
 /* h of an LSTM: (i,f,g,o) = x_t + h_(t-1) w, c = sigmoid(f) c + sigmoid(i) tanh(g), h = sigmoid(o) tanh(c), from zeros; with
  * back from the last token to the first.  x: (B,T,4H), what inputs and biases give; w: (H,4H), real; y: (B,T,H), zero for
  * t >= length. */

@@ -86,8 +86,9 @@ def network(encode, P, batch, kind):
     else:
         pooled = pool(P, encode(P, x, length, batch.config, T_max), length, kind)
     if "hidden/w" in P:
-        pooled = F.relu(F.linear(pooled, P["hidden/w"].T, P["hidden/b"]))
-    return F.linear(pooled, P["head/w"].T, P["head/b"])
+        act = F.relu if "head/b" in P else F.gelu  # MEGA's head, whose last layer has no bias
+        pooled = act(F.linear(pooled, P["hidden/w"].T, P["hidden/b"]))
+    return F.linear(pooled, P["head/w"].T, P.get("head/b"))
 
 
 def gradients(encode, batch, kind, bf16=False):

@@ -1,0 +1,94 @@
+/* lstm: gates decide what a state keeps, token by token.
+ *
+ *   (i,f,g,o) = W x_t + b + U h_(t-1) + c;  s_t = sigmoid(f) s_(t-1) + sigmoid(i) tanh(g);  h_t = sigmoid(o) tanh(s_t)
+ *
+ * per layer, of `hidden` channels; the next layer reads h.  directions=2: another one from the last token to the first, and
+ * the next layer (the head) reads both.  W and U start Xavier uniform as arrays (D,4H) and (H,4H), the two biases, as PyTorch
+ * has them, at 0, but those of f at half of `forget-bias` each.
+ * Source: Hochreiter & Schmidhuber 1997, Long Short-Term Memory; Jozefowicz et al. 2015 for a forget bias of 1.
+ * Known: a layer has 4 H (D + H + 2) parameters for each direction. */
+#include "kernels/graph/op.h"
+#include "models/conv_blocks.h"
+
+/* data: the value of f; order i, f, g, o. */
+static void fill_bias(const lra_fill *f, double *v)
+{
+    int64_t n = f->shape.d[0], H = n / 4;
+    for (int64_t i = 0; i < n; i++) v[i] = i / H == 1 ? *(const double *)f->data : 0;
+}
+
+static lra_tensor *direction(const lra_build *b, lra_tensor *x, bool back)
+{
+    lra_graph *g = b->graph;
+    int64_t H = lra_config_int(b->config, "hidden");
+    double forget = lra_config_real(b->config, "forget-bias") / 2;
+    const lra_param_spec weight = {LRA_XAVIER(1), .layout = LRA_LAYOUT_REVERSED};
+    const lra_param_spec bias = {LRA_FILL(fill_bias), .data = &forget, .data_size = sizeof forget,
+                                 .no_decay = true};
+    lra_push(g, back ? "future" : "past");
+    lra_tensor *w = lra_param(g, "w", LRA_SHAPE(lra_width(x), 4 * H), &weight);
+    lra_tensor *u = lra_param(g, "u", LRA_SHAPE(H, 4 * H), &weight);
+    lra_tensor *of_w = lra_param(g, "b", LRA_SHAPE(4 * H), &bias);
+    lra_tensor *of_u = lra_param(g, "c", LRA_SHAPE(4 * H), &bias);
+    lra_tensor *gates = lra_linear(x, w, lra_add(of_w, of_u), LRA_ACT_NONE, NULL);
+    lra_tensor *h = lra_lstm(gates, u, b->length, back);
+    lra_pop(g);
+    return h;
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    const lra_config *c = b->config;
+    for (int64_t i = 0; i < lra_config_int(c, "layers"); i++) {
+        lra_push(b->graph, "layer%d", (int)i);
+        if (i > 0) x = lra_dropout(x, lra_config_real(c, "dropout"), false);
+        lra_tensor *h = direction(b, x, false);
+        if (!b->causal) h = lra_concat(2, (lra_tensor *[]){h, direction(b, x, true)}, 2);
+        x = h;
+        lra_pop(b->graph);
+    }
+    return x;
+}
+
+static bool causal(const lra_config *c)
+{
+    return lra_config_int(c, "directions") == 1;
+}
+
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "1", 1, 1 << 20,
+                "layers, each of which reads the states of the one below"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels of the embedding"),
+    LRA_INT_KEY("hidden", "128", 1, 1 << 16, "channels of a state"),
+    LRA_INT_KEY("directions", "1", 1, 2, "2: states from the end to the beginning beside them"),
+    LRA_REAL_KEY("forget-bias", "0", -100, 100, "of the gate that keeps the state, at the start"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of states between layers dropped in training"),
+    LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL, "width=32 hidden=64 forget-bias=1 rate=0.004 decay=0.01", NULL},
+    {"smnist pmnist", "small", NULL, "forget-bias=1 pool=last rate=0.001 decay=0.01", NULL},
+    {NULL, "small", NULL, "layers=2 width=64 forget-bias=1 directions=2 rate=0.002 decay=0.05",
+     NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"layers=1 directions=2 forget-bias=1", "directions=2", NULL};
+
+const lra_model lra_model_lstm = {
+    .name = "lstm",
+    .paper = "10.1162/neco.1997.9.8.1735",
+    .summary = "gates decide what a state keeps, token by token",
+    .deviations =
+        "pool=last reads the last token's states in both directions; pixels and values are "
+        "embedded first",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=6 hidden=5",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS,
+    .encode = encode,
+    .reach = lra_conv_blocks_reach,
+    .unlimited = "a state passes through all positions in between",
+    .causal = causal,
+};

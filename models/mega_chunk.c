@@ -1,0 +1,19 @@
+/* mega-chunk: mega whose attention stays inside chunks of 128 tokens (4,096 on Path-X), while the moving average goes on across
+ * their borders.  An input shorter than a chunk is one; one that does not fill its last chunk ends inside it.
+ * Source: Ma et al. 2022, Mega: Moving Average Equipped Gated Attention, section 3.5. */
+#include "models/mega.h"
+
+static const lra_key keys[] = {LRA_MEGA_KEYS("128"), LRA_KEYS_END};
+static const lra_model_preset presets[] = {LRA_MEGA_PRESETS("chunk=4096"),
+                                           {NULL, NULL, NULL, NULL, NULL}};
+static const char *const variants[] = {"chunk=8 norm=pre attention=laplace", NULL};
+
+const lra_model lra_model_mega_chunk = {
+    .name = "mega-chunk",
+    .paper = "arXiv:2209.10655",
+    .summary = "mega with attention inside chunks",
+    LRA_MEGA_RECORD,
+    .keys = keys,
+    .presets = presets,
+    .variants = variants,
+};
