@@ -106,8 +106,8 @@ typedef struct {
     bool cross; /* keys are another sequence: as many as it has, with lengths of their own */
     lra_tensor *key_length; /* (B) int32, with cross.  Nullable: all keys */
 } lra_attention_spec;
-/* y_i = sum_j softmax_j(s_ij) v_j, or f(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T unless cross.
- * y is zero for t >= length, and where a query sees no key.  A limit of T' and more changes no bit. */
+/* y_i = sum_j softmax_j(s_ij) v_j, or sum_j f(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T
+ * unless cross.  y is zero for t >= length, and where a query sees no key.  A limit of T' and more changes no bit. */
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s);
 /* Mass of the weights by distance, mean over the queries of an example: (B,H,max(T,T')), real. */

@@ -1,8 +1,8 @@
 /* Gradients of 64 queries of a head against all keys that they see.  With p the softmax and g = p (dy v - dy y):
  *   dv_j += p_ij dy_i,   dk_j += f g_ij q_i,   dq_i += f g_ij k_j,   dc_(j-i) += g_ij
- * f: what a product was multiplied with to be a score.  laplace: p = f(s), g = f'(s) dy v.  p comes from the scores and what the forward node left of each row,
+ * f: what a product was multiplied with to be a score.  p comes from the scores and what the forward node left of each row,
  * so a pair costs five products and one exponential.  Queries are the outer loop: their four arrays and dq stay in the
- * first cache, while k, v, dk and dv pass by. */
+ * first cache, while k, v, dk and dv pass by.  Of laplace attention p are its weights, g = (dy v) times their slope. */
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 

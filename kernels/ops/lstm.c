@@ -1,9 +1,10 @@
 /* The recurrent part of an LSTM over all steps, to the past or, with back, to the future:
  *   (i,f,g,o)_t = x_t + h_(t-1) w;  c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g);  h_t = sigmoid(o) tanh(c_t)
  * x, what inputs and biases give to the gates, is one product for all steps and made before.  Examples are independent, so
- * that a thread goes through the steps of a block of them: a small product and 5 H functions a step, w packed once and then
- * in the second cache.  States are real, c and gates are kept for the gradient (lstm_fn.h), which goes the other way likewise; that of w
- * is one product h_(t-1)^T dx again.  Behind an example's length everything is 0, so that back begins at the last token.
+ * that a thread goes through the steps of a block of them: a small product and 5 H functions a step, w packed once and
+ * then in the second cache.  States are real, c and gates are kept for the gradient (lstm_fn.h), which goes the other way
+ * likewise; that of w is one product h_(t-1)^T dx again.  Behind an example's length everything is 0, so that back begins
+ * at the last token.
  * Source: Hochreiter & Schmidhuber 1997; Gers et al. 2000 (f).  Order of gates as in PyTorch. */
 #include <omp.h>
 
