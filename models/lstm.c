@@ -68,8 +68,7 @@ static const lra_key keys[] = {
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "width=32 hidden=64 forget-bias=1 rate=0.004 decay=0.01", NULL},
     {"smnist pmnist", "small", NULL, "forget-bias=1 pool=last rate=0.001 decay=0.01", NULL},
-    {NULL, "small", NULL, "layers=2 width=64 forget-bias=1 directions=2 rate=0.002 decay=0.05",
-     NULL},
+    {NULL, "small", NULL, "layers=2 width=64 forget-bias=1 rate=0.002 decay=0.05", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"layers=1 directions=2 forget-bias=1", "directions=2", NULL};

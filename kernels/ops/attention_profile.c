@@ -115,7 +115,7 @@ static lra_tensor *sample(lra_graph *g, int i)
                  {9, 0, {.decay = decay, .smooth = 3, .chunk = 4}},
                  {9, 0, {.causal = true, .smooth = 5, .window = 6}},
                  {14, 11, {.cross = true}},
-                 {9, 17, {.laplace = true, .chunk = 5}}};
+                 {9, 17, {.laplace = true, .chunk = 5, .scale = 0.1}}};
     if (i > 4) return NULL;
     lra_attention_spec s = cases[i].spec;
     lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(2, 9, 2, 4));
