@@ -55,6 +55,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     at_dot(&j, &p, dot);
     LRA_UNROLL for (int i = 0; i < AT_SUMS && p.laplace; i++) dot[i] = 0;
     for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+        if (!at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_products(j.dy, &of_y, p.t0, j.v, &of_v, j0, shared, ds);
@@ -86,11 +87,12 @@ LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, 
         {
             int t = i0 + at_lane() + AT_LANES * k;
             const real *row = j->rows + (p->head * j->s.Tq + t) * ATTENTION_LEFT;
-            if (t >= queries.from && t < queries.to && p->laplace) {
+            bool met = t >= queries.from && t < queries.to && attention_listed(&p->listed, t, key);
+            if (met && p->laplace) {
                 real slope;
                 s[i][k] = attention_laplace(attention_score(p, s[i][k], t, key), &slope);
                 ds[i][k] *= slope;
-            } else if (t >= queries.from && t < queries.to) {
+            } else if (met) {
                 s[i][k] = r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1];
                 ds[i][k] = s[i][k] * (ds[i][k] - row[2]);
             } else {
@@ -115,6 +117,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel
     attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
     real dk[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, dv[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}};
     for (int i0 = (int)queries.from; i0 < queries.to; i0 += AT_TILE) {
+        if (!at_meet(&p, i0, p.t0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j.k, &of_k, p.t0, j.q, &of_q, i0, shared, s);
         at_products(j.v, &of_v, p.t0, j.dy, &of_y, i0, shared, ds);
@@ -157,7 +160,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(b
     for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.m.n_q; p.t0 += AT_TILE) {
         int i0 = p.t0 + delta;
         attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
-        if (i0 >= queries.to || i0 + AT_TILE <= queries.from) continue;
+        if (i0 >= queries.to || i0 + AT_TILE <= queries.from || !at_meet(&p, i0, p.t0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j->k, &of_k, p.t0, j->q, &of_q, i0, shared, s);
         at_products(j->v, &of_v, p.t0, j->dy, &of_y, i0, shared, ds);
