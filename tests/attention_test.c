@@ -122,12 +122,12 @@ static bool allowed(const attention_case *c, int n, int h, int i, int j)
 }
 
 /* Keys of a row without the limit, at least 1. */
-static double seen(const attention_case *c, int b, int i)
+static double seen(const attention_case *c, int b, int h, int i)
 {
     attention_case all = *c;
     int n = 0;
     all.limit = -1;
-    for (int j = 0; j < c->keys; j++) n += allowed(&all, keys_in(c, b), i, j);
+    for (int j = 0; j < c->keys; j++) n += allowed(&all, keys_in(c, b), h, i, j);
     return n ? n : 1;
 }
 
@@ -138,7 +138,7 @@ static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
     double sum = 0, scale = s->scale > 0 ? s->scale : 1 / sqrt(K);
     for (int j = 0; j < c->keys; j++) {
         double dot = 0, d = fabs((double)(i - j));
-        if (s->laplace) scale = (s->scale > 0 ? s->scale : 1) / seen(c, b, i);
+        if (s->laplace) scale = (s->scale > 0 ? s->scale : 1) / seen(c, b, h, i);
         for (int k = 0; k < K; k++)
             dot += turned(s, value[0], T, b, i, h, k) * turned(s, value[1], c->keys, b, j, h, k);
         dot = scale * dot * (s->decay ? exp(-s->decay[h] * d) : 1) -

@@ -126,8 +126,8 @@ static int load(file *f, model_trial *into, int *n_put)
     if (lra_safetensors_write(path, f->n, f->t, NULL, &err) != 0) fail_msg("%s", err.msg);
     if (lra_safetensors_read(path, &t, &err) != 0) fail_msg("%s", err.msg);
     remove(path);
-    assert_true(lra_published(&lra_model_pythia, &t));
-    assert_false(lra_published(&lra_model_transformer, &t));
+    assert_true(lra_has_published_names(&lra_model_pythia, &t));
+    assert_false(lra_has_published_names(&lra_model_transformer, &t));
     int rc = lra_published_import(into->params, &lra_model_pythia, &t, "w", &converted, n_put,
                                   &err);
     assert_int_equal(converted, 0);

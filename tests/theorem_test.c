@@ -108,7 +108,8 @@ static void attend(lra_type type, int L, int heads, double *const *kernel, const
 static double error(lra_type type, int L, int heads, uint64_t seed)
 {
     lra_rng r = lra_rng_new(seed, 1, 0);
-    double kernel[2][2 * MOST], value[MOST], worst = 0, most = 0, *all[] = {kernel[0], kernel[1]};
+    double kernel[2][2 * MOST], value[MOST] = {0}, worst = 0, most = 0,
+                                *all[] = {kernel[0], kernel[1]};
     double *y = lra_alloc_array((size_t)((L + 1) * heads * (L + 1)), sizeof *y);
     for (int h = 0; h < heads; h++) draw(&r, L, kernel[h]);
     for (int i = 0; i < L; i++) value[i] = 2 * lra_rng_u01(&r) - 1;

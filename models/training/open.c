@@ -30,7 +30,7 @@ static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
 static int import_weights(const lra_train_spec *s, lra_params *p, lra_err *e)
 {
     int converted, n_put, rc;
-    bool published = lra_published(s->model, s->weights);
+    bool published = lra_has_published_names(s->model, s->weights);
     rc = published
              ? lra_published_import(p, s->model, s->weights, s->weights_path, &converted, &n_put, e)
              : lra_weights_import(p, s->weights, s->weights_path, &converted, e);

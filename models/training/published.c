@@ -36,7 +36,7 @@ static int find_path(const lra_params *p, const char *path)
     return -1;
 }
 
-bool lra_published(const lra_model *m, const lra_safetensors *t)
+bool lra_has_published_names(const lra_model *m, const lra_safetensors *t)
 {
     int layer = 0;
     if (!m->published || lra_config_has(t->meta, "lra.format")) return false;

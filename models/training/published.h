@@ -6,7 +6,7 @@
 #include "models/model.h"
 
 /* Does the file have the names that the model's record lists, and not ours? */
-bool lra_published(const lra_model *m, const lra_safetensors *t);
+bool lra_has_published_names(const lra_model *m, const lra_safetensors *t);
 /* Puts every array of the encoder, and the table of tokens where the file has as many rows; all others stay as they are.
  * An array of the file that the record does not list, or of a layer that the model does not have, is refused.
  * *n_converted: arrays of other types than F32; *n_put: all that were put.  `name` stands in messages. */

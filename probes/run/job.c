@@ -43,7 +43,7 @@ int lra_job_load_weights(lra_job *r, const char *path, lra_err *e)
 {
     if (lra_safetensors_read(path, &r->weights, e) != 0) return LRA_FAILED;
     r->weights_path = path;
-    if (lra_published(r->model, &r->weights)) return 0;
+    if (lra_has_published_names(r->model, &r->weights)) return 0;
     return lra_weights_check(&r->weights, path, e);
 }
 
