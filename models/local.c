@@ -1,13 +1,24 @@
-/* local: attention inside blocks of neighbouring tokens; no token ever sees one of another block.
- *   mix(u) = Wo softmax over the own block of (q k^T / sqrt(K)) v,  blocks [n block, (n+1) block)
+/* local: attention inside blocks of as many tokens; no token ever sees one of another block.
+ *   mix(u) = Wo softmax over the own block of (q k^T / sqrt(K)) v
+ *   layout=contiguous  blocks [n block, (n+1) block), as they are described
+ *   layout=strided     all tokens at multiples of S from each other, S = T_max/block + 1 rounded down: what the code of the
+ *                      arena does.  There what fills up the last of them are keys of value 0, and padding is where the
+ *                      other layout has it; here neither is a key
  * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64).  The last may be shorter; CLS, where it is pooled
  * by, stands in the first block and sees no other. */
 #include "models/lra_blocks.h"
 
+static bool strided(const lra_config *c)
+{
+    return lra_config_is(c, "layout", "strided");
+}
+
 static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
 {
     (void)layer;
-    const lra_attention_spec s = {.chunk = lra_config_int(b->config, "block")};
+    int64_t block = lra_config_int(b->config, "block");
+    lra_attention_spec s = {.chunk = block};
+    if (strided(b->config)) s.chunk = 0, s.stride = b->T_max / block + 1;
     return lra_arena_attention(b, u, &s);
 }
 
@@ -18,11 +29,13 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static int64_t reach(const lra_config *c)
 {
-    return lra_config_int(c, "block") - 1;
+    return strided(c) ? -1 : lra_config_int(c, "block") - 1;
 }
 
 static const lra_key keys[] = {LRA_ARENA_KEYS,
                                LRA_INT_KEY("block", "50", 1, 1 << 20, "tokens that see each other"),
+                               LRA_CHOICE_KEY("layout", "contiguous", "contiguous|strided",
+                                              "blocks of neighbours, or of what is far apart"),
                                LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -31,7 +44,8 @@ static const lra_model_preset presets[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=learned qkv=6 heads=3",
-                                       "positions=none block=3 dropout=0.2", NULL};
+                                       "positions=none block=3 dropout=0.2",
+                                       "layout=strided block=4", NULL};
 
 const lra_model lra_model_local = {
     .name = "local",

@@ -44,6 +44,17 @@ static const attention_case cases[] = {
     {{.causal = true, .decay = decay}, T, V, true, 9},
     {{.smooth = 3}, T, K, false, 0},
     {{.window = 5, .slope = slope}, T, K, false, 30},
+    {{.chunk = 16, .beside = 1}, T, K, false, -1},
+    {{.chunk = 9, .beside = 2, .causal = true, .decay = decay}, T, V, false, 11},
+    {{.window = 8, .ahead = 7}, T, K, false, -1},
+    {{.window = 3, .ahead = 20, .slope = slope}, T, K, true, 15},
+    {{.stride = 6}, T, K, false, -1},
+    {{.stride = 9, .causal = true, .rotary_base = 50}, T, V, false, 31},
+    {{.causal = true, .centred = true, .smooth = 5, .decay = decay}, T, K, false, -1},
+    {{.causal = true, .centred = true, .renorm = true, .smooth = 3, .chunk = 16}, T, V, false, -1},
+    {{.causal = true, .renorm = true, .smooth = 5, .slope = slope}, T, K, false, -1},
+    {{.block = 16}, T, K, false, -1},
+    {{.block = 9, .causal = true, .decay = decay}, T, V, true, 30},
     {{.cross = true}, OTHERS, V, false, -1},
     {{.cross = true, .causal = true, .decay = decay, .smooth = 5, .rotary_base = 20},
      OTHERS,
@@ -88,12 +99,23 @@ static int keys_in(const attention_case *c, int b)
     return c->spec.cross ? others[b] : lengths[b];
 }
 
-static bool allowed(const attention_case *c, int n, int i, int j)
+enum { LISTED = 3 };
+
+/* Query block i of head h sees blocks 0, i and i + h + 1; block 2 sees all. */
+static bool lists(int64_t i, int64_t j, int h, int64_t n)
+{
+    return i == 2 || j == 0 || j == i || (j == i + h + 1 && j < n);
+}
+
+static bool allowed(const attention_case *c, int n, int h, int i, int j)
 {
     const lra_attention_spec *s = &c->spec;
-    bool same = s->chunk == 0 || i / s->chunk == j / s->chunk;
-    bool near = s->window == 0 || llabs(i - j) <= s->window;
+    bool same = s->chunk == 0 || llabs(i / s->chunk - j / s->chunk) <= s->beside;
+    int64_t ahead = s->ahead ? s->ahead : s->window;
+    bool near = s->window == 0 || (i - j <= s->window && j - i <= ahead);
     if (c->limit >= 0 && abs(i - j) > c->limit) return false;
+    if (s->stride && (i - j) % s->stride) return false;
+    if (s->block && !lists(i / s->block, j / s->block, h, T)) return false;
     return j < n && same && near && (!s->causal || j <= i);
 }
 
@@ -110,27 +132,31 @@ static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
               (s->slope ? s->slope[h] * d : 0);
         int entry = j - i < -(R / 2) ? 0 : j - i > R / 2 ? R - 1 : j - i + R / 2;
         if (c->biased) dot += value[3][h * R + entry];
-        a[j] = allowed(c, keys_in(c, b), i, j) ? exp(dot) : 0;
+        a[j] = allowed(c, keys_in(c, b), h, i, j) ? exp(dot) : 0;
         sum += a[j];
     }
     for (int j = 0; j < c->keys; j++) a[j] /= sum > 0 ? sum : 1;
 }
 
-/* Column j becomes the mean of columns j .. j+P-1 (causal) or j-(P-1)/2 .. j+(P-1)/2 of its chunk. */
+/* Column j becomes the mean of columns j .. j+P-1 (to the past) or j-(P-1)/2 .. j+(P-1)/2 of its chunk; with renorm the
+ * row gets the sum 1 again. */
 static void smooth_row(const attention_case *c, int n, double *a)
 {
     const lra_attention_spec *s = &c->spec;
     double from[OTHERS];
     memcpy(from, a, sizeof from);
+    double sum = 0;
     for (int j = 0; j < c->keys && s->smooth > 1; j++) {
-        int first = s->causal ? j : j - (s->smooth - 1) / 2;
+        int first = s->causal && !s->centred ? j : j - (s->smooth - 1) / 2;
         a[j] = 0;
         for (int k = first; k < first + s->smooth; k++) {
             bool inside = k >= 0 && k < n && j < n &&
                           (s->chunk == 0 || k / s->chunk == j / s->chunk);
             a[j] += inside ? from[k] / s->smooth : 0;
         }
+        sum += a[j];
     }
+    for (int j = 0; j < c->keys && s->renorm && sum > 0; j++) a[j] /= sum;
 }
 
 static int distances(const attention_case *c)
@@ -165,7 +191,7 @@ typedef struct {
     lra_params *params;
     lra_space *space;
     lra_plan *plan;
-    lra_tensor *x[4], *length, *key_length, *limit, *out[2];
+    lra_tensor *x[4], *length, *key_length, *limit, *blocks, *out[2];
 } attention_machine;
 
 static void set_reals(attention_machine *m, lra_type type, lra_tensor *x, const double *v)
@@ -176,6 +202,24 @@ static void set_reals(attention_machine *m, lra_type type, lra_tensor *x, const 
     for (int k = 0; k < n; k++) single[k] = (float)v[k];
     assert_int_equal(lra_set(m->plan, x, type == LRA_F64 ? (const void *)v : single, &e), 0);
     lra_free(single);
+}
+
+static void set_blocks(attention_machine *m)
+{
+    lra_err e = {{0}};
+    int32_t list[B * H * T * LISTED];
+    int64_t n = lra_tensor_shape(m->blocks).d[2], at_row = 0;
+    for (int b = 0; b < B; b++)
+        for (int h = 0; h < H; h++)
+            for (int64_t i = 0; i < n; i++, at_row++) {
+                int32_t *row = list + at_row * LISTED;
+                int filled = 0;
+                for (int64_t j = 0; j < n && i != 2; j++)
+                    if (lists(i, j, h, n)) row[filled++] = (int32_t)j;
+                if (i == 2) row[filled++] = -2;
+                while (filled < LISTED) row[filled++] = -1;
+            }
+    assert_int_equal(lra_set(m->plan, m->blocks, list, &e), 0);
 }
 
 static attention_machine open_machine(const attention_case *c, lra_type type, lra_device *device)
@@ -190,9 +234,12 @@ static attention_machine open_machine(const attention_case *c, lra_type type, lr
     if (c->biased) s.bias = m.x[3] = lra_input(m.g, "bias", type, LRA_SHAPE(H, R));
     if (s.cross) s.key_length = m.key_length = lra_input(m.g, "keys", LRA_I32, LRA_SHAPE(B));
     if (c->limit >= 0) s.limit = m.limit = lra_input(m.g, "limit", LRA_I32, LRA_SHAPE(1));
+    if (s.block)
+        s.blocks = m.blocks = lra_input(m.g, "blocks", LRA_I32,
+                                        LRA_SHAPE(B, H, (T + s.block - 1) / s.block, LISTED));
     m.out[0] = lra_attention(m.x[0], m.x[1], m.x[2], m.length, &s);
-    m.out[1] = s.smooth > 1 ? lra_attention_profile(m.x[0], m.x[1], m.length, &s)
-                            : lra_attention_profile_of(m.out[0]);
+    m.out[1] = s.smooth > 1 || s.stride > 1 ? lra_attention_profile(m.x[0], m.x[1], m.length, &s)
+                                            : lra_attention_profile_of(m.out[0]);
     assert_int_equal(lra_cpu_device(device, 2, &e), 0);
     m.params = lra_params_new(device, 1);
     m.space = lra_space_new(device);
@@ -201,6 +248,7 @@ static attention_machine open_machine(const attention_case *c, lra_type type, lr
     for (int i = 0; i < 4; i++)
         if (m.x[i]) set_reals(&m, type, m.x[i], value[i]);
     assert_int_equal(lra_set(m.plan, m.length, lengths, &e), 0);
+    if (m.blocks) set_blocks(&m);
     if (m.key_length) assert_int_equal(lra_set(m.plan, m.key_length, others, &e), 0);
     return m;
 }
@@ -406,6 +454,83 @@ static void wrong_use_is_named(void **state)
     refuse_option(LRA_SHAPE(1, 4), LRA_F32, false, "bias must be (1,2R-1)");
     refuse_option(LRA_SHAPE(1, 3), LRA_I32, false, "bias must be real");
     refuse_keys();
+    refuse(LRA_SHAPE(1, 6, 1, 2), &(lra_attention_spec){.stride = 2, .window = 3},
+           "a stride allows no chunk");
+    lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
+    lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(1, 8, 1, 2));
+    lra_tensor *blocks = lra_input(g, "blocks", LRA_I32, LRA_SHAPE(1, 1, 3, 2));
+    lra_attention(x, x, x, NULL, &(lra_attention_spec){.blocks = blocks, .block = 4});
+    expect_failure(g, "blocks has shape (1,1,3,2), expected (1,1,2,2)");
+}
+
+/* Of an example of `all` blocks: the ends see all; the others ascending blocks, these among them: the ends, the own one
+ * and its neighbours; as many as there are, or five and `random` at most; behind the example nothing. */
+static void check_row(const int32_t *row, int most, int i, int all)
+{
+    int n = 0;
+    if (i >= all) {
+        assert_int_equal(row[0], -1);
+        return;
+    }
+    if (i == 0 || i == all - 1) {
+        assert_int_equal(row[0], -2);
+        return;
+    }
+    bool has[64] = {false};
+    for (; n < most && row[n] >= 0; n++) {
+        assert_true(row[n] < all && (n == 0 || row[n] > row[n - 1]));
+        has[row[n]] = true;
+    }
+    assert_true(has[0] && has[all - 1] && has[i - 1] && has[i] && has[i + 1]);
+    int fixed = (i > 1 ? 4 : 3) + (i + 1 < all - 1), wanted = fixed + most - 5;
+    assert_int_equal(n, wanted < all ? wanted : all);
+}
+
+/* Lists of BigBird: rows, their dependence on layer and head, and that random blocks are everywhere equally often. */
+static void random_blocks(void **state)
+{
+    (void)state;
+    enum {
+        LAYERS = 40,
+        HEADS = 8,
+        BLOCK = 4,
+        STEPS = 80,
+        NB = STEPS / BLOCK,
+        RANDOM = 3,
+        MANY = 8
+    };
+    static const int32_t steps[3] = {STEPS, 38, 3};
+    static int32_t list[2][3 * HEADS * NB * MANY];
+    lra_err e = {{0}};
+    lra_device device;
+    assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+    int count[NB] = {0};
+    for (int layer = 0; layer < LAYERS; layer++) {
+        lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
+        lra_tensor *length = lra_input(g, "length", LRA_I32, LRA_SHAPE(3));
+        lra_tensor *y = lra_block_list(length, STEPS, HEADS, BLOCK, RANDOM, layer);
+        lra_params *params = lra_params_new(&device, 1);
+        lra_space *space = lra_space_new(&device);
+        lra_plan *plan = lra_plan_new(g, params, space, 1, &y, &e);
+        int32_t *now = list[layer % 2];
+        assert_int_equal(lra_set(plan, length, steps, &e), 0);
+        assert_int_equal(lra_run(plan, &e), 0);
+        assert_int_equal(lra_get(plan, y, now, &e), 0);
+        for (int r = 0; r < 3 * HEADS * NB; r++)
+            check_row(now + r * MANY, MANY, r % NB, (steps[r / (HEADS * NB)] + BLOCK - 1) / BLOCK);
+        for (int h = 0; h < HEADS; h++)
+            for (int k = 0; k < MANY; k++) count[now[(h * NB + 9) * MANY + k]]++;
+        if (layer) assert_memory_not_equal(list[0], list[1], HEADS * NB * MANY * sizeof **list);
+        assert_memory_not_equal(now, now + NB * MANY, NB * MANY * sizeof *now);
+        lra_plan_free(plan);
+        lra_space_free(space);
+        lra_params_free(params);
+        lra_graph_free(g);
+    }
+    for (int k = 1; k < NB - 1; k++) { /* 3 of 15, 320 times: 64, give or take 7 */
+        bool fixed = k >= 8 && k <= 10;
+        assert_true(fixed ? count[k] == LAYERS * HEADS : count[k] > 35 && count[k] < 93);
+    }
 }
 
 int main(void)
@@ -416,6 +541,7 @@ int main(void)
         cmocka_unit_test(large_sizes_at_every_level),
         cmocka_unit_test(numbers_that_are_none),
         cmocka_unit_test(wrong_use_is_named),
+        cmocka_unit_test(random_blocks),
     };
     return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }

@@ -113,9 +113,11 @@ END
 hits=$(registries | while read -r def macro type record path; do
     [ -f "$def" ] || continue
     lines=$(sed -n "s/^$macro(\([a-z0-9_]*\)).*/\1/p" "$def")
-    for name in $lines; do
-        grep -q "^const $type ${record}_$name = " "$path$name.c" 2>/dev/null ||
-            echo "$def names '$name', and $path$name.c does not define ${record}_$name"
+    for name in $lines; do # LRA_MODEL(l) /* las.c */: of several names in one file
+        file=$(sed -n "s|^$macro($name) */\* \(.*\)\.c \*/|\1|p" "$def")
+        file=$path${file:-$name}.c
+        grep -q "^const $type ${record}_$name = " "$file" 2>/dev/null ||
+            echo "$def names '$name', and $file does not define ${record}_$name"
     done
     for name in $(sed -n "s/^const $type ${record}_\([a-z0-9_]*\) = .*/\1/p" "$path"*.c 2>/dev/null); do
         case " $(printf '%s ' $lines)" in *" $name "*) ;; *) echo "${record}_$name has no line in $def" ;; esac

@@ -87,16 +87,28 @@ typedef enum { LRA_HALF_NONE, LRA_HALF_SLOW, LRA_HALF_FAST } lra_rotary_half;
 typedef struct {
     bool causal;           /* only j <= i */
     int64_t chunk, window; /* only the own block of `chunk`; only |i-j| <= window; 0: all */
-    lra_tensor *limit;     /* one int32 that may change between steps: only |i-j| <= limit */
-    double scale;          /* 0: 1/sqrt(K) */
-    double rotary_base;    /* 0: no rotary positions */
+    int64_t beside;        /* with chunk: and so many blocks to each side of the own */
+    int64_t ahead;         /* with window: and only j <= i + ahead; 0: as far as the window */
+    int64_t stride;        /* only where i - j is a multiple of it; 0: all */
+    /* Only keys of the blocks that the list has for the block of the query: (B,H,query blocks,most) int32, ascending,
+     * -1 behind the last, or -2 for all; of `block` tokens each.  Nullable: all */
+    lra_tensor *blocks;
+    int64_t block;
+    lra_tensor *limit;  /* one int32 that may change between steps: only |i-j| <= limit */
+    double scale;       /* 0: 1/sqrt(K) */
+    double rotary_base; /* 0: no rotary positions */
     lra_rotary_half rotary_half;
     const double *decay; /* (H): alpha of LaS.  Nullable: 0 */
     const double *slope; /* (H): ALiBi.  Nullable: 0 */
     lra_tensor
         *bias;  /* (H,2R-1), real, learned: entry j-i+R-1, the ends for all beyond.  Nullable: 0 */
     int smooth; /* weights are averaged over so many columns, with causal to the past; 0: not */
-    bool cross; /* keys are another sequence: as many as it has, with lengths of their own */
+    bool centred; /* with causal: to both sides all the same */
+    bool renorm;  /* averages of a row are divided by their sum, which is below 1 at the ends */
+    bool cross;   /* keys are another sequence: as many as it has, with lengths of their own */
+    /* Centred averages of causal weights without what falls behind the query; a row is divided by its sum.  Whole maps:
+     * with smooth, centred, causal and no more than scale, decay, slope and chunk. */
+    bool remask;
     lra_tensor *key_length; /* (B) int32, with cross.  Nullable: all keys */
 } lra_attention_spec;
 /* y_i = sum_j softmax_j(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T unless cross.
@@ -110,6 +122,10 @@ lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *leng
 lra_tensor *lra_attention_profile_of(const lra_tensor *attention);
 /* Turns channels (2i,2i+1) at position t by t base^(-2i/K).  x: (B,T,H,K), K even. */
 lra_tensor *lra_rotary(lra_tensor *x, double base, lra_rotary_half half);
+/* Key blocks of every query block in BigBird, for lra_attention_spec.blocks: all for the first and the last of an example;
+ * else these two, the own one, its neighbours and `random` others, drawn by (layer, head).  length: (B), not NULL. */
+lra_tensor *lra_block_list(lra_tensor *length, int64_t T, int64_t heads, int64_t block,
+                           int64_t random, int64_t layer);
 /* Mean over `width` positions: to the past, or centred (width odd); zero beyond chunk (0: none) and
  * length.  x: (B,T,..) */
 lra_tensor *lra_smooth(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,

@@ -83,6 +83,15 @@ typedef struct {
 } linear_args;
 
 typedef struct {
+    int64_t T, heads, block, random, layer;
+} block_list_args;
+/* Numbers of a row: neighbours, both ends, random ones. */
+static inline int64_t block_list_most(const block_list_args *a)
+{
+    return 3 + 2 + a->random;
+}
+
+typedef struct {
     bool a_t, b_t;
 } matmul_args;
 

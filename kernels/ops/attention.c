@@ -26,9 +26,8 @@ static void attend(attention_forward *f, int64_t i0, int64_t n)
     attention_columns(f->q + i0 * s->H * s->K, n, s->H, s->K, f->queries);
     for (int64_t i = 0; i < s->V * ATTENTION_QUERIES; i++) f->y_t[i] = 0;
     for (int l = 0; l < ATTENTION_QUERIES; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
-    attention_range span = attention_span(h, i0, i0 + n);
-    for (p.j0 = span.from; p.j0 < span.to; p.j0 += ATTENTION_KEYS) {
-        p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
+    attention_walk w = attention_walk_of(h, &p);
+    while (attention_next(&w, &p)) {
         ap_product(p.keys, p.lanes, s->K, (ap_left){f->k + p.j0 * s->K, s->K, 1}, f->queries,
                    ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
         attention_distances(h, &p, h->tile);
@@ -77,8 +76,7 @@ LRA_BODY(attention)
         attention_take(&f, own);
         attention_gather(k, n_k, s.H, s.K, s.K, f.k);
         attention_gather(v, n_k, s.H, s.V, s.V, f.v);
-        for (int64_t i = 0; i < n_q; i += ATTENTION_QUERIES)
-            attend(&f, i, i + ATTENTION_QUERIES < n_q ? ATTENTION_QUERIES : n_q - i);
+        for (int64_t i = 0, n; i < n_q; i += n) attend(&f, i, n = attention_queries_at(&f.h, i));
     }
 }
 
@@ -90,13 +88,32 @@ attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n)
     const lra_tensor *queries = y->src[q], *keys = y->src[q + 1];
     const int64_t *d = queries->shape.d;
     int bias = attention_source(y->args, ATTENTION_BIAS, n);
-    attention_sizes s = {d[0], d[1], keys->shape.d[1], d[2], d[3], d[3], 0};
+    int blocks = attention_source(y->args, ATTENTION_BLOCKS, n);
+    attention_sizes s = {.B = d[0], .Tq = d[1], .H = d[2], .K = d[3], .V = d[3]};
+    s.Tk = keys->shape.d[1];
     if (q + 2 < n) s.V = y->src[q + 2]->shape.d[3];
     if (bias >= 0) s.R = y->src[bias]->shape.d[1];
+    if (blocks >= 0) s.blocks = y->src[blocks]->shape.d[2], s.listed = y->src[blocks]->shape.d[3];
     return s;
 }
 
-/* Options: lengths, the learned bias, the limit. */
+/* blocks: (B,H,query blocks,most).  Nullable */
+static int check_blocks(const lra_tensor *y, const lra_shape *q, const lra_tensor *blocks,
+                        lra_err *e)
+{
+    const attention_args *a = y->args;
+    if (!blocks) return 0;
+    if (a->block < 1 || a->cross || a->stride > 1 || a->smooth > 1)
+        return lra_fail(e, "a list of blocks needs their size, one sequence, no stride and no "
+                           "smoothing");
+    if (blocks->type != LRA_I32 || blocks->shape.n != 4 || blocks->shape.d[3] < 1)
+        return lra_fail(e, "blocks must be int32 (B,H,query blocks,most)");
+    int64_t n = (q->d[1] + a->block - 1) / a->block;
+    return lra_expect_shape(blocks, LRA_SHAPE(q->d[0], q->d[2], n, blocks->shape.d[3]), "blocks",
+                            e);
+}
+
+/* Options: lengths, the learned bias, the limit, blocks. */
 static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err *e)
 {
     const attention_args *a = y->args;
@@ -106,7 +123,11 @@ static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err
         option[i] = at < 0 ? NULL : y->src[at];
     }
     const lra_tensor *bias = option[ATTENTION_BIAS], *limit = option[ATTENTION_LIMIT];
-    if (a->chunk < 0 || a->window < 0) return lra_fail(e, "chunk and window must not be negative");
+    if (a->chunk < 0 || a->beside < 0 || a->window < 0 || a->ahead < 0)
+        return lra_fail(e, "chunk and window must not be negative");
+    if (a->stride > 1 && (a->chunk || a->window || a->cross || bias || a->smooth > 1))
+        return lra_fail(e, "a stride allows no chunk, window, bias, smoothing or other sequence");
+    if (check_blocks(y, q, option[ATTENTION_BLOCKS], e) != 0) return LRA_FAILED;
     if (option[ATTENTION_KEY_LENGTH] && !a->cross)
         return lra_fail(e, "key_length without cross: keys have the lengths of the queries");
     if (bias && bias->type != lra_real(y->graph)) return lra_fail(e, "bias must be real");
@@ -134,18 +155,22 @@ int attention_check(const lra_tensor *y, int q, int n, lra_err *e)
         if (i == 2) like.d[1] = y->src[q + 1]->shape.d[1];
         if (lra_expect_shape(x, like, name[i], e) != 0) return LRA_FAILED;
     }
-    if (s->d[2] > LRA_MAX_HEADS)
-        return lra_fail(e, "%lld heads, at most %d", (long long)s->d[2], LRA_MAX_HEADS);
+    if (s->d[2] / a->stride > LRA_MAX_HEADS)
+        return lra_fail(e, "%lld heads, at most %d", (long long)(s->d[2] / a->stride),
+                        LRA_MAX_HEADS);
     return check_options(y, s, n, e);
 }
 
 double attention_pairs(const lra_tensor *y, const attention_sizes *s)
 {
-    attention_mask m = attention_mask_of(y->args, s->Tq, s->Tk, NULL);
-    double pairs = 0;
+    const attention_args *a = y->args;
+    attention_mask m = attention_mask_of(a, 0, s->H, attention_steps(a, s->Tq),
+                                         attention_steps(a, s->Tk), NULL);
+    double pairs = 0, most = (double)(s->listed * a->block); /* of a listed query */
     for (int64_t i = 0; i < s->Tq; i++) {
         attention_range k = attention_keys_of(&m, i);
-        pairs += (double)(k.to - k.from);
+        double n = (double)(k.to - k.from);
+        pairs += s->listed && n > most ? most : n;
     }
     return pairs;
 }

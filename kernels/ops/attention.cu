@@ -22,6 +22,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(att
     at_softmax r;
     at_begin(&p, &r);
     for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+        if (!at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_exp(&p, j0, &r, s, shrink);

@@ -12,6 +12,7 @@ typedef enum {
     ATTENTION_KEY_LENGTH,
     ATTENTION_BIAS,
     ATTENTION_LIMIT,
+    ATTENTION_BLOCKS,
     ATTENTION_OPTIONS
 } attention_option;
 
@@ -20,8 +21,12 @@ typedef struct {
     bool causal, cross;
     unsigned has; /* bit of every option that is there */
     double scale;
-    int64_t chunk, window;       /* 0: none */
+    int64_t chunk, beside;       /* chunk 0: none; a chunk sees so many to each side of it */
+    int64_t window, ahead;       /* window 0: none */
+    int64_t stride, T;           /* 1: none; else H counts residues of T positions, then heads */
+    int64_t block;               /* of ATTENTION_BLOCKS */
     int smooth;                  /* the profile alone: width of the average, 1: none */
+    bool smooth_past, renorm;    /* the same: to the past; a row is divided by what is left of it */
     double decay[LRA_MAX_HEADS]; /* factor exp(-decay |i-j|) of a score */
     double slope[LRA_MAX_HEADS]; /* slope |i-j| is subtracted from it */
 } attention_args;
@@ -38,7 +43,9 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
 
 /* Which pairs there are in an example: numbers of real queries and keys, and what the spec leaves of their pairs. */
 typedef struct {
-    int64_t n_q, n_k, chunk, window; /* chunk 0: one; window -1: no pair at all */
+    int64_t n_q, n_k, all; /* all: queries of the example, whatever their residue */
+    int64_t chunk, beside; /* chunk 0: one */
+    int64_t back, ahead;   /* -1: no pair at all */
     bool causal;
 } attention_mask;
 
@@ -47,24 +54,49 @@ typedef struct {
     int64_t from, to;
 } attention_range;
 
-LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t n_q, int64_t n_k,
-                                        const int32_t *limit)
+/* Of n positions those that are r behind a multiple of `stride`. */
+LRA_FN int64_t attention_strided(int64_t n, int64_t r, int64_t stride)
 {
-    attention_mask m = {n_q, n_k, a->chunk, a->window > 0 ? a->window : INT64_MAX / 2, a->causal};
-    if (limit && *limit < m.window) m.window = *limit < 0 ? -1 : *limit;
+    return n > r ? (n - r + stride - 1) / stride : 0;
+}
+/* Positions of an example without padding; rows: of a head. */
+LRA_FN int64_t attention_steps(const attention_args *a, int64_t rows)
+{
+    return a->stride > 1 ? a->T : rows;
+}
+/* head: of all H, which says the residue of the positions. */
+LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t head, int64_t H,
+                                        int64_t n_q, int64_t n_k, const int32_t *limit)
+{
+    int64_t wide = INT64_MAX / 2, r = head / (H / a->stride);
+    attention_mask m = {attention_strided(n_q, r, a->stride),
+                        attention_strided(n_k, r, a->stride),
+                        n_q,
+                        a->chunk,
+                        a->beside,
+                        a->window > 0 ? a->window : wide,
+                        a->window > 0 ? a->ahead : wide,
+                        a->causal};
+    int64_t most = !limit ? wide : *limit < 0 ? -1 : *limit / a->stride;
+    if (most < m.back) m.back = most;
+    if (most < m.ahead) m.ahead = most;
     return m;
 }
 
-/* Of n rows on the other side those that row i may meet, the order of the two left aside. */
-LRA_FN attention_range attention_near(const attention_mask *m, int64_t i, int64_t n)
+/* Of n rows on the other side those from `back` rows before row i to `ahead` rows behind it that it may meet, the order
+ * of the two left aside. */
+LRA_FN attention_range attention_near(const attention_mask *m, int64_t i, int64_t n, int64_t back,
+                                      int64_t ahead)
 {
     attention_range r = {0, n};
     if (m->chunk > 0) {
-        r.from = i / m->chunk * m->chunk;
-        if (r.from + m->chunk < r.to) r.to = r.from + m->chunk;
+        int64_t chunk = i / m->chunk;
+        if (chunk > m->beside) r.from = (chunk - m->beside) * m->chunk;
+        if (m->beside < n && (chunk + m->beside + 1) * m->chunk < n)
+            r.to = (chunk + m->beside + 1) * m->chunk;
     }
-    if (i - m->window > r.from) r.from = i - m->window;
-    if (i + m->window + 1 < r.to) r.to = i + m->window + 1;
+    if (i - back > r.from) r.from = i - back;
+    if (i + ahead + 1 < r.to) r.to = i + ahead + 1;
     return r;
 }
 /* None of n rows, where the ends have passed each other. */
@@ -77,14 +109,14 @@ LRA_FN attention_range attention_clip(attention_range r, int64_t n)
 /* Keys that query i sees; both ends grow with i, also where there is none. */
 LRA_FN attention_range attention_keys_of(const attention_mask *m, int64_t i)
 {
-    attention_range r = attention_near(m, i, m->n_k);
+    attention_range r = attention_near(m, i, m->n_k, m->back, m->ahead);
     if (m->causal && i + 1 < r.to) r.to = i + 1;
     return attention_clip(r, m->n_k);
 }
 /* Queries that see key j; so do these. */
 LRA_FN attention_range attention_queries_of(const attention_mask *m, int64_t j)
 {
-    attention_range r = attention_near(m, j, m->n_q);
+    attention_range r = attention_near(m, j, m->n_q, m->ahead, m->back);
     if (m->causal && j > r.from) r.from = j;
     return attention_clip(r, m->n_q);
 }
@@ -92,6 +124,27 @@ LRA_FN attention_range attention_queries_of(const attention_mask *m, int64_t j)
 LRA_FN attention_range attention_met(bool by_key, const attention_mask *m, int64_t i)
 {
     return by_key ? attention_queries_of(m, i) : attention_keys_of(m, i);
+}
+
+/* ---- lists of blocks -------------------------------------------------------------------------------------- */
+
+/* The key blocks of a head that a query block sees: `most` numbers for each query block, ascending, then -1; or, first
+ * of all, ATTENTION_ALL_BLOCKS. */
+enum { ATTENTION_ALL_BLOCKS = -2 };
+typedef struct {
+    const int32_t *list; /* NULL: all of all */
+    int64_t block, most;
+} attention_list;
+
+LRA_FN bool attention_listed(const attention_list *b, int64_t i, int64_t j)
+{
+    if (!b->list) return true;
+    const int32_t *own = b->list + i / b->block * b->most;
+    int32_t key = (int32_t)(j / b->block);
+    if (own[0] == ATTENTION_ALL_BLOCKS) return true;
+    for (int64_t n = 0; n < b->most && own[n] >= 0; n++)
+        if (own[n] == key) return true;
+    return false;
 }
 
 /* Entry of the learned bias, of `width` a head, that key j has for query i. */
@@ -129,7 +182,15 @@ LRA_FN real attention_get(const elem *from, int64_t n, int64_t i)
 
 typedef struct {
     int64_t B, Tq, Tk, H, K, V, R; /* R: entries of the bias, 0 without */
+    int64_t blocks, listed;        /* (B,H,blocks,listed) is the list of blocks; 0 without */
 } attention_sizes;
+/* The list of head `at` of all B H.  list: of all.  Nullable: list */
+LRA_FN attention_list attention_list_at(const attention_args *a, const attention_sizes *s,
+                                        int64_t at, const int32_t *list)
+{
+    attention_list b = {list ? list + at * s->blocks * s->listed : list, a->block, s->listed};
+    return b;
+}
 
 /* What the CUDA kernels leave of a query for the gradients of keys: maximum, 1/sum, dy y. */
 enum { ATTENTION_LEFT = 3 };
@@ -158,6 +219,9 @@ int attention_check(const lra_tensor *y, int q, int n, lra_err *e);
 double attention_pairs(const lra_tensor *y, const attention_sizes *s);
 /* Parts of a number of 24 bits in this graph. */
 int64_t attention_parts(const lra_graph *g);
+/* lra_attention() with spec.remask: of whole maps. */
+lra_tensor *attention_remasked(lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                               const lra_attention_spec *s);
 /* The gradients of q, k, v and the bias, one behind the other; dy: (B,Tq,H,V). */
 lra_tensor *attention_grad_node(lra_tensor *y, lra_tensor *dy);
 /* dx of the forward node's sources, from such a node. */

@@ -143,11 +143,8 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
 {
     attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
     attention_load_back(b, i0, n);
-    attention_range span = attention_span(&b->h, i0, i0 + n);
-    for (p.j0 = span.from; p.j0 < span.to; p.j0 += ATTENTION_KEYS) {
-        p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
-        attention_back_tile(b, &p);
-    }
+    attention_walk w = attention_walk_of(&b->h, &p);
+    while (attention_next(&w, &p)) attention_back_tile(b, &p);
     attention_store_dq(b, i0, n, dq);
 }
 

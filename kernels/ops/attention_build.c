@@ -16,13 +16,32 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
                         .cross = s->cross,
                         .scale = s->scale > 0 ? s->scale : 1 / sqrt((double)K),
                         .chunk = s->chunk,
+                        .beside = s->beside,
                         .window = s->window,
-                        .smooth = s->smooth > 1 ? s->smooth : 1};
+                        .ahead = s->ahead ? s->ahead : s->window,
+                        .stride = s->stride > 1 ? s->stride : 1,
+                        .block = s->block,
+                        .smooth = s->smooth > 1 ? s->smooth : 1,
+                        .smooth_past = s->causal && !s->centred,
+                        .renorm = s->renorm};
     for (int64_t h = 0; h < H && h < LRA_MAX_HEADS; h++) {
         a.decay[h] = s->decay ? s->decay[h] : 0;
         a.slope[h] = s->slope ? s->slope[h] : 0;
     }
     return a;
+}
+
+/* (B,T,H,K) to (B,T/stride,stride H,K), a head for each residue of the positions; zeros behind T up to a whole stride. */
+static lra_tensor *by_residue(lra_tensor *x, int64_t stride)
+{
+    const int64_t *d = x->shape.d, rows = (d[1] + stride - 1) / stride, more = rows * stride - d[1];
+    lra_tensor *both[] = {x, NULL};
+    if (more > 0) {
+        both[1] = lra_zeros(x->graph, x->type, LRA_SHAPE(d[0], more, d[2], d[3]));
+        x = lra_concat(2, both, 1);
+    }
+    d = x->shape.d;
+    return lra_reshape(x, LRA_SHAPE(d[0], rows, stride * d[2], d[3]));
 }
 
 /* A node of the core: n sources x, turned and averaged first, then the options. */
@@ -33,18 +52,37 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
     lra_tensor *option[] = {[ATTENTION_LENGTH] = length,
                             [ATTENTION_KEY_LENGTH] = s->key_length,
                             [ATTENTION_BIAS] = s->bias,
-                            [ATTENTION_LIMIT] = s->limit};
+                            [ATTENTION_LIMIT] = s->limit,
+                            [ATTENTION_BLOCKS] = s->blocks};
     bool heads = x[0]->shape.n == 4;
     attention_args a = args_of(s, heads ? x[0]->shape.d[2] : 1, heads ? x[0]->shape.d[3] : 1);
+    a.T = heads ? x[0]->shape.d[1] : 1;
     for (int i = 0; i < n; i++)
         src[i] = i < 2 && s->rotary_base > 0 ? lra_rotary(x[i], s->rotary_base, s->rotary_half)
                                              : x[i];
     if (n > 2 && s->smooth > 1)
-        src[2] = lra_smooth(x[2], s->cross ? s->key_length : length, s->smooth, s->causal,
+        src[2] = lra_smooth(x[2], s->cross ? s->key_length : length, s->smooth, a.smooth_past,
                             s->chunk);
+    for (int i = 0; i < n && heads && a.stride > 1; i++) src[i] = by_residue(src[i], a.stride);
     for (int i = 0; i < ATTENTION_OPTIONS; i++)
         if (option[i]) src[n++] = option[i], a.has |= 1u << i;
     return lra_node(op, x[0]->graph, n, src, &a, sizeof a);
+}
+
+/* A channel of ones behind those of v, which becomes what is left of a row's sum. */
+static lra_tensor *beside_ones(lra_tensor *v)
+{
+    const int64_t *d = v->shape.d;
+    lra_tensor *both[] = {v, lra_ones(v->graph, v->type, LRA_SHAPE(d[0], d[1], d[2], 1))};
+    return lra_concat(2, both, 3);
+}
+/* The other channels over the last, which is at least 1/width, or 0, like the others, where nothing is seen. */
+static lra_tensor *over_ones(lra_tensor *y, int width)
+{
+    const int64_t n = lra_width(y) - 1;
+    lra_tensor *sum = lra_slice(y, 3, n, 1);
+    sum = lra_add(sum, lra_relu(lra_affine(sum, -2.0 * width, 1)));
+    return lra_div(lra_slice(y, 3, 0, n), sum);
 }
 
 /* The limit of the graph, where it has one. */
@@ -65,17 +103,42 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
                           const lra_attention_spec *s)
 {
     const lra_attention_spec own = limited(q->graph, s);
+    bool renorm = s->renorm && s->smooth > 1 && v->shape.n == 4;
+    if (s->remask && s->smooth > 1) {
+        if (s->causal && s->centred && q->shape.n == 4 && !s->window && !s->beside && !s->blocks &&
+            !s->bias && !s->cross && s->rotary_base == 0 && s->stride < 2)
+            return attention_remasked(q, k, v, s);
+        lra_graph_fail(q->graph, "remask is for causal attention with centred averages, and "
+                                 "scale, decay, slope and chunk alone");
+    }
+    if (renorm) v = beside_ones(v);
     lra_tensor *y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, &own);
     if (y->shape.n != 1) return y; /* refused */
     attention_sizes n = attention_sizes_of(y, 0, 3);
-    lra_shape of_y = LRA_SHAPE(n.B, n.Tq, n.H, n.V);
-    return lra_reshape(lra_slice(y, 0, 0, lra_shape_elements(of_y)), of_y);
+    int64_t stride = s->stride > 1 ? s->stride : 1;
+    lra_shape of_y = LRA_SHAPE(n.B, n.Tq * stride, n.H / stride, n.V);
+    y = lra_reshape(lra_slice(y, 0, 0, lra_shape_elements(of_y)), of_y);
+    if (stride > 1) y = lra_slice(y, 1, 0, q->shape.d[1]);
+    return renorm ? over_ones(y, s->smooth) : y;
+}
+
+/* Residues (B,stride H,T/stride) of a profile together: (B,H,T), a step between two of them being `stride` long. */
+static lra_tensor *over_residues(lra_tensor *m)
+{
+    const attention_args *a = m->args;
+    int64_t S = a->stride, B = m->shape.d[0], H = m->shape.d[1] / S, steps = lra_width(m);
+    if (S == 1 || m->shape.n != 3) return m;
+    m = lra_reduce(lra_reshape(m, LRA_SHAPE(B, S, H, steps)), LRA_SHAPE(B, 1, H, steps));
+    lra_tensor *apart[] = {lra_reshape(m, LRA_SHAPE(B, H, steps, 1)),
+                           lra_zeros(m->graph, m->type, LRA_SHAPE(B, H, steps, S - 1))};
+    m = lra_reshape(lra_concat(2, apart, 3), LRA_SHAPE(B, H, steps * S));
+    return lra_slice(m, 2, 0, a->T);
 }
 
 lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
                                   const lra_attention_spec *s)
 {
-    return core(&lra_op_attention_profile, 2, (lra_tensor *[]){q, k}, length, s);
+    return over_residues(core(&lra_op_attention_profile, 2, (lra_tensor *[]){q, k}, length, s));
 }
 
 lra_tensor *lra_attention_profile_of(const lra_tensor *y)
@@ -84,8 +147,8 @@ lra_tensor *lra_attention_profile_of(const lra_tensor *y)
     if (y->op != &lra_op_attention) LRA_BUG("the profile of a node that is no attention");
     lra_tensor *src[2 + ATTENTION_OPTIONS] = {y->src[0], y->src[1]};
     for (int i = 3; i < y->n_src; i++) src[i - 1] = y->src[i];
-    return lra_node(&lra_op_attention_profile, y->graph, y->n_src - 1, src, y->args,
-                    sizeof(attention_args));
+    return over_residues(lra_node(&lra_op_attention_profile, y->graph, y->n_src - 1, src, y->args,
+                                  sizeof(attention_args)));
 }
 
 /* ---- gradients ------------------------------------------------------------------------------------------- */
@@ -118,7 +181,7 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 /* ---- test cases ------------------------------------------------------------------------------------------ */
 
-enum { SAMPLES = 15 };
+enum { SAMPLES = 21 };
 
 /* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels of v. */
 lra_tensor *attention_sample(lra_graph *g, int i)
@@ -160,6 +223,12 @@ lra_tensor *attention_sample(lra_graph *g, int i)
         {9, 9, 2, 4, 5, 7, false, true, {.chunk = 5, .slope = slope}},
         {1, 1, 1, 3, 3, 1, false, true, {.causal = true}},
         {5, 1, 2, 17, 1, 0, false, false, {.cross = true}},
+        {23, 23, 2, 4, 4, 0, true, false, {.chunk = 5, .beside = 1}},
+        {23, 23, 2, 4, 4, 5, true, false, {.window = 6, .ahead = 2}},
+        {11, 11, 2, 4, 3, 0, true, true, {.stride = 3}},
+        {11, 11, 2, 4, 4, 0, true, false, {.causal = true, .centred = true, .smooth = 3}},
+        {70, 70, 2, 2, 2, 0, true, false, {.block = 4}},
+        {200, 200, 1, 2, 2, 7, true, true, {.block = 80}},
     };
     if (i >= SAMPLES) return NULL;
     char fill[32];
@@ -174,6 +243,7 @@ lra_tensor *attention_sample(lra_graph *g, int i)
     snprintf(fill, sizeof fill, "length:%d", (int)sample[i].keys);
     if (sample[i].padded && s.cross) s.key_length = lra_sample_input(g, "keys", fill, LRA_SHAPE(B));
     if (sample[i].limited) s.limit = lra_sample_input(g, "limit", "index:8", LRA_SHAPE(1));
+    if (s.block) s.blocks = lra_block_list(length, T, H, s.block, 2, i);
     if (sample[i].R > 0)
         s.bias = lra_cast(lra_sample_input(g, "bias", "normal", LRA_SHAPE(H, sample[i].R)),
                           lra_real(g));

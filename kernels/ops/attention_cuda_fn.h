@@ -20,7 +20,7 @@ enum {
 typedef struct {
     attention_args a;
     attention_sizes s;
-    const int32_t *length, *key_length, *limit;
+    const int32_t *length, *key_length, *limit, *blocks;
     const real *bias;               /* (H,R) */
     const elem *q, *k, *v, *dy, *y; /* (B,T,H,..) */
     elem *left;                     /* what the forward kernels leave of a row behind y */
@@ -40,6 +40,7 @@ static inline attention_job attention_job_of(const lra_call *c, int q, int n)
     j.length = (const int32_t *)option[ATTENTION_LENGTH];
     j.key_length = j.a.cross ? (const int32_t *)option[ATTENTION_KEY_LENGTH] : j.length;
     j.limit = (const int32_t *)option[ATTENTION_LIMIT];
+    j.blocks = (const int32_t *)option[ATTENTION_BLOCKS];
     j.bias = (const real *)option[ATTENTION_BIAS];
     return j;
 }
@@ -47,6 +48,7 @@ static inline attention_job attention_job_of(const lra_call *c, int q, int n)
 /* What a block works on. */
 typedef struct {
     attention_mask m;
+    attention_list listed;
     int64_t head, b, h; /* of all B H; the example and the head in it */
     int n, t0;          /* real rows on its side; first row of the tile */
     real scale, decay, slope;
@@ -65,11 +67,14 @@ LRA_DEV attention_place attention_of(const attention_job *j, int64_t head, bool 
 {
     attention_place p;
     p.head = head, p.b = head / j->s.H, p.h = head % j->s.H;
-    p.m = attention_mask_of(&j->a, j->length ? j->length[p.b] : j->s.Tq,
-                            j->key_length ? j->key_length[p.b] : j->s.Tk, j->limit);
+    p.m = attention_mask_of(
+        &j->a, p.h, j->s.H, j->length ? j->length[p.b] : attention_steps(&j->a, j->s.Tq),
+        j->key_length ? j->key_length[p.b] : attention_steps(&j->a, j->s.Tk), j->limit);
+    p.listed = attention_list_at(&j->a, &j->s, head, j->blocks);
     p.n = (int)(by_key ? p.m.n_k : p.m.n_q), p.t0 = 0;
     p.scale = (real)j->a.scale;
-    p.decay = (real)j->a.decay[p.h], p.slope = (real)j->a.slope[p.h];
+    int64_t h = p.h % (j->s.H / j->a.stride);
+    p.decay = (real)j->a.decay[h], p.slope = (real)j->a.slope[h];
     p.R = j->s.R, p.bias = j->bias ? j->bias + p.h * p.R : NULL;
     return p;
 }
@@ -122,6 +127,19 @@ LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool 
     k.from = attention_met(by_key, &p->m, p->t0).from;
     k.to = attention_met(by_key, &p->m, last).to;
     return k;
+}
+
+/* Whether any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; by all threads of a block alike. */
+LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
+{
+    const attention_list *l = &p->listed;
+    int i1 = i0 + AT_TILE < p->m.n_q ? i0 + AT_TILE : (int)p->m.n_q;
+    int j1 = j0 + AT_TILE < p->m.n_k ? j0 + AT_TILE : (int)p->m.n_k;
+    if (!l->list) return true;
+    for (int64_t i = i0 / l->block; i * l->block < i1; i++)
+        for (int64_t j = j0 / l->block; j * l->block < j1; j++)
+            if (attention_listed(l, i * l->block, j * l->block)) return true;
+    return false;
 }
 
 /* ---- a block of 256 threads ------------------------------------------------------------------------- */
@@ -263,7 +281,7 @@ LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_S
         LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
         {
             int key = j0 + at_lane() + AT_LANES * k, t = p->t0 + at_row() + i;
-            bool seen = key >= r->from[i] && key < r->to[i];
+            bool seen = key >= r->from[i] && key < r->to[i] && attention_listed(&p->listed, t, key);
             s[i][k] = seen ? attention_score(p, s[i][k], t, key) : -INFINITY;
             max = r_max(max, s[i][k]);
         }

@@ -23,6 +23,7 @@ typedef struct {
     const attention_args *args;
     attention_mask mask;
     attention_sizes s;
+    attention_list listed;
     bool distant; /* the tables are not empty */
     real unit;    /* a score is so many products, times log2 e */
     real *factor, *bias;
@@ -120,8 +121,11 @@ static inline real *attention_open(attention_head *h, const lra_call *c, int q, 
     const int32_t *key_length = option[a->cross ? ATTENTION_KEY_LENGTH : ATTENTION_LENGTH];
     const real *bias = (const real *)option[ATTENTION_BIAS];
     h->args = a, h->s = s;
-    h->mask = attention_mask_of(a, length ? length[b] : s.Tq, key_length ? key_length[b] : s.Tk,
+    h->mask = attention_mask_of(a, head, s.H, length ? length[b] : attention_steps(a, s.Tq),
+                                key_length ? key_length[b] : attention_steps(a, s.Tk),
                                 option[ATTENTION_LIMIT]);
+    h->listed = attention_list_at(a, &s, at, option[ATTENTION_BLOCKS]);
+    head %= s.H / a->stride;
     h->tile = own;
     h->factor = own + ATTENTION_TILE;
     h->bias = h->factor + attention_offsets(&s);
@@ -141,6 +145,14 @@ static inline int64_t attention_lanes(int64_t n)
     return attention_padded(n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
 }
 
+/* Queries from i0 on that are worked on together: those of one block, where there is a list of them. */
+static inline int64_t attention_queries_at(const attention_head *h, int64_t i0)
+{
+    int64_t n = h->mask.n_q - i0, block = h->listed.block;
+    if (h->listed.list && block - i0 % block < n) n = block - i0 % block;
+    return n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES;
+}
+
 /* The keys that any of the queries [i0, i1) sees. */
 static inline attention_range attention_span(const attention_head *h, int64_t i0, int64_t i1)
 {
@@ -154,6 +166,40 @@ typedef struct {
     int64_t i0, queries, lanes; /* lanes: queries, rounded up */
     int64_t j0, keys;
 } attention_place;
+
+/* Goes through the keys of some queries, tile by tile: those in their reach, of the blocks that are listed. */
+typedef struct {
+    attention_range span, now; /* of all; what is left of the block that it is in */
+    const int32_t *next, *end; /* blocks to come */
+    int64_t block;
+} attention_walk;
+
+static inline attention_walk attention_walk_of(const attention_head *h, const attention_place *p)
+{
+    const attention_list *b = &h->listed;
+    attention_walk w = {.span = attention_span(h, p->i0, p->i0 + p->queries), .block = b->block};
+    const int32_t *own = b->list ? b->list + p->i0 / b->block * b->most : NULL;
+    if (!own || own[0] == ATTENTION_ALL_BLOCKS)
+        w.now = w.span;
+    else
+        w.next = own, w.end = own + b->most;
+    return w;
+}
+
+/* The next tile; false behind the last. */
+static inline bool attention_next(attention_walk *w, attention_place *p)
+{
+    while (w->now.from >= w->now.to) {
+        if (w->next == w->end || *w->next < 0) return false;
+        int64_t first = *w->next++ * w->block, last = first + w->block;
+        w->now.from = first > w->span.from ? first : w->span.from;
+        w->now.to = last < w->span.to ? last : w->span.to;
+    }
+    int64_t left = w->now.to - w->now.from;
+    p->j0 = w->now.from, p->keys = left < ATTENTION_KEYS ? left : ATTENTION_KEYS;
+    w->now.from += p->keys;
+    return true;
+}
 
 #define ATTENTION_EACH_LANE(l, p) for (int64_t l = 0; l < ((p)->lanes & ~(int64_t)15); l++)
 
@@ -181,6 +227,14 @@ static inline void attention_hide(const attention_head *h, const attention_place
 #pragma omp simd
         ATTENTION_EACH_LANE(l, p) s[l] = l >= from && l < to ? s[l] : nothing;
     }
+}
+
+/* For who has all keys in one tile: those of blocks that are not listed for these queries, which are of one block. */
+static inline void attention_unlisted(const attention_head *h, const attention_place *p, real *s)
+{
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
+        if (!attention_listed(&h->listed, p->i0, p->j0 + r))
+            for (int l = 0; l < ATTENTION_QUERIES; l++) s[l] = -INFINITY;
 }
 
 #endif

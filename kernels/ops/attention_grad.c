@@ -43,8 +43,8 @@ static void back_head(attention_backward *b, const elem *k, const elem *v, elem 
     attention_take_back(b, own);
     attention_gather(k, n_k, s->H, s->K, b->K, b->k);
     attention_gather(v, n_k, s->H, s->V, b->V, b->v);
-    for (int64_t i = 0; i < n_q; i += ATTENTION_QUERIES)
-        attention_back(b, i, i + ATTENTION_QUERIES < n_q ? ATTENTION_QUERIES : n_q - i, dq);
+    for (int64_t i = 0, n; i < n_q; i += n)
+        attention_back(b, i, n = attention_queries_at(&b->h, i), dq);
 }
 
 /* entries: of the bias, by head of all B H */

@@ -54,6 +54,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     at_begin(&p, &r);
     at_dot(&j, &p, dot);
     for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+        if (!at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_products(j.dy, &of_y, p.t0, j.v, &of_v, j0, shared, ds);
@@ -85,7 +86,7 @@ LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, 
         {
             int t = i0 + at_lane() + AT_LANES * k;
             const real *row = j->rows + (p->head * j->s.Tq + t) * ATTENTION_LEFT;
-            if (t >= queries.from && t < queries.to) {
+            if (t >= queries.from && t < queries.to && attention_listed(&p->listed, t, key)) {
                 s[i][k] = r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1];
                 ds[i][k] = s[i][k] * (ds[i][k] - row[2]);
             } else {
@@ -110,6 +111,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel
     attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
     real dk[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, dv[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}};
     for (int i0 = (int)queries.from; i0 < queries.to; i0 += AT_TILE) {
+        if (!at_meet(&p, i0, p.t0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j.k, &of_k, p.t0, j.q, &of_q, i0, shared, s);
         at_products(j.v, &of_v, p.t0, j.dy, &of_y, i0, shared, ds);
@@ -153,7 +155,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(b
     for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.m.n_q; p.t0 += AT_TILE) {
         int i0 = p.t0 + delta;
         attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
-        if (i0 >= queries.to || i0 + AT_TILE <= queries.from) continue;
+        if (i0 >= queries.to || i0 + AT_TILE <= queries.from || !at_meet(&p, i0, p.t0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j->k, &of_k, p.t0, j->q, &of_q, i0, shared, s);
         at_products(j->v, &of_v, p.t0, j->dy, &of_y, i0, shared, ds);

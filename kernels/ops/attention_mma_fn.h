@@ -271,18 +271,18 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
 /* ---- which kernel ------------------------------------------------------------------------------------- */
 
 /* Eight channels are the unit of a copy; values as wide as keys; no learned bias, whose gradient has kernels of its own
- * that need what the plain ones leave. */
+ * that need what the plain ones leave; no list of blocks, of which the plain kernels leave tiles out. */
 static inline bool attention_mma_fits(const attention_job *j)
 {
     bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y) &&
                    is_aligned(j->dk, j->dv, NULL);
     int64_t K = j->s.K;
-    return aligned && !j->bias && K == j->s.V && K % 8 == 0 && K <= AM_WIDEST;
+    return aligned && !j->bias && !j->blocks && K == j->s.V && K % 8 == 0 && K <= AM_WIDEST;
 }
 
 static inline bool attention_is_distant(const attention_job *j)
 {
-    for (int64_t h = 0; h < j->s.H; h++)
+    for (int64_t h = 0; h < j->s.H / j->a.stride; h++)
         if (j->a.decay[h] > 0 || j->a.slope[h] != 0) return true;
     return false;
 }

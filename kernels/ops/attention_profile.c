@@ -17,11 +17,9 @@ static inline int64_t thread_scratch(const attention_sizes *s)
 static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real mass, real *out)
 {
     const attention_args *a = h->args;
-    int64_t low = a->chunk > 0 ? j / a->chunk * a->chunk : 0, high = h->mask.n_k;
-    if (a->chunk > 0 && low + a->chunk < high) high = low + a->chunk;
-    int64_t first = a->causal ? j - a->smooth + 1 : j - (a->smooth - 1) / 2;
-    for (int64_t at = first; at < first + a->smooth; at++)
-        if (at >= low && at < high) out[at > i ? at - i : i - at] += mass / (real)a->smooth;
+    attention_range to = profile_columns(a, h->mask.n_k, j);
+    for (int64_t at = to.from; at < to.to; at++)
+        out[at > i ? at - i : i - at] += mass / (real)a->smooth;
 }
 
 /* n queries from i0 on: all scores, as forward but in one tile, then softmax and sums. */
@@ -38,11 +36,16 @@ static void add_rows(attention_forward *f, int64_t i0, int64_t n, real *out)
                ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
     attention_distances(h, &p, h->tile);
     attention_hide(h, &p, -INFINITY, h->tile);
+    attention_unlisted(h, &p, h->tile);
     attention_grow(f, &p);
     attention_weights(f, &p);
     for (int64_t l = 0; l < n; l++) {
         attention_range keys = attention_keys_of(&h->mask, i0 + l);
-        real share = 1 / (f->sum[l] * (real)h->mask.n_q);
+        real sum = 0;
+        for (int64_t j = keys.from; j < keys.to; j++)
+            sum += h->tile[(j - p.j0) * ATTENTION_QUERIES + l] *
+                   profile_counts(h->args, h->mask.n_k, j);
+        real share = 1 / (sum * (real)h->mask.all);
         for (int64_t j = keys.from; j < keys.to; j++)
             add_mass(h, i0 + l, j, h->tile[(j - p.j0) * ATTENTION_QUERIES + l] * share, out);
     }
@@ -67,10 +70,8 @@ LRA_BODY(attention_profile)
         attention_gather((const elem *)c->in[1] + (b * s.Tk * s.H + head) * s.K, f.h.mask.n_k, s.H,
                          s.K, s.K, f.k);
         for (int64_t d = 0; d < distances; d++) out[d] = 0;
-        for (int64_t i = 0; i < f.h.mask.n_q; i += ATTENTION_QUERIES)
-            add_rows(&f, i,
-                     i + ATTENTION_QUERIES < f.h.mask.n_q ? ATTENTION_QUERIES : f.h.mask.n_q - i,
-                     out);
+        for (int64_t i = 0, n; i < f.h.mask.n_q; i += n)
+            add_rows(&f, i, n = attention_queries_at(&f.h, i), out);
     }
 }
 
@@ -114,12 +115,16 @@ static lra_tensor *sample(lra_graph *g, int i)
     } cases[] = {{9, 0, {.causal = true}},
                  {9, 0, {.decay = decay, .smooth = 3, .chunk = 4}},
                  {9, 0, {.causal = true, .smooth = 5, .window = 6}},
-                 {14, 11, {.cross = true}}};
-    if (i > 3) return NULL;
+                 {14, 11, {.cross = true}},
+                 {9, 0, {.causal = true, .centred = true, .renorm = true, .smooth = 3}},
+                 {9, 0, {.stride = 4}},
+                 {9, 0, {.block = 2}}};
+    if (i > 6) return NULL;
     lra_attention_spec s = cases[i].spec;
     lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(2, 9, 2, 4));
     lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(2, cases[i].keys, 2, 4));
     lra_tensor *length = i ? lra_sample_input(g, "length", "length:9", LRA_SHAPE(2)) : NULL;
+    if (s.block) s.blocks = lra_block_list(length, 9, 2, s.block, 0, 0);
     if (cases[i].R > 0) {
         lra_shape of_bias = LRA_SHAPE(2, cases[i].R);
         s.bias = lra_cast(lra_sample_input(g, "bias", "normal", of_bias), lra_real(g));

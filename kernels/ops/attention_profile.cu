@@ -20,19 +20,26 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_rows_kernel(atten
     attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
     attention_rows of_q = attention_side(&j, &p, false, false);
     attention_rows of_k = attention_side(&j, &p, true, false);
-    real shrink[AT_SUMS];
+    real shrink[AT_SUMS], counts[AT_SUMS] = {0};
     at_softmax r;
     at_begin(&p, &r);
     for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+        if (!at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_exp(&p, j0, &r, s, shrink);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+        {
+            counts[i] *= shrink[i];
+            LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+                counts[i] += s[i][k] * profile_counts(&j.a, p.m.n_k, j0 + at_lane() + AT_LANES * k);
+        }
     }
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         int t = p.t0 + at_row() + i;
-        real *row = j.rows + (p.head * j.s.Tq + t) * PROFILE_ROW, sum = at_sum(r.sum[i]);
-        if (t < p.n && at_lane() == 0) row[0] = r.max[i], row[1] = at_one(sum * (real)p.n);
+        real *row = j.rows + (p.head * j.s.Tq + t) * PROFILE_ROW, sum = at_sum(counts[i]);
+        if (t < p.n && at_lane() == 0) row[0] = r.max[i], row[1] = at_one(sum * (real)p.m.all);
     }
 }
 
@@ -49,7 +56,7 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
         LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
         {
             int key = j0 + at_lane() + AT_LANES * k;
-            bool seen = key >= keys.from && key < keys.to;
+            bool seen = key >= keys.from && key < keys.to && attention_listed(&p->listed, t, key);
             s[i][k] = seen ? r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1] : R(0.0);
         }
     }
@@ -59,8 +66,8 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
 LRA_DEV real profile_mass(const attention_args *a, const attention_place *p, int i, int at, int j0,
                           const real *tile)
 {
-    int chunk = (int)a->chunk, reach = a->causal ? a->smooth - 1 : (a->smooth - 1) / 2;
-    int first = at - (a->causal ? 0 : reach), end = at + reach + 1;
+    int chunk = (int)a->chunk, reach = a->smooth_past ? a->smooth - 1 : (a->smooth - 1) / 2;
+    int first = at - (a->smooth_past ? 0 : reach), end = at + reach + 1;
     int low = chunk > 0 ? at / chunk * chunk : 0;
     int n = (int)p->m.n_k, high = chunk > 0 && low + chunk < n ? low + chunk : n;
     real mass = 0;
@@ -87,7 +94,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_diagonal_kernel(p
     for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.m.n_k; p.t0 += AT_TILE) {
         int j0 = p.t0 + delta;
         attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
-        if (j0 >= keys.to || j0 + AT_TILE <= keys.from) continue;
+        if (j0 >= keys.to || j0 + AT_TILE <= keys.from || !at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
         at_products(j->q, &of_q, p.t0, j->k, &of_k, j0, shared, s);
         profile_weights(j, &p, j0, s);

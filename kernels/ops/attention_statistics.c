@@ -14,9 +14,9 @@
 static inline attention_range spread(const attention_args *a, const attention_mask *m, int64_t i,
                                      attention_range keys)
 {
-    if (keys.to <= keys.from) return keys;
-    int64_t before = a->causal ? a->smooth - 1 : (a->smooth - 1) / 2;
-    int64_t behind = a->causal ? 0 : (a->smooth - 1) / 2;
+    if (keys.to <= keys.from || a->smooth <= 1) return keys;
+    int64_t before = a->smooth_past ? a->smooth - 1 : (a->smooth - 1) / 2;
+    int64_t behind = a->smooth_past ? 0 : (a->smooth - 1) / 2;
     attention_range r = {keys.from - before, keys.to + behind};
     int64_t low = m->chunk > 0 ? i / m->chunk * m->chunk : 0;
     int64_t high = m->chunk > 0 && low + m->chunk < m->n_k ? low + m->chunk : m->n_k;
@@ -69,13 +69,13 @@ static void weigh(attention_forward *f, const attention_place *p, lane_sums *sum
 }
 
 /* The tile averaged over columns, into `to`, whose first row is column j0; its entropies and numbers of keys. */
-static void average(const attention_forward *f, const attention_place *p, int64_t j0, int64_t n,
-                    real *to, lane_sums *sums)
+static void average(attention_forward *f, const attention_place *p, int64_t j0, int64_t n, real *to,
+                    lane_sums *sums)
 {
     const attention_args *a = f->h.args;
     for (int64_t i = 0; i < n * ATTENTION_QUERIES; i++) to[i] = 0;
     for (int64_t r = 0; r < p->keys; r++) {
-        int64_t j = p->j0 + r, first = a->causal ? j - a->smooth + 1 : j - (a->smooth - 1) / 2;
+        int64_t j = p->j0 + r, first = a->smooth_past ? j - a->smooth + 1 : j - (a->smooth - 1) / 2;
         int64_t low = a->chunk > 0 ? j / a->chunk * a->chunk : 0, high = f->h.mask.n_k;
         if (a->chunk > 0 && low + a->chunk < high) high = low + a->chunk;
         for (int64_t c = first; c < first + a->smooth; c++) {
@@ -95,6 +95,7 @@ static void average(const attention_forward *f, const attention_place *p, int64_
             if (x > 0) entropy -= x / all * LN_2 * r_log2(x / all);
         }
         sums->entropy[l] = entropy, sums->support[l] = all > 0 ? all * all / square : 0;
+        if (a->renorm) f->sum[l] = all;
     }
 }
 
@@ -137,6 +138,7 @@ static void add_rows(attention_forward *f, int64_t i0, int64_t n, int64_t D, rea
                ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
     attention_distances(h, &p, h->tile);
     attention_hide(h, &p, -INFINITY, h->tile);
+    attention_unlisted(h, &p, h->tile);
     attention_grow(f, &p);
     weigh(f, &p, &sums);
     const real *weight = h->tile;
@@ -157,9 +159,11 @@ static void add_rows(attention_forward *f, int64_t i0, int64_t n, int64_t D, rea
         total->rows++;
         total->entropy += (double)sums.entropy[l];
         total->support += (double)sums.support[l];
-        if (own.to - own.from < 2) continue;
+        int64_t seen = 0;
+        for (int64_t j = own.from; j < own.to; j++) seen += attention_listed(&h->listed, i0 + l, j);
+        if (seen < 2) continue;
         total->several++;
-        total->rel += (double)sums.entropy[l] / log((double)(own.to - own.from));
+        total->rel += (double)sums.entropy[l] / log((double)seen);
     }
     add_weights(&p, j0, columns, D, weight, share, out);
 }
@@ -185,8 +189,8 @@ LRA_BODY(attention_statistics)
                          s.K, s.K, f.k);
         for (int64_t i = 0; i < width; i++) out[i] = 0;
         int64_t n = f.h.mask.n_q;
-        for (int64_t i = 0; i < n; i += ATTENTION_QUERIES)
-            add_rows(&f, i, i + ATTENTION_QUERIES < n ? ATTENTION_QUERIES : n - i, D,
+        for (int64_t i = 0, some; i < n; i += some)
+            add_rows(&f, i, some = attention_queries_at(&f.h, i), D,
                      f.h.tile + ATTENTION_QUERIES * s.Tk, out, &total);
         double rows = (double)total.rows;
         for (int64_t i = 0; i < 3 * D - 1 && rows > 0; i++) out[i] /= (real)rows;
@@ -203,6 +207,8 @@ LRA_DECLARE(attention_statistics)
 static int shape(lra_tensor *y, lra_err *e)
 {
     if (attention_check(y, 0, 2, e) != 0) return LRA_FAILED;
+    if (((const attention_args *)y->args)->stride > 1)
+        return lra_fail(e, "statistics are undefined for attention with a stride");
     attention_sizes s = attention_sizes_of(y, 0, 2);
     int64_t D = s.Tq > s.Tk ? s.Tq : s.Tk;
     y->shape = LRA_SHAPE(s.B, s.H, 3 * D - 1 + LRA_ATTENTION_NUMBERS);
@@ -253,7 +259,7 @@ void lra_attention_columns(const lra_tensor *attention, int64_t T, int64_t i, in
                            int64_t *to)
 {
     const attention_args *a = node_of(attention)->args;
-    attention_mask m = attention_mask_of(a, T, T, NULL);
+    attention_mask m = attention_mask_of(a, 0, a->stride, T, T, NULL);
     attention_range r = spread(a, &m, i, attention_keys_of(&m, i));
     *from = r.from, *to = r.to;
 }

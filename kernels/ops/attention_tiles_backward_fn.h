@@ -137,15 +137,12 @@ static void ax_back_head(ax_backward *a, const elem *k, const elem *v, elem *dq)
     ax_rows(v, n_k, s->H * s->V, s->V, a->x.rows, a->x.V, a->v);
     ax_channels(k, n_k, s->H * s->K, s->K, a->x.k_out, a->x.row, a->k_t);
     lra_tiles_begin();
-    for (int64_t i = 0; i < n_q; i += AX_Q) {
-        int64_t n = i + AX_Q < n_q ? AX_Q : n_q - i;
+    for (int64_t i = 0, n; i < n_q; i += n) {
+        n = attention_queries_at(&b->h, i);
         attention_place p = {.i0 = i, .queries = n, .lanes = ax_lanes(n)};
         ax_load_back(a, i, n);
-        attention_range span = attention_span(&b->h, i, i + n);
-        for (p.j0 = span.from; p.j0 < span.to; p.j0 += ATTENTION_KEYS) {
-            p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
-            ax_back_tile(a, &p);
-        }
+        attention_walk w = attention_walk_of(&b->h, &p);
+        while (attention_next(&w, &p)) ax_back_tile(a, &p);
         attention_store_dq(b, i, n, dq);
     }
     lra_tiles_end();

@@ -71,9 +71,8 @@ static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
     ax_queries(f->q + i0 * s->H * s->K, n, s->H * s->K, s->K, a->x.K, a->q);
     for (int64_t i = 0; i < a->x.v_out * AX_Q; i++) f->y_t[i] = 0;
     for (int l = 0; l < AX_Q; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
-    attention_range span = attention_span(h, i0, i0 + n);
-    for (p.j0 = span.from; p.j0 < span.to; p.j0 += ATTENTION_KEYS) {
-        p.keys = p.j0 + ATTENTION_KEYS < span.to ? ATTENTION_KEYS : span.to - p.j0;
+    attention_walk w = attention_walk_of(h, &p);
+    while (attention_next(&w, &p)) {
         ax_scores(h, &p, &a->x, a->k, a->q);
         int64_t keys = ax_fill(&p, h->tile);
         attention_grow(f, &p);
@@ -91,8 +90,8 @@ static void ax_head(ax_forward *a, const elem *k, const elem *v)
     ax_rows(k, m->n_k, s->H * s->K, s->K, a->x.rows, a->x.K, a->k);
     ax_channels(v, m->n_k, s->H * s->V, s->V, a->x.v_out, a->x.row, a->v);
     lra_tiles_begin();
-    for (int64_t i = 0; i < m->n_q; i += AX_Q) {
-        int64_t n = i + AX_Q < m->n_q ? AX_Q : m->n_q - i;
+    for (int64_t i = 0, n; i < m->n_q; i += n) {
+        n = attention_queries_at(&a->f.h, i);
         ax_attend(a, i, n);
         attention_finish(&a->f, i, n);
     }

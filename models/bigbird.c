@@ -1,0 +1,53 @@
+/* bigbird: attention from block to block: own, neighbouring, first, last and a few random ones.
+ *   mix(u) = Wo softmax over the listed blocks of (q k^T / sqrt(K)) v
+ * Of the blocks of an example a query block sees itself, its neighbours, the first, the last and `random` others, drawn by
+ * layer and head once for all examples of as many blocks; the first and the last see all.
+ * Source: Zaheer et al. 2020, arXiv:2007.14062, as in Tay et al. 2021, arXiv:2011.04006: blocks of 64, three random ones.
+ * There the last block is that of the padded sequence, and random ones are among the first 1,024 positions; here both
+ * are of the example. */
+#include "models/lra_blocks.h"
+
+static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
+{
+    const lra_config *c = b->config;
+    int64_t block = lra_config_int(c, "block");
+    const lra_attention_spec s = {.block = block,
+                                  .blocks = lra_block_list(b->length, b->T,
+                                                           lra_config_int(c, "heads"), block,
+                                                           lra_config_int(c, "random"), layer)};
+    return lra_arena_attention(b, u, &s);
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    return lra_arena_blocks(b, x, mix);
+}
+
+static const lra_key keys[] = {
+    LRA_ARENA_KEYS, LRA_INT_KEY("block", "64", 1, 1 << 20, "tokens of a block"),
+    LRA_INT_KEY("random", "3", 0, 1 << 10, "blocks of others that a block sees"), LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    LRA_ARENA_PRESETS("layers=1 width=128 heads=1 qkv=64 hidden=128 pool=cls",
+                      "layers=4 width=64 heads=2 qkv=32 hidden=64"),
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"positions=learned qkv=6 heads=3 block=3 random=2", NULL};
+
+const lra_model lra_model_bigbird = {
+    .name = "bigbird",
+    .paper = "arXiv:2007.14062",
+    .summary = "attention to neighbouring, global and random blocks",
+    .deviations = "the last and random blocks are those of the example; weights of attention are "
+                  "never dropped",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=8 hidden=8 heads=2 block=2 random=1",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
+    .encode = encode,
+    .reach = lra_arena_reach,
+    .positions = lra_arena_positions,
+    .classifier = lra_arena_classifier,
+};

@@ -1,0 +1,76 @@
+/* The blocks of Transformers. */
+#include "models/transformer_blocks.h"
+
+#include "kernels/graph/op.h"
+#include "models/layers.h"
+
+lra_positions lra_transformer_positions(const lra_config *c)
+{
+    if (lra_config_is(c, "positions", "sinusoidal")) return LRA_POSITIONS_SINUSOIDAL;
+    if (lra_config_is(c, "positions", "learned")) return LRA_POSITIONS_LEARNED;
+    return lra_config_is(c, "positions", "none") ? LRA_POSITIONS_NONE : LRA_POSITIONS_ROTARY;
+}
+
+static lra_tensor *norm(const lra_build *b, lra_tensor *x, const char *name)
+{
+    bool batch = lra_config_has(b->config, "norm-kind") &&
+                 lra_config_is(b->config, "norm-kind", "batch");
+    return batch ? lra_layer_batch_norm(x, name, b->length) : lra_layer_layer_norm(x, name);
+}
+
+/* (B,T,D) to (B,T,H,D/H). */
+static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n)
+{
+    lra_shape s = lra_tensor_shape(u);
+    lra_tensor *y = lra_layer_linear(u, name, s.d[2], LRA_ACT_NONE, NULL);
+    return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, s.d[2] / n));
+}
+
+/* x + dropout(h w + b), in one op where nothing is dropped. */
+static lra_tensor *add_linear(lra_tensor *x, lra_tensor *h, const char *name, double dropout)
+{
+    int64_t width = lra_width(x);
+    if (dropout == 0) return lra_layer_linear(h, name, width, LRA_ACT_NONE, x);
+    h = lra_layer_linear(h, name, width, LRA_ACT_NONE, NULL);
+    return lra_add(x, lra_dropout(h, dropout, false));
+}
+
+static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *u,
+                                 lra_attend attend)
+{
+    const lra_config *c = b->config;
+    int64_t n = lra_config_int(c, "heads"), width = lra_width(x);
+    bool turns = lra_transformer_positions(c) == LRA_POSITIONS_ROTARY;
+    if (width % n || (turns && width / n % 2)) {
+        lra_graph_fail(b->graph, "width %lld does not make %lld heads of %s channels",
+                       (long long)width, (long long)n, turns ? "an even number of" : "as many");
+        n = 1;
+    }
+    lra_tensor *q = heads(u, "q", n), *k = heads(u, "k", n), *v = heads(u, "v", n);
+    lra_tensor *y = attend(b, q, k, v);
+    return add_linear(x, lra_reshape(y, lra_tensor_shape(x)), "out", lra_config_real(c, "dropout"));
+}
+
+static lra_tensor *add_feed_forward(const lra_build *b, lra_tensor *x, lra_tensor *u)
+{
+    const lra_config *c = b->config;
+    double dropout = lra_config_real(c, "dropout");
+    bool relu = lra_config_has(c, "act") && lra_config_is(c, "act", "relu");
+    lra_tensor *h = lra_layer_linear(u, "up", lra_config_int(c, "hidden"),
+                                     relu ? LRA_ACT_RELU : LRA_ACT_GELU, NULL);
+    return add_linear(x, lra_dropout(h, dropout, false), "down", dropout);
+}
+
+lra_tensor *lra_transformer_blocks(const lra_build *b, lra_tensor *x, lra_attend attend)
+{
+    bool post = lra_config_is(b->config, "norm", "post");
+    for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
+        lra_push(b->graph, "layer%d", (int)i);
+        x = add_attention(b, x, post ? x : norm(b, x, "norm1"), attend);
+        if (post) x = norm(b, x, "norm1");
+        x = add_feed_forward(b, x, post ? x : norm(b, x, "norm2"));
+        if (post) x = norm(b, x, "norm2");
+        lra_pop(b->graph);
+    }
+    return post ? x : norm(b, x, "norm");
+}

@@ -1,0 +1,27 @@
+/* The blocks of Transformers whose layers all have biases, and which differ in their attention:
+ *   norm=pre   x = x + out(attend(q, k, v)) of Norm(x);  x = x + W2 act(W1 Norm(x))      per layer; Norm at the end
+ *   norm=post  x = Norm(x + out(attend(q, k, v)) of x);  x = Norm(x + W2 act(W1 x))      per layer
+ *   norm-kind=layer: over channels; batch: per channel, over the tokens of all examples
+ * Source: Vaswani et al. 2017, arXiv:1706.03762. */
+#ifndef LRA_MODELS_TRANSFORMER_BLOCKS_H
+#define LRA_MODELS_TRANSFORMER_BLOCKS_H
+
+#include "models/model.h"
+
+/* Queries, keys and values (B,T,H,D/H) to (B,T,H,D/H), in the scope of its layer. */
+typedef lra_tensor *(*lra_attend)(const lra_build *b, lra_tensor *q, lra_tensor *k, lra_tensor *v);
+lra_tensor *lra_transformer_blocks(const lra_build *b, lra_tensor *x, lra_attend attend);
+
+/* positions=none|sinusoidal|learned, else rotary ones. */
+lra_positions lra_transformer_positions(const lra_config *c);
+
+/* The keys that they read; a model without `act` has GELU, without `norm-kind` layer norm. */
+#define LRA_TRANSFORMER_KEYS(hidden, n_heads, placement)                                           \
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),          \
+        LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \
+        LRA_INT_KEY("hidden", hidden, 1, 1 << 20, "channels inside a feed-forward layer"),         \
+        LRA_INT_KEY("heads", n_heads, 1, LRA_MAX_HEADS, "attention heads, which share the width"), \
+        LRA_CHOICE_KEY("norm", placement, "pre|post", "before a sublayer, or after its sum"),      \
+        LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
+
+#endif

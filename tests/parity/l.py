@@ -1,0 +1,4 @@
+"""l: las.py."""
+from las import ALPHA, encode, zero  # noqa: F401
+
+CASES = ALPHA + ["chunk=4 positions=learned"]

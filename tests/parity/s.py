@@ -1,0 +1,4 @@
+"""s: las.py."""
+from las import SMOOTHING, encode, zero  # noqa: F401
+
+CASES = ["", "positions=sinusoidal"] + SMOOTHING

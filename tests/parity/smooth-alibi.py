@@ -1,0 +1,4 @@
+"""smooth-alibi: las.py."""
+from las import SMOOTHING, encode, zero  # noqa: F401
+
+CASES = ["", "heads=4 alibi=original"] + SMOOTHING
