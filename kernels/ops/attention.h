@@ -44,9 +44,9 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
 
 /* Which pairs there are in an example: numbers of real queries and keys, and what the spec leaves of their pairs. */
 typedef struct {
-    int64_t n_q, n_k, all; /* all: queries of the example, whatever their residue */
-    int64_t chunk, beside; /* chunk 0: one */
-    int64_t back, ahead;   /* -1: no pair at all */
+    int64_t n_q, n_k, all;         /* all: queries of the example, whatever their residue */
+    int64_t chunk, beside;         /* chunk 0: one */
+    int64_t back, ahead;           /* -1: no pair at all */
     int64_t wide_back, wide_ahead; /* without the limit */
     bool causal;
 } attention_mask;

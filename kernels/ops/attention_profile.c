@@ -116,11 +116,11 @@ static lra_tensor *sample(lra_graph *g, int i)
                  {9, 0, {.decay = decay, .smooth = 3, .chunk = 4}},
                  {9, 0, {.causal = true, .smooth = 5, .window = 6}},
                  {14, 11, {.cross = true}},
-                  {9, 17, {.laplace = true, .chunk = 5, .scale = 0.1}},
-                  {9, 0, {.causal = true, .centred = true, .renorm = true, .smooth = 3}},
-                  {9, 0, {.stride = 4}},
-                  {9, 0, {.block = 2}}};
-     if (i > 7) return NULL;
+                 {9, 17, {.laplace = true, .chunk = 5, .scale = 0.1}},
+                 {9, 0, {.causal = true, .centred = true, .renorm = true, .smooth = 3}},
+                 {9, 0, {.stride = 4}},
+                 {9, 0, {.block = 2}}};
+    if (i > 7) return NULL;
     lra_attention_spec s = cases[i].spec;
     lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(2, 9, 2, 4));
     lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(2, cases[i].keys, 2, 4));
