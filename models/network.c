@@ -79,7 +79,11 @@ int lra_network_check(const lra_model *m, const lra_config *c, const lra_network
 
 static lra_embed_start embedding_of(const lra_model *m, const lra_config *c, int64_t channels)
 {
-    if (m->embedding) return m->embedding(c, channels);
+    if (m->embedding) {
+        lra_embed_start own = m->embedding(c, channels);
+        own.bias.no_decay = true; /* as all biases */
+        return own;
+    }
     return (lra_embed_start){.table = {LRA_NORMAL(1)},
                              .weight = {LRA_FAN(channels)},
                              .bias = {LRA_FAN(channels), .no_decay = true}};

@@ -38,7 +38,7 @@ lra_tensor *lra_scan_linear(lra_tensor *x, const char *name, int64_t n_out)
 {
     return lra_layer_linear_from(x, name, n_out,
                                  LRA_SPEC(LRA_TRUNCATED(1 / sqrt((double)lra_width(x)))),
-                                 LRA_SPEC(.no_decay = false));
+                                 LRA_SPEC(.no_decay = true));
 }
 
 /* The deviation of a standard normal that is cut at +-2. */

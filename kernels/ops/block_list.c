@@ -16,7 +16,7 @@ LRA_BODY(block_list)
     {
         int64_t b = i / (d[1] * d[2]), head = i / d[2] % d[1];
         int32_t all = (int32_t)((length[b] + a->block - 1) / a->block);
-        block_list_row(a, head, (int32_t)(i % d[2]), all, (int32_t *)c->out + i * most);
+        block_list_row(a, head, (int32_t)(i % d[2]), all, (int)most, (int32_t *)c->out + i * most);
     }
 }
 

@@ -9,7 +9,7 @@ static __global__ void block_list_kernel(block_list_args a, int64_t n, int64_t b
          i += (int64_t)gridDim.x * blockDim.x) {
         int64_t b = i / (a.heads * blocks), head = i / blocks % a.heads;
         int32_t all = (int32_t)((length[b] + a.block - 1) / a.block);
-        block_list_row(&a, head, (int32_t)(i % blocks), all, y + i * most);
+        block_list_row(&a, head, (int32_t)(i % blocks), all, (int)most, y + i * most);
     }
 }
 

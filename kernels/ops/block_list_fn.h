@@ -18,10 +18,10 @@ LRA_FN int block_list_put(int32_t *row, int n, int32_t block)
 }
 
 /* Query block i of `all` that an example has, in a head; row: `most` numbers. */
-LRA_FN void block_list_row(const block_list_args *a, int64_t head, int32_t i, int32_t all,
+LRA_FN void block_list_row(const block_list_args *a, int64_t head, int32_t i, int32_t all, int most,
                            int32_t *row)
 {
-    int n = 0, most = (int)block_list_most(a);
+    int n = 0;
     bool whole = i == 0 || i == all - 1;
     if (whole) row[n++] = ATTENTION_ALL_BLOCKS;
     if (!whole && i < all) {
