@@ -46,7 +46,7 @@ static uint8_t two_zeros(lra_rng *r, int t)
 }
 static uint8_t place(lra_rng *r, int t) /* known from the place alone */
 {
-    return lra_rng_u01(r) < 0.9 ? (uint8_t)(t / 20) : (uint8_t)lra_rng_below(r, 10);
+    return (uint8_t)(lra_rng_u01(r) < 0.9 ? t / 20 : (int)lra_rng_below(r, 10));
 }
 
 static lra_information *measure(uint8_t (*source)(lra_rng *r, int t), uint64_t seed)
