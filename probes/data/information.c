@@ -140,7 +140,7 @@ static void code(const lra_dataset *d, const coding *by, int split, int64_t step
         for (int64_t from = r->start[i]; from < end;
              from += end - from < window ? end - from : window, row++) {
             if (row % every) continue;
-            for (int64_t step = from; step < end && step < from + window; step++)
+            for (int64_t step = from; step < end && step - from < window; step++)
                 to->symbol[at++] = symbol_at(by, r, step);
             to->label[n] = r->label ? r->label[i] : 0;
             to->start[++n] = at;
