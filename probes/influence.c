@@ -174,8 +174,7 @@ static void copy_unit(lra_probe_result *to, const lra_probe_unit *from)
     lra_probe_unit_findings(u, from->n_findings, from->finding);
 }
 
-/* Takes over what an earlier command left of these parts, measured in the same way, and of the parts that are not asked
- * for now. */
+/* Takes over what an earlier command left: of these parts where it was measured in the same way, of all others as it is. */
 static void take_over(lra_influence *p, const lra_probe_result *old, int n, task *list, bool force)
 {
     for (int i = 0; lra_influence_part_at(i); i++) {

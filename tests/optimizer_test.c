@@ -158,10 +158,15 @@ static void check_decay(const lra_model *m, const lra_config *c, lra_head head, 
         int64_t size = lra_elements(param[i]);
         float *v = lra_alloc_array((size_t)size, sizeof *v);
         check(lra_params_get(params, path, v, &e), &e);
-        /* Whose parameters have groups of their own: there `b` is the matrix of inputs. */
-        bool state_space = strstr(path, "/ssm/") || strstr(path, "/s5/") || strstr(path, "/lru/");
-        bool stays = !state_space && is_one_of(name, 3, stay);
-        bool falls = !state_space && is_one_of(name, 2, fall);
+        bool state_space = strstr(
+            path, "/ssm/"); /* whose parameters have rates of their own and no decay */
+        bool stays = is_one_of(name, 3, stay), falls = !state_space && is_one_of(name, 2, fall);
+        if (strstr(path, "/s5/")) { /* groups as published; b is the matrix of inputs */
+            const char *groups = lra_config_text(c, "groups");
+            bool none = strcmp(groups, "nobcdecay") == 0, b = strcmp(name, "b") == 0;
+            stays = b ? none || strcmp(groups, "standard") == 0 : none && strcmp(name, "c") == 0;
+            falls = !none && (strcmp(name, "c") == 0 || strcmp(name, "skip") == 0);
+        }
         for (int64_t j = 0; j < size; j++) {
             float start = start_of(i, j);
             if (stays && v[j] != start)
