@@ -26,6 +26,9 @@
      .help = text}
 #define LRA_DATA_DIR_OPTION(text)                                                                  \
     {.name = "data-dir", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "official raw files" text}
+#define LRA_COUNT_OPTION(word, usual, least, most, text)                                           \
+    {.name = word, .kind = LRA_OPTION_INT, .value = usual, .min = least, .max = most, .arg = "N",  \
+     .help = text}
 #define LRA_JSON_OPTION(text)  {.name = "json", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
 /* clang-format on */
