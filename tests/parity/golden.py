@@ -3,7 +3,7 @@
     golden.py DUMP [MODEL...]     tests/parity/run.sh --golden
 
 Of every change at 37 steps, in float64: the model's largest gradient, the loss, and for the logits and the gradient of
-every parameter its product with a random vector and its largest element.  Of ours nothing but the weights is used; "start"
+every parameter its product with a random vector and its largest element, and "zero" where it is rounding alone and zero() says so.  Of ours nothing but the weights is used; "start"
 is what they start from, so that a change of a start is told from a mistake.
 """
 import importlib
@@ -14,6 +14,7 @@ import numpy
 import torch
 
 import batch as batches
+from parity import is_zero
 
 STEPS = 37
 FOLDER = pathlib.Path(__file__).parent.parent / "golden" / "parity"
@@ -45,10 +46,14 @@ def case(name, changes, program):
     yield f"case {changes}".rstrip()
     start = f64.all("param")
     yield "start %.15g %.6g" % (sum(project(p, x) for p, x in start.items()), sum(float(x.abs().sum()) for x in start.values()))
-    yield "most %.15g" % max(float(g.abs().max()) for g in grad.values())
+    most = max(float(g.abs().max()) for g in grad.values())
+    yield "most %.15g" % most
     yield "loss %.15g" % loss
+    reference = importlib.import_module(name)
     for path, x in [("logits", logits), *sorted(grad.items())]:
-        yield "%s %.12g %.6g" % (path, project(path, x), float(x.abs().max()))
+        largest = float(x.abs().max())
+        zero = largest < 1e-13 * most and is_zero(reference, f64.config, path)
+        yield "%s %.12g %.6g%s" % (path, project(path, x), largest, " zero" if zero else "")
 
 
 def main():

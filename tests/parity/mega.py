@@ -8,7 +8,7 @@ import common
 
 CASES = ["norm=pre", "norm=post", "norm=post norm-kind=scale width=7 queries=5", "norm=pre norm-kind=batch ema-length=6 state=2",
          "norm=pre chunk=8 layers=3", "chunk=64 norm=post", "causal=1 hidden=11", "causal=1 chunk=8 norm-kind=scale",
-         "attention=laplace", "attention=laplace chunk=8 norm=pre",
+         "attention=laplace", "attention=laplace chunk=8 norm=pre", "attention=laplace norm=pre norm-kind=batch",
          "attention=laplace causal=1 chunk=16"]
 
 def zero(config):
