@@ -128,6 +128,7 @@ static void check_model(const lra_model *m, const char *variant)
 {
     if (m->unlimited) return;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (model_sanitized && *variant && i > 0) break;
         whole_at_a_wide_limit(m, variant, types[i]);
         nothing_from_beyond(m, variant, types[i]);
     }
