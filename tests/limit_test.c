@@ -182,6 +182,10 @@ static const known cases[] = {
     {&lra_model_spt_local, "layers=1 block=3", {T}, 5, 5},
     {&lra_model_spt_local, "layers=1 block=3", {4}, 4, 4},
     {&lra_model_alibi, "layers=2 chunk=5", {3, 2}, 0, 4},
+    /* Limits of attention, of the state space, of attention. */
+    {&lra_model_spade, "layers=2 radius=5", {3, 1, 2}, 5, 5},
+    {&lra_model_spade, "layers=2 radius=3", {T, 8, T}, 11, 11},
+    {&lra_model_spade, "layers=2 radius=5 causal=1", {3, 6, 0}, 0, 6},
 };
 
 static void check_known(const known *k, lra_type type)

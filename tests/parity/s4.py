@@ -34,41 +34,45 @@ def legs(N, clip):
     return -0.5 + 1j * mu, B, P
 
 
-def encode(P, x, length, config, T_max):
-    width, T = x.shape[2], x.shape[1]
-    sides = 1 if config["causal"] == "1" else 2
-    N, v1 = int(config["state"]), config["version"] == "v1"
-    L = T_max + T_max % 2
-    eye = torch.eye(N).cdouble()
+def kernels(P, path, version, sides, width, T, T_max):
+    """(sides,width,T), from what stands at `path`."""
+    L, v1 = T_max + T_max % 2, version == "v1"
 
-    def parts(Q, path):
+    def parts(Q):
         """Lambda, B, P, conj Q"""
         re = Q[path + "decay"] if v1 else -Q[path + "log_decay"].exp()
         low = pair(*Q[path + "p"])
         return pair(re, -Q[path + "turn"])[0], pair(*Q[path + "b"]), low, (pair(*Q[path + "q"]) if v1 else low).conj()
 
-    def kernels(Q, path):
-        for found, wanted in zip(parts(P.start, path), legs(N, config["version"] == "v4")):
-            assert torch.allclose(found, wanted.expand_as(found), rtol=1e-6, atol=1e-6), (found, wanted)
-        lam, B, low, right = parts(Q, path)
-        C, step = pair(*Q[path + "c"]), Q[path + "dt"].double()
-        dt = torch.log1p(step.exp()) if config["version"] == "v4" else step.exp()
-        assert C.shape == (sides * width, N // 2) and dt.shape == (width,)
-        rows = []
-        for r in range(sides * width):
-            h = r % width
-            copy = [h % t.shape[0] for t in (lam, B, low, right)]
-            A = torch.diag(both(lam[copy[0]])) - torch.outer(both(low[copy[2]]), both(right[copy[3]]))
-            less = eye - dt[h] / 2 * A
-            Ab = torch.linalg.solve(less, eye + dt[h] / 2 * A)
-            state = torch.linalg.solve(less, dt[h] * both(B[copy[1]]))
-            # the trained C is that of C (1 - Ab^L)
-            c = torch.linalg.solve((eye - torch.linalg.matrix_power(Ab, L)).T, both(C[r]))
-            k = []
-            for _ in range(T):
-                k.append((c @ state).real)
-                state = Ab @ state
-            rows.append(torch.stack(k))
-        return torch.stack(rows).reshape(sides, width, T).to(x.dtype)
+    lam, B, low, right = parts(P)
+    N = 2 * lam.shape[-1]
+    eye = torch.eye(N).cdouble()
+    for found, wanted in zip(parts(P.start), legs(N, version == "v4")):
+        assert torch.allclose(found, wanted.expand_as(found), rtol=1e-6, atol=1e-6), (found, wanted)
+    C, step = pair(*P[path + "c"]), P[path + "dt"].double()
+    dt = torch.log1p(step.exp()) if version == "v4" else step.exp()
+    assert C.shape == (sides * width, N // 2) and dt.shape == (width,)
+    rows = []
+    for r in range(sides * width):
+        h = r % width
+        copy = [h % t.shape[0] for t in (lam, B, low, right)]
+        A = torch.diag(both(lam[copy[0]])) - torch.outer(both(low[copy[2]]), both(right[copy[3]]))
+        less = eye - dt[h] / 2 * A
+        Ab = torch.linalg.solve(less, eye + dt[h] / 2 * A)
+        state = torch.linalg.solve(less, dt[h] * both(B[copy[1]]))
+        # the trained C is that of C (1 - Ab^L)
+        c = torch.linalg.solve((eye - torch.linalg.matrix_power(Ab, L)).T, both(C[r]))
+        k = []
+        for _ in range(T):
+            k.append((c @ state).real)
+            state = Ab @ state
+        rows.append(torch.stack(k))
+    return torch.stack(rows).reshape(sides, width, T)
 
-    return common.blocks(P, x, length, config, "ssm", kernels)
+
+def encode(P, x, length, config, T_max):
+    def of_layer(Q, path):
+        sides = 1 if config["causal"] == "1" else 2
+        return kernels(Q, path, config["version"], sides, x.shape[2], x.shape[1], T_max).to(x.dtype)
+
+    return common.blocks(P, x, length, config, "ssm", of_layer)

@@ -1,0 +1,114 @@
+/* spade: a state space beside local attention in the first layer, local attention alone in the others.
+ *
+ *   x = x + W [LayerNorm(k * u + D u), LayerNorm(local(u))] + b;  x = x + W2 ReLU(W1 LayerNorm(x))      first layer
+ *   x = x + local(u);                                             x = x + W2 ReLU(W1 LayerNorm(x))      the others
+ *   u = LayerNorm(x),  local(u) = Wo heads(softmax(q k^T / sqrt(K)) v), keys at most `radius` away, no biases
+ *
+ * and a LayerNorm at the end.  k: the kernels of S4 (s4_kernel.h, v4), which see all of an input; with frozen=1 neither
+ * they nor D ever learn.  causal=1, as in its code: no token sees those that follow.
+ * Source: Zuo et al. 2022, Efficient Long Sequence Modeling via State Space Augmented Transformer. */
+#include "kernels/graph/op.h"
+#include "models/conv_blocks.h"
+#include "models/layers.h"
+#include "models/s4_kernel.h"
+
+/* k * u + D u */
+static lra_tensor *remember(const lra_build *b, lra_tensor *u)
+{
+    lra_graph *g = b->graph;
+    int64_t D = lra_width(u);
+    const lra_s4_spec s4 = {.width = D,
+                            .state = lra_config_int(b->config, "state"),
+                            .copies = 1,
+                            .dt_min = 0.001,
+                            .dt_max = 0.1,
+                            .frozen = lra_config_int(b->config, "frozen") != 0};
+    lra_push(g, "ssm");
+    lra_tensor *k = lra_name(lra_s4_kernel(b, &s4), "kernel");
+    lra_tensor *skip = lra_param(g, "skip", LRA_SHAPE(D),
+                                 LRA_SPEC(LRA_NORMAL(1), .frozen = s4.frozen));
+    lra_tensor *y = lra_add(lra_long_conv(u, k, b->length),
+                            lra_mul(u, lra_cast(skip, lra_elem(g))));
+    lra_pop(g);
+    return y;
+}
+
+static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n)
+{
+    lra_shape s = lra_tensor_shape(u);
+    lra_tensor *y = lra_layer_linear_from(u, name, s.d[2], LRA_SPEC(LRA_FAN(s.d[2])), NULL);
+    return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, s.d[2] / n));
+}
+
+static lra_tensor *local(const lra_build *b, lra_tensor *u)
+{
+    int64_t n = lra_config_int(b->config, "heads"), D = lra_width(u);
+    if (D % n) {
+        lra_graph_fail(b->graph, "width %lld does not make %lld heads of as many channels",
+                       (long long)D, (long long)n);
+        n = 1;
+    }
+    const lra_attention_spec spec = {.causal = b->causal,
+                                     .window = lra_config_int(b->config, "radius")};
+    lra_tensor *q = heads(u, "q", n), *k = heads(u, "k", n), *v = heads(u, "v", n);
+    lra_tensor *y = lra_reshape(lra_attention(q, k, v, b->length, &spec), lra_tensor_shape(u));
+    return lra_layer_linear_from(y, "out", D, LRA_SPEC(LRA_FAN(D)), NULL);
+}
+
+static lra_tensor *encode(const lra_build *b, lra_tensor *x)
+{
+    const lra_config *c = b->config;
+    int64_t D = lra_width(x), hidden = lra_config_int(c, "hidden");
+    double dropout = lra_config_real(c, "dropout");
+    for (int64_t i = 0; i < lra_config_int(c, "layers"); i++) {
+        lra_push(b->graph, "layer%d", (int)i);
+        lra_tensor *u = lra_layer_layer_norm(x, "norm1"), *y = local(b, u);
+        if (i == 0) {
+            lra_tensor *both[] = {lra_layer_layer_norm(remember(b, u), "norm-ssm"),
+                                  lra_layer_layer_norm(y, "norm-local")};
+            y = lra_layer_linear(lra_concat(2, both, 2), "join", D, LRA_ACT_NONE, NULL);
+        }
+        x = lra_add(x, lra_dropout(y, dropout, false));
+        y = lra_layer_linear(lra_layer_layer_norm(x, "norm2"), "up", hidden, LRA_ACT_RELU, NULL);
+        y = lra_layer_linear(lra_dropout(y, dropout, false), "down", D, LRA_ACT_NONE, NULL);
+        x = lra_add(x, lra_dropout(y, dropout, false));
+        lra_pop(b->graph);
+    }
+    return lra_layer_layer_norm(x, "norm");
+}
+
+static const lra_key keys[] = {
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
+    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "channels inside a feed-forward layer"),
+    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
+    LRA_INT_KEY("radius", "64", 1, 1 << 20, "how far attention sees to each side"),
+    LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
+    LRA_FLAG_KEY("frozen", "1", "the state space stays as it starts"),
+    LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_KEYS_END};
+
+static const lra_model_preset presets[] = {
+    {NULL, "quick", NULL, "layers=2 width=32 hidden=64 radius=8 state=16 rate=0.002 decay=0.01",
+     NULL},
+    {NULL, "small", NULL, "layers=4 width=64 hidden=128 radius=32 rate=0.001 decay=0.05", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const char *const variants[] = {"causal=1 radius=3", "frozen=0 dropout=0.1", NULL};
+
+const lra_model lra_model_spade = {
+    .name = "spade",
+    .paper = "arXiv:2212.08136",
+    .summary = "a frozen state space beside local attention, then local attention alone",
+    .deviations = "looks both ways unless causal; padding does not enter the convolution",
+    .keys = keys,
+    .presets = presets,
+    .tiny = "layers=2 width=8 hidden=8 heads=2 radius=2 state=4",
+    .variants = variants,
+    .match = "hidden",
+    .pools = LRA_POOLS_ROWS,
+    .encode = encode,
+    .reach = lra_conv_blocks_reach,
+    .causal = lra_conv_blocks_causal,
+};
