@@ -2,9 +2,11 @@
 #include <stdio.h>
 
 #include <jansson.h>
+#include <omp.h>
 #include <xxhash.h>
 
 #include "analysis/distributions.h"
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/version.h"
 #include "kernels/cpu/features.h"
@@ -28,6 +30,11 @@ static int version(lra_err *e)
 
 int main(int argc, char **argv)
 {
+    lra_err e = {0};
+    if (lra_threads_ready(omp_get_max_threads(), &e) != 0) {
+        fprintf(stderr, "lra-probe: %s\n", e.msg);
+        return 1;
+    }
     lra_distributions_start();
     /* how a GPU's kernels are tried before they are used */
     static char name[] = "lra-probe", kind[] = "bench", what[] = "levels", on[] = "--device=cuda",

@@ -1,6 +1,7 @@
 /* What the machine has and what of it this process may use, as Linux tells it in /proc and /sys/fs/cgroup. */
 #include "kernels/base/machine.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,33 @@ int lra_cpu_count(void)
     if (allowed > 0) return allowed;
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
+}
+
+/* Alive until all others are tried. */
+static void *wait_for_all(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+int lra_threads_ready(int n, lra_err *e)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t *thread = lra_alloc((size_t)n * sizeof *thread);
+    int alive = 0, rc = 0;
+    pthread_mutex_lock(&gate);
+    while (alive < n - 1 && (rc = pthread_create(&thread[alive], NULL, wait_for_all, &gate)) == 0)
+        alive++;
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < alive; i++) pthread_join(thread[i], NULL);
+    lra_free(thread);
+    if (rc == 0) return 0;
+    return lra_fail(
+        e,
+        "%d of %d threads can be started (%s); raise the limit of processes or of address space "
+        "(ulimit -u, ulimit -v), or set OMP_NUM_THREADS=%d",
+        alive + 1, n, strerror(rc), alive + 1);
 }
 
 /* ---- memory --------------------------------------------------------------------------------------- */

@@ -4,7 +4,11 @@
 
 #include <stdbool.h>
 
+#include "kernels/base/err.h"
+
 int lra_cpu_count(void); /* processors this process may use */
+/* That n threads can be alive at once, tried; OpenMP ends the process where they cannot. */
+int lra_threads_ready(int n, lra_err *e);
 /* Bytes that this process can still get: what the machine has free, within the limits of its control groups
  * and of its address space; 0: unknown. */
 double lra_memory_free(void);

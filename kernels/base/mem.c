@@ -7,8 +7,11 @@
 
 static void out_of_memory(size_t n_bytes)
 {
-    fprintf(stderr, "out of memory: %zu bytes\n", n_bytes);
-    abort();
+    fprintf(
+        stderr,
+        "out of memory: %zu bytes more were needed; a smaller batch or fewer threads need less\n",
+        n_bytes);
+    _Exit(1); /* what is saved is whole: files take their names when they are complete */
 }
 
 void *lra_alloc(size_t n_bytes)

@@ -1,5 +1,5 @@
 /* Memory: checked allocation, arenas, growing text.  malloc stands in mem.c and large.c alone.
- * Small allocations that fail abort with the size; large ones (data, workspaces) use
+ * Small allocations that fail end the program with one line; large ones (data, workspaces) use
  * lra_try_alloc(), whose failure the user can act on. */
 #ifndef LRA_BASE_MEM_H
 #define LRA_BASE_MEM_H
@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/* Zeroed memory; aborts when there is none.  n may be 0. */
+/* Zeroed memory; ends the program, exit code 1, when there is none.  n may be 0. */
 void *lra_alloc(size_t n_bytes);
-/* n elements of `size` bytes, zeroed, product checked; aborts when there is none. */
+/* n elements of `size` bytes, zeroed, product checked; ends the program, exit code 1, when there is none. */
 void *lra_alloc_array(size_t n, size_t size);
-/* Like realloc, aborts when there is none; new bytes are not cleared. */
+/* Like realloc, ends the program, exit code 1, when there is none; new bytes are not cleared. */
 void *lra_resize(void *p, size_t n_bytes);
 void lra_free(void *p);                                  /* Nullable: p */
 char *lra_copy_text(const char *s);                      /* Nullable: s */

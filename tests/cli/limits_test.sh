@@ -23,7 +23,8 @@ within() {
     esac
 }
 for kib in 40000 80000 100000; do within $kib "$probe" --version; done
-for kib in 90000 100000 120000 200000; do within $kib "$probe" train $small --out "o$kib" -q; done
+# Every step between what the loader needs and what a small training needs, with more libraries or fewer.
+for kib in $(seq 72000 4000 124000) 200000; do within $kib "$probe" train $small --out "o$kib" -q; done
 within 60000000 "$probe" train $small --out o -q
 # Room for the parameters, but not for the largest of them once more while it is drawn.
 wide="--task listops --set max-depth=3 --set max-length=40 --set min-length=8 --set train=8 --set val=8 --set test=8 \
