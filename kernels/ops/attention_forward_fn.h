@@ -25,6 +25,22 @@ static inline void attention_take(attention_forward *f, real *own)
     f->sum = f->max + ATTENTION_QUERIES;
 }
 
+/* The largest score of each of n lanes, which stay in registers; n is a constant where this is inlined.  A maximum waits
+ * for the one before it, so that all lanes of a tile are taken together. */
+static inline __attribute__((always_inline)) void attention_top(const int n, const real *s,
+                                                                int64_t keys, real *top)
+{
+    real most[ATTENTION_QUERIES];
+    for (int l = 0; l < n; l++) most[l] = s[l];
+    for (int64_t r = 1; r < keys; r++)
+#pragma omp simd
+        for (int l = 0; l < n; l++) {
+            real v = s[r * ATTENTION_QUERIES + l];
+            most[l] = v > most[l] ? v : most[l];
+        }
+    for (int l = 0; l < n; l++) top[l] = most[l];
+}
+
 /* Maxima of the lanes take in a tile; what was summed so far shrinks accordingly.  A lane without a score yet has the
  * maximum -infinity, and nothing to shrink. */
 static inline void attention_grow(attention_forward *f, const attention_place *p)
@@ -32,17 +48,10 @@ static inline void attention_grow(attention_forward *f, const attention_place *p
     const real unit = f->h.unit, *s = f->h.tile;
     real top[ATTENTION_QUERIES], shrink[ATTENTION_QUERIES];
     bool grown = false;
-    for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) { /* lanes that stay in a register */
-        real most[16];
-        for (int l = 0; l < 16; l++) most[l] = s[l0 + l];
-        for (int64_t r = 1; r < p->keys; r++)
-#pragma omp simd
-            for (int l = 0; l < 16; l++) {
-                real v = s[r * ATTENTION_QUERIES + l0 + l];
-                most[l] = v > most[l] ? v : most[l];
-            }
-        for (int l = 0; l < 16; l++) top[l0 + l] = most[l];
-    }
+    if (p->lanes == ATTENTION_QUERIES)
+        attention_top(ATTENTION_QUERIES, s, p->keys, top);
+    else
+        for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) attention_top(16, s + l0, p->keys, top + l0);
     ATTENTION_EACH_LANE(l, p)
     {
         real now = top[l] * unit, old = f->max[l];
