@@ -11,6 +11,7 @@
 #include "kernels/base/mem.h"
 #include "reports/figure.h"
 #include "reports/ladder_names.h"
+#include "reports/ladder_views.h"
 #include "reports/published.h"
 
 enum { MOST_CURVES = LRA_PLOT_STYLES, MOST_TICKS = 64, REFERENCE_DASH = 1, FAR = 1000 };

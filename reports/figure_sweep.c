@@ -10,6 +10,7 @@
 
 #include "kernels/base/mem.h"
 #include "reports/figure.h"
+#include "reports/ladder_views.h"
 #include "reports/sweep_view.h"
 
 enum { MOST_RUNGS = LRA_PLOT_STYLES };

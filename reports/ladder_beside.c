@@ -5,7 +5,7 @@
 
 #include "analysis/information.h"
 #include "kernels/base/mem.h"
-#include "reports/ladder_view.h"
+#include "reports/ladder_beside.h"
 
 /* ---- validation and training ----------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
-#include "reports/ladder_view.h"
+#include "reports/ladder_scale.h"
 #include "reports/published.h"
 
 /* References that are no run. */

@@ -2,7 +2,7 @@
 #ifndef LRA_REPORTS_REPORT_INPUT_H
 #define LRA_REPORTS_REPORT_INPUT_H
 
-#include "reports/ladder_view.h"
+#include "reports/ladder_scale.h"
 #include "reports/listops_result.h"
 #include "reports/probe_result.h"
 

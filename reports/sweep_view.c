@@ -7,6 +7,7 @@
 
 #include "kernels/base/config.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/options.h"
 
 /* "task.", "model." or "train.": a setting, in which ladders of a sweep may differ. */
 static bool is_setting(const char *line)

@@ -5,6 +5,7 @@
 
 #include "kernels/base/mem.h"
 #include "reports/ladder_notes.h"
+#include "reports/ladder_views.h"
 #include "reports/report.h"
 #include "reports/table.h"
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "kernels/base/mem.h"
+#include "reports/ladder_views.h"
 #include "reports/report.h"
 #include "reports/sweep_reach.h"
 #include "reports/sweep_view.h"

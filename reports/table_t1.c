@@ -8,6 +8,7 @@
 #include "kernels/base/mem.h"
 #include "reports/across_tasks.h"
 #include "reports/ladder_notes.h"
+#include "reports/ladder_views.h"
 #include "reports/published.h"
 #include "reports/report.h"
 #include "reports/table.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "reports/ladder_views.h"
 #include "reports/report.h"
 #include "tests/made_result.h"
 

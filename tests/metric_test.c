@@ -16,6 +16,7 @@
 #include "kernels/cpu/device.h"
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
+#include "reports/ladder_views.h"
 #include "reports/report.h"
 #include "reports/result_metric.h"
 #include "tests/figures.h"

@@ -13,6 +13,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "reports/ladder_names.h"
+#include "reports/ladder_views.h"
 #include "reports/published.h"
 #include "reports/report.h"
 #include "tests/figures.h"

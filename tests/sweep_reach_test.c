@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "reports/ladder_views.h"
 #include "reports/report.h"
 #include "reports/sweep_reach.h"
 #include "tests/made_result.h"
