@@ -132,6 +132,68 @@ static int load_probes(const lra_options *o, const char *probe, lra_probe_result
     return n;
 }
 
+static void unload(lra_report_input *in)
+{
+    if (in->list) lra_results_free((lra_result **)(uintptr_t)in->list, in->n);
+    if (in->listops)
+        lra_listops_results_free((lra_listops **)(uintptr_t)in->listops, in->n_listops);
+    if (in->probes)
+        lra_probe_results_free((lra_probe_result **)(uintptr_t)in->probes, in->n_probes);
+    lra_ladder_scale_close(&in->scale);
+}
+
+/* Folders of places that are files, the other places as they are; the caller frees names and list. */
+static char **folders_of(int n, const char *const *place)
+{
+    char **folder = lra_alloc_array((size_t)n + 1, sizeof *folder);
+    for (int i = 0; i < n; i++) {
+        const char *slash = strrchr(place[i], '/');
+        if (lra_is_folder(place[i]))
+            folder[i] = lra_copy_text(place[i]);
+        else
+            folder[i] = slash ? lra_format("%.*s", (int)(slash - place[i]), place[i])
+                              : lra_copy_text(".");
+    }
+    return folder;
+}
+
+/* What probes measured on runs in these places; there may be nothing. */
+static int load_all_probes(int n_places, const char *const *place, lra_report_input *in, lra_err *e)
+{
+    static const char *const probe[] = {"kernels", "attention", "influence"};
+    lra_probe_result **list[3] = {NULL}, **all;
+    int n[3] = {0}, total = 0, rc = 0;
+    for (int k = 0; k < 3 && rc == 0; k++) {
+        n[k] = lra_probe_results_load(n_places, place, probe[k], &list[k], e);
+        if (n[k] < 0) n[k] = 0, rc = LRA_FAILED;
+        total += n[k];
+    }
+    all = lra_alloc_array((size_t)total + 1, sizeof *all);
+    for (int k = 0; k < 3; k++) {
+        if (n[k]) memcpy(all + in->n_probes, list[k], (size_t)n[k] * sizeof *all);
+        in->n_probes += n[k];
+        lra_free(list[k]);
+    }
+    in->probes = all;
+    return rc;
+}
+
+static int load_results_and_probes(const lra_options *o, lra_report_input *in, lra_err *e)
+{
+    lra_result **results;
+    int n_places;
+    in->n = load_results(o, &results, e);
+    if (in->n < 0) return LRA_FAILED;
+    in->list = results;
+    const char **place = places_of(o, &n_places);
+    char **folder = folders_of(n_places, place);
+    int rc = load_all_probes(n_places, (const char *const *)folder, in, e);
+    lra_names_free(folder, n_places);
+    lra_free(place);
+    if (rc != 0) unload(in);
+    return rc;
+}
+
 /* What a table or figure is made of; the caller frees it with unload(). */
 static int load(const lra_options *o, lra_report_source source, lra_report_input *in, lra_err *e)
 {
@@ -140,6 +202,7 @@ static int load(const lra_options *o, lra_report_source source, lra_report_input
                                         [LRA_FROM_INFLUENCE] = "influence",
                                         [LRA_FROM_INFORMATION] = "information"};
     *in = (lra_report_input){0};
+    if (source == LRA_FROM_RESULTS_AND_PROBES) return load_results_and_probes(o, in, e);
     if (source >= LRA_FROM_KERNELS) {
         lra_probe_result **list;
         in->n_probes = load_probes(o, probe[source], &list, e);
@@ -160,16 +223,6 @@ static int load(const lra_options *o, lra_report_source source, lra_report_input
     if (in->n >= 0) return 0;
     lra_ladder_scale_close(&in->scale);
     return LRA_FAILED;
-}
-
-static void unload(lra_report_input *in)
-{
-    if (in->list) lra_results_free((lra_result **)(uintptr_t)in->list, in->n);
-    if (in->listops)
-        lra_listops_results_free((lra_listops **)(uintptr_t)in->listops, in->n_listops);
-    if (in->probes)
-        lra_probe_results_free((lra_probe_result **)(uintptr_t)in->probes, in->n_probes);
-    lra_ladder_scale_close(&in->scale);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------------------------- */

@@ -31,8 +31,7 @@ static void add_flags(lra_table *t, const lra_finding *f)
     lra_text_free(&text);
 }
 
-/* A number with as many decimals as its unit deserves. */
-static void add_number(lra_table *t, const lra_finding *f, double x)
+void lra_finding_add_number(lra_table *t, const lra_finding *f, double x)
 {
     if (isinf(x))
         lra_table_value(t, x, "> T");
@@ -40,7 +39,7 @@ static void add_number(lra_table *t, const lra_finding *f, double x)
         lra_table_number(t, x, is_share(f) ? 3 : x == floor(x) ? 0 : 1);
 }
 
-static void add_interval(lra_table *t, const lra_finding *f)
+void lra_finding_add_interval(lra_table *t, const lra_finding *f)
 {
     int decimals = is_share(f) ? 3 : 1;
     if (isinf(f->hi)) {
@@ -62,10 +61,10 @@ static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe
     lra_table_cell(t, "%s", r->run);
     lra_table_cell(t, "%s", u->name);
     lra_table_cell(t, "%s", f->id);
-    add_number(t, f, f->value);
-    add_interval(t, f);
-    add_number(t, f, f->null[LRA_NULL_UNIFORM]);
-    add_number(t, f, f->null[LRA_NULL_INIT]);
+    lra_finding_add_number(t, f, f->value);
+    lra_finding_add_interval(t, f);
+    lra_finding_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
+    lra_finding_add_number(t, f, f->null[LRA_NULL_INIT]);
     lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
     lra_table_number(t, (double)f->examples, 0);
     add_flags(t, f);

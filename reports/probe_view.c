@@ -33,30 +33,27 @@ static void add_word(lra_text *t, const char *key, const char *value)
 }
 
 /* Does another cell of this model and task have another value of a setting (NULL: not set)? */
-static bool differs(const lra_probe_cell *c, int n, const lra_probe_cell *all, const char *key,
-                    const char *value)
+static bool differs(int c, int n, const lra_cell_identity *all, const char *key, const char *value)
 {
     bool other = false;
     for (int i = 0; i < n && !other; i++) {
-        const lra_probe_result *r = all[i].seed[0], *own = c->seed[0];
-        if (strcmp(r->model, own->model) != 0 || strcmp(r->task, own->task) != 0) continue;
-        lra_config *config = lra_config_parse(r->config, NULL);
+        if (strcmp(all[i].model, all[c].model) != 0 || strcmp(all[i].task, all[c].task) != 0)
+            continue;
+        lra_config *config = lra_config_parse(all[i].config, NULL);
         other = config && strcmp(lra_config_text_or(config, key, ""), value) != 0;
         lra_config_free(config);
     }
     return other;
 }
 
-/* The model, its kernel, and the settings that other cells of it do not share; caller frees. */
-static char *name_of(const lra_probe_cell *c, int n, const lra_probe_cell *all)
+char *lra_cell_name(int c, int n, const lra_cell_identity *all)
 {
     static const char *const not_said[] = {
         "seed", "version", "data", "model.kernel", "train.related", "train.from", "train.matched"};
-    const lra_probe_result *r = c->seed[0];
     lra_text t = {0};
-    lra_text_add(&t, "%s", r->model);
-    if (r->kernel) lra_text_add(&t, " K = %lld", (long long)r->kernel);
-    lra_config *config = lra_config_parse(r->config, NULL);
+    lra_text_add(&t, "%s", all[c].model);
+    if (all[c].kernel) lra_text_add(&t, " K = %lld", (long long)all[c].kernel);
+    lra_config *config = lra_config_parse(all[c].config, NULL);
     for (int i = 0; config && lra_config_key(config, i); i++) {
         const char *key = lra_config_key(config, i), *value = lra_config_value(config, i);
         bool said = true;
@@ -67,6 +64,17 @@ static char *name_of(const lra_probe_cell *c, int n, const lra_probe_cell *all)
     }
     lra_config_free(config);
     return t.s;
+}
+
+static void name_cells(int n, lra_probe_cell *cells)
+{
+    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    for (int c = 0; c < n; c++) {
+        const lra_probe_result *r = cells[c].seed[0];
+        who[c] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
+    }
+    for (int c = 0; c < n; c++) cells[c].name = lra_cell_name(c, n, who);
+    lra_free(who);
 }
 
 int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells)
@@ -84,10 +92,8 @@ int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells
         if (cell->n_seeds < LRA_PROBE_SEEDS) cell->seed[cell->n_seeds++] = list[i];
         lra_free(own);
     }
-    for (int c = 0; c < n_cells; c++) {
-        (*cells)[c].name = name_of(&(*cells)[c], n_cells, *cells);
-        lra_free(key[c]);
-    }
+    for (int c = 0; c < n_cells; c++) lra_free(key[c]);
+    name_cells(n_cells, *cells);
     lra_free(key);
     return n_cells;
 }

@@ -12,6 +12,15 @@ typedef struct {
     char *name; /* "s4d", "resconv K = 5": with what tells it from the others */
 } lra_probe_cell;
 
+/* Who a cell is: texts are borrowed. */
+typedef struct {
+    const char *model, *task, *config;
+    int64_t kernel;
+} lra_cell_identity;
+/* "s4d state=32": the model, its kernel, and the settings that others of this model and task do not share; the caller
+ * frees it. */
+char *lra_cell_name(int i, int n, const lra_cell_identity *all);
+
 /* The cells of n files in the order of their first; returns their number.  The caller frees them with
  * lra_probe_cells_free(). */
 int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells);

@@ -28,6 +28,13 @@ cmp -s table from_files || complain "lra-report prints other numbers"
 "$probe" kernels "$(ls o/runs | grep s4d)" --out o -q --json >json || complain "--json fails"
 has json '"kernel_cut": 0'
 has json '"range_q95_initial": '
+# locality: results and what probes left beside them, by the folder and by the result's own name
+"$report" tables --table locality o -f csv >locality 2>err || complain "locality: $(cat err)"
+matches locality '^s4d,listops,quick,.*range_mean_rel: not asked: no influence.h5'
+matches locality '^resconv K = 5,listops,quick,.*heads_range_mean_rel: no attention.h5'
+grep -q '^s4d.*kernels_range_mean_rel: ' locality && complain "kernels.h5 is there, and not read"
+"$report" tables --table locality o/runs/*/result.h5 -f csv >named 2>err || complain "locality: $(cat err)"
+cmp -s locality named || complain "results by name lack what stands beside them"
 hdf=$(echo o/runs/listops-s4d-*)/kernels.h5
 if command -v h5dump >/dev/null; then
     h5dump -n "$hdf" >out || complain "h5dump fails"
@@ -37,7 +44,7 @@ if command -v h5dump >/dev/null; then
 fi
 
 if command -v gnuplot >/dev/null; then
-    for id in las-1 decay; do
+    for id in las-1 decay locality; do
         "$report" figures --figure $id o/runs/listops-s4d-* o/runs/listops-gmlp-* --out o >out 2>err || complain "$id: $(cat err)"
         [ -s err ] && complain "$id: gnuplot says $(cat err)"
         for kind in pdf svg png gp dat; do [ -s "o/figures/$id.$kind" ] || complain "no $id.$kind"; done

@@ -1,0 +1,180 @@
+/* Models by how far away what they use is. */
+#include "reports/locality_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+/* Where each number stands: probe, unit, id.  Unit "heads": the mean over those of the file. */
+static const struct {
+    const char *probe, *unit, *id;
+} source[LRA_LOCALITIES] = {[LRA_LOCALITY_MEAN] = {"influence", "jacobian", "range.mean"},
+                            [LRA_LOCALITY_REL] = {"influence", "jacobian", "range.mean.rel"},
+                            [LRA_LOCALITY_Q95] = {"influence", "jacobian", "range.q95"},
+                            [LRA_LOCALITY_TAU] = {"influence", "jacobian", "decay.tau"},
+                            [LRA_LOCALITY_BETA] = {"influence", "jacobian", "decay.beta"},
+                            [LRA_LOCALITY_CUT] = {"influence", "cut", "cut.r99"},
+                            [LRA_LOCALITY_WINDOW] = {"influence", "cut.window", "window.w99"},
+                            [LRA_LOCALITY_ENTROPY] = {"influence", "jacobian", "entropy"},
+                            [LRA_LOCALITY_ENTROPY_REL] = {"influence", "jacobian", "entropy.rel"},
+                            [LRA_LOCALITY_KERNEL_REL] = {"kernels", "model", "range.mean.rel"},
+                            [LRA_LOCALITY_KERNEL_Q95] = {"kernels", "model", "range.q95"},
+                            [LRA_LOCALITY_HEADS_REL] = {"attention", "heads", "range.mean.rel"},
+                            [LRA_LOCALITY_HEADS_Q95] = {"attention", "heads", "range.q95"},
+                            [LRA_LOCALITY_HEADS_ENTROPY] = {"attention", "heads", "entropy.rel"}};
+
+const lra_probe_result *lra_locality_probe(const lra_report_input *in, const lra_result *r,
+                                           const char *probe)
+{
+    for (int i = 0; i < in->n_probes; i++) {
+        const lra_probe_result *p = in->probes[i];
+        if (strcmp(p->probe, probe) == 0 && strcmp(p->run, r->run) == 0 &&
+            strcmp(p->fingerprint, r->fingerprint) == 0 && p->seed == r->seed)
+            return p;
+    }
+    return NULL;
+}
+
+/* ---- one number ------------------------------------------------------------------------------------------------ */
+
+/* Mean over the heads of a file; its half widths are means, too, since heads share their examples. */
+static bool of_heads(const lra_probe_result *p, const char *id, lra_finding *out)
+{
+    int n = 0;
+    double value = 0, lo = 0, hi = 0, null[LRA_NULLS] = {0};
+    for (int u = 0; u < p->n_units; u++) {
+        const lra_finding *f = strstr(p->unit[u]->name, ".head") ? lra_probe_finding(p->unit[u], id)
+                                                                 : NULL;
+        if (!f || isnan(f->value)) continue;
+        if (n++ == 0) *out = *f;
+        value += f->value, lo += f->lo, hi += f->hi;
+        for (int k = 0; k < LRA_NULLS; k++) null[k] += f->null[k];
+    }
+    if (n == 0) return false;
+    out->value = value / n, out->lo = lo / n, out->hi = hi / n;
+    for (int k = 0; k < LRA_NULLS; k++) out->null[k] = null[k] / n;
+    return true;
+}
+
+static bool of_seed(const lra_probe_result *p, lra_locality what, lra_finding *out)
+{
+    if (strcmp(source[what].unit, "heads") == 0) return of_heads(p, source[what].id, out);
+    const lra_probe_unit *u = lra_probe_unit_find(p, source[what].unit);
+    const lra_finding *f = u ? lra_probe_finding(u, source[what].id) : NULL;
+    if (f) *out = *f;
+    return f != NULL;
+}
+
+/* Why a number is not there, of a run whose file p (NULL: none) has no such unit, or no value in it. */
+static const char *reason(const lra_probe_result *p, lra_locality what, bool found)
+{
+    const char *probe = source[what].probe;
+    if (!p && probe[0] == 'i') return "not asked: no influence.h5 beside the result";
+    if (!p && probe[0] == 'k')
+        return "no kernels.h5: no convolution kernels in the model, or not asked";
+    if (!p) return "no attention.h5: no attention in the model, or not asked";
+    bool cut = strncmp(source[what].unit, "cut", 3) == 0;
+    if (found) return cut ? "at chance: no gain that could be kept" : "undefined in every row";
+    if (cut && !lra_probe_unit_find(p, "cut"))
+        return "its layers know no limit of distance, or part 'cut' was not asked";
+    if (cut) return "no attention, or more than attention connects positions";
+    if (probe[0] == 'i') return "part 'jacobian' was not asked";
+    return "not in the file";
+}
+
+/* No distance is below 0 or beyond the length; t of few seeds knows nothing of that. */
+static lra_finding over_seeds(int n, const lra_finding *by_seed, int64_t T)
+{
+    lra_finding f = lra_finding_of_seeds(n, by_seed);
+    bool distance = strncmp(f.id, "decay", 5) != 0;
+    if (!distance) return f;
+    double most = strcmp(f.unit, "tokens") == 0 ? (double)T : INFINITY;
+    if (f.lo < 0) f.lo = 0, f.flags |= LRA_CLIPPED;
+    if (f.hi > most) f.hi = most, f.flags |= LRA_CLIPPED;
+    return f;
+}
+
+static void fill(lra_locality_row *r, const lra_report_input *in, lra_locality what)
+{
+    lra_finding by_seed[LRA_PROBE_SEEDS], before[LRA_PROBE_SEEDS];
+    const lra_probe_result *any = NULL;
+    int n = 0;
+    for (int s = 0; s < r->group->n && n < LRA_PROBE_SEEDS; s++) {
+        const lra_probe_result *p = lra_locality_probe(in, r->group->run[s], source[what].probe);
+        if (p) any = p;
+        if (p && of_seed(p, what, &by_seed[n])) n++;
+    }
+    r->at[what] = r->initial[what] = lra_finding_of(source[what].id, "1", NAN);
+    for (int s = 0; s < n; s++) {
+        before[s] = lra_finding_of(by_seed[s].id, by_seed[s].unit, by_seed[s].null[LRA_NULL_INIT]);
+        before[s].examples = by_seed[s].examples;
+    }
+    if (n) r->at[what] = over_seeds(n, by_seed, r->group->run[0]->max_length);
+    if (n) r->initial[what] = over_seeds(n, before, r->group->run[0]->max_length);
+    if (isnan(r->at[what].value)) r->missing[what] = reason(any, what, n > 0);
+}
+
+static void count_decays(lra_locality_row *r, const lra_report_input *in)
+{
+    for (int s = 0; s < r->group->n; s++) {
+        const lra_probe_result *p = lra_locality_probe(in, r->group->run[s], "influence");
+        const lra_probe_unit *u = p ? lra_probe_unit_find(p, "jacobian") : NULL;
+        const lra_finding *f = u ? lra_probe_finding(u, "decay.kind") : NULL;
+        if (f && f->value >= 0 && f->value <= 2) r->decay[(int)f->value]++;
+    }
+}
+
+/* ---- all rows -------------------------------------------------------------------------------------------------- */
+
+/* By task and preset, then from near to far; what has no range stands last, by name. */
+static int by_range(const void *a, const void *b)
+{
+    const lra_locality_row *x = a, *y = b;
+    const lra_result *p = x->group->run[0], *q = y->group->run[0];
+    double near = x->at[LRA_LOCALITY_REL].value, far = y->at[LRA_LOCALITY_REL].value;
+    int order = strcmp(p->task, q->task);
+    if (order == 0) order = strcmp(p->fingerprint, q->fingerprint);
+    if (order == 0) order = strcmp(p->preset, q->preset);
+    if (order == 0) order = isnan(near) - isnan(far);
+    if (order == 0 && !isnan(near)) order = (near > far) - (near < far);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e)
+{
+    *v = (lra_locality_view){0};
+    if (in->n == 0) return lra_fail(e, "no results; 'lra-probe train' makes them");
+    v->n = v->n_groups = lra_results_group(in->list, in->n, &v->groups);
+    v->row = lra_alloc_array((size_t)v->n + 1, sizeof *v->row);
+    lra_cell_identity *who = lra_alloc_array((size_t)v->n + 1, sizeof *who);
+    for (int i = 0; i < v->n; i++) {
+        const lra_result *r = v->groups[i].run[0];
+        who[i] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
+    }
+    for (int i = 0; i < v->n; i++) {
+        lra_locality_row *r = &v->row[i];
+        r->group = &v->groups[i], r->name = lra_cell_name(i, v->n, who);
+        r->value = lra_results_value(r->group->run, r->group->n);
+        for (int k = 0; k < LRA_LOCALITIES; k++) fill(r, in, (lra_locality)k);
+        count_decays(r, in);
+    }
+    lra_free(who);
+    qsort(v->row, (size_t)v->n, sizeof *v->row, by_range);
+    return 0;
+}
+
+void lra_locality_close(lra_locality_view *v)
+{
+    for (int i = 0; i < v->n; i++) lra_free(v->row[i].name);
+    lra_free(v->row);
+    lra_result_groups_free(v->groups, v->n_groups);
+    *v = (lra_locality_view){0};
+}
+
+char *lra_locality_data_name(const lra_locality_row *r)
+{
+    const lra_result *x = r->group->run[0];
+    return lra_format("%s, %s, %s", x->task, x->preset, x->precision);
+}

@@ -1,0 +1,243 @@
+/* The table and figure of locality, from results and probe files that nobody measured: what is read where, means and
+ * intervals over seeds, reasons for what is missing, order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "reports/locality_view.h"
+#include "reports/report.h"
+#include "tests/figures.h"
+#include "tests/golden.h"
+#include "tests/small_results.h"
+
+enum { RESULTS = 6, PROBES = 8 };
+
+/* ---- files ------------------------------------------------------------------------------------------- */
+
+static lra_result *result(const char *model, int kernel, int seed, int right)
+{
+    lra_result *r = small_result("quick", kernel, seed, right);
+    lra_free(r->model);
+    lra_free(r->run);
+    lra_free(r->config);
+    r->model = lra_copy_text(model), r->max_length = 40;
+    r->run = lra_format("%06x%08d%02d", (unsigned)model[0] * 256 + (unsigned)model[1], kernel,
+                        seed);
+    r->config = kernel ? lra_format("model=%s\nmodel.kernel=%d\nseed=%d\n", model, kernel, seed)
+                       : lra_format("model=%s\nseed=%d\n", model, seed);
+    return r;
+}
+
+/* A number between `half` to each side; equal weights give `equal`, the initial weights half of it. */
+static void add(lra_finding *list, int *n, const char *id, const char *unit, double value,
+                double half, double equal)
+{
+    lra_finding f = lra_finding_of(id, unit, value);
+    f.lo = value - half, f.hi = value + half, f.examples = 64;
+    f.null[LRA_NULL_UNIFORM] = equal, f.null[LRA_NULL_INIT] = value / 2;
+    list[(*n)++] = f;
+}
+
+static void add_jacobian(lra_probe_result *p, double mean, double kind)
+{
+    lra_finding list[8];
+    int n = 0;
+    add(list, &n, "range.mean", "tokens", mean, 0.5, 10);
+    add(list, &n, "range.mean.rel", "1", mean / 10, 0.05, 1);
+    add(list, &n, "range.q95", "tokens", floor(2.5 * mean), 1, 25);
+    add(list, &n, "entropy", "nats", 2, 0.1, 3);
+    add(list, &n, "entropy.rel", "1", 2. / 3, 0.1 / 3, 1);
+    add(list, &n, "decay.tau", "tokens", mean, 0.5, NAN);
+    add(list, &n, "decay.beta", "1", 1, 0.25, NAN);
+    add(list, &n, "decay.kind", "1", kind, NAN, NAN);
+    lra_probe_unit_findings(lra_probe_unit_new(p, "jacobian"), n, list);
+}
+
+static void add_limit(lra_probe_result *p, const char *unit, const char *id, double value)
+{
+    lra_finding list[1];
+    int n = 0;
+    add(list, &n, id, "tokens", value, 0, 40);
+    list[0].null[LRA_NULL_INIT] = NAN;
+    lra_probe_unit_findings(lra_probe_unit_new(p, unit), n, list);
+}
+
+static lra_probe_result *probe(const char *kind, const lra_result *r)
+{
+    lra_origin none = {0};
+    return lra_probe_result_new(kind, r, &none);
+}
+
+static void add_range(lra_probe_result *p, const char *unit, double rel, double half)
+{
+    lra_finding list[3];
+    int n = 0;
+    add(list, &n, "range.mean.rel", "1", rel, half, 1);
+    add(list, &n, "range.q95", "tokens", 20 * rel, half, 25);
+    add(list, &n, "entropy.rel", "1", rel, half, 1);
+    lra_probe_unit_findings(lra_probe_unit_new(p, unit), n, list);
+}
+
+static lra_result *results[RESULTS];
+static lra_probe_result *probes[PROBES];
+static const lra_report_input in = {
+    .list = results, .n = RESULTS, .probes = probes, .n_probes = PROBES};
+
+/* A Transformer of two seeds with heads and window; a convolution of two with kernels; an LSTM, which knows no limits; an
+ * architecture that was not asked. */
+static int make_files(void **state)
+{
+    (void)state;
+    for (int s = 0; s < 2; s++) {
+        results[s] = result("transformer", 0, s, 40);
+        results[2 + s] = result("resconv", 5, s, 30 + s);
+        probes[s] = probe("influence", results[s]);
+        add_jacobian(probes[s], 5 + s, 0);
+        add_limit(probes[s], "cut", "cut.r99", s ? 32 : 8);
+        add_limit(probes[s], "cut.window", "window.w99", NAN);
+        probes[2 + s] = probe("influence", results[2 + s]);
+        add_jacobian(probes[2 + s], 2 + s, s ? 2 : 1);
+        add_limit(probes[2 + s], "cut", "cut.r99", 4);
+        probes[4 + s] = probe("kernels", results[2 + s]);
+        add_range(probes[4 + s], "model", 0.25, NAN);
+    }
+    results[4] = result("lstm", 0, 0, 35);
+    results[5] = result("spade", 0, 0, 20);
+    probes[6] = probe("attention", results[0]);
+    add_range(probes[6], "layer0.head0", 0.5, 0.125);
+    add_range(probes[6], "layer0.head1", 1, 0.25);
+    add_range(probes[6], "layer0", 7, 0); /* no head */
+    probes[7] = probe("influence", results[4]);
+    add_jacobian(probes[7], 4, 1);
+    return 0;
+}
+
+static int free_files(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RESULTS; i++) lra_result_free(results[i]);
+    for (int i = 0; i < PROBES; i++) lra_probe_result_free(probes[i]);
+    return 0;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------- */
+
+static void is_near(double x, double expected)
+{
+    if (!(fabs(x - expected) < 1e-9)) fail_msg("%g, expected %g", x, expected);
+}
+
+static void numbers_over_seeds(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"resconv K = 5", "lstm", "transformer", "spade"};
+    lra_err e = {{0}};
+    lra_locality_view v;
+    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(v.n, 4);
+    for (int i = 0; i < 4; i++) assert_string_equal(v.row[i].name, order[i]);
+    const lra_locality_row *conv = &v.row[0], *heads = &v.row[2];
+    const lra_finding *mean = &conv->at[LRA_LOCALITY_MEAN];
+    is_near(mean->value, 2.5);
+    is_near(mean->null[LRA_NULL_UNIFORM], 10);
+    /* Examples: half a token; seeds: t(1) = 12.706 times sd / sqrt 2; no distance is below 0 */
+    is_near(mean->lo, 0);
+    assert_true(mean->flags & LRA_CLIPPED);
+    is_near(floor(1000 * mean->hi), floor(1000 * (2.5 + sqrt(0.25 + 12.7062 * 12.7062 / 4))));
+    is_near(conv->initial[LRA_LOCALITY_MEAN].value, 1.25);
+    is_near(conv->at[LRA_LOCALITY_CUT].value, 4);
+    is_near(conv->at[LRA_LOCALITY_KERNEL_REL].value, 0.25);
+    is_near(conv->value.value, 30.5 / SMALL_ROWS);
+    assert_true(conv->decay[0] == 0 && conv->decay[1] == 1 && conv->decay[2] == 1);
+    is_near(heads->at[LRA_LOCALITY_HEADS_REL].value, 0.75);
+    is_near(heads->at[LRA_LOCALITY_HEADS_REL].lo, 0.75 - 0.1875);
+    assert_int_equal(heads->at[LRA_LOCALITY_HEADS_REL].seeds, 1);
+    assert_true(heads->at[LRA_LOCALITY_CUT].hi <= 40);
+    lra_locality_close(&v);
+}
+
+/* Each dash has a reason. */
+static void what_is_missing(void **state)
+{
+    (void)state;
+    static const struct {
+        int row;
+        lra_locality what;
+        const char *why; /* NULL: it is there */
+    } known[] = {{2, LRA_LOCALITY_CUT, NULL},
+                 {2, LRA_LOCALITY_WINDOW, "at chance"},
+                 {2, LRA_LOCALITY_KERNEL_REL, "no kernels.h5"},
+                 {0, LRA_LOCALITY_WINDOW, "no attention, or more than attention"},
+                 {0, LRA_LOCALITY_HEADS_REL, "no attention.h5"},
+                 {1, LRA_LOCALITY_REL, NULL},
+                 {1, LRA_LOCALITY_CUT, "its layers know no limit"},
+                 {1, LRA_LOCALITY_WINDOW, "its layers know no limit"},
+                 {3, LRA_LOCALITY_REL, "not asked: no influence.h5"}};
+    lra_err e = {{0}};
+    lra_locality_view v;
+    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *why = v.row[known[i].row].missing[known[i].what];
+        bool right = known[i].why ? why && strncmp(why, known[i].why, strlen(known[i].why)) == 0
+                                  : why == NULL;
+        if (!right) fail_msg("row %d: '%s'", known[i].row, why ? why : "there");
+        assert_int_equal(isnan(v.row[known[i].row].at[known[i].what].value), why != NULL);
+    }
+    lra_locality_close(&v);
+}
+
+/* A file of another run, data or seed says nothing of this one. */
+static void files_of_other_runs(void **state)
+{
+    (void)state;
+    assert_ptr_equal(lra_locality_probe(&in, results[1], "influence"), probes[1]);
+    assert_null(lra_locality_probe(&in, results[1], "attention"));
+    assert_null(lra_locality_probe(&in, results[5], "influence"));
+    probes[1]->fingerprint[0] = 'x';
+    assert_null(lra_locality_probe(&in, results[1], "influence"));
+    probes[1]->fingerprint[0] = '0';
+}
+
+static void tables_in_every_format(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
+    for (int f = 0; f < 5; f++) {
+        lra_err e = {{0}};
+        FILE *to = fopen("locality_table", "w");
+        assert_non_null(to);
+        if (lra_report_print(&lra_table_locality, to, &in, formats[f], &e) != 0)
+            fail_msg("%s", e.msg);
+        fclose(to);
+        char *name = lra_format("locality.%s", formats[f]);
+        check_golden(name, take_file("locality_table"));
+        lra_free(name);
+    }
+}
+
+static void the_figure(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    if (write_figure(&lra_figure_locality, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    check_golden("figure-locality.gp", take_file("locality.gp"));
+    check_golden("figure-locality.dat", take_file("locality.dat"));
+    results[5]->fingerprint[0] = 'x';
+    assert_int_equal(write_figure(&lra_figure_locality, ".", &in, &e), -1);
+    assert_non_null(strstr(e.msg, "one fits into a figure"));
+    results[5]->fingerprint[0] = '0';
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_over_seeds), cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(files_of_other_runs), cmocka_unit_test(tables_in_every_format),
+        cmocka_unit_test(the_figure)};
+    return cmocka_run_group_tests(tests, make_files, free_files);
+}
