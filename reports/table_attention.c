@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/head_kind.h"
 #include "kernels/base/mem.h"
 #include "reports/probe_findings.h"
 #include "reports/report.h"
@@ -16,8 +17,38 @@ static const struct {
                {"sink.max", "sink", 3},       {"sink.at", "at", 0},
                {"shift.w1", "shift", 1},      {"shift.peak", "peak", 0}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
-static const char *const summary[] = {"heads.local", "heads.sink", "heads.uniform", "head.js",
+static const char *const summary[] = {"value.range.mean",
+                                      "value.range.mean.rel",
+                                      "value.range.q95",
+                                      "value.entropy.rel",
+                                      "value.shift.w1",
+                                      "head.js",
+                                      "heads.sink",
+                                      "heads.uniform",
+                                      "heads.tree",
+                                      "heads.local",
+                                      "heads.position",
+                                      "heads.content",
+                                      "heads.mixed",
+                                      "rollout.range.mean",
+                                      "rollout.range.mean.rel",
+                                      "rollout.range.q95",
                                       NULL};
+/* The same of what heads look at; by name of the null value that stands beside a number, or nothing. */
+static const struct {
+    const char *id, *head;
+    int decimals, null;
+} contents[] = {{"share.relative", "relative", 3, LRA_NULL_INIT},
+                {"share.absolute", "absolute", 3, LRA_NULL_INIT},
+                {"share.content", "content", 3, LRA_NULL_INIT},
+                {"tree.parent", "parent", 3, LRA_NULL_UNIFORM},
+                {"tree.children", "children", 3, LRA_NULL_UNIFORM},
+                {"tree.siblings", "siblings", 3, LRA_NULL_UNIFORM},
+                {"tree.bracket", "bracket", 3, LRA_NULL_UNIFORM},
+                {"range.mean.px", "pixels", 1, LRA_NULL_UNIFORM},
+                {"range.q95.px", "95 %", 0, LRA_NULL_UNIFORM},
+                {"range.mean.nosink", "no sink", 1, LRA_NULL_UNIFORM}};
+enum { CONTENTS = sizeof contents / sizeof *contents };
 
 static void add_head(lra_table *t, const lra_probe_unit *u)
 {
@@ -62,12 +93,74 @@ static lra_table *heads_table(const lra_probe_result *r)
     return t;
 }
 
+static bool has_any(const lra_probe_result *r, const char *id)
+{
+    for (int u = 0; u < r->n_units; u++)
+        if (lra_probe_finding(r->unit[u], id)) return true;
+    return false;
+}
+
+static void add_kind(lra_table *t, const lra_probe_unit *u, const bool *shown)
+{
+    const lra_finding *kind = lra_probe_finding(u, "head.kind");
+    lra_table_row(t);
+    lra_table_cell(t, "%s", u->name);
+    bool known = kind && kind->value >= 0 && kind->value < LRA_HEAD_KINDS;
+    lra_table_cell(t, "%s", known ? lra_head_kind_names[(int)kind->value] : "");
+    for (int c = 0; c < CONTENTS; c++) {
+        if (!shown[c]) continue;
+        const lra_finding *f = lra_probe_finding(u, contents[c].id);
+        lra_table_number(t, f ? f->value : NAN, contents[c].decimals);
+        lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, contents[c].decimals);
+        lra_table_number(t, f ? f->null[contents[c].null] : NAN, contents[c].decimals);
+    }
+}
+
+/* What sort of head each is, and what it looks at: columns that the run has. */
+static lra_table *kinds_table(const lra_probe_result *r)
+{
+    const char *head[LRA_TABLE_COLUMNS] = {"head", "kind"};
+    char *key[LRA_TABLE_COLUMNS] = {lra_copy_text("head"), lra_copy_text("head.kind")};
+    bool shown[CONTENTS];
+    int n = 2;
+    for (int c = 0; c < CONTENTS; c++) {
+        const char *id = contents[c].id;
+        shown[c] = has_any(r, id);
+        if (!shown[c]) continue;
+        head[n] = contents[c].head, key[n++] = lra_copy_text(id);
+        head[n] = "", key[n++] = lra_format("%s.lo,%s.hi", id, id);
+        head[n] = contents[c].null == LRA_NULL_INIT ? "initial" : "equal";
+        key[n] = lra_format("%s.%s", id, head[n]);
+        n++;
+    }
+    char *name = lra_probe_run_name(r), *title = lra_format("What heads look at: %s", name);
+    lra_table *t = lra_table_new(title, n, head);
+    lra_table_keys(t, (const char *const *)key);
+    for (int u = 0; u < r->n_units && t->n_rows < LRA_TABLE_ROWS; u++)
+        if (lra_probe_finding(r->unit[u], "head.kind")) add_kind(t, r->unit[u], shown);
+    for (int i = 0; i < n; i++) lra_free(key[i]);
+    lra_free(name);
+    lra_free(title);
+    if (shown[0])
+        lra_table_note(t,
+                       "relative\tshare of its weights that follows from distance alone; absolute: "
+                       "from places; content: from the input");
+    if (shown[3])
+        lra_table_note(t,
+                       "parent\tweight on the token around, on arguments, on other arguments, on "
+                       "the other bracket; equal: what equal weights put there");
+    return t;
+}
+
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     (void)e;
     int n = 0;
-    *list = lra_alloc_array((size_t)in->n_probes + 1, sizeof **list);
-    for (int i = 0; i < in->n_probes; i++) (*list)[n++] = heads_table(in->probes[i]);
+    *list = lra_alloc_array(2 * (size_t)in->n_probes + 1, sizeof **list);
+    for (int i = 0; i < in->n_probes; i++) {
+        (*list)[n++] = heads_table(in->probes[i]);
+        if (has_any(in->probes[i], "head.kind")) (*list)[n++] = kinds_table(in->probes[i]);
+    }
     (*list)[n++] = lra_probe_findings_table("Layers and models", in->probes, in->n_probes, summary);
     return n;
 }

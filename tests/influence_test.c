@@ -10,38 +10,24 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
-#include "kernels/cpu/device.h"
 #include "probes/influence/cut.h"
 #include "probes/influence/jacobian.h"
 #include "tests/folder.h"
 #include "tests/model_trial.h"
 #include "tests/tiny_run.h"
 
-enum { ROWS = 6 };
-
-static tiny_run run;
-static lra_device device;
-static lra_train_report report;
-
 /* Two layers of 7 taps, which reach 6 steps. */
 static int set_up(void **state)
 {
-    lra_err e = {{0}};
-    lra_terminal_init(LRA_LOG_QUIET, true);
-    if (make_folder(state) != 0 || lra_cpu_device(&device, 1, &e) != 0) return -1;
-    int rc = tiny_run_open(&run, folder, "x=1\n", "layers=2 width=4 hidden=6 kernel=7", &e);
-    run.spec.schedule = (lra_schedule){.rate = 0.02, .epochs = 2, .factor = 0.5, .patience = 9};
-    run.spec.checkpoint_every = 1e6;
-    if (rc == 0) rc = lra_train(&run.spec, &device, &report, &e);
-    if (rc != 0) print_error("%s\n", e.msg);
-    return rc;
+    return make_folder(state) != 0 ||
+                   tiny_train(folder, "layers=2 width=4 hidden=6 kernel=7", 2) != 0
+               ? -1
+               : 0;
 }
 
 static int tear_down(void **state)
 {
-    lra_train_report_free(&report);
-    tiny_run_close(&run);
+    tiny_forget();
     return remove_folder(state);
 }
 
@@ -61,18 +47,19 @@ static void cuts_of_a_convolution(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_cut c;
-    if (lra_cut_measure(&run.spec, &device, 0, NULL, &c, &e) != 0) fail_msg("%s", e.msg);
-    assert_int_equal(c.n, ROWS);
+    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, NULL, &c, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(c.n, TINY_ROWS);
     assert_int_equal(c.n_curves, 3);
     assert_null(c.curve[0].layer);
     assert_string_equal(c.curve[1].layer, "layer0");
     assert_string_equal(c.curve[2].layer, "layer1");
     assert_false(c.attention);
     assert_true(c.r[0] == 0 && c.r[2] == 2 && c.r[3] == 4);
-    assert_true(c.r[c.n_points - 1] == (double)run.data->max_length);
-    for (int i = 0; i < ROWS; i++) {
+    assert_true(c.r[c.n_points - 1] == (double)trained.run.data->max_length);
+    for (int i = 0; i < TINY_ROWS; i++) {
         assert_int_equal(c.index[i], i);
-        assert_true(c.full[i].loss == report.row[i].loss);
+        assert_true(c.full[i].loss == trained.report.row[i].loss);
     }
     for (int k = 0; k < 3; k++)
         for (int p = 0; p < c.n_points; p++)
@@ -80,7 +67,8 @@ static void cuts_of_a_convolution(void **state)
     for (int p = 0; p < 3; p++) /* one layer is neither the other nor both */
         assert_false(rows_equal(&c, 1, p, c.curve[0].row + p * c.n) ||
                      rows_equal(&c, 1, p, c.curve[2].row + p * c.n));
-    assert_true(lra_cut_runs(2, run.data->max_length) == 1 + c.n_points + 2 * (c.n_points - 1));
+    assert_true(lra_cut_runs(2, trained.run.data->max_length) ==
+                1 + c.n_points + 2 * (c.n_points - 1));
     lra_cut_free(&c);
 }
 
@@ -90,9 +78,10 @@ static void cuts_of_a_sample(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_cut c;
-    if (lra_cut_measure(&run.spec, &device, 3, NULL, &c, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_cut_measure(&trained.run.spec, &trained.device, 3, NULL, &c, &e) != 0)
+        fail_msg("%s", e.msg);
     assert_int_equal(c.n, 3);
-    for (int i = 0; i < 3; i++) assert_true(c.full[i].loss == report.row[c.index[i]].loss);
+    for (int i = 0; i < 3; i++) assert_true(c.full[i].loss == trained.report.row[c.index[i]].loss);
     lra_cut_free(&c);
 }
 
@@ -101,11 +90,11 @@ static void cuts_that_are_undefined(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_cut c;
-    lra_train_spec spec = run.spec;
+    lra_train_spec spec = trained.run.spec;
     lra_model lstm = lra_model_resconv;
     lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
     spec.model = &lstm;
-    assert_int_equal(lra_cut_measure(&spec, &device, 0, NULL, &c, &e), LRA_USAGE);
+    assert_int_equal(lra_cut_measure(&spec, &trained.device, 0, NULL, &c, &e), LRA_USAGE);
     assert_non_null(strstr(e.msg, "is undefined for model 'lstm'"));
     lra_cut_free(&c);
 }
@@ -146,13 +135,14 @@ static void a_convolution_sees_its_reach(void **state)
     lra_err e = {{0}};
     seen s = {.reach = -1};
     lra_jacobian_report r;
-    if (lra_jacobian_measure(&run.spec, &device, &usual, NULL, look, &s, &r, &e) != 0)
+    if (lra_jacobian_measure(&trained.run.spec, &trained.device, &usual, NULL, look, &s, &r, &e) !=
+        0)
         fail_msg("%s", e.msg);
     assert_int_equal(s.reach, 6);
     for (int d = 0; d <= 6; d++) assert_true(s.square[d] > 0);
     assert_true(s.ends[0] && s.ends[1]);
-    assert_int_equal(r.examples, ROWS);
-    assert_int_equal(s.examples, ROWS);
+    assert_int_equal(r.examples, TINY_ROWS);
+    assert_int_equal(s.examples, TINY_ROWS);
     assert_int_equal(r.rows, s.rows);
     assert_true(r.leak == 0);
 }
@@ -182,15 +172,17 @@ static void false_declarations_are_found(void **state)
     lra_err e = {{0}};
     seen s = {0};
     lra_jacobian_report r;
-    lra_train_spec spec = run.spec;
+    lra_train_spec spec = trained.run.spec;
     lra_model wrong = lra_model_resconv;
     spec.model = &wrong;
     wrong.reach = short_reach;
-    assert_int_equal(lra_jacobian_measure(&spec, &device, &usual, NULL, look, &s, &r, &e), -1);
+    assert_int_equal(lra_jacobian_measure(&spec, &trained.device, &usual, NULL, look, &s, &r, &e),
+                     -1);
     assert_non_null(strstr(e.msg, "but the model declares a reach of 5"));
     wrong.reach = lra_model_resconv.reach, wrong.causal = says_causal;
     wrong.encode = encode_open;
-    assert_int_equal(lra_jacobian_measure(&spec, &device, &usual, NULL, look, &s, &r, &e), -1);
+    assert_int_equal(lra_jacobian_measure(&spec, &trained.device, &usual, NULL, look, &s, &r, &e),
+                     -1);
     assert_non_null(
         strstr(e.msg, "depends on what follows it, but the model declares that it is causal"));
 }
@@ -208,14 +200,14 @@ static void causal_models_see_the_past(void **state)
                  {&lra_model_transformer, "causal=1", 0},
                  {&lra_model_s4d, "causal=1", 1e-5}};
     for (int i = 0; i < 3; i++) {
-        lra_train_spec spec = run.spec;
+        lra_train_spec spec = trained.run.spec;
         lra_config *c = model_tiny(cases[i].model, cases[i].variant);
         lra_jacobian_spec ask = usual;
         seen s = {0};
         lra_jacobian_report r;
         ask.weights = LRA_INITIAL_WEIGHTS;
         spec.model = cases[i].model, spec.model_config = c;
-        if (lra_jacobian_measure(&spec, &device, &ask, NULL, look, &s, &r, &e) != 0)
+        if (lra_jacobian_measure(&spec, &trained.device, &ask, NULL, look, &s, &r, &e) != 0)
             fail_msg("%s: %s", spec.model->name, e.msg);
         assert_true(r.leak <= cases[i].leak);
         assert_true(s.reach > 2);
@@ -234,7 +226,8 @@ static void draws_agree(void **state)
         lra_jacobian_spec ask = {
             .positions = 4, .draws = 64, .weights = LRA_BEST_WEIGHTS, .seed = (uint64_t)k + 9};
         seen s = {0};
-        if (lra_jacobian_measure(&run.spec, &device, &ask, NULL, look, &s, &r, &e) != 0)
+        if (lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r,
+                                 &e) != 0)
             fail_msg("%s", e.msg);
         for (int d = 0; d < 7; d++) sum[k] += s.square[d];
     }

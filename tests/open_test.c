@@ -10,38 +10,26 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
-#include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
 #include "models/training/open.h"
 #include "tests/folder.h"
 #include "tests/model_trial.h"
 #include "tests/tiny_run.h"
 
-enum { LAYERS = 2, ROWS = 6, CLASSES = 10 };
-
-static tiny_run run;
-static lra_device device;
-static lra_train_report report;
+enum { LAYERS = 2 };
 
 /* Three epochs of three steps. */
 static int set_up(void **state)
 {
-    lra_err e = {{0}};
-    lra_terminal_init(LRA_LOG_QUIET, true);
-    if (make_folder(state) != 0 || lra_cpu_device(&device, 1, &e) != 0) return -1;
-    int rc = tiny_run_open(&run, folder, "x=1\n", "layers=2 width=4 hidden=6 kernel=3", &e);
-    run.spec.schedule = (lra_schedule){.rate = 0.02, .epochs = 3, .factor = 0.5, .patience = 9};
-    run.spec.checkpoint_every = 1e6;
-    if (rc == 0) rc = lra_train(&run.spec, &device, &report, &e);
-    if (rc != 0) print_error("%s\n", e.msg);
-    return rc;
+    return make_folder(state) != 0 ||
+                   tiny_train(folder, "layers=2 width=4 hidden=6 kernel=3", 3) != 0
+               ? -1
+               : 0;
 }
 
 static int tear_down(void **state)
 {
-    lra_train_report_free(&report);
-    tiny_run_close(&run);
+    tiny_forget();
     return remove_folder(state);
 }
 
@@ -49,15 +37,16 @@ static void answers_are_those_of_the_run(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    float best[ROWS * CLASSES], initial[ROWS * CLASSES];
-    lra_sums row[ROWS];
-    assert_int_equal(report.n_rows, ROWS);
-    if (lra_evaluate(&run.spec, &device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, best, row, &e) != 0)
+    float best[TINY_ROWS * TINY_CLASSES], initial[TINY_ROWS * TINY_CLASSES];
+    lra_sums row[TINY_ROWS];
+    assert_int_equal(trained.report.n_rows, TINY_ROWS);
+    if (lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, best,
+                     row, &e) != 0)
         fail_msg("%s", e.msg);
-    assert_memory_equal(best, report.output, sizeof best);
-    for (int i = 0; i < ROWS; i++) assert_true(row[i].loss == report.row[i].loss);
-    if (lra_evaluate(&run.spec, &device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT, initial, NULL, &e) !=
-        0)
+    assert_memory_equal(best, trained.report.output, sizeof best);
+    for (int i = 0; i < TINY_ROWS; i++) assert_true(row[i].loss == trained.report.row[i].loss);
+    if (lra_evaluate(&trained.run.spec, &trained.device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT,
+                     initial, NULL, &e) != 0)
         fail_msg("%s", e.msg);
     assert_memory_not_equal(best, initial, sizeof best);
 }
@@ -68,7 +57,7 @@ static uint64_t hash_of(lra_open_weights which, int64_t *step)
 {
     lra_err e = {{0}};
     lra_opened m;
-    if (lra_open(&m, &run.spec, &device, which, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_open(&m, &trained.run.spec, &trained.device, which, &e) != 0) fail_msg("%s", e.msg);
     lra_open_buckets(&m);
     for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
     if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
@@ -86,7 +75,7 @@ static void weights_are_told_apart(void **state)
     uint64_t best = hash_of(LRA_BEST_WEIGHTS, &step[1]), last = hash_of(LRA_LAST_WEIGHTS, &step[2]);
     assert_true(step[0] == -1 && step[1] == -1 && step[2] == 9);
     assert_true(initial != best && initial != last);
-    assert_true((report.best_epoch == 2) == (best == last));
+    assert_true((trained.report.best_epoch == 2) == (best == last));
 }
 
 /* ---- nodes, outputs and gradients -------------------------------------------------------------------- */
@@ -95,7 +84,7 @@ static void weights_are_told_apart(void **state)
  * weights. */
 typedef struct {
     int n_rows;
-    bool seen[ROWS];
+    bool seen[TINY_ROWS];
     double off;
     lra_tensor *grad[LRA_MAX_BUCKETS], *conv[LRA_MAX_BUCKETS];
     const lra_opened *m;
@@ -107,7 +96,7 @@ static int look(const lra_view *v, const lra_batch *b, void *context, lra_err *e
     int i = 0;
     while (p->m->view[i] != v) i++;
     int64_t n = lra_elements(p->grad[i]), D = lra_width(p->grad[i]);
-    float *grad = lra_alloc_array((size_t)n, sizeof *grad), w[4 * CLASSES];
+    float *grad = lra_alloc_array((size_t)n, sizeof *grad), w[4 * TINY_CLASSES];
     assert_int_equal(lra_get(v->plan, p->grad[i], grad, e), 0);
     assert_int_equal(lra_params_get(p->m->params, "head/w", w, e), 0);
     for (int64_t k = 0; k < v->rows; k++) {
@@ -116,7 +105,7 @@ static int look(const lra_view *v, const lra_batch *b, void *context, lra_err *e
         p->seen[b->row[k]] = true;
         for (int64_t d = 0; d < D; d++) { /* the mean over n tokens passes 1/n to each */
             double sum = 0;
-            for (int c = 0; c < CLASSES; c++) sum += (double)w[d * CLASSES + c];
+            for (int c = 0; c < TINY_CLASSES; c++) sum += (double)w[d * TINY_CLASSES + c];
             double got = (double)grad[(k * v->T) * D + d];
             p->off = fmax(p->off, fabs(got - sum / (double)b->length[k]));
         }
@@ -131,8 +120,9 @@ static void nodes_and_gradients_of_every_bucket(void **state)
     lra_err e = {{0}};
     lra_opened m;
     probe p = {.m = &m};
-    bool wanted[ROWS] = {true, false, true, true, false, false};
-    if (lra_open(&m, &run.spec, &device, LRA_BEST_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    bool wanted[TINY_ROWS] = {true, false, true, true, false, false};
+    if (lra_open(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
+        fail_msg("%s", e.msg);
     lra_open_buckets(&m);
     assert_int_equal(m.n_views, m.buckets.n);
     for (int i = 0; i < m.n_views; i++) {
@@ -186,11 +176,11 @@ static void profiles_of_attention(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_opened m;
-    lra_train_spec spec = run.spec;
+    lra_train_spec spec = trained.run.spec;
     lra_config *c = model_tiny(&lra_model_transformer, "");
     int n = 0;
     spec.model = &lra_model_transformer, spec.model_config = c;
-    if (lra_open(&m, &spec, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_open(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
     lra_open_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
         lra_tensor *node[LAYERS];
@@ -200,7 +190,7 @@ static void profiles_of_attention(void **state)
     }
     if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
     if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, add_up, &n, &e) != 0) fail_msg("%s", e.msg);
-    assert_int_equal(n, ROWS * 2);
+    assert_int_equal(n, TINY_ROWS * 2);
     lra_open_close(&m);
     lra_config_free(c);
 }
@@ -209,17 +199,18 @@ static void profiles_of_attention(void **state)
 
 /* Logits of the test split, side by side for limits of one plan. */
 typedef struct {
-    float logits[ROWS * CLASSES];
+    float logits[TINY_ROWS * TINY_CLASSES];
 } answers;
 
 static int keep_logits(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
 {
     answers *a = context;
-    float *batch = lra_alloc_array((size_t)v->rows * CLASSES, sizeof *batch);
+    float *batch = lra_alloc_array((size_t)v->rows * TINY_CLASSES, sizeof *batch);
     assert_int_equal(lra_get(v->plan, v->network.output, batch, e), 0);
     for (int64_t k = 0; k < v->rows; k++)
         if (b->row[k] >= 0)
-            memcpy(a->logits + b->row[k] * CLASSES, batch + k * CLASSES, CLASSES * sizeof(float));
+            memcpy(a->logits + b->row[k] * TINY_CLASSES, batch + k * TINY_CLASSES,
+                   TINY_CLASSES * sizeof(float));
     lra_free(batch);
     return 0;
 }
@@ -229,13 +220,15 @@ static void one_plan_serves_every_limit(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_opened m;
-    float whole[ROWS * CLASSES];
+    float whole[TINY_ROWS * TINY_CLASSES];
     answers at[5]; /* none; a wide one; 0 in both layers, in one; none again */
     static const int32_t limits[5][LAYERS] = {
         {LRA_NO_LIMIT, LRA_NO_LIMIT}, {1, 1}, {0, 0}, {0, 1}, {70000, 70000}};
-    if (lra_evaluate(&run.spec, &device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, whole, NULL, &e) != 0)
+    if (lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, whole,
+                     NULL, &e) != 0)
         fail_msg("%s", e.msg);
-    if (lra_open(&m, &run.spec, &device, LRA_BEST_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_open(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
+        fail_msg("%s", e.msg);
     assert_int_equal(lra_open_limited(&m, &e), 0);
     lra_open_buckets(&m);
     for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
@@ -262,11 +255,11 @@ static void a_model_without_limits_is_undefined(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_opened m;
-    lra_train_spec spec = run.spec;
+    lra_train_spec spec = trained.run.spec;
     lra_model lstm = lra_model_resconv;
     lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
     spec.model = &lstm;
-    if (lra_open(&m, &spec, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_open(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
     assert_int_equal(lra_open_limited(&m, &e), LRA_USAGE);
     assert_string_equal(e.msg, "a limit of distance is undefined for model 'lstm': its state comes "
                                "from all steps before");
@@ -279,14 +272,16 @@ static void missing_weights_are_named(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_train_spec spec = run.spec;
-    float output[ROWS * CLASSES];
+    lra_train_spec spec = trained.run.spec;
+    float output[TINY_ROWS * TINY_CLASSES];
     spec.folder = "no-such-folder";
     assert_int_equal(
-        lra_evaluate(&spec, &device, LRA_LAST_WEIGHTS, LRA_TEST_SPLIT, output, NULL, &e), -1);
+        lra_evaluate(&spec, &trained.device, LRA_LAST_WEIGHTS, LRA_TEST_SPLIT, output, NULL, &e),
+        -1);
     assert_string_equal(e.msg, "'no-such-folder' has no checkpoint");
     assert_int_equal(
-        lra_evaluate(&spec, &device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, output, NULL, &e), -1);
+        lra_evaluate(&spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, output, NULL, &e),
+        -1);
     assert_non_null(strstr(e.msg, "no-such-folder/best.h5"));
 }
 

@@ -177,6 +177,12 @@ double attention_pairs(const lra_tensor *y, const attention_sizes *s)
     return pairs;
 }
 
+double attention_score_flops(const lra_tensor *y)
+{
+    attention_sizes s = attention_sizes_of(y, 0, 2);
+    return 2.0 * (double)(s.B * s.H * s.K) * attention_pairs(y, &s);
+}
+
 /* (B T H V) of y, then what is left of every row. */
 static int shape(lra_tensor *y, lra_err *e)
 {

@@ -14,6 +14,8 @@ typedef enum {
     ATTENTION_BIAS,
     ATTENTION_LIMIT,
     ATTENTION_BLOCKS,
+    ATTENTION_WITHOUT, /* of the statistics alone, as is the next */
+    ATTENTION_GRAM,
     ATTENTION_OPTIONS
 } attention_option;
 
@@ -22,12 +24,13 @@ typedef struct {
     bool causal, cross, laplace;
     unsigned has; /* bit of every option that is there */
     double scale;
-    int64_t chunk, beside;       /* chunk 0: none; a chunk sees so many to each side of it */
-    int64_t window, ahead;       /* window 0: none */
-    int64_t stride, T;           /* 1: none; else H counts residues of T positions, then heads */
-    int64_t block;               /* of ATTENTION_BLOCKS */
-    int smooth;                  /* the profile alone: width of the average, 1: none */
-    bool smooth_past, renorm;    /* the same: to the past; a row is divided by what is left of it */
+    int64_t chunk, beside;    /* chunk 0: none; a chunk sees so many to each side of it */
+    int64_t window, ahead;    /* window 0: none */
+    int64_t stride, T;        /* 1: none; else H counts residues of T positions, then heads */
+    int64_t block;            /* of ATTENTION_BLOCKS */
+    int64_t columns;          /* statistics alone: of an image; 0: none */
+    int smooth;               /* of what is told of weights alone: width of the average, 1: none */
+    bool smooth_past, renorm; /* the same: to the past; a row is divided by what is left of it */
     double decay[LRA_MAX_HEADS]; /* factor exp(-decay |i-j|) of a score */
     double slope[LRA_MAX_HEADS]; /* slope |i-j| is subtracted from it */
 } attention_args;
@@ -244,6 +247,12 @@ int attention_check(const lra_tensor *y, int q, int n, lra_err *e);
 double attention_pairs(const lra_tensor *y, const attention_sizes *s);
 /* Parts of a number of 24 bits in this graph. */
 int64_t attention_parts(const lra_graph *g);
+/* FLOP of a node that has scores, and no values. */
+double attention_score_flops(const lra_tensor *y);
+/* What lra_attention() and lra_attention_apply() do to values before the core and behind it; length: of the keys. */
+lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor *length);
+lra_tensor *attention_result(lra_tensor *y, int64_t T);
+lra_tensor *attention_statistics_sample(lra_graph *g, int i);
 /* lra_attention() with spec.remask: of whole maps. */
 lra_tensor *attention_remasked(lra_tensor *q, lra_tensor *k, lra_tensor *v,
                                const lra_attention_spec *s);

@@ -52,21 +52,19 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
                         const lra_attention_spec *s)
 {
     lra_tensor *src[3 + ATTENTION_OPTIONS];
-    lra_tensor *option[] = {[ATTENTION_LENGTH] = length,
-                            [ATTENTION_KEY_LENGTH] = s->key_length,
-                            [ATTENTION_BIAS] = s->bias,
-                            [ATTENTION_LIMIT] = s->limit,
-                            [ATTENTION_BLOCKS] = s->blocks};
+    lra_tensor *option[ATTENTION_OPTIONS] = {[ATTENTION_LENGTH] = length,
+                                             [ATTENTION_KEY_LENGTH] = s->key_length,
+                                             [ATTENTION_BIAS] = s->bias,
+                                             [ATTENTION_LIMIT] = s->limit,
+                                             [ATTENTION_BLOCKS] = s->blocks};
     bool heads = x[0]->shape.n == 4;
     attention_args a = args_of(s, heads ? x[0]->shape.d[2] : 1, heads ? x[0]->shape.d[3] : 1);
     a.T = heads ? x[0]->shape.d[1] : 1;
     for (int i = 0; i < n; i++)
         src[i] = i < 2 && s->rotary_base > 0 ? lra_rotary(x[i], s->rotary_base, s->rotary_half)
                                              : x[i];
-    if (n > 2 && s->smooth > 1)
-        src[2] = lra_smooth(x[2], s->cross ? s->key_length : length, s->smooth, a.smooth_past,
-                            s->chunk);
-    for (int i = 0; i < n && heads && a.stride > 1; i++) src[i] = by_residue(src[i], a.stride);
+    for (int i = 0; i < 2 && heads && a.stride > 1; i++) src[i] = by_residue(src[i], a.stride);
+    if (n > 2 && heads) src[2] = attention_values(&a, x[2], s->cross ? s->key_length : length);
     for (int i = 0; i < ATTENTION_OPTIONS; i++)
         if (option[i]) src[n++] = option[i], a.has |= 1u << i;
     return lra_node(op, x[0]->graph, n, src, &a, sizeof a);
@@ -88,6 +86,25 @@ static lra_tensor *over_ones(lra_tensor *y, int width)
     return lra_div(lra_slice(y, 3, 0, n), sum);
 }
 
+lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor *length)
+{
+    if (v->shape.n != 4) return v; /* refused */
+    if (a->renorm && a->smooth > 1) v = beside_ones(v);
+    if (a->smooth > 1) v = lra_smooth(v, length, a->smooth, a->smooth_past, a->chunk);
+    return a->stride > 1 ? by_residue(v, a->stride) : v;
+}
+
+lra_tensor *attention_result(lra_tensor *y, int64_t T)
+{
+    const attention_args *a = y->args;
+    if (y->shape.n != 1) return y; /* refused */
+    attention_sizes n = attention_sizes_of(y, 0, 3);
+    lra_shape of_y = LRA_SHAPE(n.B, n.Tq * a->stride, n.H / a->stride, n.V);
+    y = lra_reshape(lra_slice(y, 0, 0, lra_shape_elements(of_y)), of_y);
+    if (a->stride > 1) y = lra_slice(y, 1, 0, T);
+    return a->renorm && a->smooth > 1 ? over_ones(y, a->smooth) : y;
+}
+
 /* The limit of the graph, where it has one. */
 static lra_attention_spec limited(lra_graph *g, const lra_attention_spec *s)
 {
@@ -106,7 +123,6 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
                           const lra_attention_spec *s)
 {
     const lra_attention_spec own = limited(q->graph, s);
-    bool renorm = s->renorm && s->smooth > 1 && v->shape.n == 4;
     if (s->remask && s->smooth > 1) {
         if (s->causal && s->centred && q->shape.n == 4 && !s->window && !s->beside && !s->blocks &&
             !s->bias && !s->cross && s->rotary_base == 0 && s->stride < 2)
@@ -114,15 +130,8 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
         lra_graph_fail(q->graph, "remask is for causal attention with centred averages, and "
                                  "scale, decay, slope and chunk alone");
     }
-    if (renorm) v = beside_ones(v);
     lra_tensor *y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, &own);
-    if (y->shape.n != 1) return y; /* refused */
-    attention_sizes n = attention_sizes_of(y, 0, 3);
-    int64_t stride = s->stride > 1 ? s->stride : 1;
-    lra_shape of_y = LRA_SHAPE(n.B, n.Tq * stride, n.H / stride, n.V);
-    y = lra_reshape(lra_slice(y, 0, 0, lra_shape_elements(of_y)), of_y);
-    if (stride > 1) y = lra_slice(y, 1, 0, q->shape.d[1]);
-    return renorm ? over_ones(y, s->smooth) : y;
+    return attention_result(y, q->shape.n > 1 ? q->shape.d[1] : 0);
 }
 
 /* Residues (B,stride H,T/stride) of a profile together: (B,H,T), a step between two of them being `stride` long. */

@@ -14,6 +14,14 @@ typedef struct {
     real *max, *sum;     /* of the lanes, max in units of 2 */
 } attention_forward;
 
+/* What a thread needs that keeps no values: the tables, k, a block of queries, their maxima and sums, and tiles as high
+ * as there are keys. */
+static inline int64_t attention_score_scratch(const attention_sizes *s, int64_t tiles)
+{
+    return s->Tk * s->K + ATTENTION_QUERIES * (s->K + tiles * s->Tk + 2) + ATTENTION_TILE +
+           2 * attention_offsets(s);
+}
+
 static inline void attention_take(attention_forward *f, real *own)
 {
     const attention_sizes *s = &f->h.s;

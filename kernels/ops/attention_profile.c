@@ -6,13 +6,6 @@
 #include "kernels/ops/attention_forward_fn.h"
 #include "kernels/ops/attention_profile.h"
 
-/* k, a block of queries, their maxima and sums, the tables, a tile as high as there are keys */
-static inline int64_t thread_scratch(const attention_sizes *s)
-{
-    return s->Tk * s->K + ATTENTION_QUERIES * (s->K + s->Tk + 2) + ATTENTION_TILE +
-           2 * attention_offsets(s);
-}
-
 /* Adds the mass of a key to the distances of the columns that it is averaged into: those that lra_smooth() adds for
  * it. */
 static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real mass, real *out)
@@ -59,7 +52,7 @@ LRA_BODY(attention_profile)
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t at = 0; at < s.B * s.H; at++) {
         int64_t b = at / s.H, head = at % s.H;
-        real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s);
+        real *own = (real *)c->scratch + omp_get_thread_num() * attention_score_scratch(&s, 1);
         real *out = (real *)c->out + at * distances;
         attention_forward f = {.rows = 0};
         own = attention_open(&f.h, c, 0, 2, at, own);
@@ -87,16 +80,10 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-static double flops(const lra_tensor *y)
-{
-    attention_sizes s = attention_sizes_of(y, 0, 2);
-    return 2.0 * (double)(s.B * s.H * s.K) * attention_pairs(y, &s);
-}
-
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
     attention_sizes s = attention_sizes_of(y, 0, 2);
-    return n_threads * thread_scratch(&s) * (int64_t)lra_type_size(lra_real(y->graph));
+    return n_threads * attention_score_scratch(&s, 1) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
 static int64_t cuda_scratch(const lra_tensor *y)
@@ -137,7 +124,7 @@ static lra_tensor *sample(lra_graph *g, int i)
 const lra_op lra_op_attention_profile = {.name = "attention_profile",
                                          .flags = LRA_NOGRAD,
                                          .shape = shape,
-                                         .flops = flops,
+                                         .flops = attention_score_flops,
                                          .scratch = scratch,
                                          .cuda_scratch = cuda_scratch,
                                          .cpu = LRA_BODIES(attention_profile),

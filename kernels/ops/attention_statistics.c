@@ -1,203 +1,183 @@
-/* What attention does, without storing a map: mass by signed distance, mass of every key, entropy, effective number of
- * keys.  a: the weights that multiply v, after decay and smoothing.
+/* What attention does, without storing a map: mass by signed distance (and in pixels), mass of every key, entropy, effective
+ * number of keys, of a head or, weighted by values, of all heads of a layer together.
  *   entropy of a row of a softmax of scores s:   ln sum exp(s - m) - sum a (s - m),   m: the largest
- * so that no pair needs a logarithm; averages over columns (smooth) do.  A block of 64 queries has the scores of all its
- * keys at once: memory is linear in the number of keys.
+ * so that no pair needs a logarithm; averages over columns, laplace weights and norms do.  A block of 64 queries has the
+ * scores of all its keys at once: memory is linear in the number of keys.
+ * Norms of weighted sums of values need no values:  || sum_h a_h u_h ||^2 = sum_hg a_h a_g u_h.u_g,  u_h.u_g: the Gram matrix
+ * of a key (Kobayashi et al. 2020 have the norm of each head; this is that of their sum).
  * Known: equal weights of n keys: entropy ln n, support n. */
-#include "kernels/ops/attention_statistics.h"
-
-#include "kernels/ops/attention_forward_fn.h"
-
-#define LN_2 R(0.69314718055994530942)
-
-/* Columns that a row has weights in, once they are averaged: those of its keys and their neighbours, in its chunk. */
-static inline attention_range spread(const attention_args *a, const attention_mask *m, int64_t i,
-                                     attention_range keys)
-{
-    if (keys.to <= keys.from || a->smooth <= 1) return keys;
-    int64_t before = a->smooth_past ? a->smooth - 1 : (a->smooth - 1) / 2;
-    int64_t behind = a->smooth_past ? 0 : (a->smooth - 1) / 2;
-    attention_range r = {keys.from - before, keys.to + behind};
-    int64_t low = m->chunk > 0 ? i / m->chunk * m->chunk : 0;
-    int64_t high = m->chunk > 0 && low + m->chunk < m->n_k ? low + m->chunk : m->n_k;
-    if (r.from < low) r.from = low;
-    if (r.to > high) r.to = high;
-    return r;
-}
-
-/* k, a block of queries, their maxima and sums, the tables, a tile as high as there are keys, and of averages another;
- * sums of the lanes */
-static inline int64_t thread_scratch(const attention_sizes *s, const attention_args *a)
-{
-    int64_t tiles = a->smooth > 1 ? 2 : 1;
-    return s->Tk * s->K + ATTENTION_QUERIES * (s->K + tiles * s->Tk + 2) + ATTENTION_TILE +
-           2 * attention_offsets(s);
-}
-
-/* Of each lane: sums over its keys of e (t - base), in units of 2, and of e^2; entropy and effective number of keys. */
-typedef struct {
-    real dot[ATTENTION_QUERIES], square[ATTENTION_QUERIES];
-    real entropy[ATTENTION_QUERIES], support[ATTENTION_QUERIES];
-} lane_sums;
-
-/* Scores become exponentials, as attention_weights() makes them. */
-static void weigh(attention_forward *f, const attention_place *p, lane_sums *sums)
-{
-    const real unit = f->h.unit;
-    real *s = f->h.tile, base[ATTENTION_QUERIES];
-    ATTENTION_EACH_LANE(l, p)
-    {
-        base[l] = f->max[l] > -INFINITY ? f->max[l] : 0;
-        sums->dot[l] = sums->square[l] = 0;
-    }
-    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
-#pragma omp simd
-        ATTENTION_EACH_LANE(l, p)
-        {
-            real x = s[l] * unit - base[l], e = attention_exp2(x);
-            s[l] = e;
-            f->sum[l] += e;
-            sums->dot[l] += e > 0 ? e * x : 0;
-            sums->square[l] += e * e;
-        }
-    ATTENTION_EACH_LANE(l, p)
-    {
-        real sum = f->sum[l];
-        sums->entropy[l] = sum > 0 ? LN_2 * (r_log2(sum) - sums->dot[l] / sum) : 0;
-        sums->support[l] = sum > 0 ? sum * sum / sums->square[l] : 0;
-    }
-}
-
-/* The tile averaged over columns, into `to`, whose first row is column j0; its entropies and numbers of keys. */
-static void average(attention_forward *f, const attention_place *p, int64_t j0, int64_t n, real *to,
-                    lane_sums *sums)
-{
-    const attention_args *a = f->h.args;
-    for (int64_t i = 0; i < n * ATTENTION_QUERIES; i++) to[i] = 0;
-    for (int64_t r = 0; r < p->keys; r++) {
-        int64_t j = p->j0 + r, first = a->smooth_past ? j - a->smooth + 1 : j - (a->smooth - 1) / 2;
-        int64_t low = a->chunk > 0 ? j / a->chunk * a->chunk : 0, high = f->h.mask.n_k;
-        if (a->chunk > 0 && low + a->chunk < high) high = low + a->chunk;
-        for (int64_t c = first; c < first + a->smooth; c++) {
-            if (c < low || c >= high) continue;
-            const real *from = f->h.tile + r * ATTENTION_QUERIES;
-            real *out = to + (c - j0) * ATTENTION_QUERIES;
-            ATTENTION_EACH_LANE(l, p) out[l] += from[l] / (real)a->smooth;
-        }
-    }
-    ATTENTION_EACH_LANE(l, p)
-    {
-        real entropy = 0, square = 0, all = 0;
-        for (int64_t c = 0; c < n; c++) all += to[c * ATTENTION_QUERIES + l];
-        for (int64_t c = 0; c < n; c++) {
-            real x = to[c * ATTENTION_QUERIES + l];
-            square += x * x;
-            if (x > 0) entropy -= x / all * LN_2 * r_log2(x / all);
-        }
-        sums->entropy[l] = entropy, sums->support[l] = all > 0 ? all * all / square : 0;
-        if (a->renorm) f->sum[l] = all;
-    }
-}
-
-/* Weights of columns from j0 on to the sums over rows: mass by i - j, columns. */
-static void add_weights(const attention_place *p, int64_t j0, int64_t n, int64_t D,
-                        const real *weight, const real *share, real *out)
-{
-    real *mass = out + D - 1, *column = out + 2 * D - 1;
-    for (int64_t c = 0; c < n; c++, weight += ATTENTION_QUERIES) {
-        real *to = mass + p->i0 - (j0 + c), sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t l = 0; l < p->queries; l++) {
-            real x = weight[l] * share[l];
-            to[l] += x;
-            sum += x;
-        }
-        column[j0 + c] += sum;
-    }
-}
+#include "kernels/ops/attention_statistics_rows_fn.h"
 
 /* Sums of numbers over rows, in double. */
 typedef struct {
     double entropy, rel, support;
-    int64_t rows, several;
+    int64_t rows, several, all;
 } row_sums;
 
-static void add_rows(attention_forward *f, int64_t i0, int64_t n, int64_t D, real *other, real *out,
-                     row_sums *total)
+/* ---- sums over rows --------------------------------------------------------------------------------------- */
+
+/* A column's weights to the grid of (dy, dx), run by run of an image's row; i, j: positions. */
+static void add_square(const statistics_sizes *z, int64_t i, int64_t j, int64_t n, const real *x,
+                       real *grid)
 {
-    attention_head *h = &f->h;
-    const attention_sizes *s = &h->s;
-    attention_range span = attention_span(h, i0, i0 + n);
+    int64_t wide = 2 * z->columns - 1, y0 = z->lines - 1 - j / z->columns;
+    for (int64_t l = 0, run; l < n; l += run, i += run) {
+        run = z->columns - i % z->columns;
+        run = run < n - l ? run : n - l;
+        real *to = grid + (i / z->columns + y0) * wide + i % z->columns - j % z->columns +
+                   z->columns - 1;
+        for (int64_t k = 0; k < run; k++) to[k] += x[l + k];
+    }
+}
+
+/* Weights of columns from j0 on to the sums over rows: mass by i - j, columns, pixels. */
+static void add_weights(const group *g, const attention_place *p, int64_t j0, int64_t n,
+                        const real *weight, const real *share, real *out, real *grid)
+{
+    int64_t S = g->z.stride, D = g->z.D;
+    real *column = out + 2 * D - 1;
+    for (int64_t c = 0; c < n; c++, weight += ATTENTION_QUERIES) {
+        real *to = out + D - 1 + (p->i0 - (j0 + c)) * S, sum = 0, x[ATTENTION_QUERIES];
+#pragma omp simd reduction(+ : sum)
+        for (int64_t l = 0; l < p->queries; l++) sum += x[l] = weight[l] * share[l];
+        column[(j0 + c) * S + g->residue] += sum;
+        if (S == 1)
+            for (int64_t l = 0; l < p->queries; l++) to[l] += x[l];
+        else
+            for (int64_t l = 0; l < p->queries; l++) to[l * S] += x[l];
+        if (grid && S == 1) add_square(&g->z, p->i0, j0 + c, p->queries, x, grid);
+        for (int64_t l = 0; l < p->queries && grid && S > 1; l++)
+            add_square(&g->z, (p->i0 + l) * S + g->residue, (j0 + c) * S + g->residue, 1, x + l,
+                       grid);
+    }
+}
+
+/* Keys that row i may have weights at. */
+static int64_t keys_of(const group *g, int64_t i)
+{
+    const attention_head *h = &g->f[0].h;
+    attention_range own = attention_keys_of(&h->mask, i);
+    own = statistics_spread(g->args, &h->mask, i, own);
+    bool hole = g->hole >= own.from && g->hole < own.to;
+    if (!h->listed.list) return own.to - own.from - hole;
+    int64_t n = 0;
+    for (int64_t j = own.from; j < own.to; j++)
+        for (int k = 0; k < g->n; k++)
+            if (j != g->hole && attention_listed(&g->f[k].h.listed, i, j)) {
+                n++;
+                break;
+            }
+    return n;
+}
+
+static void add_rows(group *g, int64_t i0, int64_t n, real *out, real *grid, row_sums *total)
+{
+    attention_range span = attention_span(&g->f[0].h, i0, i0 + n);
     attention_place p = {i0, n, attention_lanes(n), span.from, span.to - span.from};
     lane_sums sums;
     real share[ATTENTION_QUERIES];
+    int64_t j0, columns;
+    total->all += n;
     if (p.keys <= 0) return;
-    attention_columns(f->q + i0 * s->H * s->K, n, s->H, s->K, f->queries);
-    for (int l = 0; l < ATTENTION_QUERIES; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
-    ap_product(p.keys, p.lanes, s->K, (ap_left){f->k + p.j0 * s->K, s->K, 1}, f->queries,
-               ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
-    attention_distances(h, &p, h->tile);
-    attention_hide(h, &p, -INFINITY, h->tile);
-    attention_unlisted(h, &p, h->tile);
-    attention_grow(f, &p);
-    weigh(f, &p, &sums);
-    const real *weight = h->tile;
-    int64_t j0 = p.j0, columns = p.keys;
-    if (h->args->smooth > 1) {
-        attention_range first = spread(h->args, &h->mask, i0, span);
-        attention_range last = spread(h->args, &h->mask, i0 + n - 1, span);
-        j0 = first.from, columns = last.to - first.from;
-        average(f, &p, j0, columns, other, &sums);
-        weight = other;
-    }
+    const real *weight = weights(g, &p, &j0, &columns, &sums);
     for (int64_t l = 0; l < n; l++) {
-        attention_range own = attention_keys_of(&h->mask, i0 + l);
-        own = spread(h->args, &h->mask, i0 + l, own);
-        real sum = f->sum[l];
-        share[l] = sum > 0 ? 1 / sum : 0;
-        if (!(sum > 0)) continue;
+        share[l] = sums.sum[l] > 0 ? 1 / sums.sum[l] : 0;
+        if (!(sums.sum[l] > 0)) continue;
         total->rows++;
         total->entropy += (double)sums.entropy[l];
         total->support += (double)sums.support[l];
-        int64_t seen = 0;
-        for (int64_t j = own.from; j < own.to; j++) seen += attention_listed(&h->listed, i0 + l, j);
-        if (seen < 2) continue;
+        int64_t keys = keys_of(g, i0 + l);
+        if (keys < 2) continue;
         total->several++;
-        total->rel += (double)sums.entropy[l] / log((double)seen);
+        total->rel += (double)sums.entropy[l] / log((double)keys);
     }
-    add_weights(&p, j0, columns, D, weight, share, out);
+    add_weights(g, &p, j0, columns, weight, share, out, grid);
+}
+
+/* ---- the body ---------------------------------------------------------------------------------------------- */
+
+/* Of a head: what attention_open() takes, k, a block of queries with maxima and sums, a tile as high as there are keys,
+ * and of averages another. */
+static int64_t head_scratch(const attention_sizes *s, const attention_args *a)
+{
+    return attention_score_scratch(s, a->smooth > 1 ? 2 : 1);
+}
+static int64_t grid_size(const statistics_sizes *z)
+{
+    return z->columns ? (2 * z->lines - 1) * (2 * z->columns - 1) : 0;
+}
+static int64_t thread_scratch(const attention_sizes *s, const attention_args *a)
+{
+    statistics_sizes z = statistics_sizes_of(a, s);
+    return z.H / z.heads * head_scratch(s, a) + attention_padded(grid_size(&z));
+}
+
+/* Head `at` of the result, residue r. */
+static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real *own)
+{
+    const attention_args *a = g->args;
+    attention_sizes s = attention_sizes_of(c->y, 0, 2);
+    int64_t b = at / g->z.heads, first = r * g->z.H + (g->z.heads > 1 ? at % g->z.heads : 0);
+    int without = attention_source(a, ATTENTION_WITHOUT, 2);
+    int gram = attention_source(a, ATTENTION_GRAM, 2);
+    g->residue = r;
+    g->n = gram < 0 ? 1 : (int)g->z.H;
+    g->gram = gram < 0 ? NULL : (const real *)c->in[gram] + b * g->z.D * g->z.H * g->z.H;
+    g->hole = statistics_hole(&g->z, without < 0 ? NULL : (const int32_t *)c->in[without] + at, r);
+    for (int k = 0; k < g->n; k++, own += head_scratch(&s, a)) {
+        attention_forward *f = &g->f[k];
+        *f = (attention_forward){.rows = 0};
+        real *rest = attention_open(&f->h, c, 0, 2, b * s.H + first + k, own);
+        f->h.s.V = 0; /* nothing is added up but the sums */
+        attention_take(f, rest);
+        f->q = (const elem *)c->in[0] + (b * s.Tq * s.H + first + k) * s.K;
+        attention_gather((const elem *)c->in[1] + (b * s.Tk * s.H + first + k) * s.K, f->h.mask.n_k,
+                         s.H, s.K, s.K, f->k);
+    }
+}
+
+static void finish(const statistics_sizes *z, const row_sums *t, const real *grid, real *out)
+{
+    double rows = (double)t->rows, one = rows > 0 ? 1 / rows : 0;
+    real *number = out + 3 * z->D - 1, *near = number + LRA_ATTENTION_NUMBERS;
+    for (int64_t k = 0; k < grid_size(z); k++) {
+        int64_t wide = 2 * z->columns - 1, dy = k / wide - (z->lines - 1);
+        int64_t dx = k % wide - (z->columns - 1);
+        dy = dy < 0 ? -dy : dy, dx = dx < 0 ? -dx : dx;
+        near[dy > dx ? dy : dx] += grid[k];
+    }
+    for (int64_t i = 0; i < 3 * z->D - 1; i++) out[i] *= (real)one;
+    for (int64_t i = 0; i < z->near; i++) near[i] *= (real)one;
+    number[LRA_ATTENTION_ENTROPY] = (real)(t->entropy * one);
+    number[LRA_ATTENTION_ENTROPY_REL] = (real)(t->several ? t->rel / (double)t->several : 0);
+    number[LRA_ATTENTION_SUPPORT] = (real)(t->support * one);
+    number[LRA_ATTENTION_UNDEFINED] = (real)(t->all - t->rows);
+    number[LRA_ATTENTION_SEVERAL] = (real)t->several;
 }
 
 /* sources: q, k, options; scratch: of every thread */
 LRA_BODY(attention_statistics)
 {
     attention_sizes s = attention_sizes_of(c->y, 0, 2);
-    int64_t width = lra_width(c->y), D = s.Tq > s.Tk ? s.Tq : s.Tk;
+    const statistics_sizes z = statistics_sizes_of(c->y->args, &s);
+    int64_t part = thread_scratch(&s, c->y->args);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t at = 0; at < s.B * s.H; at++) {
-        int64_t b = at / s.H, head = at % s.H;
-        real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s, c->y->args);
-        real *out = (real *)c->out + at * width, *number = out + 3 * D - 1;
-        attention_forward f = {.rows = 0};
+    for (int64_t at = 0; at < s.B * z.heads; at++) {
+        real *own = (real *)c->scratch + omp_get_thread_num() * part, *out = (real *)c->out;
+        real *grid = z.columns ? own : NULL;
+        group g = {.args = c->y->args, .z = z};
         row_sums total = {0};
-        own = attention_open(&f.h, c, 0, 2, at, own);
-        f.h.s.V = 0; /* nothing is added up but the sums */
-        attention_take(&f, own);
-        f.h.tile = f.sum + ATTENTION_QUERIES;
-        f.q = (const elem *)c->in[0] + (b * s.Tq * s.H + head) * s.K;
-        attention_gather((const elem *)c->in[1] + (b * s.Tk * s.H + head) * s.K, f.h.mask.n_k, s.H,
-                         s.K, s.K, f.k);
-        for (int64_t i = 0; i < width; i++) out[i] = 0;
-        int64_t n = f.h.mask.n_q;
-        for (int64_t i = 0, some; i < n; i += some)
-            add_rows(&f, i, some = attention_queries_at(&f.h, i), D,
-                     f.h.tile + ATTENTION_QUERIES * s.Tk, out, &total);
-        double rows = (double)total.rows;
-        for (int64_t i = 0; i < 3 * D - 1 && rows > 0; i++) out[i] /= (real)rows;
-        number[LRA_ATTENTION_ENTROPY] = (real)(total.entropy / rows);
-        number[LRA_ATTENTION_ENTROPY_REL] = (real)(total.rel / (double)total.several);
-        number[LRA_ATTENTION_SUPPORT] = (real)(total.support / rows);
-        number[LRA_ATTENTION_UNDEFINED] = (real)(n - total.rows);
+        out += at * z.all;
+        for (int64_t i = 0; i < z.all; i++) out[i] = 0;
+        for (int64_t i = 0; i < grid_size(&z); i++) grid[i] = 0;
+        own += attention_padded(grid_size(&z));
+        for (int64_t r = 0; r < z.stride; r++) {
+            open_group(&g, c, at, r, own);
+            int64_t n = g.f[0].h.mask.n_q;
+            for (int64_t i = 0, some; i < n; i += some)
+                add_rows(&g, i, some = attention_queries_at(&g.f[0].h, i), out, grid, &total);
+        }
+        finish(&z, &total, grid, out);
     }
 }
 
@@ -206,23 +186,28 @@ LRA_DECLARE(attention_statistics)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    if (attention_check(y, 0, 2, e) != 0) return LRA_FAILED;
     const attention_args *a = y->args;
-    if (a->stride > 1 || a->laplace)
-        return lra_fail(e, "statistics are undefined for %s",
-                        a->laplace ? "laplace attention, whose rows do not sum to 1"
-                                   : "attention with a stride");
+    if (attention_check(y, 0, 2, e) != 0) return LRA_FAILED;
     attention_sizes s = attention_sizes_of(y, 0, 2);
-    int64_t D = s.Tq > s.Tk ? s.Tq : s.Tk;
-    y->shape = LRA_SHAPE(s.B, s.H, 3 * D - 1 + LRA_ATTENTION_NUMBERS);
+    statistics_sizes z = statistics_sizes_of(a, &s);
+    int without = attention_source(a, ATTENTION_WITHOUT, 2);
+    int gram = attention_source(a, ATTENTION_GRAM, 2);
+    if (z.columns < 0 || (z.columns && a->cross))
+        return lra_fail(e, "distances in pixels need an image, and keys that are its own");
+    if (without >= 0 && gram >= 0)
+        return lra_fail(e, "a key without weight is one of a head, not of all together");
+    if (without >= 0 && (lra_expect_index(y->src[without], "without", e) != 0 ||
+                         lra_expect_shape(y->src[without], LRA_SHAPE(s.B, z.H), "without", e) != 0))
+        return LRA_FAILED;
+    lra_shape of_gram = LRA_SHAPE(s.B, s.Tk == s.Tq ? z.D : s.Tk, z.H, z.H);
+    if (gram >= 0 && (lra_expect_float(y->src[gram], "gram", e) != 0 ||
+                      lra_expect_shape(y->src[gram], of_gram, "gram", e) != 0))
+        return LRA_FAILED;
+    if (gram >= 0 && y->src[gram]->type != lra_real(y->graph))
+        return lra_fail(e, "gram must be real");
+    y->shape = LRA_SHAPE(s.B, z.heads, z.all);
     y->type = lra_real(y->graph);
     return 0;
-}
-
-static double flops(const lra_tensor *y)
-{
-    attention_sizes s = attention_sizes_of(y, 0, 2);
-    return 2.0 * (double)(s.B * s.H * s.K) * attention_pairs(y, &s);
 }
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
@@ -231,46 +216,18 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * thread_scratch(&s, y->args) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-static const lra_tensor *node_of(const lra_tensor *y)
+static int64_t cuda_scratch(const lra_tensor *y)
 {
-    while (y->op->flags & LRA_ALIAS) y = y->src[0];
-    if (y->op != &lra_op_attention) LRA_BUG("statistics of a node that is no attention");
-    return y;
+    attention_sizes s = attention_sizes_of(y, 0, 2);
+    return statistics_cuda_scratch(y->args, &s) * (int64_t)sizeof(float);
 }
 
-static const lra_op statistics;
-
-lra_tensor *lra_attention_statistics_of(const lra_tensor *attention)
-{
-    const lra_tensor *y = node_of(attention);
-    lra_tensor *src[2 + ATTENTION_OPTIONS] = {y->src[0], y->src[1]};
-    for (int i = 3; i < y->n_src; i++) src[i - 1] = y->src[i];
-    return lra_node(&statistics, y->graph, y->n_src - 1, src, y->args, sizeof(attention_args));
-}
-
-int64_t lra_attention_statistics_length(const lra_tensor *y)
-{
-    return (lra_width(y) - LRA_ATTENTION_NUMBERS + 1) / 3;
-}
-
-bool lra_attention_crosses(const lra_tensor *attention)
-{
-    return ((const attention_args *)node_of(attention)->args)->cross;
-}
-
-void lra_attention_columns(const lra_tensor *attention, int64_t T, int64_t i, int64_t *from,
-                           int64_t *to)
-{
-    const attention_args *a = node_of(attention)->args;
-    attention_mask m = attention_mask_of(a, 0, a->stride, T, T, NULL);
-    attention_range r = spread(a, &m, i, attention_keys_of(&m, i));
-    *from = r.from, *to = r.to;
-}
-
-static const lra_op statistics = {.name = "attention_statistics",
-                                  .flags = LRA_NOGRAD,
-                                  .shape = shape,
-                                  .flops = flops,
-                                  .scratch = scratch,
-                                  .cpu = LRA_BODIES(attention_statistics)};
+const lra_op lra_op_attention_statistics = {.name = "attention_statistics",
+                                            .flags = LRA_NOGRAD,
+                                            .shape = shape,
+                                            .flops = attention_score_flops,
+                                            .scratch = scratch,
+                                            .cuda_scratch = cuda_scratch,
+                                            .cpu = LRA_BODIES(attention_statistics),
+                                            .sample = attention_statistics_sample};
 #endif

@@ -1,5 +1,6 @@
-/* What the op attention_statistics leaves for each head of an example, one behind the other; D: the longer of queries and
- * keys. */
+/* What is asked of an attention that stands in a graph (lra_attention() returned it, or it is its node): statistics of its
+ * weights without a map, and its weights times something.  a: the weights that multiply v as the layer made it, after
+ * decay and smoothing.  What stands here is for probes: no model uses it. */
 #ifndef LRA_OPS_ATTENTION_STATISTICS_H
 #define LRA_OPS_ATTENTION_STATISTICS_H
 
@@ -9,25 +10,61 @@
 extern "C" {
 #endif
 
+/* ---- statistics ----------------------------------------------------------------------------------------- */
+
 enum {
-    LRA_ATTENTION_ENTROPY, /* mean over rows of -sum a ln a, nats */
-    LRA_ATTENTION_ENTROPY_REL, /* of that over ln n_i, without rows of a single key; NAN: there are no others */
-    LRA_ATTENTION_SUPPORT,   /* mean over rows of (sum a)^2 / sum a^2 */
-    LRA_ATTENTION_UNDEFINED, /* rows without a key */
+    LRA_ATTENTION_ENTROPY,     /* mean over rows of -sum p ln p, nats */
+    LRA_ATTENTION_ENTROPY_REL, /* of that over ln n_i, without rows of a single key */
+    LRA_ATTENTION_SUPPORT,     /* mean over rows of 1 / sum p^2 */
+    LRA_ATTENTION_UNDEFINED,   /* rows without a key */
+    LRA_ATTENTION_SEVERAL,     /* rows of several keys */
     LRA_ATTENTION_NUMBERS
 };
-/* Of an attention that stands in a graph, as it is there: (B,H,W), real, by one pass over the scores, without a map:
- *   mass (2 D - 1)     mean over rows of the weight at offset i - j, from 1 - D on
- *   column (D)         mean over rows of the weight of key j
+
+typedef struct {
+    /* (B,H) int32: of each head a key that gets no weight; outside of the example: none.  Nullable: none of all */
+    lra_tensor *without;
+    /* lra_attention_gram(): of the heads together, w_ij = || sum_h a_hij v_hj W_h ||, result (B,1,W).  Nullable */
+    lra_tensor *gram;
+    int64_t columns; /* of the image that an example is, for distances in pixels; 0: none */
+} lra_attention_question;
+
+/* By one pass over the scores, memory linear in the number of keys: (B,H,W), real.  p_ij = a_ij / sum_j a_ij; means are over
+ * the rows that see a key; D: positions.
+ *   mass (2 D - 1)     mean over rows of p at offset i - j, from 1 - D on
+ *   column (D)         mean over rows of p at key j
  *   numbers (LRA_ATTENTION_NUMBERS)
- * Means are over the rows that see a key. */
-lra_tensor *lra_attention_statistics_of(const lra_tensor *attention);
-/* D of such a node. */
-int64_t lra_attention_statistics_length(const lra_tensor *statistics);
-/* Columns [from, to) that row i of an example of T may have a weight at, averages over columns included.  The attention
- * must not be to another sequence. */
-void lra_attention_columns(const lra_tensor *attention, int64_t T, int64_t i, int64_t *from,
-                           int64_t *to);
+ *   near               with columns: mean over rows of p by max(|dy|,|dx|), to the larger side of the image
+ * Nullable: ask */
+lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
+                                        const lra_attention_question *ask);
+int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* D */
+int64_t lra_attention_statistics_near(const lra_tensor *statistics);   /* entries of near */
+/* v_hj W_h . v_gj W_g of the heads of every key, (B,T',H,H), real, W being the linear layer behind the heads.  NULL: what
+ * stands behind them is none. */
+lra_tensor *lra_attention_gram(const lra_tensor *attention);
+
+/* ---- weights -------------------------------------------------------------------------------------------- */
+
+/* a x: what the layer makes of values x, (B,T',H,C), elem; (B,T,H,C).  Differentiable: its gradient with respect to x is
+ * a^T dy. */
+lra_tensor *lra_attention_apply(const lra_tensor *attention, lra_tensor *x);
+
+/* ---- which pairs there are -------------------------------------------------------------------------------- */
+
+/* The int32 (B,H,query blocks,most) list of blocks that it reads; NULL: none. */
+lra_tensor *lra_attention_lists(const lra_tensor *attention);
+/* Keys [from, to) that row i of an example of T sees in some head, of lists all; averages included. */
+void lra_attention_span(const lra_tensor *attention, int64_t T, int64_t i, int64_t *from,
+                        int64_t *to);
+/* Are there pairs in that span that no weight may fall on? */
+bool lra_attention_is_sparse(const lra_tensor *attention);
+int64_t lra_attention_positions(const lra_tensor *attention); /* T of its graph */
+/* Sets allowed (T): keys that row i of an example of T may have a weight at in a head, averages over columns included.
+ * list: of that example, (H,query blocks,most), where there are lists.  Limits are left aside. */
+void lra_attention_allowed(const lra_tensor *attention, int64_t T, int64_t head, int64_t i,
+                           const int32_t *list, uint8_t *allowed);
+int64_t lra_attention_heads(const lra_tensor *attention); /* of a position */
 /* Are its keys another sequence, so that there are no distances? */
 bool lra_attention_crosses(const lra_tensor *attention);
 

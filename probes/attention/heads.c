@@ -1,63 +1,47 @@
 /* Attention heads. */
 #include "probes/attention/heads.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention_statistics.h"
+#include "models/training/session.h"
+#include "probes/attention/masks.h"
 
-enum { MOST_LAYERS = 256, GROWN = 256 };
+enum { GROWN = 256 };
 
-/* Of the views: what was asked of each node. */
+/* What was asked of a layer in a view. */
+typedef struct {
+    lra_tensor *each, *together, *lists, *without; /* NULL: not asked */
+} question;
+
 typedef struct {
     const lra_opened *m;
     lra_heads *heads;
-    int n_layers, n_views;
-    lra_tensor *asked[LRA_MAX_BUCKETS][MOST_LAYERS];
-    const lra_tensor *node[MOST_LAYERS]; /* of the first view */
-    lra_profile_mask *mask[MOST_LAYERS]; /* of examples of mask_T */
-    double *equal[MOST_LAYERS]; /* (mask_T) what equal weights give a key, mean over rows */
-    int64_t mask_T;
+    bool again; /* without the sinks that the first pass found */
+    lra_attention_nodes nodes[LRA_MAX_BUCKETS];
+    question asked[LRA_MAX_BUCKETS][LRA_ATTENTION_LAYERS];
+    lra_attention_masks masks;
+    int64_t done; /* examples of the batches before */
 } work;
 
-/* ---- masks ------------------------------------------------------------------------------------------- */
-
-static void free_masks(work *w)
+double lra_head_sink(const lra_attention_head *h, double *equal)
 {
-    for (int k = 0; k < w->n_layers; k++) {
-        lra_profile_mask_free(w->mask[k]);
-        lra_free(w->equal[k]);
-        w->mask[k] = NULL, w->equal[k] = NULL;
+    double sum = 0;
+    *equal = 0;
+    for (int64_t i = 0; i < h->examples; i++) {
+        *equal += h->sink_equal[i] / (double)h->examples;
+        sum += h->sink[i] / (double)h->examples;
     }
+    return sum;
 }
 
-static void make_masks(work *w, int64_t T)
-{
-    if (T == w->mask_T) return; /* examples come in order of length */
-    free_masks(w);
-    w->mask_T = T;
-    for (int k = 0; k < w->n_layers; k++) {
-        w->mask[k] = lra_profile_mask_new(T, 0);
-        double *share = w->equal[k] = lra_alloc_array((size_t)T + 2, sizeof(double));
-        int64_t rows = 0;
-        for (int64_t i = 0; i < T; i++) { /* differences first, then their sums */
-            int64_t from, to;
-            lra_attention_columns(w->node[k], T, i, &from, &to);
-            if (to <= from) continue;
-            lra_profile_mask_row(w->mask[k], i, from, to);
-            share[from] += 1 / (double)(to - from);
-            share[to] -= 1 / (double)(to - from);
-            rows++;
-        }
-        for (int64_t j = 1; j < T; j++) share[j] += share[j - 1];
-        for (int64_t j = 0; j < T && rows > 0; j++) share[j] /= (double)rows;
-    }
-}
+/* ---- an example -------------------------------------------------------------------------------------------- */
 
-/* ---- an example of a head ------------------------------------------------------------------------------ */
-
-static void add_sink(work *w, lra_attention_head *h, int64_t T, const float *column)
+static void add_sink(lra_attention_head *h, const lra_attention_mask *mask, int64_t T,
+                     const float *column)
 {
     int64_t at = 0;
     for (int64_t j = 1; j < T; j++)
@@ -69,150 +53,272 @@ static void add_sink(work *w, lra_attention_head *h, int64_t T, const float *col
         h->sink_at = lra_resize(h->sink_at, n * sizeof *h->sink_at);
     }
     h->sink[h->examples] = (double)column[at];
-    h->sink_equal[h->examples] = w->equal[h->layer][at];
+    h->sink_equal[h->examples] = mask->equal[at];
     h->sink_at[h->examples++] = at;
 }
 
-static void add_example(work *w, lra_attention_head *h, int64_t T, int64_t D, const float *x)
+/* What a node left of an example of T, to profiles.  Nullable: tokens, pixels */
+static void add_profiles(const lra_attention_mask *mask, int64_t T, int64_t D, const float *x,
+                         lra_profile *tokens, lra_profile *pixels)
 {
-    const float *mass = x + D - 1, *number = x + 3 * D - 1;
+    const float *mass = x + D - 1, *number = x + 3 * D - 1, *near = number + LRA_ATTENTION_NUMBERS;
     double *by_distance = lra_alloc_array((size_t)T, sizeof *by_distance), past = 0, future = 0;
     by_distance[0] = (double)mass[0];
     for (int64_t d = 1; d < T; d++) {
         past += (double)mass[d], future += (double)mass[-d];
         by_distance[d] = (double)mass[d] + (double)mass[-d];
     }
-    const lra_profile_sums s = {.mask = w->mask[h->layer],
-                                .mass = by_distance,
-                                .past = past,
-                                .future = future,
-                                .entropy = (double)number[LRA_ATTENTION_ENTROPY],
-                                .entropy_rel = (double)number[LRA_ATTENTION_ENTROPY_REL],
-                                .participation = (double)number[LRA_ATTENTION_SUPPORT],
-                                .undefined = (int64_t)number[LRA_ATTENTION_UNDEFINED]};
-    lra_profile_add(h->profile, &s);
-    add_sink(w, h, T, x + 2 * D - 1);
+    bool several = number[LRA_ATTENTION_SEVERAL] > 0;
+    lra_profile_sums s = {.mask = mask->tokens,
+                          .mass = by_distance,
+                          .past = past,
+                          .future = future,
+                          .entropy = (double)number[LRA_ATTENTION_ENTROPY],
+                          .entropy_rel = several ? (double)number[LRA_ATTENTION_ENTROPY_REL] : NAN,
+                          .participation = (double)number[LRA_ATTENTION_SUPPORT],
+                          .undefined = (int64_t)number[LRA_ATTENTION_UNDEFINED]};
+    if (tokens) lra_profile_add(tokens, &s);
+    if (pixels) {
+        for (int64_t d = 0; d < mask->pixels->n; d++) by_distance[d] = (double)near[d];
+        s.mask = mask->pixels;
+        lra_profile_add(pixels, &s);
+    }
     lra_free(by_distance);
+}
+
+/* A layer's results in a batch: (sequences,H,W) of each head; of the second pass the same without sinks. */
+typedef struct {
+    int64_t H, D, W, W_together;
+    float *each, *together;
+    int32_t *lists;
+    int64_t listed; /* numbers of an example's list */
+} layer;
+
+static int read_layer(const lra_view *v, const question *q, int64_t H, layer *out, lra_err *e)
+{
+    *out = (layer){.H = H,
+                   .D = lra_attention_statistics_length(q->each),
+                   .W = lra_width(q->each),
+                   .each = lra_alloc_array((size_t)lra_elements(q->each), sizeof *out->each)};
+    int rc = lra_get(v->plan, q->each, out->each, e);
+    if (rc == 0 && q->together) {
+        out->W_together = lra_width(q->together);
+        out->together = lra_alloc_array((size_t)lra_elements(q->together), sizeof *out->together);
+        rc = lra_get(v->plan, q->together, out->together, e);
+    }
+    if (rc == 0 && q->lists) {
+        out->listed = lra_elements(q->lists) / v->network.n;
+        out->lists = lra_alloc_array((size_t)lra_elements(q->lists), sizeof *out->lists);
+        rc = lra_get(v->plan, q->lists, out->lists, e);
+    }
+    return rc;
+}
+
+static void free_layer(layer *x)
+{
+    lra_free(x->each);
+    lra_free(x->together);
+    lra_free(x->lists);
+}
+
+/* Sequence s of the batch, of T positions, in layer k, whose first head is number `first`. */
+static void add_example(work *w, int view, int k, int first, int64_t s, int64_t T, const layer *x)
+{
+    const int32_t *list = x->lists ? x->lists + s * x->listed : NULL;
+    lra_attention_masks_make(&w->masks, k, w->nodes[view].node[k], T, list);
+    for (int64_t h = 0; h < x->H; h++) {
+        lra_attention_head *own = &w->heads->head[first + h];
+        const lra_attention_mask *mask = lra_attention_mask_at(&w->masks, k, h);
+        const float *left = x->each + (s * x->H + h) * x->W;
+        if (w->again) {
+            add_profiles(mask, T, x->D, left, own->nosink, NULL);
+            continue;
+        }
+        add_profiles(mask, T, x->D, left, own->tokens, own->pixels);
+        add_sink(own, mask, T, left + 2 * x->D - 1);
+    }
+    if (x->together)
+        add_profiles(lra_attention_mask_at(&w->masks, k, -1), T, x->D,
+                     x->together + s * x->W_together, w->heads->layer[k].value, NULL);
+}
+
+/* Is this sequence of the batch one of the sample? */
+static bool counts(const lra_view *v, const lra_batch *b, int64_t s)
+{
+    return b->row[s % v->rows] >= 0 && b->length[s] > 0;
+}
+
+/* Says which key each head is asked without, and runs the batch once more. */
+static int leave_sinks_out(work *w, const lra_view *v, int view, const lra_batch *b, lra_err *e)
+{
+    int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e), first = 0;
+    for (int k = 0; k < w->nodes[view].n && rc == 0; k++) {
+        const question *q = &w->asked[view][k];
+        int64_t H = lra_attention_heads(w->nodes[view].node[k]), n = v->network.n;
+        int32_t *hole = lra_alloc_array((size_t)(n * H), sizeof *hole);
+        for (int64_t h = 0; h < H; h++) {
+            const lra_attention_head *own = &w->heads->head[first + h];
+            int64_t at = w->done;
+            for (int64_t s = 0; s < n; s++)
+                hole[s * H + h] = own->nosink && counts(v, b, s) ? (int32_t)own->sink_at[at++] : -1;
+        }
+        rc = lra_set(v->plan, q->without, hole, e);
+        lra_free(hole);
+        first += (int)H;
+    }
+    return rc == 0 ? lra_view_run(w->m, v, e) : rc;
 }
 
 static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
-    int view = 0, at = 0, rc = 0;
+    int view = 0, first = 0, rc = 0;
     while (w->m->view[view] != v) view++;
-    for (int k = 0; k < w->n_layers && rc == 0; k++) {
-        const lra_tensor *x = w->asked[view][k];
-        int64_t H = lra_tensor_shape(x).d[1], W = lra_width(x);
-        int64_t D = lra_attention_statistics_length(x), extra = D - v->T; /* CLS */
-        float *all = lra_alloc_array((size_t)lra_elements(x), sizeof *all);
-        rc = lra_get(v->plan, x, all, e);
-        for (int64_t s = 0; s < v->network.n && rc == 0; s++) {
-            int64_t T = b->length[s] + extra;
-            if (b->row[s % v->rows] < 0 || b->length[s] <= 0) continue;
-            make_masks(w, T);
-            for (int64_t h = 0; h < H; h++)
-                add_example(w, &w->heads->head[at + h], T, D, all + (s * H + h) * W);
-        }
-        lra_free(all);
-        at += (int)H;
+    if (w->again) rc = leave_sinks_out(w, v, view, b, e);
+    for (int k = 0; k < w->nodes[view].n && rc == 0; k++) {
+        layer x;
+        rc = read_layer(v, &w->asked[view][k], lra_attention_heads(w->nodes[view].node[k]), &x, e);
+        for (int64_t s = 0; s < v->network.n && rc == 0; s++)
+            if (counts(v, b, s))
+                add_example(w, view, k, first, s, b->length[s] + x.D - v->T /* CLS */, &x);
+        first += (int)x.H;
+        free_layer(&x);
     }
+    for (int64_t s = 0; s < v->network.n; s++) w->done += counts(v, b, s);
     return rc;
 }
 
 /* ---- all --------------------------------------------------------------------------------------------- */
 
-/* "layer0" of a node in "encoder/layer0/..", else "layer" and its number. */
-static char *layer_name(const lra_tensor *node, int k)
-{
-    const char *at = strstr(lra_tensor_path(node), "layer");
-    return at ? lra_format("%.*s", (int)strcspn(at, "/"), at) : lra_format("layer%d", k);
-}
-
-static void leave_out(lra_heads *out, const lra_tensor *node, int k)
-{
-    char *name = layer_name(node, k), *before = out->left_out;
-    out->left_out = lra_format("%s%s%s", before ? before : "", before ? " " : "", name);
-    lra_free(before);
-    lra_free(name);
-}
-
-/* Asks for the statistics of every node of view i whose keys are its own sequence. */
+/* Asks for what is told of every layer of view i. */
 static int ask_view(work *w, int i, lra_err *e)
 {
     lra_view *v = w->m->view[i];
-    lra_tensor *node[MOST_LAYERS];
-    int n = lra_graph_nodes(v->network.graph, &lra_op_attention, MOST_LAYERS, node), kept = 0;
-    if (n == 0) return lra_fail_usage(e, "model '%s' has no attention", v->network.model->name);
-    if (n > MOST_LAYERS) return lra_fail(e, "%d layers of attention, at most %d", n, MOST_LAYERS);
-    for (int k = 0; k < n; k++) {
-        if (lra_attention_crosses(node[k])) {
-            if (i == 0) leave_out(w->heads, node[k], k);
-            continue;
-        }
-        if (i == 0) w->node[kept] = node[k];
-        w->asked[i][kept] = lra_attention_statistics_of(node[k]);
-        lra_view_ask(v, w->asked[i][kept++]);
+    int rc = lra_attention_nodes_of(v, &w->nodes[i], e);
+    if (rc != 0) return rc;
+    for (int k = 0; k < w->nodes[i].n; k++) {
+        const lra_tensor *node = w->nodes[i].node[k];
+        question *q = &w->asked[i][k];
+        lra_attention_question ask = {.columns = w->masks.columns};
+        char *name = lra_format("without%d", k);
+        if (w->again)
+            ask.without = q->without = lra_input(
+                v->network.graph, name, LRA_I32,
+                LRA_SHAPE(v->network.n, lra_attention_heads(node)));
+        lra_free(name);
+        q->lists = lra_attention_lists(node);
+        q->each = lra_attention_statistics_of(node, &ask);
+        lra_view_ask(v, q->each);
+        if (q->lists) lra_view_ask(v, q->lists);
+        if (w->again) continue;
+        ask = (lra_attention_question){.gram = lra_attention_gram(node)};
+        if (!ask.gram) continue;
+        q->together = lra_attention_statistics_of(node, &ask);
+        lra_view_ask(v, q->together);
     }
-    w->n_layers = kept;
-    if (kept == 0)
-        return lra_fail_usage(e,
-                              "keys of all attention of model '%s' are another sequence, "
-                              "which has no distances",
-                              v->network.model->name);
     return 0;
+}
+
+static void name_layers(work *w)
+{
+    lra_heads *out = w->heads;
+    const lra_attention_nodes *nodes = &w->nodes[0];
+    out->n_layers = nodes->n;
+    out->layer = lra_alloc_array((size_t)nodes->n, sizeof *out->layer);
+    for (int k = 0; k < nodes->n; k++) {
+        out->layer[k].name = lra_attention_layer_name(nodes->node[k], k);
+        out->n_heads += (int)lra_attention_heads(nodes->node[k]);
+    }
+    for (int k = 0; k < nodes->n_left_out; k++) {
+        char *name = lra_attention_layer_name(nodes->left_out[k], k), *before = out->left_out;
+        out->left_out = lra_format("%s%s%s", before ? before : "", before ? " " : "", name);
+        lra_free(before);
+        lra_free(name);
+    }
 }
 
 static void open_heads(work *w)
 {
     lra_heads *out = w->heads;
-    int64_t longest = 1;
-    for (int k = 0; k < w->n_layers; k++) {
-        int64_t D = lra_attention_statistics_length(w->asked[w->m->n_views - 1][k]);
-        longest = D > longest ? D : longest;
-        out->n_heads += (int)lra_tensor_shape(w->asked[0][k]).d[1];
-    }
-    out->n_layers = w->n_layers;
+    const question *longest = w->asked[w->m->n_views - 1];
+    name_layers(w);
     out->head = lra_alloc_array((size_t)out->n_heads, sizeof *out->head);
-    int at = 0;
-    for (int k = 0; k < w->n_layers; k++) {
-        char *layer = layer_name(w->node[k], k);
-        for (int64_t h = 0; h < lra_tensor_shape(w->asked[0][k]).d[1]; h++) {
+    for (int k = 0, at = 0; k < out->n_layers; k++) {
+        int64_t D = lra_attention_statistics_length(longest[k].each);
+        if (longest[k].together) out->layer[k].value = lra_profile_new(D, 0);
+        for (int64_t h = 0; h < lra_attention_heads(w->nodes[0].node[k]); h++) {
             lra_attention_head *x = &out->head[at++];
-            x->name = lra_format("%s.head%d", layer, (int)h), x->layer = k;
-            x->profile = lra_profile_new(longest, 0);
+            x->name = lra_format("%s.head%d", out->layer[k].name, (int)h), x->layer = k;
+            x->tokens = lra_profile_new(D, 0);
+            lra_profile_period(x->tokens, w->masks.columns);
+            if (w->masks.columns) x->pixels = lra_profile_new(D, w->masks.columns);
         }
-        lra_free(layer);
     }
+}
+
+/* Heads whose sink is one on average are asked again without it; false: there is none. */
+static bool open_sinks(work *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->heads->n_heads; i++) {
+        lra_attention_head *h = &w->heads->head[i];
+        double equal, sink = lra_head_sink(h, &equal);
+        if (!(sink > LRA_SINK_FACTOR * equal)) continue;
+        h->nosink = lra_profile_new(lra_profile_distances(h->tokens), 0);
+        any = true;
+    }
+    return any;
+}
+
+static int one_pass(work *w, lra_opened *m, const lra_train_spec *run, lra_device *dev,
+                    lra_open_weights weights, int64_t sample, lra_err *e)
+{
+    int rc = lra_open(m, run, dev, weights, e);
+    w->m = m, m->sample = sample, w->done = 0;
+    if (rc == 0) lra_open_buckets(m);
+    for (int i = 0; i < m->n_views && rc == 0; i++) rc = ask_view(w, i, e);
+    if (rc == 0 && !w->again) open_heads(w);
+    if (rc == 0) rc = lra_open_plan(m, e);
+    if (rc == 0) rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
+    lra_attention_masks_free(&w->masks);
+    lra_open_close(m);
+    return rc;
 }
 
 int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
                       int64_t sample, lra_heads *out, lra_err *e)
 {
     lra_opened m;
-    work w = {.m = &m, .heads = out};
+    work *w = lra_alloc(sizeof *w);
     *out = (lra_heads){0};
-    int rc = lra_open(&m, run, dev, weights, e);
-    m.sample = sample;
-    if (rc == 0) lra_open_buckets(&m);
-    for (int i = 0; i < m.n_views && rc == 0; i++) rc = ask_view(&w, i, e);
-    if (rc == 0) open_heads(&w);
-    if (rc == 0) rc = lra_open_plan(&m, e);
-    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);
-    free_masks(&w);
-    lra_open_close(&m);
+    w->heads = out;
+    w->masks.columns = lra_attention_columns(run);
+    int rc = one_pass(w, &m, run, dev, weights, sample, e);
+    w->again = rc == 0 && open_sinks(w);
+    w->masks.columns = 0;
+    if (w->again) rc = one_pass(w, &m, run, dev, weights, sample, e);
+    lra_free(w);
     return rc;
 }
 
 void lra_heads_free(lra_heads *h)
 {
-    for (int i = 0; i < h->n_heads; i++) {
-        lra_free(h->head[i].name);
-        lra_profile_free(h->head[i].profile);
-        lra_free(h->head[i].sink);
-        lra_free(h->head[i].sink_equal);
-        lra_free(h->head[i].sink_at);
+    for (int i = 0; i < h->n_heads && h->head; i++) {
+        lra_attention_head *x = &h->head[i];
+        lra_free(x->name);
+        lra_profile_free(x->tokens);
+        lra_profile_free(x->pixels);
+        lra_profile_free(x->nosink);
+        lra_free(x->sink);
+        lra_free(x->sink_equal);
+        lra_free(x->sink_at);
+    }
+    for (int k = 0; k < h->n_layers; k++) {
+        lra_free(h->layer[k].name);
+        lra_profile_free(h->layer[k].value);
     }
     lra_free(h->head);
+    lra_free(h->layer);
     lra_free(h->left_out);
     *h = (lra_heads){0};
 }

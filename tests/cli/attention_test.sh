@@ -11,9 +11,13 @@ train() {
 }
 train transformer --set heads=2
 "$probe" attention o/runs/* --examples 20 >out 2>err || complain "attention: $(cat err)"
-[ "$(grep -c '^layer[01]\.head[01] ' out)" -eq 4 ] || complain "not a row for each head: $(cat out)"
+[ "$(grep -c '^layer[01]\.head[01] ' out)" -eq 8 ] || complain "not a row for each head: $(cat out)"
 has out 'heads.local'
 has out 'head.js'
+has out 'What heads look at'
+has out 'value.range.mean.rel'
+has out 'rollout.range.q95'
+[ "$(grep -c '^layer[01]\.head[01] *[a-z]' out)" -eq 4 ] || complain "not a kind for each head: $(cat out)"
 "$report" tables --table attention o/runs/* >again 2>err || complain "tables: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers"
 "$probe" attention o/runs/* --examples 20 --json -q >json || complain "--json fails"

@@ -1,0 +1,32 @@
+/* What sort of attention head it is, by its numbers.  A head may be of several kinds; the first is the one it is called by:
+ *   sink      sink.max above 5 times what equal weights give that key
+ *   uniform   entropy.rel above 0.95
+ *   tree      the interval of its mass on a relation of ListOps trees lies above twice what equal weights put there
+ *   local     range.q95 at most 32
+ *   position  share.relative and share.absolute together above 0.5
+ *   content   share.content above 0.5 */
+#ifndef LRA_ANALYSIS_HEAD_KIND_H
+#define LRA_ANALYSIS_HEAD_KIND_H
+
+#include "analysis/finding.h"
+
+/* A head is a sink where its largest mean weight of a key is above so many times what equal weights give that key. */
+#define LRA_SINK_FACTOR 5.0
+
+typedef enum {
+    LRA_HEAD_SINK,
+    LRA_HEAD_UNIFORM,
+    LRA_HEAD_TREE,
+    LRA_HEAD_LOCAL,
+    LRA_HEAD_POSITION,
+    LRA_HEAD_CONTENT,
+    LRA_HEAD_MIXED, /* none of these */
+    LRA_HEAD_KINDS
+} lra_head_kind;
+extern const char *const lra_head_kind_names[LRA_HEAD_KINDS];
+
+/* Bits of all kinds but the last that these findings of a head make it. */
+unsigned lra_head_kinds(int n, const lra_finding *found);
+lra_head_kind lra_head_kind_of(unsigned kinds);
+
+#endif

@@ -1,0 +1,22 @@
+/* The attention of a model, found by op in the graph of a length: layers whose keys are their own sequence, the others by
+ * name. */
+#ifndef LRA_PROBES_ATTENTION_NODES_H
+#define LRA_PROBES_ATTENTION_NODES_H
+
+#include "models/training/open.h"
+
+enum { LRA_ATTENTION_LAYERS = 256 };
+typedef struct {
+    int n, n_left_out;
+    const lra_tensor *node[LRA_ATTENTION_LAYERS], *left_out[LRA_ATTENTION_LAYERS];
+} lra_attention_nodes;
+
+/* LRA_USAGE: the model has no attention to its own sequence. */
+int lra_attention_nodes_of(const lra_view *v, lra_attention_nodes *out, lra_err *e);
+/* "layer0" of a node in "encoder/layer0/..", else "layer" and its number; caller frees. */
+char *lra_attention_layer_name(const lra_tensor *node, int k);
+
+/* Pixels in a row of the image that positions are; 0: none, or something stands in front of it. */
+int64_t lra_attention_columns(const lra_train_spec *run);
+
+#endif

@@ -1,0 +1,233 @@
+/* Units of an attention probe. */
+#include "probes/attention/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/radius.h"
+#include "kernels/base/mem.h"
+
+enum { MOST = 3 * LRA_PROFILE_FINDINGS + LRA_SHARES_FINDINGS + LRA_RELATIONS + 8 };
+
+/* ---- numbers of a head --------------------------------------------------------------------------------- */
+
+/* Mean over examples with its interval; examples without it are left out. */
+static lra_finding mean_of(const char *id, int64_t n, const double *x)
+{
+    double sum = 0, squares = 0, known = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(x[i])) sum += x[i], known++;
+    double mean = known > 0 ? sum / known : NAN;
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(x[i])) squares += (x[i] - mean) * (x[i] - mean);
+    lra_finding f = lra_finding_of(id, "1", mean);
+    double half = known > 1 ? 1.959963985 * sqrt(squares / (known - 1) / known) : NAN;
+    f.lo = mean - half, f.hi = mean + half, f.examples = (int64_t)known;
+    return f;
+}
+
+/* The position that is the largest key most often, the first of equals. */
+static int64_t usual_sink(const lra_attention_head *h)
+{
+    int64_t best = 0, most = 0;
+    for (int64_t i = 0; i < h->examples; i++) {
+        int64_t n = 0;
+        for (int64_t k = 0; k < h->examples; k++) n += h->sink_at[k] == h->sink_at[i];
+        if (n > most || (n == most && h->sink_at[i] < best)) most = n, best = h->sink_at[i];
+    }
+    return best;
+}
+
+static int add_sinks(const lra_attention_head *h, lra_finding *out)
+{
+    out[0] = mean_of("sink.max", h->examples, h->sink);
+    lra_head_sink(h, &out[0].null[LRA_NULL_UNIFORM]);
+    out[1] = lra_finding_of("sink.at", "position", (double)usual_sink(h));
+    out[1].examples = h->examples;
+    return 2;
+}
+
+/* tree.parent ..: mass on those that are related, beside what equal weights put there. */
+static int add_relations(const lra_head_maps *h, lra_finding *out)
+{
+    double *x = lra_alloc_array((size_t)h->n_related + 1, sizeof *x);
+    for (int r = 0; r < LRA_RELATIONS; r++) {
+        char id[LRA_FINDING_ID];
+        for (int64_t i = 0; i < h->n_related; i++) x[i] = h->related[r][i].equal;
+        double equal = mean_of("", h->n_related, x).value;
+        for (int64_t i = 0; i < h->n_related; i++) x[i] = h->related[r][i].mass;
+        snprintf(id, sizeof id, "tree.%s", lra_relation_names[r]);
+        out[r] = mean_of(id, h->n_related, x);
+        out[r].null[LRA_NULL_UNIFORM] = equal;
+    }
+    lra_free(x);
+    return LRA_RELATIONS;
+}
+
+static int findings_of(const lra_attention_measured *m, int i, uint64_t key, lra_finding out[MOST])
+{
+    const lra_attention_head *h = &m->heads.head[i];
+    int n = lra_profile_findings(h->tokens, &(lra_profile_options){.key = key}, out);
+    if (h->pixels)
+        n += lra_profile_findings(h->pixels, &(lra_profile_options){.key = key, .suffix = ".px"},
+                                  out + n);
+    if (h->nosink)
+        n += lra_profile_findings(h->nosink,
+                                  &(lra_profile_options){.key = key, .suffix = ".nosink"}, out + n);
+    n += add_sinks(h, out + n);
+    if (m->maps.shares) {
+        memcpy(out + n, m->maps.head[i].share, sizeof m->maps.head[i].share);
+        n += LRA_SHARES_FINDINGS;
+    }
+    if (m->maps.related && m->maps.n_heads) n += add_relations(&m->maps.head[i], out + n);
+    return n;
+}
+
+/* The distance at which learning added most. */
+static lra_finding peak_of(const lra_attention_head *best, const lra_attention_head *initial)
+{
+    int64_t n = lra_profile_distances(best->tokens);
+    double *x = lra_alloc_array((size_t)(2 * n) + 1, sizeof *x);
+    lra_profile_curves(best->tokens, x, NULL, NULL, NULL, NULL);
+    lra_profile_curves(initial->tokens, x + n, NULL, NULL, NULL, NULL);
+    lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
+    f.examples = best->examples;
+    lra_free(x);
+    return f;
+}
+
+/* ---- units --------------------------------------------------------------------------------------------- */
+
+/* Curves by distance under these names; the last of the initial weights. */
+static void add_curves(lra_probe_unit *u, const char *prefix, const lra_profile *p,
+                       const lra_profile *initial)
+{
+    static const char *const name[] = {"mass", "equal", "rel", "rel.lo", "rel.hi", "mass.init"};
+    int64_t n = lra_profile_distances(p);
+    double *x = lra_alloc_array((size_t)(6 * n) + 1, sizeof *x);
+    lra_profile_curves(p, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n);
+    lra_profile_curves(initial, x + 5 * n, NULL, NULL, NULL, NULL);
+    for (int k = 0; k < 6; k++) {
+        char *own = lra_format("%s%s", prefix, name[k]);
+        lra_probe_unit_array(u, own, 1, &n, x + k * n);
+        lra_free(own);
+    }
+    lra_free(x);
+}
+
+static void add_findings(lra_probe_unit *u, int n, lra_finding *found, bool sampled)
+{
+    for (int i = 0; i < n && sampled; i++) found[i].flags |= LRA_APPROX;
+    lra_probe_unit_findings(u, n, found);
+}
+
+/* kinds: how many heads are of each, trained and initial. */
+static void add_head(lra_probe_result *r, const lra_attention_measured *best,
+                     const lra_attention_measured *initial, int i, uint64_t key, bool sampled,
+                     int kinds[2][LRA_HEAD_KINDS])
+{
+    const lra_attention_head *h = &best->heads.head[i], *before = &initial->heads.head[i];
+    lra_finding found[MOST], init[MOST];
+    int n = findings_of(best, i, key, found), n_init = findings_of(initial, i, key, init);
+    unsigned is = lra_head_kinds(n, found), was = lra_head_kinds(n_init, init);
+    for (int k = 0; k < LRA_HEAD_MIXED; k++)
+        kinds[0][k] += (int)(is >> k & 1), kinds[1][k] += (int)(was >> k & 1);
+    kinds[0][LRA_HEAD_MIXED] += !is, kinds[1][LRA_HEAD_MIXED] += !was;
+    lra_findings_null(n, found, n_init, init, LRA_NULL_INIT);
+    n += lra_profile_shift(before->tokens, h->tokens, &(lra_profile_options){.key = key},
+                           found + n);
+    found[n++] = peak_of(h, before);
+    found[n] = lra_finding_of("head.kind", "kind", (double)lra_head_kind_of(is));
+    found[n].null[LRA_NULL_INIT] = (double)lra_head_kind_of(was);
+    found[n++].examples = h->examples;
+    lra_probe_unit *u = lra_probe_unit_new(r, h->name);
+    add_curves(u, "", h->tokens, before->tokens);
+    if (h->pixels) add_curves(u, "px.", h->pixels, before->pixels);
+    if (best->maps.n_heads && best->maps.head[i].T) {
+        int64_t T = best->maps.head[i].T;
+        lra_probe_unit_array(u, "map", 2, (int64_t[]){T, T}, best->maps.head[i].map);
+        lra_probe_unit_array(u, "map.init", 2, (int64_t[]){T, T}, initial->maps.head[i].map);
+    }
+    add_findings(u, n, found, sampled);
+}
+
+/* A profile of several heads together, with its shift, as findings PREFIX.. and arrays PREFIX... */
+static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile *p,
+                        const lra_profile *initial, uint64_t key, bool sampled)
+{
+    lra_finding found[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    const lra_profile_options o = {.key = key, .prefix = prefix};
+    int n = lra_profile_findings(p, &o, found), n_init = lra_profile_findings(initial, &o, init);
+    lra_findings_null(n, found, n_init, init, LRA_NULL_INIT);
+    n += lra_profile_shift(initial, p, &o, found + n);
+    add_curves(u, prefix, p, initial);
+    add_findings(u, n, found, sampled);
+}
+
+/* Mean Jensen-Shannon divergence of pairs of heads, of a layer or (-1) of all. */
+static double difference(const lra_heads *h, int layer)
+{
+    double sum = 0;
+    int pairs = 0;
+    int64_t n = lra_profile_distances(h->head[0].tokens);
+    double *mass = lra_alloc_array((size_t)(n * h->n_heads) + 1, sizeof *mass);
+    for (int i = 0; i < h->n_heads; i++)
+        lra_profile_curves(h->head[i].tokens, mass + i * n, NULL, NULL, NULL, NULL);
+    for (int i = 0; i < h->n_heads; i++)
+        for (int k = 0; k < i; k++) {
+            if (layer >= 0 && (h->head[i].layer != layer || h->head[k].layer != layer)) continue;
+            sum += lra_shift_js(n, mass + i * n, mass + k * n);
+            pairs++;
+        }
+    lra_free(mass);
+    return pairs ? sum / pairs : NAN;
+}
+
+static void add_difference(lra_probe_unit *u, const lra_heads *best, const lra_heads *initial,
+                           int layer)
+{
+    lra_finding f = lra_finding_of("head.js", "bits", difference(best, layer));
+    f.null[LRA_NULL_INIT] = difference(initial, layer);
+    f.examples = best->head[0].examples;
+    if (!isnan(f.value)) lra_probe_unit_findings(u, 1, &f);
+}
+
+static void add_model(lra_probe_unit *u, const lra_heads *best, int kinds[2][LRA_HEAD_KINDS])
+{
+    for (int k = 0; k < LRA_HEAD_KINDS; k++) {
+        char id[LRA_FINDING_ID];
+        snprintf(id, sizeof id, "heads.%s", lra_head_kind_names[k]);
+        lra_finding f = lra_finding_of(id, "1", kinds[0][k] / (double)best->n_heads);
+        f.null[LRA_NULL_INIT] = kinds[1][k] / (double)best->n_heads;
+        f.examples = best->head[0].examples;
+        lra_probe_unit_findings(u, 1, &f);
+    }
+}
+
+void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best,
+                         const lra_attention_measured *initial, uint64_t key, bool sampled)
+{
+    int kinds[2][LRA_HEAD_KINDS] = {{0}};
+    const lra_heads *h = &best->heads;
+    for (int i = 0; i < h->n_heads; i++) add_head(r, best, initial, i, key, sampled, kinds);
+    for (int k = 0; k < h->n_layers; k++) {
+        lra_probe_unit *u = lra_probe_unit_new(r, h->layer[k].name);
+        if (h->layer[k].value)
+            add_profile(u, "value.", h->layer[k].value, initial->heads.layer[k].value, key,
+                        sampled);
+        add_difference(u, h, &initial->heads, k);
+    }
+    lra_probe_unit *u = lra_probe_unit_new(r, "model");
+    add_model(u, h, kinds);
+    add_difference(u, h, &initial->heads, -1);
+    if (best->rollout) add_profile(u, "rollout.", best->rollout, initial->rollout, key, sampled);
+}
+
+void lra_attention_measured_free(lra_attention_measured *m)
+{
+    lra_heads_free(&m->heads);
+    lra_maps_free(&m->maps);
+    lra_profile_free(m->rollout);
+    m->rollout = NULL;
+}

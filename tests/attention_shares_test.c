@@ -1,0 +1,185 @@
+/* Shares of position and content: known answers, and the definition with all maps at hand, for masks and mixed lengths. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/attention_shares.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+
+enum { N = 80, T = 14 };
+
+static double map[N][T][T];
+static int64_t length[N];
+static bool causal;
+
+static int keys_of(int b, int i)
+{
+    return causal ? i + 1 : (int)length[b];
+}
+
+static void random_maps(uint64_t seed, double by_position, double by_example)
+{
+    lra_rng r = lra_rng_new(seed, 1, 0);
+    double fixed[T][T];
+    for (int i = 0; i < T * T; i++) fixed[i / T][i % T] = lra_rng_u01(&r);
+    for (int b = 0; b < N; b++)
+        for (int i = 0; i < length[b]; i++)
+            for (int j = 0; j < keys_of(b, i); j++)
+                map[b][i][j] = exp(by_position * fixed[i][j] + by_example * lra_rng_u01(&r));
+}
+
+static void measure(lra_finding out[LRA_SHARES_FINDINGS])
+{
+    lra_shares *s = lra_shares_new(N, length);
+    uint8_t allowed[T];
+    memset(allowed, 1, sizeof allowed);
+    for (int b = 0; b < N; b++)
+        for (int i = 0; i < length[b]; i++)
+            lra_shares_row(s, b, i, 0, keys_of(b, i), map[b][i], allowed);
+    assert_int_equal(lra_shares_findings(s, out), LRA_SHARES_FINDINGS);
+    lra_shares_free(s);
+}
+
+/* Weights less equal ones, 0 where example b has no such entry; `is` says whether it has. */
+static double x_of(int b, int i, int j, bool *is)
+{
+    double sum = 0;
+    *is = i < length[b] && j < keys_of(b, i);
+    if (!*is) return 0;
+    for (int k = 0; k < keys_of(b, i); k++) sum += map[b][i][k];
+    return map[b][i][j] / sum - 1.0 / keys_of(b, i);
+}
+
+/* The definition, term by term. */
+static void by_definition(double share[4])
+{
+    static double mean[T][T], n[T][T], variance[T][T];
+    double total = 0, left = 0, relative = 0, absolute = 0, content = 0, noise = 0, all = 0;
+    bool is;
+    for (int i = 0; i < T; i++)
+        for (int j = 0; j < T; j++) {
+            double sum = 0, squares = 0, v = 0;
+            n[i][j] = 0;
+            for (int b = 0; b < N; b++) {
+                double x = x_of(b, i, j, &is);
+                sum += x, squares += x * x, n[i][j] += is;
+            }
+            bool kept = n[i][j] >= LRA_SHARES_LEAST;
+            *(kept ? &total : &left) += squares;
+            if (!kept) n[i][j] = 0;
+            mean[i][j] = sum / n[i][j];
+            for (int b = 0; b < N && kept; b++) {
+                double x = x_of(b, i, j, &is);
+                if (is) v += (x - mean[i][j]) * (x - mean[i][j]);
+            }
+            content += v, variance[i][j] = v / (n[i][j] - 1);
+            if (kept) all += variance[i][j];
+        }
+    for (int d = 1 - T; d < T; d++) {
+        double m = 0, entries = 0, residues = 0, examples = 0;
+        for (int j = 0; j < T; j++)
+            if (j + d >= 0 && j + d < T && n[j + d][j] > 0)
+                m += n[j + d][j] * mean[j + d][j], entries += n[j + d][j];
+        if (entries == 0) continue;
+        m /= entries;
+        for (int j = 0; j < T; j++)
+            if (j + d >= 0 && j + d < T && n[j + d][j] > 0) {
+                relative += n[j + d][j] * m * m;
+                absolute += n[j + d][j] * (mean[j + d][j] - m) * (mean[j + d][j] - m);
+            }
+        for (int b = 0; b < N; b++) {
+            double sum = 0;
+            bool any = false;
+            for (int j = 0; j < T; j++) {
+                if (j + d < 0 || j + d >= T || n[j + d][j] == 0) continue;
+                double x = x_of(b, j + d, j, &is);
+                if (is) sum += x - mean[j + d][j], any = true;
+            }
+            residues += sum * sum, examples += any;
+        }
+        if (examples > 1) noise += residues / entries * examples / (examples - 1);
+    }
+    share[0] = (relative - noise) / total, share[1] = (absolute - (all - noise)) / total;
+    share[2] = (content + all) / total, share[3] = left / (total + left);
+}
+
+static void they_are_the_definition(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        lra_finding f[LRA_SHARES_FINDINGS];
+        double wanted[4];
+        lra_rng r = lra_rng_new(7, 7, (uint64_t)k);
+        causal = k % 2;
+        for (int b = 0; b < N; b++) length[b] = k < 2 ? T : 3 + (int)lra_rng_below(&r, T - 2);
+        random_maps((uint64_t)k, k > 3 ? 0 : 3, k == 3 ? 0 : 1.5);
+        measure(f);
+        by_definition(wanted);
+        for (int i = 0; i < 4; i++)
+            if (!(fabs(f[i].value - wanted[i]) < 1e-10))
+                fail_msg("case %d: %s is %.12g, expected %.12g", k, f[i].id, f[i].value, wanted[i]);
+        assert_true(fabs(f[0].value + f[1].value + f[2].value - 1) < 1e-12);
+        assert_int_equal(f[3].value > 0, k >= 2);
+    }
+}
+
+/* All by distance, all by place, one random key an example; equal weights are undefined. */
+static void known_answers(void **state)
+{
+    (void)state;
+    lra_finding f[LRA_SHARES_FINDINGS];
+    lra_rng r = lra_rng_new(3, 3, 0);
+    causal = false;
+    for (int b = 0; b < N; b++) length[b] = T;
+    for (int b = 0; b < N; b++)
+        for (int i = 0; i < T * T; i++) map[b][i / T][i % T] = i % T == 2 ? 1 : 0;
+    measure(f);
+    assert_true(fabs(f[2].value) < 1e-12 && f[1].value > 0.5);
+    random_maps(1, 0, 2);
+    measure(f);
+    assert_true(f[2].value > 0.9 && fabs(f[0].value) < 0.05 && fabs(f[1].value) < 0.06);
+    for (int b = 0; b < N; b++) {
+        int key = (int)lra_rng_below(&r, T);
+        for (int i = 0; i < T * T; i++) map[b][i / T][i % T] = i % T == key;
+    }
+    measure(f);
+    assert_true(f[2].value > 0.95);
+    for (int b = 0; b < N;
+         b++) /* rows of one shift: position alone, all of it distance but for the ends */
+        for (int i = 0; i < T * T; i++)
+            map[b][i / T][i % T] = i / T - i % T == 1 || i % T - i / T == T - 1;
+    measure(f);
+    assert_true(fabs(f[2].value) < 1e-12 && f[0].value > 0.999);
+    random_maps(1, 0, 0);
+    measure(f);
+    assert_true(isnan(f[0].value));
+}
+
+static void few_examples_are_undefined(void **state)
+{
+    (void)state;
+    const int64_t lengths[] = {9, 4, 7};
+    lra_finding f[LRA_SHARES_FINDINGS];
+    assert_int_equal(lra_shares_positions(3, lengths), 0);
+    lra_shares *s = lra_shares_new(3, lengths);
+    lra_shares_row(s, 0, 1, 0, 2, (double[]){0.25, 0.75}, (uint8_t[]){1, 1});
+    lra_shares_findings(s, f);
+    assert_true(isnan(f[0].value) && f[3].value == 1);
+    lra_shares_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_are_the_definition),
+        cmocka_unit_test(known_answers),
+        cmocka_unit_test(few_examples_are_undefined),
+    };
+    return cmocka_run_group_tests_name("attention_shares", tests, NULL, NULL);
+}
