@@ -142,10 +142,10 @@ static inline void attention_back_tile(const attention_backward *b, const attent
     attention_hide(&b->h, p, -INFINITY, b->h.tile);
     attention_differentiate(b, p);
     attention_back_distances(b, p);
-    ap_product(p->keys, b->V, p->lanes, (ap_left){b->h.tile, Q, 1}, b->dy_rows, b->V, true,
-               b->dv + p->j0 * b->V, b->V);
-    ap_product(p->keys, b->K, p->lanes, (ap_left){b->other, Q, 1}, b->q_rows, b->K, true,
-               b->dk + p->j0 * b->K, b->K);
+    ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, b->dv + p->j0 * b->V,
+                   b->V);
+    ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, b->dk + p->j0 * b->K,
+                   b->K);
     ap_product(s->K, p->lanes, p->keys, (ap_left){k, 1, b->K}, b->other, Q, true, b->dq_t, Q);
 }
 

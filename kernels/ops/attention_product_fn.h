@@ -73,8 +73,10 @@ static inline __attribute__((always_inline)) void ap_panel(const int V, int64_t 
 }
 
 /* columns: a multiple of 16, which are whole registers at every level */
-static void ap_product(int64_t rows, int64_t columns, int64_t depth, ap_left a, const real *b,
-                       int64_t ldb, bool add, real *c, int64_t ldc)
+static inline __attribute__((always_inline)) void ap_panels(int64_t rows, int64_t columns,
+                                                            int64_t depth, ap_left a, const real *b,
+                                                            int64_t ldb, bool add, real *c,
+                                                            int64_t ldc)
 {
     int64_t at = 0, vectors = columns / AP_LANES;
     for (; at + AP_VECTORS <= vectors; at += AP_VECTORS)
@@ -87,6 +89,21 @@ static void ap_product(int64_t rows, int64_t columns, int64_t depth, ap_left a, 
     if (at < vectors)
         ap_panel(1, rows, a, depth, b + at * AP_LANES, ldb, add, c + at * AP_LANES, ldc);
 #endif
+}
+
+static void ap_product(int64_t rows, int64_t columns, int64_t depth, ap_left a, const real *b,
+                       int64_t ldb, bool add, real *c, int64_t ldc)
+{
+    ap_panels(rows, columns, depth, a, b, ldb, add, c, ldc);
+}
+/* The same, added, of an a whose rows are `row` apart, a constant where this is inlined: eight rows then take one pointer,
+ * where eight pointers do not fit the registers (two registers of columns: 105 -> 137 GFLOP/s of 138). */
+static inline __attribute__((always_inline)) void ap_add_product(const int row, int64_t rows,
+                                                                 int64_t columns, int64_t depth,
+                                                                 const real *a, const real *b,
+                                                                 int64_t ldb, real *c, int64_t ldc)
+{
+    ap_panels(rows, columns, depth, (ap_left){a, row, 1}, b, ldb, true, c, ldc);
 }
 
 #endif
