@@ -11,6 +11,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/terminal.h"
 #include "models/training/run_status.h"
 #include "probes/run/ladder_display.h"
 #include "tests/folder.h"
@@ -100,6 +101,24 @@ static void cells_that_run_say_how_long_yet(void **state)
     free_cells();
 }
 
+/* The 89 steps after the first took e seconds: the ten to come take e 10/89.  e is at most what is measured around. */
+static void a_run_counts_the_steps_to_come(void **state)
+{
+    (void)state;
+    lra_run_status s;
+    double began = lra_now();
+    lra_run_reporter *r = lra_run_reporter_new(folder, "t", 1, 100);
+    lra_run_reporter_at(r, 1, 1, NULL);
+    for (double since = lra_now(); lra_now() - since < 0.05;) {}
+    lra_run_reporter_at(r, 1, 90, NULL);
+    double most = (lra_now() - began) * 10 / 89;
+    assert_true(lra_run_status_read(folder, &s));
+    assert_true(s.step == 90 && s.left > 0.004 &&
+                s.left <= most + 0.0005); /* it is written in ms */
+    lra_run_reporter_free(r, true);
+    assert_false(lra_run_status_read(folder, &s));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +128,7 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(cells_that_run_say_how_long_yet, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(a_run_counts_the_steps_to_come, make_folder, remove_folder),
     };
     return cmocka_run_group_tests_name("ladder_display", tests, NULL, NULL);
 }

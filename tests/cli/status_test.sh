@@ -33,6 +33,11 @@ has out '1 runs: 0 done, 1 training'
 has json '"state":"training"'
 has json "\"process\":$pid"
 has json '"epochs":100000'
+# A run that has its result is done, though its process holds the folder for a moment yet.
+for folder in o/runs/*; do : >"$folder/result.h5"; done
+"$probe" status --out o >out 2>err || complain "ending: $(cat err)"
+has out '1 runs: 1 done, 0 training'
+rm o/runs/*/result.h5
 kill -TERM $pid
 wait $pid
 [ $? -eq 130 ] || complain "the run was not interrupted: $(cat err)"
