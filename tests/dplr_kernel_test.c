@@ -12,10 +12,10 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
-#include "kernels/cpu/device.h"
 #include "kernels/graph/ops.h"
 #include "models/legs.h"
 #include "tests/model_trial.h"
+#include "tests/run_once.h"
 
 enum { MODES = 8, FULL = 2 * MODES, H = 3, SIDES = 2, R = SIDES * H, MOST = 1024 };
 
@@ -128,8 +128,6 @@ static void convert(int row, int64_t L)
 static void compute(int64_t L)
 {
     static const double *const data[] = {a, b, p, q, ct, dt};
-    lra_err e;
-    lra_device device;
     lra_graph *g = lra_graph_new(LRA_F64, LRA_EVAL);
     lra_shape s = LRA_SHAPE(2, H, MODES);
     lra_tensor *in[] = {lra_input(g, "a", LRA_F64, s),
@@ -139,18 +137,9 @@ static void compute(int64_t L)
                         lra_input(g, "c", LRA_F64, LRA_SHAPE(2, R, MODES)),
                         lra_input(g, "dt", LRA_F64, LRA_SHAPE(H))};
     lra_tensor *out = lra_dplr_kernel(in[0], in[1], in[2], in[3], in[4], in[5], L);
-    assert_int_equal(lra_cpu_device(&device, 2, &e), 0);
-    lra_params *params = lra_params_new(&device, 1);
-    lra_space *space = lra_space_new(&device);
-    lra_plan *plan = lra_plan_new(g, params, space, 1, &out, &e);
-    if (!plan) fail_msg("%s", e.msg);
-    for (int i = 0; i < 6; i++) assert_int_equal(lra_set(plan, in[i], data[i], &e), 0);
-    assert_int_equal(lra_run(plan, &e), 0);
-    assert_int_equal(lra_get(plan, out, found, &e), 0);
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(g);
+    run_input given[6];
+    for (int i = 0; i < 6; i++) given[i] = (run_input){in[i], data[i]};
+    run_once(out, 2, 6, given, found);
 }
 
 /* The largest difference of a row over its largest value. */

@@ -10,9 +10,9 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/orthogonal.h"
-#include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
 #include "tests/model_trial.h"
+#include "tests/run_once.h"
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
@@ -24,26 +24,12 @@ static void places(lra_chunk_part part, int64_t n, int32_t *out)
     static const int32_t order[N * T] = {4, 2, 0, 1, 3, 5, 6, 0, 1, 2, 3, 4, 5, 6,
                                          6, 5, 4, 3, 2, 1, 0, 3, 1, 0, 2, 4, 5, 6},
                                    length[2] = {5, 7};
-    lra_err e = {{0}};
-    lra_device device;
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
     lra_tensor *at = lra_input(g, "order", LRA_I32, LRA_SHAPE(N, T));
     lra_tensor *tokens = lra_input(g, "length", LRA_I32, LRA_SHAPE(2));
     lra_tensor *y = lra_chunks(at, tokens, J, part);
-    assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
-    lra_params *params = lra_params_new(&device, 1);
-    lra_space *space = lra_space_new(&device);
-    lra_plan *plan = lra_plan_new(g, params, space, 1, &y, &e);
-    if (!plan) fail_msg("%s", e.msg);
     assert_int_equal(lra_elements(y), n);
-    assert_int_equal(lra_set(plan, at, order, &e), 0);
-    assert_int_equal(lra_set(plan, tokens, length, &e), 0);
-    assert_int_equal(lra_run(plan, &e), 0);
-    assert_int_equal(lra_get(plan, y, out, &e), 0);
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(g);
+    run_once(y, 1, 2, (run_input[]){{at, order}, {tokens, length}}, out);
 }
 
 /* Five tokens are chunks of two, two and one; seven of three, three and one. */

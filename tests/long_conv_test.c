@@ -10,9 +10,9 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
-#include "kernels/cpu/device.h"
 #include "kernels/cpu/fft.h"
 #include "kernels/graph/ops.h"
+#include "tests/run_once.h"
 
 enum { B = 2, MAX_T = 64, D = 9, MAX_L = 80, N = B * MAX_T * D, K = 2 * D * MAX_L };
 
@@ -41,27 +41,12 @@ static void sums(int T, int L, bool two_sided, const int32_t *length)
 
 static void compute(int T, int L, bool two_sided, const int32_t *length)
 {
-    lra_err e = {{0}};
-    lra_device device;
     lra_graph *g = lra_graph_new(LRA_F64, LRA_EVAL);
     lra_tensor *in = lra_input(g, "x", LRA_F64, LRA_SHAPE(B, T, D));
     lra_tensor *k = lra_input(g, "k", LRA_F64, two_sided ? LRA_SHAPE(2, D, L) : LRA_SHAPE(D, L));
     lra_tensor *n = lra_input(g, "length", LRA_I32, LRA_SHAPE(B));
     lra_tensor *out = lra_long_conv(in, k, n);
-    assert_int_equal(lra_cpu_device(&device, 2, &e), 0);
-    lra_params *params = lra_params_new(&device, 1);
-    lra_space *space = lra_space_new(&device);
-    lra_plan *plan = lra_plan_new(g, params, space, 1, &out, &e);
-    if (!plan) fail_msg("%s", e.msg);
-    assert_int_equal(lra_set(plan, in, x, &e), 0);
-    assert_int_equal(lra_set(plan, k, kernel, &e), 0);
-    assert_int_equal(lra_set(plan, n, length, &e), 0);
-    assert_int_equal(lra_run(plan, &e), 0);
-    assert_int_equal(lra_get(plan, out, y, &e), 0);
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(g);
+    run_once(out, 2, 3, (run_input[]){{in, x}, {k, kernel}, {n, length}}, y);
 }
 
 static void transforms_give_the_sums(void **state)

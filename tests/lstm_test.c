@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "kernels/base/philox.h"
-#include "kernels/cpu/device.h"
 #include "kernels/graph/ops.h"
+#include "tests/run_once.h"
 
 enum { B = 37, T = 11, H = 5 };
 static double x[B][T][4][H], w[H][4][H], wanted[B][T][H], found[B][T][H];
@@ -43,27 +43,12 @@ static void expect_state(int b, bool back)
 
 static void compute(bool back, int threads)
 {
-    lra_err e = {{0}};
-    lra_device device;
-    assert_int_equal(lra_cpu_device(&device, threads, &e), 0);
     lra_graph *g = lra_graph_new(LRA_F64, LRA_EVAL);
     lra_tensor *of_x = lra_input(g, "x", LRA_F64, LRA_SHAPE(B, T, 4 * H));
     lra_tensor *of_w = lra_input(g, "w", LRA_F64, LRA_SHAPE(H, 4 * H));
     lra_tensor *n = lra_input(g, "length", LRA_I32, LRA_SHAPE(B));
     lra_tensor *y = lra_lstm(of_x, of_w, n, back);
-    lra_params *params = lra_params_new(&device, 1);
-    lra_space *space = lra_space_new(&device);
-    lra_plan *plan = lra_plan_new(g, params, space, 1, &y, &e);
-    if (!plan) fail_msg("%s", e.msg);
-    assert_int_equal(lra_set(plan, of_x, x, &e), 0);
-    assert_int_equal(lra_set(plan, of_w, w, &e), 0);
-    assert_int_equal(lra_set(plan, n, length, &e), 0);
-    assert_int_equal(lra_run(plan, &e), 0);
-    assert_int_equal(lra_get(plan, y, found, &e), 0);
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(g);
+    run_once(y, threads, 3, (run_input[]){{of_x, x}, {of_w, w}, {n, length}}, found);
 }
 
 static void states_are_those_of_the_formula(void **state)

@@ -9,12 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
+#include "tests/run_once.h"
 
 static lra_graph *g;
-static lra_tensor *in[2];
-static const void *host[2];
+static run_input in[2];
 static int n_in;
 
 static void begin(void)
@@ -24,26 +23,14 @@ static void begin(void)
 }
 static lra_tensor *input(lra_type t, lra_shape s, const void *values)
 {
-    in[n_in] = lra_input(g, n_in ? "b" : "a", t, s);
-    host[n_in] = values;
-    return in[n_in++];
+    lra_tensor *x = lra_input(g, n_in ? "b" : "a", t, s);
+    in[n_in++] = (run_input){x, values};
+    return x;
 }
 
 static void compute(lra_tensor *y, void *to)
 {
-    lra_err e = {{0}};
-    lra_device device;
-    assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
-    lra_params *params = lra_params_new(&device, 1);
-    lra_space *space = lra_space_new(&device);
-    lra_plan *plan = lra_plan_new(g, params, space, 1, &y, &e);
-    if (!plan) fail_msg("%s", e.msg);
-    for (int i = 0; i < n_in; i++) assert_int_equal(lra_set(plan, in[i], host[i], &e), 0);
-    if (lra_run(plan, &e) != 0 || lra_get(plan, y, to, &e) != 0) fail_msg("%s", e.msg);
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(g);
+    run_once(y, 1, n_in, in, to);
 }
 
 static void expect(const double *got, const double *want, int n)

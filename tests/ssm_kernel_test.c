@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "kernels/base/philox.h"
-#include "kernels/cpu/device.h"
 #include "kernels/graph/ops.h"
+#include "tests/run_once.h"
 
 enum { N = 3, R = 8, H = 4, S = 2, MOST = 150 };
 
@@ -45,27 +45,12 @@ static double defined(int row, int64_t lag, bool held)
 
 static void compute(int64_t L, bool held)
 {
-    lra_err e = {{0}};
-    lra_device device;
     lra_graph *g = lra_graph_new(LRA_F64, LRA_EVAL);
     lra_tensor *of_a = lra_input(g, "a", LRA_F64, LRA_SHAPE(2, S, N)),
                *of_c = lra_input(g, "c", LRA_F64, LRA_SHAPE(2, R, N)),
                *of_dt = held ? lra_input(g, "dt", LRA_F64, LRA_SHAPE(H)) : NULL;
     lra_tensor *out = lra_ssm_kernel(of_a, of_c, of_dt, L);
-    assert_int_equal(lra_cpu_device(&device, 2, &e), 0);
-    lra_params *params = lra_params_new(&device, 1);
-    lra_space *space = lra_space_new(&device);
-    lra_plan *plan = lra_plan_new(g, params, space, 1, &out, &e);
-    if (!plan) fail_msg("%s", e.msg);
-    assert_int_equal(lra_set(plan, of_a, a, &e), 0);
-    assert_int_equal(lra_set(plan, of_c, c, &e), 0);
-    if (held) assert_int_equal(lra_set(plan, of_dt, dt, &e), 0);
-    assert_int_equal(lra_run(plan, &e), 0);
-    assert_int_equal(lra_get(plan, out, found, &e), 0);
-    lra_plan_free(plan);
-    lra_space_free(space);
-    lra_params_free(params);
-    lra_graph_free(g);
+    run_once(out, 2, 3, (run_input[]){{of_a, a}, {of_c, c}, {of_dt, dt}}, found);
 }
 
 static void kernels_are_the_sums(void **state)
