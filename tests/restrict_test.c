@@ -60,6 +60,15 @@ static void what_is_gone_is_swapped(void **state)
         assert_int_equal(to[i], (i >= 9 && i < 13) || i >= 20 ? i : 100 + i);
 }
 
+/* Around the window stands token 0. */
+static void what_is_gone_is_a_token(void **state)
+{
+    (void)state;
+    assert_int_equal(apply(LRA_TOKEN_WINDOW, 4, 2, N, 0), N);
+    for (int i = 0; i < N; i++) assert_int_equal(to[i], i >= 9 && i < 13 ? i : 0);
+    assert_int_equal(apply(LRA_TOKEN_WINDOW, 64, 1, N, 0), 0);
+}
+
 static void bags_are_side_by_side(void **state)
 {
     (void)state;
@@ -112,8 +121,9 @@ static void a_model_is_asked(void **state)
     run.spec.schedule = (lra_schedule){.rate = 0.02, .epochs = 1, .factor = 0.5, .patience = 9};
     run.spec.checkpoint_every = 1e6;
     if (lra_train(&run.spec, &device, &report, &e) != 0) fail_msg("%s", e.msg);
-    const lra_restriction kinds[] = {LRA_KEEP_WINDOW, LRA_SWAP_WINDOW, LRA_BAG, LRA_ORDER_IN};
-    for (int k = 0; k < 4; k++) {
+    const lra_restriction kinds[] = {LRA_KEEP_WINDOW, LRA_SWAP_WINDOW, LRA_BAG, LRA_ORDER_IN,
+                                     LRA_TOKEN_WINDOW};
+    for (int k = 0; k < 5; k++) {
         lra_restricted r;
         if (lra_restrict_measure(&run.spec, &device, kinds[k], 0, NULL, &r, &e) != 0)
             fail_msg("%s", e.msg);
@@ -125,8 +135,10 @@ static void a_model_is_asked(void **state)
             assert_true(r.full[i].loss == report.row[i].loss);
             assert_int_equal(whole->n, 1);
             assert_true(whole->loss == r.full[i].loss);
-            assert_int_equal(part->n,
-                             kinds[k] == LRA_KEEP_WINDOW || kinds[k] == LRA_SWAP_WINDOW ? 11 : 1);
+            assert_int_equal(part->n, kinds[k] == LRA_KEEP_WINDOW || kinds[k] == LRA_SWAP_WINDOW ||
+                                              kinds[k] == LRA_TOKEN_WINDOW
+                                          ? 11
+                                          : 1);
             differ += part->loss != r.full[i].loss;
         }
         assert_true(differ > 0);
@@ -145,9 +157,9 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_kept),      cmocka_unit_test(what_is_gone_is_swapped),
-        cmocka_unit_test(bags_are_side_by_side), cmocka_unit_test(orders_are_lost),
-        cmocka_unit_test(a_model_is_asked),
+        cmocka_unit_test(windows_are_kept),        cmocka_unit_test(what_is_gone_is_swapped),
+        cmocka_unit_test(what_is_gone_is_a_token), cmocka_unit_test(bags_are_side_by_side),
+        cmocka_unit_test(orders_are_lost),         cmocka_unit_test(a_model_is_asked),
     };
     return cmocka_run_group_tests_name("restrict", tests, set_up, remove_folder);
 }

@@ -11,6 +11,7 @@ int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
 {
     switch (kind) {
     case LRA_KEEP_WINDOW:
+    case LRA_TOKEN_WINDOW:
     case LRA_SWAP_WINDOW: return w >= n ? 1 : FIXED_WINDOWS + RANDOM_WINDOWS;
     case LRA_BAG: return (n + w - 1) / w;
     case LRA_ORDER_IN:
@@ -80,6 +81,11 @@ int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void
     }
     int64_t start = c->kind == LRA_BAG ? c->draw * c->w : window_start(c, n);
     int64_t w = start + c->w < n ? c->w : n - start;
+    if (c->kind == LRA_TOKEN_WINDOW) {
+        memset(to, 0, (size_t)n * size);
+        memcpy((char *)to + (size_t)start * size, source + (size_t)start * size, (size_t)w * size);
+        return n;
+    }
     if (c->kind != LRA_SWAP_WINDOW || !other) {
         memcpy(to, source + (size_t)start * size, (size_t)w * size);
         return w;

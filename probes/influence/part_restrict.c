@@ -1,12 +1,16 @@
-/* Parts keep, swap, bag, order-in, order-out: what is left when the input is restricted (restrict.h), over widths w.
- *   keep, swap           keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
+/* Parts keep, swap, token, bag, order-in, order-out: what is left when the input is restricted (restrict.h), over widths w.
+ *   keep, swap, token    keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
  *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
  *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the gain; order.global:
  *                        largest m whose permutation of windows does
+ *   keep, of classes     key.w05: smallest window with which at most 5 % of the answers lose more than 2 nats; arrays key
+ *                        (points, 3): the share that do, and by row of the test split (rows) the largest window that does
+ *                        (width; 0: none), so that those who need context can be read
  * Of windows of ListOps and paths in images nothing is left that the task would produce: flag ill-formed. */
 #include <math.h>
 #include <string.h>
 
+#include "analysis/interval.h"
 #include "kernels/base/mem.h"
 #include "probes/influence/part.h"
 #include "probes/influence/restrict.h"
@@ -48,11 +52,40 @@ static lra_finding order_of(const lra_gain *g, bool inside)
     return f;
 }
 
+/* Answers whose label loses more than 2 nats when only w tokens stay, on average over windows. */
+static void add_keys(const lra_restricted *r, lra_probe_unit *u)
+{
+    static const double nats = 2, share = 0.05;
+    double key[3 * LRA_GAIN_POINTS], least = INFINITY, n = (double)r->n;
+    double *rows = lra_alloc_array(2 * (size_t)r->n + 1, sizeof *rows), *width = rows + r->n;
+    for (int p = r->n_points - 1; p >= 0; p--) {
+        int64_t lost = 0;
+        for (int64_t i = 0; i < r->n; i++) {
+            const lra_sums *x = &r->row[p * r->n + i];
+            if (!(x->loss / (double)x->n - r->full[i].loss > nats)) continue;
+            lost++;
+            width[i] = fmax(width[i], r->w[p]);
+        }
+        lra_estimate e = lra_wilson((double)lost, n, 0.95);
+        key[3 * p] = (double)lost / n, key[3 * p + 1] = e.lo, key[3 * p + 2] = e.hi;
+        if (key[3 * p] <= share) least = r->w[p];
+    }
+    for (int64_t i = 0; i < r->n; i++) rows[i] = (double)r->index[i];
+    lra_probe_unit_array(u, "key", 2, (int64_t[]){r->n_points, 3}, key);
+    lra_probe_unit_array(u, "rows", 1, (int64_t[]){r->n}, rows);
+    lra_probe_unit_array(u, "width", 1, (int64_t[]){r->n}, width);
+    lra_finding f = lra_finding_of("key.w05", "tokens", least);
+    f.examples = r->n;
+    if (isinf(least)) f.flags |= LRA_CENSORED;
+    lra_probe_unit_findings(u, 1, &f);
+    lra_free(rows);
+}
+
 static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind, const char *unit,
                         lra_err *e)
 {
-    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w", NULL, NULL};
-    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc", NULL, NULL};
+    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w", NULL, NULL, "keep.w"};
+    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc", NULL, NULL, "keep.auc"};
     lra_restricted r;
     lra_gain g;
     int rc = lra_restrict_measure(&p->spec, &p->device, kind, examples, &p->steps, &r, e);
@@ -60,6 +93,7 @@ static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind
         lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
         lra_influence_gain(p, r.n, r.index, r.n_points, r.w, r.row, r.full, &g);
         lra_influence_add_gain(p, u, prefix[kind], area[kind], &g, r.n);
+        if (kind == LRA_KEEP_WINDOW && p->run->result->n_classes > 0) add_keys(&r, u);
         if (!prefix[kind]) {
             lra_finding f = order_of(&g, kind == LRA_ORDER_IN);
             f.examples = r.n;
@@ -86,6 +120,7 @@ static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind
 
 PART(keep, LRA_KEEP_WINDOW, "keep", 500, "accuracy of a window of w tokens, the rest cropped");
 PART(swap, LRA_SWAP_WINDOW, "swap", 500, "the same, the rest from another row");
+PART(token, LRA_TOKEN_WINDOW, "token", 500, "the same, the rest token 0");
 PART(bag, LRA_BAG, "bag", 500, "windows of w tokens answered alone, answers averaged");
 PART(order_in, LRA_ORDER_IN, "order-in", 2000, "tokens permuted inside windows of w");
 PART(order_out, LRA_ORDER_OUT, "order-out", 2000, "windows of w permuted whole");

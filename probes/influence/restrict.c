@@ -7,6 +7,7 @@
 #include "kernels/graph/op.h"
 #include "models/training/rows.h"
 #include "models/training/session.h"
+#include "probes/influence/occlude.h"
 #include "probes/influence/sample_rows.h"
 
 typedef struct {
@@ -19,14 +20,6 @@ typedef struct {
     float *output, *mean; /* answers, and of a bag their sums */
     lra_sums *sums;
 } work;
-
-/* Steps of sequence s of a batch; their size in bytes. */
-static const char *steps_of(const lra_network *k, const lra_batch *b, int64_t s, size_t *size)
-{
-    *size = k->tokens ? sizeof *b->token : (size_t)k->spec.channels * sizeof *b->value;
-    const char *all = k->tokens ? (const char *)b->token : (const char *)b->value;
-    return all + (size_t)(s * k->T) * *size;
-}
 
 /* The row that SWAP takes from: the next one of the batch that is there. */
 static int64_t partner(const lra_view *v, const lra_batch *b, int64_t s)
@@ -48,8 +41,8 @@ static int64_t change_batch(const work *w, const lra_view *v, const lra_batch *b
     for (int64_t i = 0; i < v->rows; i++) row[i] = b->row[i];
     for (int64_t s = 0; s < k->n; s++) {
         size_t size;
-        const char *from = steps_of(k, b, s, &size);
-        char *copy = (char *)(uintptr_t)steps_of(k, to, s, &size);
+        const char *from = lra_batch_steps(k, b, s, &size);
+        char *copy = (char *)(uintptr_t)lra_batch_steps(k, to, s, &size);
         memset(copy, 0, (size_t)k->T * size);
         to->length[s] = b->length[s];
         if (b->row[s % v->rows] < 0) continue;
@@ -59,9 +52,9 @@ static int64_t change_batch(const work *w, const lra_view *v, const lra_batch *b
                               .draw = draw,
                               .seed = w->m->run->seed,
                               .row = (uint64_t)b->row[s % v->rows]};
-        to->length[s] = (int32_t)lra_change_apply(&c, b->length[s], size, from,
-                                                  other < 0 ? NULL : steps_of(k, b, other, &size),
-                                                  other < 0 ? 0 : b->length[other], copy);
+        to->length[s] = (int32_t)lra_change_apply(
+            &c, b->length[s], size, from, other < 0 ? NULL : lra_batch_steps(k, b, other, &size),
+            other < 0 ? 0 : b->length[other], copy);
         if (to->length[s] == 0) row[s % v->rows] = -1;
     }
     for (int64_t i = 0; i < v->rows; i++) asked += row[i] >= 0;
@@ -121,7 +114,7 @@ static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_e
     size_t size, n = (size_t)(k->n * k->T);
     lra_batch to = *b;
     int64_t *row = lra_alloc_array((size_t)v->rows, sizeof *row);
-    steps_of(k, b, 0, &size);
+    lra_batch_steps(k, b, 0, &size);
     void *copy = lra_alloc_array(n + 1, size);
     to.length = lra_alloc_array((size_t)k->n, sizeof *to.length);
     if (k->tokens)

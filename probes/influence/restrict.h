@@ -2,6 +2,7 @@
  *   KEEP       only a window of w tokens stays: the first, the last, the middle ones and 8 random windows, one after
  *              another; what is gone is cropped: the input is shorter
  *   SWAP       the same windows; what is gone are the tokens of another row at the same places
+ *   TOKEN      the same windows; what is gone is token 0, or number 0
  *   BAG        windows of w tokens side by side, each answered alone, answers averaged
  *   ORDER_IN   tokens are permuted inside windows of w, whose first begins at random
  *   ORDER_OUT  such windows are permuted whole
@@ -18,7 +19,8 @@ typedef enum {
     LRA_SWAP_WINDOW,
     LRA_BAG,
     LRA_ORDER_IN,
-    LRA_ORDER_OUT
+    LRA_ORDER_OUT,
+    LRA_TOKEN_WINDOW
 } lra_restriction;
 
 /* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of the row that SWAP takes

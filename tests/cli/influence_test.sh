@@ -27,6 +27,9 @@ grep -q 'jacobian .*(measured)' err || complain "the Jacobian is measured twice:
 has out 'cut.r99'
 has out 'erf.r50'
 has out 'layers'
+has out 'position.edge'
+has out 'inter.mean'
+has out 'key.w05'
 cp "o/runs/$run/influence.h5" kept
 "$probe" influence "$run" --out o --examples 4 >again 2>err || complain "again: $(cat err)"
 cmp -s out again || complain "another table from what is there"

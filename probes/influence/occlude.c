@@ -1,0 +1,151 @@
+/* Occlusion. */
+#include "probes/influence/occlude.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/training/session.h"
+
+struct lra_occluded {
+    const lra_opened *m;
+    lra_steps *steps;
+    int (*each)(const lra_occluder *o, void *context, lra_err *e);
+    void *context;
+    char *copy;    /* of the batch's steps */
+    float *output; /* of the network */
+};
+
+const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s, size_t *size)
+{
+    *size = k->tokens ? sizeof *b->token : (size_t)k->spec.channels * sizeof *b->value;
+    const char *all = k->tokens ? (const char *)b->token : (const char *)b->value;
+    return all + (size_t)(s * k->T) * *size;
+}
+
+const char *lra_occlude_undefined(const lra_train_spec *run)
+{
+    lra_goal goal = run->data->task->goal;
+    if (goal == LRA_GOAL_PAIR) return "documents of a pair meet in the head alone";
+    return goal == LRA_GOAL_CLASS || goal == LRA_GOAL_VALUE
+               ? NULL
+               : "answers are asked at every step, not of the whole input";
+}
+
+/* The draw-th row behind row i that is there; -1: there is no other. */
+static int64_t source_of(const lra_occluder *o, int64_t i, int64_t draw)
+{
+    int64_t rows = o->view->rows, others = 0;
+    for (int64_t k = 0; k < rows; k++) others += k != i && o->batch->row[k] >= 0;
+    if (others == 0) return -1;
+    draw %= others;
+    for (int64_t k = 1;; k++) {
+        int64_t other = (i + k) % rows;
+        if (other != i && o->batch->row[other] >= 0 && draw-- == 0) return other;
+    }
+}
+
+bool lra_occlude_counts(const lra_occluder *o, int64_t i)
+{
+    return o->batch->row[i] >= 0 && o->batch->length[i] > 0 && source_of(o, i, 0) >= 0;
+}
+
+/* What of a stretch both rows have. */
+static int64_t common(const lra_occluder *o, int64_t i, int64_t other, int64_t to)
+{
+    const int32_t *length = o->batch->length;
+    int64_t n = length[i] < length[other] ? length[i] : length[other];
+    return to < n ? to : n;
+}
+
+bool lra_occlude_changes(const lra_occluder *o, int64_t i, const lra_stretches *of, int64_t draw)
+{
+    int64_t other = source_of(o, i, draw);
+    size_t size;
+    const char *own = lra_batch_steps(&o->view->network, o->batch, i, &size);
+    const char *from = lra_batch_steps(&o->view->network, o->batch, other, &size);
+    for (int k = 0; k < 2; k++) {
+        int64_t to = common(o, i, other, of->to[k]), n = to - of->from[k];
+        size_t at = (size_t)of->from[k] * size;
+        if (n > 0 && memcmp(own + at, from + at, (size_t)n * size) != 0) return true;
+    }
+    return false;
+}
+
+static double score_of(const lra_occluder *o, int64_t i, const float *output, int64_t outputs)
+{
+    if (o->with->m->run->data->task->goal == LRA_GOAL_VALUE) return (double)output[0];
+    double best = -INFINITY;
+    int32_t label = o->batch->label[i];
+    for (int64_t c = 0; c < outputs; c++)
+        if (c != label) best = fmax(best, (double)output[c]);
+    return (double)output[label] - best;
+}
+
+int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
+                    lra_err *e)
+{
+    const lra_network *k = &o->view->network;
+    lra_occluded *w = o->with;
+    lra_batch to = *o->batch;
+    size_t size;
+    int64_t asked = 0, outputs = lra_elements(k->output) / o->view->rows;
+    const char *all = lra_batch_steps(k, o->batch, 0, &size);
+    memcpy(w->copy, all, (size_t)(k->n * k->T) * size);
+    for (int64_t i = 0; i < o->view->rows; i++) {
+        if (!lra_occlude_counts(o, i)) continue;
+        int64_t other = source_of(o, i, draw);
+        for (int r = 0; r < 2; r++) {
+            int64_t n = common(o, i, other, of[i].to[r]) - of[i].from[r];
+            size_t at = (size_t)of[i].from[r] * size, row = (size_t)k->T * size;
+            if (n > 0)
+                memcpy(w->copy + (size_t)i * row + at, all + (size_t)other * row + at,
+                       (size_t)n * size);
+        }
+        asked++;
+    }
+    if (k->tokens)
+        to.token = (int32_t *)(void *)w->copy;
+    else
+        to.value = (float *)(void *)w->copy;
+    int rc = lra_session_set(w->m->run, k, o->view->plan, &to, e);
+    if (rc == 0) rc = lra_view_run(w->m, o->view, e);
+    if (rc == 0) rc = lra_get(o->view->plan, k->output, w->output, e);
+    for (int64_t i = 0; i < o->view->rows && rc == 0; i++)
+        if (lra_occlude_counts(o, i)) score[i] = score_of(o, i, w->output + i * outputs, outputs);
+    lra_steps_add(w->steps, (double)asked);
+    return rc;
+}
+
+static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    lra_occluded *w = context;
+    const lra_occluder o = {v, b, w};
+    size_t size;
+    lra_batch_steps(&v->network, b, 0, &size);
+    w->copy = lra_alloc_array((size_t)(v->network.n * v->network.T), size);
+    w->output = lra_alloc_array((size_t)lra_elements(v->network.output), sizeof *w->output);
+    int rc = w->each(&o, w->context, e);
+    lra_free(w->copy);
+    lra_free(w->output);
+    return rc;
+}
+
+int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+                int64_t sample, lra_steps *steps,
+                int (*each)(const lra_occluder *o, void *context, lra_err *e), void *context,
+                lra_err *e)
+{
+    lra_opened m;
+    lra_occluded w = {.m = &m, .steps = steps, .each = each, .context = context};
+    int rc = lra_open(&m, run, dev, weights, e);
+    m.sample = sample;
+    m.type = LRA_F32; /* differences of scores that lie close together */
+    if (rc == 0) lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
+    if (rc == 0) rc = lra_open_plan(&m, e);
+    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);
+    lra_open_close(&m);
+    return rc;
+}
