@@ -7,58 +7,25 @@
 
 #include "kernels/base/mem.h"
 #include "reports/figure.h"
+#include "reports/head_grid.h"
 #include "reports/probe_findings.h"
 
-enum { MOST_ROWS = 24, MOST_COLUMNS = 16 };
 static const char *const arrays[] = {"mass", "mass.init", "equal"};
 
-/* Heads in their places. */
-typedef struct {
-    const lra_probe_result *run;
-    int rows, columns[MOST_ROWS];
-    const lra_probe_unit *unit[MOST_ROWS][MOST_COLUMNS];
-    int64_t n; /* distances */
-} grid;
-
-static int find_heads(const lra_probe_result *r, grid *g, lra_err *e)
+static int64_t distances_of(const lra_head_grid *g)
 {
-    char layer[64] = "";
-    *g = (grid){.run = r};
-    for (int u = 0; u < r->n_units; u++) {
-        const char *name = r->unit[u]->name, *dot = strchr(name, '.');
-        const lra_probe_array *mass = lra_probe_array_find(r->unit[u], "mass");
-        if (!dot || !mass) continue;
-        if (g->rows == 0 || strncmp(layer, name, (size_t)(dot + 1 - name)) != 0) {
-            if (g->rows == MOST_ROWS)
-                return lra_fail(e, "more than %d layers do not fit into one figure", MOST_ROWS);
-            snprintf(layer, sizeof layer, "%.*s", (int)(dot + 1 - name), name);
-            g->rows++;
-        }
-        int *n = &g->columns[g->rows - 1];
-        if (*n == MOST_COLUMNS)
-            return lra_fail(e, "more than %d heads do not fit into one figure", MOST_COLUMNS);
-        g->unit[g->rows - 1][(*n)++] = r->unit[u];
-        g->n = mass->dims[0];
-    }
-    return g->rows ? 0 : lra_fail(e, "no heads in this file");
-}
-
-static int widest(const grid *g)
-{
-    int n = 1;
-    for (int i = 0; i < g->rows; i++) n = g->columns[i] > n ? g->columns[i] : n;
-    return n;
+    return lra_probe_array_find(g->unit[0][0], "mass")->dims[0];
 }
 
 /* A block for each head: place, share within the distance: trained, initial, equal. */
-static void add_data(lra_text *t, const grid *g)
+static void add_data(lra_text *t, const lra_head_grid *g)
 {
     for (int i = 0; i < g->rows; i++)
         for (int k = 0; k < g->columns[i]; k++) {
             double sum[3] = {0};
             lra_plot_comment(t, "%s: log2(distance + 1), share within it: trained initial equal",
                              g->unit[i][k]->name);
-            for (int64_t d = 0; d < g->n; d++) {
+            for (int64_t d = 0; d < distances_of(g); d++) {
                 lra_text_add(t, "%.6g", log2((double)d + 1));
                 for (int a = 0; a < 3; a++) {
                     const lra_probe_array *x = lra_probe_array_find(g->unit[i][k], arrays[a]);
@@ -76,12 +43,13 @@ static const lra_plot_entry key[] = {
     {"initial", LRA_LEGEND_LINE, "#0072b2", "(6,3)", 2, 0, 0},
     {"equal weights", LRA_LEGEND_LINE, "#999999", "(2,2)", 2, 0, 0}};
 
-static void add_panel(lra_text *t, const grid *g, int i, int k, int block)
+static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int block)
 {
     bool left = k == 0, bottom = i == g->rows - 1;
     lra_text_add(t, "set xrange [0:%g]\nset yrange [0:1.03]\nset ytics (%s)\nset xtics (",
-                 log2((double)g->n), left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
-    for (int64_t d = 1, shown = 0; d < g->n; d *= 8, shown++) {
+                 log2((double)distances_of(g)),
+                 left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
+    for (int64_t d = 1, shown = 0; d < distances_of(g); d *= 8, shown++) {
         char name[32] = "";
         if (bottom) snprintf(name, sizeof name, "%lld", (long long)d);
         lra_text_add(t, shown ? ", " : "");
@@ -96,9 +64,9 @@ static void add_panel(lra_text *t, const grid *g, int i, int k, int block)
     lra_text_add(t, "\nunset label\n");
 }
 
-static void add_script(lra_plot *f, const grid *g)
+static void add_script(lra_plot *f, const lra_head_grid *g)
 {
-    int columns = widest(g), block = 0;
+    int columns = lra_head_grid_widest(g), block = 0;
     double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.15;
     int rows = lra_plot_legend_rows(f, left, 3, key);
     double panel = 2.1;
@@ -123,12 +91,12 @@ static void add_script(lra_plot *f, const grid *g)
 
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
-    grid g;
+    lra_head_grid g;
     if (in->n_probes != 1)
         return lra_fail(e, "%d runs, one fits into a figure; name one", in->n_probes);
-    if (find_heads(in->probes[0], &g, e) != 0) return LRA_FAILED;
+    if (lra_head_grid_find(in->probes[0], "mass", &g, e) != 0) return LRA_FAILED;
     char *name = lra_probe_run_name(g.run);
-    f->width = widest(&g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->width = lra_head_grid_widest(&g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM;
     f->title = lra_format("how far heads look, %s", name);
     lra_free(name);
     lra_plot_source(f, "run", g.run->run);
