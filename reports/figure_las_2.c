@@ -1,5 +1,6 @@
 /* Figure las-2: attention maps of a run as images: weights of keys (from the left) for queries (from above) of one example,
- * each map from its least weight (light) to its largest (dark); a row for each layer, a column for each head (L1 H0: layer 1,
+ * each map from its least weight (light) to its largest (dark), by the square root, since the first queries of causal
+ * attention have few keys; a row for each layer, a column for each head (L1 H0: layer 1,
  * head 0).  Long maps are averaged over squares, down to 64 by 64.
  * Source: the matrices of Zimerman and Wolf (ICML 2024), figures 2 and 4, there of all heads of a layer together. */
 #include <math.h>
@@ -24,7 +25,7 @@ static double pixel(const lra_probe_array *map, int64_t n, int64_t y, int64_t x)
     return sum / count;
 }
 
-/* A matrix for each head, from 0 to 1. */
+/* A matrix for each head, from 0 to 1: square roots of what is between the least and the largest weight. */
 static void add_data(lra_text *t, const lra_head_grid *g, int64_t n)
 {
     double *all = lra_alloc_array((size_t)(n * n), sizeof *all);
@@ -39,7 +40,8 @@ static void add_data(lra_text *t, const lra_head_grid *g, int64_t n)
             lra_plot_comment(t, "%s: a line for each query, weights from %.6g to %.6g",
                              g->unit[i][k]->name, least, most);
             for (int64_t at = 0; at < n * n; at++)
-                lra_text_add(t, "%.4f%s", most > least ? (all[at] - least) / (most - least) : 0,
+                lra_text_add(t, "%.4f%s",
+                             most > least ? sqrt((all[at] - least) / (most - least)) : 0,
                              at % n == n - 1 ? "\n" : " ");
             lra_text_add(t, "\n\n");
         }
@@ -72,7 +74,7 @@ static void add_script(lra_plot *f, const lra_head_grid *g, int64_t n, int64_t T
     double top = bottom + g->rows * (panel + above);
     lra_plot_axis(f, 0.3, 0.5 * (bottom + top), "query");
     char *name = lra_format(
-        "key, of %lld tokens; light: the least weight of the map, dark: the largest", (long long)T);
+        "key, of %lld tokens; light: the least weight of a map, dark: the largest", (long long)T);
     lra_plot_say(&f->script, "set label ", name, " at screen 0.5, screen %.4g center\n",
                  0.3 / f->height);
     lra_free(name);

@@ -97,13 +97,15 @@ static inline void weigh(attention_forward *f, const attention_place *p, lane_su
 static inline void average(const group *g, const attention_forward *f, const attention_place *p,
                            int64_t j0, int64_t n, real *to)
 {
+    const real share = 1 / (real)g->args->smooth;
     for (int64_t i = 0; i < n * ATTENTION_QUERIES; i++) to[i] = 0;
     for (int64_t r = 0; r < p->keys; r++) {
         attention_range c = profile_columns(g->args, f->h.mask.n_k, p->j0 + r);
         const real *from = f->h.tile + r * ATTENTION_QUERIES;
         for (int64_t at = c.from; at < c.to; at++) {
             real *out = to + (at - j0) * ATTENTION_QUERIES;
-            ATTENTION_EACH_LANE(l, p) out[l] += from[l] / (real)g->args->smooth;
+#pragma omp simd
+            ATTENTION_EACH_LANE(l, p) out[l] += from[l] * share;
         }
     }
     int64_t hole = g->hole - j0;
