@@ -1,8 +1,9 @@
 /* lra-probe influence: what a trained model uses, asked by gradients and by interventions, without training it again.
  *
  * It is made of parts (influence/parts.def): limits of distance in all layers and one by one, Jacobians, the effective
- * receptive field, restricted inputs.  Each says first what it costs, in passes of one example through the network, and is saved as soon as
- * it is measured, to RUN/influence.h5; the same command goes on behind what is there.
+ * receptive field, restricted inputs, where in the input what counts stands, which parts of it work together.  Each says
+ * first what it costs, in passes of one example through the network, and is saved as soon as it is measured, to
+ * RUN/influence.h5; the same command goes on behind what is there.
  * --budget makes all samples smaller, in proportion; what was used is in the file.
  * Ids of what is measured stand at each part. */
 #include <inttypes.h>
@@ -107,6 +108,8 @@ static int choose(const lra_influence *p, const lra_options *o, task *list)
         if (wanted && !named(wanted, t.is->name)) continue;
         t.examples = lra_influence_rows(p, examples ? examples : t.is->examples);
         if (t.is->undefined) t.undefined = t.is->undefined(p);
+        if (!t.undefined && budget > 0 && t.is->passes(p, 1) > budget)
+            t.undefined = "one example takes more passes than the budget";
         if (!t.undefined) all += t.passes = t.is->passes(p, t.examples);
         list[n++] = t;
     }

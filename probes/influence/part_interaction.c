@@ -127,8 +127,9 @@ static const char *undefined(const lra_influence *p)
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    double n = (double)lra_influence_rows(p, examples);
-    return 2 * n * (1 + DRAWS * (BLOCKS + BLOCKS * (BLOCKS - 1) / 2));
+    int64_t T = p->spec.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
+    double n = (double)lra_influence_rows(p, examples), k = (double)((T + width - 1) / width);
+    return 2 * n * (1 + DRAWS * (k + k * (k - 1) / 2));
 }
 
 static int measure_weights(lra_influence *p, int64_t examples, lra_open_weights weights,

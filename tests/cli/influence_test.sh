@@ -45,6 +45,8 @@ cmp -s out again || complain "lra-report prints other numbers"
 ! grep -q ' 100 examples' err || complain "a budget changes nothing: $(cat err)"
 awk '/passes/ { sum += $2 } END { exit sum > 2100 || sum < 1000 }' err || complain "a budget of 2000 passes: $(cat err)"
 
+grep -q 'interaction *undefined: one example takes more' err || complain "a part that no budget of 2000 pays for: $(cat err)"
+
 # A file that is broken is measured again, with a word.
 head -c 2000 kept >"o/runs/$run/influence.h5"
 "$probe" influence "$run" --out o --parts cut --examples 4 >out 2>err || complain "after damage: $(cat err)"
@@ -55,8 +57,11 @@ mkdir empty
 expect 1 "there are no results of probe 'influence' in 'empty'; 'lra-probe influence RUN...' makes them" "$report" tables --table influence empty
 expect 2 "there is no run 'x'" "$probe" influence x --out none
 if command -v gnuplot >/dev/null; then
-    "$report" figures --figure cut --format png --out o o/runs/* >out 2>err || complain "figure: $(cat err)"
-    [ -s err ] && complain "gnuplot says $(cat err)"
-    [ -s o/figures/cut.png ] || complain "no figure"
+    cp kept "o/runs/$run/influence.h5"
+    for figure in cut erf; do
+        "$report" figures --figure $figure --format png --out o o/runs/* >out 2>err || complain "figure: $(cat err)"
+        [ -s err ] && complain "gnuplot says $(cat err)"
+        [ -s o/figures/$figure.png ] || complain "no figure $figure"
+    done
 fi
 exit $bad
