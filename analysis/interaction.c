@@ -143,6 +143,15 @@ static double contrast(int64_t n, const double *is)
     return median > 0 ? is[1] / median : NAN;
 }
 
+/* The distance with the largest weight, the first of equals. */
+static double peak(int64_t n, const double *is)
+{
+    int64_t at = 1;
+    for (int64_t d = 2; d < n; d++)
+        if (is[d] > is[at]) at = d;
+    return n > 1 && is[at] > 0 ? (double)at : NAN;
+}
+
 static lra_finding mean_of(const lra_interactions *x, const double *mass)
 {
     double sum = 0, squares = 0, n = 0, width = (double)x->width;
@@ -181,10 +190,11 @@ int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_findi
     out[1].lo = width * q95.lo, out[1].hi = width * q95.hi;
     out[2] = lra_finding_of("inter.contrast", "1", contrast(n, is));
     out[2].null[LRA_NULL_PERM] = 1;
-    out[3] = lra_finding_of("inter.p", "1", p);
+    out[3] = lra_finding_of("inter.peak", "tokens", width * peak(n, is));
+    out[4] = lra_finding_of("inter.p", "1", p);
     for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) {
         out[k].examples = x->examples, out[k].undefined = undefined;
-        if (k < 3 && p > 0.05) out[k].flags |= LRA_FLAT;
+        if (k < LRA_INTERACTION_FINDINGS - 1 && p > 0.05) out[k].flags |= LRA_FLAT;
     }
     lra_free(mass);
     lra_free(label);

@@ -18,11 +18,12 @@ typedef struct {
     const double *weight; /* (examples, blocks, blocks), symmetrical; the diagonal is not read */
 } lra_interactions;
 
-/* inter.mean (mean distance, rows over their sum; null values: of equal weights, of permuted blocks), inter.q95, inter.contrast
- * (I of neighbours over the median of all distances), inter.p (of the test).  Flag flat on all but the last where p is above
- * 0.05.  curve: (3, blocks) I by distance in blocks (at 0: NAN), and the 2.5 and 97.5 % points of permutations.  Blocks without
- * a partner are undefined rows, and counted.  Returns how many.  Nullable: curve */
-enum { LRA_INTERACTION_FINDINGS = 4 };
+/* inter.mean (mean distance, rows over their sum; null values: of equal weights, of permuted blocks), inter.q95, inter.peak
+ * (the distance with the largest I), inter.contrast (I of neighbours over the median of all distances), inter.p (of the
+ * test).  Flag flat on all but the last where p is above 0.05.  curve: (3, blocks) I by distance in blocks (at 0: NAN), and
+ * the 2.5 and 97.5 % points of permutations.  Blocks without a partner are undefined rows, and counted.  Returns how many.
+ * Nullable: curve */
+enum { LRA_INTERACTION_FINDINGS = 5 };
 int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_finding *out,
                              double *curve);
 

@@ -8,16 +8,43 @@
 #include "reports/report.h"
 
 /* What people look at first; files hold the rest. */
-static const char *const headline[] = {
-    "cut.r95",        "cut.r99",    "window.w95",     "window.w99",
-    "layer.w95",      "layer.w99",  "range.mean",     "range.mean.rel",
-    "range.q50",      "range.q95",  "range.q95.used", "side",
-    "decay.tau",      "decay.beta", "shift.w1",       "shift.peak",
-    "erf.r50",        "erf.r99",    "range.mean.px",  "range.mean.rel.px",
-    "range.q95.px",   "keep.w95",   "keep.auc",       "bag.w95",
-    "bag.auc",        "key.w05",    "inter.mean",     "inter.q95",
-    "inter.contrast", "inter.p",    "position.edge",  "order.local",
-    "order.global",   "erf.r50.px", "erf.r99.px",     NULL};
+static const char *const headline[] = {"cut.r95",
+                                       "cut.r99",
+                                       "window.w95",
+                                       "window.w99",
+                                       "layer.w95",
+                                       "layer.w99",
+                                       "range.mean",
+                                       "range.mean.rel",
+                                       "range.q50",
+                                       "range.q95",
+                                       "range.q95.used",
+                                       "side",
+                                       "decay.tau",
+                                       "decay.beta",
+                                       "shift.w1",
+                                       "shift.peak",
+                                       "erf.r50",
+                                       "erf.r99",
+                                       "range.mean.px",
+                                       "range.mean.rel.px",
+                                       "range.q95.px",
+                                       "keep.w95",
+                                       "keep.auc",
+                                       "bag.w95",
+                                       "bag.auc",
+                                       "key.w05",
+                                       "inter.mean",
+                                       "inter.q95",
+                                       "inter.peak",
+                                       "inter.contrast",
+                                       "inter.p",
+                                       "position.edge",
+                                       "order.local",
+                                       "order.global",
+                                       "erf.r50.px",
+                                       "erf.r99.px",
+                                       NULL};
 
 static lra_table *findings_table(lra_probe_result *const *list, int n)
 {
@@ -29,9 +56,10 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
     lra_table_note(t,
                    "shift\ttokens that learning moved the weight, on average; peak: the distance "
                    "whose intensity grew most, of the nearer half");
-    lra_table_note(t,
-                   "inter\tof pairs of blocks that the answer lets work together: mean distance, "
-                   "radius, neighbours over the median; p: of no dependence on distance");
+    lra_table_note(
+        t,
+        "inter\tof pairs of blocks that the answer lets work together: mean distance, "
+        "radius, the distance that weighs most, neighbours over the median; p: of no dependence on distance");
     return t;
 }
 

@@ -85,16 +85,16 @@ static void known_answers(void **state)
     double curve[3 * BLOCKS];
     lra_interactions x = measure(product_of_two, 1);
     assert_int_equal(lra_interaction_findings(&x, 1, f, curve), LRA_INTERACTION_FINDINGS);
-    assert_true(f[0].value == 40 && f[1].value == 40);
+    assert_true(f[0].value == 40 && f[1].value == 40 && f[3].value == 40);
     assert_true(f[0].undefined > 0 && !(f[0].flags & LRA_FLAT));
     for (int d = 1; d < BLOCKS; d++) assert_int_equal(curve[d] > 0, d == 10);
     x = measure(neighbours, 2);
     lra_interaction_findings(&x, 1, f, NULL);
-    assert_true(f[0].value == M && f[1].value == M && f[3].value < 0.01);
+    assert_true(f[0].value == M && f[1].value == M && f[3].value == M && f[4].value < 0.01);
     x = measure(neighbours_behind_a_head, 3);
     lra_interaction_findings(&x, 1, f, curve);
     assert_true(f[0].value > 15 && f[0].value < 23); /* not local by its mean */
-    assert_true(f[2].value > 2 && f[3].value < 0.01 && !(f[2].flags & LRA_FLAT));
+    assert_true(f[2].value > 2 && f[3].value == M && f[4].value < 0.01 && !(f[2].flags & LRA_FLAT));
     assert_true(curve[1] > curve[2 * BLOCKS + 1]);
     assert_true(fabs(f[0].null[LRA_NULL_UNIFORM] - M * (BLOCKS + 1) / 3.0) < 1e-12);
     x = measure(sum_of_all, 4);
