@@ -1,9 +1,10 @@
 /* lra-probe kernels: how far the convolution kernels of a run reach, how they decay, and what training changed.
  *
  * Kernels are found by op in the network of the longest examples (probes/kernels/found.h): convolutions, long
- * convolutions whatever makes their kernels, state spaces with their modes.  Each channel is measured by
+ * convolutions whatever makes their kernels, state spaces with their modes, scans between dense layers.  Each channel is measured by
  * analysis/kernel_shape.h; a layer is the median over its channels with quartiles, best and worst.  The initial weights
  * of the same run stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted.
+ * What an LSTM remembers depends on its input, so that it has no kernel; 'influence' asks it.
  * What is measured goes to RUN/kernels.h5. */
 #include <inttypes.h>
 #include <math.h>
@@ -41,8 +42,10 @@ static const lra_command command = {
 static void add_model(lra_probe_result *r)
 {
     if (r->n_units == 0) return;
-    const lra_probe_unit *first = r->unit[0];
+    const lra_probe_unit *first = r->unit[0]; /* the one with most to say */
     int n = 0;
+    for (int u = 1; u < r->n_units; u++)
+        if (r->unit[u]->n_findings > first->n_findings) first = r->unit[u];
     lra_finding *list = lra_alloc_array((size_t)first->n_findings + 1, sizeof *list);
     for (int i = 0; i < first->n_findings; i++) {
         lra_finding f = first->finding[i];

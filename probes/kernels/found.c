@@ -1,6 +1,7 @@
 /* Kernels of a run. */
 #include "probes/kernels/found.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +10,10 @@
 #include "kernels/ops/args.h"
 #include "kernels/ops/long_conv.h"
 #include "probes/kernels/modes.h"
+#include "probes/kernels/scans.h"
 
 enum { MOST_NODES = 4096 };
+static const int64_t most_numbers = (int64_t)1 << 25; /* of the kernels of one scan */
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
@@ -105,6 +108,86 @@ static void fill_conv(const lra_tensor *node, int64_t T, const lra_found_kernels
     }
 }
 
+/* Outputs that are taken of a scan: number 0, step, 2 step, .. */
+static int64_t scan_step(const lra_scan_map *m, int64_t lags)
+{
+    int64_t room = most_numbers / (m->inputs * lags);
+    return room >= m->outputs ? 1 : (m->outputs + room) / (room + 1);
+}
+
+static int measure_scan(const lra_view *v, lra_tensor *node, lra_found_kernels *k, lra_err *e)
+{
+    lra_scan_map m;
+    if (lra_scan_sizes(v, node, &m, e) != 0) return LRA_FAILED;
+    k->ahead = v->T, k->behind = m.sides == 2 ? v->T - 1 : 0, k->components = m.inputs;
+    int64_t step = scan_step(&m, k->ahead + k->behind);
+    k->channels = (m.outputs + step - 1) / step;
+    return 0;
+}
+
+static int read_scan(const lra_view *v, lra_tensor *node, int state, lra_found_kernels *k,
+                     lra_err *e)
+{
+    lra_scan_map m;
+    int rc = lra_scan_read(v, node, &m, e);
+    int64_t step = rc == 0 ? scan_step(&m, k->ahead + k->behind) : 1;
+    if (rc == 0) {
+        lra_scan_kernels(&m, k->channels, step, k->behind, k->ahead, k->k[state]);
+        k->cut[state] = lra_alloc_array((size_t)k->channels, sizeof(double));
+        lra_scan_cuts(&m, k->channels, step, k->behind, k->ahead, k->k[state], k->cut[state]);
+        lra_scan_modes(&m, &k->mode[state]);
+    }
+    lra_scan_map_free(&m);
+    return rc;
+}
+
+/* ---- beyond the lags ------------------------------------------------------------------------------------------------- */
+
+/* Lag `first` + j of the row is what stands at `from` + j * step. */
+static bool are_kernel(const lra_modes *m, int64_t row, int64_t first, int64_t n,
+                       const double *from, int64_t step)
+{
+    double near = 0, off = 0;
+    for (int64_t j = 0; j < n; j += 1 + n / 8) {
+        double by_modes = lra_modes_value(m, row, first + j), k = from[j * step];
+        off += (by_modes - k) * (by_modes - k), near += k * k;
+    }
+    return off <= 1e-6 * near;
+}
+
+/* Energy beyond the lags that there are, where the modes are those of the kernel as it is used; the side that looks ahead
+ * may hold lag 0 or begin behind it. */
+static double cut_of(const lra_found_kernels *k, int state, int64_t c)
+{
+    const lra_modes *m = &k->mode[state];
+    int64_t sides = k->behind ? 2 : 1, later = 0;
+    const double *zero = k->k[state] + c * (k->behind + k->ahead) + k->behind;
+    if (m->rows != sides * k->channels || !are_kernel(m, c, 0, k->ahead, zero, 1)) return NAN;
+    double far = lra_modes_energy(m, c, k->ahead), all = lra_modes_energy(m, c, 0);
+    if (sides == 2) {
+        int64_t row = c + k->channels;
+        while (later < 2 && !are_kernel(m, row, later, k->behind, zero - 1, -1)) later++;
+        if (later == 2) return NAN;
+        far += lra_modes_energy(m, row, k->behind + later);
+        all += lra_modes_energy(m, row, later);
+    }
+    if (isinf(all)) return 1;
+    return all > 0 ? fmin(fmax(far / all, 0), 1) : (double)NAN;
+}
+
+static void fill_cuts(lra_found_kernels *k, int state)
+{
+    lra_modes *m = &k->mode[state];
+    bool all = true;
+    if (m->rows == 0 || k->cut[state]) return;
+    k->cut[state] = lra_alloc_array((size_t)k->channels, sizeof(double));
+    for (int64_t c = 0; c < k->channels; c++) {
+        k->cut[state][c] = cut_of(k, state, c);
+        all = all && !isnan(k->cut[state][c]);
+    }
+    if (m->doubtful && !all) m->rows = 0;
+}
+
 /* ---- both states --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -117,6 +200,28 @@ typedef struct {
 static bool is_long(const lra_tensor *node)
 {
     return node->op == &lra_op_long_conv;
+}
+static bool is_scan(const lra_tensor *node)
+{
+    return node->op == &lra_op_scan;
+}
+
+static void sort_nodes(network *n)
+{
+    for (int i = 1; i < n->n; i++)
+        for (int k = i; k > 0 && n->node[k]->id < n->node[k - 1]->id; k--) {
+            lra_tensor *swap = n->node[k];
+            n->node[k] = n->node[k - 1], n->node[k - 1] = swap;
+        }
+}
+
+static int ask_node(network *n, lra_tensor *node, lra_err *e)
+{
+    if (is_scan(node)) return lra_scan_ask(n->view, node, e);
+    lra_tensor *modes = lra_modes_node(weights_of(node));
+    lra_view_ask(n->view, weights_of(node));
+    if (modes) lra_modes_ask(n->view, modes);
+    return 0;
 }
 
 /* The network of the longest examples with the weights, and its nodes asked for; in the order of the model. */
@@ -134,49 +239,57 @@ static int open_network(network *n, const lra_train_spec *run, lra_device *devic
         if (found > MOST_NODES - n->n) return lra_fail(e, "more than %d convolutions", MOST_NODES);
         n->n += found;
     }
-    for (int i = 1; i < n->n; i++)
-        for (int k = i; k > 0 && n->node[k]->id < n->node[k - 1]->id; k--) {
-            lra_tensor *swap = n->node[k];
-            n->node[k] = n->node[k - 1], n->node[k - 1] = swap;
-        }
-    for (int i = 0; i < n->n; i++) {
-        lra_tensor *modes = lra_modes_node(weights_of(n->node[i]));
-        lra_view_ask(n->view, weights_of(n->node[i]));
-        if (modes) lra_modes_ask(n->view, modes);
-    }
+    n->n += lra_scans_find(n->view->network.graph, MOST_NODES - n->n, n->node + n->n);
+    sort_nodes(n);
+    for (int i = 0; i < n->n; i++)
+        if (ask_node(n, n->node[i], e) != 0) return LRA_FAILED;
     if (n->n == 0) return 0;
     if (lra_open_plan(&n->model, e) != 0) return LRA_FAILED;
     return lra_view_run(&n->model, n->view, e);
 }
 
-/* Of a network that has the weights. */
-static int read_node(const network *n, int i, int state, lra_found_kernels *k, lra_err *e)
+static int read_conv(const network *n, lra_tensor *node, int state, lra_found_kernels *k,
+                     lra_err *e)
 {
-    lra_tensor *node = n->node[i], *w = weights_of(node), *modes = lra_modes_node(w);
-    int64_t T = n->view->T, size = k->channels * k->components * (k->behind + k->ahead);
+    lra_tensor *w = weights_of(node), *modes = lra_modes_node(w);
     float *from = lra_try_array(lra_elements(w), sizeof *from, k->name, e);
-    k->k[state] = from ? lra_try_array(size, sizeof(double), k->name, e) : NULL;
-    int rc = k->k[state] ? lra_get(n->view->plan, w, from, e) : LRA_FAILED;
+    int rc = from ? lra_get(n->view->plan, w, from, e) : LRA_FAILED;
     if (rc == 0 && is_long(node)) fill_long(node, k, from, k->k[state]);
-    if (rc == 0 && !is_long(node)) fill_conv(node, T, k, from, k->k[state]);
+    if (rc == 0 && !is_long(node)) fill_conv(node, n->view->T, k, from, k->k[state]);
     if (rc == 0 && modes) rc = lra_modes_get(n->view, modes, &k->mode[state], e);
     lra_free(from);
     return rc;
 }
 
-static void add_nodes(lra_found *f, const network *n)
+/* Of a network that has the weights. */
+static int read_node(const network *n, int i, int state, lra_found_kernels *k, lra_err *e)
+{
+    int64_t size = k->channels * k->components * (k->behind + k->ahead);
+    k->k[state] = lra_try_array(size, sizeof(double), k->name, e);
+    if (!k->k[state]) return LRA_FAILED;
+    int rc = is_scan(n->node[i]) ? read_scan(n->view, n->node[i], state, k, e)
+                                 : read_conv(n, n->node[i], state, k, e);
+    if (rc == 0) fill_cuts(k, state);
+    return rc;
+}
+
+static int add_nodes(lra_found *f, const network *n, lra_err *e)
 {
     f->kernels = lra_alloc_array((size_t)n->n + 1, sizeof *f->kernels);
     for (int i = 0; i < n->n; i++) {
         lra_found_kernels *k = &f->kernels[i];
         k->name = unique_name(f, n->node[i]);
         k->op = n->node[i]->op->name;
-        if (is_long(n->node[i]))
-            measure_long(n->node[i], k);
-        else
-            measure_conv(n->node[i], n->view->T, k);
         f->n++;
+        if (is_scan(n->node[i])) {
+            if (measure_scan(n->view, n->node[i], k, e) != 0) return LRA_FAILED;
+        } else if (is_long(n->node[i])) {
+            measure_long(n->node[i], k);
+        } else {
+            measure_conv(n->node[i], n->view->T, k);
+        }
     }
+    return 0;
 }
 
 int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, lra_err *e)
@@ -187,7 +300,7 @@ int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, 
     *f = (lra_found){0};
     for (int state = 0; state < LRA_FOUND_STATES && rc == 0; state++) {
         rc = open_network(n, run, device, which[state], e);
-        if (rc == 0 && state == 0) add_nodes(f, n);
+        if (rc == 0 && state == 0) rc = add_nodes(f, n, e);
         for (int i = 0; i < f->n && rc == 0; i++) rc = read_node(n, i, state, &f->kernels[i], e);
         lra_open_close(&n->model);
     }
@@ -203,6 +316,7 @@ void lra_found_close(lra_found *f)
             lra_free(k->k[s]);
             lra_free(k->mode[s].x);
             lra_free(k->mode[s].w);
+            lra_free(k->cut[s]);
         }
         lra_free(k->name);
     }

@@ -1,6 +1,8 @@
 /* The convolution kernels of a run, found in its network by op, by initial and by selected weights.
  *   long_conv   the kernel that it reads, whatever makes it: parameters, a state space, averages
  *   conv        taps of each output channel: vectors with a number for each input of its group
+ *   scan        what its recurrence and the dense layers around it do together (scans.h): vectors as above; of very many
+ *               numbers some outputs, evenly spread
  * A kernel that a state space makes is closed: its modes are known, and with them its energy beyond any lag. */
 #ifndef LRA_PROBES_KERNELS_FOUND_H
 #define LRA_PROBES_KERNELS_FOUND_H
@@ -17,6 +19,7 @@ typedef struct {
     int64_t channels, components, behind, ahead;
     double *k[LRA_FOUND_STATES]; /* (channels, components, behind + ahead), see kernel_shape.h */
     lra_modes mode[LRA_FOUND_STATES]; /* rows 0: not of a state space */
+    double *cut[LRA_FOUND_STATES]; /* (channels) share of energy beyond the lags; NULL: the same */
 } lra_found_kernels;
 
 typedef struct {

@@ -64,22 +64,6 @@ static int summarise(const lra_finding *as, int64_t n, const double *value, lra_
     return 5;
 }
 
-/* Energy beyond the lags that there are, where the modes are those of the kernel as it is used. */
-static double cut_of(const lra_found_kernels *k, int state, int64_t c)
-{
-    const lra_modes *m = &k->mode[state];
-    int sides = k->behind ? 2 : 1;
-    int64_t row[] = {c, c + k->channels};
-    if (m->rows != sides * k->channels) return NAN;
-    const double *forth = k->k[state] + c * (k->behind + k->ahead) + k->behind;
-    double near = 0, off = 0;
-    for (int64_t d = 0; d < k->ahead; d += 1 + k->ahead / 8) {
-        double by_modes = lra_modes_value(m, c, d);
-        off += (by_modes - forth[d]) * (by_modes - forth[d]), near += forth[d] * forth[d];
-    }
-    return off <= 1e-6 * near ? lra_modes_cut(m, sides, row, k->ahead) : NAN;
-}
-
 static channels *channels_new(const lra_found_kernels *k, int state, int64_t columns)
 {
     channels *x = lra_alloc(sizeof *x);
@@ -97,7 +81,7 @@ static channels *channels_new(const lra_found_kernels *k, int state, int64_t col
             x->undefined++;
             continue;
         }
-        if (k->mode[state].rows) one[n++] = lra_finding_of("kernel.cut", "1", cut_of(k, state, c));
+        if (k->cut[state]) one[n++] = lra_finding_of("kernel.cut", "1", k->cut[state][c]);
         if (x->n_ids == 0) memcpy(x->id, one, (size_t)n * sizeof *one), x->n_ids = n;
         for (int i = 0; i < n; i++) x->value[i * k->channels + c] = one[i].value;
     }

@@ -6,14 +6,23 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
+#include "kernels/ops/dplr_kernel_fn.h"
 #include "kernels/ops/ssm_kernel_fn.h"
+
+static bool makes_kernels(const lra_tensor *x)
+{
+    return x->op == &lra_op_ssm_kernel || x->op == &lra_op_dplr_kernel;
+}
 
 lra_tensor *lra_modes_node(lra_tensor *x)
 {
-    while (x->op != &lra_op_ssm_kernel && (x->op->flags & LRA_ALIAS) && x->n_src == 1 &&
-           lra_elements(x) == lra_elements(x->src[0]))
+    while (!makes_kernels(x)) {
+        bool moves = (x->op->flags & LRA_ALIAS) || x->op == &lra_op_slice_copy ||
+                     x->op == &lra_op_concat || x->op == &lra_op_cast;
+        if (!moves) return NULL;
         x = x->src[0];
-    return x->op == &lra_op_ssm_kernel ? x : NULL;
+    }
+    return x;
 }
 
 void lra_modes_ask(lra_view *v, lra_tensor *node)
@@ -21,21 +30,20 @@ void lra_modes_ask(lra_view *v, lra_tensor *node)
     for (int i = 0; i < node->n_src; i++) lra_view_ask(v, node->src[i]);
 }
 
-/* A source, in double; caller frees. */
-static double *read_source(const lra_view *v, const lra_tensor *x, lra_err *e)
+double *lra_view_numbers(const lra_view *v, const lra_tensor *x, lra_err *e)
 {
     int64_t n = lra_elements(x);
-    float *from = lra_alloc_array((size_t)n, sizeof *from);
     double *to = lra_alloc_array((size_t)n, sizeof *to);
-    int rc = lra_get(v->plan, x, from, e);
-    for (int64_t i = 0; i < n; i++) to[i] = (double)from[i];
+    float *from = x->type == LRA_F64 ? NULL : lra_alloc_array((size_t)n, sizeof *from);
+    int rc = lra_get(v->plan, x, from ? (void *)from : to, e);
+    for (int64_t i = 0; i < n && from; i++) to[i] = (double)from[i];
     lra_free(from);
     if (rc == 0) return to;
     lra_free(to);
     return NULL;
 }
 
-static void fill(const ssm_kernel_args *s, double *const *source, lra_modes *m)
+static void fill_diagonal(const ssm_kernel_args *s, double *const *source, lra_modes *m)
 {
     m->rows = s->R, m->n = s->N;
     m->x = lra_alloc_array((size_t)(s->R * s->N * 2), sizeof *m->x);
@@ -49,14 +57,24 @@ static void fill(const ssm_kernel_args *s, double *const *source, lra_modes *m)
         }
 }
 
+static void fill_low_rank(const dplr_args *s, double *const *source, lra_modes *m)
+{
+    const lra_dplr_numbers numbers = {s->L,      s->H,      s->R,      s->N,      source[0],
+                                      source[1], source[2], source[3], source[4], source[5]};
+    lra_dplr_modes(&numbers, m);
+}
+
+enum { SOURCES = 6 };
+
 int lra_modes_get(const lra_view *v, lra_tensor *node, lra_modes *m, lra_err *e)
 {
-    double *source[3] = {NULL};
+    double *source[SOURCES] = {NULL};
     int rc = 0;
     for (int i = 0; i < node->n_src && rc == 0; i++)
-        rc = (source[i] = read_source(v, node->src[i], e)) ? 0 : LRA_FAILED;
-    if (rc == 0) fill(node->args, source, m);
-    for (int i = 0; i < 3; i++) lra_free(source[i]);
+        rc = (source[i] = lra_view_numbers(v, node->src[i], e)) ? 0 : LRA_FAILED;
+    if (rc == 0 && node->op == &lra_op_ssm_kernel) fill_diagonal(node->args, source, m);
+    if (rc == 0 && node->op == &lra_op_dplr_kernel) fill_low_rank(node->args, source, m);
+    for (int i = 0; i < SOURCES; i++) lra_free(source[i]);
     return rc;
 }
 
@@ -73,11 +91,13 @@ double lra_modes_value(const lra_modes *m, int64_t row, int64_t d)
     return m->scale * sum;
 }
 
-/* sum_(d >= from) k^2 / scale^2, by Re a Re b = Re(a b + a conj b)/2 and geometric sums. */
-static double energy(const lra_modes *m, int64_t row, int64_t from)
+/* By Re a Re b = Re(a b + a conj b)/2 and geometric sums. */
+double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from)
 {
     const double *x = m->x + row * m->n * 2, *w = m->w + row * m->n * 2;
     double sum = 0;
+    for (int64_t n = 0; n < m->n; n++)
+        if (x[2 * n] >= 0) return INFINITY;
     for (int64_t n = 0; n < m->n; n++)
         for (int64_t k = 0; k <= n; k++) {
             double complex both = at(x, n) + at(x, k), turn = at(x, n) + conj(at(x, k));
@@ -86,16 +106,5 @@ static double energy(const lra_modes *m, int64_t row, int64_t from)
                                     (1 - cexp(turn)));
             sum += (k < n ? 2 : 1) * pair / 2;
         }
-    return sum;
-}
-
-double lra_modes_cut(const lra_modes *m, int n_rows, const int64_t *row, int64_t T)
-{
-    double far = 0, all = 0;
-    for (int i = 0; i < n_rows; i++) {
-        for (int64_t n = row[i] * m->n; n < (row[i] + 1) * m->n; n++)
-            if (m->x[2 * n] >= 0) return 1;
-        far += energy(m, row[i], T), all += energy(m, row[i], 0);
-    }
-    return all > 0 ? fmin(fmax(far / all, 0), 1) : NAN;
+    return m->scale * m->scale * sum;
 }

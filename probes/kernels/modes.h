@@ -1,4 +1,4 @@
-/* Modes of diagonal state spaces, from the node that makes their kernels. */
+/* Modes of state spaces, diagonal ones and those of diagonal plus low rank, from the node that makes their kernels. */
 #ifndef LRA_PROBES_KERNELS_MODES_H
 #define LRA_PROBES_KERNELS_MODES_H
 
@@ -9,17 +9,30 @@ typedef struct {
     int64_t rows, n; /* of kernels, directions after each other; modes of each */
     double scale;
     double *x, *w; /* (rows, n, 2) real and imaginary parts */
+    bool doubtful; /* to be used where they give the kernel again */
 } lra_modes;
 
-/* The node behind a tensor of kernels, through reshapes alone; NULL: they are not made by one. */
+/* The node behind a tensor of kernels, through what only moves numbers (the first part of what is put together); NULL: they
+ * are not made by one. */
 lra_tensor *lra_modes_node(lra_tensor *kernel);
+/* The numbers of a tensor after a run, in double whatever its type; the caller frees them; NULL: failed. */
+double *lra_view_numbers(const lra_view *v, const lra_tensor *x, lra_err *e);
 void lra_modes_ask(lra_view *v, lra_tensor *node);
 /* After a run. */
 int lra_modes_get(const lra_view *v, lra_tensor *node, lra_modes *m, lra_err *e);
 
-/* sum_(d >= T) k^2 / sum_(d >= 0) k^2 of the rows given, in closed form; 1: some mode does not decay. */
-double lra_modes_cut(const lra_modes *m, int n_rows, const int64_t *row, int64_t T);
+/* sum_(d >= from) k_r(d)^2, in closed form; INFINITY: some mode does not decay. */
+double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from);
 /* k_r(d) itself. */
 double lra_modes_value(const lra_modes *m, int64_t row, int64_t d);
+
+/* What a kernel of diagonal plus low rank is made of, as kernels/ops/dplr_kernel.c has it: a, b, p, q (2,channels,modes), c
+ * (2,rows,modes), dt (channels). */
+typedef struct {
+    int64_t L, channels, rows, modes;
+    const double *a, *b, *p, *q, *c, *dt;
+} lra_dplr_numbers;
+/* False: the eigenvalues do not settle, and there are none. */
+bool lra_dplr_modes(const lra_dplr_numbers *s, lra_modes *m);
 
 #endif

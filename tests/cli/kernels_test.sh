@@ -6,7 +6,7 @@
 matches() { grep -q -- "$2" "$1" || complain "$1 lacks '$2'"; }
 
 small="--set train=640 --set val=64 --set test=100 --set epochs=1 --set width=8 --set layers=2 --out o -q"
-for cell in "0 resconv" "1 resconv" "0 s4d" "0 gmlp"; do
+for cell in "0 resconv" "1 resconv" "0 s4d" "0 gmlp" "0 lru" "0 s5" "0 s4" "0 mega"; do
     # shellcheck disable=SC2086
     "$probe" train $small --seed "${cell% *}" --model "${cell#* }" >train.out 2>&1 || complain "train: $(cat train.out)"
 done
@@ -35,6 +35,12 @@ matches locality '^resconv K = 5,listops,quick,.*heads_range_mean_rel: no attent
 grep -q '^s4d.*kernels_range_mean_rel: ' locality && complain "kernels.h5 is there, and not read"
 "$report" tables --table locality o/runs/*/result.h5 -f csv >named 2>err || complain "locality: $(cat err)"
 cmp -s locality named || complain "results by name lack what stands beside them"
+# scans and low-rank state spaces are measured as the others, and their energy beyond the length is closed
+for model in lru s5 s4 mega; do
+    "$probe" kernels "$(ls o/runs | grep "listops-$model-")" --out o -q --json >json 2>err || complain "$model: $(cat err)"
+    matches json '"kernel_cut": [0-9]'
+done
+matches json '"layer": "layer1.ema"'
 hdf=$(echo o/runs/listops-s4d-*)/kernels.h5
 if command -v h5dump >/dev/null; then
     h5dump -n "$hdf" >out || complain "h5dump fails"

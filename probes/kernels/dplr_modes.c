@@ -1,0 +1,115 @@
+/* Modes of diagonal-plus-low-rank state spaces.  A = D - p q^T of the N modes and their conjugates has the eigenvalues mu
+ * where 1 + sum_k p_k q_k/(mu - a_k) = 0, all found together by Aberth's iteration, and the eigenvectors
+ * (D - mu)^-1 p, q^T (D - mu)^-1.  So a kernel c (1 - Ab^L)^-1 Ab^l Bb (kernels/ops/dplr_kernel.c) is a sum of
+ *   w_n lambda_n^l,  lambda = (1 + mu dt/2)/(1 - mu dt/2),
+ *   w = dt/(1 - mu dt/2)/(1 - lambda^L) (sum c p/(a - mu)) (sum q b/(a - mu))/(sum q p/(a - mu)^2)
+ * LegS is far from normal: its eigenvalues, near -1, -2, .., lose half a digit with each mode, and weights cancel.  So
+ * they are only used where they give the kernel again (found.c): up to some eight modes where S4 starts, more where it has
+ * trained.
+ * Known: the op itself, and the recurrence (tests/kernel_modes_test.c). */
+#include <complex.h>
+#include <math.h>
+
+#include "kernels/base/mem.h"
+#include "probes/kernels/modes.h"
+
+enum { MOST_ROUNDS = 100 };
+typedef long double complex number;
+
+/* Roots of prod (s - a_k) (1 + sum u_k/(s - a_k)), into mu, which holds first guesses.  False: they do not settle. */
+static bool find_roots(int64_t n, const number *a, const number *u, number *mu)
+{
+    long double moved = 1;
+    for (int round = 0; round < MOST_ROUNDS && moved > 1e-15L; round++) {
+        moved = 0;
+        for (int64_t k = 0; k < n; k++) {
+            number f = 1, slope = 0, poles = 0, others = 0;
+            for (int64_t j = 0; j < n; j++) {
+                number one = 1 / (mu[k] - a[j]);
+                f += u[j] * one, slope -= u[j] * one * one, poles += one;
+                if (j != k) others += 1 / (mu[k] - mu[j]);
+            }
+            number newton = f / (slope + f * poles), step = newton / (1 - newton * others);
+            if (!isfinite(creall(step)) || !isfinite(cimagl(step))) return false;
+            mu[k] -= step;
+            moved = fmaxl(moved, cabsl(step) / (cabsl(mu[k]) + 1e-300L));
+        }
+    }
+    return moved < 1e-3L; /* what rounding leaves is asked of the kernel */
+}
+
+/* Of channel h: 2N numbers, conjugates behind the others. */
+typedef struct {
+    int64_t n;
+    number *a, *b, *p, *q, *u, *mu, *c;
+} channel;
+
+static number number_at(const double *x, int64_t at, int64_t plane)
+{
+    return x[at] + x[plane + at] * I;
+}
+
+/* Roots are told from their poles: what is not coupled, is so a little (by 1e-10 of the others, p and q together). */
+static void couple(int64_t n, number *x)
+{
+    long double most = 0;
+    for (int64_t k = 0; k < n; k++) most = fmaxl(most, cabsl(x[k]));
+    for (int64_t k = 0; k < n; k++)
+        if (cabsl(x[k]) < 1e-5L * most || most == 0) x[k] = 1e-5L * (most > 0 ? most : 1);
+}
+
+static void read_row(const double *x, int64_t row, int64_t rows, int64_t N, number *to)
+{
+    for (int64_t k = 0; k < N; k++) {
+        to[k] = number_at(x, row * N + k, rows * N);
+        to[N + k] = conjl(to[k]);
+    }
+}
+
+/* Modes of one row of c by the roots of its channel. */
+static void fill_row(const channel *h, double dt, int64_t L, double *x, double *w)
+{
+    for (int64_t n = 0; n < h->n; n++) {
+        number left = 0, right = 0, size = 0, mu = h->mu[n];
+        for (int64_t k = 0; k < h->n; k++) {
+            number one = 1 / (h->a[k] - mu);
+            right += h->c[k] * h->p[k] * one, left += h->q[k] * h->b[k] * one;
+            size += h->q[k] * h->p[k] * one * one;
+        }
+        number less = 1 - dt / 2 * mu, rate = clogl((1 + dt / 2 * mu) / less);
+        number weight = dt / less / (1 - cexpl((long double)L * rate)) * right * left / size;
+        x[2 * n] = (double)creall(rate), x[2 * n + 1] = (double)cimagl(rate);
+        w[2 * n] = (double)creall(weight), w[2 * n + 1] = (double)cimagl(weight);
+    }
+}
+
+bool lra_dplr_modes(const lra_dplr_numbers *s, lra_modes *m)
+{
+    int64_t n = 2 * s->modes, settled = 0;
+    number *all = lra_alloc_array((size_t)(7 * n), sizeof *all);
+    channel h = {n, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n, all + 6 * n};
+    m->rows = s->rows, m->n = n, m->scale = 1, m->doubtful = true;
+    m->x = lra_alloc_array((size_t)(m->rows * n * 2), sizeof *m->x);
+    m->w = lra_alloc_array((size_t)(m->rows * n * 2), sizeof *m->w);
+    for (int64_t i = 0; i < s->channels; i++) {
+        read_row(s->a, i, s->channels, s->modes, h.a);
+        read_row(s->b, i, s->channels, s->modes, h.b);
+        read_row(s->p, i, s->channels, s->modes, h.p);
+        read_row(s->q, i, s->channels, s->modes, h.q);
+        couple(n, h.p);
+        couple(n, h.q);
+        for (int64_t k = 0; k < n; k++) h.u[k] = h.p[k] * h.q[k], h.mu[k] = h.a[k] - h.u[k];
+        if (!find_roots(n, h.a, h.u, h.mu)) break;
+        settled++;
+        for (int64_t row = i; row < s->rows; row += s->channels) {
+            read_row(s->c, row, s->rows, s->modes, h.c);
+            fill_row(&h, s->dt[i], s->L, m->x + row * n * 2, m->w + row * n * 2);
+        }
+    }
+    lra_free(all);
+    if (settled == s->channels) return true;
+    lra_free(m->x);
+    lra_free(m->w);
+    *m = (lra_modes){0};
+    return false;
+}

@@ -1,0 +1,276 @@
+/* Kernels that are read off parameters against what the ops do with an impulse, in float64: scans between dense layers,
+ * one way and both, diagonal plus low rank.  Their modes, what decays as planted, energies beyond the length. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/kernel_shape.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
+#include "kernels/cpu/device.h"
+#include "kernels/graph/ops.h"
+#include "models/legs.h"
+#include "probes/kernels/modes.h"
+#include "probes/kernels/scans.h"
+
+static void is_near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g", value, expected);
+}
+
+/* A graph as a view, whose inputs are set by name. */
+typedef struct {
+    lra_device device;
+    lra_params *params;
+    lra_space *space;
+    lra_view view;
+} trial;
+
+static void open_trial(trial *t)
+{
+    lra_err e;
+    *t = (trial){0};
+    assert_int_equal(lra_cpu_device(&t->device, 1, &e), 0);
+    t->params = lra_params_new(&t->device, 1);
+    t->space = lra_space_new(&t->device);
+    t->view.network.graph = lra_graph_new(LRA_F64, LRA_EVAL);
+}
+
+static void plan_trial(trial *t)
+{
+    lra_err e;
+    lra_view *v = &t->view;
+    v->plan = lra_plan_new(v->network.graph, t->params, t->space, v->n_out, v->out, &e);
+    if (!v->plan) fail_msg("%s", e.msg);
+}
+
+static void set_input(trial *t, const lra_tensor *x, const double *data)
+{
+    lra_err e;
+    if (lra_set(t->view.plan, x, data, &e) != 0) fail_msg("%s", e.msg);
+}
+
+static void close_trial(trial *t)
+{
+    lra_plan_free(t->view.plan);
+    lra_space_free(t->space);
+    lra_params_free(t->params);
+    lra_graph_free(t->view.network.graph);
+    lra_free(t->view.out);
+}
+
+static void fill(lra_rng *r, int64_t n, double *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = 2 * lra_rng_u01(r) - 1;
+}
+
+/* ---- scans ------------------------------------------------------------------------------------------- */
+
+enum { D = 3, N = 2, H = 4, T = 41, AT = 20 };
+
+/* Impulses in the middle, one input of each example; kernels by the op and off its parameters. */
+static void scan_impulses(int sides)
+{
+    trial t;
+    lra_err e;
+    lra_scan_map m;
+    lra_rng r = lra_rng_new(7, 1, 0);
+    static double impulse[D][T][D], in[D * 2 * N], out[2][2 * N * H], y[D][T][H];
+    static double k[H][D][2 * T - 1];
+    const double lambda[2 * N] = {0.8, -0.3, 0.4, 0.85};
+    open_trial(&t);
+    lra_graph *g = t.view.network.graph;
+    lra_tensor *u = lra_input(g, "u", LRA_F64, LRA_SHAPE(D, T, D));
+    lra_tensor *w = lra_input(g, "in", LRA_F64, LRA_SHAPE(D, 2 * N));
+    lra_tensor *l = lra_input(g, "lambda", LRA_F64, LRA_SHAPE(2, N));
+    lra_tensor *v = lra_linear(u, w, NULL, LRA_ACT_NONE, NULL), *sum = NULL, *read[2];
+    for (int s = 0; s < sides; s++) {
+        read[s] = lra_input(g, s ? "ahead" : "past", LRA_F64, LRA_SHAPE(2 * N, H));
+        lra_tensor *x = lra_scan(v, NULL, &(lra_scan_spec){l, s > 0});
+        sum = lra_linear(x, read[s], NULL, LRA_ACT_NONE, sum);
+    }
+    lra_tensor *scan[4];
+    assert_int_equal(lra_scans_find(g, 4, scan), 1);
+    if (lra_scan_ask(&t.view, scan[0], &e) != 0) fail_msg("%s", e.msg);
+    lra_view_ask(&t.view, sum);
+    plan_trial(&t);
+    fill(&r, D * 2 * N, in);
+    for (int i = 0; i < D; i++) impulse[i][AT][i] = 1;
+    set_input(&t, u, &impulse[0][0][0]);
+    set_input(&t, w, in);
+    set_input(&t, l, lambda);
+    for (int s = 0; s < sides; s++) {
+        fill(&r, 2 * N * H, out[s]);
+        set_input(&t, read[s], out[s]);
+    }
+    assert_int_equal(lra_run(t.view.plan, &e), 0);
+    assert_int_equal(lra_get(t.view.plan, sum, y, &e), 0);
+    if (lra_scan_read(&t.view, scan[0], &m, &e) != 0) fail_msg("%s", e.msg);
+    assert_true(m.sides == sides && m.N == N && m.inputs == D && m.outputs == H);
+    int64_t behind = sides == 2 ? T - 1 : 0, lags = behind + T;
+    lra_scan_kernels(&m, H, 1, behind, T, &k[0][0][0]);
+    const double *flat = &k[0][0][0];
+    for (int c = 0; c < H; c++)
+        for (int i = 0; i < D; i++)
+            for (int64_t at = 0; at < T; at++) {
+                int64_t lag = at - AT;
+                double own = lag < -behind ? 0 : flat[(c * D + i) * lags + behind + lag];
+                is_near(own, y[i][at][c], 1e-12);
+            }
+    /* Some outputs are those of all. */
+    static double some[2 * D * (2 * T - 1)];
+    lra_scan_kernels(&m, 2, 3, behind, T, some);
+    assert_memory_equal(some + D * lags, flat + 3 * D * lags, (size_t)(D * lags) * sizeof *some);
+    lra_scan_map_free(&m);
+    close_trial(&t);
+}
+
+static void scans_by_impulses(void **state)
+{
+    (void)state;
+    scan_impulses(1);
+    scan_impulses(2);
+}
+
+/* What lies beyond the lags, beside a sum so long that nothing is left; what does not decay has no end. */
+static void energy_beyond(void **state)
+{
+    (void)state;
+    enum { LONG = 3000, SHORT = 9 };
+    static double k[2 * LONG], near[2 * SHORT];
+    double lambda[] = {0.97, 0.1, -0.5, 0.6}, b[] = {1, 0.5, 0.2, -1}, cut = 0, far = 0, all = 0;
+    double g[] = {1, 0, 0.3, 0.7, -1, 2, 0.5, 0.5}; /* two sides of two modes, one output */
+    lra_scan_map m = {2, 2, 1, 1, lambda, b, g};
+    lra_scan_kernels(&m, 1, 1, LONG - 1, LONG, k);
+    for (int i = 0; i < 2 * LONG - 1; i++) {
+        int lag = i - (LONG - 1);
+        all += k[i] * k[i], far += lag >= SHORT || lag <= -SHORT ? k[i] * k[i] : 0;
+    }
+    lra_scan_kernels(&m, 1, 1, SHORT - 1, SHORT, near);
+    lra_scan_cuts(&m, 1, 1, SHORT - 1, SHORT, near, &cut);
+    is_near(cut, far / all, 1e-12);
+    lambda[0] = 1.01;
+    lra_scan_cuts(&m, 1, 1, SHORT - 1, SHORT, near, &cut);
+    is_near(cut, 1, 0);
+}
+
+/* One real mode: its time is read off the modes and fitted to the kernel. */
+static void planted_decay(void **state)
+{
+    (void)state;
+    enum { LAGS = 400 };
+    static double k[LAGS];
+    double lambda[] = {0.95, 0}, b[] = {3, 0}, g[] = {-2, 0}, p;
+    lra_scan_map m = {1, 1, 1, 1, lambda, b, g};
+    lra_modes modes;
+    lra_finding list[LRA_KERNEL_FINDINGS];
+    lra_scan_kernels(&m, 1, 1, 0, LAGS, k);
+    lra_scan_modes(&m, &modes);
+    is_near(-1 / modes.x[0], -1 / log(0.95), 1e-9);
+    is_near(modes.w[0], 6, 1e-12);
+    lra_free(modes.x);
+    lra_free(modes.w);
+    const lra_kernel kernel = {1, 0, LAGS, k};
+    lra_kendall_null *null = lra_kendall_null_new(lra_kernel_blocks(&kernel));
+    int n = lra_kernel_findings(&kernel, 0, null, list, &p);
+    lra_kendall_null_free(null);
+    is_near(lra_finding_find(n, list, "decay.tau")->value, -1 / log(0.95), 1e-6);
+    is_near(lra_finding_find(n, list, "decay.kind")->value, LRA_DECAY_EXP, 0);
+    assert_true(p < 1e-6);
+}
+
+/* ---- diagonal plus low rank --------------------------------------------------------------------------- */
+
+enum { MODES = 4, CHANNELS = 2, ROWS = 4, LENGTH = 120 };
+
+/* S4 as it starts: LegS, steps of 0.01 and 0.1, random readings both ways; modes give the kernel of the op, and its
+ * energy.  LegS has the eigenvalues -1, -2, ..; with p = 0 they are those of the diagonal. */
+static void low_rank_modes(double size)
+{
+    trial t;
+    lra_err e;
+    lra_modes m = {0};
+    lra_rng r = lra_rng_new(3, 1, 0);
+    enum { SIZE = 2 * CHANNELS * MODES };
+    static double a[SIZE], b[SIZE], p[SIZE], q[SIZE], c[2 * ROWS * MODES], k[ROWS * LENGTH];
+    double dt[CHANNELS] = {0.01, 0.1}, w[MODES], cut = HUGE_VAL;
+    double complex V[2 * MODES * MODES];
+    const double *const data[] = {a, b, p, q, c, dt};
+    lra_shape s = LRA_SHAPE(2, CHANNELS, MODES);
+    lra_legs(MODES, w, V);
+    lra_legs_b(&(lra_fill){s, 0, 0, &cut}, b);
+    lra_legs_p(&(lra_fill){s, 0, 0, NULL}, p);
+    for (int i = 0; i < CHANNELS * MODES; i++) {
+        a[i] = -0.5, a[CHANNELS * MODES + i] = -w[i % MODES];
+        p[i] *= size, p[CHANNELS * MODES + i] *= size;
+        q[i] = p[i], q[CHANNELS * MODES + i] = -p[CHANNELS * MODES + i];
+    }
+    fill(&r, 2 * ROWS * MODES, c);
+    open_trial(&t);
+    lra_graph *g = t.view.network.graph;
+    static const char *const name[] = {"a", "b", "p", "q", "c", "dt"};
+    lra_tensor *in[6];
+    for (int i = 0; i < 6; i++)
+        in[i] = lra_input(g, name[i], LRA_F64,
+                          i < 4    ? s
+                          : i == 4 ? LRA_SHAPE(2, ROWS, MODES)
+                                   : LRA_SHAPE(CHANNELS));
+    lra_tensor *out = lra_dplr_kernel(in[0], in[1], in[2], in[3], in[4], in[5], LENGTH);
+    lra_tensor *used = lra_reshape(lra_slice(out, 1, 0, 100), LRA_SHAPE(2, CHANNELS, 100));
+    assert_ptr_equal(lra_modes_node(used), out);
+    lra_modes_ask(&t.view, out);
+    lra_view_ask(&t.view, out);
+    plan_trial(&t);
+    for (int i = 0; i < 6; i++) set_input(&t, in[i], data[i]);
+    assert_int_equal(lra_run(t.view.plan, &e), 0);
+    assert_int_equal(lra_get(t.view.plan, out, k, &e), 0);
+    assert_int_equal(lra_modes_get(&t.view, out, &m, &e), 0);
+    assert_true(m.rows == ROWS && m.n == 2 * MODES);
+    for (int row = 0; row < ROWS; row++) {
+        double most = 0, near = 0;
+        for (int d = 0; d < LENGTH; d++) most = fmax(most, fabs(k[row * LENGTH + d]));
+        for (int d = 0; d < LENGTH; d++) {
+            is_near(lra_modes_value(&m, row, d), k[row * LENGTH + d], 1e-6 * most);
+            near += k[row * LENGTH + d] * k[row * LENGTH + d];
+        }
+        double all = lra_modes_energy(&m, row, 0), far = lra_modes_energy(&m, row, LENGTH);
+        is_near((all - far) / near, 1, 1e-6);
+    }
+    for (int mu = 1; mu <= 2 * MODES && size == 1; mu++) {
+        double off = HUGE_VAL, half = -dt[0] / 2 * mu;
+        for (int n = 0; n < 2 * MODES; n++)
+            off = fmin(off, fabs(m.x[2 * n] - log((1 + half) / (1 - half))));
+        is_near(off, 0, 1e-7);
+    }
+    for (int i = 0; i < MODES && size == 0; i++) { /* of the first channel, conjugates behind */
+        double complex mu = a[i] + I * a[CHANNELS * MODES + i], half = dt[0] / 2 * mu;
+        double complex rate = clog((1 + half) / (1 - half));
+        is_near(m.x[2 * i], creal(rate), 1e-9);
+        is_near(m.x[2 * i + 1], cimag(rate), 1e-9);
+    }
+    lra_free(m.x);
+    lra_free(m.w);
+    close_trial(&t);
+}
+
+static void low_rank(void **state)
+{
+    (void)state;
+    low_rank_modes(1);
+    low_rank_modes(0.25);
+    low_rank_modes(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scans_by_impulses),
+                                       cmocka_unit_test(energy_beyond),
+                                       cmocka_unit_test(planted_decay), cmocka_unit_test(low_rank)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
