@@ -1,78 +1,40 @@
 /* Figure decay: how the kernels of layers decay with distance, initial and trained.  Each line is the median over channels
  * of the envelope, the largest |k| from a distance on over the largest of all, between its quartiles.
- * Of a scratch and a pretrained run: the figure that "Never Train from Scratch" (Amos et al. 2024) describes as learned
- * kernel decay. */
-#include <math.h>
-
+ * Before and after pretraining: figure spt-kern. */
 #include "kernels/base/mem.h"
+#include "reports/kernel_decay.h"
 #include "reports/kernel_panels.h"
 
-enum { PANELS = 12, ACROSS = 4, POINTS = 200, FEW = 40 };
+enum { PANELS = 12, ACROSS = 4 };
 static const char dat[] = "decay.dat";
 static const char initial[] = "#333333", band[] = "#b2d4e8", trained[] = "#0072B2";
 
 typedef struct {
     lra_kernel_panels all;
-    bool octaves; /* of distance; else all distances, which are few */
-    bool falls;   /* so far that logarithms show it better */
-    double least; /* of the lines, at three quarters of their distances */
-    int64_t farthest;
+    lra_decay_axes axes;
 } plot;
-
-static const lra_probe_array *envelope(const lra_kernel_panel *p, int state)
-{
-    return lra_probe_array_find(p->unit, state ? "envelope" : "envelope0");
-}
 
 static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
 {
-    *p = (plot){.least = 1};
+    *p = (plot){.axes.least = 1};
     if (lra_kernel_panels_open(&p->all, in, PANELS, e) != 0) return LRA_FAILED;
     for (int i = 0; i < p->all.n; i++)
         for (int s = 0; s < 2; s++) {
-            const lra_probe_array *a = envelope(&p->all.panel[i], s);
-            if (!a || a->rank != 2 || a->dims[0] != 3 || a->dims[1] < 1)
+            const lra_probe_array *a = lra_decay_envelope(p->all.panel[i].unit, s);
+            if (!a)
                 return lra_fail(e, "'%s' has no envelope of three quartiles", p->all.panel[i].name);
-            int64_t n = a->dims[1];
-            if (n - 1 > p->farthest) p->farthest = n - 1;
-            /* of the last lags there are few examples, or none */
-            double last = (double)a->value[n + 3 * (n - 1) / 4];
-            if (last > 0) p->least = fmin(p->least, last);
+            lra_decay_axes_hold(&p->axes, a);
         }
-    p->octaves = p->farthest > FEW, p->falls = p->least < 0.05;
-    p->least = fmax(p->least, 1e-5);
+    lra_decay_axes_set(&p->axes);
     return 0;
-}
-
-/* ---- data ---------------------------------------------------------------------------------------------------- */
-
-/* Distances that are drawn: all of few, else evenly spread in octaves. */
-static int64_t next_distance(const plot *p, int64_t d)
-{
-    if (!p->octaves) return d + 1;
-    int64_t next = (int64_t)floor((double)d * exp2(log2((double)p->farthest) / POINTS));
-    return next > d ? next : d + 1;
 }
 
 static void add_data(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->all.n; i++)
         for (int s = 0; s < 2; s++) {
-            const lra_probe_array *a = envelope(&p->all.panel[i], s);
-            int64_t n = a->dims[1];
             lra_plot_comment(t, "%s, %s", p->all.panel[i].name, s ? "trained" : "initial");
-            lra_plot_comment(
-                t,
-                "distance quartile-1 median quartile-3 of max |k| from there on, over that at 0");
-            for (int64_t d = p->octaves ? 1 : 0; d < n; d = next_distance(p, d)) {
-                lra_text_add(t, "%lld", (long long)d);
-                for (int q = 0; q < 3; q++) {
-                    double v = (double)a->value[q * n + d];
-                    lra_text_add(t, v > 0 ? " %.6g" : " ?", fmax(v, p->least / 10));
-                }
-                lra_text_add(t, "\n");
-            }
-            lra_text_add(t, "\n\n");
+            lra_decay_add_block(t, &p->axes, lra_decay_envelope(p->all.panel[i].unit, s));
         }
 }
 
@@ -95,18 +57,6 @@ static void add_panel(lra_plot *f, const plot *p, int i, bool lowest, bool first
                  trained);
 }
 
-static void add_axes(lra_text *t, const plot *p)
-{
-    if (p->falls)
-        lra_text_add(t, "set logscale y\nset yrange [%g:1.3]\nset ytics 10\n",
-                     pow(10, floor(log10(p->least * 0.999))));
-    else
-        lra_text_add(t, "set yrange [0:1.05]\nset ytics 0.5\n");
-    lra_text_add(t, "set xrange [%g:%lld]\n", p->octaves ? 1. : 0., (long long)p->farthest);
-    if (p->octaves)
-        lra_text_add(t, "set logscale x 2\nset xtics %d\n", p->farthest > 1024 ? 16 : 4);
-}
-
 static void add_script(lra_plot *f, const plot *p)
 {
     lra_text *t = &f->script;
@@ -125,7 +75,7 @@ static void add_script(lra_plot *f, const plot *p)
     lra_plot_legend(f, left, top, 4, key);
     top = bottom + down * (high + gap);
     lra_text_add(t, "set multiplot\n");
-    add_axes(t, p);
+    lra_decay_add_axes(t, &p->axes);
     lra_plot_axis(f, 0.25, (bottom + top) / 2, "max |k| from there on");
     lra_plot_say(t, "set label ", "distance (tokens)", " at screen %.4g, screen %.4g center\n",
                  (left + (f->width - left) / 2) / f->width, 0.25 / f->height);

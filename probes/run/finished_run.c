@@ -173,6 +173,29 @@ static int make_job(lra_finished_run *r, const lra_options *o, lra_err *e)
     return rc;
 }
 
+/* The selected weights of the run that this one started from, which lies beside it: they are its initial ones.  Where it is
+ * gone, whoever asks for these is told which file is missing. */
+static void find_start(lra_finished_run *r)
+{
+    const char *hash = lra_config_text_or(r->job.train_config, "from", "");
+    char **names = NULL, *runs = parent_of(r->folder), *found = NULL;
+    if (*hash) {
+        int n = lra_folder_list(runs, &names, NULL);
+        char *ending = lra_format("-%s", hash);
+        for (int i = 0; i < n && !found; i++) {
+            size_t size = strlen(names[i]), end = strlen(ending);
+            if (size > end && strcmp(names[i] + size - end, ending) == 0)
+                found = lra_copy_text(names[i]);
+        }
+        if (!found) found = lra_format("%s-%s-%s", r->result->task, r->result->model, hash);
+        r->job.from = lra_format("%s/%s/best.h5", runs, found);
+        if (n >= 0) lra_names_free(names, n);
+        lra_free(ending);
+    }
+    lra_free(found);
+    lra_free(runs);
+}
+
 int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,
                           const lra_options *o, lra_err *e)
 {
@@ -189,6 +212,7 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
     if (rc != 0) return rc;
     rc = check_hash(r->result, e);
     if (rc == 0) rc = make_job(r, o, e);
+    if (rc == 0) find_start(r);
     return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", r->folder);
 }
 

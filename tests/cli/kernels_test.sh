@@ -62,4 +62,19 @@ expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" kernels x --
 # shellcheck disable=SC2086
 "$probe" train $small --model transformer >train.out 2>&1 || complain "train: $(cat train.out)"
 expect 1 "model 'transformer' has no convolution kernels" "$probe" kernels "$(ls o/runs | grep transformer)" --out o -q
+# The initial kernels of a run that was pretrained are those that it started from, not those of its seed.
+first() { "$probe" kernels "$1" --out o -q --json | grep -m 1 "\"range_mean_rel$2\":" | tr -dc 0-9.; }
+# shellcheck disable=SC2086
+"$probe" train $small --model s4d --objective pretrain-masked >train.out 2>&1 || complain "pretrain: $(cat train.out)"
+pretrained=$(sed -n 's:^wrote \(.*\)/result.h5$:\1:p' train.out)
+# shellcheck disable=SC2086
+"$probe" train $small --model s4d --from "$pretrained" >train.out 2>&1 || complain "--from: $(cat train.out)"
+tuned=$(sed -n 's:^wrote \(.*\)/result.h5$:\1:p' train.out)
+[ "$(first "$tuned" _initial)" = "$(first "$pretrained" '')" ] || complain "it did not start where the other ended"
+if command -v gnuplot >/dev/null; then
+    "$report" figures --figure spt-kern o --out o >out 2>err || complain "spt-kern: $(cat err)"
+    [ -s o/figures/spt-kern.png ] || complain "no spt-kern.png"
+fi
+mv "$pretrained" gone
+expect 1 "cannot .*$pretrained/best.h5" "$probe" kernels "$tuned" --out o -q
 exit $bad

@@ -1,0 +1,24 @@
+/* What figures of decaying kernels share: envelopes of layers over distance, and the axes that show them. */
+#ifndef LRA_REPORTS_KERNEL_DECAY_H
+#define LRA_REPORTS_KERNEL_DECAY_H
+
+#include "reports/plot.h"
+#include "reports/probe_result.h"
+
+typedef struct {
+    bool octaves; /* of distance; else all distances, which are few */
+    bool falls;   /* so far that logarithms show it better */
+    double least; /* of the lines, at three quarters of their distances */
+    int64_t farthest;
+} lra_decay_axes;
+
+/* Quartiles over channels of a unit's envelope, initial or trained (3, distances); NULL: it has none of that shape. */
+const lra_probe_array *lra_decay_envelope(const lra_probe_unit *u, bool trained);
+/* Of all envelopes that are given.  Starts with {.least = 1}; set() behind the last. */
+void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *envelope);
+void lra_decay_axes_set(lra_decay_axes *x);
+/* A block: distance, quartiles. */
+void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_array *envelope);
+void lra_decay_add_axes(lra_text *t, const lra_decay_axes *x);
+
+#endif
