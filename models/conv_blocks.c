@@ -1,6 +1,8 @@
 /* Blocks around long convolutions. */
 #include "models/conv_blocks.h"
 
+#include <math.h>
+
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 
@@ -59,4 +61,13 @@ lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope
         lra_pop(b->graph);
     }
     return post ? x : norm(b, x);
+}
+
+lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s)
+{
+    s.init = LRA_INIT_UNIFORM;
+    s.a = log(lra_config_real(b->config, "dt-min"));
+    s.b = log(lra_config_real(b->config, "dt-max"));
+    if (s.a > s.b) lra_graph_fail(b->graph, "dt-min is above dt-max");
+    return s;
 }

@@ -22,6 +22,9 @@ lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope
 bool lra_conv_blocks_causal(const lra_config *c);
 int64_t lra_conv_blocks_reach(const lra_config *c); /* unbounded */
 
+/* A parameter that holds the logarithms of steps, log-uniform in [dt-min, dt-max] at the start, as s has it otherwise. */
+lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s);
+
 /* The keys that they read; the defaults of some are the model's. */
 #define LRA_CONV_BLOCK_KEYS(causal, gate)                                                          \
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),                                              \

@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "kernels/graph/op.h"
+#include "models/conv_blocks.h"
 #include "models/layers.h"
-#include "models/model.h"
 
 /* B of a shift register: (D,N) */
 static void fill_first(const lra_fill *f, double *v)
@@ -58,12 +58,9 @@ static lra_tensor *diagonal(const lra_build *b, int64_t D, int64_t modes)
 {
     lra_graph *g = b->graph;
     lra_shape s = LRA_SHAPE(1, D, modes);
-    lra_param_spec decay = slow(b), turn = slow(b), step = slow(b), one = slow(b), zero = slow(b);
+    lra_param_spec decay = slow(b), turn = slow(b), step = lra_log_steps(b, slow(b)), one = slow(b),
+                   zero = slow(b);
     decay.a = log(0.5), one.a = 1, turn.init = LRA_INIT_FILL, turn.fill = fill_turn;
-    step.init = LRA_INIT_UNIFORM;
-    step.a = log(lra_config_real(b->config, "dt-min")),
-    step.b = log(lra_config_real(b->config, "dt-max"));
-    if (step.a > step.b) lra_graph_fail(g, "dt-min is above dt-max");
     lra_tensor *A[] = {lra_affine(lra_exp(lra_param(g, "log_decay", s, &decay)), -1, 0),
                        lra_affine(lra_param(g, "turn", s, &turn), -1, 0)};
     lra_tensor *B[] = {lra_param(g, "b_re", s, &one), lra_param(g, "b_im", s, &zero)};

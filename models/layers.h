@@ -14,6 +14,8 @@ lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out
 /* The same in float32, whatever the graph computes in, for a few rows: (B,D) -> (B,H).  In bf16 numbers near 87 come in
  * steps of a half. */
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);
+/* Channels in heads: (B,T,D) -> (B,T,n,D/n). */
+lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n);
 /* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D).  eps: 1e-5 */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
 lra_tensor *lra_layer_layer_norm_eps(lra_tensor *x, const char *name, double eps);

@@ -30,15 +30,8 @@ static int64_t channels(const lra_config *c)
 
 lra_tensor *lra_arena_heads(const lra_build *b, lra_tensor *u, const char *name)
 {
-    int64_t n = lra_config_int(b->config, "heads"), width = channels(b->config);
-    lra_shape s = lra_tensor_shape(u);
-    if (width % n) {
-        lra_graph_fail(b->graph, "%lld channels do not make %lld heads", (long long)width,
-                       (long long)n);
-        n = 1;
-    }
-    lra_tensor *y = dense(u, name, width, false, LRA_ACT_NONE, NULL);
-    return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, width / n));
+    lra_tensor *y = dense(u, name, channels(b->config), false, LRA_ACT_NONE, NULL);
+    return lra_layer_heads(y, lra_config_int(b->config, "heads"));
 }
 
 lra_tensor *lra_arena_out(const lra_build *b, lra_tensor *y)

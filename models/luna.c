@@ -10,9 +10,10 @@
 #include <math.h>
 
 #include "kernels/graph/op.h"
+#include "models/layers.h"
 #include "models/lra_blocks.h"
 
-/* Parts of a layer: q, k and v of both attentions, linear layers, norms (w: gain, b: bias). */
+/* Parts of a layer: q, k and v of both attentions, linear layers, ReLU behind `up`, norms (w: gain, b: bias). */
 enum { PACK, UNPACK = 3, OUT = 6, UP, DOWN, NORM_MEMORY, NORM1, NORM2, PARTS };
 typedef struct {
     lra_tensor *w[PARTS], *b[PARTS];
@@ -43,31 +44,20 @@ static layer open_layer(const lra_build *b, int64_t number, bool last)
     return l;
 }
 
-static lra_tensor *linear(const layer *l, int part, lra_tensor *x, lra_act act)
+static lra_tensor *part(const layer *l, int i, lra_tensor *x)
 {
-    return lra_linear(x, l->w[part], l->b[part], act, NULL);
-}
-
-static lra_tensor *norm(const layer *l, int part, lra_tensor *x)
-{
-    return lra_layer_norm(x, l->w[part], l->b[part], 1e-5);
+    if (i >= NORM_MEMORY) return lra_layer_norm(x, l->w[i], l->b[i], 1e-5);
+    return lra_linear(x, l->w[i], l->b[i], i == UP ? LRA_ACT_RELU : LRA_ACT_NONE, NULL);
 }
 
 /* attend(a; c), both (B,..,D).  Nullable: lengths */
-static lra_tensor *attend(const lra_build *b, const layer *l, int part, lra_tensor *a,
+static lra_tensor *attend(const lra_build *b, const layer *l, int first, lra_tensor *a,
                           lra_tensor *a_length, lra_tensor *c, lra_tensor *c_length)
 {
-    int64_t H = lra_config_int(b->config, "heads"), D = lra_width(a);
-    if (D % H) {
-        lra_graph_fail(b->graph, "width %lld does not make %lld heads", (long long)D, (long long)H);
-        H = 1;
-    }
-    lra_shape of_a = LRA_SHAPE(b->B, lra_tensor_shape(a).d[1], H, D / H), of_c = of_a;
-    of_c.d[1] = lra_tensor_shape(c).d[1];
+    int64_t H = lra_config_int(b->config, "heads");
     const lra_attention_spec spec = {.cross = true, .key_length = c_length};
-    lra_tensor *q = lra_reshape(linear(l, part, a, LRA_ACT_NONE), of_a);
-    lra_tensor *k = lra_reshape(linear(l, part + 1, c, LRA_ACT_NONE), of_c);
-    lra_tensor *v = lra_reshape(linear(l, part + 2, c, LRA_ACT_NONE), of_c);
+    lra_tensor *q = part(l, first, a), *k = part(l, first + 1, c), *v = part(l, first + 2, c);
+    q = lra_layer_heads(q, H), k = lra_layer_heads(k, H), v = lra_layer_heads(v, H);
     return lra_reshape(lra_attention(q, k, v, a_length, &spec), lra_tensor_shape(a));
 }
 
@@ -86,12 +76,10 @@ static void fill_waves(const lra_fill *f, double *v)
 /* x (..,n,D) times sqrt(D), and positions of n_max from `first` on. */
 static lra_tensor *placed(lra_tensor *x, const char *name, int64_t n_max, double first)
 {
-    lra_graph *g = x->graph;
     int64_t D = lra_width(x), n = x->shape.d[x->shape.n - 2];
     lra_param_spec waves = {LRA_FILL(fill_waves), .data = &first, .data_size = sizeof first};
-    lra_tensor *table = lra_constant(g, name, LRA_SHAPE(n_max, D), &waves);
-    return lra_add(lra_affine(x, sqrt((double)D), 0),
-                   lra_cast(lra_slice(table, 0, 0, n), lra_elem(g)));
+    lra_tensor *t = lra_slice(lra_constant(x->graph, name, LRA_SHAPE(n_max, D), &waves), 0, 0, n);
+    return lra_add(lra_affine(x, sqrt((double)D), 0), lra_cast(t, lra_elem(x->graph)));
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
@@ -100,25 +88,22 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     int64_t D = lra_width(x), n = lra_config_int(c, "memory"), layers = lra_config_int(c, "layers");
     bool share = lra_config_int(c, "share"), waves = lra_config_is(c, "positions", "sinusoidal");
     double dropout = lra_config_real(c, "dropout");
-    lra_tensor *p = lra_param(b->graph, "memory", LRA_SHAPE(n, D),
-                              LRA_SPEC(LRA_NORMAL(1 / sqrt((double)D))));
+    lra_param_spec start = {LRA_NORMAL(1 / sqrt((double)D))};
+    lra_tensor *p = lra_param(b->graph, "memory", LRA_SHAPE(n, D), &start);
     p = lra_cast(p, lra_elem(b->graph));
     if (waves) x = placed(x, "positions", b->T_max, 1), p = placed(p, "memory_positions", n, 0);
-    x = lra_dropout(x, dropout, false);
-    p = lra_dropout(lra_broadcast(lra_reshape(p, LRA_SHAPE(1, n, D)), LRA_SHAPE(b->B, n, D)),
-                    dropout, false);
+    p = lra_broadcast(lra_reshape(p, LRA_SHAPE(1, n, D)), LRA_SHAPE(b->B, n, D));
+    x = lra_dropout(x, dropout, false), p = lra_dropout(p, dropout, false);
     layer l = {{NULL}, {NULL}};
     for (int64_t i = 0; i < layers; i++) {
         bool last = i + 1 == layers;
         if (i == 0 || !share) l = open_layer(b, i, last);
         lra_tensor *yp = attend(b, &l, PACK, p, NULL, x, b->length);
-        lra_tensor *yx = linear(&l, OUT, attend(b, &l, UNPACK, x, b->length, yp, NULL),
-                                LRA_ACT_NONE);
-        x = norm(&l, NORM1, lra_add(x, lra_dropout(yx, dropout, false)));
-        if (!last) p = norm(&l, NORM_MEMORY, lra_add(p, lra_dropout(yp, dropout, false)));
-        lra_tensor *h = lra_dropout(linear(&l, UP, x, LRA_ACT_RELU), dropout, false);
-        h = lra_dropout(linear(&l, DOWN, h, LRA_ACT_NONE), dropout, false);
-        x = norm(&l, NORM2, lra_add(x, h));
+        lra_tensor *yx = attend(b, &l, UNPACK, x, b->length, yp, NULL);
+        x = part(&l, NORM1, lra_add(x, lra_dropout(part(&l, OUT, yx), dropout, false)));
+        if (!last) p = part(&l, NORM_MEMORY, lra_add(p, lra_dropout(yp, dropout, false)));
+        lra_tensor *h = part(&l, DOWN, lra_dropout(part(&l, UP, x), dropout, false));
+        x = part(&l, NORM2, lra_add(x, lra_dropout(h, dropout, false)));
     }
     return x;
 }

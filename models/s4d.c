@@ -77,10 +77,8 @@ static lra_tensor *kernel(const lra_build *b)
     }
     lra_shape one = LRA_SHAPE(1, copies, modes);
     lra_param_spec slow = {.rate = rate, .no_decay = true, .data = &s, .data_size = sizeof s};
-    lra_param_spec decay = slow, turn = slow, step = slow, in = slow;
+    lra_param_spec decay = slow, turn = slow, step = lra_log_steps(b, slow), in = slow;
     decay.init = turn.init = LRA_INIT_FILL, decay.fill = fill_decay, turn.fill = fill_turn;
-    step.init = LRA_INIT_UNIFORM;
-    step.a = log(lra_config_real(c, "dt-min")), step.b = log(lra_config_real(c, "dt-max"));
     lra_tensor *a[] = {lra_affine(lra_exp(lra_param(g, "log_decay", one, &decay)), -1, 0),
                        lra_affine(lra_param(g, "turn", one, &turn), -1, 0)};
     lra_tensor *dt = lra_exp(lra_param(g, "log_dt", LRA_SHAPE(width), &step));
@@ -101,8 +99,6 @@ static lra_tensor *kernel(const lra_build *b)
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    if (lra_config_real(b->config, "dt-min") > lra_config_real(b->config, "dt-max"))
-        lra_graph_fail(b->graph, "dt-min is above dt-max");
     return lra_conv_blocks(b, x, "ssm", kernel);
 }
 

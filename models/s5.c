@@ -5,15 +5,13 @@
  *   discrete=bilinear  Lb = (1 + z/2)/(1 - z/2), Bb = dt/(1 - z/2) B
  *   act=full-glu  W1 a sigmoid(W2 a), a = GELU(y);  half-glu1  a sigmoid(W a);  half-glu2  y sigmoid(W a);  gelu  a
  *
- * No norm at the end.  A state has `state`/2 complex numbers, one of each conjugate pair: lambda of `blocks` blocks of
- * the normal part of LegS with its vectors V (legs.h).  B = V* B0, B0 real, of deviation sqrt(1/P), P = `state`; c-start:
- * C = C0 V, C0 of sqrt(1/(P D)) in both parts (lecun) or sqrt(1/P) (trunc), all cut at two deviations; complex: C of
- * sqrt(1/2).  D ~ N(0,1); dt of each state log-uniform in [dt-min, dt-max]; dense layers as in scan_layer.h, GELU by tanh.
- * stable=1: Re lambda <= -1e-4 in every pass.  causal=1: from the past alone.  Dropout on GELU(y) and on what is gated, one
- * mask for all steps of a channel.
+ * No norm at the end.  `state`/2 complex numbers, one of each conjugate pair: lambda of `blocks` blocks of the normal part
+ * of LegS with its vectors V (legs.h).  B = V* B0, B0 real, of deviation sqrt(1/P), P = `state`; c-start: C = C0 V, C0 of
+ * sqrt(1/(P D)) in both parts (lecun) or sqrt(1/P) (trunc), all cut at two deviations; complex: C of sqrt(1/2).  D ~ N(0,1);
+ * dt of each state log-uniform in [dt-min, dt-max]; dense layers as in scan_layer.h, GELU by tanh.  stable=1: Re lambda <=
+ * -1e-4 in every pass.  Dropout on GELU(y) and on what is gated, one mask for all steps of a channel.
  * groups: lambda and dt learn at `ssm-rate` without decay, the rest at the global rate with it, but in `standard` B too
- * at ssm-rate without, in `bandcdecay` B at ssm-rate with it, and in `nobcdecay` B, C and D at ssm-rate without decay;
- * dt-group=global takes dt to the rest.
+ * at ssm-rate without, in `bandcdecay` B at ssm-rate with it, in `nobcdecay` B, C and D at ssm-rate without decay.
  * Source: Smith et al. 2023, Simplified State Space Layers for Sequence Modeling. */
 #include <math.h>
 
@@ -57,22 +55,22 @@ static void fill_turned(const lra_fill *f, double *v)
     lra_free(V);
 }
 
-/* Lb, and what B is multiplied by; exp(z) - 1 without cancellation, as sums of small numbers. */
+/* Lb, and what B is multiplied by: kernels of one mode at lag 0, in double, for float32 loses the slope of exp(z) - 1. */
 static lra_tensor *discrete(const lra_config *c, lra_tensor *lambda, lra_tensor *dt, lra_tensor **b)
 {
+    int64_t N = lra_width(lambda);
+    bool held = lra_config_is(c, "discrete", "zoh");
+    lra_tensor *one = lra_ones(lambda->graph, lambda->type, LRA_SHAPE(1, N, 1));
+    lra_tensor *none = lra_affine(one, 0, 0), *less = lra_affine(one, -1, 0);
+    lra_tensor *parts[] = {lra_complex(one, none), lra_complex(none, less)}; /* Im x = Re(-i x) */
+    lra_tensor *of = lra_concat(2, parts, 1);
+    lra_tensor *a = lra_reshape(lambda, LRA_SHAPE(2, N, 1)), *step = lra_reshape(dt, LRA_SHAPE(N));
+    *b = held ? lra_ssm_kernel(a, of, step, 1) : lra_ssm_kernel_bilinear(a, of, step, 1);
+    *b = lra_affine(lra_reshape(*b, LRA_SHAPE(2, 1, N)), 0.5, 0);
     lra_tensor *z = lra_mul(lambda, dt), *x = lra_slice(z, 0, 0, 1), *y = lra_slice(z, 0, 1, 1);
-    if (lra_config_is(c, "discrete", "bilinear")) {
-        lra_tensor *up = lra_complex(lra_affine(x, 0.5, 1), lra_affine(y, 0.5, 0));
-        lra_tensor *down = lra_complex(lra_affine(x, -0.5, 1), lra_affine(y, -0.5, 0));
-        *b = lra_complex_div(lra_complex(dt, lra_affine(dt, 0, 0)), down);
-        return lra_complex_div(up, down);
-    }
-    lra_tensor *size = lra_exp(x), *half = lra_sin(lra_affine(y, 0.5, 0));
-    lra_tensor *less = lra_mul(lra_tanh(lra_affine(x, 0.5, 0)), lra_affine(size, 1, 1));
-    lra_tensor *im = lra_mul(size, lra_sin(y));
-    lra_tensor *re = lra_sub(lra_mul(less, lra_cos(y)), lra_affine(lra_mul(half, half), 2, 0));
-    *b = lra_complex_div(lra_complex(re, im), lambda);
-    return lra_complex(lra_mul(size, lra_cos(y)), im);
+    if (held) return lra_complex(lra_mul(lra_exp(x), lra_cos(y)), lra_mul(lra_exp(x), lra_sin(y)));
+    return lra_complex_div(lra_complex(lra_affine(x, 0.5, 1), lra_affine(y, 0.5, 0)),
+                           lra_complex(lra_affine(x, -0.5, 1), lra_affine(y, -0.5, 0)));
 }
 
 static lra_tensor *state_space(const lra_build *b, lra_tensor *u)
@@ -80,25 +78,22 @@ static lra_tensor *state_space(const lra_build *b, lra_tensor *u)
     lra_graph *g = b->graph;
     const lra_config *c = b->config;
     int64_t D = lra_width(u), P = lra_config_int(c, "state"), N = P / 2, sides = b->causal ? 1 : 2;
-    bool none = lra_config_is(c, "groups", "nobcdecay");
+    bool all = lra_config_is(c, "groups", "nobcdecay");
     legs_start start = {lra_config_int(c, "blocks"), 1, false, sqrt(1 / (double)P)};
     if (P % (2 * start.blocks) != 0) {
-        lra_graph_fail(g, "state is %lld, expected a multiple of twice the %lld blocks",
-                       (long long)P, (long long)start.blocks);
+        lra_graph_fail(g, "state is no multiple of twice the %d blocks", (int)start.blocks);
         start.blocks = 1;
     }
     start.modes = N / start.blocks;
     lra_shape states = LRA_SHAPE(start.blocks, start.modes);
     const lra_param_spec slow = {.rate = lra_config_real(c, "ssm-rate"), .no_decay = true};
     lra_param_spec decay = slow, angle = slow, in = slow, through = {LRA_NORMAL(1)};
-    lra_param_spec step = lra_config_is(c, "dt-group", "ssm") ? slow : (lra_param_spec){0};
+    lra_param_spec step = lra_log_steps(b, lra_config_is(c, "dt-group", "ssm") ? slow : through);
     decay.a = -0.5, angle.init = LRA_INIT_FILL, angle.fill = lra_legs_turn;
-    step.init = LRA_INIT_UNIFORM;
-    step.a = log(lra_config_real(c, "dt-min")), step.b = log(lra_config_real(c, "dt-max"));
-    if (lra_config_is(c, "groups", "bfastandcdecay")) in.rate = 0;
-    in.no_decay = lra_config_is(c, "groups", "standard") || none;
     in.init = LRA_INIT_FILL, in.fill = fill_turned, in.data = &start, in.data_size = sizeof start;
-    if (none) through.rate = slow.rate, through.no_decay = true;
+    in.no_decay = lra_config_is(c, "groups", "standard") || all;
+    if (lra_config_is(c, "groups", "bfastandcdecay")) in.rate = 0;
+    if (all) through.rate = slow.rate, through.no_decay = true;
     lra_tensor *re = lra_param(g, "decay", states, &decay);
     lra_tensor *im = lra_affine(lra_param(g, "turn", states, &angle), -1, 0), *weight;
     lra_tensor *dt = lra_exp(lra_param(g, "log_dt", LRA_SHAPE(N), &step));
@@ -110,11 +105,9 @@ static lra_tensor *state_space(const lra_build *b, lra_tensor *u)
     lra_tensor *skip = lra_param(g, "skip", LRA_SHAPE(D), &through);
     if (lra_config_int(c, "stable"))
         re = lra_affine(lra_relu(lra_affine(re, -1, -1e-4)), -1, -1e-4);
-    lra_tensor *lambda = lra_complex(lra_reshape(re, LRA_SHAPE(1, N)),
-                                     lra_reshape(im, LRA_SHAPE(1, N)));
+    lra_tensor *lambda = lra_reshape(lra_complex(re, im), LRA_SHAPE(2, N));
     lra_tensor *bar = discrete(c, lambda, lra_reshape(dt, LRA_SHAPE(1, N)), &weight);
-    B = lra_complex_mul(B, lra_reshape(weight, LRA_SHAPE(2, 1, N)));
-    return lra_scan_layer(b, u, bar, B, C, skip, 2);
+    return lra_scan_layer(b, u, bar, lra_complex_mul(B, weight), C, skip, 2);
 }
 
 static lra_tensor *activate(const lra_config *c, lra_tensor *y)
@@ -131,8 +124,6 @@ static lra_tensor *activate(const lra_config *c, lra_tensor *y)
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
     const lra_config *c = b->config;
-    if (lra_config_real(c, "dt-min") > lra_config_real(c, "dt-max"))
-        lra_graph_fail(b->graph, "dt-min is above dt-max");
     for (int64_t i = 0; i < lra_config_int(c, "layers"); i++) {
         lra_push(b->graph, "layer%d", (int)i);
         lra_tensor *u = lra_layer_batch_norm_by(x, "norm", b->length,
@@ -166,38 +157,30 @@ static const lra_key keys[] = {
     LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
     LRA_KEYS_END};
 
-#define OWN "schedule=cosine "
+#define PATHS "pathfinder pathfinder-intermediate pathfinder-easy"
+#define GLU1  "schedule=cosine act=half-glu1 "
+#define GLU2  "schedule=cosine act=half-glu2 "
+#define FAST  "groups=bfastandcdecay "
+#define OWN   LRA_OWN_PRESET
+/* clang-format off */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 state=16 rate=0.004 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},
-    LRA_OWN_PRESET("listops",
-                   OWN "layers=8 state=16 blocks=8 act=half-glu2 groups=bfastandcdecay rate=0.003 "
-                       "batch=50 decay=0.04 epochs=40 warmup=0.025"),
-    LRA_OWN_PRESET("text", OWN "width=256 state=192 blocks=12 act=half-glu2 dt-group=global "
-                               "dropout=0.1 rate=0.004 batch=50 decay=0.07 epochs=35 warmup=0"),
-    LRA_OWN_PRESET("retrieval",
-                   OWN "state=256 blocks=16 act=half-glu1 c-start=trunc dt-group=global rate=0.002 "
-                       "batch=32 decay=0.05 epochs=20 warmup=0.05"),
-    LRA_OWN_PRESET("image", OWN "width=512 state=384 blocks=3 act=half-glu1 groups=bfastandcdecay "
-                                "stable=1 dropout=0.1 rate=0.0045 batch=50 decay=0.07 epochs=250 "
-                                "warmup=0.004"),
-    LRA_OWN_PRESET("pathfinder pathfinder-intermediate pathfinder-easy",
-                   OWN "width=192 state=256 blocks=8 act=half-glu1 c-start=trunc norm-keep=0.9 "
-                       "dropout=0.05 ssm-rate=0.0009 rate=0.0045 batch=64 decay=0.03 epochs=200 "
-                       "warmup=0.005"),
-    LRA_OWN_PRESET("path-x",
-                   OWN "state=256 blocks=16 act=half-glu1 c-start=complex groups=bandcdecay "
-                       "norm-keep=0.9 dt-min=0.0001 ssm-rate=0.0006 rate=0.0018 batch=32 "
-                       "decay=0.06 epochs=75 warmup=0.013333333333333334"),
-    LRA_OWN_PRESET("speech-commands",
-                   OWN "width=96 state=128 blocks=16 act=half-glu1 groups=nobcdecay dropout=0.1 "
-                       "ssm-rate=0.002 rate=0.008 batch=16 decay=0.04 epochs=40 warmup=0.025"),
+    OWN("listops", GLU2 FAST "layers=8 state=16 blocks=8 rate=0.003 batch=50 decay=0.04 epochs=40 warmup=0.025"),
+    OWN("text", GLU2 "width=256 state=192 blocks=12 dt-group=global dropout=0.1 rate=0.004 batch=50 decay=0.07 epochs=35 warmup=0"),
+    OWN("retrieval", GLU1 "state=256 blocks=16 c-start=trunc dt-group=global rate=0.002 batch=32 decay=0.05 epochs=20 warmup=0.05"),
+    OWN("image", GLU1 FAST "width=512 state=384 blocks=3 stable=1 dropout=0.1 rate=0.0045 batch=50 decay=0.07 epochs=250 warmup=0.004"),
+    OWN(PATHS, GLU1 "width=192 state=256 blocks=8 c-start=trunc norm-keep=0.9 dropout=0.05 ssm-rate=0.0009 rate=0.0045 batch=64 "
+               "decay=0.03 epochs=200 warmup=0.005"),
+    OWN("path-x", GLU1 "state=256 blocks=16 c-start=complex groups=bandcdecay norm-keep=0.9 dt-min=0.0001 ssm-rate=0.0006 "
+                  "rate=0.0018 batch=32 decay=0.06 epochs=75 warmup=0.013333333333333334"),
+    OWN("speech-commands", GLU1 "width=96 state=128 blocks=16 groups=nobcdecay dropout=0.1 ssm-rate=0.002 rate=0.008 batch=16 "
+                           "decay=0.04 epochs=40 warmup=0.025"),
     {NULL, NULL, NULL, NULL, NULL}};
-
-static const char *const variants[] = {"act=half-glu2 stable=1 c-start=complex causal=1",
-                                       "act=half-glu1 discrete=bilinear groups=nobcdecay",
-                                       "act=gelu c-start=trunc groups=bandcdecay dt-group=global",
-                                       "state=8 blocks=2 groups=bfastandcdecay", NULL};
+static const char *const variants[] = {
+    "act=half-glu2 stable=1 c-start=complex causal=1", "act=half-glu1 discrete=bilinear groups=nobcdecay",
+    "act=gelu c-start=trunc groups=bandcdecay dt-group=global", "state=8 blocks=2 groups=bfastandcdecay", NULL};
+/* clang-format on */
 
 const lra_model lra_model_s5 = {
     .name = "s5",

@@ -33,26 +33,21 @@ static lra_tensor *remember(const lra_build *b, lra_tensor *u)
     return y;
 }
 
-static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n)
+static lra_tensor *project(lra_tensor *u, const char *name)
 {
-    lra_shape s = lra_tensor_shape(u);
-    lra_tensor *y = lra_layer_linear_from(u, name, s.d[2], LRA_SPEC(LRA_FAN(s.d[2])), NULL);
-    return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, s.d[2] / n));
+    int64_t D = lra_width(u);
+    return lra_layer_linear_from(u, name, D, LRA_SPEC(LRA_FAN(D)), NULL);
 }
 
 static lra_tensor *local(const lra_build *b, lra_tensor *u)
 {
-    int64_t n = lra_config_int(b->config, "heads"), D = lra_width(u);
-    if (D % n) {
-        lra_graph_fail(b->graph, "width %lld does not make %lld heads of as many channels",
-                       (long long)D, (long long)n);
-        n = 1;
-    }
+    int64_t n = lra_config_int(b->config, "heads");
     const lra_attention_spec spec = {.causal = b->causal,
                                      .window = lra_config_int(b->config, "radius")};
-    lra_tensor *q = heads(u, "q", n), *k = heads(u, "k", n), *v = heads(u, "v", n);
-    lra_tensor *y = lra_reshape(lra_attention(q, k, v, b->length, &spec), lra_tensor_shape(u));
-    return lra_layer_linear_from(y, "out", D, LRA_SPEC(LRA_FAN(D)), NULL);
+    lra_tensor *q = lra_layer_heads(project(u, "q"), n), *k = lra_layer_heads(project(u, "k"), n);
+    lra_tensor *v = lra_layer_heads(project(u, "v"), n);
+    lra_tensor *y = lra_attention(q, k, v, b->length, &spec);
+    return project(lra_reshape(y, lra_tensor_shape(u)), "out");
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)

@@ -1,9 +1,8 @@
 /* transformer: attention from every token to every other, and a feed-forward layer.
  *
- *   norm=pre   x = x + attend(LayerNorm(x));  x = x + W2 act(W1 LayerNorm(x))        per layer; LayerNorm at the end
- *   norm=post  x = LayerNorm(x + attend(x));  x = LayerNorm(x + W2 act(W1 x))        per layer
- *   norm=arena the blocks of lra_blocks.h, with their head
- *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  q, k, v = linear layers of u; all with bias
+ *   norm=pre, post  the blocks of transformer_blocks.h
+ *   norm=arena      the blocks of lra_blocks.h, with their head
+ *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  q, k, v = linear layers of u; all with bias but in the arena's
  *
  * positions=rotary: pairs (2i,2i+1) of q and k turn by t base^(-2i/K); rotary-half: the slower half of the pairs does
  * not, rotary-half-fast: the faster; sinusoidal, learned: added to the inputs; none: without order.  causal=1: no token
@@ -12,21 +11,12 @@
  * Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear).
  * That paper says "half disabled" and not which half: we take the one that barely turns.
  * Known: without positions the gradient of every key bias is 0. */
-#include <string.h>
-
-#include "kernels/graph/ops.h"
-#include "models/layers.h"
 #include "models/lra_blocks.h"
+#include "models/transformer_blocks.h"
 
 static bool causal(const lra_config *c)
 {
     return lra_config_int(c, "causal") != 0;
-}
-
-static lra_positions positions(const lra_config *c)
-{
-    bool turns = strncmp(lra_config_text(c, "positions"), "rotary", 6) == 0;
-    return turns ? LRA_POSITIONS_ROTARY : lra_arena_positions(c);
 }
 
 static lra_classifier classifier(const lra_config *c)
@@ -36,19 +26,10 @@ static lra_classifier classifier(const lra_config *c)
     return (lra_classifier){deep ? lra_config_int(c, "width") : 0, LRA_ACT_RELU, 0};
 }
 
-/* x + dropout(h w + b), in one op where nothing is dropped. */
-static lra_tensor *add_linear(lra_tensor *x, lra_tensor *h, const char *name, double dropout)
-{
-    int64_t width = lra_tensor_shape(x).d[2];
-    if (dropout == 0) return lra_layer_linear(h, name, width, LRA_ACT_NONE, x);
-    return lra_add(
-        x, lra_dropout(lra_layer_linear(h, name, width, LRA_ACT_NONE, NULL), dropout, false));
-}
-
 static lra_attention_spec attention_of(const lra_build *b)
 {
     const lra_config *c = b->config;
-    bool turns = positions(c) == LRA_POSITIONS_ROTARY;
+    bool turns = lra_transformer_positions(c) == LRA_POSITIONS_ROTARY;
     return (lra_attention_spec){
         .causal = b->causal,
         .rotary_base = turns ? lra_config_real(c, "base") : 0,
@@ -57,25 +38,10 @@ static lra_attention_spec attention_of(const lra_build *b)
                                                                            : LRA_HALF_NONE};
 }
 
-static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *u)
+static lra_tensor *attend(const lra_build *b, lra_tensor *q, lra_tensor *k, lra_tensor *v)
 {
-    const lra_config *c = b->config;
     const lra_attention_spec spec = attention_of(b);
-    int64_t n = lra_config_int(c, "heads"), width = lra_config_int(c, "qkv");
-    if (width == 0) width = lra_config_int(c, "width");
-    if (width % n || (spec.rotary_base > 0 && width / n % 2)) {
-        lra_graph_fail(b->graph, "width %lld does not make %lld heads of %s channels",
-                       (long long)width, (long long)n,
-                       spec.rotary_base > 0 ? "an even number of" : "as many");
-        n = 1;
-    }
-    lra_shape s = LRA_SHAPE(b->B, b->T, n, width / n);
-    lra_tensor *q = lra_reshape(lra_layer_linear(u, "q", width, LRA_ACT_NONE, NULL), s);
-    lra_tensor *k = lra_reshape(lra_layer_linear(u, "k", width, LRA_ACT_NONE, NULL), s);
-    lra_tensor *v = lra_reshape(lra_layer_linear(u, "v", width, LRA_ACT_NONE, NULL), s);
-    lra_tensor *y = lra_attention(q, k, v, b->length, &spec);
-    y = lra_reshape(y, LRA_SHAPE(b->B, b->T, width));
-    return add_linear(x, y, "out", lra_config_real(c, "dropout"));
+    return lra_attention(q, k, v, b->length, &spec);
 }
 
 static lra_tensor *arena_mix(const lra_build *b, lra_tensor *u, int layer)
@@ -85,28 +51,10 @@ static lra_tensor *arena_mix(const lra_build *b, lra_tensor *u, int layer)
     return lra_arena_attention(b, u, &spec);
 }
 
-static lra_tensor *add_feed_forward(const lra_build *b, lra_tensor *x, lra_tensor *u)
-{
-    const lra_config *c = b->config;
-    double dropout = lra_config_real(c, "dropout");
-    lra_act act = lra_config_is(c, "act", "relu") ? LRA_ACT_RELU : LRA_ACT_GELU;
-    lra_tensor *h = lra_layer_linear(u, "up", lra_config_int(c, "hidden"), act, NULL);
-    return add_linear(x, lra_dropout(h, dropout, false), "down", dropout);
-}
-
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    bool post = lra_config_is(b->config, "norm", "post");
     if (lra_config_is(b->config, "norm", "arena")) return lra_arena_blocks(b, x, arena_mix);
-    for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
-        lra_push(b->graph, "layer%d", (int)i);
-        x = add_attention(b, x, post ? x : lra_layer_layer_norm(x, "norm1"));
-        if (post) x = lra_layer_layer_norm(x, "norm1");
-        x = add_feed_forward(b, x, post ? x : lra_layer_layer_norm(x, "norm2"));
-        if (post) x = lra_layer_layer_norm(x, "norm2");
-        lra_pop(b->graph);
-    }
-    return post ? x : lra_layer_layer_norm(x, "norm");
+    return lra_transformer_blocks(b, x, attend);
 }
 
 static const lra_key keys[] = {
@@ -128,14 +76,10 @@ static const lra_key keys[] = {
 
 #define PATHFINDER "pathfinder pathfinder-intermediate pathfinder-easy"
 #define BIDMC      "bidmc-hr bidmc-rr bidmc-spo2"
-#define LOCALITY(tasks, settings)                                                                  \
-    {                                                                                              \
-        tasks, "paper", "locality", "act=relu " settings, NULL                                     \
-    }
-#define SPT(tasks, settings)                                                                       \
-    {                                                                                              \
-        tasks, "paper", "spt", settings " schedule=constant", NULL                                 \
-    }
+/* clang-format off */
+#define LOCALITY(tasks, settings) {tasks, "paper", "locality", "act=relu " settings, NULL}
+#define SPT(tasks, settings) {tasks, "paper", "spt", settings " schedule=constant", NULL}
+/* clang-format on */
 #define SUMMED "positions=sinusoidal "
 #define HALF   "positions=rotary-half "
 #define ARENA  "norm=arena positions=sinusoidal "
@@ -198,6 +142,6 @@ const lra_model lra_model_transformer = {
     .encode = encode,
     .reach = lra_arena_reach,
     .causal = causal,
-    .positions = positions,
+    .positions = lra_transformer_positions,
     .classifier = classifier,
 };

@@ -18,12 +18,12 @@ static lra_tensor *norm(const lra_build *b, lra_tensor *x, const char *name)
     return batch ? lra_layer_batch_norm(x, name, b->length) : lra_layer_layer_norm(x, name);
 }
 
-/* (B,T,D) to (B,T,H,D/H). */
-static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n)
+/* (B,T,D) to (B,T,n,width/n). */
+static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n, int64_t width)
 {
     lra_shape s = lra_tensor_shape(u);
-    lra_tensor *y = lra_layer_linear(u, name, s.d[2], LRA_ACT_NONE, NULL);
-    return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, s.d[2] / n));
+    lra_tensor *y = lra_layer_linear(u, name, width, LRA_ACT_NONE, NULL);
+    return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, width / n));
 }
 
 /* x + dropout(h w + b), in one op where nothing is dropped. */
@@ -39,16 +39,19 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
                                  lra_attend attend)
 {
     const lra_config *c = b->config;
-    int64_t n = lra_config_int(c, "heads"), width = lra_width(x);
+    int64_t n = lra_config_int(c, "heads"), width = 0;
+    if (lra_config_has(c, "qkv")) width = lra_config_int(c, "qkv");
+    if (width == 0) width = lra_width(x);
     bool turns = lra_transformer_positions(c) == LRA_POSITIONS_ROTARY;
     if (width % n || (turns && width / n % 2)) {
         lra_graph_fail(b->graph, "width %lld does not make %lld heads of %s channels",
                        (long long)width, (long long)n, turns ? "an even number of" : "as many");
         n = 1;
     }
-    lra_tensor *q = heads(u, "q", n), *k = heads(u, "k", n), *v = heads(u, "v", n);
-    lra_tensor *y = attend(b, q, k, v);
-    return add_linear(x, lra_reshape(y, lra_tensor_shape(x)), "out", lra_config_real(c, "dropout"));
+    lra_tensor *q = heads(u, "q", n, width), *k = heads(u, "k", n, width);
+    lra_tensor *y = attend(b, q, k, heads(u, "v", n, width));
+    y = lra_reshape(y, LRA_SHAPE(b->B, b->T, width));
+    return add_linear(x, y, "out", lra_config_real(c, "dropout"));
 }
 
 static lra_tensor *add_feed_forward(const lra_build *b, lra_tensor *x, lra_tensor *u)
