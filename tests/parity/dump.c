@@ -1,8 +1,8 @@
-/* parity_dump FOLDER STEPS MODEL [CHANGES]: one batch of a model, STEPS long, for parity.py, which compares it with a
+/* parity_dump FOLDER STEPS MODEL [CHANGES [DRAW]]: one batch of a model, STEPS long, for parity.py, which compares it with a
  * reference in PyTorch.  Writes FOLDER/{f64,f32,bf16}.safetensors, as lra-probe export --gradients does; in f64 also
  *   group/PATH (2)   factor of the rate (0: frozen) and decay of a parameter
  *   losses (20)      before each step of AdamW, at rate 1e-2 and decay 0.1
- * Metadata: the model's settings, and lra.T_max. */
+ * Metadata: the model's settings, and lra.T_max.  Draws from 1 on have other weights, neither f32 nor what is in f64 alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int more_of(const parity_case *c, lra_safetensor *more, lra_err *e)
 
 static int write_case(const parity_case *c, const char *to, lra_err *e)
 {
-    bool f64 = c->is.type == LRA_F64;
+    bool f64 = c->is.type == LRA_F64 && c->is.draw == 0;
     int n = c->gradients.n + 1, rc = 0;
     lra_safetensor *more = lra_alloc_array((size_t)n, sizeof *more);
     lra_config *meta = lra_config_copy(c->config);
@@ -68,11 +68,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "parity_dump: %s\n", m ? "STEPS is no number from 7 to 40" : e.msg);
         return 2;
     }
-    int rc = 0;
+    int rc = 0, draw = argc > 5 ? (int)strtol(argv[5], NULL, 10) : 0;
     for (int i = 0; i < 3 && rc == 0; i++) {
+        if (draw > 0 && precision[i].type == LRA_F32) continue;
         parity_case c;
-        parity_what what = {
-            .model = m, .changes = argc > 4 ? argv[4] : "", .T = T, .type = precision[i].type};
+        parity_what what = {.model = m,
+                            .changes = argc > 4 ? argv[4] : "",
+                            .T = T,
+                            .type = precision[i].type,
+                            .draw = draw};
         char *to = lra_format("%s/%s.safetensors", argv[1], precision[i].name);
         rc = parity_open(&c, &what, &e);
         if (rc == 0) rc = lra_run(c.plan, &e);

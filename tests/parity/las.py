@@ -13,10 +13,17 @@ SMOOTHING = ["smoothing=causal average=5", "smoothing=centred-remask", "smoothin
 ALPHA = ["", "heads=4 alpha=scale bound=0.5", "heads=4 alpha=geo", "alpha=geo bound=0.0001 norm=post norm-kind=batch chunk=5"]
 CASES = ALPHA + SMOOTHING + ["alpha=geo positions=sinusoidal " + SMOOTHING[3], "alpha=scale positions=learned " + SMOOTHING[4]]
 
+ILL = {"alpha=scale positions=learned " + SMOOTHING[4]: (
+    1e-3, ["*/k/b"], "without a decay it is 0; with one of at most 0.001 it is what is left of terms some thousand times as "
+    "large (PyTorch's float32: 1.7e-4)")}
+
 
 def zero(config):
-    """The same is added to all scores of a row, unless they decay; or to all tokens, in front of a norm over them."""
+    """The same is added to all scores of a row, unless they decay; or to all tokens, in front of a norm over them.  An
+    average as wide as a chunk to both sides leaves nothing of the weights but their sum."""
     names = [] if "alpha" in config else ["*/k/b"]
+    if config.get("smoothing") in ("centred-renorm", "centred-remask") and 0 < int(config["chunk"]) <= (int(config["average"]) + 1) // 2:
+        names += ["*/q/*", "*/k/*"]
     if config["norm-kind"] == "batch":
         whole = config.get("smoothing", "centred-renorm") in ("centred-renorm", "centred-remask")
         names += ["*/out/b", "*/down/b"] + (["*/v/b"] if whole else [])

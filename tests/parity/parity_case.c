@@ -58,7 +58,7 @@ int parity_open(parity_case *c, const parity_what *what, lra_err *e)
         return LRA_FAILED;
     c->network = lra_network_build(what->type, LRA_TRAIN, what->model, c->config, &spec, PARITY_B,
                                    what->T);
-    c->params = lra_params_new(&c->device, SEED);
+    c->params = lra_params_new(&c->device, (uint64_t)(SEED + what->draw));
     c->space = lra_space_new(&c->device);
     c->plan = plan(c, e);
     return c->plan ? parity_set(c, e) : lra_fail_in(e, "%s %s", what->model->name, what->changes);

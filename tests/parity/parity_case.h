@@ -15,6 +15,7 @@ typedef struct {
     int T;
     lra_type type;
     bool trained; /* steps of AdamW, else gradients */
+    int draw;     /* other weights for each */
 } parity_what;
 
 typedef struct {

@@ -9,6 +9,11 @@ CASES = ["", "positions=learned qkv=6 heads=3 buckets=2 chunks=3", "chunks=10 bu
          "positions=none chunks=13 layers=3", "form=arena", "form=arena chunks=10 buckets=10 width=32 heads=4 layers=3"]
 
 
+def zero(config):
+    """A chunk of one token sees one other: its weight is 1."""
+    return ["*/q/w"] if config["form"] != "arena" and config["chunks"] == "13" else []
+
+
 def order(q, R):
     """Tokens by bucket, equals as they stand.  q: (n,K)"""
     p = q @ R
