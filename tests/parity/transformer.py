@@ -11,9 +11,6 @@ CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half
          "pool=max", "positions=rotary-half-fast", "norm=arena qkv=6 heads=3 base=10",
          "norm=arena positions=sinusoidal causal=1", "qkv=12 heads=3 positions=none"]
 
-COARSE = {"pool=max": (2.5, "in bf16 the largest of a channel often stands twice, or elsewhere; autocast's residual stream and last norm "
-                            "are float32")}
-
 
 def zero(config):
     """A key bias adds the same to all scores of a row, unless positions turn it."""
