@@ -71,12 +71,15 @@ static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e
     return 0;
 }
 
-/* All limits of a curve at r, the others wide. */
+/* All limits of a curve at r, the others wide.  From the longest input on a limit reaches across the padding of the
+ * longest graph too: kernels are as long as that, and where they are cut a Fourier transform has other last bits. */
 static int ask(lra_opened *m, const int *layer, int curve, double r, answers *a, lra_sums *to,
                lra_err *e)
 {
+    bool whole = r >= (double)a->run->data->max_length;
+    int64_t steps = whole ? m->buckets.length[m->buckets.n - 1] : (int64_t)r;
     for (int i = 0; i < m->n_limits; i++)
-        m->limit[i] = curve == 0 || layer[i] == curve ? (int32_t)r : LRA_NO_LIMIT;
+        m->limit[i] = curve == 0 || layer[i] == curve ? (int32_t)steps : LRA_NO_LIMIT;
     a->row = to;
     return lra_open_run(m, LRA_TEST_SPLIT, NULL, keep, a, e);
 }

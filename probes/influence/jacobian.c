@@ -74,14 +74,14 @@ typedef struct {
     int32_t *position;
     float *draw, *square;
     double *by_draw, *mean;
+    double largest; /* square of the rows that are asked together, which share Fourier transforms */
 } work;
 
 static int check_row(work *w, const lra_jacobian_row *r, lra_err *e)
 {
-    double most = 0, behind = 0;
+    double behind = 0;
     for (int64_t j = 0; j < r->T; j++) {
         int64_t away = j > r->i ? j - r->i : r->i - j;
-        most = fmax(most, r->square[j]);
         if (j > r->i) behind = fmax(behind, r->square[j]);
         if (w->reach >= 0 && away > w->reach && r->square[j] != 0)
             return lra_fail(e,
@@ -90,8 +90,8 @@ static int check_row(work *w, const lra_jacobian_row *r, lra_err *e)
                             (long long)r->i, (long long)j, (long long)r->example,
                             (long long)w->reach);
     }
-    if (!w->causal || most == 0) return 0;
-    double leak = sqrt(behind / most);
+    if (!w->causal || w->largest == 0) return 0;
+    double leak = sqrt(behind / w->largest);
     w->report->leak = fmax(w->report->leak, leak);
     if (leak < rounding) return 0;
     return lra_fail(e,
@@ -124,6 +124,17 @@ static int hand_over(work *w, const question *q, int64_t s, int64_t example, int
     if (check_row(w, &row, e) != 0) return LRA_FAILED;
     w->each(w->context, &row);
     return 0;
+}
+
+/* The largest square that the positions of a pass have at themselves and before. */
+static double largest_of(const work *w, const question *q)
+{
+    double most = 0;
+    for (int64_t s = 0; s < q->n; s++)
+        for (int64_t d = 0; d < w->spec->draws; d++)
+            for (int64_t j = 0; j <= w->position[s]; j++)
+                most = fmax(most, (double)w->square[(s * w->spec->draws + d) * q->T + j]);
+    return most;
 }
 
 /* Rows of an example of T: the middle, or some positions. */
@@ -174,6 +185,7 @@ static int one_pass(work *w, const question *q, const lra_view *v, const lra_bat
     if (rc == 0) rc = lra_set(v->plan, q->draw, w->draw, e);
     if (rc == 0) rc = lra_view_run(w->m, v, e);
     if (rc == 0) rc = lra_get(v->plan, q->square, w->square, e);
+    if (rc == 0) w->largest = largest_of(w, q);
     for (int64_t s = 0; s < q->n && rc == 0; s++)
         if (w->position[s] >= 0)
             rc = hand_over(w, q, s, example_of(b, v, s), b->length[s], p,

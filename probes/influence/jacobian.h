@@ -4,7 +4,8 @@
  * At P positions i of an example, the ends among them, with m draws of v: the estimate of J^2 has a relative standard
  * error of at most sqrt(2/m).  Draws depend on (seed, example, position) alone.
  * What a model declares is checked: beyond its reach, and for causal ones behind i, every J(i,j) is 0.  Convolutions by
- * Fourier transforms leave rounding behind i, of which the share is told (`leak`); anything larger fails.
+ * Fourier transforms leave rounding behind i, of which the share is told (`leak`); anything larger fails.  Examples of a
+ * batch share transforms, so that the rounding is that of the largest of them.
  * Documents of a pair are examples of their own. */
 #ifndef LRA_PROBES_INFLUENCE_JACOBIAN_H
 #define LRA_PROBES_INFLUENCE_JACOBIAN_H
@@ -30,7 +31,8 @@ typedef struct {
 
 typedef struct {
     int64_t examples, rows;
-    double leak; /* most J(i,j) of a causal model with j > i, over the largest of its row */
+    double
+        leak; /* most J(i,j) of a causal model with j > i, over the largest of the rows asked with it */
 } lra_jacobian_report;
 
 int lra_jacobian_measure(const lra_train_spec *run, lra_device *dev, const lra_jacobian_spec *s,
