@@ -177,24 +177,38 @@ static void print_part(const lra_table *t, const lra_latex_layout *l, int part, 
     fputs("\\bottomrule\n\\end{tabular}\n", out);
 }
 
+/* A key of so many letters leaves notes of 0.8 lines in the text; longer ones are broken. */
+enum { SHORT_KEY = 12 };
+static bool has_long_keys(const lra_table *t)
+{
+    char key[LRA_NOTE_KEY];
+    for (int i = 0; i < t->n_notes; i++) {
+        lra_note_split(t->note[i], key);
+        if (strlen(key) > SHORT_KEY) return true;
+    }
+    return false;
+}
+
 /* Notes with a key are a table of their own; others are a paragraph. */
 static void print_notes(const lra_table *t, FILE *out)
 {
     char key[LRA_NOTE_KEY];
-    bool keys = false, open = false;
+    bool keys = false, open = false, broken = has_long_keys(t);
+    const char *columns = broken ? "p{0.24\\linewidth}p{0.7\\linewidth}" : "lp{0.8\\linewidth}";
     for (int i = 0; i < t->n_notes; i++) {
         const char *text = lra_note_split(t->note[i], key);
         if (!i || keys != (*key != 0)) {
             if (open) fputs(keys ? "\\end{tabular}\n" : "}\n", out);
             keys = *key != 0, open = true;
             fputs("\n\\smallskip\n", out);
-            fputs(keys ? "\\begin{tabular}{@{}lp{0.8\\linewidth}@{}}\n"
-                       : "\\parbox{\\linewidth}{\\footnotesize\n",
-                  out);
+            if (keys)
+                fprintf(out, "\\begin{tabular}{@{}%s@{}}\n", columns);
+            else
+                fputs("\\parbox{\\linewidth}{\\footnotesize\n", out);
         } else if (!keys) {
             fputs("\\\\\n", out);
         }
-        if (keys) fputs("\\footnotesize ", out);
+        if (keys) fputs(broken ? "\\raggedright\\footnotesize " : "\\footnotesize ", out);
         print_tex(key, out);
         if (keys) fputs(" & \\footnotesize ", out);
         print_tex(text, out);

@@ -199,6 +199,7 @@ static int ask_view(work *w, int i, lra_err *e)
     for (int k = 0; k < w->nodes[i].n; k++) {
         const lra_tensor *node = w->nodes[i].node[k];
         question *q = &w->asked[i][k];
+        *q = (question){0}; /* what a pass before asked is gone with its graphs */
         lra_attention_question ask = {.columns = w->masks.columns};
         char *name = lra_format("without%d", k);
         if (w->again)
