@@ -73,8 +73,7 @@ static void add_script(lra_plot *f, const lra_head_grid *g, int64_t n, int64_t T
                              "0.6 '#1d91c0', 0.8 '#225ea8', 1 '#081d58')\n");
     double top = bottom + g->rows * (panel + above);
     lra_plot_axis(f, 0.3, 0.5 * (bottom + top), "query");
-    char *name = lra_format(
-        "key, of %lld tokens; light: the least weight of a map, dark: the largest", (long long)T);
+    char *name = lra_format("key (%lld tokens; dark: the map's largest weight)", (long long)T);
     lra_plot_say(&f->script, "set label ", name, " at screen 0.5, screen %.4g center\n",
                  0.3 / f->height);
     lra_free(name);

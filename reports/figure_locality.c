@@ -158,13 +158,14 @@ static void add_rows(lra_text *t, const lra_locality_view *v, bool names)
     lra_text_add(t, ") scale 0\n");
 }
 
-/* 1, 2, 5, 10, 20, .. within the range. */
+/* 1, 2, 5, 10, 20, .. within the range; of more than two decades the powers of ten alone. */
 static void add_log_ticks(lra_text *t, double from, double to)
 {
     const char *between = "";
+    const int n = to > 100 * from ? 1 : 3;
     lra_text_add(t, "set xtics (");
     for (double ten = pow(10, floor(log10(from))); ten <= to; ten *= 10)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < n; k++) {
             double x = ten * (double[]){1, 2, 5}[k];
             if (x < from || x > to) continue;
             lra_text_add(t, "%s'%g' %g", between, x, x);
