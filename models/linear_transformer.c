@@ -21,14 +21,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return lra_arena_blocks(b, x, mix);
 }
 
-static bool unmasked(const lra_config *c)
-{
-    return !lra_config_int(c, "masked");
-}
-
-static const lra_key keys[] = {LRA_ARENA_KEYS,
-                               LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token"),
-                               LRA_KEYS_END};
+static const lra_key keys[] = {LRA_ARENA_KEYS, LRA_ARENA_MASKED, LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
     LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
@@ -49,7 +42,7 @@ const lra_model lra_model_linear_transformer = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .unmasked = unmasked,
+    .unmasked = lra_arena_unmasked,
     .reach = lra_arena_reach,
     .unlimited = "its keys are summed over all positions",
     .positions = lra_arena_positions,

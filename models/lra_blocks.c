@@ -96,3 +96,8 @@ int64_t lra_arena_reach(const lra_config *c)
     (void)c;
     return -1;
 }
+
+bool lra_arena_unmasked(const lra_config *c)
+{
+    return !lra_config_int(c, "masked");
+}

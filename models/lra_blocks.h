@@ -25,6 +25,7 @@ lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_att
 lra_positions lra_arena_positions(const lra_config *c);
 lra_classifier lra_arena_classifier(const lra_config *c); /* Linear, ReLU, Linear */
 int64_t lra_arena_reach(const lra_config *c);             /* unbounded */
+bool lra_arena_unmasked(const lra_config *c);             /* of models that have LRA_ARENA_MASKED */
 
 /* The keys that all of this reads. */
 #define LRA_ARENA_KEYS                                                                             \
@@ -36,6 +37,9 @@ int64_t lra_arena_reach(const lra_config *c);             /* unbounded */
         LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned",                       \
                        "how tokens know where they stand"),                                        \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
+
+/* For attention that sums over all keys, of which the arena's code takes padding for some. */
+#define LRA_ARENA_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")
 
 /* Sizes of ours, and what the arena publishes for all its Transformers: settings of every task, of which those of
  * images and Path-X say their own sizes.  image, path: "layers=1 heads=8 .. pool=cls". */

@@ -72,17 +72,12 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return lra_arena_blocks(b, x, mix);
 }
 
-static bool unmasked(const lra_config *c)
-{
-    return !lra_config_int(c, "masked");
-}
-
 static const lra_key keys[] = {
     LRA_ARENA_KEYS,
     LRA_CHOICE_KEY("kernel", "relu", "relu|softmax", "what products of features stand for"),
     LRA_INT_KEY("features", "16", 1, 1 << 16, "random features of softmax"),
     LRA_FLAG_KEY("redraw", "1", "features are drawn at every step of training"),
-    LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token"),
+    LRA_ARENA_MASKED,
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -107,7 +102,7 @@ const lra_model lra_model_performer = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .unmasked = unmasked,
+    .unmasked = lra_arena_unmasked,
     .reach = lra_arena_reach,
     .unlimited = "its keys are summed over all positions",
     .positions = lra_arena_positions,
