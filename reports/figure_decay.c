@@ -5,7 +5,6 @@
 #include "reports/kernel_decay.h"
 #include "reports/kernel_panels.h"
 
-enum { PANELS = 12, ACROSS = 4 };
 static const char dat[] = "decay.dat";
 static const char initial[] = "#333333", band[] = "#b2d4e8", trained[] = "#0072B2";
 
@@ -17,7 +16,7 @@ typedef struct {
 static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
 {
     *p = (plot){.axes.least = 1};
-    if (lra_kernel_panels_open(&p->all, in, PANELS, e) != 0) return LRA_FAILED;
+    if (lra_kernel_panels_open(&p->all, in, LRA_DECAY_PANELS, e) != 0) return LRA_FAILED;
     for (int i = 0; i < p->all.n; i++)
         for (int s = 0; s < 2; s++) {
             const lra_probe_array *a = lra_decay_envelope(p->all.panel[i].unit, s);
@@ -40,52 +39,30 @@ static void add_data(lra_text *t, const plot *p)
 
 /* ---- script -------------------------------------------------------------------------------------------------- */
 
-static void add_panel(lra_plot *f, const plot *p, int i, bool lowest, bool first)
+static const lra_plot_entry key[] = {
+    {"initial", LRA_LEGEND_LINE, initial, "(6,3)", 2.5, 0, 0},
+    {"trained", LRA_LEGEND_LINE, trained, NULL, 3, 0, 0},
+    {"initial, quartiles", LRA_LEGEND_LINE, initial, "(2,3)", 1.2, 0, 0},
+    {"trained, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
+
+static void add_panel(lra_text *t, int i)
 {
-    lra_text *t = &f->script;
-    lra_plot_say(t, "set label ", p->all.panel[i].name, " at graph 0, graph 1.1 left\n");
-    lra_text_add(t, "set format y '%s'\nset format x '%s'\n", first ? "%g" : "",
-                 lowest ? "%g" : "");
     lra_text_add(t,
-                 "plot '%s' index %d using 1:2:4 with filledcurves fc rgb '%s' fs solid, \\\n"
+                 "'%s' index %d using 1:2:4 with filledcurves fc rgb '%s' fs solid, \\\n"
                  "     '' index %d using 1:2 with lines lc rgb '%s' lw 1.2 dt (2,3), \\\n"
                  "     '' index %d using 1:4 with lines lc rgb '%s' lw 1.2 dt (2,3), \\\n"
                  "     '' index %d using 1:3 with lines lc rgb '%s' lw 2.5 dt (6,3), \\\n"
-                 "     '' index %d using 1:3 with lines lc rgb '%s' lw 3\n"
-                 "unset label\n",
+                 "     '' index %d using 1:3 with lines lc rgb '%s' lw 3",
                  dat, 2 * i + 1, band, 2 * i, initial, 2 * i, initial, 2 * i, initial, 2 * i + 1,
                  trained);
 }
 
 static void add_script(lra_plot *f, const plot *p)
 {
-    lra_text *t = &f->script;
-    const lra_plot_entry key[] = {
-        {"initial", LRA_LEGEND_LINE, initial, "(6,3)", 2.5, 0, 0},
-        {"trained", LRA_LEGEND_LINE, trained, NULL, 3, 0, 0},
-        {"initial, quartiles", LRA_LEGEND_LINE, initial, "(2,3)", 1.2, 0, 0},
-        {"trained, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
-    int across = p->all.n < ACROSS ? p->all.n : ACROSS, down = (p->all.n + across - 1) / across;
-    double left = 1.8, high = 2.6, gap = 0.6, between = 0.35, bottom = 1.1;
-    f->width = across > 2 ? LRA_PAGE_CM : LRA_COLUMN_CM;
-    int rows = lra_plot_legend_rows(f, left, 4, key);
-    double wide = (f->width - left - 0.25 - (across - 1) * between) / across;
-    f->height = LRA_LINE_CM * (rows + 1.6) + down * (high + gap) + bottom;
-    double top = lra_plot_start(f);
-    lra_plot_legend(f, left, top, 4, key);
-    top = bottom + down * (high + gap);
-    lra_text_add(t, "set multiplot\n");
-    lra_decay_add_axes(t, &p->axes);
-    lra_plot_axis(f, 0.25, (bottom + top) / 2, "max |k| from there on");
-    lra_plot_say(t, "set label ", "distance (tokens)", " at screen %.4g, screen %.4g center\n",
-                 (left + (f->width - left) / 2) / f->width, 0.25 / f->height);
-    for (int i = 0; i < p->all.n; i++) {
-        int row = i / across, column = i % across;
-        double x = left + column * (wide + between), y = top - gap - row * (high + gap);
-        lra_plot_box(f, x, x + wide, y - high, y);
-        add_panel(f, p, i, i + across >= p->all.n, column == 0);
-    }
-    lra_text_add(t, "unset multiplot\n");
+    lra_decay_figure d = {
+        .axes = &p->axes, .n = p->all.n, .n_key = 4, .key = key, .panel = add_panel};
+    for (int i = 0; i < p->all.n; i++) d.name[i] = p->all.panel[i].name;
+    lra_decay_add_script(f, &d);
 }
 
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)

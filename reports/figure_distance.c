@@ -61,46 +61,32 @@ static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int blo
         lra_text_add(t, "%s'distance.dat' index %d using 1:%d with lines lc rgb '%s' dt %s lw %g",
                      a < 2 ? ", " : "", block, a + 2, key[a].color, key[a].dash ? key[a].dash : "1",
                      key[a].line);
-    lra_text_add(t, "\nunset label\n");
+    lra_text_add(t, "\nunset label\nunset arrow\nunset object\n");
 }
 
 static void add_script(lra_plot *f, const lra_head_grid *g)
 {
-    int columns = lra_head_grid_widest(g), block = 0;
-    double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.15;
+    int columns = lra_head_grid_widest(g);
+    double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.15, below = 0.35;
     int rows = lra_plot_legend_rows(f, left, 3, key);
     double panel = 2.1;
-    f->height = bottom + g->rows * (panel + gap) + LRA_LINE_CM * (rows + 2);
+    f->height = bottom + g->rows * (panel + below) + LRA_LINE_CM * (rows + 2);
     double top = lra_plot_start(f), width = (right - left - gap * (columns - 1)) / columns;
     lra_text_add(&f->script, "set multiplot\nset tics front\n");
     lra_plot_legend(f, left, top, 3, key);
-    top = bottom + g->rows * (panel + gap) - gap;
+    top = bottom + g->rows * (panel + below) - below;
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the weight up to it");
     lra_plot_say(&f->script, "set label ", "distance (tokens)",
                  " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
                  0.22 / f->height);
-    for (int i = 0; i < g->rows; i++)
-        for (int k = 0; k < g->columns[i]; k++) {
-            double x = left + k * (width + gap), y = top - (i + 1) * panel - i * gap;
-            lra_plot_box(f, x, x + width, y, y + panel);
-            add_panel(&f->script, g, i, k, block++);
-            if (block == 1) lra_text_add(&f->script, "unset arrow\nunset object\n");
-        }
-    lra_text_add(&f->script, "unset multiplot\n");
+    lra_head_grid_panels(f, g, &(lra_head_places){left, top, width, panel, gap, below}, add_panel);
 }
 
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     lra_head_grid g;
-    if (in->n_probes != 1)
-        return lra_fail(e, "%d runs, one fits into a figure; name one", in->n_probes);
-    if (lra_head_grid_find(in->probes[0], "mass", &g, e) != 0) return LRA_FAILED;
-    char *name = lra_probe_run_name(g.run);
-    f->width = lra_head_grid_widest(&g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM;
-    f->title = lra_format("how far heads look, %s", name);
-    lra_free(name);
-    lra_plot_source(f, "run", g.run->run);
-    lra_plot_source(f, "data", g.run->fingerprint);
+    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "mass", "how far heads look", e) != 0)
+        return LRA_FAILED;
     add_data(&f->data, &g);
     add_script(f, &g);
     return 0;

@@ -116,10 +116,7 @@ static void add_script(lra_plot *f, int n, const panel *list)
     double width = (right - left - gap * (columns - 1)) / columns, height = fmin(width, 4);
     f->height = bottom + rows * (height + above) + LRA_LINE_CM * 3.2;
     double top = lra_plot_start(f);
-    lra_text_add(&f->script,
-                 "set multiplot\nunset colorbox\nset cbrange [0:1]\nset palette defined "
-                 "(0 '#ffffff', 0.2 '#c7e9b4', 0.4 '#7fcdbb', 0.6 '#1d91c0', 0.8 "
-                 "'#225ea8', 1 '#081d58')\n");
+    lra_text_add(&f->script, "set multiplot\n" LRA_PLOT_SHADES);
     lra_plot_legend(f, left, top, image ? 3 : 2, key + !image);
     top = bottom + rows * (height + above) - 0.1;
     lra_plot_say(&f->script, "set label ", image ? "pixels" : "offset from the middle (tokens)",

@@ -48,50 +48,49 @@ static void add_data(lra_text *t, const lra_head_grid *g, int64_t n)
     lra_free(all);
 }
 
-static void add_panel(lra_text *t, int i, int k, int64_t n, int block)
+static int64_t pixels_of(const lra_head_grid *g)
 {
+    int64_t T = lra_probe_array_find(g->unit[0][0], "map")->dims[0];
+    return T < MOST_PIXELS ? T : MOST_PIXELS;
+}
+
+static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int block)
+{
+    double end = (double)pixels_of(g) - 0.5;
     lra_text_add(
         t,
         "set xrange [-0.5:%g]\nset yrange [%g:-0.5]\nset label 'L%d H%d' at graph 0, graph "
         "1.09 left font ',7'\n",
-        (double)n - 0.5, (double)n - 0.5, i, k);
+        end, end, i, k);
     lra_text_add(t, "plot 'las-2.dat' index %d matrix using 1:2:3 with image pixels\nunset label\n",
                  block);
 }
 
-static void add_script(lra_plot *f, const lra_head_grid *g, int64_t n, int64_t T)
+static void add_script(lra_plot *f, const lra_head_grid *g, int64_t T)
 {
-    int columns = lra_head_grid_widest(g), block = 0;
+    int columns = lra_head_grid_widest(g);
     double left = 0.75, right = f->width - 0.15, bottom = 0.75, gap = 0.15, above = 0.32;
     double panel = (right - left - gap * (columns - 1)) / columns;
     if (panel > 3.4) panel = 3.4;
     f->height = bottom + g->rows * (panel + above) + LRA_LINE_CM * 2.6;
     lra_plot_start(f);
-    lra_text_add(&f->script, "set multiplot\nunset grid\nunset tics\nset border 15 lw 0.6\n"
-                             "unset colorbox\nset cbrange [0:1]\n"
-                             "set palette defined (0 '#ffffff', 0.2 '#c7e9b4', 0.4 '#7fcdbb', "
-                             "0.6 '#1d91c0', 0.8 '#225ea8', 1 '#081d58')\n");
+    lra_text_add(&f->script,
+                 "set multiplot\nunset grid\nunset tics\nset border 15 lw 0.6\n" LRA_PLOT_SHADES);
     double top = bottom + g->rows * (panel + above);
     lra_plot_axis(f, 0.3, 0.5 * (bottom + top), "query");
     char *name = lra_format("key (%lld tokens; dark: the map's largest weight)", (long long)T);
     lra_plot_say(&f->script, "set label ", name, " at screen 0.5, screen %.4g center\n",
                  0.3 / f->height);
     lra_free(name);
-    for (int i = 0; i < g->rows; i++)
-        for (int k = 0; k < g->columns[i]; k++) {
-            double x = left + k * (panel + gap), y = top - i * (panel + above) - above;
-            lra_plot_box(f, x, x + panel, y - panel, y);
-            add_panel(&f->script, i, k, n, block++);
-        }
-    lra_text_add(&f->script, "unset multiplot\n");
+    lra_head_grid_panels(f, g, &(lra_head_places){left, top - above, panel, panel, gap, above},
+                         add_panel);
 }
 
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     lra_head_grid g;
-    if (in->n_probes != 1)
-        return lra_fail(e, "%d runs, one fits into a figure; name one", in->n_probes);
-    if (lra_head_grid_find(in->probes[0], "map", &g, e) != 0) return LRA_FAILED;
+    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "map", "attention maps", e) != 0)
+        return LRA_FAILED;
     const lra_probe_array *map = lra_probe_array_find(g.unit[0][0], "map");
     for (int i = 0; i < g.rows; i++)
         for (int k = 0; k < g.columns[i]; k++) {
@@ -99,15 +98,8 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
             if (own->rank != 2 || own->dims[0] != own->dims[1] || own->dims[0] != map->dims[0])
                 return lra_fail(e, "'%s' has no square map", g.unit[i][k]->name);
         }
-    int64_t T = map->dims[0], n = T < MOST_PIXELS ? T : MOST_PIXELS;
-    char *name = lra_probe_run_name(g.run);
-    f->width = lra_head_grid_widest(&g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM;
-    f->title = lra_format("attention maps, %s", name);
-    lra_free(name);
-    lra_plot_source(f, "run", g.run->run);
-    lra_plot_source(f, "data", g.run->fingerprint);
-    add_data(&f->data, &g, n);
-    add_script(f, &g, n, T);
+    add_data(&f->data, &g, pixels_of(&g));
+    add_script(f, &g, map->dims[0]);
     return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "reports/probe_view.h"
 #include "reports/report.h"
 
-enum { PANELS = 12, ACROSS = 4, LINES = 4 };
+enum { PANELS = LRA_DECAY_PANELS, LINES = 4 };
 static const char dat[] = "spt-kern.dat";
 
 /* In the order of the data: scratch before and after, pretrained before and after; light and dark, also in grey. */
@@ -147,42 +147,20 @@ static void add_data(lra_text *t, const plot *p)
         }
 }
 
-static void add_panel(lra_text *t, const plot *p, int i, bool lowest, bool first)
+static void add_panel(lra_text *t, int i)
 {
-    lra_plot_say(t, "set label ", p->panel[i].name, " at graph 0, graph 1.1 left\n");
-    lra_text_add(t, "set format y '%s'\nset format x '%s'\nplot ", first ? "%g" : "",
-                 lowest ? "%g" : "");
     for (int k = 0; k < LINES; k++)
         lra_text_add(t, "%s'%s' index %d using 1:3 with lines lc rgb '%s' lw %g dt %s",
                      k ? ", \\\n     " : "", dat, LINES * i + k, key[k].color, key[k].line,
                      key[k].dash ? key[k].dash : "1");
-    lra_text_add(t, "\nunset label\n");
 }
 
 static void add_script(lra_plot *f, const plot *p)
 {
-    lra_text *t = &f->script;
-    int across = p->n < ACROSS ? p->n : ACROSS, down = (p->n + across - 1) / across;
-    double left = 1.8, high = 2.8, gap = 0.6, between = 0.35, bottom = 1.1;
-    f->width = across > 2 ? LRA_PAGE_CM : LRA_COLUMN_CM;
-    int rows = lra_plot_legend_rows(f, left, LINES, key);
-    double wide = (f->width - left - 0.25 - (across - 1) * between) / across;
-    f->height = LRA_LINE_CM * (rows + 2.6) + down * (high + gap) + bottom;
-    double top = lra_plot_start(f);
-    lra_plot_legend(f, left, top, LINES, key);
-    top = bottom + down * (high + gap);
-    lra_text_add(t, "set multiplot\n");
-    lra_decay_add_axes(t, &p->axes);
-    lra_plot_axis(f, 0.25, (bottom + top) / 2, "max |k| from there on");
-    lra_plot_say(t, "set label ", "distance (tokens)", " at screen %.4g, screen %.4g center\n",
-                 (left + (f->width - left) / 2) / f->width, 0.25 / f->height);
-    for (int i = 0; i < p->n; i++) {
-        double x = left + i % across * (wide + between), y = top - gap - i / across * (high + gap);
-        lra_plot_box(f, x, x + wide, y - high, y);
-        add_panel(t, p, i, i + across >= p->n, i % across == 0);
-        if (i == 0) lra_text_add(t, "unset arrow\n");
-    }
-    lra_text_add(t, "unset multiplot\n");
+    lra_decay_figure d = {
+        .axes = &p->axes, .n = p->n, .n_key = LINES, .key = key, .panel = add_panel};
+    for (int i = 0; i < p->n; i++) d.name[i] = p->panel[i].name;
+    lra_decay_add_script(f, &d);
 }
 
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-int lra_head_grid_find(const lra_probe_result *r, const char *array, lra_head_grid *g, lra_err *e)
+#include "reports/probe_findings.h"
+
+static int find(const lra_probe_result *r, const char *array, lra_head_grid *g, lra_err *e)
 {
     char layer[64] = "";
     *g = (lra_head_grid){.run = r};
@@ -30,4 +32,33 @@ int lra_head_grid_widest(const lra_head_grid *g)
     int n = 1;
     for (int i = 0; i < g->rows; i++) n = g->columns[i] > n ? g->columns[i] : n;
     return n;
+}
+
+int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_result *const *probes,
+                       const char *array, const char *title, lra_err *e)
+{
+    if (n_probes != 1) return lra_fail(e, "%d runs, one fits into a figure; name one", n_probes);
+    if (find(probes[0], array, g, e) != 0) return LRA_FAILED;
+    char *name = lra_probe_run_name(g->run);
+    f->width = lra_head_grid_widest(g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->title = lra_format("%s, %s", title, name);
+    lra_free(name);
+    lra_plot_source(f, "run", g->run->run);
+    lra_plot_source(f, "data", g->run->fingerprint);
+    return 0;
+}
+
+void lra_head_grid_panels(lra_plot *f, const lra_head_grid *g, const lra_head_places *at,
+                          void (*panel)(lra_text *t, const lra_head_grid *g, int i, int k,
+                                        int block))
+{
+    int block = 0;
+    for (int i = 0; i < g->rows; i++)
+        for (int k = 0; k < g->columns[i]; k++) {
+            double x = at->left + k * (at->width + at->beside),
+                   y = at->top - i * (at->height + at->below);
+            lra_plot_box(f, x, x + at->width, y - at->height, y);
+            panel(&f->script, g, i, k, block++);
+        }
+    lra_text_add(&f->script, "unset multiplot\n");
 }

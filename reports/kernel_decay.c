@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { POINTS = 200, FEW = 40 };
+enum { POINTS = 200, FEW = 40, ACROSS = 4 };
 
 const lra_probe_array *lra_decay_envelope(const lra_probe_unit *u, bool trained)
 {
@@ -50,7 +50,7 @@ void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_a
     lra_text_add(t, "\n\n");
 }
 
-void lra_decay_add_axes(lra_text *t, const lra_decay_axes *x)
+static void add_axes(lra_text *t, const lra_decay_axes *x)
 {
     if (x->falls)
         lra_text_add(t, "set logscale y\nset yrange [%g:1.3]\nset ytics 10\n",
@@ -60,4 +60,41 @@ void lra_decay_add_axes(lra_text *t, const lra_decay_axes *x)
     lra_text_add(t, "set xrange [%g:%lld]\n", x->octaves ? 1. : 0., (long long)x->farthest);
     if (x->octaves)
         lra_text_add(t, "set logscale x 2\nset xtics %d\n", x->farthest > 1024 ? 16 : 4);
+    else if (x->farthest > 10)
+        lra_text_add(t, "set xtics 10\n");
+}
+
+static void add_panel(lra_plot *f, const lra_decay_figure *d, int i)
+{
+    lra_text *t = &f->script;
+    lra_plot_say(t, "set label ", d->name[i], " at graph 0, graph 1.1 left\n");
+    lra_text_add(t, "set format y '%s'\nset format x '%s'\nplot ", i % ACROSS == 0 ? "%g" : "",
+                 i + ACROSS >= d->n ? "%g" : "");
+    d->panel(t, i);
+    lra_text_add(t, "\nunset label\nunset arrow\nunset object\n");
+}
+
+void lra_decay_add_script(lra_plot *f, const lra_decay_figure *d)
+{
+    int across = d->n < ACROSS ? d->n : ACROSS, down = (d->n + across - 1) / across;
+    double left = 1.8, high = 2.7, gap = 0.6, between = 0.35, bottom = 1.1;
+    f->width = across > 2 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    int rows = lra_plot_legend_rows(f, left, d->n_key, d->key);
+    double wide = (f->width - left - 0.25 - (across - 1) * between) / across;
+    f->height = LRA_LINE_CM * (rows + 2) + down * (high + gap) + bottom;
+    double top = lra_plot_start(f);
+    lra_plot_legend(f, left, top, d->n_key, d->key);
+    top = bottom + down * (high + gap);
+    lra_text_add(&f->script, "set multiplot\n");
+    add_axes(&f->script, d->axes);
+    lra_plot_axis(f, 0.25, (bottom + top) / 2, "max |k| from there on");
+    lra_plot_say(&f->script, "set label ", "distance (tokens)",
+                 " at screen %.4g, screen %.4g center\n", (left + (f->width - left) / 2) / f->width,
+                 0.25 / f->height);
+    for (int i = 0; i < d->n; i++) {
+        double x = left + i % across * (wide + between), y = top - gap - i / across * (high + gap);
+        lra_plot_box(f, x, x + wide, y - high, y);
+        add_panel(f, d, i);
+    }
+    lra_text_add(&f->script, "unset multiplot\n");
 }

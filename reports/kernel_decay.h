@@ -19,6 +19,17 @@ void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *envelope);
 void lra_decay_axes_set(lra_decay_axes *x);
 /* A block: distance, quartiles. */
 void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_array *envelope);
-void lra_decay_add_axes(lra_text *t, const lra_decay_axes *x);
+
+/* A panel for each layer, four in a row, below a legend. */
+enum { LRA_DECAY_PANELS = 12 };
+typedef struct {
+    const lra_decay_axes *axes;
+    int n, n_key;
+    const char *name[LRA_DECAY_PANELS];
+    const lra_plot_entry *key;
+    /* what to draw into panel i: what follows "plot " */
+    void (*panel)(lra_text *t, int i);
+} lra_decay_figure;
+void lra_decay_add_script(lra_plot *f, const lra_decay_figure *d);
 
 #endif

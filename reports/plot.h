@@ -51,6 +51,11 @@ extern const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES];
 /* The i-th of n colours from light to dark, "#rrggbb"; n: 1 to LRA_PLOT_STYLES. */
 const char *lra_plot_ramp(int i, int n);
 
+/* Of images whose values go from 0 (white) to 1 (dark), also in grey. */
+#define LRA_PLOT_SHADES                                                                            \
+    "unset colorbox\nset cbrange [0:1]\nset palette defined (0 '#ffffff', 0.2 "                    \
+    "'#c7e9b4', 0.4 '#7fcdbb', 0.6 '#1d91c0', 0.8 '#225ea8', 1 '#081d58')\n"
+
 /* Lines of text are so far apart. */
 #define LRA_LINE_CM 0.36
 /* Starts the script, with the title above everything; returns how high the space below the title ends. */
