@@ -1,4 +1,5 @@
 """One batch of a model as parity_dump wrote it, and what a reference in PyTorch makes of it."""
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -91,13 +92,14 @@ def network(encode, P, batch, kind):
     return F.linear(pooled, P["head/w"].T, P.get("head/b"))
 
 
-def gradients(encode, batch, kind, bf16=False):
-    """Logits, loss and gradients: in float64, or in float32 under autocast to bf16."""
-    P = batch.weights(torch.float32 if bf16 else torch.float64)
-    if bf16:
-        with Single(), torch.autocast("cpu", torch.bfloat16):
-            logits = network(encode, P, batch, kind)
-    else:
+def gradients(encode, batch, kind, precision=torch.float64):
+    """Logits, loss and gradients: in float64, in float32, or in float32 under autocast to bf16."""
+    P = batch.weights(torch.float64 if precision == torch.float64 else torch.float32)
+    with contextlib.ExitStack() as stack:
+        if precision != torch.float64:
+            stack.enter_context(Single())
+        if precision == torch.bfloat16:
+            stack.enter_context(torch.autocast("cpu", torch.bfloat16))
         logits = network(encode, P, batch, kind)
     loss = F.cross_entropy(logits.to(P["head/w"].dtype), batch.arrays["input/label"].long())
     loss.backward()
