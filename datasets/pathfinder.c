@@ -123,7 +123,7 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
             if (again || !lra_file_exists(done))
                 rc = lra_pathfinder_write_batch(g, level, batch, s.seed, first, n, e);
             if (rc == 0 && lra_stop_signal())
-                rc = lra_fail(e, "stopped after %lld images of '%s'; the same command goes on",
+                rc = lra_fail(e, "stopped after %lld images of '%s'; the same command resumes",
                               (long long)(first + n), level);
             lra_free(done);
         }

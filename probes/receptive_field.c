@@ -148,7 +148,7 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
 {
     lra_train_spec s;
     lra_train_cost c;
-    char text[32], name[48], size[64] = "";
+    char text[32], name[48], reach[24], size[64] = "";
     int missing = 0, width = (int)strlen(lra_rungs_name(&l->rungs, l->rungs.n - 1, name));
     for (int i = 0; i < l->n_cells; i++)
         missing += l->cells[i].rung == k && !lra_file_exists(l->cells[i].result);
@@ -174,11 +174,11 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     if (l->rungs.rung[k].size)
         snprintf(size, sizeof size, " %s %-4" PRId64, l->job.model->match, l->rungs.rung[k].size);
     say(l,
-        "  %-*s reach %-4" PRId64 "%s %7" PRId64 " parameters  %.4g GFLOP a step  %6" PRId64
+        "  %-*s reach %-4s%s %7" PRId64 " parameters  %.4g GFLOP a step  %6" PRId64
         " steps of %.2f ms  %s a seed, %d to train",
-        width < 7 ? 7 : width, lra_rungs_name(&l->rungs, k, name), lra_job_reach(&l->job), size,
-        c.parameters, c.step_flops / 1e9, c.steps, 1e3 * c.seconds_per_step,
-        lra_time_text(text, cost), missing);
+        width < 7 ? 7 : width, lra_rungs_name(&l->rungs, k, name),
+        lra_reach_text(lra_job_reach(&l->job), reach), size, c.parameters, c.step_flops / 1e9,
+        c.steps, 1e3 * c.seconds_per_step, lra_time_text(text, cost), missing);
     return 0;
 }
 
@@ -328,7 +328,7 @@ static int make_ladders(ladder_run *l, lra_err *e)
         l->job.memory = MIB * floor(lra_memory_free() / n_jobs / MIB);
     for (int i = 0; i < l->vary.n && rc == 0; i++) rc = train_value(l, i, n_jobs, e);
     if (rc == LRA_STOPPED) {
-        lra_note("stopped; checkpoints are saved, the same command goes on");
+        lra_note("stopped; checkpoints are saved, the same command resumes");
         return LRA_EXIT_INTERRUPTED;
     }
     if (rc != 0) return rc;

@@ -51,7 +51,7 @@ static const lra_option *const tables[] = {own, lra_warm_start_options, lra_job_
                                            lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe train",
-    .summary = "Trains one model on one task; the same command goes on after an interruption.",
+    .summary = "Trains one model on one task; the same command resumes after an interruption.",
     .usage = "",
     .examples = "  lra-probe train --task listops --preset quick --set kernel=7 --seed 1\n"
                 "  lra-probe train --preset paper --set kernel=31 --dry-run",
@@ -82,9 +82,10 @@ static void print_plan_json(const lra_job *r, const lra_train_spec *s, const lra
 static void print_plan(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c)
 {
     char room[32], time[32], *plan = lra_job_plan_text(r, s, c);
-    printf("run          %s\nparameters   %" PRId64 "\nreach        %" PRId64
-           " tokens to each side\n%s\nbuckets     ",
-           s->folder, c->parameters, lra_job_reach(r), plan);
+    char reach[24];
+    printf("run          %s\nparameters   %" PRId64
+           "\nreach        %s tokens to each side\n%s\nbuckets     ",
+           s->folder, c->parameters, lra_reach_text(lra_job_reach(r), reach), plan);
     lra_free(plan);
     for (int b = 0; b < c->buckets.n; b++) printf(" %" PRId64, c->buckets.length[b]);
     printf(" tokens, padding %.1f %%\n", 100 * c->padding);
@@ -142,8 +143,9 @@ static int say_plan(const lra_job *r, int64_t seed, lra_err *e)
     int rc = lra_train_estimate(&s, &device, false, &c, e);
     if (rc == 0) {
         char *plan = lra_job_plan_text(r, &s, &c);
-        lra_note("%s: %" PRId64 " parameters, reach %" PRId64 "\n%s\nrun          %s", s.title,
-                 c.parameters, lra_job_reach(r), plan, s.folder);
+        char reach[24];
+        lra_note("%s: %" PRId64 " parameters, reach %s\n%s\nrun          %s", s.title, c.parameters,
+                 lra_reach_text(lra_job_reach(r), reach), plan, s.folder);
         lra_free(plan);
     }
     lra_job_spec_free(&s);
@@ -181,7 +183,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     rc = r->evaluate || done ? 0 : say_plan(r, seed, e);
     if (rc == 0) rc = lra_job_train(r, seed, e);
     if (rc == LRA_STOPPED) {
-        lra_note("stopped; the checkpoint is saved, the same command goes on");
+        lra_note("stopped; the checkpoint is saved, the same command resumes");
         return lra_option_flag(o, "requeue") ? LRA_EXIT_REQUEUE : LRA_EXIT_INTERRUPTED;
     }
     return rc == 0 ? print_result(r, seed, e) : rc;

@@ -4,7 +4,7 @@
 
 const lra_key lra_train_keys[] = {
     LRA_TEXT_KEY("objective", "classify", "OBJECTIVE", "what is trained on"),
-    LRA_TEXT_KEY("schedule", "plateau", "SCHEDULE", "how the rate goes on after the warm-up"),
+    LRA_TEXT_KEY("schedule", "plateau", "SCHEDULE", "the rate after the warm-up"),
     LRA_INT_FIELD(lra_train_spec, batch, "batch", "32", 1, 1 << 20, "examples of a step"),
     LRA_INT_FIELD(lra_train_spec, accumulate, "accumulate", "1", 1, 1 << 16,
                   "batches whose gradients make one update"),

@@ -296,7 +296,7 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     if (r->now.epoch > r->schedule.epochs || r->now.batch > r->schedule.steps_per_epoch)
         return lra_fail(e, "the checkpoint is at epoch %lld, batch %lld, beyond the end of the run",
                         (long long)r->now.epoch + 1, (long long)r->now.batch);
-    if (found) lra_note("%s: goes on at step %lld", s->title, (long long)r->now.step);
+    if (found) lra_note("%s: resumes at step %lld", s->title, (long long)r->now.step);
     if (r->now.epoch < r->schedule.epochs) lra_loader_epoch(r->train, r->now.epoch);
     int64_t steps = r->schedule.epochs * r->schedule.steps_per_epoch;
     r->progress = lra_progress_new(s->title, (double)steps);

@@ -6,6 +6,7 @@
 #include "kernels/base/terminal.h"
 #include "models/network.h"
 #include "probes/bench/bench.h"
+#include "probes/run/job.h"
 
 typedef struct {
     lra_network k;
@@ -132,6 +133,7 @@ int bench_step(bench *b, lra_err *e)
 int bench_params(bench *b, lra_err *e)
 {
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
+    char reach[24];
     lra_network k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, 1, b->T);
     int rc = lra_graph_check(k.graph, e);
     int n = rc == 0 ? lra_graph_params(k.graph, NULL) : 0;
@@ -139,9 +141,9 @@ int bench_params(bench *b, lra_err *e)
     if (rc == 0) lra_graph_params(k.graph, param);
     int64_t total = 0;
     for (int i = 0; i < n; i++) total += lra_shape_elements(lra_tensor_shape(param[i]));
-    bench_table *t = rc == 0 ? bench_table_add(b, "numbers", "parameters of %s: %lld, reach %lld",
+    bench_table *t = rc == 0 ? bench_table_add(b, "numbers", "parameters of %s: %lld, reach %s",
                                                b->model->name, (long long)total,
-                                               (long long)b->model->reach(b->config))
+                                               lra_reach_text(b->model->reach(b->config), reach))
                              : NULL;
     for (int i = 0; i < n; i++) {
         char shape[96];

@@ -91,7 +91,7 @@ static int read_result(lra_finished_run *r, lra_err *e)
     if (!lra_file_exists(path))
         rc = lra_fail(e,
                       "run '%s' is not finished (no result.h5); the command that started it "
-                      "goes on",
+                      "resumes it",
                       r->folder);
     else
         rc = (r->result = lra_result_read(path, e)) ? 0 : LRA_FAILED;

@@ -63,6 +63,12 @@ int64_t lra_job_reach(const lra_job *r)
     return r->model->reach(r->model_config);
 }
 
+const char *lra_reach_text(int64_t reach, char text[24])
+{
+    snprintf(text, 24, reach < 0 ? "all" : "%" PRId64, reach);
+    return text;
+}
+
 /* Adds "PREFIX.key" for every value that differs from the defaults. */
 static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
                         const lra_config *usual)

@@ -49,5 +49,7 @@ char *lra_job_folder(const lra_job *r, int64_t seed);
 void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s);
 void lra_job_spec_free(lra_train_spec *s);
 int64_t lra_job_reach(const lra_job *r);
+/* "12"; "all" where it is unbounded. */
+const char *lra_reach_text(int64_t reach, char text[24]);
 
 #endif

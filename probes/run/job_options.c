@@ -32,7 +32,7 @@ const lra_option lra_job_options[] = {
     {.name = "schedule",
      .kind = LRA_OPTION_TEXT,
      .arg = "SCHEDULE",
-     .help = "how the learning rate goes on after the warm-up ('lra-probe list schedules'); "
+     .help = "the learning rate after the warm-up ('lra-probe list schedules'); "
              "default: the preset's"},
     LRA_THREADS_OPTION("as many as help"),
     LRA_DEVICE_OPTION("auto",
