@@ -3,7 +3,6 @@ Through the Lens of Long Convolution Layers", equations 2 to 4; Press et al. 202
 import math
 
 import torch
-import torch.nn.functional as F
 
 import common
 import transformer
@@ -75,16 +74,8 @@ def attend(P, u, length, config, name):
 
 
 def encode(P, x, length, config, T_max):
-    def norm(x, name):
+    def norm(P, x, name):
         batch = config["norm-kind"] == "batch"
         return common.batch_norm(P, x, length, name) if batch else common.layer_norm(P, x, name)
 
-    x = transformer.positions(P, x, config["positions"], T_max)
-    pre = config["norm"] == "pre"
-    for i in range(int(config["layers"])):
-        name = f"encoder/layer{i}/"
-        for n, f in ((1, lambda u: attend(P, u, length, config, name)),
-                     (2, lambda u: common.linear(P, F.gelu(common.linear(P, u, name + "up")), name + "down"))):
-            x = x + f(norm(x, f"{name}norm{n}") if pre else x)
-            x = x if pre else norm(x, f"{name}norm{n}")
-    return norm(x, "encoder/norm") if pre else x
+    return transformer.blocks(P, x, length, config, T_max, lambda u, name: attend(P, u, length, config, name), norm)

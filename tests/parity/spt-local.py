@@ -2,7 +2,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
 
 import common
 import transformer
@@ -27,12 +26,4 @@ def attend(P, u, length, config, name):
 
 
 def encode(P, x, length, config, T_max):
-    x = transformer.positions(P, x, config["positions"], T_max)
-    pre = config["norm"] == "pre"
-    for i in range(int(config["layers"])):
-        name = f"encoder/layer{i}/"
-        for n, f in ((1, lambda u: attend(P, u, length, config, name)),
-                     (2, lambda u: common.linear(P, F.gelu(common.linear(P, u, name + "up")), name + "down"))):
-            x = x + f(common.layer_norm(P, x, f"{name}norm{n}") if pre else x)
-            x = x if pre else common.layer_norm(P, x, f"{name}norm{n}")
-    return common.layer_norm(P, x, "encoder/norm") if pre else x
+    return transformer.blocks(P, x, length, config, T_max, lambda u, name: attend(P, u, length, config, name))

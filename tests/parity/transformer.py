@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 
 import arena
+from common import layer_norm, linear
 
 CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half act=relu head=mlp",
          "positions=sinusoidal norm=post", "positions=learned causal=1 pool=last", "pool=cls positions=learned",
@@ -15,14 +16,6 @@ CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half
 def zero(config):
     """A key bias adds the same to all scores of a row, unless positions turn it."""
     return () if config["positions"].startswith("rotary") else ("*/k/b",)
-
-
-def linear(P, x, name):
-    return F.linear(x, P[name + "/w"].T, P[name + "/b"])
-
-
-def norm(P, x, name):
-    return F.layer_norm(x, x.shape[-1:], P[name + "/gain"], P[name + "/bias"], 1e-5)
 
 
 def angles(T, width, base):
@@ -77,19 +70,20 @@ def arena_mix(P, u, length, config, name, layer):
     return arena.out(P, arena.attention(q, k, v, arena.real(length, T) & causal), name)
 
 
+def blocks(P, x, length, config, T_max, mix, norm=layer_norm, act=F.gelu):
+    """Layers of mix(u, name) and of two linear layers, a norm in front of each, or behind the sum (norm=post)."""
+    x = positions(P, x, config["positions"], T_max)
+    pre = config["norm"] == "pre"
+    for i in range(int(config["layers"])):
+        name = f"encoder/layer{i}/"
+        for n, f in ((1, lambda u: mix(u, name)), (2, lambda u: linear(P, act(linear(P, u, name + "up")), name + "down"))):
+            x = x + f(norm(P, x, f"{name}norm{n}") if pre else x)
+            x = x if pre else norm(P, x, f"{name}norm{n}")
+    return norm(P, x, "encoder/norm") if pre else x
+
+
 def encode(P, x, length, config, T_max):
     if config["norm"] == "arena":
         return arena.encode(P, x, length, config, T_max, arena_mix)
-    post, act = config["norm"] == "post", F.relu if config["act"] == "relu" else F.gelu
-    x = positions(P, x, config["positions"], T_max)
-    for i in range(int(config["layers"])):
-        name = f"encoder/layer{i}/"
-        def feed(u):
-            return linear(P, act(linear(P, u, name + "up")), name + "down")
-        if post:
-            x = norm(P, x + attend(P, x, length, config, name), name + "norm1")
-            x = norm(P, x + feed(x), name + "norm2")
-        else:
-            x = x + attend(P, norm(P, x, name + "norm1"), length, config, name)
-            x = x + feed(norm(P, x, name + "norm2"))
-    return x if post else norm(P, x, "encoder/norm")
+    return blocks(P, x, length, config, T_max, lambda u, name: attend(P, u, length, config, name),
+                  act=F.relu if config["act"] == "relu" else F.gelu)
