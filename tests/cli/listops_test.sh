@@ -59,7 +59,9 @@ expect 1 "seed . of run" "$probe" listops "$name" "$name" --out o -q
 # Weights: gone, of another run, damaged; a run that is not finished.
 first=o/runs/$(echo "$runs" | sed -n 1p) second=o/runs/$(echo "$runs" | sed -n 2p)
 mv "$first/best.h5" kept
-expect 1 "run '$first' has no weights (no best.h5)" "$probe" listops "$first" -q
+"$probe" listops o/runs/* >again 2>err || complain "without weights: $(cat err)"
+cmp -s by_name again || complain "the predictions of a result give another table than its weights"
+grep -q "^$first: no weights (best.h5); the predictions of its result.h5 are taken" err || complain "silent about weights: $(cat err)"
 cp "$second/best.h5" "$first/best.h5"
 expect 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
 head -c 3000 kept >"$first/best.h5"
