@@ -9,7 +9,14 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 
-enum { SINGLE = 16, PER_OCTAVE = 8, SYMBOLS = 256, DRAWS_OF = 0x4946, ORDER_OF = 0x494F };
+enum {
+    SINGLE = 16,
+    PER_OCTAVE = 8,
+    MULTIPLES = 8,
+    SYMBOLS = 256,
+    DRAWS_OF = 0x4946,
+    ORDER_OF = 0x494F
+};
 
 /* ---- symbols ------------------------------------------------------------------------------------------------------- */
 
@@ -254,14 +261,35 @@ static void fit_all(const work *w, lra_information *x)
     lra_free(value);
 }
 
-static int64_t next_distance(int64_t d)
+/* Eight an octave, whatever stands between them. */
+static int64_t next_spread(int64_t d)
 {
-    if (d < SINGLE) return d + 1;
-    int64_t next = (int64_t)llround((double)d * exp2(1. / PER_OCTAVE));
-    return next > d ? next : d + 1;
+    int64_t at = 1, next = 1;
+    while (at <= d) {
+        next = at < SINGLE ? at + 1 : (int64_t)llround((double)at * exp2(1. / PER_OCTAVE));
+        at = next > at ? next : at + 1;
+    }
+    return at;
 }
 
-lra_information *lra_information_new(const lra_symbols *s, int64_t most, uint64_t key)
+static int64_t next_distance(int64_t d, int64_t period)
+{
+    int64_t next = next_spread(d), multiple = period ? (d / period + 1) * period : 0;
+    return multiple && multiple < next && multiple <= MULTIPLES * period ? multiple : next;
+}
+
+static void find_again(lra_information *x)
+{
+    for (int i = 0; i < x->n; i++) {
+        const lra_info_point *p = &x->point[i];
+        double low = p->excess.value - 2 * (p->excess.value - p->excess.lo);
+        if (p->d > x->d0 && low > 0 && (!x->again || p->excess.value > x->again->excess.value))
+            x->again = p;
+    }
+}
+
+lra_information *lra_information_new(const lra_symbols *s, int64_t most, int64_t period,
+                                     uint64_t key)
 {
     enum { CELLS = LRA_INFO_SYMBOLS * LRA_INFO_SYMBOLS };
     lra_information *x = lra_alloc(sizeof *x);
@@ -270,7 +298,7 @@ lra_information *lra_information_new(const lra_symbols *s, int64_t most, uint64_
     w.groups = s->n / 2 < LRA_INFO_GROUPS ? (int)(s->n / 2)
                                           : LRA_INFO_GROUPS; /* two rows of a group at least */
     if (w.groups < 1) w.groups = 1;
-    for (int64_t d = 1; d <= most; d = next_distance(d)) room++;
+    for (int64_t d = 1; d <= most; d = next_distance(d, period)) room++;
     rank(s, w.order);
     w.row = lra_alloc_array((size_t)s->n + 1, sizeof *w.row);
     sort_rows(s, key, w.row);
@@ -283,11 +311,12 @@ lra_information *lra_information_new(const lra_symbols *s, int64_t most, uint64_
     w.excess = lra_alloc_array((size_t)room * LRA_INFO_DRAWS + 1, sizeof *w.excess);
     x->point = lra_alloc_array((size_t)room + 1, sizeof *x->point);
     draw(&w, key);
-    for (int64_t d = 1; d <= most; d = next_distance(d)) {
+    for (int64_t d = 1; d <= most; d = next_distance(d, period)) {
         if (!measure(&w, d, &x->point[x->n], w.excess + x->n * LRA_INFO_DRAWS)) break;
         x->n++;
     }
     fit_all(&w, x);
+    find_again(x);
     void *const owned[] = {w.row, w.symbol, w.times, w.sum, w.pair.count, w.other.count, w.excess};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) lra_free(owned[i]);
     return x;

@@ -39,14 +39,20 @@ typedef struct {
 
 typedef struct {
     int n;
-    lra_info_point *point; /* (n) distances 1 .. 16, from there on eight an octave */
+    lra_info_point *
+        point; /* (n) distances 1 .. 16, from there on eight an octave, and multiples of the period */
     int64_t d0; /* the largest up to which every interval of the excess lies above 0; 0: none */
     lra_decay decay; /* of the excess up to d0, in bits; beta is alpha */
     lra_estimate alpha, tau;
+    /* Beyond d0 the largest excess that an interval of twice the width would still hold above 0 (there are many
+     * distances, and each has its chance).  NULL: none */
+    const lra_info_point *again;
 } lra_information;
 
-/* Up to distance `most`. */
-lra_information *lra_information_new(const lra_symbols *s, int64_t most, uint64_t key);
+/* Up to distance `most`.  period: 0, or what comes back after so many steps, as rows of pixels do: its first eight multiples
+ * are asked, too. */
+lra_information *lra_information_new(const lra_symbols *s, int64_t most, int64_t period,
+                                     uint64_t key);
 void lra_information_free(lra_information *x); /* Nullable: x */
 
 /* How often a bag of n-grams is right: multinomial naive Bayes, one added to each of 2^18 cells that xxh3-64 of the n

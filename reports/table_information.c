@@ -35,14 +35,23 @@ static void add_fact(lra_table *t, const lra_probe_unit *u, const char *id, cons
     lra_table_fact(t, name, f->hi);
 }
 
-/* The element of an array where `distance` is d; NAN: there is none. */
-static double curve_at(const lra_probe_unit *u, const char *name, int d)
+/* Element i of an array beside `distance`; NAN: there is none. */
+static double curve_at(const lra_probe_unit *u, const char *name, int64_t i)
 {
-    const lra_probe_array *x = lra_probe_array_find(u, "distance"),
-                          *y = lra_probe_array_find(u, name);
-    for (int64_t i = 0; x && y && i < x->dims[0] && i < y->dims[0]; i++)
-        if (x->value[i] == (float)d) return (double)y->value[i];
-    return NAN;
+    const lra_probe_array *y = lra_probe_array_find(u, name);
+    return y && i < y->dims[0] ? (double)y->value[i] : NAN;
+}
+
+static void add_again(lra_table *t, const lra_probe_unit *u)
+{
+    const lra_finding *again = lra_probe_finding(u, "info.again");
+    const lra_finding *most = again && !isnan(again->value)
+                                  ? find(u, "info.excess", (int)again->value)
+                                  : NULL;
+    if (most)
+        lra_table_note(
+            t, "Farther on it lies above 0 again, most at distance %.0f: %.4f bits (%.4f to %.4f).",
+            again->value, most->value, most->lo, most->hi);
 }
 
 static void add_summary(lra_table *t, const lra_probe_unit *u)
@@ -56,12 +65,13 @@ static void add_summary(lra_table *t, const lra_probe_unit *u)
                        d0->value,
                        d0->flags & LRA_CENSORED ? ", the last with 100 pairs a cell" : "");
     else
-        lra_table_note(t, "No distance has an excess whose whole interval lies above 0.");
+        lra_table_note(t, "The excess at distance 1 does not lie above 0 with its whole interval.");
+    add_again(t, u);
     if (alpha && kind && !isnan(kind->value))
         lra_table_note(
             t,
-            "Up to there it falls as d^-alpha, alpha %.3g (%.3g to %.3g), or exp(-d/tau), tau %.3g tokens; %s.",
-            alpha->value, alpha->lo, alpha->hi, tau ? tau->value : NAN,
+            "Up to distance %.0f it falls as d^-alpha, alpha %.3g (%.3g to %.3g), or exp(-d/tau), tau %.3g tokens; %s.",
+            d0 ? d0->value : NAN, alpha->value, alpha->lo, alpha->hi, tau ? tau->value : NAN,
             kind->value == 1   ? "the exponential fits better"
             : kind->value == 2 ? "the power law fits better"
                                : "neither fits better than the other and a constant");
@@ -93,13 +103,15 @@ static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
     add_fact(t, u, "info.d0", "d0");
     add_fact(t, u, "info.alpha", "alpha");
     add_fact(t, u, "info.tau", "tau");
-    for (int d = 1; d > 0 && d < 1 << 24; d *= 2) {
+    const lra_probe_array *distance = lra_probe_array_find(u, "distance");
+    for (int64_t i = 0; distance && i < distance->dims[0]; i++) {
+        int d = (int)distance->value[i];
         const lra_finding *pair = find(u, "info.pair", d), *excess = find(u, "info.excess", d);
-        if (!pair || !excess) break;
+        if (!pair || !excess) continue;
         lra_table_row(t);
         lra_table_number(t, d, 0);
-        lra_table_number(t, curve_at(u, "symbols", d), 0);
-        lra_table_number(t, curve_at(u, "pairs", d), 0);
+        lra_table_number(t, curve_at(u, "symbols", i), 0);
+        lra_table_number(t, curve_at(u, "pairs", i), 0);
         lra_table_number(t, pair->value, 4);
         lra_table_number(t, pair->null[LRA_NULL_PERM], 4);
         lra_table_number(t, excess->value, 4);

@@ -56,7 +56,7 @@ static lra_information *measure(uint8_t (*source)(lra_rng *r, int t), uint64_t s
         start[i + 1] = start[i] + T;
         for (int t = 0; t < T; t++) symbol[i * T + t] = source(&r, t);
     }
-    return lra_information_new(&rows, MOST, seed);
+    return lra_information_new(&rows, MOST, 0, seed);
 }
 static const lra_info_point *at(const lra_information *x, int64_t d)
 {
@@ -120,11 +120,35 @@ static void cycles(void **state)
     lra_information_free(x);
 }
 
+/* Rows of 24 steps, each mostly the one before: nothing of neighbours, much 24 steps on, less 48. */
+enum { ROW = 24 };
+static uint8_t rows_of_pixels(lra_rng *r, int t)
+{
+    static uint8_t said[T];
+    said[t] = t >= ROW && lra_rng_u01(r) < 0.8 ? said[t - ROW] : (uint8_t)lra_rng_below(r, 2);
+    return said[t];
+}
+
+static void comes_back(void **state)
+{
+    (void)state;
+    lra_information *x = measure(rows_of_pixels, 8), *y;
+    assert_true(x->d0 < 3); /* an interval lies above 0 by chance once in forty */
+    assert_null(x->again);  /* 23 and 25 are asked, 24 is not */
+    y = lra_information_new(&rows, MOST, ROW, 8);
+    assert_non_null(y->again);
+    assert_int_equal(y->again->d, ROW);
+    near(y->again->excess.value, 1 + 0.9 * log2(0.9) + 0.1 * log2(0.1), 0.02);
+    assert_int_equal(y->point[y->n - 1].d, x->point[x->n - 1].d);
+    lra_information_free(x);
+    lra_information_free(y);
+}
+
 static void growing(void **state)
 {
     (void)state;
     lra_information_free(measure(grows, 7));
-    lra_information *x = lra_information_new(&rows, 3, 1);
+    lra_information *x = lra_information_new(&rows, 3, 0, 1);
     assert_int_equal(x->d0, 3);
     assert_true(isinf(x->tau.value) && x->tau.value > 0 && x->tau.lo > 0);
     assert_true(x->alpha.value < 0);
@@ -148,7 +172,7 @@ static void merged(void **state)
     (void)state;
     lra_information *x = measure(cycle, 6);
     lra_symbols few = {6, start, symbol};
-    lra_information *y = lra_information_new(&few, MOST, 1);
+    lra_information *y = lra_information_new(&few, MOST, 0, 1);
     assert_int_equal(at(x, 1)->symbols, 7);
     assert_int_equal(at(y, 1)->symbols, 3); /* sqrt(1194 / 100) */
     assert_true(y->point[y->n - 1].symbols >= 2);
@@ -168,7 +192,7 @@ static void coverage(void **state)
             lra_rng r = lra_rng_new(50 + (uint64_t)s, 9, (uint64_t)i);
             for (int t = 0; t < T; t++) symbol[i * T + t] = chain(&r, t);
         }
-        lra_information *x = lra_information_new(&rows, 10, (uint64_t)s);
+        lra_information *x = lra_information_new(&rows, 10, 0, (uint64_t)s);
         for (int k = 0; k < 3; k++) {
             lra_estimate e = at(x, d[k])->excess;
             held[k] += e.lo <= chain_bits(d[k]) && chain_bits(d[k]) <= e.hi;
@@ -210,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(independent_symbols),
                                        cmocka_unit_test(two_states),
                                        cmocka_unit_test(cycles),
+                                       cmocka_unit_test(comes_back),
                                        cmocka_unit_test(growing),
                                        cmocka_unit_test(places),
                                        cmocka_unit_test(merged),

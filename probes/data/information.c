@@ -184,13 +184,14 @@ static void add_curves(const lra_information *x, lra_probe_unit *u)
 }
 
 static void add_information(const lra_information *x, int64_t examples, int64_t longest,
-                            lra_probe_unit *u)
+                            int64_t period, lra_probe_unit *u)
 {
     lra_estimate none = {NAN, NAN, NAN};
     for (int i = 0; i < x->n; i++) {
         const lra_info_point *p = &x->point[i];
         char id[LRA_FINDING_ID];
-        if (p->d & (p->d - 1)) continue; /* powers of two; the curves have the others */
+        bool named = (p->d & (p->d - 1)) == 0 || (period && p->d % period == 0);
+        if (!named && p != x->again) continue; /* the curves have the others */
         snprintf(id, sizeof id, "info.excess.%d", (int)p->d);
         lra_finding f = with_ends(id, "bits", p->excess, examples);
         f.null[LRA_NULL_PERM] = 0;
@@ -207,8 +208,10 @@ static void add_information(const lra_information *x, int64_t examples, int64_t 
     lra_finding tau = with_ends("info.tau", "tokens", x->tau, examples);
     none.value = x->decay.n >= 3 ? (double)x->decay.kind : NAN;
     lra_finding kind = with_ends("info.kind", "kind", none, examples);
-    const lra_finding all[] = {d0, alpha, tau, kind};
-    lra_probe_unit_findings(u, 4, all);
+    none.value = x->again ? (double)x->again->d : NAN;
+    const lra_finding all[] = {d0, alpha, tau, kind,
+                               with_ends("info.again", "tokens", none, examples)};
+    lra_probe_unit_findings(u, 5, all);
 }
 
 /* Share of the label most frequent in training, in test. */
@@ -298,13 +301,14 @@ static lra_probe_result *measure(const lra_dataset *d, const char *preset, lra_e
     else
         find_words(d, &by);
     code(d, &by, LRA_TRAIN_SPLIT, PAIR_STEPS, true, &train);
-    lra_information *x = lra_information_new(&train.rows, longest_of(&train.rows) - 1, 0);
+    lra_information *x = lra_information_new(&train.rows, longest_of(&train.rows) - 1,
+                                             lra_dataset_grid(d), 0);
     lra_probe_unit *u = lra_probe_unit_new(r, "data");
     lra_probe_result_set(r, "examples", "%lld", (long long)train.rows.n);
     lra_probe_result_set(r, "steps", "%lld", (long long)train.start[train.rows.n]);
     lra_probe_result_set(r, "symbols", "%s", by.numbers ? "bins" : "tokens");
     add_curves(x, u);
-    add_information(x, train.rows.n, longest_of(&train.rows) - 1, u);
+    add_information(x, train.rows.n, longest_of(&train.rows) - 1, lra_dataset_grid(d), u);
     add_ngrams(d, &by, u);
     lra_information_free(x);
     coded_free(&train);
