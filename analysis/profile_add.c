@@ -268,9 +268,12 @@ void lra_profile_curves(const lra_profile *p, double *mass, double *equal_mass, 
 
 double lra_profile_mean(const lra_profile *p, int number)
 {
-    double sum = 0;
-    for (int64_t b = 0; b < p->examples; b++) sum += p->number[b * P_NUMBERS + number];
-    return sum / (double)p->examples;
+    double sum = 0, n = 0;
+    for (int64_t b = 0; b < p->examples; b++) {
+        double x = p->number[b * P_NUMBERS + number];
+        if (!isnan(x)) sum += x, n++;
+    }
+    return sum / n;
 }
 
 void lra_profile_redraw(int64_t n, uint64_t key, int b, double *count)

@@ -57,13 +57,13 @@ static double number_of(const lra_profile *p, int64_t b, int k)
 /* Half width of the interval of the mean of (above - ratio below)/mean of below; below < 0: of the mean of above. */
 static double half_width(const lra_profile *p, int above, int below)
 {
-    if (p->examples < 2) return NAN;
-    double n = (double)p->examples, a = lra_profile_mean(p, above), squares = 0;
+    double n = 0, a = lra_profile_mean(p, above), squares = 0;
     double m = below < 0 ? 1 : lra_profile_mean(p, below), ratio = a / m;
     for (int64_t b = 0; b < p->examples; b++) {
         double x = number_of(p, b, above) - (below < 0 ? a : ratio * number_of(p, b, below));
-        squares += x * x;
+        if (!isnan(x)) squares += x * x, n++;
     }
+    if (n < 2) return NAN;
     return lra_normal_quantile((1 + LEVEL) / 2) * sqrt(squares / (n - 1) / n) / fabs(m);
 }
 

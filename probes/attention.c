@@ -10,6 +10,8 @@
  *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rolled out over all layers
  * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find the distance; shift.peak
  * is exactly the distance in a head of the first layer of every run, beside heads whose peak is elsewhere.
+ * Weights that no attention op has by itself (products of features, mixtures, a memory, hashed chunks: attention/matrix.h) are
+ * told row by row: memory stays linear in length, time grows with its square, value.* is left out.
  * Distances take one pass over the sample for each set of weights, and memory linear in length; sinks another, rollout of 64
  * examples another; what needs maps is asked of inputs of at most 2,048 positions. */
 #include <stdio.h>
@@ -61,6 +63,7 @@ static int measure_weights(const lra_train_spec *spec, lra_device *device, lra_o
 
 static void tell(const lra_train_spec *spec, const lra_attention_measured *m)
 {
+    if (m->heads.what) lra_note("%s: weights are %s", spec->title, m->heads.what);
     if (m->heads.left_out)
         lra_note("%s: keys of %s are another sequence, which has no distances", spec->title,
                  m->heads.left_out);
@@ -82,6 +85,7 @@ static int measure(const lra_finished_run *run, const lra_train_spec *spec, lra_
     if (rc == 0) {
         tell(spec, &best);
         lra_probe_result_set(r, "examples", "%lld", (long long)best.heads.head[0].examples);
+        if (best.heads.what) lra_probe_result_set(r, "weights", "%s", best.heads.what);
         if (best.maps.kept_row >= 0)
             lra_probe_result_set(r, "map", "%lld", (long long)best.maps.kept_row);
         lra_attention_units(r, &best, &initial, spec->seed,

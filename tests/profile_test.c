@@ -196,6 +196,23 @@ static void undefined_rows(void **state)
     assert_int_equal(find(&x, "range.mean")->undefined, 2);
 }
 
+/* An example whose rows have one input each has no relative entropy, and takes it from no other. */
+static void single_inputs(void **state)
+{
+    (void)state;
+    double one[2] = {1, -1}, equal[2] = {1, 1};
+    lra_profile *p = lra_profile_new(2, 0);
+    for (int b = 0; b < 3; b++) {
+        lra_profile_begin(p, 2);
+        lra_profile_row(p, 0, 0, 2, b == 1 ? one : equal);
+        lra_profile_end(p);
+    }
+    numbers x = read(p);
+    near(value(&x, "entropy.rel"), 1, 1e-12);
+    near(find(&x, "entropy.rel")->lo, 1, 1e-12);
+    near(value(&x, "entropy"), 2.0 / 3 * log(2), 1e-12);
+}
+
 /* ---- lengths, masks, sums ---------------------------------------------------------------------------------- */
 
 /* Equal weights of mixed lengths, one direction: nothing decays, and nothing is far. */
@@ -440,10 +457,10 @@ int main(void)
         cmocka_unit_test(equal_weights),  cmocka_unit_test(box),
         cmocka_unit_test(exponential),    cmocka_unit_test(stacked_boxes),
         cmocka_unit_test(delay),          cmocka_unit_test(power_law),
-        cmocka_unit_test(undefined_rows), cmocka_unit_test(mixed_lengths),
-        cmocka_unit_test(sums_of_rows),   cmocka_unit_test(masks),
-        cmocka_unit_test(grids),          cmocka_unit_test(coverage),
-        cmocka_unit_test(seeds),          cmocka_unit_test(kendall),
-        cmocka_unit_test(shift)};
+        cmocka_unit_test(undefined_rows), cmocka_unit_test(single_inputs),
+        cmocka_unit_test(mixed_lengths),  cmocka_unit_test(sums_of_rows),
+        cmocka_unit_test(masks),          cmocka_unit_test(grids),
+        cmocka_unit_test(coverage),       cmocka_unit_test(seeds),
+        cmocka_unit_test(kendall),        cmocka_unit_test(shift)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

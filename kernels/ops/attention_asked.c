@@ -32,6 +32,18 @@ int64_t lra_attention_heads(const lra_tensor *attention)
     return attention_sizes_of(y, 0, 3).H / ((const attention_args *)y->args)->stride;
 }
 
+double lra_attention_scale(const lra_tensor *attention)
+{
+    return ((const attention_args *)node_of(attention)->args)->scale;
+}
+
+lra_tensor *lra_attention_bias(const lra_tensor *attention)
+{
+    const lra_tensor *y = node_of(attention);
+    int bias = attention_source(y->args, ATTENTION_BIAS, 3);
+    return bias < 0 ? NULL : y->src[bias];
+}
+
 /* ---- statistics ----------------------------------------------------------------------------------------- */
 
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,

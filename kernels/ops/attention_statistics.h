@@ -65,6 +65,10 @@ int64_t lra_attention_positions(const lra_tensor *attention); /* T of its graph 
 void lra_attention_allowed(const lra_tensor *attention, int64_t T, int64_t head, int64_t i,
                            const int32_t *list, uint8_t *allowed);
 int64_t lra_attention_heads(const lra_tensor *attention); /* of a position */
+double
+lra_attention_scale(const lra_tensor *attention); /* what products of q and k are multiplied by */
+/* Its learned bias, (H,2R-1); NULL: none. */
+lra_tensor *lra_attention_bias(const lra_tensor *attention);
 /* Are its keys another sequence, so that there are no distances? */
 bool lra_attention_crosses(const lra_tensor *attention);
 

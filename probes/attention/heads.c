@@ -40,8 +40,8 @@ double lra_head_sink(const lra_attention_head *h, double *equal)
 
 /* ---- an example -------------------------------------------------------------------------------------------- */
 
-static void add_sink(lra_attention_head *h, const lra_attention_mask *mask, int64_t T,
-                     const float *column)
+/* column, equal: what each key gets, and what equal weights give it. */
+static void add_sink(lra_attention_head *h, int64_t T, const double *column, const double *equal)
 {
     int64_t at = 0;
     for (int64_t j = 1; j < T; j++)
@@ -52,8 +52,8 @@ static void add_sink(lra_attention_head *h, const lra_attention_mask *mask, int6
         h->sink_equal = lra_resize(h->sink_equal, n * sizeof *h->sink_equal);
         h->sink_at = lra_resize(h->sink_at, n * sizeof *h->sink_at);
     }
-    h->sink[h->examples] = (double)column[at];
-    h->sink_equal[h->examples] = mask->equal[at];
+    h->sink[h->examples] = column[at];
+    h->sink_equal[h->examples] = equal[at];
     h->sink_at[h->examples++] = at;
 }
 
@@ -125,6 +125,7 @@ static void free_layer(layer *x)
 static void add_example(work *w, int view, int k, int first, int64_t s, int64_t T, const layer *x)
 {
     const int32_t *list = x->lists ? x->lists + s * x->listed : NULL;
+    double *column = lra_alloc_array((size_t)T + 1, sizeof *column);
     lra_attention_masks_make(&w->masks, k, w->nodes[view].node[k], T, list);
     for (int64_t h = 0; h < x->H; h++) {
         lra_attention_head *own = &w->heads->head[first + h];
@@ -135,11 +136,28 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
             continue;
         }
         add_profiles(mask, T, x->D, left, own->tokens, own->pixels);
-        add_sink(own, mask, T, left + 2 * x->D - 1);
+        for (int64_t j = 0; j < T; j++) column[j] = (double)left[2 * x->D - 1 + j];
+        add_sink(own, T, column, mask->equal);
     }
+    lra_free(column);
     if (x->together)
         add_profiles(lra_attention_mask_at(&w->masks, k, -1), T, x->D,
                      x->together + s * x->W_together, w->heads->layer[k].value, NULL);
+}
+
+/* The same of a head whose weights are told row by row. */
+static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_values *x, int64_t h,
+                     int64_t s, int64_t example, int64_t T)
+{
+    if (w->again) {
+        if (own->nosink)
+            lra_matrix_profile(x, s, h, T, own->sink_at[example], own->nosink, NULL, NULL, NULL);
+        return;
+    }
+    double *column = lra_alloc_array((size_t)(2 * T) + 1, sizeof *column);
+    lra_matrix_profile(x, s, h, T, -1, own->tokens, own->pixels, column, column + T);
+    add_sink(own, T, column, column + T);
+    lra_free(column);
 }
 
 /* Is this sequence of the batch one of the sample? */
@@ -148,23 +166,41 @@ static bool counts(const lra_view *v, const lra_batch *b, int64_t s)
     return b->row[s % v->rows] >= 0 && b->length[s] > 0;
 }
 
+static int take_rows(work *w, const lra_view *v, const lra_batch *b, const lra_matrix *of,
+                     int first, lra_err *e)
+{
+    lra_matrix_values x;
+    int rc = lra_matrix_read(v, of, &x, e);
+    for (int64_t s = 0, example = w->done; s < v->network.n && rc == 0; s++) {
+        if (!counts(v, b, s)) continue;
+        int64_t T = b->length[s] + lra_attention_extra(v);
+#pragma omp parallel for schedule(dynamic)
+        for (int64_t h = 0; h < of->heads; h++)
+            add_rows(w, &w->heads->head[first + h], &x, h, s, example, T);
+        example++;
+    }
+    lra_matrix_free(&x);
+    return rc;
+}
+
 /* Says which key each head is asked without, and runs the batch once more. */
 static int leave_sinks_out(work *w, const lra_view *v, int view, const lra_batch *b, lra_err *e)
 {
     int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e), first = 0;
     for (int k = 0; k < w->nodes[view].n && rc == 0; k++) {
         const question *q = &w->asked[view][k];
-        int64_t H = lra_attention_heads(w->nodes[view].node[k]), n = v->network.n;
+        int64_t H = lra_attention_layer_heads(&w->nodes[view], k), n = v->network.n;
+        first += (int)H;
+        if (!q->without) continue;
         int32_t *hole = lra_alloc_array((size_t)(n * H), sizeof *hole);
         for (int64_t h = 0; h < H; h++) {
-            const lra_attention_head *own = &w->heads->head[first + h];
+            const lra_attention_head *own = &w->heads->head[first - H + h];
             int64_t at = w->done;
             for (int64_t s = 0; s < n; s++)
                 hole[s * H + h] = own->nosink && counts(v, b, s) ? (int32_t)own->sink_at[at++] : -1;
         }
         rc = lra_set(v->plan, q->without, hole, e);
         lra_free(hole);
-        first += (int)H;
     }
     return rc == 0 ? lra_view_run(w->m, v, e) : rc;
 }
@@ -176,12 +212,17 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
     while (w->m->view[view] != v) view++;
     if (w->again) rc = leave_sinks_out(w, v, view, b, e);
     for (int k = 0; k < w->nodes[view].n && rc == 0; k++) {
-        layer x;
-        rc = read_layer(v, &w->asked[view][k], lra_attention_heads(w->nodes[view].node[k]), &x, e);
-        for (int64_t s = 0; s < v->network.n && rc == 0; s++)
+        const lra_matrix *rows = &w->nodes[view].matrix[k];
+        int64_t H = lra_attention_layer_heads(&w->nodes[view], k);
+        layer x = {.H = 0};
+        if (rows->family)
+            rc = take_rows(w, v, b, rows, first, e);
+        else
+            rc = read_layer(v, &w->asked[view][k], H, &x, e);
+        for (int64_t s = 0; s < v->network.n && rc == 0 && !rows->family; s++)
             if (counts(v, b, s))
-                add_example(w, view, k, first, s, b->length[s] + x.D - v->T /* CLS */, &x);
-        first += (int)x.H;
+                add_example(w, view, k, first, s, b->length[s] + lra_attention_extra(v), &x);
+        first += (int)H;
         free_layer(&x);
     }
     for (int64_t s = 0; s < v->network.n; s++) w->done += counts(v, b, s);
@@ -200,6 +241,10 @@ static int ask_view(work *w, int i, lra_err *e)
         const lra_tensor *node = w->nodes[i].node[k];
         question *q = &w->asked[i][k];
         *q = (question){0}; /* what a pass before asked is gone with its graphs */
+        if (w->nodes[i].matrix[k].family) {
+            lra_matrix_ask(v, &w->nodes[i].matrix[k]);
+            continue;
+        }
         lra_attention_question ask = {.columns = w->masks.columns};
         char *name = lra_format("without%d", k);
         if (w->again)
@@ -228,7 +273,8 @@ static void name_layers(work *w)
     out->layer = lra_alloc_array((size_t)nodes->n, sizeof *out->layer);
     for (int k = 0; k < nodes->n; k++) {
         out->layer[k].name = lra_attention_layer_name(nodes->node[k], k);
-        out->n_heads += (int)lra_attention_heads(nodes->node[k]);
+        out->n_heads += (int)lra_attention_layer_heads(nodes, k);
+        if (nodes->matrix[k].family) out->what = nodes->matrix[k].family->what;
     }
     for (int k = 0; k < nodes->n_left_out; k++) {
         char *name = lra_attention_layer_name(nodes->left_out[k], k), *before = out->left_out;
@@ -241,13 +287,14 @@ static void name_layers(work *w)
 static void open_heads(work *w)
 {
     lra_heads *out = w->heads;
-    const question *longest = w->asked[w->m->n_views - 1];
+    int last = w->m->n_views - 1;
+    const question *longest = w->asked[last];
     name_layers(w);
     out->head = lra_alloc_array((size_t)out->n_heads, sizeof *out->head);
     for (int k = 0, at = 0; k < out->n_layers; k++) {
-        int64_t D = lra_attention_statistics_length(longest[k].each);
+        int64_t D = lra_attention_layer_positions(&w->nodes[last], k);
         if (longest[k].together) out->layer[k].value = lra_profile_new(D, 0);
-        for (int64_t h = 0; h < lra_attention_heads(w->nodes[0].node[k]); h++) {
+        for (int64_t h = 0; h < lra_attention_layer_heads(&w->nodes[0], k); h++) {
             lra_attention_head *x = &out->head[at++];
             x->name = lra_format("%s.head%d", out->layer[k].name, (int)h), x->layer = k;
             x->tokens = lra_profile_new(D, 0);

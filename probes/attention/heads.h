@@ -1,7 +1,7 @@
 /* The attention of a run, asked over a sample of the test split without storing a map: profiles by distance, in tokens and
  * in pixels, entropy, sinks, of each head; of each layer the heads together, weighted by values.  Nodes are found by op, so
- * that every model with attention is asked, chunked, strided and sparse ones, averaged and laplace weights too; attention
- * to another sequence has no distances and is left out, by name. */
+ * that every model with attention is asked, chunked, strided and sparse ones, averaged and laplace weights too; of other
+ * families (matrix.h) row by row, on the host; attention to another sequence has no distances and is left out, by name. */
 #ifndef LRA_PROBES_ATTENTION_HEADS_H
 #define LRA_PROBES_ATTENTION_HEADS_H
 
@@ -31,7 +31,8 @@ typedef struct {
     int n_heads, n_layers;
     lra_attention_head *head; /* layer by layer */
     lra_attention_layer *layer;
-    char *left_out; /* layers whose keys are another sequence, "layer0 layer1"; NULL: none */
+    const char *what; /* whose weights these are, where it is no attention op's; NULL */
+    char *left_out;   /* layers whose keys are another sequence, "layer0 layer1"; NULL: none */
 } lra_heads;
 
 /* sample: rows of the test split, 0: all. */

@@ -2,7 +2,6 @@
 #include "probes/attention/maps.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
@@ -29,8 +28,10 @@ typedef struct {
 
 /* ---- a row of a map ----------------------------------------------------------------------------------------- */
 
-/* A map of an example: row i at row(i), tree of its tokens. */
+/* A map of an example, and the tree of its tokens. */
 typedef struct {
+    const lra_matrix_values *rows; /* NULL: those of an attention op */
+    int64_t sequence;
     const lra_tensor *node;
     int64_t example, T, head, extra;
     const float *first; /* row 0; the next one is `step` behind */
@@ -58,6 +59,25 @@ static void relate(const map_of *m, int64_t i, const double *share, const uint8_
     }
 }
 
+/* Row i: shares (T), keys [from, to) that it may have weights at; their sum. */
+static double read_row(const map_of *m, int64_t i, double *share, uint8_t *allowed, int64_t *from,
+                       int64_t *to)
+{
+    double sum = 0;
+    *from = 0, *to = m->T;
+    if (m->rows) {
+        m->rows->of->family->row(m->rows, m->sequence, m->head, i, m->T, share);
+        for (int64_t j = 0; j < m->T; j++) allowed[j] = share[j] >= 0;
+    } else {
+        lra_attention_allowed(m->node, m->T, m->head, i, m->list, allowed);
+        lra_attention_span(m->node, m->T, i, from, to);
+        for (int64_t j = 0; j < m->T; j++) share[j] = (double)m->first[i * m->step + j];
+    }
+    for (int64_t j = 0; j < m->T; j++) sum += share[j] = allowed[j] ? share[j] : 0;
+    for (int64_t j = 0; j < m->T; j++) share[j] = sum > 0 ? share[j] / sum : 0;
+    return sum;
+}
+
 static void add_map(work *w, const map_of *m, int at)
 {
     lra_head_maps *h = &w->out->head[at];
@@ -65,15 +85,9 @@ static void add_map(work *w, const map_of *m, int at)
     uint8_t *allowed = lra_alloc_array((size_t)m->T, 1);
     sums related[LRA_RELATIONS] = {{0}};
     for (int64_t i = 0; i < m->T; i++) {
-        double sum = 0, keys = 0;
         int64_t from, to;
-        lra_attention_allowed(m->node, m->T, m->head, i, m->list, allowed);
-        lra_attention_span(m->node, m->T, i, &from, &to);
-        for (int64_t j = 0; j < m->T; j++) {
-            share[j] = allowed[j] ? (double)m->first[i * m->step + j] : 0;
-            sum += share[j], keys += allowed[j];
-        }
-        for (int64_t j = 0; j < m->T; j++) share[j] = sum > 0 ? share[j] / sum : 0;
+        double sum = read_row(m, i, share, allowed, &from, &to), keys = 0;
+        for (int64_t j = 0; j < m->T; j++) keys += allowed[j];
         if (w->shares)
             lra_shares_row(w->shares[at], m->example, i, from, to - from, share + from,
                            allowed + from);
@@ -108,38 +122,65 @@ static lra_tree tree_of(const work *w, const lra_batch *b, const lra_view *v, in
     return lra_tree_new(b->token + s * v->T, b->length[s]);
 }
 
+/* What is left of a layer after a run: whole maps (B,T,H,T) and lists, or what tells rows. */
+typedef struct {
+    float *map;
+    int32_t *list;
+    int64_t listed; /* numbers of an example's list */
+    lra_matrix_values rows;
+} left;
+
+static int read_left(const work *w, const lra_view *v, int view, int k, left *x, lra_err *e)
+{
+    const lra_matrix *matrix = &w->view[view].nodes.matrix[k];
+    const lra_tensor *map = w->view[view].map[k], *lists = w->view[view].lists[k];
+    *x = (left){.map = NULL};
+    if (matrix->family) return lra_matrix_read(v, matrix, &x->rows, e);
+    x->map = lra_alloc_array((size_t)lra_elements(map), sizeof *x->map);
+    int rc = lra_get(v->plan, map, x->map, e);
+    if (!lists || rc != 0) return rc;
+    x->listed = lra_elements(lists) / v->network.n;
+    x->list = lra_alloc_array((size_t)lra_elements(lists), sizeof *x->list);
+    return lra_get(v->plan, lists, x->list, e);
+}
+
+static void free_left(left *x)
+{
+    lra_matrix_free(&x->rows);
+    lra_free(x->map);
+    lra_free(x->list);
+}
+
 static int take_layer(work *w, const lra_view *v, const lra_batch *b, int view, int k, int first,
                       lra_err *e)
 {
-    const lra_tensor *map = w->view[view].map[k], *lists = w->view[view].lists[k];
-    const int64_t *d = map->shape.d, T = d[1], H = d[2];
-    float *x = lra_alloc_array((size_t)lra_elements(map), sizeof *x);
-    int64_t listed = lists ? lra_elements(lists) : 0;
-    int32_t *list = lra_alloc_array((size_t)listed + 1, sizeof *list);
-    int rc = lra_get(v->plan, map, x, e);
-    if (rc == 0 && lists) rc = lra_get(v->plan, lists, list, e);
+    const lra_attention_nodes *nodes = &w->view[view].nodes;
+    int64_t H = lra_attention_layer_heads(nodes, k), T = lra_attention_layer_positions(nodes, k);
+    left x;
+    int rc = read_left(w, v, view, k, &x, e);
     for (int64_t s = 0; s < v->network.n && rc == 0; s++) {
-        int64_t row = b->row[s % v->rows], extra = T - v->T;
+        int64_t row = b->row[s % v->rows], extra = lra_attention_extra(v);
         if (row < 0 || b->length[s] <= 0) continue;
         int64_t example = w->place[row] * w->parts + s / v->rows, own = b->length[s] + extra;
         lra_tree tree = tree_of(w, b, v, s);
         if (k == 0) keep(w, example, row, own);
         for (int64_t h = 0; h < H; h++) {
-            const map_of m = {.node = w->view[view].nodes.node[k],
+            const map_of m = {.rows = x.map ? NULL : &x.rows,
+                              .sequence = s,
+                              .node = nodes->node[k],
                               .example = example,
                               .T = own,
                               .head = h,
                               .extra = extra,
-                              .first = x + (s * T * H + h) * T,
+                              .first = x.map ? x.map + (s * T * H + h) * T : NULL,
                               .step = H * T,
-                              .list = lists ? list + s * (listed / v->network.n) : NULL,
+                              .list = x.list ? x.list + s * x.listed : NULL,
                               .tree = w->out->related ? &tree : NULL};
             add_map(w, &m, first + (int)h);
         }
         lra_tree_free(&tree);
     }
-    lra_free(x);
-    lra_free(list);
+    free_left(&x);
     return rc;
 }
 
@@ -150,31 +191,17 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
     while (w->m->view[view] != v) view++;
     for (int k = 0; k < w->view[view].nodes.n && rc == 0; k++) {
         rc = take_layer(w, v, b, view, k, first, e);
-        first += (int)lra_attention_heads(w->view[view].nodes.node[k]);
+        first += (int)lra_attention_layer_heads(&w->view[view].nodes, k);
     }
     return rc;
 }
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
-static void fill_unit(const lra_fill *f, double *v)
-{
-    int64_t T = f->shape.d[0];
-    for (int64_t i = 0; i < T * T; i++) v[i] = i % T == i / T;
-}
-
 lra_tensor *lra_attention_map(const lra_tensor *node)
 {
-    const lra_param_spec spec = {LRA_FILL(fill_unit)};
-    lra_graph *g = node->graph;
     int64_t T = lra_attention_positions(node), B = node->src[0]->shape.d[0];
-    char name[40];
-    snprintf(name, sizeof name, "unit%lld", (long long)T);
-    lra_tensor *unit = lra_find(g, name); /* of another layer */
-    if (!unit) unit = lra_constant(g, name, LRA_SHAPE(T, T), &spec);
-    unit = lra_reshape(lra_cast(unit, lra_elem(g)), LRA_SHAPE(1, T, 1, T));
-    lra_tensor *zeros = lra_zeros(g, lra_elem(g), LRA_SHAPE(B, T, lra_attention_heads(node), T));
-    return lra_attention_apply(node, lra_add(zeros, unit));
+    return lra_attention_apply(node, lra_matrix_unit(node->graph, B, T, lra_attention_heads(node)));
 }
 
 static int ask_view(work *w, int i, lra_err *e)
@@ -184,6 +211,11 @@ static int ask_view(work *w, int i, lra_err *e)
     if (rc != 0) return rc;
     for (int k = 0; k < w->view[i].nodes.n; k++) {
         const lra_tensor *node = w->view[i].nodes.node[k];
+        const lra_matrix *matrix = &w->view[i].nodes.matrix[k];
+        if (matrix->family) {
+            lra_matrix_ask(v, matrix);
+            continue;
+        }
         w->view[i].lists[k] = lra_attention_lists(node);
         w->view[i].map[k] = lra_attention_map(node);
         lra_view_ask(v, w->view[i].map[k]);
@@ -209,11 +241,11 @@ static void open_heads(work *w, int64_t rows, const int64_t *index)
 {
     lra_maps *out = w->out;
     const lra_attention_nodes *nodes = &w->view[0].nodes;
-    int64_t extra = lra_attention_positions(nodes->node[0]) - w->m->view[0]->T;
+    int64_t extra = lra_attention_extra(w->m->view[0]);
     int64_t *length = lra_alloc_array((size_t)(rows * w->parts) + 1, sizeof *length);
     int64_t n = lengths_of(w->m, index, rows, w->parts, extra, length);
     out->n_layers = nodes->n;
-    for (int k = 0; k < nodes->n; k++) out->n_heads += (int)lra_attention_heads(nodes->node[k]);
+    for (int k = 0; k < nodes->n; k++) out->n_heads += (int)lra_attention_layer_heads(nodes, k);
     out->head = lra_alloc_array((size_t)out->n_heads, sizeof *out->head);
     double T = (double)lra_shares_positions(n, length);
     out->shares = T > 0 && 16 * T * T * out->n_heads <= most_bytes;

@@ -51,6 +51,7 @@ lra_tensor *lra_rollout(int n_nodes, const lra_tensor *const *node, lra_tensor *
 typedef struct {
     const lra_opened *m;
     lra_profile *profile;
+    bool by_rows; /* the layers' weights are no attention op's */
     struct {
         lra_tensor *position, *rows;
         lra_attention_nodes nodes;
@@ -93,14 +94,43 @@ static void add_example(work *w, int view, int64_t s, int64_t T, const int32_t *
     lra_free(row);
 }
 
+/* The same by rows of matrices. */
+static void add_rows(work *w, const lra_matrix_values *layer, int n_layers, int64_t s, int64_t T,
+                     const int32_t *at)
+{
+    double *r = lra_alloc_array((size_t)(LRA_ROLLOUT_ROWS * T), sizeof *r);
+    lra_matrix_roll(n_layers, layer, s, T, LRA_ROLLOUT_ROWS, at, r);
+    lra_profile_begin(w->profile, T);
+    for (int p = 0; p < LRA_ROLLOUT_ROWS; p++)
+        if (at[p] >= 0) lra_profile_row(w->profile, at[p], 0, T, r + p * T);
+    lra_profile_end(w->profile);
+    lra_free(r);
+}
+
+static int take_rows(work *w, int view, const lra_view *v, const lra_batch *b, const int32_t *at,
+                     lra_err *e)
+{
+    const lra_attention_nodes *nodes = &w->view[view].nodes;
+    lra_matrix_values *layer = lra_alloc_array((size_t)nodes->n, sizeof *layer);
+    int rc = 0;
+    for (int k = 0; k < nodes->n && rc == 0; k++)
+        rc = lra_matrix_read(v, &nodes->matrix[k], &layer[k], e);
+    for (int64_t s = 0; s < v->network.n && rc == 0; s++)
+        if (b->row[s % v->rows] >= 0 && b->length[s] > 0)
+            add_rows(w, layer, nodes->n, s, b->length[s] + lra_attention_extra(v),
+                     at + s * LRA_ROLLOUT_ROWS);
+    for (int k = 0; k < nodes->n; k++) lra_matrix_free(&layer[k]);
+    lra_free(layer);
+    return rc;
+}
+
 static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     int view = 0;
     while (w->m->view[view] != v) view++;
-    int64_t n = v->network.n, extra = w->view[view].T - v->T /* CLS */;
+    int64_t n = v->network.n, extra = lra_attention_extra(v);
     int32_t *at = lra_alloc_array((size_t)(n * LRA_ROLLOUT_ROWS), sizeof *at);
-    float *x = lra_alloc_array((size_t)lra_elements(w->view[view].rows), sizeof *x);
     for (int64_t s = 0; s < n; s++)
         for (int p = 0; p < LRA_ROLLOUT_ROWS; p++) {
             int64_t T = b->length[s] + extra, row = b->row[s % v->rows];
@@ -109,6 +139,12 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
                                                     w->m->run->seed, row, LRA_ROLLOUT_ROWS, p, T)
                                               : -1;
         }
+    if (w->by_rows) {
+        int failed = take_rows(w, view, v, b, at, e);
+        lra_free(at);
+        return failed;
+    }
+    float *x = lra_alloc_array((size_t)lra_elements(w->view[view].rows), sizeof *x);
     int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e);
     if (rc == 0) rc = lra_set(v->plan, w->view[view].position, at, e);
     if (rc == 0) rc = lra_view_run(w->m, v, e);
@@ -126,11 +162,16 @@ static int ask_view(work *w, int i, lra_err *e)
     lra_view *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->view[i].nodes, e);
     if (rc != 0) return rc;
-    if (w->view[i].nodes.n_left_out) return 0;
+    const lra_attention_nodes *nodes = &w->view[i].nodes;
+    if (nodes->n_left_out) return 0;
+    w->view[i].T = lra_attention_layer_positions(nodes, 0);
+    w->by_rows = nodes->matrix[0].family != NULL;
+    for (int k = 0; k < nodes->n; k++)
+        if (w->by_rows) lra_matrix_ask(v, &nodes->matrix[k]);
+    if (w->by_rows) return 0;
     w->view[i].position = lra_input(v->network.graph, "rollout", LRA_I32,
                                     LRA_SHAPE(v->network.n, LRA_ROLLOUT_ROWS));
-    w->view[i].rows = lra_rollout(w->view[i].nodes.n, w->view[i].nodes.node, w->view[i].position);
-    w->view[i].T = w->view[i].rows->shape.d[1];
+    w->view[i].rows = lra_rollout(nodes->n, nodes->node, w->view[i].position);
     lra_view_ask(v, w->view[i].rows);
     return 0;
 }
@@ -145,7 +186,7 @@ int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_open_wei
     m.type = LRA_F32; /* products over all layers */
     if (rc == 0) lra_open_buckets(&m);
     for (int i = 0; i < m.n_views && rc == 0; i++) rc = ask_view(&w, i, e);
-    if (rc == 0 && w.view[0].rows) {
+    if (rc == 0 && (w.view[0].rows || w.by_rows)) {
         w.profile = lra_profile_new(w.view[m.n_views - 1].T, 0);
         rc = lra_open_plan(&m, e);
         if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);

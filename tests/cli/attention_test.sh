@@ -23,6 +23,14 @@ cmp -s out again || complain "lra-report prints other numbers"
 "$probe" attention o/runs/* --examples 20 --json -q >json || complain "--json fails"
 has json '"range.mean"'
 
+# Weights that are no attention op's: the same tables, trained beside initial, and what they are.
+train linformer --set heads=2 --set rank=3
+"$probe" attention o/runs/*linformer* --examples 20 >out 2>err || complain "linformer: $(cat err)"
+has err 'weights are absolute values of signed weights'
+[ "$(grep -c '^layer[01]\.head[01] *[0-9]' out)" -eq 4 ] || complain "not a row for each head: $(cat out)"
+has out 'rollout.range.q95'
+awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initial: $(cat out)"
+
 # Without attention.
 train resconv --set kernel=3
 expect 2 "model 'resconv' has no attention" "$probe" attention o/runs/*resconv*

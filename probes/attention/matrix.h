@@ -1,0 +1,67 @@
+/* Weights between positions that no attention op has by itself: a matrix that stands in a graph as a product, as a mixture or
+ * behind a sort.  A family knows it by its ops, asks the graph for arrays that grow with the length (not with its square),
+ * and tells the matrix row by row from them, so that no map is stored.  To add one: a file, a line in matrix.c. */
+#ifndef LRA_PROBES_ATTENTION_MATRIX_H
+#define LRA_PROBES_ATTENTION_MATRIX_H
+
+#include "analysis/profile.h"
+#include "models/training/open.h"
+
+enum { LRA_MATRIX_ARRAYS = 3 };
+
+typedef struct lra_matrix_family lra_matrix_family;
+
+/* A matrix in a graph. */
+typedef struct {
+    const lra_matrix_family
+        *family;            /* NULL: an attention op says it all (attention_statistics.h) */
+    const lra_tensor *node; /* where it was found */
+    const lra_tensor *part; /* a node that is told with it.  NULL: none */
+    int64_t heads, T;       /* T: positions, more than the graph's where the model pads */
+    lra_tensor *array[LRA_MATRIX_ARRAYS]; /* NULL: as many as there are */
+} lra_matrix;
+
+/* Its arrays after a run. */
+typedef struct {
+    const lra_matrix *of;
+    float *number[LRA_MATRIX_ARRAYS]; /* NULL: there are none, or int32 */
+    int32_t *index[LRA_MATRIX_ARRAYS];
+} lra_matrix_values;
+
+struct lra_matrix_family {
+    const char *what; /* its weights, for files and notes */
+    /* false: not of this family.  Else node is the last op of such a matrix in a graph of n sequences of T positions, and *w is
+     * filled, with arrays that are real or int32; nodes may be appended for them. */
+    bool (*find)(lra_tensor *node, int64_t n, int64_t T, lra_matrix *w);
+    /* Row i of a head, for sequence s of the batch, of T positions: weights w (T), in any unit; -1: no weight may fall there. */
+    void (*row)(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
+                double *w);
+};
+
+extern const lra_matrix_family lra_matrix_products, lra_matrix_mixed, lra_matrix_packed,
+    lra_matrix_hashed;
+/* The tensor behind shapes, casts, slices and linear layers, which keep rows apart. */
+lra_tensor *lra_matrix_behind(const lra_tensor *x);
+/* sum of x[i] y[i] */
+double lra_matrix_dot(const float *x, const float *y, int64_t n);
+/* (B,n,H,n) of ones where both n agree. */
+lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H);
+
+/* The matrix whose last op this node is, in a graph of n sequences of T positions; else one without a family. */
+lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T);
+void lra_matrix_ask(lra_view *v, const lra_matrix *w);
+/* After a run.  Free it whatever happened. */
+int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e);
+void lra_matrix_free(lra_matrix_values *v);
+
+/* An example of T positions, to profiles.  hole: a key that is left out, -1: none.  Nullable: tokens, pixels; column,
+ * equal: (T) mean over rows of what a key gets, and of what equal weights give it */
+void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
+                        int64_t hole, lra_profile *tokens, lra_profile *pixels, double *column,
+                        double *equal);
+/* Row number i of R = A'_L .. A'_1 (rollout.h), (n,T) for n rows at position[]; those below 0 are not asked.  -1: what no
+ * path leads to. */
+void lra_matrix_roll(int n_layers, const lra_matrix_values *layer, int64_t s, int64_t T, int64_t n,
+                     const int32_t *position, double *r);
+
+#endif

@@ -1,0 +1,38 @@
+/* Attention to learned mixtures of all positions (linformer):
+ *   y_i = sum_m p_im sum_j e_jm v_j,  p = softmax over mixtures,  so that  a_ij = sum_m p_im e_jm
+ * an attention op whose keys come from a product over positions with a matrix e (T,M).  Mixtures have both signs, and so
+ * have these weights, whose rows add up to nothing in particular: |a_ij| is told, over the row's sum (as of every
+ * signed weight). */
+#include <math.h>
+
+#include "kernels/graph/op.h"
+#include "kernels/ops/args.h"
+#include "kernels/ops/attention_statistics.h"
+#include "probes/attention/matrix.h"
+
+static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
+{
+    if (y->op != &lra_op_attention || !lra_attention_crosses(y)) return false;
+    lra_tensor *few = lra_matrix_behind(y->src[1]);
+    if (few->op != &lra_op_matmul || !((const matmul_args *)few->args)->a_t) return false;
+    lra_tensor *e = few->src[0];
+    w->T = y->src[0]->shape.d[1];
+    if (e->shape.n != 2 || e->shape.d[0] != w->T || w->T < T) return false;
+    lra_graph *g = y->graph;
+    w->heads = lra_attention_heads(y);
+    lra_tensor *unit = lra_matrix_unit(g, n, e->shape.d[1], w->heads);
+    w->array[0] = lra_cast(lra_attention_apply(y, unit), lra_real(g)); /* (B,T,H,M) */
+    w->array[1] = lra_cast(e, lra_real(g));                            /* (T,M) */
+    return true;
+}
+
+static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
+                double *w)
+{
+    int64_t M = v->of->array[1]->shape.d[1];
+    const float *p = v->number[0] + ((s * v->of->T + i) * v->of->heads + head) * M;
+    const float *e = v->number[1];
+    for (int64_t j = 0; j < T; j++) w[j] = fabs(lra_matrix_dot(p, e + j * M, M));
+}
+
+const lra_matrix_family lra_matrix_mixed = {"absolute values of signed weights", find, row};

@@ -1,0 +1,478 @@
+/* Matrices of weights that are no attention op's (probes/attention/matrix.h), against the definition: dense, in double, from
+ * what the linear layers of a model's queries and keys say.  Rows, profiles, maps and rollout of each family. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/kernel_attention.h"
+#include "models/training/session.h"
+#include "probes/attention/heads.h"
+#include "probes/attention/maps.h"
+#include "probes/attention/nodes.h"
+#include "probes/attention/rollout.h"
+#include "tests/folder.h"
+#include "tests/model_trial.h"
+#include "tests/tiny_run.h"
+
+enum { LAYERS = 2, HEADS = 4, MOST = 64, SOURCES = 4 };
+
+static int set_up(void **state)
+{
+    const char *model = "layers=1 width=4 hidden=4 kernel=3";
+    return make_folder(state) != 0 || tiny_train(folder, model, 1) != 0 ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    tiny_forget();
+    return remove_folder(state);
+}
+
+/* ---- what a layer is made of -------------------------------------------------------------------------------- */
+
+/* Outputs of linear layers, or parameters, of a layer: (.., heads K) of a sequence. */
+typedef struct {
+    const float *x[SOURCES];
+    int64_t width[SOURCES];
+    int64_t T, heads;
+} parts;
+
+/* Weights of a head for n tokens, (n,n); -1: no weight may fall there. */
+typedef void (*dense)(const parts *p, int head, int n, double *a);
+
+static double dot(const float *x, const float *y, int64_t K)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < K; k++) sum += (double)x[k] * (double)y[k];
+    return sum;
+}
+
+static const float *at(const parts *p, int source, int64_t row, int head)
+{
+    return p->x[source] + row * p->width[source] + head * (p->width[source] / p->heads);
+}
+
+static void products(const parts *p, int head, int n, bool relu, double *a)
+{
+    int64_t K = p->width[0] / p->heads;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            a[i * n + j] = 0;
+            for (int64_t k = 0; k < K; k++) {
+                double q = (double)at(p, 0, i, head)[k], key = (double)at(p, 1, j, head)[k];
+                if (relu)
+                    q = fmax(q, 0) + 1e-3, key = fmax(key, 0) + 1e-3;
+                else
+                    q = q > 0 ? q + 1 : exp(q), key = key > 0 ? key + 1 : exp(key);
+                a[i * n + j] += q * key;
+            }
+        }
+}
+static void elu_products(const parts *p, int head, int n, double *a)
+{
+    products(p, head, n, false, a);
+}
+static void relu_products(const parts *p, int head, int n, double *a)
+{
+    products(p, head, n, true, a);
+}
+
+/* softmax over m keys of source k, of row i of source q. */
+static void softmax(const parts *p, int q, int k, int64_t i, int head, int64_t m, double *a)
+{
+    int64_t K = p->width[q] / p->heads;
+    double sum = 0;
+    for (int64_t j = 0; j < m; j++)
+        sum += a[j] = exp(dot(at(p, q, i, head), at(p, k, j, head), K) / sqrt((double)K));
+    for (int64_t j = 0; j < m; j++) a[j] /= sum;
+}
+
+/* q, k of mixtures, mixture (T,M). */
+static void mixed(const parts *p, int head, int n, double *a)
+{
+    int64_t M = p->width[2];
+    double few[MOST];
+    for (int i = 0; i < n; i++) {
+        softmax(p, 0, 1, i, head, M, few);
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t m = 0; m < M; m++) sum += few[m] * (double)p->x[2][j * M + m];
+            a[i * n + j] = fabs(sum);
+        }
+    }
+}
+
+/* pack_q of a memory of 3, pack_k, unpack_q, unpack_k. */
+static void packed(const parts *p, int head, int n, double *a)
+{
+    enum { M = 3 };
+    double pack[M][MOST] = {{0}}, one[MOST], unpack[M];
+    for (int m = 0; m < M; m++)
+        for (int g = 0; g < p->heads; g++) {
+            softmax(p, 0, 1, m, g, n, one);
+            for (int j = 0; j < n; j++) pack[m][j] += one[j] / (double)p->heads;
+        }
+    for (int i = 0; i < n; i++) {
+        softmax(p, 2, 3, i, head, M, unpack);
+        for (int j = 0; j < n; j++) {
+            a[i * n + j] = 0;
+            for (int m = 0; m < M; m++) a[i * n + j] += unpack[m] * pack[m][j];
+        }
+    }
+}
+
+/* The bucket of a token: the largest of [q R, -q R], R (K,half). */
+static int bucket_of(const parts *p, int head, int i)
+{
+    int64_t K = p->width[0] / p->heads, half = p->width[1];
+    const float *q = at(p, 0, i, head), *R = p->x[1] + head * K * half;
+    double most = -INFINITY;
+    int best = 0;
+    for (int b = 0; b < 2 * half; b++) {
+        double sum = 0;
+        for (int64_t k = 0; k < K; k++) sum += (double)q[k] * (double)R[k * half + b % half];
+        if (b >= half) sum = -sum;
+        if (sum > most) most = sum, best = b;
+    }
+    return best;
+}
+
+/* q, rotations; 3 chunks, each of which sees itself and the one before. */
+static void hashed(const parts *p, int head, int n, double *a)
+{
+    enum { J = 3 };
+    int64_t K = p->width[0] / p->heads;
+    int order[MOST], place[MOST], c = (n + J - 1) / J, last = (n + c - 1) / c - 1;
+    for (int i = 0; i < n; i++) { /* tokens that stand before it */
+        place[i] = 0;
+        for (int j = 0; j < n; j++) {
+            int one = bucket_of(p, head, j), own = bucket_of(p, head, i);
+            place[i] += one < own || (one == own && j < i);
+        }
+        order[place[i]] = i;
+    }
+    for (int i = 0; i < n; i++) {
+        int own = place[i] / c, before = own > 0 ? own - 1 : last;
+        for (int j = 0; j < n; j++) a[i * n + j] = -1;
+        for (int both = 0; both < 2; both++)
+            for (int at_place = 0; at_place < n; at_place++) {
+                int j = order[at_place];
+                if (at_place / c != (both ? before : own) || (!both && j == i)) continue;
+                double w = exp(dot(at(p, 0, i, head), at(p, 0, j, head), K) / sqrt((double)K));
+                a[i * n + j] = fmax(a[i * n + j], 0) + w;
+            }
+    }
+}
+
+/* ---- families ------------------------------------------------------------------------------------------------ */
+
+/* Names of the parts: linear layers, but for "=name", a parameter. */
+static const struct {
+    const lra_model *model;
+    const char *variant, *part[SOURCES];
+    dense a;
+    bool cls;
+} families[] = {
+    {&lra_model_linear_transformer, "layers=2", {"q", "k"}, elu_products, false},
+    {&lra_model_linear_transformer, "layers=2 heads=4", {"q", "k"}, elu_products, true},
+    {&lra_model_linear_transformer, "layers=2 masked=0", {"q", "k"}, elu_products, true},
+    {&lra_model_performer, "layers=2", {"q", "k"}, relu_products, false},
+    {&lra_model_linformer, "layers=2 rank=5", {"q", "k", "=mixture"}, mixed, false},
+    {&lra_model_linformer, "layers=2 rank=3 masked=0", {"q", "k", "=mixture"}, mixed, true},
+    {&lra_model_luna, "layers=2", {"pack_q", "pack_k", "unpack_q", "unpack_k"}, packed, false},
+    {&lra_model_reformer, "layers=2 buckets=4 chunks=3", {"q", "=rotations"}, hashed, true},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+typedef struct {
+    lra_opened *m;
+    int family, heads;
+    lra_attention_nodes nodes[LRA_MAX_BUCKETS];
+    lra_tensor *part[LRA_MAX_BUCKETS][LAYERS][SOURCES];
+    lra_profile *profile[LAYERS * HEADS], *rolled;
+    int longest;
+    double *kept; /* (layers heads, longest, longest) */
+} work;
+
+static lra_tensor *part_of(const lra_view *v, int layer, const char *name)
+{
+    char path[64];
+    lra_graph *g = v->network.graph;
+    if (*name == '=') {
+        snprintf(path, sizeof path, "encoder/layer%d/%s", layer, name + 1);
+        return lra_affine(lra_find(g, path), 1, 0);
+    }
+    lra_tensor *node[64];
+    int n = lra_graph_nodes(g, &lra_op_linear, 64, node);
+    snprintf(path, sizeof path, "encoder/layer%d/%s/w", layer, name);
+    for (int i = 0; i < n; i++)
+        if (strcmp(lra_tensor_path(node[i]->src[1]), path) == 0) return node[i];
+    fail_msg("no layer %s", path);
+    return NULL;
+}
+
+/* Rows over their sums. */
+static void normalise(int n, double *a)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++) sum += fmax(a[i * n + j], 0);
+        for (int j = 0; j < n; j++)
+            if (a[i * n + j] >= 0) a[i * n + j] /= sum;
+    }
+}
+
+static void compare_rows(const lra_matrix_values *is, int64_t s, int h, int n, const double *a)
+{
+    double row[MOST], sum;
+    for (int i = 0; i < n; i++) {
+        is->of->family->row(is, s, h, i, n, row);
+        sum = 0;
+        for (int j = 0; j < n; j++) sum += fmax(row[j], 0);
+        for (int j = 0; j < n; j++) {
+            double w = row[j] < 0 ? -1 : row[j] / sum, wanted = a[i * n + j];
+            if (!(fabs(w - wanted) < 2e-6))
+                fail_msg("head %d, weight %d of row %d: %g, expected %g", h, j, i, w, wanted);
+        }
+    }
+}
+
+/* Row i of the rollout of (layers,heads,n,n), layer by layer from below; -1: what no path leads to. */
+static void roll(const double *a, int layers, int H, int n, double *all)
+{
+    double *next = lra_alloc_array((size_t)(n * n), sizeof *next);
+    for (int i = 0; i < n * n; i++) all[i] = i / n == i % n ? 1 : -1;
+    for (int l = 0; l < layers; l++) {
+        for (int i = 0; i < n * n; i++) next[i] = -1;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < n; k++) {
+                double mean = i == k ? 0.5 : 0;
+                bool seen = i == k;
+                for (int h = 0; h < H; h++) {
+                    double w = a[((l * H + h) * n + i) * n + k];
+                    mean += 0.5 * fmax(w, 0) / H, seen |= w >= 0;
+                }
+                for (int j = 0; j < n && seen; j++)
+                    if (all[k * n + j] >= 0)
+                        next[i * n + j] = fmax(next[i * n + j], 0) + mean * all[k * n + j];
+            }
+        memcpy(all, next, (size_t)(n * n) * sizeof *all);
+    }
+    lra_free(next);
+}
+
+static void add_profile(lra_profile *p, int n, const double *a)
+{
+    lra_profile_begin(p, n);
+    for (int i = 0; i < n; i++) lra_profile_row(p, i, 0, n, a + i * n);
+    lra_profile_end(p);
+}
+
+static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    work *w = context;
+    int view = 0, H = w->heads, extra = families[w->family].cls;
+    while (w->m->view[view] != v) view++;
+    const lra_attention_nodes *nodes = &w->nodes[view];
+    lra_matrix_values is[LAYERS];
+    float *x[LAYERS][SOURCES] = {{NULL}};
+    for (int l = 0; l < LAYERS; l++) {
+        assert_int_equal(lra_matrix_read(v, &nodes->matrix[l], &is[l], e), 0);
+        for (int k = 0; k < SOURCES && w->part[view][l][k]; k++) {
+            const lra_tensor *t = w->part[view][l][k];
+            x[l][k] = lra_alloc_array((size_t)lra_elements(t), sizeof(float));
+            assert_int_equal(lra_get(v->plan, t, x[l][k], e), 0);
+        }
+    }
+    for (int64_t s = 0; s < v->network.n; s++) {
+        if (b->row[s % v->rows] < 0) continue;
+        int n = b->length[s] + extra;
+        double *a = lra_alloc_array((size_t)((LAYERS * H + 1) * n * n), sizeof *a);
+        double *rolled = a + LAYERS * H * n * n;
+        for (int l = 0; l < LAYERS; l++)
+            for (int h = 0; h < H; h++) {
+                parts p = {.heads = H, .T = v->T};
+                for (int k = 0; k < SOURCES && x[l][k]; k++) {
+                    const lra_tensor *t = w->part[view][l][k];
+                    bool parameter = families[w->family].part[k][0] == '=';
+                    int64_t each = lra_elements(t) / v->network.n;
+                    p.x[k] = x[l][k] + (parameter ? 0 : s * each), p.width[k] = lra_width(t);
+                }
+                double *own = a + (l * H + h) * n * n;
+                families[w->family].a(&p, h, n, own);
+                normalise(n, own);
+                compare_rows(&is[l], s, h, n, own);
+                add_profile(w->profile[l * H + h], n, own);
+            }
+        roll(a, LAYERS, H, n, rolled);
+        if (n <= LRA_ROLLOUT_ROWS) add_profile(w->rolled, n, rolled);
+        if (n > w->longest) {
+            size_t all = (size_t)(LAYERS * H * n * n);
+            w->longest = n, w->kept = lra_resize(w->kept, all * sizeof *w->kept);
+            memcpy(w->kept, a, all * sizeof *a);
+        }
+        lra_free(a);
+    }
+    for (int l = 0; l < LAYERS; l++) {
+        lra_matrix_free(&is[l]);
+        for (int k = 0; k < SOURCES; k++) lra_free(x[l][k]);
+    }
+    return 0;
+}
+
+static lra_train_spec spec_of(int family, lra_config **config)
+{
+    lra_train_spec spec = trained.run.spec;
+    *config = model_tiny(families[family].model, families[family].variant);
+    spec.model = families[family].model, spec.model_config = *config;
+    if (families[family].cls) spec.pool = LRA_POOL_CLS;
+    return spec;
+}
+
+/* What the definition says, by the initial weights. */
+static void expect(work *w, int family, const lra_train_spec *spec)
+{
+    lra_err e = {{0}};
+    lra_opened m;
+    *w = (work){.m = &m, .family = family};
+    if (lra_open(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    m.type = LRA_F32;
+    lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) {
+        lra_view *v = m.view[i];
+        for (int l = 0; l < LAYERS; l++)
+            for (int k = 0; k < SOURCES && families[family].part[k]; k++) {
+                w->part[i][l][k] = part_of(v, l, families[family].part[k]);
+                lra_view_ask(v, w->part[i][l][k]);
+            }
+        if (lra_attention_nodes_of(v, &w->nodes[i], &e) != 0) fail_msg("%s", e.msg);
+        assert_int_equal(w->nodes[i].n, LAYERS);
+        assert_int_equal(w->nodes[i].n_left_out, 0);
+        for (int l = 0; l < LAYERS; l++) lra_matrix_ask(v, &w->nodes[i].matrix[l]);
+    }
+    w->heads = (int)lra_attention_layer_heads(&w->nodes[0], 0);
+    for (int i = 0; i < LAYERS * w->heads; i++) w->profile[i] = lra_profile_new(MOST, 0);
+    w->rolled = lra_profile_new(MOST, 0);
+    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, take, w, &e) != 0) fail_msg("%s", e.msg);
+    lra_open_close(&m);
+}
+
+static void same(const lra_profile *is, const lra_profile *wanted, int family)
+{
+    static const char *const ids[] = {"range.mean", "range.mean.rel", "range.q95", "local.1",
+                                      "side",       "entropy",        "support",   "entropy.rel"};
+    lra_finding a[LRA_PROFILE_FINDINGS], b[LRA_PROFILE_FINDINGS];
+    int n = lra_profile_findings(is, &(lra_profile_options){.key = 1}, a);
+    int m = lra_profile_findings(wanted, &(lra_profile_options){.key = 1}, b);
+    assert_int_equal(lra_profile_examples(is), lra_profile_examples(wanted));
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        const lra_finding *x = lra_finding_find(n, a, ids[i]), *y = lra_finding_find(m, b, ids[i]);
+        double null = x->null[LRA_NULL_UNIFORM], expected = y->null[LRA_NULL_UNIFORM];
+        if (!(fabs(x->value - y->value) < 1e-4) || !(isnan(null) || fabs(null - expected) < 1e-9))
+            fail_msg("family %d, %s: %g (equal %g), expected %g (%g)", family, ids[i], x->value,
+                     null, y->value, expected);
+    }
+}
+
+static void rows_are_the_definition(void **state)
+{
+    (void)state;
+    for (int f = 0; f < FAMILIES; f++) {
+        lra_err e = {{0}};
+        lra_config *config;
+        lra_train_spec spec = spec_of(f, &config);
+        lra_heads heads;
+        lra_maps maps;
+        lra_profile *rolled;
+        work w;
+        expect(&w, f, &spec);
+        const lra_open_weights initial = LRA_INITIAL_WEIGHTS;
+        if (lra_heads_measure(&spec, &trained.device, initial, 0, &heads, &e) != 0 ||
+            lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, &maps, &e) != 0 ||
+            lra_rollout_measure(&spec, &trained.device, initial, 0, &rolled, &e) != 0)
+            fail_msg("%s", e.msg);
+        int n = w.longest;
+        assert_int_equal(heads.n_heads, LAYERS * w.heads);
+        assert_int_equal(maps.n_heads, heads.n_heads);
+        assert_non_null(heads.what);
+        for (int i = 0; i < heads.n_heads; i++) {
+            same(heads.head[i].tokens, w.profile[i], f);
+            assert_int_equal(maps.head[i].T, n);
+            for (int k = 0; k < n * n; k++)
+                assert_true(fabs(maps.head[i].map[k] - fmax(w.kept[i * n * n + k], 0)) < 2e-6);
+            lra_profile_free(w.profile[i]);
+        }
+        if (n <= LRA_ROLLOUT_ROWS) same(rolled, w.rolled, f);
+        lra_profile_free(w.rolled);
+        lra_profile_free(rolled);
+        lra_free(w.kept);
+        lra_maps_free(&maps);
+        lra_heads_free(&heads);
+        lra_config_free(config);
+    }
+}
+
+/* Features of products that give the third token nearly all the weight, and the same to all others. */
+static void fill_key(const lra_fill *f, double *v)
+{
+    for (int64_t i = 0; i < lra_shape_elements(f->shape); i++)
+        v[i] = i / f->shape.d[3] % f->shape.d[1] == 2 ? 1e5 : 1;
+}
+
+static lra_tensor *encode_sink(const lra_build *b, lra_tensor *x)
+{
+    char name[32];
+    const lra_param_spec key = {LRA_FILL(fill_key)};
+    lra_shape s = LRA_SHAPE(b->B, b->T, 1, lra_width(x));
+    snprintf(name, sizeof name, "key%d", (int)b->T);
+    lra_tensor *v = lra_reshape(x, s), *zeros = lra_affine(v, 0, 0), *q = lra_affine(v, 0, 1);
+    lra_tensor *k = lra_constant(b->graph, name, LRA_SHAPE(1, b->T, 1, lra_width(x)), &key);
+    k = lra_add(zeros, lra_cast(k, lra_elem(b->graph)));
+    return lra_reshape(lra_kernel_attention(b, q, k, v, 1e-6, INFINITY), lra_tensor_shape(x));
+}
+
+static void sinks_are_left_out(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_train_spec spec = trained.run.spec;
+    lra_model sink = lra_model_resconv;
+    const lra_sequences *q = &trained.run.data->split[LRA_TEST_SPLIT];
+    lra_profile *wanted = lra_profile_new(MOST, 0);
+    double a[MOST * MOST];
+    lra_heads h;
+    sink.encode = encode_sink, spec.model = &sink;
+    for (int64_t b = 0; b < q->n; b++) {
+        int n = (int)lra_sequences_length(q, b);
+        for (int k = 0; k < n * n; k++) a[k] = k % n == 2 ? -1 : 1;
+        normalise(n, a);
+        add_profile(wanted, n, a);
+    }
+    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, &h, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(h.n_heads, 1);
+    assert_int_equal(h.head[0].sink_at[0], 2);
+    assert_true(h.head[0].sink[0] > 0.99);
+    assert_non_null(h.head[0].nosink);
+    same(h.head[0].nosink, wanted, -1);
+    lra_profile_free(wanted);
+    lra_heads_free(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_the_definition),
+        cmocka_unit_test(sinks_are_left_out),
+    };
+    return cmocka_run_group_tests_name("attention_families", tests, set_up, tear_down);
+}
