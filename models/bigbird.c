@@ -48,6 +48,7 @@ const lra_model lra_model_bigbird = {
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
     .reach = lra_arena_reach,
+    .rooted = lra_always_rooted,
     .positions = lra_arena_positions,
     .classifier = lra_arena_classifier,
 };

@@ -52,6 +52,7 @@ const lra_model lra_model_linformer = {
     .encode = encode,
     .unmasked = lra_arena_unmasked,
     .reach = lra_arena_reach,
+    .rooted = lra_always_rooted,
     .unlimited = "its keys are mixtures of all positions",
     .positions = lra_arena_positions,
     .classifier = lra_arena_classifier,

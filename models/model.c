@@ -64,3 +64,16 @@ const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *ta
     }
     return best;
 }
+
+/* ---- places ------------------------------------------------------------------------------------------ */
+
+bool lra_always_rooted(const lra_config *c)
+{
+    (void)c;
+    return true;
+}
+
+bool lra_chunks_rooted(const lra_config *c)
+{
+    return lra_config_int(c, "chunk") > 0;
+}

@@ -12,6 +12,7 @@ typedef struct {
     lra_graph *graph;
     const lra_config *config;
     lra_tensor *length; /* (B) int32.  Nullable */
+    lra_tensor *places; /* (B,T) int32: where rows stand, for added positions.  NULL: from 0 on */
     int64_t B, T, T_max;
     struct {
         int64_t rows, columns;
@@ -91,6 +92,9 @@ typedef struct {
     const char *unlimited;
     /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never so. */
     bool (*causal)(const lra_config *c);
+    /* What it does with a row depends on where that stands, whatever is added to the inputs: blocks begin at the first step.
+     * Nullable: never so. */
+    bool (*rooted)(const lra_config *c);
     /* What is added to the embedding.  Nullable: nothing. */
     lra_positions (*positions)(const lra_config *c);
     /* Nullable: tables N(0,1), linear layers uniform in +-1/sqrt(channels). */
@@ -105,6 +109,10 @@ typedef struct {
 #define LRA_MODEL(name) extern const lra_model lra_model_##name;
 #include "models/models.def"
 #undef LRA_MODEL
+
+/* rooted() of encoders with blocks, and of those whose key `chunk` asks for them. */
+bool lra_always_rooted(const lra_config *c);
+bool lra_chunks_rooted(const lra_config *c);
 
 const lra_model *lra_model_at(int i); /* NULL after the last */
 /* The row of a task and a preset: the one that names the task before the one for all.  Of "paper", published by

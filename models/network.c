@@ -144,6 +144,12 @@ static lra_tensor *add_cls(const lra_network *k, lra_tensor *x)
     return lra_concat(2, (lra_tensor *[]){v, x}, 1);
 }
 
+bool lra_adds_positions(const lra_model *m, const lra_config *c)
+{
+    lra_positions kind = m->positions ? m->positions(c) : LRA_POSITIONS_NONE;
+    return kind == LRA_POSITIONS_SINUSOIDAL || kind == LRA_POSITIONS_LEARNED;
+}
+
 lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                              const lra_network_spec *s, int64_t B, int64_t T)
 {
@@ -165,6 +171,10 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
         x = add_cls(&k, x);
         b.length = unmasked ? NULL : one_more(k.length, T), b.T++, b.T_max++;
     }
+    if (s->placed && (cls || unmasked))
+        lra_graph_fail(g, "places are those of tokens, not of CLS or of padding that counts");
+    if (s->placed && lra_adds_positions(m, c))
+        k.places = b.places = lra_input(g, "places", LRA_I32, LRA_SHAPE(k.n, T));
     x = encode(m, &b, x);
     if (cls) k.cls = lra_reshape(lra_slice(x, 1, 0, 1), LRA_SHAPE(k.n, lra_width(x)));
     if (cls || unmasked) x = lra_slice(x, 1, cls, T);

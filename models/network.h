@@ -38,6 +38,7 @@ typedef struct {
         T_max; /* steps of the longest bucket, by the task's settings; 0: there is but one, of T */
     int64_t rows, columns; /* of images; 0: none */
     bool limited;          /* ops between positions obey lra_network.limit */
+    bool placed; /* positions that are added are those of lra_network.places; no LRA_POOL_CLS */
 } lra_network_spec;
 
 /* The graph of one length bucket; what a network does not have is NULL. */
@@ -56,6 +57,7 @@ typedef struct {
     lra_tensor *features; /* (n,T,D) */
     lra_tensor *cls;      /* (n,D), with LRA_POOL_CLS */
     lra_tensor *limit;    /* lra_limit_input() */
+    lra_tensor *places; /* (n,T) int32: rows of the table of positions; NULL where none are added */
     /* Inputs of the head. */
     lra_tensor *label;  /* (B), LRA_HEAD_NEXT: (B,T) int32; -1: nothing is asked */
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
@@ -76,6 +78,8 @@ int lra_network_check(const lra_model *m, const lra_config *c, const lra_network
 /* The whole network.  The caller frees graph. */
 lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                               const lra_network_spec *s, int64_t B, int64_t T);
+/* Is anything added to the inputs that says where they stand? */
+bool lra_adds_positions(const lra_model *m, const lra_config *c);
 /* Inputs and encoder. */
 lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                              const lra_network_spec *s, int64_t B, int64_t T);

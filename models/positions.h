@@ -7,6 +7,7 @@
 /* Added to the vectors of the inputs, (n,T,D) -> (n,T,D), in a scope "positions" of their own:
  *   sinusoidal  sin and cos of t base^(-2i/D) in channels 2i and 2i+1, t from 0
  *   learned     a table (T_max,D), N(0, 0.02^2) at the start
+ * of the rows 0 to T-1, or of b->places.
  * Others (none; rotary, which attention turns in) leave x as it is. */
 lra_tensor *lra_add_positions(const lra_build *b, lra_tensor *x, lra_positions kind);
 

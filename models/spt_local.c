@@ -55,5 +55,6 @@ const lra_model lra_model_spt_local = {
     .match = "hidden",
     .encode = encode,
     .reach = reach,
+    .rooted = lra_always_rooted,
     .positions = lra_transformer_positions,
 };

@@ -46,6 +46,8 @@ typedef struct {
     int32_t *token;  /* (n,T); NULL: models see values, and levels were not asked for */
     float *value;    /* (n,T,lra_mask_channels()); NULL: models see tokens */
     int32_t *length; /* (n) */
+    /* (n) steps that count as standing before the first, for networks that are told places; NULL: none. */
+    const int32_t *place;
     int32_t *
         label; /* (B), -1: no row.  LRA_GOAL_NEXT: (B,T) the token that follows, -1: none is asked */
     /* LRA_GOAL_VALUE: (B,targets), LRA_GOAL_STEPS: (B,T,targets); 0 where nothing is asked. */

@@ -159,9 +159,10 @@ static void make_limits(lra_opened *m, const lra_tensor *limit)
 lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T)
 {
     lra_view *v = lra_alloc(sizeof *v);
-    *v = (lra_view){.network = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited),
-                    .rows = rows,
-                    .T = T};
+    *v = (lra_view){
+        .network = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited, m->placed),
+        .rows = rows,
+        .T = T};
     make_limits(m, v->network.limit);
     m->view = lra_resize(m->view, (size_t)(m->n_views + 1) * sizeof *m->view);
     return m->view[m->n_views++] = v;

@@ -55,6 +55,8 @@ typedef struct {
     int n_views;
     int64_t step; /* of the last checkpoint; other weights: -1 */
     bool limited;
+    bool
+        placed; /* before the first graph: batches may say that rows stand elsewhere (lra_batch.place) */
     int32_t *
         limit; /* (n_limits) most distance of each op between positions, in the order of the network */
     int n_limits;

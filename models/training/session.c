@@ -11,10 +11,10 @@
 #include "models/training/objective.h"
 
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
-                              int64_t T, bool limited)
+                              int64_t T, bool limited, bool placed)
 {
     lra_network_spec network = lra_session_network(s);
-    network.limited = limited;
+    network.limited = limited, network.placed = placed;
     int64_t B = rows * lra_objective_parts(lra_session_objective(s), s->data);
     return lra_network_build(type, mode, s->model, s->model_config, &network, B, T);
 }
@@ -22,7 +22,7 @@ lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode m
 /* Inputs, encoder and the task's head, or what takes its place. */
 static lra_network open_network(const lra_session *s, lra_mode mode, int64_t T)
 {
-    return lra_session_build(s->spec, s->spec->type, mode, s->spec->batch, T, false);
+    return lra_session_build(s->spec, s->spec->type, mode, s->spec->batch, T, false, false);
 }
 
 static int open_plan(const lra_session *s, lra_session_plan *p, lra_tensor *first, lra_err *e)
@@ -207,12 +207,27 @@ static float scale_of(const lra_network *k, const float *asked)
     return sum > 0 ? (float)((double)n / sum) : 0;
 }
 
+/* Where the rows stand; what would be behind the table of positions is padding. */
+static int set_places(const lra_network *k, lra_plan *p, const lra_batch *b, lra_err *e)
+{
+    int64_t most = (k->spec.T_max ? k->spec.T_max : k->T) - 1;
+    int32_t *at = lra_alloc_array((size_t)(k->n * k->T), sizeof *at);
+    for (int64_t i = 0; i < k->n * k->T; i++) {
+        int64_t own = i % k->T + (b->place ? b->place[i / k->T] : 0);
+        at[i] = (int32_t)(own < most ? own : most);
+    }
+    int rc = lra_set(p, k->places, at, e);
+    lra_free(at);
+    return rc;
+}
+
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                     lra_err *e)
 {
     const lra_asked a = lra_session_asked(s, b);
     int rc = k->values ? lra_set(p, k->values, b->value, e) : lra_set(p, k->tokens, b->token, e);
     if (rc == 0) rc = lra_set(p, k->length, b->length, e);
+    if (rc == 0 && k->places) rc = set_places(k, p, b, e);
     if (rc == 0 && k->label) rc = lra_set(p, k->label, a.label, e);
     for (int i = 0; i < 2 && rc == 0; i++)
         if (k->word[i]) rc = lra_set(p, k->word[i], b->word + i * k->B * k->T, e);

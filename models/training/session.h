@@ -32,9 +32,9 @@ typedef struct {
 } lra_session;
 
 /* The network of a run for batches of so many rows (documents, in pretraining on pairs: twice as many); limited: by
- * distance, as lra_network_spec says. */
+ * distance, placed: where they are told to stand, as lra_network_spec says. */
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
-                              int64_t T, bool limited);
+                              int64_t T, bool limited, bool placed);
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                     lra_err *e);
 lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the longest bucket */
