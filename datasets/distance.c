@@ -223,6 +223,11 @@ const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_s
     return names[b];
 }
 
+void lra_distance_marks(const lra_distance_kind *k, const lra_row *row, bool *marked)
+{
+    for (int64_t i = 0; i < row->n; i++) marked[i] = row->token[i] < k->filler;
+}
+
 void lra_distance_show(const lra_row *row, const char *const *names, FILE *out)
 {
     for (int64_t t = 0; t < row->n; t++)

@@ -64,6 +64,8 @@ void lra_distance_order(lra_rng *rng, int n, int *order);
 /* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance; of what is at the distance. */
 const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_sequences *train,
                                   const lra_sequences *of, int32_t *predicted);
+/* All that is no filler. */
+void lra_distance_marks(const lra_distance_kind *k, const lra_row *row, bool *marked);
 /* Words, one behind the other. */
 void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
 
@@ -85,6 +87,10 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
                                 int32_t *predicted)                                                \
     {                                                                                              \
         return lra_distance_baseline(&kind, b, train, of, predicted);                              \
+    }                                                                                              \
+    static void marks(const lra_row *row, bool *marked)                                            \
+    {                                                                                              \
+        lra_distance_marks(&kind, row, marked);                                                    \
     }                                                                                              \
     static void show(const lra_row *row, FILE *out)                                                \
     {                                                                                              \
@@ -115,6 +121,7 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
         .augment = redraw,                                                                         \
         .fresh = true,                                                                             \
         .baseline = baseline,                                                                      \
+        .marks = marks,                                                                            \
         .show = show,                                                                              \
     }
 

@@ -242,6 +242,20 @@ static double *measure(const lra_sequences *r)
     return distance;
 }
 
+/* The middles of both markers. */
+static void marks(const lra_row *row, bool *marked)
+{
+    int64_t window = (int64_t)lrint(sqrt((double)row->n));
+    lra_marker_finder *finder = lra_marker_finder_new(lra_pathfinder_size_find(window));
+    uint8_t *pixel = lra_alloc((size_t)row->n);
+    int at[2][2];
+    for (int64_t k = 0; k < row->n; k++) pixel[k] = (uint8_t)row->token[k];
+    lra_marker_find(finder, pixel, at);
+    for (int k = 0; k < 2; k++) marked[at[k][0] * window + at[k][1]] = true;
+    lra_free(pixel);
+    lra_marker_finder_free(finder);
+}
+
 static void marker_distance(const lra_sequences *train, const lra_sequences *of, int32_t *predicted)
 {
     lra_distance_rule rule = {0};
@@ -327,6 +341,7 @@ static int64_t longest(const lra_config *c)
         .baseline = baseline,                                                                      \
         .make_files = make_files,                                                                  \
         .inspect = lra_pathfinder_inspect,                                                         \
+        .marks = marks,                                                                            \
         .show = lra_image_show,                                                                    \
     }
 

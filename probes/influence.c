@@ -1,7 +1,8 @@
 /* lra-probe influence: what a trained model uses, asked by gradients and by interventions, without training it again.
  *
  * It is made of parts (influence/parts.def): limits of distance in all layers and one by one, Jacobians, the effective
- * receptive field, restricted inputs, where in the input what counts stands, which parts of it work together.  Each says
+ * receptive field, restricted inputs and other lengths, where in the input what counts stands and whether it may be moved,
+ * which parts of it work together.  Each says
  * first what it costs, in passes of one example through the network, and is saved as soon as it is measured, to
  * RUN/influence.h5; the same command goes on behind what is there.
  * --budget makes all samples smaller, in proportion; what was used is in the file.
@@ -21,7 +22,7 @@
 #include "probes/run/origin.h"
 #include "reports/report.h"
 
-enum { MOST_PARTS = 32 };
+enum { MOST_PARTS = 32, LONGEST = 1 << 20 };
 
 static const lra_option own[] = {
     {.name = "parts",
@@ -42,6 +43,10 @@ static const lra_option own[] = {
      .max = 1e15,
      .arg = "PASSES",
      .help = "at most about so many passes of an example through the network; 0: no bound"},
+    {.name = "lengths",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "LIST",
+     .help = "lengths of inputs for part 'length', ascending, separated by commas"},
     {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "prints what it would cost, and ends"},
     LRA_FORCE_OPTION("measures again what is there"),
     LRA_JSON_OPTION("print one JSON document instead of tables"),
@@ -93,6 +98,26 @@ static int check_names(const char *list, lra_err *e)
         for (int i = 0; i < n && !found; i++) found = strcmp(known[i], word) == 0;
         if (!found)
             return lra_fail_unknown(e, "part", word, n, known, "lra-probe influence RUN --dry-run");
+    }
+    return 0;
+}
+
+/* Ascending numbers, separated by commas. */
+static int read_lengths(lra_influence *p, const char *list, lra_err *e)
+{
+    for (const char *at = list; at && *at; at += *at == ',') {
+        char *end;
+        long long n = strtoll(at, &end, 10);
+        int64_t last = p->n_lengths ? p->length[p->n_lengths - 1] : 0;
+        if (end == at || (*end && *end != ',') || n <= last || n > LONGEST)
+            return lra_fail_usage(
+                e,
+                "--lengths is '%s', expected ascending numbers from 1 to %d, separated by commas",
+                list, (int)LONGEST);
+        if (p->n_lengths == LRA_GAIN_POINTS)
+            return lra_fail_usage(e, "--lengths has more than %d numbers", (int)LRA_GAIN_POINTS);
+        p->length[p->n_lengths++] = n;
+        at = end;
     }
     return 0;
 }
@@ -186,7 +211,8 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         for (int k = 0; k < n; k++)
             if (list[k].is == part) t = &list[k];
         char *line = t ? line_of(t) : NULL;
-        bool keep = t ? !force && has_line(old->settings, line) : true;
+        bool again = force || (part == &lra_part_length && p->n_lengths);
+        bool keep = t ? !again && has_line(old->settings, line) : true;
         for (int u = 0; u < old->n_units && keep; u++)
             if (belongs(old->unit[u]->name, part->name)) copy_unit(p->out, old->unit[u]);
         char *start = lra_format("%s=", part->name), *at = strstr(old->settings, start);
@@ -237,6 +263,17 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
     return rc;
 }
 
+/* What a user names of one run must be there to be measured, in part; of several, others may have it. */
+static int check_defined(const lra_influence *p, int n, const task *list, const lra_options *o,
+                         lra_err *e)
+{
+    bool any = !lra_option_text(o, "parts") || lra_option_n_args(o) > 1;
+    for (int i = 0; i < n; i++) any = any || !list[i].undefined;
+    return any || n == 0 ? 0
+                         : lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s",
+                                          list[0].is->name, p->run->folder, list[0].undefined);
+}
+
 static int ask(lra_influence *p, const lra_options *o, lra_err *e)
 {
     task list[MOST_PARTS];
@@ -250,9 +287,9 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     if (there && !old) lra_warn("%s; all of it is measured again", e->msg);
     if (old) take_over(p, old, n, list, lra_option_flag(o, "force"));
     lra_probe_result_free(old);
-    double all = print_cost(p, n, list);
-    int rc = 0;
-    if (!lra_option_flag(o, "dry-run") && all > 0) {
+    int rc = check_defined(p, n, list, o, e);
+    double all = rc == 0 ? print_cost(p, n, list) : 0;
+    if (rc == 0 && !lra_option_flag(o, "dry-run") && all > 0) {
         p->steps = (lra_steps){.bar = lra_progress_new(p->spec.title, all)};
         rc = measure(p, n, list, e);
         lra_progress_free(p->steps.bar);
@@ -271,7 +308,8 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
     if (rc == 0) {
         lra_finished_run_spec(&run, &p.spec);
         p.device = run.job.device;
-        rc = ask(&p, o, e);
+        rc = read_lengths(&p, lra_option_text(o, "lengths"), e);
+        if (rc == 0) rc = ask(&p, o, e);
         *to = p.out;
         lra_job_spec_free(&p.spec);
     }

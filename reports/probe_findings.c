@@ -18,7 +18,8 @@ char *lra_probe_run_name(const lra_probe_result *r)
 /* A number between 0 and some. */
 static bool is_share(const lra_finding *f)
 {
-    return strcmp(f->unit, "1") == 0 || strcmp(f->unit, "bits") == 0;
+    return strcmp(f->unit, "1") == 0 || strcmp(f->unit, "bits") == 0 ||
+           strcmp(f->unit, "nats") == 0;
 }
 
 static void add_flags(lra_table *t, const lra_finding *f)
@@ -73,8 +74,10 @@ static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe
 
 static bool among(const char *id, const char *const *ids)
 {
-    for (int i = 0; ids[i]; i++)
-        if (strcmp(ids[i], id) == 0) return true;
+    for (int i = 0; ids[i]; i++) {
+        size_t n = strlen(ids[i]) - 1;
+        if (ids[i][n] == '*' ? strncmp(ids[i], id, n) == 0 : strcmp(ids[i], id) == 0) return true;
+    }
     return false;
 }
 

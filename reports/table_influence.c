@@ -42,6 +42,10 @@ static const char *const headline[] = {"cut.r95",
                                        "position.edge",
                                        "order.local",
                                        "order.global",
+                                       "drop.w95",
+                                       "drop.auc",
+                                       "length.gain.*",
+                                       "position.shift.*",
                                        "erf.r50.px",
                                        "erf.r99.px",
                                        NULL};
@@ -53,6 +57,12 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
                       "window: of attention; layer: in one layer");
     lra_table_note(t, "range\tof gradients of positions: mean, relative to equal weights, radius "
                       "with 50, 95 %%");
+    lra_table_note(t,
+                   "drop\tsmallest distance to what the task marks that keeps 95 %% of the gain; "
+                   "length.gain: at so many times the length of the run's rows");
+    lra_table_note(t,
+                   "position\tedge: effect of the outer fifth over the middle; shift: divergence "
+                   "of the answer when all tokens stand so many steps later");
     lra_table_note(t,
                    "shift\ttokens that learning moved the weight, on average; peak: the distance "
                    "whose intensity grew most, of the nearer half");

@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "datasets/prepare.h"
+#include "datasets/registry.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
-#include "kernels/cpu/device.h"
 #include "probes/influence/restrict.h"
 #include "tests/folder.h"
 #include "tests/tiny_run.h"
@@ -69,6 +70,52 @@ static void what_is_gone_is_a_token(void **state)
     assert_int_equal(apply(LRA_TOKEN_WINDOW, 64, 1, N, 0), 0);
 }
 
+/* Masked windows are those that are cropped, and say where they stood. */
+static void masked_windows_know_their_place(void **state)
+{
+    (void)state;
+    for (int64_t draw = 0; draw < 11; draw++) {
+        const lra_change c = {.kind = LRA_MASK_WINDOW, .w = 5, .draw = draw, .seed = 5, .row = 3};
+        assert_int_equal(apply(LRA_KEEP_WINDOW, 5, draw, N, 0), 5);
+        int32_t first = to[0];
+        assert_int_equal(apply(LRA_MASK_WINDOW, 5, draw, N, 0), 5);
+        assert_int_equal(to[0], first);
+        assert_int_equal(lra_change_start(&c, N), first);
+    }
+}
+
+/* Rows of 23 steps, marks at 4 and 20; images of 5 columns, marks at (0,4) and (4,0). */
+static void far_of_marks_is_dropped(void **state)
+{
+    (void)state;
+    bool marked[N] = {[4] = true, [20] = true};
+    int32_t near[N], px[N];
+    lra_nearest_mark(N, 0, marked, near);
+    lra_nearest_mark(N, 5, marked, px);
+    for (int i = 0; i < N; i++) {
+        int a = abs(i - 4), b = abs(i - 20), y = i / 5, x = i % 5;
+        assert_int_equal(near[i], a < b ? a : b);
+        a = y > 4 - x ? y : 4 - x, b = 4 - y > x ? 4 - y : x;
+        assert_int_equal(px[i], a < b ? a : b);
+    }
+    for (int64_t w = 0; w < 16; w++)
+        for (int swap = 0; swap < 2; swap++) {
+            const lra_change c = {
+                .kind = swap ? LRA_DROP_SWAP : LRA_DROP_TOKEN, .w = w, .near = near};
+            fill();
+            assert_int_equal(lra_change_apply(&c, N, sizeof *from, from, other, 18, to), N);
+            for (int i = 0; i < N; i++) {
+                bool stays = near[i] <= w || (swap && i >= 18); /* the other row is shorter */
+                assert_int_equal(to[i], stays ? i : swap ? 100 + i : 0);
+            }
+        }
+    assert_int_equal(lra_change_draws(LRA_DROP_SWAP, 3, N), 1);
+    memset(marked, 0, sizeof marked);
+    lra_nearest_mark(N, 0, marked, near);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(near[i], 0); /* nothing is marked: all of it stays */
+}
+
 static void bags_are_side_by_side(void **state)
 {
     (void)state;
@@ -112,27 +159,19 @@ static void a_model_is_asked(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    tiny_run run;
-    lra_device device;
-    if (lra_cpu_device(&device, 1, &e) != 0 ||
-        tiny_run_open(&run, folder, "x=1\n", "layers=2 width=4 hidden=6 kernel=5", &e) != 0)
-        fail_msg("%s", e.msg);
-    lra_train_report report;
-    run.spec.schedule = (lra_schedule){.rate = 0.02, .epochs = 1, .factor = 0.5, .patience = 9};
-    run.spec.checkpoint_every = 1e6;
-    if (lra_train(&run.spec, &device, &report, &e) != 0) fail_msg("%s", e.msg);
     const lra_restriction kinds[] = {LRA_KEEP_WINDOW, LRA_SWAP_WINDOW, LRA_BAG, LRA_ORDER_IN,
                                      LRA_TOKEN_WINDOW};
     for (int k = 0; k < 5; k++) {
         lra_restricted r;
-        if (lra_restrict_measure(&run.spec, &device, kinds[k], 0, NULL, &r, &e) != 0)
+        if (lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k], 0, NULL, &r, &e) !=
+            0)
             fail_msg("%s", e.msg);
-        assert_int_equal(r.n, report.n_rows);
+        assert_int_equal(r.n, trained.report.n_rows);
         bool order = kinds[k] == LRA_ORDER_IN;
         int same = order ? 0 : r.n_points - 1, changed = order ? 2 : 0, differ = 0;
         for (int64_t i = 0; i < r.n; i++) {
             const lra_sums *whole = &r.row[same * r.n + i], *part = &r.row[changed * r.n + i];
-            assert_true(r.full[i].loss == report.row[i].loss);
+            assert_true(r.full[i].loss == trained.report.row[i].loss);
             assert_int_equal(whole->n, 1);
             assert_true(whole->loss == r.full[i].loss);
             assert_int_equal(part->n, kinds[k] == LRA_KEEP_WINDOW || kinds[k] == LRA_SWAP_WINDOW ||
@@ -144,22 +183,103 @@ static void a_model_is_asked(void **state)
         assert_true(differ > 0);
         lra_restricted_free(&r);
     }
-    lra_train_report_free(&report);
-    tiny_run_close(&run);
+}
+
+/* Marks of the first token: what is dropped by hand, row by row of the split, is answered alike. */
+static void mark_first(const lra_row *row, bool *marked)
+{
+    marked[0] = row->n > 0;
+}
+
+static void marks_are_asked(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_restricted r;
+    lra_task marking = *trained.run.data->task;
+    lra_dataset data = *trained.run.data, dropped = data;
+    lra_train_spec run = trained.run.spec;
+    lra_sums row[TINY_ROWS];
+    const lra_sequences *of = &data.split[LRA_TEST_SPLIT];
+    size_t steps = (size_t)of->start[of->n];
+    uint16_t *token = lra_alloc_array(steps, sizeof *token);
+    marking.marks = mark_first;
+    data.task = &marking, run.data = &data;
+    if (lra_restrict_measure(&run, &trained.device, LRA_DROP_TOKEN, 0, NULL, &r, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_true(r.w[0] == 0 && r.w[1] == 1);
+    for (int p = 0; p < r.n_points; p++) {
+        memcpy(token, of->token, steps * sizeof *token);
+        for (int64_t i = 0; i < of->n; i++)
+            for (int64_t t = of->start[i]; t < of->start[i + 1]; t++)
+                if ((double)(t - of->start[i]) > r.w[p]) token[t] = 0;
+        dropped.split[LRA_TEST_SPLIT].token = token;
+        run.data = &dropped;
+        assert_int_equal(
+            lra_evaluate(&run, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e),
+            0);
+        for (int64_t i = 0; i < r.n; i++)
+            assert_true(r.row[p * r.n + i].loss == row[r.index[i]].loss);
+    }
+    assert_true(r.row[0].loss != r.full[0].loss);
+    lra_restricted_free(&r);
+    lra_free(token);
+}
+
+static int64_t marks_of(const lra_task *t, const char *rows, int64_t row, bool *marked)
+{
+    lra_err e = {{0}};
+    lra_config *c = lra_task_config(t, "quick", &e);
+    lra_keys_apply(t->keys, c, rows);
+    lra_dataset *d = lra_dataset_make(t, c, &e);
+    if (!d) fail_msg("%s", e.msg);
+    lra_row r = lra_sequences_row(&d->split[LRA_TRAIN_SPLIT], row);
+    int64_t n = 0;
+    t->marks(&r, marked);
+    for (int64_t i = 0; i < r.n; i++) n += marked[i];
+    lra_dataset_free(d);
+    lra_config_free(c);
+    return n;
+}
+
+/* Two pairs of marked bits in each copy; two markers in an image. */
+static void tasks_mark_places(void **state)
+{
+    (void)state;
+    bool marked[1024] = {false}, none[1024] = {false};
+    const char *rows = "train=4 val=2 test=2 copies=2 distance=4 length=70";
+    assert_int_equal(marks_of(&lra_task_xor, rows, 1, marked), 8);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(
+            marks_of(&lra_task_pathfinder_easy, "images=10", i, memcpy(marked, none, sizeof none)),
+            2);
 }
 
 static int set_up(void **state)
 {
-    lra_terminal_init(LRA_LOG_QUIET, true);
-    return make_folder(state);
+    const char *model = "layers=2 width=4 hidden=6 kernel=5";
+    return make_folder(state) != 0 || tiny_train(folder, model, 1) != 0 ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    tiny_forget();
+    return remove_folder(state);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_kept),        cmocka_unit_test(what_is_gone_is_swapped),
-        cmocka_unit_test(what_is_gone_is_a_token), cmocka_unit_test(bags_are_side_by_side),
-        cmocka_unit_test(orders_are_lost),         cmocka_unit_test(a_model_is_asked),
+        cmocka_unit_test(windows_are_kept),
+        cmocka_unit_test(what_is_gone_is_swapped),
+        cmocka_unit_test(what_is_gone_is_a_token),
+        cmocka_unit_test(masked_windows_know_their_place),
+        cmocka_unit_test(far_of_marks_is_dropped),
+        cmocka_unit_test(bags_are_side_by_side),
+        cmocka_unit_test(orders_are_lost),
+        cmocka_unit_test(a_model_is_asked),
+        cmocka_unit_test(marks_are_asked),
+        cmocka_unit_test(tasks_mark_places),
     };
-    return cmocka_run_group_tests_name("restrict", tests, set_up, remove_folder);
+    return cmocka_run_group_tests_name("restrict", tests, set_up, tear_down);
 }

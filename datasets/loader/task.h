@@ -114,6 +114,8 @@ typedef struct lra_task {
     /* Checks the official files in a folder as far as they go beyond single rows, and says what it found; fails
      * when labels do not fit.  Nullable. */
     int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
+    /* Which steps of a row the question is about (n; false at first): paths end there, words are no fillers.  Nullable. */
+    void (*marks)(const lra_row *row, bool *marked);
     /* Draws a row for people.  Nullable. */
     void (*show)(const lra_row *row, FILE *out);
 } lra_task;

@@ -1,6 +1,7 @@
 /* What is done to a sequence. */
 #include <string.h>
 
+#include "analysis/profile.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "probes/influence/restrict.h"
@@ -12,22 +13,26 @@ int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
     switch (kind) {
     case LRA_KEEP_WINDOW:
     case LRA_TOKEN_WINDOW:
+    case LRA_MASK_WINDOW:
     case LRA_SWAP_WINDOW: return w >= n ? 1 : FIXED_WINDOWS + RANDOM_WINDOWS;
     case LRA_BAG: return (n + w - 1) / w;
     case LRA_ORDER_IN:
     case LRA_ORDER_OUT: return PERMUTATIONS;
+    case LRA_DROP_SWAP:
+    case LRA_DROP_TOKEN: return 1;
     }
     LRA_BUG("restriction %d", (int)kind);
 }
 
+/* Masked windows are those that are cropped, so that nothing but the places differs. */
 static lra_rng rng_of(const lra_change *c)
 {
-    return lra_rng_new(c->seed, STREAM + (uint32_t)c->kind,
+    lra_restriction kind = c->kind == LRA_MASK_WINDOW ? LRA_KEEP_WINDOW : c->kind;
+    return lra_rng_new(c->seed, STREAM + (uint32_t)kind,
                        (c->row << 24) ^ ((uint64_t)c->w << 8) ^ (uint64_t)c->draw);
 }
 
-/* Where the window begins that stays. */
-static int64_t window_start(const lra_change *c, int64_t n)
+int64_t lra_change_start(const lra_change *c, int64_t n)
 {
     lra_rng rng = rng_of(c);
     int64_t room = n - c->w;
@@ -70,6 +75,39 @@ static void reorder(const lra_change *c, int64_t n, size_t size, const char *fro
     lra_free(order);
 }
 
+/* ---- marks ------------------------------------------------------------------------------------------- */
+
+void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near)
+{
+    bool any = false;
+    for (int64_t i = 0; i < n; i++) near[i] = INT32_MAX;
+    for (int64_t m = 0; m < n; m++) {
+        if (!marked[m]) continue;
+        any = true;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t d = lra_profile_distance(grid, i, m);
+            if (d < near[i]) near[i] = (int32_t)d;
+        }
+    }
+    for (int64_t i = 0; i < n && !any; i++) near[i] = 0;
+}
+
+/* Far tokens are gone. */
+static void drop_far(const lra_change *c, int64_t n, size_t size, const char *from,
+                     const char *other, int64_t other_n, char *to)
+{
+    bool swaps = c->kind == LRA_DROP_SWAP && other;
+    memcpy(to, from, (size_t)n * size);
+    for (int64_t i = 0; i < n; i++) {
+        size_t at = (size_t)i * size;
+        if (c->near[i] <= c->w || (swaps && i >= other_n)) continue;
+        if (swaps)
+            memcpy(to + at, other + at, size);
+        else
+            memset(to + at, 0, size);
+    }
+}
+
 int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void *from,
                          const void *other, int64_t other_n, void *to)
 {
@@ -79,7 +117,11 @@ int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void
         reorder(c, n, size, source, to);
         return n;
     }
-    int64_t start = c->kind == LRA_BAG ? c->draw * c->w : window_start(c, n);
+    if (c->kind == LRA_DROP_SWAP || c->kind == LRA_DROP_TOKEN) {
+        drop_far(c, n, size, source, other, other_n, to);
+        return n;
+    }
+    int64_t start = c->kind == LRA_BAG ? c->draw * c->w : lra_change_start(c, n);
     int64_t w = start + c->w < n ? c->w : n - start;
     if (c->kind == LRA_TOKEN_WINDOW) {
         memset(to, 0, (size_t)n * size);

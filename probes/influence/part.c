@@ -24,6 +24,15 @@ int64_t lra_influence_rows(const lra_influence *p, int64_t examples)
     return examples > 0 && examples < n ? examples : n;
 }
 
+const char *lra_influence_unplaced(const lra_influence *p)
+{
+    const lra_model *m = p->spec.model;
+    const lra_config *c = p->spec.model_config;
+    if (m->unmasked && m->unmasked(c)) return "padding counts like tokens: nothing is masked";
+    if (p->spec.pool == LRA_POOL_CLS) return "CLS stands first, whatever the tokens' places";
+    return m->rooted && m->rooted(c) ? "the model's blocks begin at fixed places" : NULL;
+}
+
 /* ---- gains ------------------------------------------------------------------------------------------- */
 
 static bool of_classes(const lra_influence *p)

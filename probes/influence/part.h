@@ -14,6 +14,8 @@ typedef struct {
     lra_train_spec spec;
     lra_device device;
     lra_steps steps;
+    int n_lengths; /* of part length, ascending; 0: the usual ones */
+    int64_t length[LRA_GAIN_POINTS];
     lra_probe_result *out; /* units go here; their names begin with that of the part */
 } lra_influence;
 
@@ -44,6 +46,8 @@ void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *pre
 /* The profile's curves and findings. */
 typedef struct lra_profile lra_profile;
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);
+/* Why tokens cannot be told to stand elsewhere than they do (lra_network_spec.placed); NULL: they can. */
+const char *lra_influence_unplaced(const lra_influence *p);
 /* Rows of the test split, at most so many. */
 int64_t lra_influence_rows(const lra_influence *p, int64_t examples);
 

@@ -1,5 +1,7 @@
-/* Parts keep, swap, token, bag, order-in, order-out: what is left when the input is restricted (restrict.h), over widths w.
- *   keep, swap, token    keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
+/* Parts keep, swap, token, mask, bag, order-in, order-out, drop, drop-token: what is left when the input is restricted
+ * (restrict.h), over widths w.
+ *   keep, swap, token, mask   keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
+ *   drop, drop-token     drop.w50 .. .w99, drop.auc: the same of distances to what the task marks, of images in pixels
  *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
  *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the gain; order.global:
  *                        largest m whose permutation of windows does
@@ -26,7 +28,7 @@ static double passes_of(const lra_influence *p, int64_t examples, lra_restrictio
 {
     double w[LRA_GAIN_POINTS], sum = 1;
     int64_t T = p->spec.data->max_length;
-    int n = lra_gain_axis(1, T, w);
+    int n = lra_restrict_axis(p->spec.data, kind, w);
     for (int i = 0; i < n; i++) sum += (double)lra_change_draws(kind, (int64_t)w[i], T);
     return sum * (double)lra_influence_rows(p, examples);
 }
@@ -84,8 +86,10 @@ static void add_keys(const lra_restricted *r, lra_probe_unit *u)
 static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind, const char *unit,
                         lra_err *e)
 {
-    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w", NULL, NULL, "keep.w"};
-    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc", NULL, NULL, "keep.auc"};
+    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w",  NULL,    NULL,
+                                         "keep.w", "keep.w", "drop.w", "drop.w"};
+    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc",  NULL,      NULL,
+                                       "keep.auc", "keep.auc", "drop.auc", "drop.auc"};
     lra_restricted r;
     lra_gain g;
     int rc = lra_restrict_measure(&p->spec, &p->device, kind, examples, &p->steps, &r, e);
@@ -106,7 +110,21 @@ static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind
     return rc;
 }
 
-#define PART(id, kind, name, examples, what)                                                       \
+static const char *undefined_mask(const lra_influence *p)
+{
+    const char *why = undefined(p);
+    if (!why) why = lra_influence_unplaced(p);
+    if (why || lra_adds_positions(p->spec.model, p->spec.model_config)) return why;
+    return "no positions are added, so that it is what part 'keep' measures";
+}
+
+static const char *undefined_drop(const lra_influence *p)
+{
+    const char *why = undefined(p);
+    return !why && !p->spec.data->task->marks ? "the task marks no positions" : why;
+}
+
+#define PART(id, kind, name, examples, what, undefined)                                            \
     static double passes_##id(const lra_influence *p, int64_t n)                                   \
     {                                                                                              \
         return passes_of(p, n, kind);                                                              \
@@ -118,9 +136,16 @@ static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind
     const lra_influence_part lra_part_##id = {name,      what,        examples,                    \
                                               undefined, passes_##id, measure_##id}
 
-PART(keep, LRA_KEEP_WINDOW, "keep", 500, "accuracy of a window of w tokens, the rest cropped");
-PART(swap, LRA_SWAP_WINDOW, "swap", 500, "the same, the rest from another row");
-PART(token, LRA_TOKEN_WINDOW, "token", 500, "the same, the rest token 0");
-PART(bag, LRA_BAG, "bag", 500, "windows of w tokens answered alone, answers averaged");
-PART(order_in, LRA_ORDER_IN, "order-in", 2000, "tokens permuted inside windows of w");
-PART(order_out, LRA_ORDER_OUT, "order-out", 2000, "windows of w permuted whole");
+PART(keep, LRA_KEEP_WINDOW, "keep", 500, "accuracy of a window of w tokens, the rest cropped",
+     undefined);
+PART(swap, LRA_SWAP_WINDOW, "swap", 500, "the same, the rest from another row", undefined);
+PART(token, LRA_TOKEN_WINDOW, "token", 500, "the same, the rest token 0", undefined);
+PART(mask, LRA_MASK_WINDOW, "mask", 500, "the same, the rest masked: tokens keep their positions",
+     undefined_mask);
+PART(bag, LRA_BAG, "bag", 500, "windows of w tokens answered alone, answers averaged", undefined);
+PART(order_in, LRA_ORDER_IN, "order-in", 2000, "tokens permuted inside windows of w", undefined);
+PART(order_out, LRA_ORDER_OUT, "order-out", 2000, "windows of w permuted whole", undefined);
+PART(drop, LRA_DROP_SWAP, "drop", 2000, "what is farther than w from marks is from another row",
+     undefined_drop);
+PART(drop_token, LRA_DROP_TOKEN, "drop-token", 2000, "what is farther than w from marks is token 0",
+     undefined_drop);

@@ -19,7 +19,13 @@ typedef struct {
     /* Of a batch. */
     float *output, *mean; /* answers, and of a bag their sums */
     lra_sums *sums;
+    int32_t *near; /* (n,T) to the nearest mark, where the kind asks for it */
 } work;
+
+static bool drops(lra_restriction kind)
+{
+    return kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
+}
 
 /* The row that SWAP takes from: the next one of the batch that is there. */
 static int64_t partner(const lra_view *v, const lra_batch *b, int64_t s)
@@ -36,6 +42,7 @@ static int64_t partner(const lra_view *v, const lra_batch *b, int64_t s)
 static int64_t change_batch(const work *w, const lra_view *v, const lra_batch *b, double width,
                             int64_t draw, lra_batch *to, int64_t *row)
 {
+    int32_t *place = (int32_t *)(uintptr_t)to->place;
     const lra_network *k = &v->network;
     int64_t asked = 0;
     for (int64_t i = 0; i < v->rows; i++) row[i] = b->row[i];
@@ -45,16 +52,20 @@ static int64_t change_batch(const work *w, const lra_view *v, const lra_batch *b
         char *copy = (char *)(uintptr_t)lra_batch_steps(k, to, s, &size);
         memset(copy, 0, (size_t)k->T * size);
         to->length[s] = b->length[s];
+        if (to->place) place[s] = 0;
         if (b->row[s % v->rows] < 0) continue;
-        int64_t other = w->kind == LRA_SWAP_WINDOW ? partner(v, b, s) : -1;
+        bool swaps = w->kind == LRA_SWAP_WINDOW || w->kind == LRA_DROP_SWAP;
+        int64_t other = swaps ? partner(v, b, s) : -1;
         const lra_change c = {.kind = w->kind,
                               .w = (int64_t)width,
                               .draw = draw,
                               .seed = w->m->run->seed,
-                              .row = (uint64_t)b->row[s % v->rows]};
+                              .row = (uint64_t)b->row[s % v->rows],
+                              .near = w->near ? w->near + s * k->T : NULL};
         to->length[s] = (int32_t)lra_change_apply(
             &c, b->length[s], size, from, other < 0 ? NULL : lra_batch_steps(k, b, other, &size),
             other < 0 ? 0 : b->length[other], copy);
+        if (place) place[s] = (int32_t)lra_change_start(&c, b->length[s]);
         if (to->length[s] == 0) row[s % v->rows] = -1;
     }
     for (int64_t i = 0; i < v->rows; i++) asked += row[i] >= 0;
@@ -107,6 +118,22 @@ static int one_width(work *w, const lra_view *v, const lra_batch *b, int point, 
     return rc;
 }
 
+/* How far from what is marked the steps of the rows are. */
+static void find_marks(const work *w, const lra_view *v, const lra_batch *b)
+{
+    const lra_dataset *d = w->m->run->data;
+    int64_t T = v->network.T;
+    bool *marked = lra_alloc_array((size_t)T, sizeof *marked);
+    for (int64_t i = 0; i < v->rows; i++) {
+        if (b->row[i] < 0) continue;
+        lra_row row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], b->row[i]);
+        memset(marked, 0, (size_t)T * sizeof *marked);
+        d->task->marks(&row, marked);
+        lra_nearest_mark(b->length[i], lra_dataset_grid(d), marked, w->near + i * T);
+    }
+    lra_free(marked);
+}
+
 static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
@@ -114,6 +141,7 @@ static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_e
     size_t size, n = (size_t)(k->n * k->T);
     lra_batch to = *b;
     int64_t *row = lra_alloc_array((size_t)v->rows, sizeof *row);
+    int32_t *place = lra_alloc_array((size_t)k->n + 1, sizeof *place);
     lra_batch_steps(k, b, 0, &size);
     void *copy = lra_alloc_array(n + 1, size);
     to.length = lra_alloc_array((size_t)k->n, sizeof *to.length);
@@ -121,20 +149,35 @@ static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_e
         to.token = copy;
     else
         to.value = copy;
+    if (w->m->placed) to.place = place;
+    if (drops(w->kind)) {
+        w->near = lra_alloc_array(n + 1, sizeof *w->near);
+        find_marks(w, v, b);
+    }
     int rc = lra_get(v->plan, k->output, w->output, e);
     if (rc == 0) add_rows(w, v, b, b->row, w->output, w->out->full);
     for (int p = 0; p < w->out->n_points && rc == 0; p++) rc = one_width(w, v, b, p, &to, row, e);
     lra_free(copy);
     lra_free(to.length);
     lra_free(row);
+    lra_free(place);
+    lra_free(w->near);
+    w->near = NULL;
     return rc;
+}
+
+int lra_restrict_axis(const lra_dataset *d, lra_restriction kind, double *w)
+{
+    int64_t grid = lra_dataset_grid(d), T = d->max_length;
+    if (!drops(kind)) return lra_gain_axis(1, T, w);
+    return lra_gain_axis(0, grid ? grid : T, w);
 }
 
 static int measure(lra_opened *m, work *w, lra_err *e)
 {
     lra_restricted *r = w->out;
     int64_t most = 1;
-    r->n_points = lra_gain_axis(1, m->run->data->max_length, r->w);
+    r->n_points = lra_restrict_axis(m->run->data, w->kind, r->w);
     r->n = lra_sample_rows(m, &r->index, &w->place);
     r->full = lra_alloc_array((size_t)r->n + 1, sizeof *r->full);
     r->row = lra_alloc_array((size_t)(r->n * r->n_points) + 1, sizeof *r->row);
@@ -158,6 +201,7 @@ int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restric
     *out = (lra_restricted){0};
     int rc = lra_open(&m, run, dev, LRA_BEST_WEIGHTS, e);
     m.sample = sample;
+    m.placed = kind == LRA_MASK_WINDOW;
     if (rc == 0) lra_open_buckets(&m);
     if (rc == 0) rc = measure(&m, &w, e);
     lra_free(w.place);

@@ -2,7 +2,7 @@
 # lra-probe influence: cost first, parts that are saved one by one and not measured twice, budgets, the table from files.
 . "$LRA_SOURCE/tests/cli/lib.sh"
 
-small="--task xor --set distance=2 --set length=24 --set copies=1 --set train=640 --set val=64 --set test=200 --set epochs=1
+small="--task xor --set distance=2 --set length=24 --set copies=1 --set train=640 --set batch=4 --set val=64 --set test=200 --set epochs=1
 --set width=8 --set hidden=8 --set layers=2 --set kernel=3 --out o -q"
 # shellcheck disable=SC2086
 "$probe" train $small >train.out 2>&1 || fail "train: $(cat train.out)"
@@ -30,6 +30,10 @@ has out 'layers'
 has out 'position.edge'
 has out 'inter.mean'
 has out 'key.w05'
+has out 'drop.w95'
+has out 'length.gain.x2'
+grep -q 'mask *undefined: no positions are added' err || complain "a mask of a model that knows no positions: $(cat err)"
+grep -q 'shift *undefined: every row is as long' err || complain "rows without room to move: $(cat err)"
 cp "o/runs/$run/influence.h5" kept
 "$probe" influence "$run" --out o --examples 4 >again 2>err || complain "again: $(cat err)"
 cmp -s out again || complain "another table from what is there"
@@ -58,6 +62,23 @@ grep -q 'interaction *undefined: one example takes more' err || complain "a part
 head -c 2000 kept >"o/runs/$run/influence.h5"
 "$probe" influence "$run" --out o --parts cut --examples 4 >out 2>err || complain "after damage: $(cat err)"
 grep -q '^warning: .*measured again' err || complain "a broken file is taken without a word: $(cat err)"
+
+# What a user names and the run has not, and what it cannot be made for.
+expect 2 "part 'shift' of run 'o/runs/$run' is undefined: every row is as long as the longest" "$probe" influence "$run" --out o --parts shift
+expect 2 "\-\-lengths is '48,x', expected ascending numbers" "$probe" influence "$run" --out o --parts length --lengths 48,x
+expect 1 "length 5: 1 copy at distance 2 need" "$probe" influence "$run" --out o --parts length --lengths 5 -q
+"$probe" influence "$run" --out o --parts length --lengths 12,72 --examples 8 -q >out 2>err || complain "--lengths: $(cat err)"
+has out 'length.gain.x3'
+# Positions that are added: masked windows, moved content; a table of them ends where it ends.
+"$probe" train --task listops --model transformer --set positions=learned --set width=8 --set heads=2 --set hidden=8 --set layers=1 \
+    --set train=64 --set val=8 --set test=20 --set batch=8 --set epochs=1 --out p -q >train.out 2>&1 || complain "transformer: $(cat train.out)"
+placed=$(ls p/runs)
+"$probe" influence "$placed" --out p --parts mask,shift,drop --examples 8 --json >json 2>err || complain "positions: $(cat err)"
+has json '"id": "position.shift.16"'
+has json '"part": "mask"'
+grep -q 'drop *undefined: the task marks no positions' err || complain "marks of ListOps: $(cat err)"
+expect 2 "part 'drop' of run 'p/runs/$placed' is undefined: the task marks no positions" "$probe" influence "$placed" --out p --parts drop
+expect 1 "length 40: .*positions/table' has shape (32,8), expected (40,8)" "$probe" influence "$placed" --out p --parts length --lengths 40 -q
 
 expect 2 "unknown part 'jacobin'; did you mean 'jacobian'" "$probe" influence "$run" --out o --parts cut,jacobin
 mkdir empty

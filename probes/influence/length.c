@@ -1,0 +1,149 @@
+/* Other lengths. */
+#include "probes/influence/length.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "datasets/prepare.h"
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/training/rows.h"
+#include "probes/influence/sample_rows.h"
+
+/* ---- rows -------------------------------------------------------------------------------------------- */
+
+const char *lra_length_key(const lra_dataset *d)
+{
+    static const char *const key[] = {"length", "max-length"};
+    if (!d->task->make || !lra_config_has(d->config, "data-seed")) return NULL;
+    for (int k = 0; k < 2; k++)
+        if (lra_config_has(d->config, key[k])) return key[k];
+    return NULL;
+}
+
+/* Test rows of a length, and next to nothing else.  NULL: the task makes none. */
+static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n, lra_err *e)
+{
+    const char *key = lra_length_key(own);
+    lra_config *c = lra_config_copy(own->config);
+    double times = (double)length / (double)lra_config_int(c, key);
+    lra_config_set_int(c, key, length);
+    if (lra_config_has(c, "min-length"))
+        lra_config_set_int(c, "min-length",
+                           (int64_t)(times * (double)lra_config_int(c, "min-length")));
+    lra_config_set_int(c, "train", 1);
+    lra_config_set_int(c, "val", 1);
+    lra_config_set_int(c, "test", n);
+    lra_config_set_int(c, "data-seed", lra_config_int(c, "data-seed") + 1);
+    int rc = own->task->validate ? own->task->validate(c, e) : 0;
+    lra_dataset *d = rc == 0 ? lra_dataset_make(own->task, c, e) : NULL;
+    if (d && d->longest < own->longest) d->longest = own->longest; /* parameters are as they were */
+    lra_config_free(c);
+    return d;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const lra_train_spec *run;
+    int64_t *place;
+    float *output;
+    lra_sums *batch;
+    lra_own_answers *to;
+    lra_steps *steps;
+} work;
+
+static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    work *w = context;
+    int64_t asked = 0;
+    if (lra_get(v->plan, v->network.output, w->output, e) != 0) return LRA_FAILED;
+    lra_session_rows(w->run, b, v->rows, v->T, w->output, w->batch);
+    for (int64_t i = 0; i < v->rows; i++) {
+        if (b->row[i] < 0) continue;
+        w->to->row[w->place[b->row[i]]] = w->batch[i];
+        asked++;
+    }
+    lra_steps_add(w->steps, (double)asked);
+    return 0;
+}
+
+static int ask_all(lra_opened *m, work *w, lra_err *e)
+{
+    int64_t most = 1;
+    lra_open_buckets(m);
+    w->to->n = lra_sample_rows(m, &w->to->index, &w->place);
+    for (int i = 0; i < m->n_views; i++) {
+        int64_t n = lra_elements(m->view[i]->network.output);
+        most = n > most ? n : most;
+        lra_view_ask(m->view[i], m->view[i]->network.output);
+    }
+    w->output = lra_alloc_array((size_t)most, sizeof *w->output);
+    w->batch = lra_alloc_array((size_t)w->run->batch, sizeof *w->batch);
+    w->to->row = lra_alloc_array((size_t)w->to->n + 1, sizeof *w->to->row);
+    int rc = lra_open_plan(m, e);
+    return rc == 0 ? lra_open_run(m, LRA_TEST_SPLIT, NULL, keep, w, e) : rc;
+}
+
+int lra_own_answers_ask(const lra_train_spec *run, lra_device *dev, int64_t sample,
+                        lra_steps *steps, lra_own_answers *out, lra_err *e)
+{
+    lra_opened m;
+    work w = {.run = run, .to = out, .steps = steps};
+    *out = (lra_own_answers){0};
+    int rc = lra_open(&m, run, dev, LRA_BEST_WEIGHTS, e);
+    m.sample = sample;
+    if (rc == 0) rc = ask_all(&m, &w, e);
+    lra_open_close(&m);
+    lra_free(w.place);
+    lra_free(w.output);
+    lra_free(w.batch);
+    return rc;
+}
+
+void lra_own_answers_free(lra_own_answers *a)
+{
+    lra_free(a->index);
+    lra_free(a->row);
+    *a = (lra_own_answers){0};
+}
+
+/* ---- lengths ----------------------------------------------------------------------------------------- */
+
+/* Made for inputs of so many steps, does the model still answer what it did? */
+static int check_longer(const lra_train_spec *run, lra_device *dev, int64_t longest,
+                        lra_steps *steps, lra_err *e)
+{
+    lra_dataset wide = *run->data;
+    lra_train_spec wider = *run;
+    lra_own_answers a, b = {0};
+    wide.longest = longest, wider.data = &wide;
+    int rc = lra_own_answers_ask(run, dev, LRA_LENGTH_CHECKED, steps, &a, e);
+    if (rc == 0) rc = lra_own_answers_ask(&wider, dev, LRA_LENGTH_CHECKED, steps, &b, e);
+    for (int64_t i = 0; i < a.n && rc == 0; i++)
+        if (a.row[i].loss != b.row[i].loss || a.row[i].right != b.row[i].right)
+            rc = lra_fail(e,
+                          "made for inputs of %" PRId64 " steps, model '%s' gives other answers to "
+                          "the run's own rows",
+                          longest, run->model->name);
+    lra_own_answers_free(&a);
+    lra_own_answers_free(&b);
+    return rc;
+}
+
+int lra_length_ask(const lra_train_spec *run, lra_device *dev, int64_t length, int64_t n,
+                   lra_steps *steps, lra_sums *to, lra_err *e)
+{
+    lra_own_answers a = {0};
+    lra_train_spec other = *run;
+    lra_dataset *d = make_rows(run->data, length, n, e);
+    int rc = d ? 0 : LRA_FAILED;
+    other.data = d;
+    if (rc == 0 && d->longest > run->data->longest)
+        rc = check_longer(run, dev, d->longest, steps, e);
+    if (rc == 0) rc = lra_own_answers_ask(&other, dev, 0, steps, &a, e);
+    if (rc == 0) memcpy(to, a.row, (size_t)n * sizeof *to);
+    lra_own_answers_free(&a);
+    lra_dataset_free(d);
+    return rc == 0 ? 0 : lra_fail_in(e, "length %" PRId64, length);
+}

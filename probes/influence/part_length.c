@@ -1,0 +1,89 @@
+/* Part length: inputs of other lengths than the run was trained on (length.h): a quarter, half, once and twice the length of
+ * its rows, or --lengths.
+ *   length   arrays x (points): the lengths; gain, value (points, 3): what is left of the gain on the run's own test rows
+ *            length.gain.xR: the gain at R times the length
+ * A length that is undefined is left out, and where --lengths names it, fails.  Chance is that of the run's own rows.
+ * Examples are others at every length, so that the pairs of the intervals have nothing in common.
+ * Known: what the weights answer to these rows as those of a run of theirs (tests/length_test.c). */
+#include <stdio.h>
+
+#include "kernels/base/log.h"
+#include "kernels/base/mem.h"
+#include "probes/influence/length.h"
+#include "probes/influence/part.h"
+
+enum { EXAMPLES = 500 };
+static const double usual[] = {0.25, 0.5, 1, 2};
+
+static int64_t own_length(const lra_influence *p)
+{
+    return lra_config_int(p->spec.data->config, lra_length_key(p->spec.data));
+}
+
+/* The i-th; 0 behind the last. */
+static int64_t length_at(const lra_influence *p, int i)
+{
+    if (p->n_lengths) return i < p->n_lengths ? p->length[i] : 0;
+    int n = (int)(sizeof usual / sizeof *usual);
+    return i < n ? (int64_t)(usual[i] * (double)own_length(p)) : 0;
+}
+
+static const char *undefined(const lra_influence *p)
+{
+    if (p->spec.data->task->goal == LRA_GOAL_NEXT) return "a stream has no rows of a length";
+    return lra_length_key(p->spec.data) ? NULL : "the task makes no rows of other lengths";
+}
+
+static double passes(const lra_influence *p, int64_t examples)
+{
+    double n = (double)lra_influence_rows(p, examples), sum = n;
+    for (int i = 0; length_at(p, i) > 0; i++)
+        sum += n + (length_at(p, i) > own_length(p) ? 2.0 * LRA_LENGTH_CHECKED : 0);
+    return sum;
+}
+
+static void add_unit(lra_influence *p, const lra_gain *g, int64_t n)
+{
+    lra_probe_unit *u = lra_probe_unit_new(p->out, "length");
+    lra_influence_add_gain(p, u, NULL, NULL, g, n);
+    for (int k = 0; k < g->n; k++) {
+        char id[LRA_FINDING_ID];
+        snprintf(id, sizeof id, "length.gain.x%.4g", g->x[k] / (double)own_length(p));
+        lra_finding f = lra_finding_of(id, "1", g->gain[k].value);
+        f.lo = g->gain[k].lo, f.hi = g->gain[k].hi, f.examples = n;
+        f.null[LRA_NULL_UNIFORM] = 1; /* length changes nothing */
+        lra_probe_unit_findings(u, 1, &f);
+    }
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    lra_own_answers own;
+    double x[LRA_GAIN_POINTS];
+    int points = 0;
+    int rc = lra_own_answers_ask(&p->spec, &p->device, lra_influence_rows(p, examples), &p->steps,
+                                 &own, e);
+    lra_sums *row = lra_alloc_array((size_t)(own.n * LRA_GAIN_POINTS) + 1, sizeof *row);
+    for (int i = 0; length_at(p, i) > 0 && rc == 0; i++) {
+        int64_t length = length_at(p, i);
+        rc = lra_length_ask(&p->spec, &p->device, length, own.n, &p->steps, row + points * own.n,
+                            e);
+        if (rc == 0) x[points++] = (double)length;
+        if (rc != 0 && !p->n_lengths) { /* nobody asked for just this one */
+            lra_note("%s: %s: left out", p->spec.title, e->msg);
+            rc = 0;
+        }
+    }
+    if (rc == 0 && points == 0) rc = lra_fail(e, "there are rows of no other length");
+    if (rc == 0) {
+        lra_gain g;
+        lra_influence_gain(p, own.n, own.index, points, x, row, own.row, &g);
+        add_unit(p, &g, own.n);
+    }
+    lra_free(row);
+    lra_own_answers_free(&own);
+    return rc;
+}
+
+const lra_influence_part lra_part_length = {
+    "length", "inputs of other lengths than trained on", EXAMPLES, undefined, passes, measure};

@@ -1,0 +1,73 @@
+/* Part shift: does it matter where the content stands in its padding (shift.h)?
+ *   shift   position.shift.K: mean over examples of KL(p || p moved by K), in nats, p the answer's probabilities; `undefined`
+ *           counts rows that have no room.  Null value of initial weights
+ *           arrays x (4): the K; kl (4,3): the same, with intervals
+ * Tokens that are told no positions give 0, exactly: what they meet is relative.
+ * Known: it is what a table of positions whose rows are moved gives (tests/places_test.c). */
+#include <math.h>
+#include <stdio.h>
+
+#include "probes/influence/part.h"
+#include "probes/influence/shift.h"
+
+enum { EXAMPLES = 500, STEPS = LRA_SHIFTS };
+
+static lra_finding finding_of(const lra_shifted *s, int k)
+{
+    char id[LRA_FINDING_ID];
+    int64_t moved = s->by[k].n;
+    double n = (double)moved, mean = moved > 0 ? s->by[k].kl / n : NAN;
+    snprintf(id, sizeof id, "position.shift.%d", (int)lra_shift_steps[k]);
+    lra_finding f = lra_finding_of(id, "nats", mean);
+    if (moved > 1) {
+        double of_mean = fmax(0, s->by[k].square / n - mean * mean) / (n - 1);
+        f.lo = fmax(0, mean - 1.959963985 * sqrt(of_mean)),
+        f.hi = mean + 1.959963985 * sqrt(of_mean);
+    }
+    f.examples = moved;
+    f.undefined = s->asked - moved;
+    return f;
+}
+
+static const char *undefined(const lra_influence *p)
+{
+    lra_goal goal = p->spec.data->task->goal;
+    if (goal != LRA_GOAL_CLASS && goal != LRA_GOAL_PAIR) return "answers are no probabilities";
+    const char *why = lra_influence_unplaced(p);
+    const lra_sequences *r = &p->spec.data->split[LRA_TEST_SPLIT];
+    for (int64_t i = 0; i < r->n && !why; i++)
+        if (lra_sequences_length(r, i) < p->spec.data->max_length) return NULL;
+    return why ? why : "every row is as long as the longest, which leaves no room to move";
+}
+
+static double passes(const lra_influence *p, int64_t examples)
+{
+    return 2.0 * (double)lra_influence_rows(p, examples) * (1 + STEPS);
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    lra_shifted best, initial;
+    double x[STEPS], kl[3 * STEPS];
+    int rc = lra_shift_measure(&p->spec, &p->device, LRA_BEST_WEIGHTS, examples, &p->steps, &best,
+                               e);
+    if (rc == 0)
+        rc = lra_shift_measure(&p->spec, &p->device, LRA_INITIAL_WEIGHTS, examples, &p->steps,
+                               &initial, e);
+    if (rc != 0) return rc;
+    lra_probe_unit *u = lra_probe_unit_new(p->out, "shift");
+    for (int k = 0; k < STEPS; k++) {
+        lra_finding f = finding_of(&best, k);
+        f.null[LRA_NULL_INIT] = finding_of(&initial, k).value;
+        x[k] = lra_shift_steps[k];
+        kl[3 * k] = f.value, kl[3 * k + 1] = f.lo, kl[3 * k + 2] = f.hi;
+        lra_probe_unit_findings(u, 1, &f);
+    }
+    lra_probe_unit_array(u, "x", 1, (int64_t[]){STEPS}, x);
+    lra_probe_unit_array(u, "kl", 2, (int64_t[]){STEPS, 3}, kl);
+    return 0;
+}
+
+const lra_influence_part lra_part_shift = {
+    "shift", "does it matter where the content stands in its padding", EXAMPLES, undefined, passes,
+    measure};

@@ -1,0 +1,92 @@
+/* Moved content. */
+#include "probes/influence/shift.h"
+
+#include <math.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "models/training/session.h"
+
+const int32_t lra_shift_steps[LRA_SHIFTS] = {1, 4, 16, 64};
+
+typedef struct {
+    const lra_opened *m;
+    lra_steps *steps;
+    lra_shifted *out;
+    float *output; /* of the network: as it is, and moved */
+} work;
+
+/* sum p (ln p - ln q) of logits. */
+static double divergence(int64_t C, const float *a, const float *b)
+{
+    double most[2] = {-INFINITY, -INFINITY}, all[2] = {0, 0}, kl = 0;
+    for (int64_t c = 0; c < C; c++)
+        most[0] = fmax(most[0], (double)a[c]), most[1] = fmax(most[1], (double)b[c]);
+    for (int64_t c = 0; c < C; c++)
+        all[0] += exp((double)a[c] - most[0]), all[1] += exp((double)b[c] - most[1]);
+    for (int64_t c = 0; c < C; c++) {
+        double p = (double)a[c] - most[0] - log(all[0]), q = (double)b[c] - most[1] - log(all[1]);
+        kl += exp(p) * (p - q);
+    }
+    return fmax(kl, 0);
+}
+
+/* Documents of a pair move together. */
+static bool has_room(const work *w, const lra_view *v, const lra_batch *b, int64_t i, int32_t by)
+{
+    for (int64_t s = i; s < v->network.n; s += v->rows)
+        if (b->length[s] + by > w->m->run->data->max_length) return false;
+    return true;
+}
+
+static int move_batch(work *w, const lra_view *v, const lra_batch *b, int k, lra_err *e)
+{
+    lra_batch to = *b;
+    int64_t n = lra_elements(v->network.output), C = n / v->rows, asked = 0;
+    int32_t *place = lra_alloc_array((size_t)v->network.n, sizeof *place);
+    for (int64_t s = 0; s < v->network.n; s++) place[s] = lra_shift_steps[k];
+    for (int64_t i = 0; i < v->rows; i++)
+        asked += b->row[i] >= 0 && has_room(w, v, b, i, lra_shift_steps[k]);
+    to.place = place;
+    int rc = 0;
+    if (asked) rc = lra_session_set(w->m->run, &v->network, v->plan, &to, e);
+    if (asked && rc == 0) rc = lra_view_run(w->m, v, e);
+    if (asked && rc == 0) rc = lra_get(v->plan, v->network.output, w->output + n, e);
+    for (int64_t i = 0; i < v->rows && rc == 0; i++) {
+        if (b->row[i] < 0 || !has_room(w, v, b, i, lra_shift_steps[k])) continue;
+        double kl = divergence(C, w->output + i * C, w->output + n + i * C);
+        w->out->by[k].n++, w->out->by[k].kl += kl, w->out->by[k].square += kl * kl;
+    }
+    lra_steps_add(w->steps, (double)asked);
+    lra_free(place);
+    return rc;
+}
+
+static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    work *w = context;
+    for (int64_t i = 0; i < v->rows; i++) w->out->asked += b->row[i] >= 0;
+    w->output = lra_alloc_array((size_t)(2 * lra_elements(v->network.output)), sizeof(float));
+    int rc = lra_get(v->plan, v->network.output, w->output, e);
+    for (int k = 0; k < LRA_SHIFTS && rc == 0; k++) rc = move_batch(w, v, b, k, e);
+    lra_free(w->output);
+    return rc;
+}
+
+int lra_shift_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+                      int64_t sample, lra_steps *steps, lra_shifted *out, lra_err *e)
+{
+    lra_opened m;
+    work w = {.m = &m, .steps = steps, .out = out};
+    *out = (lra_shifted){0};
+    int rc = lra_open(&m, run, dev, weights, e);
+    m.sample = sample;
+    m.type = LRA_F32; /* answers that lie close together */
+    m.placed = true;
+    if (rc == 0) lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
+    if (rc == 0) rc = lra_open_plan(&m, e);
+    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);
+    lra_open_close(&m);
+    return rc;
+}
