@@ -101,7 +101,7 @@ static void add_other(lra_table *t, const lra_metric *other, double value, doubl
 /* Adds ", word". */
 static void add_word(lra_text *t, const char *word)
 {
-    if (*word) lra_text_add(t, "%s%s", t->s ? ", " : "", word);
+    if (*word) lra_text_add(t, "%s%s", t->n ? ", " : "", word);
 }
 
 /* "denoise", "fine-tuned, 5 % of rows"; nothing: the task alone. */

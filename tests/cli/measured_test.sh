@@ -7,7 +7,7 @@ for runs in "$LRA_SOURCE"/reports/measured/*/runs; do
     [ -d "$runs" ] || continue
     found=$((found + 1))
     table=ladder
-    [ -f "$(dirname "$runs")/sweep.txt" ] && table=sweep
+    for other in sweep tasks; do [ ! -f "$(dirname "$runs")/$other.txt" ] || table=$other; done
     stored=$(dirname "$runs")/$table.txt
     expect 0 '' lra-report tables --table $table --out "o$found" "$runs"
     head -n "$(wc -l <out)" "$stored" | diff - out >difference || complain "$stored: $(cat difference)"
