@@ -55,7 +55,7 @@ static attention_forward of_head(const lra_call *c, const attention_sizes *s, in
 LRA_BODY(attention)
 {
     attention_sizes s = attention_sizes_of(c->y, 0, 3);
-#pragma omp parallel for num_threads(c->n_threads) schedule(static)
+#pragma omp parallel for num_threads(c->n_threads) schedule(dynamic)
     for (int64_t at = 0; at < s.B * s.H; at++) {
         int64_t keys = at / s.H * s.Tk * s.H + at % s.H;
         const elem *k = (const elem *)c->in[1] + keys * s.K,

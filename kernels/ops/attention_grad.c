@@ -77,7 +77,7 @@ LRA_BODY(attention_grad)
     lengths n = lengths_of(&s);
     real *entries = (real *)c->scratch + c->n_threads * thread_scratch(&s);
     elem *bias = (elem *)c->out + n.q + n.k + n.v;
-#pragma omp parallel for num_threads(c->n_threads) schedule(static)
+#pragma omp parallel for num_threads(c->n_threads) schedule(dynamic)
     for (int64_t at = 0; at < s.B * s.H; at++)
         differentiate(c, at, (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s),
                       entries);
