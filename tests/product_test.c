@@ -14,7 +14,7 @@
 #include "kernels/cpu/features.h"
 #include "kernels/ops/product.h"
 
-enum { MAX_INPUTS = 3 };
+enum { MAX_INPUTS = 4 };
 
 typedef struct {
     lra_graph *graph;
@@ -301,22 +301,34 @@ static void multiply(int64_t M, int64_t N, int64_t K, const double *a, int64_t a
                 want[i * N + j] += a[i * ai + k * ak] * b[k * bk + j * bj];
 }
 
-static void dense(lra_type type)
+static void dense_of(lra_type type, int64_t M, int64_t D, int64_t H)
 {
-    enum { M = 1100, D = 6, H = 9 };
     problem p = problem_new(type);
     lra_tensor *x = add_real(&p, "x", LRA_SHAPE(M / 2, 2, D)),
                *w = add_real(&p, "w", LRA_SHAPE(D, H));
     lra_tensor *dy = add_real(&p, "dy", LRA_SHAPE(M / 2, 2, H));
-    double *want = lra_alloc_array(M * H, sizeof *want), dw[D * H] = {0};
+    lra_tensor *bias = add_real(&p, "bias", LRA_SHAPE(H));
+    double *want = lra_alloc_array((size_t)(M * H), sizeof *want);
+    double *dw = lra_alloc_array((size_t)(D * H), sizeof *dw);
     multiply(M, H, D, p.value[0], D, 1, p.value[1], H, 1, want);
     multiply(D, H, M, p.value[0], 1, D, p.value[2], H, 1, dw);
     expect(&p, lra_linear(x, w, NULL, LRA_ACT_NONE, NULL), want);
+    expect(&p, lra_matmul_t(x, false, w, false), want);
     expect(&p, lra_linear_dw(x, dy), dw);
-    for (int64_t i = 0; i < M * H; i++) want[i] = fmax(0, want[i]) + p.value[2][i];
-    expect(&p, lra_linear(x, w, NULL, LRA_ACT_RELU, dy), want);
+    for (int64_t i = 0; i < M * H; i++)
+        want[i] = fmax(0, want[i] + p.value[3][i % H]) + p.value[2][i];
+    expect(&p, lra_linear(x, w, bias, LRA_ACT_RELU, dy), want);
     lra_free(want);
+    lra_free(dw);
     problem_free(&p);
+}
+
+static void dense(lra_type type)
+{
+    dense_of(type, 1100, 6, 9);
+    dense_of(type, 2, 18, 33);
+    dense_of(type, 122, 530, 70); /* passes over k */
+    dense_of(type, 5470, 6, 96);  /* float32: written past the caches */
 }
 
 static void test_dense(void **state)

@@ -80,10 +80,39 @@ static inline void gemm_prefetch(int rows, int V, tile_rows a, int64_t depth, bo
         for (int64_t k = 0; k < depth; k += line) __builtin_prefetch(a.a + i * a.row + k, 0, 2);
 }
 
-/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on; packed: b of K rows. */
-static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1, tile_rows a,
-                             const real *packed, bool add, real *c, int64_t ldc)
+/* Rows of bytes that are wanted next, asked for a few lines at a time. */
+typedef struct {
+    const char *row;
+    int64_t bytes, pitch, rows, at;
+} gemm_next;
+static inline void gemm_ask_next(gemm_next *n, int64_t lines)
 {
+    for (; lines > 0 && n->rows > 0; lines--) {
+        __builtin_prefetch(n->row + n->at, 0, 2);
+        n->at += 64;
+        if (n->at < n->bytes) continue;
+        n->row += n->pitch, n->rows--, n->at = 0;
+    }
+}
+
+/* Lines to ask for with each of so many tiles. */
+static inline int64_t gemm_next_lines(const gemm_next *n, int64_t tiles)
+{
+    return (n->rows * ((n->bytes + 63) / 64) + tiles - 1) / tiles;
+}
+static inline int64_t gemm_tiles(int64_t M, int64_t N)
+{
+    return (M + TILE_ROWS - 1) / TILE_ROWS * ((N + TILE_COLUMNS - 1) / TILE_COLUMNS);
+}
+
+/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on; packed: b of K rows.  Meanwhile x and y are
+ * asked for. */
+static inline void gemm_rows_while(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1,
+                                   tile_rows a, const real *packed, bool add, real *c, int64_t ldc,
+                                   gemm_next x, gemm_next y)
+{
+    const int64_t tiles = gemm_tiles(M, N);
+    const int64_t lines_x = gemm_next_lines(&x, tiles), lines_y = gemm_next_lines(&y, tiles);
     for (int64_t at = 0; at < N;) {
         int V = tile_panel_vectors(at, N), width = V * TILE_LANES;
         for (int64_t k = k0; k < k1; k += TILE_DEPTH) {
@@ -92,8 +121,10 @@ static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_
             for (int64_t r = 0; r < M; r += TILE_ROWS) {
                 int rows = (int)(M - r < TILE_ROWS ? M - r : TILE_ROWS);
                 tile_rows left = {a.a + r * a.row + (k - k0) * a.step, a.row, a.step};
-                bool more = add || k > k0, next = at == 0 && a.step == 1 && M - r >= 2 * TILE_ROWS;
-                gemm_prefetch(rows, V, left, depth, next, c + r * ldc + at, ldc);
+                bool more = add || k > k0, below = at == 0 && a.step == 1 && M - r >= 2 * TILE_ROWS;
+                gemm_prefetch(rows, V, left, depth, below, c + r * ldc + at, ldc);
+                gemm_ask_next(&x, lines_x);
+                gemm_ask_next(&y, lines_y);
                 if (N - at >= width)
                     tile_any(rows, V, left, depth, b, more, c + r * ldc + at, ldc);
                 else
@@ -102,6 +133,12 @@ static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_
         }
         at += width;
     }
+}
+static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1, tile_rows a,
+                             const real *packed, bool add, real *c, int64_t ldc)
+{
+    const gemm_next none = {0};
+    gemm_rows_while(M, N, K, k0, k1, a, packed, add, c, ldc, none, none);
 }
 
 /* Rows [0,n) of x, `width` wide and ld apart, as real and an odd number of lines apart: gemm_odd(width). */

@@ -4,9 +4,8 @@
 #include <omp.h>
 
 #include "kernels/ops/args.h"
-#include "kernels/ops/gemm_fn.h"
+#include "kernels/ops/gemm_result_fn.h"
 #include "kernels/ops/product.h"
-#include "kernels/ops/product_fn.h"
 
 /* Sizes of a layer, and its blocks of rows. */
 typedef struct {
@@ -53,36 +52,10 @@ static void linear_bf16(const lra_call *c)
 }
 #endif
 
-/* Rows of sums that wait in the first caches for bias and activation; a divisor of LRA_GEMM_ROWS. */
-enum { STRIP = 64 };
-
-/* Reals of scratch of a thread: a strip of x and of sums, where elem is not real. */
+/* Reals of scratch of a thread: a strip of x, where elem is not real. */
 static inline int64_t thread_scratch(const linear_sizes *s)
 {
-    return STRIP * tile_padded(s->D + s->H);
-}
-
-/* Rows [row, row + n). */
-static void linear_strip(const lra_call *c, const linear_sizes *s, int64_t row, int64_t n,
-                         const real *packed, real *own)
-{
-    const linear_args *a = c->y->args;
-    const real *bias = a->has_bias ? c->in[2] : NULL;
-    const elem *residual = a->has_residual ? c->in[2 + a->has_bias] : NULL;
-    elem *y = (elem *)c->out + row * s->H;
-    int64_t ldx;
-#if LRA_PASS == 16
-    real *copy = own, *sum = own + STRIP * s->D;
-#else
-    real *copy = NULL, *sum = y;
-    (void)own;
-#endif
-    const real *x = load_block((const elem *)c->in[0] + row * s->D, n, s->D, s->D, copy, &ldx);
-    gemm_rows(n, s->H, s->D, 0, s->D, (tile_rows){x, ldx, 1}, packed, false, sum, s->H);
-    if (!bias && !residual && a->act == LRA_ACT_NONE && sum == (void *)y) return;
-    for (int64_t i = 0; i < n; i++)
-        finish_row(s->H, sum + i * s->H, bias, a->act,
-                   residual ? residual + (row + i) * s->H : NULL, y + i * s->H);
+    return GEMM_STRIP * tile_padded(s->D);
 }
 
 LRA_BODY(linear)
@@ -94,17 +67,24 @@ LRA_BODY(linear)
         return;
     }
 #endif
+    const linear_args *a = c->y->args;
     real *packed = c->scratch, *threads = packed + gemm_packed(s.D, s.H);
+    const gemm_result result = {.N = s.H,
+                                .K = s.D,
+                                .x = c->in[0],
+                                .packed = packed,
+                                .bias = a->has_bias ? c->in[2] : NULL,
+                                .residual = a->has_residual ? c->in[2 + a->has_bias] : NULL,
+                                .act = a->act,
+                                .y = c->out,
+                                .stream = gemm_streams(s.M, s.H, c->out)};
 #pragma omp parallel num_threads(c->n_threads)
     {
         gemm_pack_shared(s.D, s.H, c->in[1], s.H, 1, packed);
         real *own = threads + omp_get_thread_num() * thread_scratch(&s);
-#pragma omp for schedule(static)
-        for (int64_t block = 0; block < s.n_blocks; block++) {
-            int64_t end = (block + 1) * LRA_GEMM_ROWS < s.M ? (block + 1) * LRA_GEMM_ROWS : s.M;
-            for (int64_t row = block * LRA_GEMM_ROWS; row < end; row += STRIP)
-                linear_strip(c, &s, row, end - row < STRIP ? end - row : STRIP, packed, own);
-        }
+#pragma omp for schedule(dynamic)
+        for (int64_t row = 0; row < s.M; row += GEMM_BLOCK)
+            gemm_result_rows(&result, row, s.M - row < GEMM_BLOCK ? s.M - row : GEMM_BLOCK, own);
     }
 }
 

@@ -46,7 +46,15 @@ static inline conv_sizes one_tap(const lra_tensor *y)
 }
 #endif
 
-/* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H). */
+/* n rows of x, or of columns of dy, `width` wide and ld apart. */
+static inline gemm_next rows_of(const elem *x, int64_t n, int64_t width, int64_t ld)
+{
+    const int64_t size = (int64_t)sizeof *x;
+    return (gemm_next){(const char *)x, width * size, ld * size, n, 0};
+}
+
+/* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is multiplied the next one comes
+ * from memory, or copying it would wait for every line. */
 static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n, int64_t first,
                      int64_t end, real *own, real *sum)
 {
@@ -54,10 +62,13 @@ static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n
     real *packed = own + TILE_DEPTH * gemm_odd(s->D);
     for (int64_t block = first; block < end; block++) {
         int64_t row = block * TILE_DEPTH, K = s->M - row < TILE_DEPTH ? s->M - row : TILE_DEPTH;
+        int64_t then = row + K, left = block + 1 < end ? s->M - then : 0;
+        if (left > TILE_DEPTH) left = TILE_DEPTH;
         gemm_copy(K, s->D, x + row * s->D, s->D, own);
         gemm_pack(K, n, dy + row * s->H, s->H, 1, 0, n, packed);
-        gemm_rows(s->D, n, K, 0, K, (tile_rows){own, 1, gemm_odd(s->D)}, packed, block > first,
-                  sum + at, s->H);
+        gemm_rows_while(s->D, n, K, 0, K, (tile_rows){own, 1, gemm_odd(s->D)}, packed,
+                        block > first, sum + at, s->H, rows_of(x + then * s->D, left, s->D, s->D),
+                        rows_of(dy + then * s->H, left, n, s->H));
     }
 }
 
@@ -77,7 +88,7 @@ LRA_BODY(linear_dw)
     {
         real *own = parts + tile_padded((s.n_parts - 1) * size) +
                     omp_get_thread_num() * thread_scratch(&s);
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < s.n_parts * s.n_ranges; i++) {
             int64_t p = i / s.n_ranges, at = i % s.n_ranges * COLUMNS;
             part_sum(c, &s, at, s.H - at < COLUMNS ? s.H - at : COLUMNS, p * s.n_blocks / s.n_parts,

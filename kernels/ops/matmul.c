@@ -4,9 +4,8 @@
 #include <omp.h>
 
 #include "kernels/ops/args.h"
-#include "kernels/ops/gemm_fn.h"
+#include "kernels/ops/gemm_result_fn.h"
 #include "kernels/ops/product.h"
-#include "kernels/ops/product_fn.h"
 
 /* Sizes of one product, and how far apart the operands of consecutive products are (0: shared). */
 typedef struct {
@@ -60,11 +59,11 @@ static inline int64_t packed_reals(const extent *s)
 {
     return tile_padded(gemm_packed(s->K, s->N));
 }
-/* Of a thread: rows of a as real, or some columns of a transposed one; rows of y where elem is not real. */
+/* Of a thread: rows of a as real; or some columns of a transposed one, and, where elem is not real, rows of y. */
 static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
 {
-    int64_t n = a_t ? TILE_DEPTH * gemm_odd(LRA_GEMM_ROWS) : bf16 ? LRA_GEMM_ROWS * s->K : 0;
-    return tile_padded(n + (bf16 ? LRA_GEMM_ROWS * s->N : 0));
+    if (!a_t) return bf16 ? tile_padded(GEMM_STRIP * s->K) : 0;
+    return tile_padded(TILE_DEPTH * gemm_odd(LRA_GEMM_ROWS) + (bf16 ? LRA_GEMM_ROWS * s->N : 0));
 }
 
 #if LRA_PASS == 16
@@ -112,31 +111,40 @@ static void matmul_bf16(const lra_call *c, const extent *s)
 }
 #endif
 
-/* Rows [row, row+n) of product i. */
-static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
-                         const real *packed, real *own)
+/* Rows [row, row+n) of product i, a transposed: some columns at a time. */
+static void product_columns(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
+                            const real *packed, real *own)
 {
-    const matmul_args *args = c->y->args;
     const elem *a = (const elem *)c->in[0] + i * s->a_step;
     elem *y = (elem *)c->out + (i * s->M + row) * s->N;
-    int64_t M = s->M, N = s->N, K = s->K, lda;
+    int64_t N = s->N, K = s->K;
 #if LRA_PASS == 16
-    real *sum = own + thread_scratch(s, true, args->a_t) - LRA_GEMM_ROWS * N;
+    real *sum = own + thread_scratch(s, true, true) - LRA_GEMM_ROWS * N;
 #else
     real *sum = y;
 #endif
-    for (int64_t k = 0; args->a_t && k < K; k += TILE_DEPTH) {
+    for (int64_t k = 0; k < K; k += TILE_DEPTH) {
         int64_t end = K - k < TILE_DEPTH ? K : k + TILE_DEPTH;
-        gemm_copy(end - k, n, a + k * M + row, M, own);
+        gemm_copy(end - k, n, a + k * s->M + row, s->M, own);
         gemm_rows(n, N, K, k, end, (tile_rows){own, 1, gemm_odd(n)}, packed, k > 0, sum, N);
-    }
-    if (!args->a_t) {
-        const real *rows = load_block(a + row * K, n, K, K, own, &lda);
-        gemm_rows(n, N, K, 0, K, (tile_rows){rows, lda, 1}, packed, false, sum, N);
     }
 #if LRA_PASS == 16
     for (int64_t j = 0; j < n * N; j++) y[j] = e_store(sum[j]);
 #endif
+}
+
+/* The same, a as it is. */
+static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
+                         const real *packed, real *own)
+{
+    const gemm_result result = {.N = s->N,
+                                .K = s->K,
+                                .x = (const elem *)c->in[0] + i * s->a_step,
+                                .packed = packed,
+                                .act = LRA_ACT_NONE,
+                                .y = (elem *)c->out + i * s->M * s->N,
+                                .stream = gemm_streams(s->n_products * s->M, s->N, c->out)};
+    gemm_result_rows(&result, row, n, own);
 }
 
 /* A b of its own is packed by the thread that comes to it. */
@@ -144,7 +152,8 @@ LRA_BODY(matmul)
 {
     const matmul_args *args = c->y->args;
     extent s = extent_of(c->y);
-    int64_t n_blocks = (s.M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS, last = -1;
+    int64_t block = args->a_t ? LRA_GEMM_ROWS : GEMM_BLOCK;
+    int64_t n_blocks = (s.M + block - 1) / block, last = -1, together = s.b_step ? n_blocks : 1;
     int64_t row_b = args->b_t ? 1 : s.N, column_b = args->b_t ? s.K : 1;
 #if LRA_PASS == 16
     if (fits_bf16(&s)) {
@@ -159,15 +168,15 @@ LRA_BODY(matmul)
         real *packed = (real *)c->scratch + (s.b_step ? id : 0) * packed_reals(&s);
         real *own = threads + id * thread_scratch(&s, LRA_PASS == 16, args->a_t);
         if (!s.b_step) gemm_pack_shared(s.K, s.N, c->in[1], row_b, column_b, packed);
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, together)
         for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
-            int64_t i = at / n_blocks, row = at % n_blocks * LRA_GEMM_ROWS;
-            int64_t n = s.M - row < LRA_GEMM_ROWS ? s.M - row : LRA_GEMM_ROWS;
+            int64_t i = at / n_blocks, row = at % n_blocks * block;
+            int64_t n = s.M - row < block ? s.M - row : block;
             if (s.b_step && last != i)
                 gemm_pack(s.K, s.N, (const elem *)c->in[1] + i * s.b_step, row_b, column_b, 0, s.N,
                           packed);
             last = i;
-            product_rows(c, &s, i, row, n, packed, own);
+            (args->a_t ? product_columns : product_rows)(c, &s, i, row, n, packed, own);
         }
     }
 }
