@@ -1,14 +1,14 @@
-/* The instructions on tiles (AMX), for the files of this folder that use them.
- * With LRA_AMX_EMULATED they are plain C, so that a machine without tiles tests everything else. */
+/* The instructions on tiles (AMX), for the files of this folder that use them: eight tiles of 16 rows of 64 bytes.
+ * With LRA_AMX_EMULATED they are plain C, so that a machine without tiles tests everything else: what a file reads and
+ * writes, and where. */
 #ifndef LRA_CPU_AMX_FN_H
 #define LRA_CPU_AMX_FN_H
 
-#include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 
 #if defined(LRA_AMX_EMULATED)
-#define AMX __attribute__((target("avx512f,avx512bw")))
+#define AMX
 static _Thread_local struct {
     unsigned char byte[16][64];
 } tiles[8];
@@ -32,6 +32,7 @@ static float wide(const unsigned char *p)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
+/* TDPBF16PS: sum (m,n) += products of 16 pairs of k, which stand side by side in row m of a and in column n of b. */
 static void emulate(int c, int a, int b)
 {
     for (int m = 0; m < 16; m++)
@@ -47,6 +48,7 @@ static void emulate(int c, int a, int b)
 }
 #define TILE_PRODUCT(c, a, b) emulate(c, a, b)
 #else
+#include <immintrin.h>
 #define AMX                          __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw")))
 typedef struct {
     uint8_t palette, start, reserved[14];

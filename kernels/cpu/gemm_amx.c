@@ -5,19 +5,21 @@
  * What limits it: a product takes 16 cycles, a load of a tile 8 when it comes from the first cache.  Four tiles of
  * sums share two of a and two of b, so that a step of 32 in k has 4 products (64 cycles) for 4 loads (32 cycles),
  * and b may stream from the second cache, 2 KiB in 64 cycles, while the rows of a stay in the first: b is loaded with
- * the hint that it will not be wanted again soon.  Hence the order: strips of 32 rows outside, all columns inside.  When b is too large for the second cache, columns are cut
- * into ranges that are not.
+ * the hint that it will not be wanted again soon.  Hence the order: strips of 32 rows outside, all columns inside.  When
+ * b is too large for the second cache, columns are cut into ranges that are not.
  * Sums leave the tiles through a block of 32 x 32 floats in the first cache, and are finished (bias, relu, bf16) a
  * quarter at a time between the steps of the next block: the processor runs ahead of its products by some hundred
  * instructions, so that what stands between two steps costs nothing and what stands between two blocks does.
  * What remains beside the products is traffic of the second cache: with 128 in k a block of 32 x 32 reads 8 KiB of b
- * and writes 2 KiB of y in the time of 256 cycles, which is why few k reach less than many.
+ * and writes 2 KiB of y in the time of 256 cycles, which is why few k reach less than many.  Where x and y come from
+ * memory that is what counts: 4096 rows, 128 to 256, are 1.0 TFLOP/s in the second cache and 0.5 beyond the third.
+ * Tried, without gain: asking for the next strip of a, writing y past the caches (whose stores then wait in order).
  *
- * Edges cost no kernel of their own.  Rows of a are read where they stand if 32 of them and whole steps of k are
- * there; else they are copied into tiles of scratch with zeros around them.  Zeros, not neighbours: zero times
- * the infinity of somebody else would be NaN.
+ * Edges cost no kernel of their own.  Rows of a are read where they stand (in_place()) if 32 of them and whole steps
+ * of k are there, in whole lines that do not fall on few sets of the cache; else they are copied into tiles of scratch
+ * with zeros around them.  Zeros, not neighbours: zero times the infinity of somebody else would be NaN.
  *
- * With LRA_AMX_EMULATED the instructions are plain C, so that a machine without tiles tests everything else. */
+ * The instructions, and plain C in their place, are in amx_fn.h. */
 #include "kernels/cpu/gemm_amx.h"
 
 #include <string.h>
@@ -25,9 +27,12 @@
 #include "kernels/cpu/gemm_pack.h"
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #include "kernels/cpu/amx_fn.h"
 
 #define INLINE static inline __attribute__((always_inline))
+#define COPY   __attribute__((target("avx512f,avx512bw")))
 
 enum {
     STRIP = 32,
@@ -150,7 +155,7 @@ AMX static void block_any(int R, int C, product *p, const tile_job *j)
 /* ---- a of a strip ------------------------------------------------------------------------------------- */
 
 /* Rows [0, rows) and k of [0, depth) into own.a, zeros around them. */
-AMX static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
+COPY static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     for (int64_t k = 0; k < depth; k += 32) {
         __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (32 - smaller(32, depth - k)));
@@ -162,7 +167,7 @@ AMX static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 }
 
 /* The same of pairs that stand `step` apart. */
-AMX static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
+static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     for (int64_t k = 0; k < depth; k += 32)
         for (int64_t r = 0; r < rows; r += 16)

@@ -9,10 +9,14 @@
 
 bool lra_tiles_usable(void)
 {
+#if defined(LRA_AMX_EMULATED)
+    return true;
+#else
     return lra_cpu_bf16() == LRA_BF16_AMX;
+#endif
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(LRA_AMX_EMULATED)
 #include "kernels/cpu/amx_fn.h"
 
 #define START(t, at)                                                                               \
