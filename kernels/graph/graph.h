@@ -223,7 +223,7 @@ typedef struct {
     double flops, bytes, seconds;
 } lra_node_time;
 /* One run, node by node; out: cost.n_nodes entries, in the order of running.  For benchmarks: on a device
- * that queues its work each node is waited for. */
+ * that queues its work the queue is timed, marks between nodes, and none waits for its launch. */
 int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e);
 
 /* Node by node; stops at the first node that produces a non-finite value and names it:
