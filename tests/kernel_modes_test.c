@@ -189,74 +189,146 @@ static void planted_decay(void **state)
 
 enum { MODES = 4, CHANNELS = 2, ROWS = 4, LENGTH = 120 };
 
-/* S4 as it starts: LegS, steps of 0.01 and 0.1, random readings both ways; modes give the kernel of the op, and its
- * energy.  LegS has the eigenvalues -1, -2, ..; with p = 0 they are those of the diagonal. */
-static void low_rank_modes(double size)
-{
+/* S4 as it starts: LegS of so many modes with their conjugates, steps of 0.01 and 0.1, random readings both ways. */
+enum { MOST_MODES = 64 };
+typedef struct {
     trial t;
+    lra_tensor *out;
+    double a[2 * CHANNELS * MOST_MODES], b[2 * CHANNELS * MOST_MODES], p[2 * CHANNELS * MOST_MODES],
+        q[2 * CHANNELS * MOST_MODES], c[2 * ROWS * MOST_MODES], dt[CHANNELS], k[ROWS * LENGTH];
+    lra_modes m;
+} legs;
+
+/* size: of p and q */
+static legs *open_legs(int modes, double size)
+{
     lra_err e;
-    lra_modes m = {0};
     lra_rng r = lra_rng_new(3, 1, 0);
-    enum { SIZE = 2 * CHANNELS * MODES };
-    static double a[SIZE], b[SIZE], p[SIZE], q[SIZE], c[2 * ROWS * MODES], k[ROWS * LENGTH];
-    double dt[CHANNELS] = {0.01, 0.1}, w[MODES], cut = HUGE_VAL;
-    double complex V[2 * MODES * MODES];
-    const double *const data[] = {a, b, p, q, c, dt};
-    lra_shape s = LRA_SHAPE(2, CHANNELS, MODES);
-    lra_legs(MODES, w, V);
-    lra_legs_b(&(lra_fill){s, 0, 0, &cut}, b);
-    lra_legs_p(&(lra_fill){s, 0, 0, NULL}, p);
-    for (int i = 0; i < CHANNELS * MODES; i++) {
-        a[i] = -0.5, a[CHANNELS * MODES + i] = -w[i % MODES];
-        p[i] *= size, p[CHANNELS * MODES + i] *= size;
-        q[i] = p[i], q[CHANNELS * MODES + i] = -p[CHANNELS * MODES + i];
+    legs *x = lra_alloc(sizeof *x);
+    double *w = lra_alloc_array((size_t)modes, sizeof *w), cut = HUGE_VAL;
+    double complex *V = lra_alloc_array((size_t)(2 * modes * modes), sizeof *V);
+    const double *const data[] = {x->a, x->b, x->p, x->q, x->c, x->dt};
+    int plane = CHANNELS * modes;
+    lra_shape s = LRA_SHAPE(2, CHANNELS, modes);
+    lra_legs(modes, w, V);
+    lra_legs_b(&(lra_fill){s, 0, 0, &cut}, x->b);
+    lra_legs_p(&(lra_fill){s, 0, 0, NULL}, x->p);
+    for (int i = 0; i < plane; i++) {
+        x->a[i] = -0.5, x->a[plane + i] = -w[i % modes];
+        x->p[i] *= size, x->p[plane + i] *= size;
+        x->q[i] = x->p[i], x->q[plane + i] = -x->p[plane + i];
     }
-    fill(&r, 2 * ROWS * MODES, c);
-    open_trial(&t);
-    lra_graph *g = t.view.network.graph;
+    x->dt[0] = 0.01, x->dt[1] = 0.1;
+    fill(&r, 2 * ROWS * modes, x->c);
+    open_trial(&x->t);
+    lra_graph *g = x->t.view.network.graph;
     static const char *const name[] = {"a", "b", "p", "q", "c", "dt"};
     lra_tensor *in[6];
     for (int i = 0; i < 6; i++)
         in[i] = lra_input(g, name[i], LRA_F64,
                           i < 4    ? s
-                          : i == 4 ? LRA_SHAPE(2, ROWS, MODES)
+                          : i == 4 ? LRA_SHAPE(2, ROWS, modes)
                                    : LRA_SHAPE(CHANNELS));
-    lra_tensor *out = lra_dplr_kernel(in[0], in[1], in[2], in[3], in[4], in[5], LENGTH);
-    lra_tensor *used = lra_reshape(lra_slice(out, 1, 0, 100), LRA_SHAPE(2, CHANNELS, 100));
-    assert_ptr_equal(lra_modes_node(used), out);
-    lra_modes_ask(&t.view, out);
-    lra_view_ask(&t.view, out);
-    plan_trial(&t);
-    for (int i = 0; i < 6; i++) set_input(&t, in[i], data[i]);
-    assert_int_equal(lra_run(t.view.plan, &e), 0);
-    assert_int_equal(lra_get(t.view.plan, out, k, &e), 0);
-    assert_int_equal(lra_modes_get(&t.view, out, &m, &e), 0);
-    assert_true(m.rows == ROWS && m.n == 2 * MODES);
+    x->out = lra_dplr_kernel(in[0], in[1], in[2], in[3], in[4], in[5], LENGTH);
+    lra_tensor *used = lra_reshape(lra_slice(x->out, 1, 0, 100), LRA_SHAPE(2, CHANNELS, 100));
+    assert_ptr_equal(lra_modes_node(used), x->out);
+    lra_modes_ask(&x->t.view, x->out);
+    lra_view_ask(&x->t.view, x->out);
+    plan_trial(&x->t);
+    for (int i = 0; i < 6; i++) set_input(&x->t, in[i], data[i]);
+    assert_int_equal(lra_run(x->t.view.plan, &e), 0);
+    assert_int_equal(lra_get(x->t.view.plan, x->out, x->k, &e), 0);
+    assert_int_equal(lra_modes_get(&x->t.view, x->out, &x->m, &e), 0);
+    assert_int_equal(x->m.rows, ROWS);
+    lra_free(w);
+    lra_free(V);
+    return x;
+}
+
+static void close_legs(legs *x)
+{
+    lra_modes_free(&x->m);
+    close_trial(&x->t);
+    lra_free(x);
+}
+
+/* Modes give the kernel of the op, and its energy.  LegS has the eigenvalues -1, -2, ..; with p = 0 they are those of the
+ * diagonal. */
+static void low_rank_modes(double size)
+{
+    legs *x = open_legs(MODES, size);
+    const lra_modes *m = &x->m;
+    assert_true(m->n == 2 * MODES);
     for (int row = 0; row < ROWS; row++) {
         double most = 0, near = 0;
-        for (int d = 0; d < LENGTH; d++) most = fmax(most, fabs(k[row * LENGTH + d]));
+        for (int d = 0; d < LENGTH; d++) most = fmax(most, fabs(x->k[row * LENGTH + d]));
         for (int d = 0; d < LENGTH; d++) {
-            is_near(lra_modes_value(&m, row, d), k[row * LENGTH + d], 1e-6 * most);
-            near += k[row * LENGTH + d] * k[row * LENGTH + d];
+            is_near(lra_modes_value(m, row, d), x->k[row * LENGTH + d], 1e-6 * most);
+            near += x->k[row * LENGTH + d] * x->k[row * LENGTH + d];
         }
-        double all = lra_modes_energy(&m, row, 0), far = lra_modes_energy(&m, row, LENGTH);
+        double all = lra_modes_energy(m, row, 0), far = lra_modes_energy(m, row, LENGTH);
         is_near((all - far) / near, 1, 1e-6);
+        is_near(lra_dplr_energy(m->exact, row, 0) / all, 1, 1e-6);
+        is_near(lra_dplr_energy(m->exact, row, LENGTH) / far, 1, 1e-6);
     }
     for (int mu = 1; mu <= 2 * MODES && size == 1; mu++) {
-        double off = HUGE_VAL, half = -dt[0] / 2 * mu;
+        double off = HUGE_VAL, half = -x->dt[0] / 2 * mu;
         for (int n = 0; n < 2 * MODES; n++)
-            off = fmin(off, fabs(m.x[2 * n] - log((1 + half) / (1 - half))));
+            off = fmin(off, fabs(m->x[2 * n] - log((1 + half) / (1 - half))));
         is_near(off, 0, 1e-7);
     }
     for (int i = 0; i < MODES && size == 0; i++) { /* of the first channel, conjugates behind */
-        double complex mu = a[i] + I * a[CHANNELS * MODES + i], half = dt[0] / 2 * mu;
+        double complex mu = x->a[i] + I * x->a[CHANNELS * MODES + i], half = x->dt[0] / 2 * mu;
         double complex rate = clog((1 + half) / (1 - half));
-        is_near(m.x[2 * i], creal(rate), 1e-9);
-        is_near(m.x[2 * i + 1], cimag(rate), 1e-9);
+        is_near(m->x[2 * i], creal(rate), 1e-9);
+        is_near(m->x[2 * i + 1], cimag(rate), 1e-9);
     }
-    lra_free(m.x);
-    lra_free(m.w);
-    close_trial(&t);
+    close_legs(x);
+}
+
+/* Without modes: the op's kernel at every lag, what lies beyond, in pieces, and of a diagonal the closed sum; of up to 64
+ * modes, where eigenvalues are of no use. */
+static void low_rank_without_modes(int modes, double size)
+{
+    legs *x = open_legs(modes, size);
+    for (int row = 0; row < ROWS; row++) {
+        const double *k = x->k + row * LENGTH;
+        double most = 0, near = 0, next = 0;
+        for (int d = 0; d < LENGTH; d++) most = fmax(most, fabs(k[d])), near += k[d] * k[d];
+        for (int d = 0; d < LENGTH; d += 7)
+            is_near(lra_dplr_value(x->m.exact, row, d), k[d], 1e-9 * most);
+        double all = lra_dplr_energy(x->m.exact, row, 0);
+        double far = lra_dplr_energy(x->m.exact, row, LENGTH);
+        is_near((all - far) / near, 1, 1e-8);
+        for (int d = LENGTH; d < LENGTH + 40; d++) {
+            double one = lra_dplr_value(x->m.exact, row, d);
+            next += one * one;
+        }
+        is_near(far - lra_dplr_energy(x->m.exact, row, LENGTH + 40), next, 1e-8 * all);
+        assert_true(lra_dplr_energy(x->m.exact, row, 400) < far);
+        if (size == 0) is_near(lra_modes_energy(&x->m, row, LENGTH), far, 1e-7 * all);
+    }
+    close_legs(x);
+}
+
+static void low_rank_of_many(void **state)
+{
+    (void)state;
+    low_rank_without_modes(32, 0);
+    low_rank_without_modes(32, 1);
+    low_rank_without_modes(MOST_MODES, 1);
+}
+
+/* One mode that grows: no energy. */
+static void low_rank_that_grows(void **state)
+{
+    (void)state;
+    double a[] = {0.5, 1}, b[] = {1, 0}, p[] = {0.1, 0}, q[] = {0.1, 0}, c[] = {1, 0}, dt = 0.1;
+    const lra_dplr_numbers s = {20, 1, 1, 1, a, b, p, q, c, &dt};
+    lra_dplr_exact *x = lra_dplr_exact_new(&s);
+    assert_non_null(x);
+    assert_true(isinf(lra_dplr_energy(x, 0, 0)));
+    lra_dplr_exact_free(x);
 }
 
 static void low_rank(void **state)
@@ -269,8 +341,9 @@ static void low_rank(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scans_by_impulses),
-                                       cmocka_unit_test(energy_beyond),
-                                       cmocka_unit_test(planted_decay), cmocka_unit_test(low_rank)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scans_by_impulses), cmocka_unit_test(energy_beyond),
+        cmocka_unit_test(planted_decay),     cmocka_unit_test(low_rank),
+        cmocka_unit_test(low_rank_of_many),  cmocka_unit_test(low_rank_that_grows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

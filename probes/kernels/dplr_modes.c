@@ -3,9 +3,9 @@
  * (D - mu)^-1 p, q^T (D - mu)^-1.  So a kernel c (1 - Ab^L)^-1 Ab^l Bb (kernels/ops/dplr_kernel.c) is a sum of
  *   w_n lambda_n^l,  lambda = (1 + mu dt/2)/(1 - mu dt/2),
  *   w = dt/(1 - mu dt/2)/(1 - lambda^L) (sum c p/(a - mu)) (sum q b/(a - mu))/(sum q p/(a - mu)^2)
- * LegS is far from normal: its eigenvalues, near -1, -2, .., lose half a digit with each mode, and weights cancel.  So
- * they are only used where they give the kernel again (found.c): up to some eight modes where S4 starts, more where it has
- * trained.
+ * LegS is far from normal: its eigenvalues, near -1, -2, .., lose half a digit with each mode, and weights cancel: with 4
+ * stored modes they are 4e3 times the kernel, with 8 1e10, and from 12 on nothing but rounding is left, whatever finds them.
+ * So modes are told only where they give the kernel again (found.c); what needs none is measured without (dplr_exact.c).
  * Known: the op itself, and the recurrence (tests/kernel_modes_test.c). */
 #include <complex.h>
 #include <math.h>
@@ -88,7 +88,7 @@ bool lra_dplr_modes(const lra_dplr_numbers *s, lra_modes *m)
     int64_t n = 2 * s->modes, settled = 0;
     number *all = lra_alloc_array((size_t)(7 * n), sizeof *all);
     channel h = {n, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n, all + 6 * n};
-    m->rows = s->rows, m->n = n, m->scale = 1, m->doubtful = true;
+    m->rows = s->rows, m->n = n, m->scale = 1;
     m->x = lra_alloc_array((size_t)(m->rows * n * 2), sizeof *m->x);
     m->w = lra_alloc_array((size_t)(m->rows * n * 2), sizeof *m->w);
     for (int64_t i = 0; i < s->channels; i++) {

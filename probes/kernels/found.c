@@ -143,35 +143,66 @@ static int read_scan(const lra_view *v, lra_tensor *node, int state, lra_found_k
 
 /* ---- beyond the lags ------------------------------------------------------------------------------------------------- */
 
+/* By modes, or without them where there are doubts. */
+static double value_of(const lra_modes *m, bool modes, int64_t row, int64_t lag)
+{
+    return modes || !m->exact ? lra_modes_value(m, row, lag) : lra_dplr_value(m->exact, row, lag);
+}
+
+static double energy_of(const lra_modes *m, int64_t row, int64_t from)
+{
+    return m->exact ? lra_dplr_energy(m->exact, row, from) : lra_modes_energy(m, row, from);
+}
+
 /* Lag `first` + j of the row is what stands at `from` + j * step. */
-static bool are_kernel(const lra_modes *m, int64_t row, int64_t first, int64_t n,
+static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t first, int64_t n,
                        const double *from, int64_t step)
 {
     double near = 0, off = 0;
     for (int64_t j = 0; j < n; j += 1 + n / 8) {
-        double by_modes = lra_modes_value(m, row, first + j), k = from[j * step];
-        off += (by_modes - k) * (by_modes - k), near += k * k;
+        double own = value_of(m, modes, row, first + j), k = from[j * step];
+        off += (own - k) * (own - k), near += k * k;
     }
     return off <= 1e-6 * near;
 }
 
-/* Energy beyond the lags that there are, where the modes are those of the kernel as it is used; the side that looks ahead
- * may hold lag 0 or begin behind it. */
+/* Where lag 0 of the side that looks ahead stands: it holds it, or begins behind it.  2: it is not this kernel. */
+static int64_t later_of(const lra_found_kernels *k, const lra_modes *m, bool modes, int64_t c,
+                        const double *zero)
+{
+    int64_t later = 0;
+    while (later < 2 && !are_kernel(m, modes, c + k->channels, later, k->behind, zero - 1, -1))
+        later++;
+    return later;
+}
+
+static const double *zero_of(const lra_found_kernels *k, int state, int64_t c)
+{
+    return k->k[state] + c * (k->behind + k->ahead) + k->behind;
+}
+
+/* Are these the kernels as they are used? */
+static bool has_kernel(const lra_found_kernels *k, int state, bool modes, int64_t c)
+{
+    const lra_modes *m = &k->mode[state];
+    const double *zero = zero_of(k, state, c);
+    if (m->rows != (k->behind ? 2 : 1) * k->channels) return false;
+    return are_kernel(m, modes, c, 0, k->ahead, zero, 1) &&
+           (!k->behind || later_of(k, m, modes, c, zero) < 2);
+}
+
+/* Energy beyond the lags that there are. */
 static double cut_of(const lra_found_kernels *k, int state, int64_t c)
 {
     const lra_modes *m = &k->mode[state];
-    int64_t sides = k->behind ? 2 : 1, later = 0;
-    const double *zero = k->k[state] + c * (k->behind + k->ahead) + k->behind;
-    if (m->rows != sides * k->channels || !are_kernel(m, c, 0, k->ahead, zero, 1)) return NAN;
-    double far = lra_modes_energy(m, c, k->ahead), all = lra_modes_energy(m, c, 0);
-    if (sides == 2) {
-        int64_t row = c + k->channels;
-        while (later < 2 && !are_kernel(m, row, later, k->behind, zero - 1, -1)) later++;
-        if (later == 2) return NAN;
-        far += lra_modes_energy(m, row, k->behind + later);
-        all += lra_modes_energy(m, row, later);
+    if (!has_kernel(k, state, false, c)) return NAN;
+    double far = energy_of(m, c, k->ahead), all = energy_of(m, c, 0);
+    if (k->behind) {
+        int64_t row = c + k->channels, later = later_of(k, m, false, c, zero_of(k, state, c));
+        far += energy_of(m, row, k->behind + later);
+        all += energy_of(m, row, later);
     }
-    if (isinf(all)) return 1;
+    if (isinf(all) || isinf(far)) return 1;
     return all > 0 ? fmin(fmax(far / all, 0), 1) : (double)NAN;
 }
 
@@ -183,9 +214,9 @@ static void fill_cuts(lra_found_kernels *k, int state)
     k->cut[state] = lra_alloc_array((size_t)k->channels, sizeof(double));
     for (int64_t c = 0; c < k->channels; c++) {
         k->cut[state][c] = cut_of(k, state, c);
-        all = all && !isnan(k->cut[state][c]);
+        all = all && (!m->exact || has_kernel(k, state, true, c));
     }
-    if (m->doubtful && !all) m->rows = 0;
+    if (!all) m->rows = 0;
 }
 
 /* ---- both states --------------------------------------------------------------------------------------------------- */
@@ -314,8 +345,7 @@ void lra_found_close(lra_found *f)
         lra_found_kernels *k = &f->kernels[i];
         for (int s = 0; s < LRA_FOUND_STATES; s++) {
             lra_free(k->k[s]);
-            lra_free(k->mode[s].x);
-            lra_free(k->mode[s].w);
+            lra_modes_free(&k->mode[s]);
             lra_free(k->cut[s]);
         }
         lra_free(k->name);

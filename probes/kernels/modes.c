@@ -61,7 +61,17 @@ static void fill_low_rank(const dplr_args *s, double *const *source, lra_modes *
 {
     const lra_dplr_numbers numbers = {s->L,      s->H,      s->R,      s->N,      source[0],
                                       source[1], source[2], source[3], source[4], source[5]};
-    lra_dplr_modes(&numbers, m);
+    lra_dplr_exact *exact = lra_dplr_exact_new(&numbers);
+    if (!lra_dplr_modes(&numbers, m)) m->rows = s->R; /* which are told without modes */
+    m->exact = exact;
+}
+
+void lra_modes_free(lra_modes *m)
+{
+    lra_free(m->x);
+    lra_free(m->w);
+    lra_dplr_exact_free(m->exact);
+    *m = (lra_modes){0};
 }
 
 enum { SOURCES = 6 };

@@ -9,8 +9,11 @@ typedef struct {
     int64_t rows, n; /* of kernels, directions after each other; modes of each */
     double scale;
     double *x, *w; /* (rows, n, 2) real and imaginary parts */
-    bool doubtful; /* to be used where they give the kernel again */
+    /* Of diagonal plus low rank: the kernel without modes, and these are to be used where they give it again.  NULL: they are
+     * the kernel. */
+    struct lra_dplr_exact *exact;
 } lra_modes;
+void lra_modes_free(lra_modes *m);
 
 /* The node behind a tensor of kernels, through what only moves numbers (the first part of what is put together); NULL: they
  * are not made by one. */
@@ -21,7 +24,7 @@ void lra_modes_ask(lra_view *v, lra_tensor *node);
 /* After a run. */
 int lra_modes_get(const lra_view *v, lra_tensor *node, lra_modes *m, lra_err *e);
 
-/* sum_(d >= from) k_r(d)^2, in closed form; INFINITY: some mode does not decay. */
+/* sum_(d >= from) of k_r(d)^2, in closed form; INFINITY: some mode does not decay. */
 double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from);
 /* k_r(d) itself. */
 double lra_modes_value(const lra_modes *m, int64_t row, int64_t d);
@@ -32,6 +35,12 @@ typedef struct {
     int64_t L, channels, rows, modes;
     const double *a, *b, *p, *q, *c, *dt;
 } lra_dplr_numbers;
+/* Values and energies as above, of row r of c, that need no modes.  NULL: the numbers allow none. */
+typedef struct lra_dplr_exact lra_dplr_exact;
+lra_dplr_exact *lra_dplr_exact_new(const lra_dplr_numbers *s);
+void lra_dplr_exact_free(lra_dplr_exact *x); /* Nullable: x */
+double lra_dplr_value(const lra_dplr_exact *x, int64_t row, int64_t lag);
+double lra_dplr_energy(const lra_dplr_exact *x, int64_t row, int64_t from);
 /* False: the eigenvalues do not settle, and there are none. */
 bool lra_dplr_modes(const lra_dplr_numbers *s, lra_modes *m);
 
