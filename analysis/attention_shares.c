@@ -56,6 +56,9 @@ void lra_shares_free(lra_shares *s)
     lra_free(s);
 }
 
+/* Weights that are equal to rounding in float32 are equal. */
+static const double equal_to = 1e-6;
+
 void lra_shares_row(lra_shares *s, int64_t b, int64_t i, int64_t from, int64_t n, const double *w,
                     const uint8_t *allowed)
 {
@@ -71,6 +74,7 @@ void lra_shares_row(lra_shares *s, int64_t b, int64_t i, int64_t from, int64_t n
     for (int64_t k = 0; k < n; k++) {
         int64_t j = from + k;
         double x = allowed[k] ? w[k] / sum - 1 / keys : 0;
+        if (fabs(x) < equal_to / keys) x = 0;
         if (i >= s->T || j >= s->T) {
             s->left += x * x;
             continue;
