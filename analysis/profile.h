@@ -52,7 +52,7 @@ typedef struct lra_profile lra_profile;
 /* T: longest example.  columns: of an image whose pixels are counted; 0: tokens. */
 lra_profile *lra_profile_new(int64_t T, int64_t columns);
 void lra_profile_free(lra_profile *p); /* Nullable: p */
-/* Before the first example: tokens of a row of the image, for periodic.P; 0: none. */
+/* Before the first example: tokens of a row of the image, for periodic.p; 0: none. */
 void lra_profile_period(lra_profile *p, int64_t period);
 
 void lra_profile_begin(lra_profile *p,
@@ -96,7 +96,7 @@ typedef struct {
 enum { LRA_PROFILE_FINDINGS = 48 };
 /* All numbers of the profile into out (at most LRA_PROFILE_FINDINGS); returns how many.
  *   range.mean range.mean.rel range.q50 .q90 .q95 .q99 [range.q95.used] local.R far.half side entropy entropy.rel
- *   support support.pr decay.tau decay.beta decay.kind decay.r2.exp decay.r2.power [periodic.P]
+ *   support support.pr decay.tau decay.beta decay.kind decay.r2.exp decay.r2.power [periodic.p]
  * decay.kind: 0 none, 1 exponential, 2 power law.  Means have the interval of README.md;
  * quantiles and fits are recomputed in 1,000 redraws of examples, in bins of distances. */
 int lra_profile_findings(const lra_profile *p, const lra_profile_options *o, lra_finding *out);

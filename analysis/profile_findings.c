@@ -362,7 +362,7 @@ int lra_profile_findings(const lra_profile *p, const lra_profile_options *o, lra
     add_spread(&l);
     add_fits(&l, &f, redraws ? redraws + QUANTILES * LRA_PROFILE_REDRAWS : NULL);
     if (p->period > 1 && lra_profile_mean(p, P_BESIDE) > 0)
-        add_ratio(&l, "periodic.P", P_PERIOD, P_BESIDE);
+        add_ratio(&l, "periodic.p", P_PERIOD, P_BESIDE);
     lra_free(redraws);
     lra_free(mass);
     return l.n;

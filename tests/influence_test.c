@@ -106,6 +106,7 @@ typedef struct {
     int64_t rows, examples, reach, T;
     double square[64]; /* by distance: sums */
     bool ends[2];
+    int middle; /* rows of lra_jacobian_middle(T, 4) */
 } seen;
 
 static void look(void *context, const lra_jacobian_row *r)
@@ -113,6 +114,7 @@ static void look(void *context, const lra_jacobian_row *r)
     seen *s = context;
     s->rows++;
     s->examples += r->first;
+    s->middle += r->i == r->T / 4 / 2 * 4 + 2;
     if (r->i == 0) s->ends[0] = true;
     if (r->i == r->T - 1) s->ends[1] = true;
     for (int64_t j = 0; j < r->T; j++) {
@@ -235,6 +237,24 @@ static void draws_agree(void **state)
     assert_true(fabs(sum[0] / sum[1] - 1) < 0.25);
 }
 
+/* Of 4 rows of 5 pixels: the third of the third row. */
+static void the_middle_of_an_image(void **state)
+{
+    (void)state;
+    assert_int_equal(lra_jacobian_middle(21, 0), 10);
+    assert_int_equal(lra_jacobian_middle(20, 5), 12);
+    assert_int_equal(lra_jacobian_middle(784, 28), 14 * 28 + 14);
+    lra_err e = {{0}};
+    seen s = {.reach = -1};
+    lra_jacobian_report r;
+    lra_jacobian_spec ask = usual;
+    ask.middle = true, ask.grid = 4;
+    if (lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(s.rows, TINY_ROWS);
+    assert_true(s.middle == TINY_ROWS);
+}
+
 static void positions_are_spread(void **state)
 {
     (void)state;
@@ -260,6 +280,7 @@ int main(void)
         cmocka_unit_test(false_declarations_are_found),
         cmocka_unit_test(causal_models_see_the_past),
         cmocka_unit_test(draws_agree),
+        cmocka_unit_test(the_middle_of_an_image),
         cmocka_unit_test(positions_are_spread),
     };
     return cmocka_run_group_tests_name("influence", tests, set_up, tear_down);

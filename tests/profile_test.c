@@ -342,7 +342,11 @@ static void grids(void **state)
     near(value(&x, "range.q99"), 1, 0);
     assert_string_equal(find(&x, "range.q99")->unit, "pixels");
     near(value(&y, "range.q50"), 8, 0);
-    near(value(&y, "periodic.P"), 4, 1e-12);
+    near(value(&y, "periodic.p"), 4, 1e-12);
+    /* Names that readers of files take (reports/check_names.h). */
+    for (int i = 0; i < y.n; i++)
+        assert_int_equal(strspn(y.f[i].id, "abcdefghijklmnopqrstuvwxyz0123456789-_.:+"),
+                         strlen(y.f[i].id));
 }
 
 /* ---- intervals --------------------------------------------------------------------------------------------- */

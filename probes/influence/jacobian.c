@@ -21,6 +21,11 @@ int64_t lra_jacobian_position(uint64_t seed, int64_t example, int64_t n, int64_t
     return from + lra_rng_below(&rng, (uint32_t)(to - from));
 }
 
+int64_t lra_jacobian_middle(int64_t T, int64_t grid)
+{
+    return grid ? T / grid / 2 * grid + grid / 2 : T / 2;
+}
+
 /* ---- the graph --------------------------------------------------------------------------------------- */
 
 /* Of a view: which position of each sequence is asked, and what its features are multiplied with. */
@@ -149,7 +154,8 @@ static void set_sequence(work *w, const question *q, int64_t s, int64_t example,
 {
     const lra_jacobian_spec *j = w->spec;
     int64_t n = j->draws * q->D,
-            at = j->middle ? T / 2 : lra_jacobian_position(j->seed, example, rows_of(j, T), p, T);
+            at = j->middle ? lra_jacobian_middle(T, j->grid)
+                           : lra_jacobian_position(j->seed, example, rows_of(j, T), p, T);
     lra_rng rng = lra_rng_new(j->seed, DRAWS, ((uint64_t)example << 24) + (uint64_t)at);
     w->position[s] = (int32_t)at;
     for (int64_t i = 0; i < n; i += 2) {

@@ -16,7 +16,8 @@
 typedef struct {
     int64_t examples; /* of the test split */
     int64_t positions, draws;
-    bool middle; /* at T/2 alone, instead of `positions` */
+    bool middle;  /* at lra_jacobian_middle() alone, instead of `positions` */
+    int64_t grid; /* of that: pixels in a row of the image, 0: none */
     lra_open_weights weights;
     uint64_t seed;
 } lra_jacobian_spec;
@@ -40,5 +41,8 @@ int lra_jacobian_measure(const lra_train_spec *run, lra_device *dev, const lra_j
                          void *context, lra_jacobian_report *out, lra_err *e);
 /* Position number p of n in an example of T: the ends, and one drawn from each part between them. */
 int64_t lra_jacobian_position(uint64_t seed, int64_t example, int64_t n, int64_t p, int64_t T);
+
+/* The middle of T steps; of an image the pixel in the middle of its rows and columns. */
+int64_t lra_jacobian_middle(int64_t T, int64_t grid);
 
 #endif

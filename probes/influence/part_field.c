@@ -3,7 +3,8 @@
  * all positions is part jacobian.
  *   field     erf.r20 .r30 .r50 .r99: radius in tokens; erf.area20 ..: its share of the input; array erf (2 T - 1) by
  *             offset from the middle
- *   field.px  of images: radius in pixels, a square; array erf (rows, columns) */
+ *   field.px  of images: radius in pixels, a square; array erf (rows, columns)
+ * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the middle position. */
 #include "probes/influence/jacobian.h"
 #include "probes/influence/part.h"
 
@@ -72,6 +73,8 @@ static void add_unit(lra_influence *p, field *f, bool pixels)
     lra_probe_unit *u = lra_probe_unit_new(p->out, pixels ? "field.px" : "field");
     int64_t line = 2 * f->T - 1, square[] = {f->grid ? f->T / f->grid : 0, f->grid};
     normalise(f->map[pixels], pixels ? f->T : line);
+    double at = (double)lra_jacobian_middle(f->T, f->grid);
+    lra_probe_unit_array(u, "at", 1, (int64_t[]){1}, &at);
     lra_probe_unit_array(u, "erf", pixels ? 2 : 1, pixels ? square : &line, f->map[pixels]);
     for (int k = 0; k < 4; k++) {
         char id[LRA_FINDING_ID];
@@ -102,6 +105,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
                                  .positions = 1,
                                  .draws = DRAWS,
                                  .middle = true,
+                                 .grid = f.grid,
                                  .weights = LRA_BEST_WEIGHTS,
                                  .seed = p->spec.seed};
     for (int k = 0; k < 2; k++) f.map[k] = lra_alloc_array((size_t)(2 * f.T), sizeof(double));
