@@ -70,11 +70,24 @@ static bool at_chance(const panel *p)
     return !known;
 }
 
-static void add_panel(lra_text *t, const panel *p, double end, bool left, bool bottom)
+/* Where the axis of gains begins: below 0 as far as curves and intervals go. */
+static double least_gain(int n, const panel *list)
+{
+    double least = -0.05;
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < list[i].n; c++) {
+            const lra_probe_array *g = lra_probe_array_find(list[i].unit[c], "gain");
+            for (int64_t k = 0; k < g->dims[0]; k++)
+                least = fmin(least, (double)g->value[3 * k + (c == 0)] - 0.05);
+        }
+    return fmax(least, -0.5);
+}
+
+static void add_panel(lra_text *t, const panel *p, double end, double least, bool left, bool bottom)
 {
     char *name = lra_probe_run_name(p->run);
-    lra_text_add(t, "set xrange [-0.15:%g]\nset yrange [-0.3:1.12]\nset ytics (%s)\nset xtics (",
-                 place(end) + 0.15, left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
+    lra_text_add(t, "set xrange [-0.15:%g]\nset yrange [%g:1.12]\nset ytics (%s)\nset xtics (",
+                 place(end) + 0.15, least, left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
     lra_plot_tick(t, bottom ? "0" : "", 0);
     for (double r = 1; r <= end; r *= 4) {
         char text[32] = "";
@@ -107,6 +120,7 @@ static void add_script(lra_plot *f, int n, const panel *list)
 {
     int columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns, most = 0, entries;
     double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.2, height = 2.8, end = 1;
+    double least = least_gain(n, list);
     lra_plot_entry key[MOST_CURVES];
     for (int i = 0; i < n; i++) {
         if (list[i].n > list[most].n) most = i;
@@ -128,7 +142,7 @@ static void add_script(lra_plot *f, int n, const panel *list)
         double x = left + (i % columns) * (width + gap),
                y = top - height - (i / columns) * (height + 0.55);
         lra_plot_box(f, x, x + width, y, y + height);
-        add_panel(&f->script, &list[i], end, i % columns == 0, i + columns >= n);
+        add_panel(&f->script, &list[i], end, least, i % columns == 0, i + columns >= n);
         if (i == 0) lra_text_add(&f->script, "unset arrow\nunset object\n");
     }
     lra_text_add(&f->script, "unset multiplot\n");

@@ -55,7 +55,7 @@ static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int blo
         lra_text_add(t, shown ? ", " : "");
         lra_plot_tick(t, name, log2((double)d + 1));
     }
-    lra_text_add(t, ")\nset label 'L%d H%d' at graph 0.06, graph 0.9 left font ',7'\n", i, k);
+    lra_text_add(t, ")\nset label 'L%d H%d' at graph 0.96, graph 0.1 right font ',7'\n", i, k);
     lra_text_add(t, "plot ");
     for (int a = 2; a >= 0; a--)
         lra_text_add(t, "%s'distance.dat' index %d using 1:%d with lines lc rgb '%s' dt %s lw %g",

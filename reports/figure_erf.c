@@ -33,7 +33,7 @@ static bool find_panel(const lra_probe_cell *c, panel *p)
     const lra_probe_result *r = c->seed[0];
     const char *const unit[] = {"field.px", "field"};
     for (int k = 0; k < 2; k++) {
-        *p = (panel){.name = c->name, .unit = lra_probe_unit_find(r, unit[k]), .image = k == 0};
+        *p = (panel){.unit = lra_probe_unit_find(r, unit[k]), .image = k == 0};
         p->erf = p->unit ? lra_probe_array_find(p->unit, "erf") : NULL;
         if (p->erf && p->erf->rank == (p->image ? 2 : 1)) return true;
     }
@@ -50,6 +50,14 @@ static void add_image(lra_text *t, const panel *p)
                      (i + 1) % a->dims[1] ? " " : "\n");
 }
 
+/* Are all cells of one task? */
+static bool same_task(int n, const lra_probe_cell *c)
+{
+    for (int i = 1; i < n; i++)
+        if (strcmp(c[i].seed[0]->task, c[0].seed[0]->task) != 0) return false;
+    return true;
+}
+
 /* Offsets up to 1.3 times the radius that holds 99 %. */
 static void add_curve(lra_text *t, panel *p)
 {
@@ -62,7 +70,8 @@ static void add_curve(lra_text *t, panel *p)
 
 static void add_square(lra_text *t, const panel *p, int share, const char *dash)
 {
-    int64_t at = p->erf->dims[0] * p->erf->dims[1] / 2;
+    const lra_probe_array *middle = lra_probe_array_find(p->unit, "at");
+    int64_t at = middle ? (int64_t)middle->value[0] : p->erf->dims[0] * p->erf->dims[1] / 2;
     double r = radius(p, share) + 0.5, y = (double)(at / p->erf->dims[1]),
            x = (double)(at % p->erf->dims[1]);
     if (isnan(r)) return;
@@ -77,8 +86,8 @@ static void add_panel(lra_text *t, const panel *p, int block)
     lra_plot_say(t, "set label ", p->name, " at graph 0, graph 1.07 left font ',7'\n");
     if (p->image) {
         add_square(t, p, 20, "1");
-        add_square(t, p, 50, "(4,2)");
-        add_square(t, p, 99, "(1,2)");
+        add_square(t, p, 50, "(6,3)");
+        add_square(t, p, 99, "(1,3)");
         lra_text_add(
             t,
             "set size ratio -1\nunset tics\nset border 15\nset xrange [-0.5:%g]\nset yrange "
@@ -91,7 +100,7 @@ static void add_panel(lra_text *t, const panel *p, int block)
                 lra_text_add(t,
                              "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '#d55e00' lw "
                              "1.6 dt %s back\n",
-                             r, r, k < 2 ? "(4,2)" : "(1,2)");
+                             r, r, k < 2 ? "(6,3)" : "(1,3)");
         }
         lra_text_add(
             t,
@@ -105,14 +114,15 @@ static void add_panel(lra_text *t, const panel *p, int block)
 
 static const lra_plot_entry key[] = {
     {"20 %", LRA_LEGEND_LINE, "#d55e00", NULL, 1.6, 0, 0},
-    {"50 %", LRA_LEGEND_LINE, "#d55e00", "(4,2)", 1.6, 0, 0},
-    {"99 % of it", LRA_LEGEND_LINE, "#d55e00", "(1,2)", 1.6, 0, 0}};
+    {"50 %", LRA_LEGEND_LINE, "#d55e00", "(6,3)", 1.6, 0, 0},
+    {"99 % of it", LRA_LEGEND_LINE, "#d55e00", "(1,3)", 1.6, 0, 0}};
 
 static void add_script(lra_plot *f, int n, const panel *list)
 {
     int columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns;
     bool image = list[0].image; /* of sequences the radius of 20 % is mostly 0 */
-    double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 1.0, above = 0.75;
+    double left = 1.25, right = f->width - 0.15, bottom = image ? 0.3 : 1.05, gap = 1.0,
+           above = 0.75;
     double width = (right - left - gap * (columns - 1)) / columns, height = fmin(width, 4);
     f->height = bottom + rows * (height + above) + LRA_LINE_CM * 3.2;
     double top = lra_plot_start(f);
@@ -143,6 +153,9 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
             rc = lra_fail(e, "more than %d runs do not fit into one figure; name fewer",
                           MOST_PANELS);
         if (rc != 0) break;
+        p.name = same_task(n_cells, cells)
+                     ? lra_copy_text(cells[i].name)
+                     : lra_format("%s, %s", cells[i].name, cells[i].seed[0]->task);
         lra_plot_comment(&f->data, "%s: %s", p.name,
                          p.image ? "a line for each row of pixels, square roots" : "offset, share");
         if (p.image)
@@ -161,6 +174,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         f->title = lra_copy_text("effective receptive field of the middle position");
         add_script(f, n, list);
     }
+    for (int i = 0; i < n; i++) lra_free(list[i].name);
     lra_probe_cells_free(cells, n_cells);
     return rc;
 }

@@ -111,7 +111,7 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
 static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range)[2])
 {
     lra_text *t = &f->script;
-    double left = 1.6, gap = 1.05, high = 2, between = 0.4;
+    double left = 1.6, gap = 1.05, high = 2, between = 0.7;
     f->width = LRA_PAGE_CM, f->height = 1.1 + all->n * (high + gap);
     double top = lra_plot_start(f), wide = (f->width - left - 0.3 - between) / 2;
     lra_text_add(t, "set multiplot\n");
@@ -123,7 +123,7 @@ static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range
             double x = left + s * (wide + between), y = top - 0.6 - i * (high + gap);
             lra_plot_box(f, x, x + wide, y - high, y);
             if (i == 0)
-                lra_text_add(t, "set label '%s' at graph 0.5, graph 1.1 center\n",
+                lra_text_add(t, "set label '%s' at graph 1, graph 1.1 right\n",
                              s ? "trained" : "initial");
             add_panel(f, all, i, s, range[i]);
         }

@@ -1,69 +1,29 @@
 /* Figure las-2: attention maps of a run as images: weights of keys (from the left) for queries (from above) of one example,
- * each map from its least weight (light) to its largest (dark), by the square root, since the first queries of causal
- * attention have few keys; a row for each layer, a column for each head (L1 H0: layer 1,
- * head 0).  Long maps are averaged over squares, down to 64 by 64.
+ * each map from its least weight (light) to its largest (dark) by the square root (attention_map.h); a row for each layer, a
+ * column for each head (L1 H0: layer 1, head 0).
  * Source: the matrices of Zimerman and Wolf (ICML 2024), figures 2 and 4, there of all heads of a layer together. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "kernels/base/mem.h"
+#include "reports/attention_map.h"
 #include "reports/figure.h"
 #include "reports/head_grid.h"
-#include "reports/probe_findings.h"
 
-enum { MOST_PIXELS = 64 };
-
-/* Mean over rows and columns of a map (T,T) that fall into pixel (y,x) of n. */
-static double pixel(const lra_probe_array *map, int64_t n, int64_t y, int64_t x)
+static void add_data(lra_text *t, const lra_head_grid *g)
 {
-    int64_t T = map->dims[0];
-    double sum = 0, count = 0;
-    for (int64_t i = y * T / n; i < (y + 1) * T / n; i++)
-        for (int64_t j = x * T / n; j < (x + 1) * T / n; j++)
-            sum += (double)map->value[i * T + j], count++;
-    return sum / count;
-}
-
-/* A matrix for each head, from 0 to 1: square roots of what is between the least and the largest weight. */
-static void add_data(lra_text *t, const lra_head_grid *g, int64_t n)
-{
-    double *all = lra_alloc_array((size_t)(n * n), sizeof *all);
     for (int i = 0; i < g->rows; i++)
         for (int k = 0; k < g->columns[i]; k++) {
             const lra_probe_array *map = lra_probe_array_find(g->unit[i][k], "map");
-            double least = INFINITY, most = -INFINITY;
-            for (int64_t at = 0; at < n * n; at++) {
-                all[at] = pixel(map, n, at / n, at % n);
-                least = fmin(least, all[at]), most = fmax(most, all[at]);
-            }
-            lra_plot_comment(t, "%s: a line for each query, weights from %.6g to %.6g",
-                             g->unit[i][k]->name, least, most);
-            for (int64_t at = 0; at < n * n; at++)
-                lra_text_add(t, "%.4f%s",
-                             most > least ? sqrt((all[at] - least) / (most - least)) : 0,
-                             at % n == n - 1 ? "\n" : " ");
-            lra_text_add(t, "\n\n");
+            lra_map_add(t, g->unit[i][k]->name, 1, &map);
         }
-    lra_free(all);
-}
-
-static int64_t pixels_of(const lra_head_grid *g)
-{
-    int64_t T = lra_probe_array_find(g->unit[0][0], "map")->dims[0];
-    return T < MOST_PIXELS ? T : MOST_PIXELS;
 }
 
 static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int block)
 {
-    double end = (double)pixels_of(g) - 0.5;
-    lra_text_add(
-        t,
-        "set xrange [-0.5:%g]\nset yrange [%g:-0.5]\nset label 'L%d H%d' at graph 0, graph "
-        "1.09 left font ',7'\n",
-        end, end, i, k);
-    lra_text_add(t, "plot 'las-2.dat' index %d matrix using 1:2:3 with image pixels\nunset label\n",
-                 block);
+    char name[32];
+    snprintf(name, sizeof name, "L%d H%d", i, k);
+    lra_map_plot(t, "las-2.dat", block, lra_map_pixels(lra_probe_array_find(g->unit[0][0], "map")),
+                 name);
 }
 
 static void add_script(lra_plot *f, const lra_head_grid *g, int64_t T)
@@ -95,10 +55,10 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     for (int i = 0; i < g.rows; i++)
         for (int k = 0; k < g.columns[i]; k++) {
             const lra_probe_array *own = lra_probe_array_find(g.unit[i][k], "map");
-            if (own->rank != 2 || own->dims[0] != own->dims[1] || own->dims[0] != map->dims[0])
+            if (!lra_map_is_square(own, map->dims[0]))
                 return lra_fail(e, "'%s' has no square map", g.unit[i][k]->name);
         }
-    add_data(&f->data, &g, pixels_of(&g));
+    add_data(&f->data, &g);
     add_script(f, &g, map->dims[0]);
     return 0;
 }

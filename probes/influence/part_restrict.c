@@ -10,6 +10,7 @@
  *                        (width; 0: none), so that those who need context can be read
  * Of windows of ListOps and paths in images nothing is left that the task would produce: flag ill-formed. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/interval.h"
@@ -103,8 +104,12 @@ static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind
             f.examples = r.n;
             lra_probe_unit_findings(u, 1, &f);
         }
-        for (int i = 0; i < u->n_findings && ill_formed(p); i++)
-            u->finding[i].flags |= LRA_ILL_FORMED;
+        for (int i = 0; i < u->n_findings; i++) {
+            lra_finding *f = &u->finding[i];
+            if (ill_formed(p)) f->flags |= LRA_ILL_FORMED;
+            bool pixels = p->run->result->grid && strncmp(f->id, "drop.w", 6) == 0;
+            if (pixels) snprintf(f->unit, sizeof f->unit, "pixels");
+        }
     }
     lra_restricted_free(&r);
     return rc;

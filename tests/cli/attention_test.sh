@@ -37,7 +37,7 @@ expect 2 "model 'resconv' has no attention" "$probe" attention o/runs/*resconv*
 expect 1 "there are no results of probe 'attention'" "$report" tables --table attention o/runs/*resconv*
 expect 2 "there is no run 'x'" "$probe" attention x --out none
 if command -v gnuplot >/dev/null; then
-    for figure in distance las-2; do
+    for figure in distance las-2 las-4; do
         "$report" figures --figure $figure --format png --out o o/runs/*transformer* >out 2>err || complain "figure: $(cat err)"
         [ -s err ] && complain "gnuplot says $(cat err)"
         [ -s o/figures/$figure.png ] || complain "no figure $figure"
