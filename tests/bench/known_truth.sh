@@ -63,7 +63,9 @@ for log in "$out"/*-*-*.log; do
     score=$(sed -n 's/^test \([a-zA-Z0-9]* [0-9.]*\).*/\1/p' "$log")
     model=${name##*-} rest=${name%-*}
     awk -F, -v task="${rest%-*}" -v d="${rest##*-}" -v model="$model" -v score="$score" -v hash="$hash" '
-        function verdict(x) { return x == "" ? "-" : x + 0 == 0 ? x " miss" : x " " (x / d < 1.415 && d / x < 1.415 ? "hit" : "miss") }
+        # who learned nothing has nothing to be found: no verdict
+        BEGIN { split(score, s, " "); learned = s[1] == "R2" ? s[2] > 0.1 : s[2] > 60 }
+        function verdict(x) { return x == "" ? "-" : !learned ? x : x + 0 == 0 ? x " miss" : x " " (x / d < 1.415 && d / x < 1.415 ? "hit" : "miss") }
         $4 == hash && $6 == "cut.r95" { cut = $7 }
         $4 == hash && $5 == "jacobian" && $6 == "shift.peak" { peak = $7 }
         $4 == hash && $6 == "inter.peak" { pair = $7 }
@@ -73,6 +75,8 @@ done | sort -k1,1 -k2,2n -k3,3 >"$out/rows"
 {
     printf '%-10s %8s  %-12s %-18s %-12s %-12s %s\n' task distance model learned cut.r95 jacobian interaction
     cat "$out/rows"
-    awk '{ for (i = 6; i <= NF; i++) { if ($i == "hit") hits++; if ($i == "hit" || $i == "miss") all++ } } END { print hits + 0 " of " all + 0 " readings hit" }' "$out/rows"
+    awk 'function count(c, text) { all[c] += text ~ /hit|miss/; hits[c] += text ~ /hit/ }
+        { count(1, substr($0, 54, 12)); count(2, substr($0, 67, 12)); count(3, substr($0, 80)) }
+        END { printf "%-52s %-12s %-12s %s\n", "hits", hits[1] " of " all[1], hits[2] " of " all[2], hits[3] " of " all[3] }' "$out/rows"
 } | tee "$out/truth.txt"
 rm -f "$out/rows" "$out/influence.csv"
