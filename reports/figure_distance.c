@@ -49,13 +49,16 @@ static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int blo
     lra_text_add(t, "set xrange [0:%g]\nset yrange [0:1.03]\nset ytics (%s)\nset xtics (",
                  log2((double)distances_of(g)),
                  left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
-    for (int64_t d = 1, shown = 0; d < distances_of(g); d *= 8, shown++) {
+    for (int64_t d = 1, shown = 0; d < distances_of(g); d *= 16, shown++) {
         char name[32] = "";
         if (bottom) snprintf(name, sizeof name, "%lld", (long long)d);
         lra_text_add(t, shown ? ", " : "");
         lra_plot_tick(t, name, log2((double)d + 1));
     }
-    lra_text_add(t, ")\nset label 'L%d H%d' at graph 0.96, graph 0.1 right font ',7'\n", i, k);
+    lra_text_add(
+        t,
+        ")\nset label 'L%d H%d' at graph 0, graph 1 left offset character 0.3, character 0.45 font ',7'\n",
+        i, k);
     lra_text_add(t, "plot ");
     for (int a = 2; a >= 0; a--)
         lra_text_add(t, "%s'distance.dat' index %d using 1:%d with lines lc rgb '%s' dt %s lw %g",
@@ -70,7 +73,7 @@ static void add_script(lra_plot *f, const lra_head_grid *g)
     double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.15, below = 0.35;
     int rows = lra_plot_legend_rows(f, left, 3, key);
     double panel = 2.1;
-    f->height = bottom + g->rows * (panel + below) + LRA_LINE_CM * (rows + 2);
+    f->height = bottom + g->rows * (panel + below) + LRA_LINE_CM * (rows + 2.6);
     double top = lra_plot_start(f), width = (right - left - gap * (columns - 1)) / columns;
     lra_text_add(&f->script, "set multiplot\nset tics front\n");
     lra_plot_legend(f, left, top, 3, key);
