@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "reports/figure.h"
 #include "reports/probe_findings.h"
@@ -20,13 +21,20 @@ typedef struct {
 
 static void find_curves(const lra_probe_result *r, panel *p)
 {
+    int left_out = 0;
     *p = (panel){.run = r};
     for (int u = 0; u < r->n_units; u++) {
         const char *name = r->unit[u]->name;
         if (strncmp(name, "cut", 3) != 0 || strcmp(name, "cut.window") == 0) continue;
-        if (!lra_probe_array_find(r->unit[u], "gain") || p->n == MOST_CURVES) continue;
-        p->unit[p->n++] = r->unit[u];
+        if (!lra_probe_array_find(r->unit[u], "gain")) continue;
+        if (p->n == MOST_CURVES)
+            left_out++;
+        else
+            p->unit[p->n++] = r->unit[u];
     }
+    if (left_out)
+        lra_note("run %s: the last %d layers are left out, %d fit into a panel", r->run, left_out,
+                 LRA_PLOT_STYLES);
 }
 
 static double place(double r)

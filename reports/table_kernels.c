@@ -33,7 +33,9 @@ static const column columns[] = {COLUMN("range.mean.rel", "mean/equal", "range_m
                                  COLUMN("kernel.cut", "cut", "kernel_cut", false),
                                  COLUMN("kernel.smooth", "rough", "kernel_smooth", true),
                                  COLUMN("kernel.centroid", "freq", "kernel_centroid", false),
-                                 COLUMN("kernel.erank", "erank", "kernel_erank", true)};
+                                 COLUMN("kernel.erank", "erank", "kernel_erank", true),
+                                 COLUMN("local.2.px", "", "local_2_px", false),
+                                 COLUMN("local.5.px", "", "local_5_px", false)};
 enum { N = sizeof columns / sizeof *columns, BEFORE = 7, COLUMNS = BEFORE + 3 * N };
 
 static lra_table *new_table(void)
