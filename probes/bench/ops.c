@@ -59,6 +59,11 @@ static lra_tensor *linear(const inputs *in)
     return lra_linear(in->h, weight(in, "w", LRA_SHAPE(HIDDEN, WIDTH)),
                       weight(in, "b", LRA_SHAPE(WIDTH)), LRA_ACT_NONE, in->x);
 }
+static lra_tensor *linear_wide(const inputs *in)
+{
+    return lra_linear(in->h, weight(in, "w", LRA_SHAPE(HIDDEN, 4 * HIDDEN)),
+                      weight(in, "b", LRA_SHAPE(4 * HIDDEN)), LRA_ACT_NONE, NULL);
+}
 static lra_tensor *matmul(const inputs *in)
 {
     lra_tensor *y = lra_matmul_t(in->x, false, in->x, true); /* (B,T,T) */
@@ -188,6 +193,7 @@ static const struct {
              {"conv, K = 61, 32 groups", conv61_grouped},
              {"conv, K = 31, depthwise", conv31_depthwise},
              {"linear", linear},
+             {"linear, 256 to 1024", linear_wide},
              {"matmul", matmul},
              {"attention, 4 heads of 32", attention},
              {"attention, 4 heads of 64", attention_wide},
