@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "kernels/cpu/device.h"
@@ -63,6 +64,11 @@ static const attention_case cases[] = {
      12},
     {{.laplace = true}, T, V, true, -1},
     {{.laplace = true, .chunk = 32, .scale = 3, .decay = decay}, T, K, false, 9},
+    {{.dropout = 0.3}, T, V, true, -1},
+    {{.dropout = 0.9, .causal = true, .slope = slope, .window = 20}, T, K, false, -1},
+    {{.dropout = 0.1, .cross = true}, OTHERS, V, false, -1},
+    {{.dropout = 0.5, .block = 16}, T, K, false, 30},
+    {{.dropout = 0.2, .laplace = true, .chunk = 32}, T, K, true, -1},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -174,6 +180,21 @@ static void smooth_row(const attention_case *c, int n, double *a)
     for (int j = 0; j < c->keys && s->renorm && sum > 0; j++) a[j] /= sum;
 }
 
+static const lra_step drawn_at = {.seed = 0x123456789, .step = 1ull << 33 | 5};
+
+/* What dropout makes of a weight: word i % 4 of draw ((b H + h) keys + j) ceil(T/4) + i/4 of the node "attention". */
+static double kept(const attention_case *c, int b, int h, int i, int j)
+{
+    double rate = c->spec.dropout;
+    uint64_t draw = (uint64_t)(((b * H + h) * c->keys + j) * ((T + 3) / 4) + i / 4);
+    lra_rng key = lra_rng_new(drawn_at.seed, lra_hash32("attention"), 0);
+    lra_philox w = lra_philox_at(key.key[0], key.key[1], (uint32_t)drawn_at.step,
+                                 (uint32_t)(drawn_at.step >> 32), (uint32_t)draw,
+                                 (uint32_t)(draw >> 32));
+    if (rate == 0) return 1;
+    return (double)lra_u01f(w.v[i % 4]) < rate ? 0 : 1 / (1 - rate);
+}
+
 static int distances(const attention_case *c)
 {
     return c->keys > T ? c->keys : T;
@@ -197,7 +218,8 @@ static void expect(const attention_case *c, double *y, double *profile)
                     profile[(b * H + h) * D + abs(i - j)] += a[j] / lengths[b] / all;
                     for (int d = 0; d < c->values; d++)
                         y[at(T, c->values, b, i, h, d)] +=
-                            a[j] * value[2][at(c->keys, c->values, b, j, h, d)];
+                            a[j] * kept(c, b, h, i, j) *
+                            value[2][at(c->keys, c->values, b, j, h, d)];
                 }
             }
 }
@@ -243,8 +265,8 @@ static void set_blocks(attention_machine *m)
 static attention_machine open_machine(const attention_case *c, lra_type type, lra_device *device)
 {
     lra_err e = {{0}};
-    attention_machine m = {.g = lra_graph_new(type, LRA_EVAL)};
     lra_attention_spec s = c->spec;
+    attention_machine m = {.g = lra_graph_new(type, s.dropout > 0 ? LRA_TRAIN : LRA_EVAL)};
     m.length = lra_input(m.g, "length", LRA_I32, LRA_SHAPE(B));
     m.x[0] = lra_input(m.g, "q", type, LRA_SHAPE(B, T, H, K));
     m.x[1] = lra_input(m.g, "k", type, LRA_SHAPE(B, c->keys, H, K));
@@ -268,6 +290,7 @@ static attention_machine open_machine(const attention_case *c, lra_type type, lr
     assert_int_equal(lra_set(m.plan, m.length, lengths, &e), 0);
     if (m.blocks) set_blocks(&m);
     if (m.key_length) assert_int_equal(lra_set(m.plan, m.key_length, others, &e), 0);
+    if (s.dropout > 0) assert_int_equal(lra_set(m.plan, lra_step_input(m.g), &drawn_at, &e), 0);
     return m;
 }
 
@@ -441,6 +464,14 @@ static void refuse_option(lra_shape s, lra_type type, bool limit, const char *ex
     expect_failure(g, expected);
 }
 
+static void refuse_dropout(const lra_attention_spec *spec, const char *expected)
+{
+    lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
+    lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(1, 8, 1, 2));
+    lra_attention(x, x, x, NULL, spec);
+    expect_failure(g, expected);
+}
+
 /* Other keys without saying so. */
 static void refuse_keys(void)
 {
@@ -472,6 +503,10 @@ static void wrong_use_is_named(void **state)
     refuse_option(LRA_SHAPE(1, 4), LRA_F32, false, "bias must be (1,2R-1)");
     refuse_option(LRA_SHAPE(1, 3), LRA_I32, false, "bias must be real");
     refuse_keys();
+    refuse_dropout(&(lra_attention_spec){.dropout = 1}, "dropout 1 is not in [0,1)");
+    refuse_dropout(&(lra_attention_spec){.dropout = -0.1}, "dropout -0.1 is not in [0,1)");
+    refuse_dropout(&(lra_attention_spec){.dropout = 0.1, .smooth = 3},
+                   "dropout of weights allows no smoothing");
     refuse(LRA_SHAPE(1, 6, 1, 2), &(lra_attention_spec){.stride = 2, .window = 3},
            "a stride allows no chunk");
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);

@@ -117,6 +117,8 @@ typedef struct {
      * with smooth, centred, causal and no more than scale, decay, slope and chunk. */
     bool remask;
     lra_tensor *key_length; /* (B) int32, with cross.  Nullable: all keys */
+    /* Share of weights that training drops, the others become 1/(1 - dropout) as large; not with smooth. */
+    double dropout;
 } lra_attention_spec;
 /* y_i = sum_j softmax_j(s_ij) v_j, or sum_j f(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T
  * unless cross.  y is zero for t >= length, and where a query sees no key.  A limit of T' and more changes no bit. */

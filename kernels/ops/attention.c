@@ -15,7 +15,7 @@ static inline int64_t thread_scratch(const attention_sizes *s)
     int64_t reals = s->Tk * (s->K + s->V) + ATTENTION_QUERIES * (s->K + s->V + 2);
     int64_t tiles = attention_tiles_scratch(s);
     return attention_padded((reals > tiles ? reals : tiles) + 2 * attention_offsets(s)) +
-           ATTENTION_TILE;
+           (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
 /* Queries from i0 on, n of them. */
@@ -34,6 +34,7 @@ static void attend(attention_forward *f, int64_t i0, int64_t n)
         attention_distances(h, &p, h->tile);
         attention_hide(h, &p, -INFINITY, h->tile);
         attention_weigh(f, &p);
+        if (h->kept) attention_draw(h, &p), attention_drop(h, &p, h->tile);
         ap_product(s->V, p.lanes, p.keys, (ap_left){f->v + p.j0 * s->V, 1, s->V}, h->tile,
                    ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
     }
@@ -62,11 +63,11 @@ LRA_BODY(attention)
                    *v = (const elem *)c->in[2] + keys * s.V;
         attention_forward f = of_head(c, &s, at);
         real *own = (real *)c->scratch + omp_get_thread_num() * thread_scratch(&s);
-        own = attention_open(&f.h, c, 0, 3, at, own);
+        own = attention_open_draws(&f.h, c, 3, attention_open(&f.h, c, 0, 3, at, own));
         int64_t n_q = f.h.mask.n_q, n_k = f.h.mask.n_k;
         attention_no_rows(&f);
 #if ATTENTION_TILES
-        if (lra_tiles_usable()) {
+        if (lra_tiles_usable() && !f.h.kept) {
             ax_forward a = {.f = f};
             ax_take(&a, own);
             ax_head(&a, k, v);
@@ -90,6 +91,7 @@ attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n)
     int bias = attention_source(y->args, ATTENTION_BIAS, n);
     int blocks = attention_source(y->args, ATTENTION_BLOCKS, n);
     attention_sizes s = {.B = d[0], .Tq = d[1], .H = d[2], .K = d[3], .V = d[3]};
+    s.dropped = ((const attention_args *)y->args)->dropout > 0;
     s.Tk = keys->shape.d[1];
     if (q + 2 < n) s.V = y->src[q + 2]->shape.d[3];
     if (bias >= 0) s.R = y->src[bias]->shape.d[1];
@@ -125,6 +127,10 @@ static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err
     const lra_tensor *bias = option[ATTENTION_BIAS], *limit = option[ATTENTION_LIMIT];
     if (a->chunk < 0 || a->beside < 0 || a->window < 0 || a->ahead < 0)
         return lra_fail(e, "chunk and window must not be negative");
+    if (!(a->dropout >= 0 && a->dropout < 1))
+        return lra_fail(e, "dropout %g is not in [0,1)", a->dropout);
+    if (a->dropout > 0 && (a->smooth > 1 || a->block % 4))
+        return lra_fail(e, "dropout of weights allows no smoothing, and blocks of a multiple of 4");
     if (a->laplace && (a->block || a->stride > 1))
         return lra_fail(e, "laplace attention allows no list of blocks and no stride");
     if (a->stride > 1 && (a->chunk || a->window || a->cross || bias || a->smooth > 1))

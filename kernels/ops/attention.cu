@@ -27,6 +27,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(att
         at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
         at_exp(&p, j0, &r, s, shrink);
         at_shrink<CHUNKS>(shrink, sum);
+        at_drop(&j, &p, j0, s);
         at_put(s, tile);
         at_add<CHUNKS>(tile, j.v, &of_v, j0, c0, shared, sum);
     }

@@ -14,6 +14,7 @@ typedef enum {
     ATTENTION_BIAS,
     ATTENTION_LIMIT,
     ATTENTION_BLOCKS,
+    ATTENTION_STEP,    /* with dropout */
     ATTENTION_WITHOUT, /* of the statistics alone, as is the next */
     ATTENTION_GRAM,
     ATTENTION_OPTIONS
@@ -31,6 +32,8 @@ typedef struct {
     int64_t columns;          /* statistics alone: of an image; 0: none */
     int smooth;               /* of what is told of weights alone: width of the average, 1: none */
     bool smooth_past, renorm; /* the same: to the past; a row is divided by what is left of it */
+    double dropout; /* share of weights; 0: none.  What asks about weights leaves it out */
+    uint32_t key;   /* with dropout: of the path of the forward node */
     double decay[LRA_MAX_HEADS]; /* factor exp(-decay |i-j|) of a score */
     double slope[LRA_MAX_HEADS]; /* slope |i-j| is subtracted from it */
 } attention_args;
@@ -182,6 +185,15 @@ LRA_FN int64_t attention_entry(int64_t i, int64_t j, int64_t width)
     return at < 0 ? 0 : at < width ? at : width - 1;
 }
 
+/* ---- dropout -------------------------------------------------------------------------------------------- */
+
+/* Word i % 4 of this counter decides on the weight of key j for query i of head `at` of all B H; without the 4 words of
+ * a last query that is none, counters of a key follow each other. */
+LRA_FN int64_t attention_draw_at(int64_t Tq, int64_t Tk, int64_t at, int64_t i, int64_t j)
+{
+    return (at * Tk + j) * ((Tq + 3) / 4) + i / 4;
+}
+
 /* ---- numbers of 24 bits in arrays of elem ------------------------------------------------------------------ */
 
 /* The forward node leaves, behind y, the logarithm (base 2) of the sum of exponentials of every row, and the node of
@@ -211,6 +223,7 @@ LRA_FN real attention_get(const elem *from, int64_t n, int64_t i)
 typedef struct {
     int64_t B, Tq, Tk, H, K, V, R; /* R: entries of the bias, 0 without */
     int64_t blocks, listed;        /* (B,H,blocks,listed) is the list of blocks; 0 without */
+    bool dropped;
 } attention_sizes;
 /* The list of head `at` of all B H.  list: of all.  Nullable: list */
 LRA_FN attention_list attention_list_at(const attention_args *a, const attention_sizes *s,

@@ -53,6 +53,7 @@ lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
     attention_args a = *(const attention_args *)y->args;
     lra_tensor *src[2 + ATTENTION_OPTIONS] = {y->src[0], y->src[1]};
     int n = 2;
+    a.dropout = 0;
     for (int i = 3; i < y->n_src; i++) src[n++] = y->src[i];
     if (ask && ask->without) src[n++] = ask->without, a.has |= 1u << ATTENTION_WITHOUT;
     if (ask && ask->gram) src[n++] = ask->gram, a.has |= 1u << ATTENTION_GRAM;

@@ -2,7 +2,8 @@
  *   dv_j += p_ij dy_i,   dk_j += f g_ij q_i,   dq_i += f g_ij k_j,   dc_(j-i) += g_ij
  * f: what a product was multiplied with to be a score.  p comes from the scores and what the forward node left of each row,
  * so a pair costs five products and one exponential.  Queries are the outer loop: their four arrays and dq stay in the
- * first cache, while k, v, dk and dv pass by.  Of laplace attention p are its weights, g = (dy v) times their slope. */
+ * first cache, while k, v, dk and dv pass by.  Of laplace attention p are its weights, g = (dy v) times their slope.
+ * With dropout dy v, and p where it meets dy, is multiplied with what the weight was. */
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 
@@ -140,8 +141,10 @@ static inline void attention_back_tile(const attention_backward *b, const attent
     ap_product(p->keys, p->lanes, s->V, (ap_left){v, b->V, 1}, b->dy_t, Q, false, b->other, Q);
     attention_distances(&b->h, p, b->h.tile);
     attention_hide(&b->h, p, -INFINITY, b->h.tile);
+    if (b->h.kept) attention_draw(&b->h, p), attention_drop(&b->h, p, b->other);
     attention_differentiate(b, p);
     attention_back_distances(b, p);
+    if (b->h.kept) attention_drop(&b->h, p, b->h.tile);
     ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, b->dv + p->j0 * b->V,
                    b->V);
     ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, b->dk + p->j0 * b->K,

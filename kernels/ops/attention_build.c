@@ -2,6 +2,7 @@
  * and the arguments and optional sources of the core. */
 #include <stdio.h>
 
+#include "kernels/base/file.h"
 #include "kernels/ops/attention.h"
 
 #if LRA_RECORD
@@ -57,9 +58,12 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
                                              [ATTENTION_BIAS] = s->bias,
                                              [ATTENTION_LIMIT] = s->limit,
                                              [ATTENTION_BLOCKS] = s->blocks};
+    bool drops = op == &lra_op_attention && s->dropout != 0 &&
+                 lra_graph_mode(x[0]->graph) == LRA_TRAIN;
     bool heads = x[0]->shape.n == 4;
     attention_args a = args_of(s, heads ? x[0]->shape.d[2] : 1, heads ? x[0]->shape.d[3] : 1);
     a.T = heads ? x[0]->shape.d[1] : 1;
+    if (drops) a.dropout = s->dropout, option[ATTENTION_STEP] = lra_step_input(x[0]->graph);
     for (int i = 0; i < n; i++)
         src[i] = i < 2 && s->rotary_base > 0 ? lra_rotary(x[i], s->rotary_base, s->rotary_half)
                                              : x[i];
@@ -67,7 +71,9 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
     if (n > 2 && heads) src[2] = attention_values(&a, x[2], s->cross ? s->key_length : length);
     for (int i = 0; i < ATTENTION_OPTIONS; i++)
         if (option[i]) src[n++] = option[i], a.has |= 1u << i;
-    return lra_node(op, x[0]->graph, n, src, &a, sizeof a);
+    lra_tensor *y = lra_node(op, x[0]->graph, n, src, &a, sizeof a);
+    if (drops) ((attention_args *)(uintptr_t)y->args)->key = lra_hash32(lra_tensor_path(y));
+    return y;
 }
 
 /* A channel of ones behind those of v, which becomes what is left of a row's sum. */
@@ -124,8 +130,9 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
 {
     const lra_attention_spec own = limited(q->graph, s);
     if (s->remask && s->smooth > 1) {
-        if (s->causal && s->centred && q->shape.n == 4 && !s->window && !s->beside && !s->blocks &&
-            !s->bias && !s->cross && s->rotary_base == 0 && s->stride < 2)
+        if (s->causal && s->dropout == 0 && s->centred && q->shape.n == 4 && !s->window &&
+            !s->beside && !s->blocks && !s->bias && !s->cross && s->rotary_base == 0 &&
+            s->stride < 2)
             return attention_remasked(q, k, v, s);
         lra_graph_fail(q->graph, "remask is for causal attention with centred averages, and "
                                  "scale, decay, slope and chunk alone");
@@ -159,8 +166,10 @@ lra_tensor *lra_attention_profile_of(const lra_tensor *y)
     if (y->op != &lra_op_attention) LRA_BUG("the profile of a node that is no attention");
     lra_tensor *src[2 + ATTENTION_OPTIONS] = {y->src[0], y->src[1]};
     for (int i = 3; i < y->n_src; i++) src[i - 1] = y->src[i];
-    return over_residues(lra_node(&lra_op_attention_profile, y->graph, y->n_src - 1, src, y->args,
-                                  sizeof(attention_args)));
+    attention_args a = *(const attention_args *)y->args;
+    a.dropout = 0;
+    return over_residues(
+        lra_node(&lra_op_attention_profile, y->graph, y->n_src - 1, src, &a, sizeof a));
 }
 
 /* ---- gradients ------------------------------------------------------------------------------------------- */
@@ -193,7 +202,7 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 /* ---- test cases ------------------------------------------------------------------------------------------ */
 
-enum { SAMPLES = 23 };
+enum { SAMPLES = 27 };
 
 /* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels of v. */
 lra_tensor *attention_sample(lra_graph *g, int i)
@@ -251,6 +260,10 @@ lra_tensor *attention_sample(lra_graph *g, int i)
         {11, 11, 2, 4, 4, 0, true, false, {.causal = true, .centred = true, .smooth = 3}},
         {70, 70, 2, 2, 2, 0, true, false, {.block = 4}},
         {200, 200, 1, 2, 2, 7, true, true, {.block = 80}},
+        {70, 70, 2, 4, 6, 9, true, false, {.dropout = 0.3}},
+        {23, 23, 2, 4, 4, 0, true, false, {.dropout = 0.5, .causal = true, .stride = 2}},
+        {70, 70, 2, 2, 2, 0, true, true, {.dropout = 0.1, .block = 4}},
+        {11, 9, 2, 4, 4, 5, true, false, {.dropout = 0.3, .laplace = true, .cross = true}},
     };
     if (i >= SAMPLES) return NULL;
     char fill[32];

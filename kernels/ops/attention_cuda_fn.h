@@ -8,6 +8,8 @@
 #include "kernels/ops/attention.h"
 #include "kernels/ops/cuda_fn.h"
 
+#include "kernels/base/philox.h"
+
 enum {
     AT_TILE = 64,
     AT_DEPTH = 32,
@@ -26,6 +28,9 @@ typedef struct {
     elem *left;                     /* what the forward kernels leave of a row behind y */
     elem *out, *dk, *dv;            /* y, or dq; the same */
     real *rows;                     /* (B H, Tq, ATTENTION_LEFT) */
+    const lra_step *step;           /* with dropout; so are the next two */
+    uint32_t least;                 /* a weight is kept where its draw, w >> 8, is not below this */
+    real kept;
 } attention_job;
 
 /* Sizes and options of a call whose q is source number `q`, whose options stand behind n sources. */
@@ -42,6 +47,8 @@ static inline attention_job attention_job_of(const lra_call *c, int q, int n)
     j.limit = (const int32_t *)option[ATTENTION_LIMIT];
     j.blocks = (const int32_t *)option[ATTENTION_BLOCKS];
     j.bias = (const real *)option[ATTENTION_BIAS];
+    j.step = j.s.dropped ? (const lra_step *)option[ATTENTION_STEP] : NULL;
+    j.least = (uint32_t)ceil(j.a.dropout * 0x1p24), j.kept = (real)(1 / (1 - j.a.dropout));
     return j;
 }
 
@@ -119,6 +126,29 @@ LRA_DEV real attention_score(const attention_place *p, real product, int query, 
     int distance = attention_distance(query, key);
     real s = product * attention_factor(p, query, key) - p->slope * (real)distance;
     return p->bias ? s + p->bias[attention_entry(query, key, p->R)] : s;
+}
+
+/* What decides on the weights of a key for four queries, of which one is given. */
+LRA_DEV lra_philox attention_words(const attention_job *j, const attention_place *p, int query,
+                                   int key)
+{
+    lra_rng r = lra_rng_new(j->step->seed, j->a.key, 0);
+    uint64_t at = (uint64_t)attention_draw_at(j->s.Tq, j->s.Tk, p->head, query, key);
+    return lra_philox_at(r.key[0], r.key[1], (uint32_t)j->step->step,
+                         (uint32_t)(j->step->step >> 32), (uint32_t)at, (uint32_t)(at >> 32));
+}
+LRA_DEV real attention_factor_of(const attention_job *j, uint32_t word)
+{
+    return word >> 8 < j->least ? R(0.0) : j->kept;
+}
+/* Factor of the weight of a key; 1 without dropout. */
+LRA_DEV real attention_kept(const attention_job *j, const attention_place *p, int query, int key)
+{
+    if (!j->step) return 1;
+    lra_philox words = attention_words(j, p, query, key);
+    uint32_t word = query % 2 ? words.v[1] : words.v[0];
+    if (query % 4 >= 2) word = query % 2 ? words.v[3] : words.v[2];
+    return attention_factor_of(j, word);
 }
 
 /* What any of the rows [t0, end) meets: keys, or queries if the rows are keys. */
@@ -322,6 +352,18 @@ LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_S
             s[i][k] = s[i][k] > -INFINITY ? r_exp(s[i][k] - max) : R(0.0);
             r->sum[i] += s[i][k];
         }
+    }
+}
+
+/* Weights of a thread's queries for the keys from j0 on, or products dy v, times their factors. */
+LRA_DEV void at_drop(const attention_job *j, const attention_place *p, int j0,
+                     real s[AT_SUMS][AT_SUMS])
+{
+    if (!j->step) return;
+    LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+    {
+        lra_philox four = attention_words(j, p, p->t0 + at_row(), j0 + at_lane() + AT_LANES * k);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) s[i][k] *= attention_factor_of(j, four.v[i]);
     }
 }
 

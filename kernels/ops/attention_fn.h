@@ -15,6 +15,7 @@
 
 #include "kernels/ops/attention.h"
 #include "kernels/ops/attention_product_fn.h"
+#include "kernels/ops/dropout_fn.h"
 
 enum { ATTENTION_QUERIES = 64, ATTENTION_KEYS = 64, ATTENTION_TILE = 64 * 64 };
 #define ATTENTION_LOG2E R(1.4426950408889634)
@@ -29,6 +30,10 @@ typedef struct {
     real unit;    /* a score is so many products, times log2 e */
     real *factor, *bias;
     real *tile; /* (keys, queries) */
+    int64_t at; /* of all B H */
+    real *kept; /* factors of its weights; NULL: nothing is dropped */
+    dropout_draw draw;
+    lra_step step;
 } attention_head;
 
 /* 16 channels are whole registers at every level. */
@@ -122,7 +127,7 @@ static inline real *attention_open(attention_head *h, const lra_call *c, int q, 
     const int32_t *length = option[ATTENTION_LENGTH];
     const int32_t *key_length = option[a->cross ? ATTENTION_KEY_LENGTH : ATTENTION_LENGTH];
     const real *bias = (const real *)option[ATTENTION_BIAS];
-    h->args = a, h->s = s;
+    h->args = a, h->s = s, h->at = at, h->kept = NULL;
     h->mask = attention_mask_of(a, head, s.H, length ? length[b] : attention_steps(a, s.Tq),
                                 key_length ? key_length[b] : attention_steps(a, s.Tk),
                                 option[ATTENTION_LIMIT]);
@@ -133,6 +138,17 @@ static inline real *attention_open(attention_head *h, const lra_call *c, int q, 
     h->bias = h->factor + attention_offsets(&s);
     attention_tables(h, (int)head, bias ? bias + head * s.R : NULL);
     return h->bias + attention_offsets(&s);
+}
+
+/* The draws of an opened head, a tile of them taken from `own`; returns what stands behind. */
+static inline real *attention_open_draws(attention_head *h, const lra_call *c, int n, real *own)
+{
+    if (!h->s.dropped) return own;
+    const attention_args *a = h->args;
+    memcpy(&h->step, c->in[attention_source(a, ATTENTION_STEP, n)], sizeof h->step);
+    h->draw = dropout_draw_of(a->dropout, a->key, &h->step);
+    h->kept = own;
+    return own + ATTENTION_TILE;
 }
 
 /* What products of gradients are multiplied with at the end, instead of every pair. */
@@ -252,6 +268,26 @@ static inline void attention_hide(const attention_head *h, const attention_place
 #pragma omp simd
         ATTENTION_EACH_LANE(l, p) s[l] = l >= from && l < to ? s[l] : nothing;
     }
+}
+
+/* The factors of a tile's weights, two keys at a time; its first query is a multiple of 4. */
+static inline void attention_draw(const attention_head *h, const attention_place *p)
+{
+    real two[DROPOUT_BLOCK];
+    for (int64_t r = 0; r < p->keys; r += 2) {
+        uint64_t first[2];
+        for (int k = 0; k < 2; k++)
+            first[k] = (uint64_t)attention_draw_at(h->s.Tq, h->s.Tk, h->at, p->i0, p->j0 + r + k);
+        dropout_factors(&h->draw, &h->step, first, two);
+        memcpy(h->kept + r * ATTENTION_QUERIES, two, sizeof two);
+    }
+}
+/* Weights, or products dy v, times these. */
+static inline void attention_drop(const attention_head *h, const attention_place *p, real *s)
+{
+    for (int64_t r = 0; r < p->keys * ATTENTION_QUERIES; r += ATTENTION_QUERIES)
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) s[r + l] *= h->kept[r + l];
 }
 
 /* For who has all keys in one tile: those of blocks that are not listed for these queries, which are of one block. */

@@ -23,7 +23,7 @@ static inline int64_t thread_scratch(const attention_sizes *s)
 {
     int64_t reals = attention_backward_scratch(s), tiles = attention_tiles_back_scratch(s);
     return attention_padded((reals > tiles ? reals : tiles) + 2 * attention_offsets(s)) +
-           ATTENTION_TILE;
+           (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
 /* sources: dy, q, k, v, what the forward node wrote, options.  k, v, dq: of this head; leaves dk and dv in b */
@@ -32,7 +32,7 @@ static void back_head(attention_backward *b, const elem *k, const elem *v, elem 
     const attention_sizes *s = &b->h.s;
     int64_t n_q = b->h.mask.n_q, n_k = b->h.mask.n_k;
 #if ATTENTION_TILES
-    if (lra_tiles_usable()) {
+    if (lra_tiles_usable() && !b->h.kept) {
         ax_backward a = {.b = *b};
         ax_take_back(&a, own);
         ax_back_head(&a, k, v, dq);
@@ -51,7 +51,7 @@ static void back_head(attention_backward *b, const elem *k, const elem *v, elem 
 static void differentiate(const lra_call *c, int64_t at, real *own, real *entries)
 {
     attention_backward b;
-    own = attention_open(&b.h, c, 1, 5, at, own);
+    own = attention_open_draws(&b.h, c, 5, attention_open(&b.h, c, 1, 5, at, own));
     const attention_sizes *s = &b.h.s;
     const elem *const *in = (const elem *const *)c->in;
     lengths n = lengths_of(s);

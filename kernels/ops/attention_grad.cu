@@ -61,6 +61,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
         at_products(j.dy, &of_y, p.t0, j.v, &of_v, j0, shared, ds);
         at_exp(&p, j0, &r, s, shrink, true);
         at_shrink<CHUNKS>(shrink, sum);
+        at_drop(&j, &p, j0, ds);
         LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
         {
             int t = p.t0 + at_row() + i, key = j0 + at_lane() + AT_LANES * k;
@@ -74,7 +75,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_q);
 }
 
-/* Products k q (keys, queries from i0 on) become p, products v dy become g. */
+/* Products k q (keys, queries from i0 on) become p, times what dropout made of it, products v dy become g. */
 LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, int i0,
                               real s[AT_SUMS][AT_SUMS], real ds[AT_SUMS][AT_SUMS])
 {
@@ -88,13 +89,15 @@ LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, 
             int t = i0 + at_lane() + AT_LANES * k;
             const real *row = j->rows + (p->head * j->s.Tq + t) * ATTENTION_LEFT;
             bool met = t >= queries.from && t < queries.to && attention_listed(&p->listed, t, key);
+            real kept = met ? attention_kept(j, p, t, key) : R(0.0);
             if (met && p->laplace) {
                 real slope;
-                s[i][k] = attention_laplace(attention_score(p, s[i][k], t, key), &slope);
-                ds[i][k] *= slope;
+                s[i][k] = attention_laplace(attention_score(p, s[i][k], t, key), &slope) * kept;
+                ds[i][k] *= slope * kept;
             } else if (met) {
                 s[i][k] = r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1];
-                ds[i][k] = s[i][k] * (ds[i][k] - row[2]);
+                ds[i][k] = s[i][k] * (ds[i][k] * kept - row[2]);
+                s[i][k] *= kept;
             } else {
                 s[i][k] = ds[i][k] = 0;
             }

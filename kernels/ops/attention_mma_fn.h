@@ -271,14 +271,14 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
 /* ---- which kernel ------------------------------------------------------------------------------------- */
 
 /* Eight channels are the unit of a copy; values as wide as keys; no learned bias, whose gradient has kernels of its own
- * that need what the plain ones leave; no list of blocks, of which the plain kernels leave tiles out. */
+ * that need what the plain ones leave; no list of blocks, of which the plain kernels leave tiles out; no dropout. */
 static inline bool attention_mma_fits(const attention_job *j)
 {
     bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y) &&
                    is_aligned(j->dk, j->dv, NULL);
     int64_t K = j->s.K;
-    return aligned && !j->bias && !j->a.laplace && !j->blocks && K == j->s.V && K % 8 == 0 &&
-           K <= AM_WIDEST;
+    return aligned && !j->bias && !j->a.laplace && !j->blocks && !j->step && K == j->s.V &&
+           K % 8 == 0 && K <= AM_WIDEST;
 }
 
 static inline bool attention_is_distant(const attention_job *j)
