@@ -24,7 +24,8 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 }
 
 static const lra_key keys[] = {
-    LRA_ARENA_KEYS, LRA_INT_KEY("block", "64", 1, 1 << 20, "tokens of a block"),
+    LRA_ARENA_KEYS, LRA_ATTENTION_DROPOUT,
+    LRA_INT_KEY("block", "64", 1, 1 << 20, "tokens of a block"),
     LRA_INT_KEY("random", "3", 0, 1 << 10, "blocks of others that a block sees"), LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -32,14 +33,14 @@ static const lra_model_preset presets[] = {
                       "layers=4 width=64 heads=2 qkv=32 hidden=64"),
     {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"positions=learned qkv=6 heads=3 block=3 random=2", NULL};
+static const char *const variants[] = {"positions=learned qkv=6 heads=3 block=3 random=2",
+                                       "attention-dropout=0.2 block=4", NULL};
 
 const lra_model lra_model_bigbird = {
     .name = "bigbird",
     .paper = "arXiv:2007.14062",
     .summary = "attention to neighbouring, global and random blocks",
-    .deviations = "the last and random blocks are those of the example; weights of attention are "
-                  "never dropped",
+    .deviations = "the last and random blocks are those of the example; " LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=2 random=1",

@@ -17,7 +17,7 @@ int64_t lra_conv_blocks_reach(const lra_config *c)
     return -1;
 }
 
-static lra_tensor *norm(const lra_build *b, lra_tensor *x)
+lra_tensor *lra_conv_blocks_norm(const lra_build *b, lra_tensor *x)
 {
     bool batch = lra_config_is(b->config, "norm-kind", "batch");
     return batch ? lra_layer_batch_norm(x, "norm", b->length) : lra_layer_layer_norm(x, "norm");
@@ -46,21 +46,23 @@ lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope
     bool post = lra_config_is(c, "norm", "post"), gate = lra_config_int(c, "gate");
     int64_t width = lra_config_int(c, "width");
     double dropout = lra_config_real(c, "dropout");
+    bool early = lra_config_has(c, "early-dropout") && lra_config_int(c, "early-dropout");
     for (int64_t i = 0; i < lra_config_int(c, "layers"); i++) {
         lra_push(b->graph, "layer%d", (int)i);
-        lra_tensor *u = post ? x : norm(b, x);
+        lra_tensor *u = post ? x : lra_conv_blocks_norm(b, x);
         lra_push(b->graph, "%s", scope);
-        lra_tensor *h = lra_gelu(convolve(b, u, kernels(b)));
+        lra_tensor *h = convolve(b, u, kernels(b));
+        h = lra_gelu(early ? lra_dropout(h, dropout, false) : h);
         lra_pop(b->graph);
         h = lra_layer_linear(lra_dropout(h, dropout, true), "mix", (gate ? 2 : 1) * width,
                              LRA_ACT_NONE, NULL);
         if (gate)
             h = lra_mul(lra_slice(h, 2, 0, width), lra_sigmoid(lra_slice(h, 2, width, width)));
         x = lra_add(x, lra_dropout(h, dropout, true));
-        if (post) x = norm(b, x);
+        if (post) x = lra_conv_blocks_norm(b, x);
         lra_pop(b->graph);
     }
-    return post ? x : norm(b, x);
+    return post ? x : lra_conv_blocks_norm(b, x);
 }
 
 lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s)

@@ -3,7 +3,8 @@
  *   h = GELU(k * u + D u);  (p, q) = W h + b;  o = p sigmoid(q), or W h + b with gate=0            per layer
  *   norm=pre   u = Norm(x);  x = x + o;  a norm at the end           norm=post  u = x;  x = Norm(x + o)
  *
- * Dropout on h and on o, one mask for all steps of a channel.  D ~ N(0,1).  Padding is zero at the input of the
+ * Dropout on h and on o, one mask for all steps of a channel; with early-dropout=1, of models that have it, each number
+ * on its own in front of GELU too.  D ~ N(0,1).  Padding is zero at the input of the
  * convolution; what stands beside it stays.
  * Source: Gu et al. 2022, arXiv:2111.00396; the gate is that of its later code. */
 #ifndef LRA_MODELS_CONV_BLOCKS_H
@@ -18,6 +19,9 @@ typedef lra_tensor *(*lra_kernels)(const lra_build *b);
 /* All layers; `scope` holds the parameters of a layer's kernels and D ("skip"). */
 lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope,
                             lra_kernels kernels);
+
+/* The norm of the blocks, "norm" of the scope it stands in. */
+lra_tensor *lra_conv_blocks_norm(const lra_build *b, lra_tensor *x);
 
 bool lra_conv_blocks_causal(const lra_config *c);
 int64_t lra_conv_blocks_reach(const lra_config *c); /* unbounded */

@@ -13,7 +13,8 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
     (void)layer;
     lra_graph *g = b->graph;
     lra_shape s = LRA_SHAPE(b->T_max, lra_config_int(b->config, "rank"));
-    const lra_attention_spec spec = {.cross = true};
+    const lra_attention_spec spec = {.cross = true,
+                                     .dropout = lra_config_real(b->config, "attention-dropout")};
     lra_tensor *E = lra_slice(lra_param(g, "mixture", s, LRA_SPEC(LRA_XAVIER(1))), 0, 0, b->T);
     lra_tensor *few = lra_matmul_t(lra_cast(E, lra_elem(g)), true, lra_layer_mask(u, b->length),
                                    false);
@@ -29,20 +30,21 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {LRA_ARENA_KEYS,
                                LRA_INT_KEY("rank", "16", 1, 1 << 16, "mixtures of keys"),
-                               LRA_ARENA_MASKED, LRA_KEYS_END};
+                               LRA_ARENA_MASKED, LRA_ATTENTION_DROPOUT, LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
     LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
                       "layers=1 width=32 heads=2 qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"positions=learned qkv=6 heads=3 rank=3", NULL};
+static const char *const variants[] = {"positions=learned qkv=6 heads=3 rank=3",
+                                       "attention-dropout=0.2", NULL};
 
 const lra_model lra_model_linformer = {
     .name = "linformer",
     .paper = "arXiv:2006.04768",
     .summary = "attention to a few learned mixtures of all positions",
-    .deviations = "weights of attention are never dropped",
+    .deviations = LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 rank=5",

@@ -34,6 +34,7 @@ static int64_t reach(const lra_config *c)
 
 static const lra_key keys[] = {LRA_ARENA_KEYS,
                                LRA_INT_KEY("block", "50", 1, 1 << 20, "tokens that see each other"),
+                               LRA_ATTENTION_DROPOUT,
                                LRA_CHOICE_KEY("layout", "contiguous", "contiguous|strided",
                                               "blocks of neighbours, or of what is far apart"),
                                LRA_KEYS_END};
@@ -51,7 +52,7 @@ const lra_model lra_model_local = {
     .name = "local",
     .paper = "arXiv:2011.04006",
     .summary = "attention inside blocks of neighbouring tokens",
-    .deviations = "weights of attention are never dropped",
+    .deviations = LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=5",

@@ -26,7 +26,7 @@ static int64_t reach(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_ARENA_KEYS,
+    LRA_ARENA_KEYS, LRA_ATTENTION_DROPOUT,
     LRA_INT_KEY("window", "512", 4, 1 << 20, "tokens that one sees: half of them before it"),
     LRA_KEYS_END};
 
@@ -41,7 +41,7 @@ const lra_model lra_model_longformer = {
     .name = "longformer",
     .paper = "arXiv:2004.05150",
     .summary = "attention to the tokens in a window",
-    .deviations = "weights of attention are never dropped",
+    .deviations = LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=3 width=8 hidden=8 heads=2 window=12",

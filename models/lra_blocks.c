@@ -45,7 +45,9 @@ lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_att
 {
     lra_tensor *q = lra_arena_heads(b, u, "q"), *k = lra_arena_heads(b, u, "k");
     lra_tensor *v = lra_arena_heads(b, u, "v");
-    return lra_arena_out(b, lra_attention(q, k, v, b->length, s));
+    lra_attention_spec own = *s;
+    own.dropout = lra_config_real(b->config, "attention-dropout");
+    return lra_arena_out(b, lra_attention(q, k, v, b->length, &own));
 }
 
 static lra_tensor *norm(lra_tensor *x, const char *name)

@@ -4,7 +4,8 @@
  *   x = x + dropout(W2 dropout(GELU(W1 LayerNorm(x) + b1)) + b2)               per layer; LayerNorm at the end
  *   mix(u) = Wo attend(q, k, v),  q, k, v = Wq u, Wk u, Wv u in heads          without biases, as wide as `qkv`
  * LayerNorm with eps 1e-6, GELU by tanh.  Weights Xavier uniform, b1 and b2 ~ N(0, 1e-12).
- * Source: Tay et al. 2021, arXiv:2011.04006, and its code.  There weights of attention are dropped, too; here not. */
+ * Source: Tay et al. 2021, arXiv:2011.04006, and its code.  There weights of attention are dropped too; here
+ * as `attention-dropout` says, which presets leave at 0. */
 #ifndef LRA_MODELS_LRA_BLOCKS_H
 #define LRA_MODELS_LRA_BLOCKS_H
 
@@ -18,7 +19,7 @@ lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mi
 lra_tensor *lra_arena_heads(const lra_build *b, lra_tensor *u, const char *name);
 /* Wo y, scope "out": (B,T,H,qkv/H) -> (B,T,D). */
 lra_tensor *lra_arena_out(const lra_build *b, lra_tensor *y);
-/* The whole of mix(u) with lra_attention(). */
+/* The whole of mix(u) with lra_attention(), whose weights are dropped as the model's settings say. */
 lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
 
 /* Functions of the record. */
@@ -37,6 +38,9 @@ bool lra_arena_unmasked(const lra_config *c);             /* of models that have
         LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned",                       \
                        "how tokens know where they stand"),                                        \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
+
+/* What models with LRA_ATTENTION_DROPOUT say of their presets. */
+#define LRA_ARENA_UNDROPPED "presets leave attention-dropout at 0, the arena has 0.1 (image: 0.2)"
 
 /* For attention that sums over all keys, of which the arena's code takes padding for some. */
 #define LRA_ARENA_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")

@@ -54,11 +54,12 @@ static lra_tensor *part(const layer *l, int i, lra_tensor *x)
 static lra_tensor *attend(const lra_build *b, const layer *l, int first, lra_tensor *a,
                           lra_tensor *a_length, lra_tensor *c, lra_tensor *c_length)
 {
-    int64_t H = lra_config_int(b->config, "heads");
-    const lra_attention_spec spec = {.cross = true, .key_length = c_length};
-    lra_tensor *q = part(l, first, a), *k = part(l, first + 1, c), *v = part(l, first + 2, c);
-    q = lra_layer_heads(q, H), k = lra_layer_heads(k, H), v = lra_layer_heads(v, H);
-    return lra_reshape(lra_attention(q, k, v, a_length, &spec), lra_tensor_shape(a));
+    const double dropout = lra_config_real(b->config, "attention-dropout");
+    const lra_attention_spec spec = {.cross = true, .key_length = c_length, .dropout = dropout};
+    lra_tensor *x[] = {a, c, c};
+    for (int i = 0; i < 3; i++)
+        x[i] = lra_layer_heads(part(l, first + i, x[i]), lra_config_int(b->config, "heads"));
+    return lra_reshape(lra_attention(x[0], x[1], x[2], a_length, &spec), lra_tensor_shape(a));
 }
 
 /* (n,D); data: the first position. */
@@ -67,9 +68,8 @@ static void fill_waves(const lra_fill *f, double *v)
     int64_t D = f->shape.d[1], half = D / 2;
     double first = *(const double *)f->data, slowest = half > 1 ? (double)(half - 1) : 1;
     for (int64_t i = 0; i < f->shape.d[0] * D; i++) {
-        int64_t channel = i % D;
-        double angle = (first + (double)(i / D)) * pow(10000, -(double)(channel % half) / slowest);
-        v[i] = channel >= 2 * half ? 0 : channel < half ? sin(angle) : cos(angle);
+        double angle = (first + (double)(i / D)) * pow(10000, -(double)(i % D % half) / slowest);
+        v[i] = i % D >= 2 * half ? 0 : i % D < half ? sin(angle) : cos(angle);
     }
 }
 
@@ -88,8 +88,8 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     int64_t D = lra_width(x), n = lra_config_int(c, "memory"), layers = lra_config_int(c, "layers");
     bool share = lra_config_int(c, "share"), waves = lra_config_is(c, "positions", "sinusoidal");
     double dropout = lra_config_real(c, "dropout");
-    lra_param_spec start = {LRA_NORMAL(1 / sqrt((double)D))};
-    lra_tensor *p = lra_param(b->graph, "memory", LRA_SHAPE(n, D), &start);
+    lra_tensor *p = lra_param(b->graph, "memory", LRA_SHAPE(n, D),
+                              LRA_SPEC(LRA_NORMAL(1 / sqrt((double)D))));
     p = lra_cast(p, lra_elem(b->graph));
     if (waves) x = placed(x, "positions", b->T_max, 1), p = placed(p, "memory_positions", n, 0);
     p = lra_broadcast(lra_reshape(p, LRA_SHAPE(1, n, D)), LRA_SHAPE(b->B, n, D));
@@ -120,9 +120,9 @@ static const lra_key keys[] = {
     LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
     LRA_INT_KEY("memory", "256", 1, 1 << 16, "rows of the memory"),
     LRA_FLAG_KEY("share", "0", "all layers have the weights of one"),
-    LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned",
-                   "how tokens know where they stand"),
+    LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned", "where tokens stand"),
     LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_ATTENTION_DROPOUT,
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -130,7 +130,7 @@ static const lra_model_preset presets[] = {
     {NULL, "small", NULL, "width=64 hidden=128 memory=64 rate=0.001 decay=0.05", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"share=1 positions=learned dropout=0.1 layers=3", NULL};
+static const char *const variants[] = {"share=1 layers=3 dropout=0.1 attention-dropout=0.1", NULL};
 
 const lra_model lra_model_luna = {
     .name = "luna",

@@ -99,6 +99,7 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *z, lra_tensor *v)
     const lra_attention_spec spec = {.causal = b->causal,
                                      .chunk = chunk,
                                      .bias = bias,
+                                     .dropout = lra_config_real(b->config, "attention-dropout"),
                                      .laplace = lra_config_is(b->config, "attention", "laplace")};
     lra_tensor *q = head_of(b, z, scale, shift, 0), *k = head_of(b, z, scale, shift, 1);
     v = lra_reshape(v, LRA_SHAPE(b->B, b->T, 1, V));
@@ -176,7 +177,7 @@ static const lra_model_preset presets[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"norm=pre chunk=8 attention=laplace",
-                                       "norm-kind=scale causal=1",
+                                       "norm-kind=scale causal=1 attention-dropout=0.2",
                                        "norm=pre norm-kind=batch attention=laplace", NULL};
 
 const lra_model lra_model_mega = {

@@ -21,7 +21,7 @@ lra_classifier lra_mega_classifier(const lra_config *c);
         LRA_CHOICE_KEY("norm", "post", "pre|post", "before a sublayer, or after its sum"),         \
         LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch|scale",                                  \
                        "over channels, or per channel"),                                           \
-        LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),                            \
+        LRA_FLAG_KEY("causal", "0", "no token sees those that follow"), LRA_ATTENTION_DROPOUT,     \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
 
 /* Sizes and optimiser of the paper's table for each task; the locality paper keeps them, with its own number of epochs and

@@ -28,6 +28,11 @@ const lra_model *lra_model_find(const char *name, lra_err *e)
     return NULL;
 }
 
+const char *lra_model_unlimited(const lra_model *m, const lra_config *c)
+{
+    return m->unlimited_with ? m->unlimited_with(c) : m->unlimited;
+}
+
 /* ---- presets ----------------------------------------------------------------------------------------------- */
 
 static bool names_task(const char *tasks, const char *task)

@@ -51,6 +51,9 @@ typedef struct {
     const char *settings;
     const char *rungs; /* values of `axis`, "1,3,5".  NULL: none */
 } lra_model_preset;
+/* A key of models whose papers drop weights of attention; 0, so that settings without it stay what they are. */
+#define LRA_ATTENTION_DROPOUT                                                                      \
+    LRA_REAL_KEY("attention-dropout", "0", 0, 0.999, "share of attention's weights that is dropped")
 #define LRA_OWN_PRESET(tasks, settings)                                                            \
     {                                                                                              \
         tasks, "paper", "own", settings, NULL                                                      \
@@ -90,6 +93,8 @@ typedef struct {
     /* Why a limit of distance (graph.h) is undefined for it: "its memory is summed over all positions".  Nullable: its
      * ops obey one. */
     const char *unlimited;
+    const char *(*unlimited_with)(
+        const lra_config *c); /* of some settings.  Nullable: `unlimited` */
     /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never so. */
     bool (*causal)(const lra_config *c);
     /* What it does with a row depends on where that stands, whatever is added to the inputs: blocks begin at the first step.
@@ -120,6 +125,8 @@ const lra_model *lra_model_at(int i); /* NULL after the last */
  * is no such row. */
 const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *task,
                                               const char *preset, const char *paper);
+/* Why a limit of distance is undefined with these settings; NULL: it is not. */
+const char *lra_model_unlimited(const lra_model *m, const lra_config *c);
 /* Fails with a suggestion and LRA_USAGE's message. */
 const lra_model *lra_model_find(const char *name, lra_err *e);
 

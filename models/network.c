@@ -66,13 +66,31 @@ static int check_pool(const lra_model *m, const lra_config *c, const lra_network
                              "expected last, mean or max");
 }
 
+/* " (--set directions=1)": what makes the model causal, if it is its key of this name or another one at its default; "".
+ * The caller frees it. */
+static char *causal_setting(const lra_model *m, const lra_config *c)
+{
+    char *found = NULL;
+    for (const lra_key *k = m->keys; m->causal && k->name && !found; k++) {
+        const char *value = strcmp(k->name, "causal") == 0 ? "1" : k->value;
+        lra_config *other = lra_config_copy(c);
+        lra_config_set(other, k->name, value);
+        if (m->causal(other)) found = lra_format(" (--set %s=%s)", k->name, value);
+        lra_config_free(other);
+    }
+    return found ? found : lra_copy_text("");
+}
+
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e)
 {
     if (check_encoder(m, c, e) != 0 || check_pool(m, c, s, e) != 0) return LRA_USAGE;
     if (s->head != LRA_HEAD_NEXT || (m->causal && m->causal(c))) return 0;
-    return lra_fail_usage(e, "model '%s' sees the tokens that follow, which the task asks for%s",
-                          m->name, m->causal ? "; it must be causal (--set causal=1)" : "");
+    char *setting = causal_setting(m, c);
+    lra_fail_usage(e, "model '%s' sees the tokens that follow, which the task asks for%s%s",
+                   m->name, m->causal ? "; it must be causal" : "", setting);
+    lra_free(setting);
+    return LRA_USAGE;
 }
 
 /* ---- inputs and encoder ------------------------------------------------------------------------------ */
@@ -155,8 +173,9 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
 {
     lra_graph *g = lra_graph_new(type, mode);
     lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
-    if (s->limited && m->unlimited)
-        lra_graph_fail(g, "a limit of distance is undefined: %s", m->unlimited);
+    const char *unlimited = lra_model_unlimited(m, c);
+    if (s->limited && unlimited)
+        lra_graph_fail(g, "a limit of distance is undefined: %s", unlimited);
     if (s->limited) lra_graph_limit(g);
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     lra_tensor *x = embed(&k);

@@ -60,7 +60,8 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
                        (long long)r, (long long)K);
         r = 0;
     }
-    const lra_attention_spec spec = {.causal = true};
+    const lra_attention_spec spec = {.causal = true,
+                                     .dropout = lra_config_real(c, "attention-dropout")};
     u = linear(u, "qkv", 3 * D, LRA_ACT_NONE, NULL);
     u = lra_reshape(u, LRA_SHAPE(b->B, b->T, H, 3 * K));
     lra_tensor *q = turned(b, u, 0, K, r), *k = turned(b, u, K, K, r);
@@ -118,18 +119,18 @@ static const lra_key keys[] = {
     LRA_INT_KEY("heads", "8", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
     LRA_REAL_KEY("rotary", "0.25", 0, 1, "share of a head's channels that turn"),
     LRA_REAL_KEY("base", "10000", 1, 1e12, "of the speeds of rotary positions"),
+    LRA_ATTENTION_DROPOUT,
     LRA_KEYS_END};
 
-#define PATHFINDER "pathfinder pathfinder-intermediate pathfinder-easy"
 /* spt: 70M at rates that arXiv:2310.02980 leaves to choose where its presets take batches of one. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 heads=2 rate=0.002 decay=0.01", NULL},
     {NULL, "small", NULL, "width=128 hidden=512 heads=4 rate=0.0005 decay=0.01", NULL},
-    {"listops text retrieval image " PATHFINDER, "paper", "spt",
-     "batch=16 rate=0.0001 decay=0 schedule=constant", NULL},
+    {"listops text retrieval image pathfinder pathfinder-intermediate pathfinder-easy", "paper",
+     "spt", "batch=16 rate=0.0001 decay=0 schedule=constant", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"rotary=1 base=100", "rotary=0", NULL};
+static const char *const variants[] = {"rotary=1 base=100", "rotary=0 attention-dropout=0.2", NULL};
 
 const lra_model lra_model_pythia = {
     .name = "pythia",

@@ -62,6 +62,7 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *leng
     rows = lra_reshape(rows, LRA_SHAPE(N * J, 2 * C, 1, 2 * K));
     lra_tensor *k = lra_slice(rows, 3, 0, K), *v = lra_slice(rows, 3, K, K);
     lra_attention_spec spec = {.cross = true, .scale = is_arena(c) ? sqrt((double)K) : 0};
+    spec.dropout = lra_config_real(c, "attention-dropout");
     spec.key_length = lra_chunks(order, length, J, LRA_CHUNK_SEEN);
     if (!is_arena(c)) { /* a token is its own key number, by which chunks begin */
         lra_tensor *own = lra_affine(lra_ones(b->graph, lra_real(b->graph), LRA_SHAPE(1, 1)), -1e5,
@@ -105,7 +106,9 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 }
 
 static const lra_key keys[] = {
-    LRA_ARENA_KEYS, LRA_INT_KEY("buckets", "10", 2, 1 << 16, "where tokens may fall"),
+    LRA_ARENA_KEYS,
+    LRA_ATTENTION_DROPOUT,
+    LRA_INT_KEY("buckets", "10", 2, 1 << 16, "where tokens may fall"),
     LRA_INT_KEY("chunks", "10", 1, 1 << 16, "of sorted tokens"),
     LRA_CHOICE_KEY("form", "paper", "paper|arena", "as the paper has it, or the arena's code"),
     LRA_KEYS_END};
@@ -115,13 +118,14 @@ static const lra_model_preset presets[] = {
                       "layers=2 width=64 heads=8 qkv=32 hidden=64"),
     {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"positions=learned qkv=6 heads=3 buckets=2 chunks=3", NULL};
+static const char *const variants[] = {"positions=learned qkv=6 heads=3 buckets=2 chunks=3",
+                                       "attention-dropout=0.2", NULL};
 
 const lra_model lra_model_reformer = {
     .name = "reformer",
     .paper = "arXiv:2001.04451",
     .summary = "attention among tokens that are hashed to each other",
-    .deviations = "weights of attention are never dropped; one round of hashing",
+    .deviations = "one round of hashing; " LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 buckets=4 chunks=2",

@@ -5,7 +5,7 @@
  *
  * version=v4, v3, v1: the parameters of the public code; the papers with v1 have causal=1 gate=0.
  * Source: Gu et al. 2022, Efficiently Modeling Long Sequences with Structured State Spaces, and its later code.  Where we
- * differ: lengths above L are not asked for; v4's third dropout, before GELU, is left out. */
+ * differ: lengths above L are not asked for; v4's third dropout, before GELU, is a key, off unless asked for. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -37,6 +37,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
+    LRA_FLAG_KEY("early-dropout", "0", "numbers are dropped in front of GELU too, each on its own"),
     LRA_CHOICE_KEY("version", "v4", "v4|v3|v1", "of the public code"),
     LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
     LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20, "sets of a, B and P, which channels share"),
@@ -46,25 +47,46 @@ static const lra_key keys[] = {
     LRA_CHOICE_KEY("slow", "all", "all|matrix", "whether dt, and C of v4, have that rate too"),
     LRA_KEYS_END};
 
-#define BN    "norm-kind=batch decay=0.05 schedule=cosine "
+#define COS   "schedule=cosine "
+#define BN    "norm-kind=batch decay=0.05 "
 #define SMALL BN "width=256 state=4 slow=matrix rate=0.01 "
+#define WIDE  BN "width=256 ssm-copies=256 "
+#define IMAGE "width=512 norm=post dropout=0.1 rate=0.01 batch=50 decay=0.05 "
 #define V1    "version=v1 causal=1 gate=0 norm-kind=batch slow=matrix "
 #define PATHS "pathfinder pathfinder-intermediate pathfinder-easy"
-/* las: v1, from which that paper starts. */
+/* clang-format off */
+#define LOCALITY(tasks, settings) {tasks, "paper", "locality", settings, NULL}
+#define SPT(tasks, settings) {tasks, "paper", "spt", settings, NULL}
+/* clang-format on */
+/* own: of its latest code.  locality: the same sizes, with that paper's epochs and schedule.  spt: of arXiv:2310.02980's
+ * presets, after pretraining.  las: v1, from which that paper starts. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 state=16 rate=0.004 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},
-    LRA_OWN_PRESET("listops", SMALL "norm=post batch=32 epochs=40 total-steps=120000 warmup=12000"),
-    LRA_OWN_PRESET("text", SMALL "batch=16 epochs=32 total-steps=50000 warmup=5000"),
-    LRA_OWN_PRESET("retrieval", SMALL "batch=64 epochs=20 total-steps=50000 warmup=5000"),
-    LRA_OWN_PRESET("image", BN "width=512 norm=post dropout=0.1 rate=0.01 batch=50 epochs=200 "
-                               "total-steps=180000 warmup=18000"),
-    LRA_OWN_PRESET(PATHS,
-                   BN "width=256 ssm-copies=256 rate=0.004 batch=64 epochs=200 total-steps=500000 "
-                      "warmup=50000"),
-    LRA_OWN_PRESET("path-x",
-                   BN "width=256 ssm-copies=256 dt-min=0.0001 rate=0.001 batch=16 epochs=50 "
-                      "total-steps=500000 warmup=50000"),
+    LOCALITY("listops", SMALL "norm=post batch=32"),
+    LOCALITY("text", SMALL "batch=16"),
+    LOCALITY("retrieval", SMALL "batch=64"),
+    LOCALITY("image", "norm-kind=batch " IMAGE),
+    LOCALITY(PATHS, WIDE "rate=0.004 batch=64"),
+    SPT("listops", BN "layers=8 norm=post ssm-copies=128 slow=matrix rate=0.01 batch=50 epochs=40 "
+                      "schedule=constant warmup=2000"),
+    SPT("text", WIDE COS "slow=matrix rate=0.01 batch=16 epochs=32 total-steps=50000 warmup=5000"),
+    SPT("retrieval", WIDE "slow=matrix rate=0.01 batch=64 epochs=20 schedule=constant warmup=2500"),
+    SPT("image", IMAGE COS "ssm-copies=2 epochs=200 total-steps=200000 warmup=1000"),
+    SPT(PATHS, WIDE "rate=0.004 decay=0.03 batch=64 epochs=200 schedule=constant warmup=2500 "
+                    "pool=last"),
+    SPT("path-x", WIDE COS "dt-min=0.0001 rate=0.0005 batch=16 epochs=50 total-steps=500000 "
+                           "warmup=10000"),
+    LRA_OWN_PRESET("listops",
+                   SMALL COS "norm=post batch=32 epochs=40 total-steps=120000 warmup=12000"),
+    LRA_OWN_PRESET("text", SMALL COS "batch=16 epochs=32 total-steps=50000 warmup=5000"),
+    LRA_OWN_PRESET("retrieval", SMALL COS "batch=64 epochs=20 total-steps=50000 warmup=5000"),
+    LRA_OWN_PRESET("image",
+                   "norm-kind=batch " IMAGE COS "epochs=200 total-steps=180000 warmup=18000"),
+    LRA_OWN_PRESET(PATHS, WIDE COS "rate=0.004 batch=64 epochs=200 total-steps=500000 "
+                                   "warmup=50000"),
+    LRA_OWN_PRESET("path-x", WIDE COS "dt-min=0.0001 rate=0.001 batch=16 epochs=50 "
+                                      "total-steps=500000 warmup=50000"),
     {"listops", "paper", "las", V1 "norm=post rate=0.01 decay=0.01 batch=50 epochs=50", NULL},
     {"text", "paper", "las", V1 "layers=4 rate=0.01 decay=0 batch=50 epochs=40 pool=last", NULL},
     {"retrieval", "paper", "las", V1 "width=256 rate=0.002 decay=0 batch=64 epochs=25", NULL},
@@ -72,17 +94,18 @@ static const lra_model_preset presets[] = {
      V1 "width=512 norm=post dropout=0.2 rate=0.004 decay=0.01 batch=50 epochs=100", NULL},
     {PATHS, "paper", "las",
      V1 "width=256 dropout=0.1 rate=0.004 decay=0 batch=100 epochs=200 pool=last", NULL},
+    {"path-x", "paper", "las", V1 "width=256 rate=0.0005 decay=0 batch=32 epochs=100", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static const char *const variants[] = {"ssm-copies=2 causal=1 slow=matrix",
-                                       "version=v3 norm=post norm-kind=batch gate=0",
-                                       "version=v1 causal=1 gate=0", NULL};
+static const char *const variants[] = {
+    "ssm-copies=2 causal=1 slow=matrix", "version=v3 norm=post norm-kind=batch gate=0",
+    "version=v1 causal=1 gate=0", "dropout=0.1 early-dropout=1", NULL};
 
 const lra_model lra_model_s4 = {
     .name = "s4",
     .paper = "arXiv:2111.00396",
     .summary = "long convolutions with kernels of a diagonal plus a low-rank matrix",
-    .deviations = "padding does not enter the convolution; no dropout before GELU",
+    .deviations = "padding does not enter the convolution; early-dropout, which v4 has, is 0",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=4",

@@ -2,6 +2,7 @@
  *
  *   h = GELU(k * u + D u);  (p, q) = W h + b;  x = x + p sigmoid(q);  u = Norm(x)      the blocks of conv_blocks.h
  *   k_l = 2 Re sum_n C_n B_n (exp(dt a_n) - 1)/a_n exp(dt a_n l),  a_n = -exp(r_n) - i w_n,  n < state/2  (zoh)
+ *   discrete=bilinear: k_l = 2 Re sum_n C_n B_n dt/(1 - z/2) ((1 + z/2)/(1 - z/2))^l,  z = dt a_n
  *
  * init=lin: a_n = -1/2 - i pi n; inv: -1/2 - i (N/pi)(N/(2n+1) - 1), N = state; real: -(n+1), with w at its least, 1e-4;
  * legs: the normal part of HiPPO-LegS (legs.h).  B = 1 but for legs, C ~ N(0,1) complex, dt log-uniform in [dt-min, dt-max].
@@ -93,7 +94,9 @@ static lra_tensor *kernel(const lra_build *b)
     lra_tensor *CB = lra_complex_mul(
         rows, lra_reshape(lra_concat(2, B, 0), LRA_SHAPE(2, 1, copies, modes)));
     CB = lra_reshape(CB, LRA_SHAPE(2, sides * width, modes));
-    lra_tensor *k = lra_ssm_kernel(lra_concat(2, a, 0), CB, dt, b->T);
+    bool bilinear = lra_config_is(c, "discrete", "bilinear");
+    lra_tensor *k = lra_concat(2, a, 0);
+    k = bilinear ? lra_ssm_kernel_bilinear(k, CB, dt, b->T) : lra_ssm_kernel(k, CB, dt, b->T);
     return sides == 2 ? lra_reshape(k, LRA_SHAPE(2, width, b->T)) : k;
 }
 
@@ -107,6 +110,7 @@ static const lra_key keys[] = {
     LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
     LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20, "sets of a and B, which channels share"),
     LRA_CHOICE_KEY("init", "lin", "lin|inv|real|legs", "where a starts"),
+    LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "from rates to steps"),
     LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
     LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
     LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and dt; 0: the global one"),
@@ -119,7 +123,7 @@ static const lra_model_preset presets[] = {
 
 static const char *const variants[] = {"causal=1 ssm-copies=2 init=inv",
                                        "init=real ssm-rate=0 norm=post norm-kind=batch gate=0",
-                                       "init=legs", NULL};
+                                       "init=legs discrete=bilinear", NULL};
 
 const lra_model lra_model_s4d = {
     .name = "s4d",

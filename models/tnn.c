@@ -7,20 +7,14 @@
  *
  * rpe: a dense layer of the distance itself, 1 -> `rpe`, then `rpe-layers` times norm, ReLU and one `rpe` -> `rpe`, then
  * norm, ReLU and one to all channels, `expand` times the width; its norm is h/(rms(h) + 1e-8) without a gain.  All dense
- * layers have biases.  gamma is fixed.  causal=1: t >= s alone.
- * Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling.  Its form for images, of rows and columns, is
- * not here. */
+ * layers have biases.  gamma is fixed.  causal=1: t >= s alone.  columns=N, for images of N columns, row by row: the sum of
+ * two T, each with an rpe of its own, one along the rows and one along the columns, whose steps are its distances.
+ * Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling, and its code for images. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 #include "models/layers.h"
-
-static lra_tensor *norm(const lra_build *b, lra_tensor *x)
-{
-    bool batch = lra_config_is(b->config, "norm-kind", "batch");
-    return batch ? lra_layer_batch_norm(x, "norm", b->length) : lra_layer_layer_norm(x, "norm");
-}
 
 static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, lra_act act)
 {
@@ -30,26 +24,24 @@ static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, lra_act
 /* ReLU(h/(rms(h) + 1e-8)) */
 static lra_tensor *activate(lra_tensor *h)
 {
-    lra_type real = lra_real(h->graph);
-    h = lra_cast(h, real);
+    h = lra_cast(h, lra_real(h->graph));
     lra_tensor *sum = lra_reduce(lra_mul(h, h), LRA_SHAPE(lra_tensor_shape(h).d[0], 1));
-    lra_tensor *rms = lra_sqrt(lra_affine(sum, 1 / (double)lra_width(h), 0));
-    return lra_relu(lra_div(h, lra_affine(rms, 1, 1e-8)));
+    sum = lra_sqrt(lra_affine(sum, 1 / (double)lra_width(h), 0));
+    return lra_relu(lra_div(h, lra_affine(sum, 1, 1e-8)));
 }
 
-/* Entries by lag: (C,T), or (2,C,T), lags from 0 on and from -1 down. */
-static lra_tensor *entries(const lra_build *b, int64_t C)
+/* T of `most` entries by lag: (C,T), or (2,C,T), lags from 0 on and from -1 down. */
+static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t most)
 {
     lra_graph *g = b->graph;
     const lra_config *c = b->config;
-    int64_t r = lra_config_int(c, "rpe"), sides = b->causal ? 1 : 2, rows = sides * b->T;
+    int64_t r = lra_config_int(c, "rpe"), sides = b->causal ? 1 : 2;
+    double gamma = lra_config_real(c, "gamma");
     lra_push(g, "rpe");
-    lra_tensor *ahead = lra_constant(g, "lags", LRA_SHAPE(1, b->T_max), LRA_SPEC(LRA_RAMP(0, 1)));
-    ahead = lra_slice(ahead, 1, 0, b->T);
-    lra_tensor *lags[] = {ahead, lra_affine(ahead, -1, -1)};
-    lra_tensor *away[] = {ahead, lra_affine(ahead, 1, 1)};
-    lra_tensor *k = lra_reshape(lra_concat((int)sides, lags, 0), LRA_SHAPE(rows, 1));
-    lra_tensor *size = lra_reshape(lra_concat((int)sides, away, 0), LRA_SHAPE(rows, 1));
+    lra_tensor *ahead = lra_constant(g, "lags", LRA_SHAPE(1, most), LRA_SPEC(LRA_RAMP(0, 1)));
+    lra_tensor *lags[] = {lra_slice(ahead, 1, 0, T), NULL};
+    lags[1] = lra_affine(lags[0], -1, -1);
+    lra_tensor *k = lra_reshape(lra_concat((int)sides, lags, 0), LRA_SHAPE(sides * T, 1));
     /* In real: distances above 256 have no bf16 of their own. */
     lra_push(g, "first");
     lra_tensor *w = lra_param(g, "w", LRA_SHAPE(1, r),
@@ -63,47 +55,71 @@ static lra_tensor *entries(const lra_build *b, int64_t C)
     }
     h = lra_cast(dense(activate(h), "last", C, LRA_ACT_NONE), lra_real(g));
     lra_pop(g);
-    double gamma = lra_config_real(c, "gamma");
-    if (gamma < 1) h = lra_mul(h, lra_exp(lra_affine(size, log(gamma), 0)));
-    h = lra_permute(lra_reshape(h, LRA_SHAPE(sides, b->T, C)), 3, (int[]){0, 2, 1});
-    return lra_name(sides == 2 ? h : lra_reshape(h, LRA_SHAPE(C, b->T)), "kernel");
+    k = lra_add(lra_relu(k), lra_relu(lra_affine(k, -1, 0)));
+    if (gamma < 1) h = lra_mul(h, lra_exp(lra_affine(k, log(gamma), 0)));
+    h = lra_permute(lra_reshape(h, LRA_SHAPE(sides, T, C)), 3, (int[]){0, 2, 1});
+    return lra_name(sides == 2 ? h : lra_reshape(h, LRA_SHAPE(C, T)), "kernel");
+}
+
+/* Of lines of n pixels, (..,n,C), each a sequence of its own. */
+static lra_tensor *mix(const lra_build *b, lra_tensor *v, const char *scope, int64_t most)
+{
+    lra_shape s = lra_tensor_shape(v);
+    lra_push(b->graph, "%s", scope);
+    lra_tensor *k = entries(b, s.d[3], s.d[2], most);
+    v = lra_long_conv(lra_reshape(v, LRA_SHAPE(s.d[0] * s.d[1], s.d[2], s.d[3])), k, NULL);
+    lra_pop(b->graph);
+    return lra_reshape(v, s);
+}
+
+/* Of an image of N columns, whose last row may end early. */
+static lra_tensor *of_image(const lra_build *b, lra_tensor *v, int64_t N)
+{
+    int64_t C = lra_width(v), R = b->T / N + 1;
+    lra_tensor *whole[] = {lra_layer_mask(v, b->length),
+                           lra_zeros(b->graph, v->type, LRA_SHAPE(b->B, R * N - b->T, C))};
+    v = lra_reshape(lra_concat(2, whole, 1), LRA_SHAPE(b->B, R, N, C));
+    lra_tensor *down = mix(b, lra_permute(v, 4, (int[]){0, 2, 1, 3}), "columns", b->T_max / N + 1);
+    v = lra_add(mix(b, v, "rows", N), lra_permute(down, 4, (int[]){0, 2, 1, 3}));
+    return lra_slice(lra_reshape(v, LRA_SHAPE(b->B, R * N, C)), 1, 0, b->T);
 }
 
 static lra_tensor *gtu(const lra_build *b, lra_tensor *x)
 {
-    int64_t D = lra_width(x), C = lra_config_int(b->config, "expand") * D;
+    int64_t C = lra_config_int(b->config, "expand") * lra_width(x);
+    int64_t N = lra_config_int(b->config, "columns");
     lra_tensor *u = dense(x, "u", C, LRA_ACT_SILU), *v = dense(x, "v", C, LRA_ACT_SILU);
-    return dense(lra_mul(u, lra_long_conv(v, entries(b, C), b->length)), "out", D, LRA_ACT_NONE);
+    v = N ? of_image(b, v, N) : lra_long_conv(v, entries(b, C, b->T, b->T_max), b->length);
+    return dense(lra_mul(u, v), "out", lra_width(x), LRA_ACT_NONE);
+}
+
+static const char *unlimited(const lra_config *c)
+{
+    return lra_config_int(c, "columns") ? "its rows and columns have distances of their own" : NULL;
 }
 
 static lra_tensor *glu(const lra_build *b, lra_tensor *x)
 {
-    int64_t D = lra_width(x), hidden = lra_config_int(b->config, "hidden");
+    int64_t hidden = lra_config_int(b->config, "hidden");
     lra_tensor *gate = dense(x, "gate", hidden, LRA_ACT_SILU);
-    return dense(lra_mul(gate, dense(x, "up", hidden, LRA_ACT_NONE)), "down", D, LRA_ACT_NONE);
-}
-
-/* x + part(Norm(x)), or x + Norm(part(x)). */
-static lra_tensor *add(const lra_build *b, lra_tensor *x, const char *scope,
-                       lra_tensor *(*part)(const lra_build *b, lra_tensor *x))
-{
-    bool post = lra_config_is(b->config, "norm", "post");
-    lra_push(b->graph, "%s", scope);
-    lra_tensor *y = part(b, post ? x : norm(b, x));
-    if (post) y = norm(b, y);
-    lra_pop(b->graph);
-    return lra_add(x, lra_dropout(y, lra_config_real(b->config, "dropout"), false));
+    gate = lra_mul(gate, dense(x, "up", hidden, LRA_ACT_NONE));
+    return dense(gate, "down", lra_width(x), LRA_ACT_NONE);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
-        lra_push(b->graph, "layer%d", (int)i);
-        x = add(b, x, "gtu", gtu);
-        x = add(b, x, "glu", glu);
+    bool post = lra_config_is(b->config, "norm", "post");
+    for (int64_t i = 0; i < 2 * lra_config_int(b->config, "layers"); i++) {
+        lra_push(b->graph, "layer%d", (int)(i / 2));
+        lra_push(b->graph, "%s", i % 2 ? "glu" : "gtu");
+        lra_tensor *u = post ? x : lra_conv_blocks_norm(b, x);
+        lra_tensor *y = i % 2 ? glu(b, u) : gtu(b, u);
+        if (post) y = lra_conv_blocks_norm(b, y);
+        lra_pop(b->graph);
+        x = lra_add(x, lra_dropout(y, lra_config_real(b->config, "dropout"), false));
         lra_pop(b->graph);
     }
-    return lra_config_is(b->config, "norm", "post") ? x : norm(b, x);
+    return post ? x : lra_conv_blocks_norm(b, x);
 }
 
 static const lra_key keys[] = {
@@ -116,6 +132,8 @@ static const lra_key keys[] = {
     LRA_REAL_KEY("gamma", "1", 1e-9, 1, "of an entry, for each step of distance"),
     LRA_CHOICE_KEY("norm", "pre", "pre|post", "before a sublayer, or of what it adds"),
     LRA_CHOICE_KEY("norm-kind", "batch", "layer|batch", "over channels, or per channel"),
+    LRA_INT_KEY("columns", "0", 0, 1 << 20,
+                "of images, for matrices of rows and of columns; 0: one"),
     LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
     LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
     LRA_KEYS_END};
@@ -126,13 +144,14 @@ static const lra_model_preset presets[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"rpe-layers=2 gamma=0.8 expand=2",
-                                       "norm=post norm-kind=layer causal=1", NULL};
+                                       "norm=post norm-kind=layer causal=1", "columns=5 gamma=0.9",
+                                       "columns=7 causal=1", NULL};
 
 const lra_model lra_model_tnn = {
     .name = "tnn",
     .paper = "arXiv:2305.04749",
     .summary = "Toeplitz matrices whose entries a small network makes of the distance",
-    .deviations = "images are sequences: no separate matrices of rows and columns",
+    .deviations = "images are sequences unless `columns` says how wide they are",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 hidden=6 rpe=4",
@@ -141,5 +160,6 @@ const lra_model lra_model_tnn = {
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = lra_conv_blocks_reach,
+    .unlimited_with = unlimited,
     .causal = lra_conv_blocks_causal,
 };

@@ -10,7 +10,7 @@
  * Source: Vaswani et al. 2017; "On the locality bias and results in the Long Range Arena", table 5 (act=relu, rotary);
  * Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear).
  * That paper says "half disabled" and not which half: we take the one that barely turns.
- * Known: without positions the gradient of every key bias is 0. */
+ * Known: without positions the gradient of every key bias is 0.  In the arena's presets attention-dropout is left at 0. */
 #include "models/lra_blocks.h"
 #include "models/transformer_blocks.h"
 
@@ -32,6 +32,7 @@ static lra_attention_spec attention_of(const lra_build *b)
     bool turns = lra_transformer_positions(c) == LRA_POSITIONS_ROTARY;
     return (lra_attention_spec){
         .causal = b->causal,
+        .dropout = lra_config_real(c, "attention-dropout"),
         .rotary_base = turns ? lra_config_real(c, "base") : 0,
         .rotary_half = lra_config_is(c, "positions", "rotary-half")        ? LRA_HALF_SLOW
                        : lra_config_is(c, "positions", "rotary-half-fast") ? LRA_HALF_FAST
@@ -72,6 +73,7 @@ static const lra_key keys[] = {
     LRA_CHOICE_KEY("head", "linear", "linear|mlp", "of the classifier"),
     LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
     LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_ATTENTION_DROPOUT,
     LRA_KEYS_END};
 
 #define PATHFINDER "pathfinder pathfinder-intermediate pathfinder-easy"
@@ -127,6 +129,7 @@ static const char *const variants[] = {"positions=rotary-half act=relu head=mlp"
                                        "positions=learned causal=1",
                                        "positions=none",
                                        "norm=arena qkv=6 heads=3 positions=rotary base=10",
+                                       "dropout=0.1 attention-dropout=0.2",
                                        NULL};
 
 const lra_model lra_model_transformer = {

@@ -146,6 +146,38 @@ static void a_model_that_sees_the_answer_is_refused(void **state)
     close_run(&r);
 }
 
+/* What is named as the cure is a key of the model, and cures. */
+static void the_setting_that_helps_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_model *model;
+        const char *changes, *cure, *end;
+    } seeing[] = {{&lra_model_lstm, "directions=2", "directions=1",
+                   "; it must be causal (--set directions=1)"},
+                  {&lra_model_las, "smoothing=centred", "smoothing=causal",
+                   "; it must be causal (--set smoothing=causal)"},
+                  {&lra_model_s4, "causal=0", "causal=1", "; it must be causal (--set causal=1)"},
+                  {&lra_model_linformer, "", NULL, "which the task asks for"}};
+    const lra_network_spec spec = {.head = LRA_HEAD_NEXT, .vocab = 5, .outputs = 5};
+    for (size_t i = 0; i < sizeof seeing / sizeof *seeing; i++) {
+        lra_err e;
+        const lra_model *m = seeing[i].model;
+        lra_config *c = lra_keys_config(m->keys);
+        lra_keys_apply(m->keys, c, m->tiny);
+        lra_keys_apply(m->keys, c, seeing[i].changes);
+        assert_int_equal(lra_network_check(m, c, &spec, &e), LRA_USAGE);
+        size_t n = strlen(e.msg), end = strlen(seeing[i].end);
+        if (n < end || strcmp(e.msg + n - end, seeing[i].end) != 0)
+            fail_msg("'%s', expected it to end with '%s'", e.msg, seeing[i].end);
+        if (seeing[i].cure) {
+            lra_keys_apply(m->keys, c, seeing[i].cure);
+            assert_int_equal(lra_network_check(m, c, &spec, &e), 0);
+        }
+        lra_config_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +188,7 @@ int main(void)
         cmocka_unit_test(goes_on_with_the_same_bits),
         cmocka_unit_test(the_log_names_the_metric),
         cmocka_unit_test(a_model_that_sees_the_answer_is_refused),
+        cmocka_unit_test(the_setting_that_helps_is_named),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

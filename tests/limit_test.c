@@ -126,7 +126,12 @@ static void nothing_from_beyond(const lra_model *m, const char *variant, lra_typ
 
 static void check_model(const lra_model *m, const char *variant)
 {
-    if (m->unlimited) return;
+    lra_config *c = lra_keys_config(m->keys);
+    lra_keys_apply(m->keys, c, m->tiny);
+    lra_keys_apply(m->keys, c, variant);
+    bool unlimited = lra_model_unlimited(m, c);
+    lra_config_free(c);
+    if (unlimited) return;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (model_sanitized && *variant && i > 0) break;
         whole_at_a_wide_limit(m, variant, types[i]);
@@ -259,6 +264,16 @@ static void others_say_so(void **state)
     lra_network k = lra_network_build(LRA_F32, LRA_EVAL, &sums, c, &s, 1, 8);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);
     assert_string_equal(e.msg, "a limit of distance is undefined: its sums run over all positions");
+    lra_graph_free(k.graph);
+    lra_config_free(c);
+    c = lra_keys_config(lra_model_tnn.keys);
+    assert_null(lra_model_unlimited(&lra_model_tnn, c)); /* of some settings alone */
+    lra_config_set_int(c, "columns", 4);
+    k = lra_network_build(LRA_F32, LRA_EVAL, &lra_model_tnn, c, &s, 1, 8);
+    assert_int_equal(lra_graph_check(k.graph, &e), -1);
+    assert_string_equal(
+        e.msg,
+        "a limit of distance is undefined: its rows and columns have distances of their own");
     lra_graph_free(k.graph);
     lra_config_free(c);
 }

@@ -107,9 +107,10 @@ int lra_open_limited(lra_opened *m, lra_err *e)
 {
     const lra_model *model = m->run->model;
     if (m->n_views) LRA_BUG("a limit comes before the graphs");
-    if (model->unlimited)
+    const char *unlimited = lra_model_unlimited(model, m->run->model_config);
+    if (unlimited)
         return lra_fail_usage(e, "a limit of distance is undefined for model '%s': %s", model->name,
-                              model->unlimited);
+                              unlimited);
     m->limited = true;
     return 0;
 }

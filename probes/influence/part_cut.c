@@ -12,7 +12,7 @@
 
 static const char *undefined(const lra_influence *p)
 {
-    return p->spec.model->unlimited;
+    return lra_model_unlimited(p->spec.model, p->spec.model_config);
 }
 
 static double passes(const lra_influence *p, int64_t examples)

@@ -56,6 +56,10 @@ def sdpa(q, k, v, seen=None):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
 
 
+def arena_attention(P, q, k, v, seen, config, name):
+    return sdpa(q, k, v, seen)
+
+
 def weighted(q, k, v, seen, divisor):
     """arena.weighted() by sums over the keys."""
     k = k * seen.transpose(-1, -2)
@@ -174,12 +178,12 @@ def mega_convolve(x, k, causal):
     return fft_convolve(x, torch.stack([torch.cat([k[:D, :1] + k[D:, :1], k[:D, 1:]], 1), ahead]))
 
 
-def mega_attend(q, k, v, bias, length, config):
+def mega_attend(P, q, k, v, bias, length, config, name):
     """Softmax by scaled_dot_product_attention, chunk by chunk; laplace as it is written."""
     (B, T, _), R = q.shape, (len(bias) + 1) // 2
     c = int(config["chunk"]) or T
     if config["attention"] == "laplace" or T % c or config["causal"] == "1":
-        return sys.modules["mega"].written(q, k, v, bias, length, config)
+        return sys.modules["mega"].written(P, q, k, v, bias, length, config, name)
     t = torch.arange(c)
     rel = bias[(t[None] - t[:, None] + R - 1).clamp(0, 2 * R - 2)]
     q, k, v = (z.reshape(B, T // c, c, -1) for z in (q, k, v))
@@ -190,7 +194,7 @@ def prepare(name):
     """Exchanges what is shared by definition for what is fast; returns the encoder."""
     common.convolve, common.batch_norm = fft_convolve, batch_norm
     module = importlib.import_module(name)
-    for shared, what in (("arena", {"attention": sdpa, "weighted": weighted}), ("lru", {"recur": scan}), ("s5", {"recur": scan}),
+    for shared, what in (("arena", {"attention": arena_attention, "weighted": weighted}), ("lru", {"recur": scan}), ("s5", {"recur": scan}),
                          ("mega", {"convolve": mega_convolve, "attend": mega_attend})):
         own = sys.modules.get(shared)
         for key, fast in what.items():

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 
 import common
+import dropout
 
 
 def norm(P, x, name):
@@ -30,10 +31,10 @@ def heads(P, u, name, H):
     return (u @ P[name + "/w"]).view(B, T, H, -1).transpose(1, 2)
 
 
-def attention(q, k, v, seen):
+def attention(P, q, k, v, seen, config, name):
     """Softmax over the keys that are seen, (..,T,T); a query that sees none gets 0."""
     score = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf)
-    return score.softmax(-1).nan_to_num(0.0) @ v
+    return dropout.of_attention(P, score.softmax(-1).nan_to_num(0.0), config, name + "attention") @ v
 
 
 def real(length, T):
@@ -62,7 +63,7 @@ def attend(P, u, length, config, name, seen):
     """The usual mix(); seen: (..,T,T), of tokens, beside which padding is never a key."""
     H, T = int(config["heads"]), u.shape[1]
     q, k, v = (heads(P, u, name + s, H) for s in "qkv")
-    return out(P, attention(q, k, v, seen & real(length, T)), name)
+    return out(P, attention(P, q, k, v, seen & real(length, T), config, name), name)
 
 
 def weighted(q, k, v, seen, least):

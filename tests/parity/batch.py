@@ -14,8 +14,8 @@ KINDS = {"F64": torch.float64, "F32": torch.float32, "I32": torch.int32}
 
 
 class Weights(dict):
-    """Arrays by path; `start`: the same as they were before the first step."""
-    start = None
+    """Arrays by path; `start`: the same as they were before the first step; `step`: seed and number of that which runs."""
+    start, step = None, (0, 0)
 
 
 class Batch:
@@ -117,7 +117,8 @@ def losses(encode, batch, kind):
             groups.append(dict(params=[P[path]], lr=RATE * factor, weight_decay=decay))
     adamw = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-8)
     out = []
-    for _ in range(batch.arrays["losses"].numel()):
+    for i in range(batch.arrays["losses"].numel()):
+        P.step = 1, i
         loss = F.cross_entropy(network(encode, P, batch, kind), batch.arrays["input/label"].long())
         out.append(float(loss.detach()))
         adamw.zero_grad()

@@ -6,7 +6,7 @@ import torch
 import arena
 
 CASES = ["", "block=3 random=2", "block=3 random=0 positions=none", "block=2 random=6 positions=learned qkv=6 heads=3",
-         "block=64 random=3"]
+         "block=64 random=3", "block=4 attention-dropout=0.2"]
 
 
 def philox(key, counter):

@@ -3,6 +3,8 @@ relatives (Gu et al. 2022, arXiv:2111.00396)."""
 import torch
 import torch.nn.functional as F
 
+import dropout
+
 
 def linear(P, x, name):
     return F.linear(x, P[name + "/w"].T, P.get(name + "/b"))
@@ -52,8 +54,12 @@ def blocks(P, x, length, config, scope, kernels):
         k = kernels(P, f"{name}{scope}/")
         u = norm(x, name + "norm") if pre else x
         u = (u * tokens(x, length)).repeat(1, 1, k.shape[1] // x.shape[2])
-        h = linear(P, F.gelu(convolve(u, k) + P[f"{name}{scope}/skip"] * u), name + "mix")
-        x = x + (F.glu(h, -1) if config["gate"] == "1" else h)
+        h, rate = convolve(u, k) + P[f"{name}{scope}/skip"] * u, float(config["dropout"])
+        if config.get("early-dropout") == "1":
+            h = dropout.drop(P, h, rate, f"{name}{scope}/dropout")
+        h = linear(P, dropout.drop(P, F.gelu(h), rate, name + "dropout", tied=True), name + "mix")
+        h = F.glu(h, -1) if config["gate"] == "1" else h
+        x = x + dropout.drop(P, h, rate, name + "dropout.1", tied=True)
         if not pre:
             x = norm(x, name + "norm")
     return norm(x, "encoder/norm") if pre else x

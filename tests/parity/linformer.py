@@ -2,8 +2,9 @@
 import math
 
 import arena
+import dropout
 
-CASES = ["", "positions=learned qkv=6 heads=3 rank=3", "positions=none rank=50 layers=1", "masked=0"]
+CASES = ["", "positions=learned qkv=6 heads=3 rank=3", "positions=none rank=50 layers=1", "masked=0", "attention-dropout=0.2"]
 
 
 def mix(P, u, length, config, name, layer):
@@ -12,8 +13,8 @@ def mix(P, u, length, config, name, layer):
     keep = arena.real(length, T).transpose(-1, -2).to(u.dtype)
     E = P[name + "mixture"][:T].to(u.dtype)
     k, v = E.T @ (k * keep), E.T @ (v * keep)
-    y = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1) @ v
-    return arena.out(P, y, name)
+    a = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1)
+    return arena.out(P, dropout.of_attention(P, a, config, name + "attention") @ v, name)
 
 
 def encode(P, x, length, config, T_max):

@@ -4,7 +4,8 @@ import torch
 import arena
 
 CASES = ["", "block=3 positions=none", "block=7 positions=learned qkv=6 heads=3", "block=50", "layout=strided",
-         "layout=strided block=4 positions=learned", "layout=strided block=50"]
+         "layout=strided block=4 positions=learned", "layout=strided block=50",
+         "attention-dropout=0.2"]
 
 
 def encode(P, x, length, config, T_max):

@@ -5,9 +5,10 @@ import torch
 import torch.nn.functional as F
 
 import common
+import dropout
 
 CASES = ["", "causal=0 norm=post", "norm-kind=batch smooth=average kernels=1", "smooth=frequency start=double-exp",
-         "causal=0 smooth=frequency norm=post gate=0 kernels=3"]
+         "causal=0 smooth=frequency norm=post gate=0 kernels=3", "kernel-dropout=0.2"]
 zero = common.blocks_zero
 
 
@@ -30,6 +31,7 @@ def encode(P, x, length, config, T_max):
         k = P[path + "taps"]
         assert k.shape == (sides, int(config["kernels"]) * width, T_max)
         k = smooth(k, config["smooth"])
-        return (k.sign() * F.relu(k.abs() - float(config["squash"])))[..., :x.shape[1]]
+        k = (k.sign() * F.relu(k.abs() - float(config["squash"])))[..., :x.shape[1]]
+        return dropout.drop(P, k, float(config["kernel-dropout"]), path + "dropout")
 
     return common.blocks(P, x, length, config, "conv", kernels)

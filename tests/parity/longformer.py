@@ -3,7 +3,7 @@ import torch
 
 import arena
 
-CASES = ["", "window=4 layers=2 positions=none", "window=14 positions=learned qkv=6 heads=3", "window=512"]
+CASES = ["", "window=4 layers=2 positions=none", "window=14 positions=learned qkv=6 heads=3", "window=512", "attention-dropout=0.2"]
 
 
 def mix(P, u, length, config, name, layer):

@@ -4,10 +4,11 @@ import math
 import torch
 import torch.nn.functional as F
 
+import dropout
 from common import layer_norm
 
 CASES = ["", "share=1 positions=learned layers=3", "positions=none width=32 heads=4 memory=50",
-         "share=1 layers=1 width=10 hidden=7 memory=2"]
+         "share=1 layers=1 width=10 hidden=7 memory=2", "attention-dropout=0.2 layers=3"]
 
 
 def zero(config):
@@ -26,16 +27,18 @@ def waves(first, n, D):
     return torch.cat([angle.sin(), angle.cos()], 1)
 
 
-def attend(P, a, c, seen, H, name):
-    """seen: (B,1,1,keys)"""
+def attend(P, a, c, seen, config, name, number):
+    """seen: (B,1,1,keys); number: of the attentions before it"""
+    H = int(config["heads"])
     q, k, v = (linear(P, x, name + s).view(*x.shape[:2], H, -1).transpose(1, 2) for x, s in ((a, "q"), (c, "k"), (c, "v")))
     score = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf)
-    return (score.softmax(-1) @ v).transpose(1, 2).reshape(a.shape)
+    w = dropout.of_attention(P, score.softmax(-1), config, f"encoder/attention.{number}" if number else "encoder/attention")
+    return (w @ v).transpose(1, 2).reshape(a.shape)
 
 
 def encode(P, x, length, config, T_max):
     B, T, D = x.shape
-    H, layers = int(config["heads"]), int(config["layers"])
+    layers = int(config["layers"])
     p = P["encoder/memory"]
     assert p.shape == (int(config["memory"]), D)
     if config["positions"] == "learned":
@@ -48,8 +51,8 @@ def encode(P, x, length, config, T_max):
     rows = torch.ones(B, 1, 1, p.shape[1], dtype=torch.bool)
     for i in range(layers):
         name = f"encoder/layer{0 if config['share'] == '1' else i}/"
-        yp = attend(P, p, x, tokens, H, name + "pack_")
-        yx = linear(P, attend(P, x, yp, rows, H, name + "unpack_"), name + "out")
+        yp = attend(P, p, x, tokens, config, name + "pack_", 2 * i)
+        yx = linear(P, attend(P, x, yp, rows, config, name + "unpack_", 2 * i + 1), name + "out")
         x = layer_norm(P, x + yx, name + "norm1")
         if i + 1 < layers:
             p = layer_norm(P, p + yp, name + "norm_memory")

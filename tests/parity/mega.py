@@ -5,11 +5,13 @@ import torch
 import torch.nn.functional as F
 
 import common
+import dropout
 
 CASES = ["norm=pre", "norm=post", "norm=post norm-kind=scale width=7 queries=5", "norm=pre norm-kind=batch ema-length=6 state=2",
          "norm=pre chunk=8 layers=3", "chunk=64 norm=post", "causal=1 hidden=11", "causal=1 chunk=8 norm-kind=scale",
          "attention=laplace", "attention=laplace chunk=8 norm=pre", "attention=laplace norm=pre norm-kind=batch",
-         "attention=laplace causal=1 chunk=16"]
+         "attention=laplace causal=1 chunk=16", "attention-dropout=0.2 norm=pre",
+         "attention=laplace attention-dropout=0.2 chunk=8"]
 
 ILL = {change: "of norm1/gain: behind one scale norm and in front of another a gain changes little but what eps does, a millionth "
        "of what its terms are" for change in ("norm=post norm-kind=scale width=7 queries=5", "causal=1 chunk=8 norm-kind=scale")}
@@ -44,7 +46,7 @@ def convolve(x, k, causal):
     return torch.einsum("dts,bsd->btd", m, x)
 
 
-def attend(q, k, v, bias, length, config):
+def attend(P, q, k, v, bias, length, config, name):
     """Position by position what the formulas say; bias: entry j - i + R - 1."""
     T, R = q.shape[1], (len(bias) + 1) // 2
     chunk, causal = int(config["chunk"]), config["causal"] == "1"
@@ -62,7 +64,7 @@ def attend(q, k, v, bias, length, config):
     else:
         s = (q @ k.transpose(1, 2) / math.sqrt(q.shape[-1]) + rel).masked_fill(~seen, -math.inf)
         weight = s.softmax(-1).nan_to_num(0) * seen
-    return weight @ v
+    return dropout.of_attention(P, weight[:, None], config, name + "attention")[:, 0] @ v
 
 
 def encode(P, x, length, config, T_max):
@@ -89,7 +91,7 @@ def encode(P, x, length, config, T_max):
         z, r = F.silu(zr).split([Z, V], -1)
         g, b = P[name + "scale"], P[name + "shift"]
         assert P[name + "bias"].shape == (1, 2 * (int(config["chunk"]) or T_max) - 1)
-        o = attend(z * g[0] + b[0], z * g[1] + b[1], v, P[name + "bias"][0], length, config)
+        o = attend(P, z * g[0] + b[0], z * g[1] + b[1], v, P[name + "bias"][0], length, config, name)
         h = F.silu(h + common.linear(P, o * r, name + "out"))
         x = x + phi.sigmoid() * (h - x)
         if not pre:

@@ -83,7 +83,9 @@ int parity_set(parity_case *c, lra_err *e)
     for (int i = 0; i < PARITY_B * T; i++)
         token[i] = i % T < length[i / T] ? (i * 7 + i / T) % VOCAB : 0;
     int rc = lra_set(c->plan, c->network.tokens, token, e);
+    lra_tensor *step = lra_find(c->network.graph, "step");
     if (rc == 0) rc = lra_set(c->plan, c->network.length, length, e);
+    if (rc == 0 && step) rc = lra_set(c->plan, step, &(lra_step){0}, e);
     return rc == 0 ? lra_set(c->plan, c->network.label, label, e) : rc;
 }
 

@@ -5,9 +5,10 @@ import math
 import torch
 import torch.nn.functional as F
 
+import dropout
 from common import layer_norm, linear, tokens
 
-CASES = ["", "rotary=1 base=100", "rotary=0", "width=64 heads=4 hidden=32 layers=3", "width=32 heads=1 rotary=0.5"]
+CASES = ["", "rotary=1 base=100", "rotary=0", "width=64 heads=4 hidden=32 layers=3", "width=32 heads=1 rotary=0.5", "attention-dropout=0.2"]
 
 
 def turn(x, r, base):
@@ -30,7 +31,7 @@ def attend(P, u, length, config, name):
     q, k = turn(q, r, base), turn(k, r, base)
     seen = torch.ones(T, T, dtype=torch.bool).tril()
     score = (q @ k.transpose(-1, -2) / math.sqrt(K)).masked_fill(~seen, -math.inf)
-    y = (score.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D)
+    y = (dropout.of_attention(P, score.softmax(-1), config, name + "attention") @ v).transpose(1, 2).reshape(B, T, D)
     return linear(P, y * tokens(y, length), name + "out")
 
 

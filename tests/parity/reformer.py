@@ -4,9 +4,10 @@ import math
 import torch
 
 import arena
+import dropout
 
 CASES = ["", "positions=learned qkv=6 heads=3 buckets=2 chunks=3", "chunks=10 buckets=10 width=32",
-         "positions=none chunks=13 layers=3", "form=arena", "form=arena chunks=10 buckets=10 width=32 heads=4 layers=3"]
+         "positions=none chunks=13 layers=3", "form=arena", "form=arena chunks=10 buckets=10 width=32 heads=4 layers=3", "attention-dropout=0.2"]
 
 
 def zero(config):
@@ -25,6 +26,19 @@ def meetings(n, chunks):
     c = -(-n // chunks)
     chunk, used = torch.arange(n) // c, -(-n // c)
     return (chunk[:, None] == chunk[None]) | ((chunk[:, None] - 1) % used == chunk[None])
+
+
+def drop(P, a, row, T, chunks, rate, path):
+    """Weights a (n,n) in sorted order, of row `row` of examples and heads: draws count the places of a chunk, and as keys its
+    own before those of the chunk before it; chunks of the longest example have ceil(T/chunks) places."""
+    n, C = len(a), -(-T // chunks)
+    c = -(-n // chunks)
+    at = torch.arange(n)
+    chunk, own = at // c, torch.bincount(at // c)
+    place = torch.where(chunk[:, None] == chunk[None], 0, own[chunk][:, None]) + (at % c)[None]
+    draw = ((row * chunks + chunk)[:, None] * 2 * C + place) * -(-C // 4) + (at % c)[:, None] // 4
+    words = dropout.words(path, P.step, draw.numpy())[torch.arange(n)[:, None], torch.arange(n)[None], (at % c)[:, None] % 4]
+    return a * dropout.factors(words, rate).to(a.dtype)
 
 
 def mix(P, u, length, config, name, layer):
@@ -46,7 +60,9 @@ def mix(P, u, length, config, name, layer):
             at = order(q[b, h, :n].detach(), R[h % len(R)].to(q.dtype))
             s = q[b, h, at] @ q[b, h, at].T
             s = s * math.sqrt(K) if arena_form else s / math.sqrt(K) - 1e5 * torch.eye(n, dtype=s.dtype)
-            y[b, h, at] = s.masked_fill(~seen, -math.inf).softmax(-1) @ v[b, h, at]
+            a, rate = s.masked_fill(~seen, -math.inf).softmax(-1), float(config["attention-dropout"])
+            a = drop(P, a, b * H + h, q.shape[2], chunks, rate, name + "attention") if rate else a
+            y[b, h, at] = a @ v[b, h, at]
     if arena_form:
         return y[:, :, :T].reshape(B, T, D)
     return arena.out(P, y, name)

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 import common
 
 CASES = ["", "ssm-copies=2 state=8", "version=v3 norm=post gate=0", "version=v1 norm=post", "version=v1 causal=0 gate=1",
-         "causal=1 norm-kind=batch dt-max=1"]
+         "causal=1 norm-kind=batch dt-max=1", "dropout=0.2", "dropout=0.2 early-dropout=1"]
 zero = common.blocks_zero
 
 

@@ -6,7 +6,7 @@ import common
 from lru import project, read, recur
 
 CASES = ["", "act=half-glu1 causal=1", "act=half-glu2 stable=1 c-start=complex", "act=gelu discrete=bilinear c-start=trunc",
-         "state=8 blocks=2 groups=nobcdecay"]
+         "state=8 blocks=2 groups=nobcdecay", "groups=bandcdecay dt-group=global", "groups=bfastandcdecay c-start=complex"]
 
 
 def hippo(n):

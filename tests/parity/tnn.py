@@ -4,12 +4,14 @@ import torch.nn.functional as F
 
 import common
 
-CASES = ["", "rpe-layers=3 gamma=0.9", "norm=post norm-kind=layer causal=1", "expand=2 hidden=5 gamma=0.6 rpe=7"]
+CASES = ["", "rpe-layers=3 gamma=0.9", "norm=post norm-kind=layer causal=1", "expand=2 hidden=5 gamma=0.6 rpe=7",
+         "columns=5 gamma=0.9", "columns=8 causal=1 norm=post norm-kind=layer", "columns=50 expand=2", "columns=1"]
 
 
 def zero(config):
-    """Norms over tokens take off what is added to all of them."""
-    return ("*/gtu/out/b", "*/glu/down/b") if config["norm-kind"] == "batch" else ()
+    """Norms over tokens take off what is added to all of them.  One distance alone is 0."""
+    one = {"1": ("*/rows/rpe/first/w",), "50": ("*/columns/rpe/first/w",)}.get(config["columns"], ())
+    return one + (("*/gtu/out/b", "*/glu/down/b") if config["norm-kind"] == "batch" else ())
 
 
 def rms(x):
@@ -34,8 +36,14 @@ def encode(P, x, length, config, T_max):
         u, v = F.silu(common.linear(P, x, name + "u")), F.silu(common.linear(P, x, name + "v"))
         assert u.shape[-1] == int(config["expand"]) * x.shape[-1]
         v = v * common.tokens(x, length)
-        t = torch.arange(T)
-        matrix = entries(name + "rpe/")[t[:, None] - t + T - 1]
+        t, N = torch.arange(T), int(config["columns"])
+        if N:  # of an image: from pixel to pixel of a row, and of a column
+            row, column = t // N, t % N
+            down = entries(name + "columns/rpe/")[row[:, None] - row + T - 1] * (column[:, None] == column)[..., None]
+            along = entries(name + "rows/rpe/")[column[:, None] - column + T - 1]
+            matrix = down + along * (row[:, None] == row)[..., None]
+        else:
+            matrix = entries(name + "rpe/")[t[:, None] - t + T - 1]
         if config["causal"] == "1":
             matrix = matrix * (t[:, None] >= t)[..., None]
         return common.linear(P, u * torch.einsum("tsc,bsc->btc", matrix, v), name + "out")

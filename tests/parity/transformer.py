@@ -5,12 +5,13 @@ import torch
 import torch.nn.functional as F
 
 import arena
+import dropout
 from common import layer_norm, linear
 
 CASES = ["", "width=32 heads=4 hidden=64 positions=none", "positions=rotary-half act=relu head=mlp",
          "positions=sinusoidal norm=post", "positions=learned causal=1 pool=last", "pool=cls positions=learned",
          "pool=max", "positions=rotary-half-fast", "norm=arena qkv=6 heads=3 base=10",
-         "norm=arena positions=sinusoidal causal=1", "qkv=12 heads=3 positions=none"]
+         "norm=arena positions=sinusoidal causal=1", "qkv=12 heads=3 positions=none", "attention-dropout=0.2 causal=1", "norm=arena attention-dropout=0.1"]
 
 
 def zero(config):
@@ -57,7 +58,8 @@ def attend(P, u, length, config, name):
     if config["causal"] == "1":
         seen = seen & torch.ones(T, T, dtype=torch.bool).tril()
     score = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf)
-    return linear(P, (score.softmax(-1) @ v).transpose(1, 2).reshape(B, T, -1), name + "out")
+    a = dropout.of_attention(P, score.softmax(-1), config, name + "attention")
+    return linear(P, (a @ v).transpose(1, 2).reshape(B, T, -1), name + "out")
 
 
 def arena_mix(P, u, length, config, name, layer):
@@ -67,7 +69,7 @@ def arena_mix(P, u, length, config, name, layer):
         base, half = float(config["base"]), config["positions"]
         q, k = turn(q, base, half), turn(k, base, half)
     causal = torch.ones(T, T, dtype=torch.bool).tril() if config["causal"] == "1" else torch.ones(1, 1, dtype=torch.bool)
-    return arena.out(P, arena.attention(q, k, v, arena.real(length, T) & causal), name)
+    return arena.out(P, arena.attention(P, q, k, v, arena.real(length, T) & causal, config, name), name)
 
 
 def blocks(P, x, length, config, T_max, mix, norm=layer_norm, act=F.gelu):
