@@ -63,7 +63,7 @@ static int measure_weights(const lra_train_spec *spec, lra_device *device, lra_o
 
 static void tell(const lra_train_spec *spec, const lra_attention_measured *m)
 {
-    if (m->heads.what) lra_note("%s: weights are %s", spec->title, m->heads.what);
+    if (m->heads.family) lra_note("%s: weights are %s", spec->title, m->heads.family->what);
     if (m->heads.left_out)
         lra_note("%s: keys of %s are another sequence, which has no distances", spec->title,
                  m->heads.left_out);
@@ -85,7 +85,7 @@ static int measure(const lra_finished_run *run, const lra_train_spec *spec, lra_
     if (rc == 0) {
         tell(spec, &best);
         lra_probe_result_set(r, "examples", "%lld", (long long)best.heads.head[0].examples);
-        if (best.heads.what) lra_probe_result_set(r, "weights", "%s", best.heads.what);
+        if (best.heads.family) lra_probe_result_set(r, "weights", "%s", best.heads.family->name);
         if (best.maps.kept_row >= 0)
             lra_probe_result_set(r, "map", "%lld", (long long)best.maps.kept_row);
         lra_attention_units(r, &best, &initial, spec->seed,

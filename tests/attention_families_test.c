@@ -403,7 +403,7 @@ static void rows_are_the_definition(void **state)
         int n = w.longest;
         assert_int_equal(heads.n_heads, LAYERS * w.heads);
         assert_int_equal(maps.n_heads, heads.n_heads);
-        assert_non_null(heads.what);
+        assert_non_null(heads.family);
         for (int i = 0; i < heads.n_heads; i++) {
             same(heads.head[i].tokens, w.profile[i], f);
             assert_int_equal(maps.head[i].T, n);

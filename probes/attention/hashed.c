@@ -89,4 +89,5 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
     lra_free(score);
 }
 
-const lra_matrix_family lra_matrix_hashed = {"softmax over the tokens of two chunks", find, row};
+const lra_matrix_family lra_matrix_hashed = {"chunks", "softmax over the tokens of two chunks",
+                                             find, row};

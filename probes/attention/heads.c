@@ -274,7 +274,7 @@ static void name_layers(work *w)
     for (int k = 0; k < nodes->n; k++) {
         out->layer[k].name = lra_attention_layer_name(nodes->node[k], k);
         out->n_heads += (int)lra_attention_layer_heads(nodes, k);
-        if (nodes->matrix[k].family) out->what = nodes->matrix[k].family->what;
+        if (nodes->matrix[k].family) out->family = nodes->matrix[k].family;
     }
     for (int k = 0; k < nodes->n_left_out; k++) {
         char *name = lra_attention_layer_name(nodes->left_out[k], k), *before = out->left_out;

@@ -7,7 +7,7 @@
 
 #include "analysis/head_kind.h"
 #include "analysis/profile.h"
-#include "models/training/open.h"
+#include "probes/attention/matrix.h"
 
 typedef struct {
     char *name; /* "layer0.head3" */
@@ -31,8 +31,8 @@ typedef struct {
     int n_heads, n_layers;
     lra_attention_head *head; /* layer by layer */
     lra_attention_layer *layer;
-    const char *what; /* whose weights these are, where it is no attention op's; NULL */
-    char *left_out;   /* layers whose keys are another sequence, "layer0 layer1"; NULL: none */
+    const lra_matrix_family *family; /* whose weights these are; NULL: an attention op's */
+    char *left_out; /* layers whose keys are another sequence, "layer0 layer1"; NULL: none */
 } lra_heads;
 
 /* sample: rows of the test split, 0: all. */

@@ -29,7 +29,8 @@ typedef struct {
 } lra_matrix_values;
 
 struct lra_matrix_family {
-    const char *what; /* its weights, for files and notes */
+    const char *name; /* of its weights, a word, for files */
+    const char *what; /* the same for people */
     /* false: not of this family.  Else node is the last op of such a matrix in a graph of n sequences of T positions, and *w is
      * filled, with arrays that are real or int32; nodes may be appended for them. */
     bool (*find)(lra_tensor *node, int64_t n, int64_t T, lra_matrix *w);

@@ -35,4 +35,5 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
     for (int64_t j = 0; j < T; j++) w[j] = fabs(lra_matrix_dot(p, e + j * M, M));
 }
 
-const lra_matrix_family lra_matrix_mixed = {"absolute values of signed weights", find, row};
+const lra_matrix_family lra_matrix_mixed = {"mixtures", "absolute values of signed weights", find,
+                                            row};

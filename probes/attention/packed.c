@@ -41,4 +41,5 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
     for (int64_t j = 0; j < T; j++) w[j] = lra_matrix_dot(u, p + j * M, M);
 }
 
-const lra_matrix_family lra_matrix_packed = {"products of packing and unpacking", find, row};
+const lra_matrix_family lra_matrix_packed = {"memory", "products of packing and unpacking", find,
+                                             row};

@@ -36,4 +36,4 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
     for (int64_t j = 0; j < T; j++) w[j] = lra_matrix_dot(q, k + j * M, M);
 }
 
-const lra_matrix_family lra_matrix_products = {"products of features", find, row};
+const lra_matrix_family lra_matrix_products = {"products", "products of features", find, row};

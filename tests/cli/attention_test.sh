@@ -29,6 +29,8 @@ train linformer --set heads=2 --set rank=3
 has err 'weights are absolute values of signed weights'
 [ "$(grep -c '^layer[01]\.head[01] *[0-9]' out)" -eq 4 ] || complain "not a row for each head: $(cat out)"
 has out 'rollout.range.q95'
+"$report" tables --table attention o/runs/*linformer* >again 2>err || complain "tables of linformer: $(cat err)"
+cmp -s out again || complain "lra-report prints other numbers of linformer"
 awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initial: $(cat out)"
 
 # Without attention.
