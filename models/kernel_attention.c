@@ -30,9 +30,10 @@ lra_tensor *lra_kernel_attention(const lra_build *b, lra_tensor *q, lra_tensor *
     s.d[s.n - 1] = 1;
     /* A channel of ones is summed up to n. */
     lra_tensor *one[] = {v, lra_ones(b->graph, v->type, s)};
-    lra_tensor *sums = lra_matmul_t(turned(lra_layer_mask(k, b->length)), true,
-                                    turned(lra_concat(2, one, 3)), false);
-    lra_tensor *y = lra_matmul(turned(q), sums);
+    lra_tensor *values = lra_concat(2, one, 3), *limit = lra_next_limit(b->graph);
+    k = lra_layer_mask(k, b->length);
+    lra_tensor *y = lra_matmul(turned(q), lra_matmul_t(turned(k), true, turned(values), false));
+    if (limit) y = turned(lra_products_near(turned(y), q, k, values, limit));
     lra_tensor *n = raised(lra_slice(y, 3, V, 1), added, least);
     return turned(lra_div(lra_slice(y, 3, 0, V), n));
 }

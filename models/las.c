@@ -10,6 +10,8 @@
  *   causal   to the past; what falls before the first token is lost, rows then sum to less than 1
  *   centred  to both sides, so that a token sees (average-1)/2 tokens of the future; centred-renorm: rows sum to 1 again;
  *            centred-remask: weights that came to the future are removed, and rows sum to 1 again (of whole maps)
+ * Under a limit of distance a token has the row that it would have if the example began so many tokens before it: what an
+ * average puts further away is lost (causal, centred), or given to the rest (centred-renorm, centred-remask).
  * alibi=paper: slopes over sqrt(K), as its equation 2; original: as they are.  chunk: attention and AP in blocks.
  * Blocks: transformer_blocks.h.
  * Source: "Viewing Transformers Through the Lens of Long Convolution Layers", equations 2 to 4 and table 9; Press et al.
@@ -132,17 +134,16 @@ static const char *const variants_s[] = {"chunk=4 average=5 positions=sinusoidal
 static const char *const variants_alibi[] = {"alibi=original chunk=6", NULL};
 static const char *const variants_smooth_alibi[] = {"alibi=original average=5", NULL};
 
-#define AVERAGED "weights of attention are averaged over neighbours, whatever is near"
-#define RECORD(title, id, what, cannot)                                                            \
+#define RECORD(title, id, what)                                                                    \
     .name = title, .paper = "ICML 2024: Zimerman & Wolf", .summary = what,                         \
     .deviations = "mean pooling for all tasks", .keys = keys_##id, .presets = presets_##id,        \
     .tiny = "layers=2 width=8 hidden=8 heads=2", .variants = variants_##id, .match = "hidden",     \
-    .encode = encode, .reach = reach, .rooted = lra_chunks_rooted, .unlimited = cannot,            \
-    .causal = causal, .positions = lra_transformer_positions
+    .encode = encode, .reach = reach, .rooted = lra_chunks_rooted, .causal = causal,               \
+    .positions = lra_transformer_positions
 /* clang-format off */
-const lra_model lra_model_las = {RECORD("las", las, "causal attention, decaying scores, averaged weights", AVERAGED)};
-const lra_model lra_model_l = {RECORD("l", l, "causal attention, decaying scores", NULL)};
-const lra_model lra_model_s = {RECORD("s", s, "causal attention, averaged weights", AVERAGED)};
-const lra_model lra_model_alibi = {RECORD("alibi", alibi, "causal attention, scores that fall with distance", NULL)};
-const lra_model lra_model_smooth_alibi = {RECORD("smooth-alibi", smooth_alibi, "alibi with averaged weights", AVERAGED)};
+const lra_model lra_model_las = {RECORD("las", las, "causal attention, decaying scores, averaged weights")};
+const lra_model lra_model_l = {RECORD("l", l, "causal attention, decaying scores")};
+const lra_model lra_model_s = {RECORD("s", s, "causal attention, averaged weights")};
+const lra_model lra_model_alibi = {RECORD("alibi", alibi, "causal attention, scores that fall with distance")};
+const lra_model lra_model_smooth_alibi = {RECORD("smooth-alibi", smooth_alibi, "alibi with averaged weights")};
 /* clang-format on */

@@ -5,6 +5,7 @@
  * per layer, of `hidden` channels; the next layer reads h.  directions=2: another one from the last token to the first, and
  * the next layer (the head) reads both.  W and U start Xavier uniform as arrays (D,4H) and (H,4H), the two biases, as PyTorch
  * has them, at 0, but those of f at half of `forget-bias` each.
+ * Under a limit of distance the state of a token starts anew so many tokens before it.
  * Source: Hochreiter & Schmidhuber 1997, Long Short-Term Memory; Jozefowicz et al. 2015 for a forget bias of 1.
  * Known: a layer has 4 H (D + H + 2) parameters for each direction. */
 #include "kernels/graph/op.h"
@@ -88,6 +89,5 @@ const lra_model lra_model_lstm = {
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = lra_conv_blocks_reach,
-    .unlimited = "a state passes through all positions in between",
     .causal = causal,
 };

@@ -72,6 +72,14 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return lra_arena_blocks(b, x, mix);
 }
 
+/* Sums of ReLU features may run over the keys that are near, pair by pair. */
+static const char *unlimited(const lra_config *c)
+{
+    return lra_config_is(c, "kernel", "softmax")
+               ? "features of kernel=softmax are measured by the largest of all positions"
+               : NULL;
+}
+
 static const lra_key keys[] = {
     LRA_ARENA_KEYS,
     LRA_CHOICE_KEY("kernel", "relu", "relu|softmax", "what products of features stand for"),
@@ -104,7 +112,7 @@ const lra_model lra_model_performer = {
     .encode = encode,
     .unmasked = lra_arena_unmasked,
     .reach = lra_arena_reach,
-    .unlimited = "its keys are summed over all positions",
+    .unlimited_with = unlimited,
     .positions = lra_arena_positions,
     .classifier = lra_arena_classifier,
 };

@@ -135,7 +135,7 @@ const lra_model lra_model_reformer = {
     .encode = encode,
     .unmasked = is_arena,
     .reach = lra_arena_reach,
-    .unlimited = "its tokens meet by what they are, wherever they stand",
+    .unlimited = "which tokens meet is a sort of all of them, where one moves the others' chunks",
     .positions = lra_arena_positions,
     .classifier = lra_arena_classifier,
 };

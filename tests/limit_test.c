@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,14 +125,17 @@ static void nothing_from_beyond(const lra_model *m, const char *variant, lra_typ
     model_close(&f);
 }
 
+static bool obeys(const lra_model *m, const char *variant)
+{
+    lra_config *c = model_tiny(m, variant);
+    bool limited = !lra_model_unlimited(m, c);
+    lra_config_free(c);
+    return limited;
+}
+
 static void check_model(const lra_model *m, const char *variant)
 {
-    lra_config *c = lra_keys_config(m->keys);
-    lra_keys_apply(m->keys, c, m->tiny);
-    lra_keys_apply(m->keys, c, variant);
-    bool unlimited = lra_model_unlimited(m, c);
-    lra_config_free(c);
-    if (unlimited) return;
+    if (!obeys(m, variant)) return;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (model_sanitized && *variant && i > 0) break;
         whole_at_a_wide_limit(m, variant, types[i]);
@@ -191,6 +195,18 @@ static const known cases[] = {
     {&lra_model_spade, "layers=2 radius=5", {3, 1, 2}, 5, 5},
     {&lra_model_spade, "layers=2 radius=3", {T, 8, T}, 11, 11},
     {&lra_model_spade, "layers=2 radius=5 causal=1", {3, 6, 0}, 0, 6},
+    /* Averages reach no farther, and no less far. */
+    {&lra_model_las, "layers=2 average=5", {3, 2}, 0, 5},
+    {&lra_model_s, "layers=1 average=5", {T - 2}, 0, T - 2},
+    {&lra_model_smooth_alibi, "layers=1 average=3 chunk=5", {9}, 0, 4},
+    {&lra_model_las, "layers=1 alpha=geo smoothing=centred average=5", {4}, 2, 4},
+    {&lra_model_las, "layers=1 alpha=geo smoothing=centred average=5", {1}, 1, 1},
+    {&lra_model_las, "layers=1 smoothing=centred-remask", {4}, 0, 4},
+    {&lra_model_linear_transformer, "", {3, 2}, 5, 5},
+    {&lra_model_performer, "layers=1", {T - 2}, T - 2, T - 2},
+    {&lra_model_lstm, "layers=2", {3, 2}, 0, 5},
+    {&lra_model_lstm, "layers=1", {T - 2}, 0, T - 2},
+    {&lra_model_lstm, "layers=1 directions=2", {3, 1}, 1, 3}, /* to the past, to the future */
 };
 
 static void check_known(const known *k, lra_type type)
@@ -216,6 +232,91 @@ static void reach_under_a_limit_is_known(void **state)
         for (int type = 0; type < 2; type++) check_known(&cases[i], types[type]);
 }
 
+/* ---- a window is the example ----------------------------------------------------------------------------- */
+
+/* One layer without positions: what it makes of a token under a limit is what it makes of it where the example has nothing
+ * but its neighbours up to there. */
+static void check_window(const lra_model *m, const char *variant, int r)
+{
+    model_case what = usual(m, variant, LRA_F64);
+    model_trial limited, plain;
+    lra_err e = {{0}};
+    int32_t limit[MANY], length[T], token[T * T] = {0};
+    what.limited = true;
+    model_open(&limited, &what);
+    what.limited = false, what.params = limited.params;
+    model_open(&plain, &what);
+    same_limit(&limited, r, limit);
+    int n = T - 3;
+    double *near = run(&limited, false, n, limit);
+    for (int i = 0; i < T; i++) {
+        int low = i > r ? i - r : 0, high = i + r + 1 < n ? i + r + 1 : n;
+        length[i] = i < n ? high - low : 1;
+        for (int t = low; t < high && i < n; t++) token[i * T + t - low] = t * t % TRIAL_VOCAB;
+    }
+    model_set_tokens(&plain, length, token);
+    if (lra_run(plain.plan, &e) != 0) fail_msg("%s", e.msg);
+    double *alone = model_get(&plain, plain.k.features);
+    int64_t D = lra_width(plain.k.features);
+    for (int i = 0; i < n; i++) {
+        int low = i > r ? i - r : 0;
+        for (int64_t d = 0; d < D; d++) {
+            double is = near[i * D + d], wanted = alone[(i * T + i - low) * D + d];
+            if (!(fabs(is - wanted) < 1e-12))
+                fail_msg("%s %s, limit %d: %g at token %d, expected %g", m->name, variant, r, is, i,
+                         wanted);
+        }
+    }
+    lra_free(near);
+    lra_free(alone);
+    model_close(&plain);
+    model_close(&limited);
+}
+
+static void a_window_is_the_example(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_model *model;
+        const char *variant;
+    } windows[] = {{&lra_model_las, "layers=1 average=5"},
+                   {&lra_model_las, "layers=1 alpha=geo smoothing=centred average=5"},
+                   {&lra_model_las, "layers=1 alpha=geo smoothing=centred-renorm average=5"},
+                   {&lra_model_las, "layers=1 alpha=geo smoothing=centred-remask average=5"},
+                   {&lra_model_s, "layers=1 average=2"},
+                   {&lra_model_smooth_alibi, "layers=1 average=3"},
+                   {&lra_model_linear_transformer, "layers=1 positions=none"},
+                   {&lra_model_performer, "layers=1 positions=none"},
+                   {&lra_model_transformer, "layers=1 positions=none"},
+                   {&lra_model_lstm, "layers=1"},
+                   {&lra_model_lstm, "layers=1 directions=2"}};
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+        for (int r = 0; r < T - 1; r += 4) check_window(windows[i].model, windows[i].variant, r);
+}
+
+/* Is every op one that gradients pass?  Those that take pairs one by one have none, and say so. */
+static bool has_gradients(const model_case *what)
+{
+    static const lra_op *const none[] = {&lra_op_attention_near, &lra_op_lstm_near};
+    model_trial f;
+    lra_err e = {{0}};
+    int found = 0;
+    model_open(&f, what);
+    for (int k = 0; k < 2 && found == 0; k++) found = lra_graph_nodes(f.k.graph, none[k], 0, NULL);
+    model_close(&f);
+    if (found == 0) return true;
+    lra_config *c = model_tiny(what->model, "");
+    const lra_network_spec s = {.vocab = TRIAL_VOCAB, .outputs = 2, .limited = true};
+    lra_network k = lra_network_build(LRA_F64, LRA_TRAIN, what->model, c, &s, 1, 8);
+    lra_tensor *dx;
+    lra_grad(k.loss, NULL, 1, &k.inputs, &dx);
+    assert_int_equal(lra_graph_check(k.graph, &e), -1);
+    assert_non_null(strstr(e.msg, "_near"));
+    lra_graph_free(k.graph);
+    lra_config_free(c);
+    return false;
+}
+
 /* Gradients pass limits, and are others behind other limits.  That they are right: op_test, near and long_conv_near. */
 static void gradients_under_a_limit(void **state)
 {
@@ -223,8 +324,10 @@ static void gradients_under_a_limit(void **state)
     for (int i = 0; lra_model_at(i); i++) {
         model_trial f;
         model_case what = usual(lra_model_at(i), "", LRA_F64);
-        if (what.model->unlimited) continue;
-        what.limited = true, what.what = MODEL_GRADIENTS;
+        if (!obeys(what.model, "")) continue;
+        what.limited = true;
+        if (!has_gradients(&what)) continue;
+        what.what = MODEL_GRADIENTS;
         model_open(&f, &what);
         int32_t limit[MANY];
         double part[2] = {0};
@@ -281,9 +384,8 @@ static void others_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_obeys),
-        cmocka_unit_test(reach_under_a_limit_is_known),
-        cmocka_unit_test(gradients_under_a_limit),
+        cmocka_unit_test(every_model_obeys),       cmocka_unit_test(reach_under_a_limit_is_known),
+        cmocka_unit_test(a_window_is_the_example), cmocka_unit_test(gradients_under_a_limit),
         cmocka_unit_test(others_say_so),
     };
     return cmocka_run_group_tests_name("limit", tests, NULL, NULL);

@@ -162,7 +162,10 @@ static void opened_models_answer_as_on_the_cpu(void **state)
         lra_train_spec spec = run.spec;
         lra_config *c = model_tiny(lra_model_at(i), "");
         spec.model = lra_model_at(i), spec.model_config = c;
-        if (spec.model->unlimited) continue;
+        if (lra_model_unlimited(spec.model, c)) {
+            lra_config_free(c);
+            continue;
+        }
         ask(&spec, open_cpu, cpu);
         ask(&spec, open_shim, gpu);
         for (int cut = 0; cut < 2; cut++)

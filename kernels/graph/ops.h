@@ -124,6 +124,10 @@ typedef struct {
  * unless cross.  y is zero for t >= length, and where a query sees no key.  A limit of T' and more changes no bit. */
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s);
+/* y_i = sum_j q_i . k_j v_j, `whole`, of those j alone that are at most `limit` away; one product for each pair.  From T-1 on
+ * its bits are those of whole.  All (B,T,H,..); without a gradient. */
+lra_tensor *lra_products_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                              lra_tensor *limit);
 /* Mass of the weights by distance, mean over the queries of an example: (B,H,max(T,T')), real. */
 lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
                                   const lra_attention_spec *s);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "kernels/base/file.h"
-#include "kernels/ops/attention.h"
+#include "kernels/ops/attention_near.h"
 
 #if LRA_RECORD
 int64_t attention_parts(const lra_graph *g)
@@ -111,34 +111,53 @@ lra_tensor *attention_result(lra_tensor *y, int64_t T)
     return a->renorm && a->smooth > 1 ? over_ones(y, a->smooth) : y;
 }
 
-/* The limit of the graph, where it has one. */
-static lra_attention_spec limited(lra_graph *g, const lra_attention_spec *s)
+/* The limit of the graph, where it has one: of the core, or, where weights are averaged, of its result. */
+static lra_attention_spec limited(lra_graph *g, const lra_attention_spec *s, lra_tensor **of_result)
 {
     lra_attention_spec own = *s;
     lra_tensor *limit = lra_next_limit(g);
-    if (limit && (s->limit || s->cross || s->smooth > 1))
+    bool plain = !s->window && !s->beside && !s->blocks && !s->bias && !s->laplace &&
+                 s->stride < 2 && s->rotary_base == 0;
+    *of_result = s->smooth > 1 ? limit : NULL;
+    if (limit && (s->limit || s->cross || (*of_result && !plain)))
         lra_graph_fail(g, "a limit of distance is undefined for attention %s",
                        s->limit   ? "with a limit of its own"
                        : s->cross ? "to another sequence"
-                                  : "whose weights are smoothed");
-    if (limit) own.limit = limit;
+                                  : "whose weights are smoothed, with more than decay, slope and "
+                                    "chunk");
+    if (limit && !*of_result) own.limit = limit;
     return own;
+}
+
+/* y of averaged weights, under a limit. */
+static lra_tensor *near(lra_tensor *y, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                        lra_tensor *limit, lra_tensor *length, const lra_attention_spec *s)
+{
+    if (y->shape.n != 4 || q->shape.n != 4) return y; /* refused */
+    const attention_near_args a = {.a = args_of(s, q->shape.d[2], q->shape.d[3]),
+                                   .remask = s->remask};
+    return attention_pairs_near(y, q, k, v, limit, length, &a);
 }
 
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s)
 {
-    const lra_attention_spec own = limited(q->graph, s);
+    lra_tensor *limit = NULL, *y = NULL;
+    const lra_attention_spec own = limited(q->graph, s, &limit);
     if (s->remask && s->smooth > 1) {
         if (s->causal && s->dropout == 0 && s->centred && q->shape.n == 4 && !s->window &&
             !s->beside && !s->blocks && !s->bias && !s->cross && s->rotary_base == 0 &&
             s->stride < 2)
-            return attention_remasked(q, k, v, s);
-        lra_graph_fail(q->graph, "remask is for causal attention with centred averages, and "
-                                 "scale, decay, slope and chunk alone");
+            y = attention_remasked(q, k, v, s);
+        else
+            lra_graph_fail(q->graph, "remask is for causal attention with centred averages, and "
+                                     "scale, decay, slope and chunk alone");
     }
-    lra_tensor *y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, &own);
-    return attention_result(y, q->shape.n > 1 ? q->shape.d[1] : 0);
+    if (!y) {
+        y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, &own);
+        y = attention_result(y, q->shape.n > 1 ? q->shape.d[1] : 0);
+    }
+    return limit ? near(y, q, k, v, limit, length, s) : y;
 }
 
 /* Residues (B,stride H,T/stride) of a profile together: (B,H,T), a step between two of them being `stride` long. */

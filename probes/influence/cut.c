@@ -31,7 +31,8 @@ static void find_layers(const lra_opened *m, lra_cut *c, int *layer)
         const lra_tensor *node = lra_open_limited_node(m, i);
         char *name = layer_of(node);
         int k = 1;
-        c->attention = c->attention && node->op == &lra_op_attention;
+        c->attention = c->attention &&
+                       (node->op == &lra_op_attention || node->op == &lra_op_attention_near);
         while (k < c->n_curves && strcmp(c->curve[k].layer, name) != 0) k++;
         layer[i] = k;
         if (k == c->n_curves)

@@ -51,6 +51,16 @@ cmp -s out again || complain "lra-report prints other numbers"
 "$probe" influence odd/runs/* --parts cut --out odd -q >out 2>err || complain "a length between two of graphs: $(cat err)"
 has out 'r = 70'
 
+# Attention that is cut pair by pair, in rows that are shorter than the graph: whole at its length, and told as attention's.
+for model in las linear-transformer; do
+    # shellcheck disable=SC2086
+    "$probe" train --model $model --task xor --set distance=4 --set length=21 --set copies=1 --set train=64 --set val=32 --set test=32 \
+        --set epochs=1 --set width=8 --set hidden=8 --set heads=2 --set layers=1 --out near -q >train.out 2>&1 || complain "$model: $(cat train.out)"
+    "$probe" influence near/runs/*$model* --parts cut --out near -q >out 2>err || complain "cut of $model: $(cat err)"
+    has out 'r = 21'
+    has out 'window.w99'
+done
+
 # A budget makes samples smaller, and says so.
 "$probe" influence "$run" --out o --examples 100 --budget 2000 --dry-run >out 2>err || complain "--budget: $(cat err)"
 ! grep -q ' 100 examples' err || complain "a budget changes nothing: $(cat err)"
