@@ -58,7 +58,7 @@ def factors(words, rate):
 
 
 def of_attention(P, a, config, path):
-    return weights(P, a, float(config["attention-dropout"]), path)
+    return weights(P, a, float(config.get("attention-dropout", 0)), path)
 
 
 def drop(P, x, rate, path, tied=False):
