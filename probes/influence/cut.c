@@ -5,7 +5,6 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
-#include "models/training/rows.h"
 #include "probes/influence/sample_rows.h"
 
 /* ---- layers ------------------------------------------------------------------------------------------ */
@@ -48,41 +47,17 @@ static void find_layers(const lra_opened *m, lra_cut *c, int *layer)
 
 /* ---- answers ----------------------------------------------------------------------------------------- */
 
-typedef struct {
-    const lra_train_spec *run;
-    int64_t *place; /* of a row of the split among those that are asked */
-    lra_sums *row;  /* where the answers go */
-    float *output;
-    lra_sums *batch;
-    lra_steps *steps;
-} answers;
-
-static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
-{
-    answers *a = context;
-    if (lra_get(v->plan, v->network.output, a->output, e) != 0) return LRA_FAILED;
-    lra_session_rows(a->run, b, v->rows, v->T, a->output, a->batch);
-    int64_t n = 0;
-    for (int64_t i = 0; i < v->rows; i++) {
-        if (b->row[i] < 0) continue;
-        a->row[a->place[b->row[i]]] = a->batch[i];
-        n++;
-    }
-    lra_steps_add(a->steps, (double)n);
-    return 0;
-}
-
 /* All limits of a curve at r, the others wide.  From the longest input on a limit reaches across the padding of the
  * longest graph too: kernels are as long as that, and where they are cut a Fourier transform has other last bits. */
-static int ask(lra_opened *m, const int *layer, int curve, double r, answers *a, lra_sums *to,
-               lra_err *e)
+static int ask(lra_opened *m, const int *layer, int curve, double r, lra_sample_answers *a,
+               lra_sums *to, lra_err *e)
 {
-    bool whole = r >= (double)a->run->data->max_length;
+    bool whole = r >= (double)m->run->data->max_length;
     int64_t steps = whole ? m->buckets.length[m->buckets.n - 1] : (int64_t)r;
     for (int i = 0; i < m->n_limits; i++)
         m->limit[i] = curve == 0 || layer[i] == curve ? (int32_t)steps : LRA_NO_LIMIT;
     a->row = to;
-    return lra_open_run(m, LRA_TEST_SPLIT, NULL, keep, a, e);
+    return lra_open_run(m, LRA_TEST_SPLIT, NULL, lra_sample_keep, a, e);
 }
 
 static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
@@ -92,7 +67,7 @@ static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
     return true;
 }
 
-static int ask_all(lra_opened *m, const int *layer, answers *a, lra_cut *c, lra_err *e)
+static int ask_all(lra_opened *m, const int *layer, lra_sample_answers *a, lra_cut *c, lra_err *e)
 {
     int rc = ask(m, layer, 0, LRA_NO_LIMIT, a, c->full, e);
     for (int k = 0; k < c->n_curves && rc == 0; k++)
@@ -121,22 +96,15 @@ int64_t lra_cut_runs(int n_layers, int64_t T)
     return n_layers > 1 ? 1 + n + n_layers * (n - 1) : 1 + n;
 }
 
-static int measure(lra_opened *m, answers *a, lra_cut *c, lra_err *e)
+static int measure(lra_opened *m, lra_sample_answers *a, lra_cut *c, lra_err *e)
 {
-    int64_t most = 1;
     int *layer = lra_alloc_array((size_t)m->n_limits + 1, sizeof *layer);
     find_layers(m, c, layer);
     c->n_points = lra_gain_axis(0, m->run->data->max_length, c->r);
-    c->n = lra_sample_rows(m, &c->index, &a->place);
+    c->n = lra_sample_answers_open(a, m, &c->index);
     c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);
     for (int k = 0; k < c->n_curves; k++)
         c->curve[k].row = lra_alloc_array((size_t)(c->n * c->n_points) + 1, sizeof(lra_sums));
-    for (int i = 0; i < m->n_views; i++) {
-        int64_t n = lra_elements(m->view[i]->network.output);
-        most = n > most ? n : most;
-        lra_view_ask(m->view[i], m->view[i]->network.output);
-    }
-    a->output = lra_alloc_array((size_t)most, sizeof *a->output);
     int rc = lra_open_plan(m, e);
     if (rc == 0) rc = ask_all(m, layer, a, c, e);
     lra_free(layer);
@@ -147,8 +115,7 @@ int lra_cut_measure(const lra_train_spec *run, lra_device *dev, int64_t sample, 
                     lra_cut *out, lra_err *e)
 {
     lra_opened m;
-    answers a = {
-        .run = run, .batch = lra_alloc_array((size_t)run->batch, sizeof *a.batch), .steps = steps};
+    lra_sample_answers a = {.steps = steps};
     *out = (lra_cut){0};
     int rc = lra_open(&m, run, dev, LRA_BEST_WEIGHTS, e);
     m.sample = sample;
@@ -156,9 +123,7 @@ int lra_cut_measure(const lra_train_spec *run, lra_device *dev, int64_t sample, 
     if (rc == 0) lra_open_buckets(&m);
     if (rc == 0 && m.n_limits == 0) rc = lra_fail_usage(e, "the model has no op between positions");
     if (rc == 0) rc = measure(&m, &a, out, e);
-    lra_free(a.batch);
-    lra_free(a.place);
-    lra_free(a.output);
+    lra_sample_answers_free(&a);
     lra_open_close(&m);
     return rc;
 }

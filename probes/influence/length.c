@@ -6,8 +6,6 @@
 
 #include "datasets/prepare.h"
 #include "kernels/base/mem.h"
-#include "kernels/graph/op.h"
-#include "models/training/rows.h"
 #include "probes/influence/sample_rows.h"
 
 /* ---- rows -------------------------------------------------------------------------------------------- */
@@ -44,60 +42,23 @@ static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n,
 
 /* ---- answers ----------------------------------------------------------------------------------------- */
 
-typedef struct {
-    const lra_train_spec *run;
-    int64_t *place;
-    float *output;
-    lra_sums *batch;
-    lra_own_answers *to;
-    lra_steps *steps;
-} work;
-
-static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
-{
-    work *w = context;
-    int64_t asked = 0;
-    if (lra_get(v->plan, v->network.output, w->output, e) != 0) return LRA_FAILED;
-    lra_session_rows(w->run, b, v->rows, v->T, w->output, w->batch);
-    for (int64_t i = 0; i < v->rows; i++) {
-        if (b->row[i] < 0) continue;
-        w->to->row[w->place[b->row[i]]] = w->batch[i];
-        asked++;
-    }
-    lra_steps_add(w->steps, (double)asked);
-    return 0;
-}
-
-static int ask_all(lra_opened *m, work *w, lra_err *e)
-{
-    int64_t most = 1;
-    lra_open_buckets(m);
-    w->to->n = lra_sample_rows(m, &w->to->index, &w->place);
-    for (int i = 0; i < m->n_views; i++) {
-        int64_t n = lra_elements(m->view[i]->network.output);
-        most = n > most ? n : most;
-        lra_view_ask(m->view[i], m->view[i]->network.output);
-    }
-    w->output = lra_alloc_array((size_t)most, sizeof *w->output);
-    w->batch = lra_alloc_array((size_t)w->run->batch, sizeof *w->batch);
-    w->to->row = lra_alloc_array((size_t)w->to->n + 1, sizeof *w->to->row);
-    int rc = lra_open_plan(m, e);
-    return rc == 0 ? lra_open_run(m, LRA_TEST_SPLIT, NULL, keep, w, e) : rc;
-}
-
 int lra_own_answers_ask(const lra_train_spec *run, lra_device *dev, int64_t sample,
                         lra_steps *steps, lra_own_answers *out, lra_err *e)
 {
     lra_opened m;
-    work w = {.run = run, .to = out, .steps = steps};
+    lra_sample_answers a = {.steps = steps};
     *out = (lra_own_answers){0};
     int rc = lra_open(&m, run, dev, LRA_BEST_WEIGHTS, e);
     m.sample = sample;
-    if (rc == 0) rc = ask_all(&m, &w, e);
+    if (rc == 0) {
+        lra_open_buckets(&m);
+        out->n = lra_sample_answers_open(&a, &m, &out->index);
+        a.row = out->row = lra_alloc_array((size_t)out->n + 1, sizeof *out->row);
+        rc = lra_open_plan(&m, e);
+    }
+    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, lra_sample_keep, &a, e);
     lra_open_close(&m);
-    lra_free(w.place);
-    lra_free(w.output);
-    lra_free(w.batch);
+    lra_sample_answers_free(&a);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
+#include "probes/influence/sample_rows.h"
 
 struct lra_occluded {
     const lra_opened *m;
@@ -139,13 +140,7 @@ int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_open_weights wei
 {
     lra_opened m;
     lra_occluded w = {.m = &m, .steps = steps, .each = each, .context = context};
-    int rc = lra_open(&m, run, dev, weights, e);
-    m.sample = sample;
-    m.type = LRA_F32; /* differences of scores that lie close together */
-    if (rc == 0) lra_open_buckets(&m);
-    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
-    if (rc == 0) rc = lra_open_plan(&m, e);
-    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);
+    int rc = lra_sample_each(&m, run, dev, weights, sample, false, take_batch, &w, e);
     lra_open_close(&m);
     return rc;
 }

@@ -176,16 +176,11 @@ int lra_restrict_axis(const lra_dataset *d, lra_restriction kind, double *w)
 static int measure(lra_opened *m, work *w, lra_err *e)
 {
     lra_restricted *r = w->out;
-    int64_t most = 1;
     r->n_points = lra_restrict_axis(m->run->data, w->kind, r->w);
     r->n = lra_sample_rows(m, &r->index, &w->place);
     r->full = lra_alloc_array((size_t)r->n + 1, sizeof *r->full);
     r->row = lra_alloc_array((size_t)(r->n * r->n_points) + 1, sizeof *r->row);
-    for (int i = 0; i < m->n_views; i++) {
-        int64_t n = lra_elements(m->view[i]->network.output);
-        most = n > most ? n : most;
-        lra_view_ask(m->view[i], m->view[i]->network.output);
-    }
+    int64_t most = lra_sample_ask(m);
     w->output = lra_alloc_array((size_t)most, sizeof *w->output);
     w->mean = lra_alloc_array((size_t)most, sizeof *w->mean);
     w->sums = lra_alloc_array((size_t)m->run->batch, sizeof *w->sums);

@@ -6,6 +6,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
+#include "probes/influence/sample_rows.h"
 
 const int32_t lra_shift_steps[LRA_SHIFTS] = {1, 4, 16, 64};
 
@@ -79,14 +80,7 @@ int lra_shift_measure(const lra_train_spec *run, lra_device *dev, lra_open_weigh
     lra_opened m;
     work w = {.m = &m, .steps = steps, .out = out};
     *out = (lra_shifted){0};
-    int rc = lra_open(&m, run, dev, weights, e);
-    m.sample = sample;
-    m.type = LRA_F32; /* answers that lie close together */
-    m.placed = true;
-    if (rc == 0) lra_open_buckets(&m);
-    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
-    if (rc == 0) rc = lra_open_plan(&m, e);
-    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);
+    int rc = lra_sample_each(&m, run, dev, weights, sample, true, take_batch, &w, e);
     lra_open_close(&m);
     return rc;
 }
