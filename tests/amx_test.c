@@ -13,25 +13,7 @@
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm_amx.c"
 #include "kernels/graph/op.h"
-
-static uint16_t small(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    float f = (float)((int)(*state >> 24) % 17 - 8) / 8;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return (uint16_t)(bits >> 16);
-}
-
-static float widened(uint16_t x)
-{
-    uint32_t bits = (uint32_t)x << 16;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-enum { INFINITE = 0x7F80, GUARD = 64 };
+#include "tests/eighths.h"
 
 static uint16_t rounded(float x)
 {
@@ -45,7 +27,7 @@ static uint16_t *guarded(int64_t n, uint32_t *state)
 {
     uint16_t *x = lra_alloc_array((size_t)(n + 2 * GUARD), sizeof *x);
     for (int64_t i = 0; i < n + 2 * GUARD; i++)
-        x[i] = i < GUARD || i >= GUARD + n ? INFINITE : small(state);
+        x[i] = i < GUARD || i >= GUARD + n ? INFINITE : half(eighth(state));
     return x;
 }
 
@@ -59,7 +41,7 @@ static float sum_of(const sizes *s, const uint16_t *a, const uint16_t *b, int64_
 {
     float sum = 0;
     for (int64_t k = 0; k < s->K; k++)
-        sum += widened(a[s->transposed ? k * s->M + m : m * s->row + k]) * widened(b[k * s->N + n]);
+        sum += whole(a[s->transposed ? k * s->M + m : m * s->row + k]) * whole(b[k * s->N + n]);
     return sum;
 }
 
@@ -81,10 +63,10 @@ static void check_result(const sizes *s, const uint16_t *a, const uint16_t *b, l
             int64_t m = i / ld, n = i % ld;
             float sum = n < s->N ? sum_of(s, a, b, m, n) + (kind > 0 ? bias[n] : 0) : 0;
             if (kind == 1 && sum < 0) sum = 0;
-            if (kind > 1 && n < s->N) sum += widened(residual[GUARD + i]);
+            if (kind > 1 && n < s->N) sum += whole(residual[GUARD + i]);
             if (y[i] != (n < s->N ? rounded(sum) : INFINITE))
                 fail_msg("result %d of %d x %d x %d: (%d,%d) is %g, expected %g", kind, (int)s->M,
-                         (int)s->N, (int)s->K, (int)m, (int)n, (double)widened(y[i]), (double)sum);
+                         (int)s->N, (int)s->K, (int)m, (int)n, (double)whole(y[i]), (double)sum);
         }
     }
     lra_free(y);

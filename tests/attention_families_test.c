@@ -18,23 +18,10 @@
 #include "probes/attention/maps.h"
 #include "probes/attention/nodes.h"
 #include "probes/attention/rollout.h"
-#include "tests/folder.h"
 #include "tests/model_trial.h"
-#include "tests/tiny_run.h"
+#include "tests/tiny_group.h"
 
 enum { LAYERS = 2, HEADS = 4, MOST = 64, SOURCES = 4 };
-
-static int set_up(void **state)
-{
-    const char *model = "layers=1 width=4 hidden=4 kernel=3";
-    return make_folder(state) != 0 || tiny_train(folder, model, 1) != 0 ? -1 : 0;
-}
-
-static int tear_down(void **state)
-{
-    tiny_forget();
-    return remove_folder(state);
-}
 
 /* ---- what a layer is made of -------------------------------------------------------------------------------- */
 
@@ -474,5 +461,5 @@ int main(void)
         cmocka_unit_test(rows_are_the_definition),
         cmocka_unit_test(sinks_are_left_out),
     };
-    return cmocka_run_group_tests_name("attention_families", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("attention_families", tests, tiny_set_up, tiny_tear_down);
 }

@@ -19,23 +19,10 @@
 #include "probes/attention/maps.h"
 #include "probes/attention/nodes.h"
 #include "probes/attention/rollout.h"
-#include "tests/folder.h"
 #include "tests/model_trial.h"
-#include "tests/tiny_run.h"
+#include "tests/tiny_group.h"
 
 enum { LAYERS = 2, MOST = 64 };
-
-static int set_up(void **state)
-{
-    const char *model = "layers=1 width=4 hidden=4 kernel=3";
-    return make_folder(state) != 0 || tiny_train(folder, model, 1) != 0 ? -1 : 0;
-}
-
-static int tear_down(void **state)
-{
-    tiny_forget();
-    return remove_folder(state);
-}
 
 /* ---- relations ------------------------------------------------------------------------------------------- */
 
@@ -374,5 +361,5 @@ int main(void)
         cmocka_unit_test(maps_are_measured),   cmocka_unit_test(sinks_are_left_out),
         cmocka_unit_test(distances_in_pixels),
     };
-    return cmocka_run_group_tests_name("attention_probe", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("attention_probe", tests, tiny_set_up, tiny_tear_down);
 }

@@ -18,9 +18,8 @@
 #include "models/training/session.h"
 #include "probes/influence/restrict.h"
 #include "probes/influence/shift.h"
-#include "tests/folder.h"
 #include "tests/model_trial.h"
-#include "tests/tiny_run.h"
+#include "tests/tiny_group.h"
 
 /* ---- which models may be moved ------------------------------------------------------------------------ */
 
@@ -75,8 +74,7 @@ static int64_t C;
 
 static int set_up(void **state)
 {
-    if (make_folder(state) != 0 || tiny_train(folder, "layers=1 width=4 hidden=4 kernel=3", 1) != 0)
-        return -1;
+    if (tiny_set_up(state) != 0) return -1;
     settings = model_tiny(&lra_model_transformer, "positions=learned layers=1 dropout=0");
     spec = trained.run.spec;
     spec.model = &lra_model_transformer, spec.model_config = settings;
@@ -87,8 +85,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     lra_config_free(settings);
-    tiny_forget();
-    return remove_folder(state);
+    return tiny_tear_down(state);
 }
 
 /* Rows of a batch by a table of positions whose rows are taken `by` steps later, in a graph that is told no places. */

@@ -14,30 +14,8 @@
 #define LRA_AMX_EMULATED
 #include "kernels/base/mem.h"
 #include "kernels/cpu/tiles.c"
+#include "tests/eighths.h"
 #include "tests/trial.h"
-
-enum { GUARD = 64, INFINITE = 0x7F80 };
-
-static float eighth(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (float)((int)(*state >> 24) % 17 - 8) / 8;
-}
-
-static uint16_t half(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return (uint16_t)(bits >> 16);
-}
-
-static float whole(uint16_t x)
-{
-    uint32_t bits = (uint32_t)x << 16;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
 
 /* n infinities; caller frees */
 static uint16_t *infinities(int64_t n)
