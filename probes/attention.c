@@ -11,7 +11,9 @@
  * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find the distance; shift.peak
  * is exactly the distance in a head of the first layer of every run, beside heads whose peak is elsewhere.
  * Weights that no attention op has by itself (products of features, mixtures, a memory, hashed chunks: attention/matrix.h) are
- * told row by row: memory stays linear in length, time grows with its square, value.* is left out.
+ * told row by row: memory stays linear in length (but of las with smoothing=centred-remask, which holds maps itself), time
+ * grows with its square.  value.* is left out where no linear layer stands behind the heads (gates; reformer's form=arena),
+ * and of luna with more than 32 pairs of heads.
  * Distances take one pass over the sample for each set of weights, and memory linear in length; sinks another, rollout of 64
  * examples another; what needs maps is asked of inputs of at most 2,048 positions. */
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Matrices of weights that are no attention op's (probes/attention/matrix.h), against the definition: dense, in double, from
- * what the linear layers of a model's queries and keys say.  Rows, profiles, maps and rollout of each family. */
+ * what the linear layers of a model's queries, keys and values say.  Rows, profiles, maps and rollout of each family; what a
+ * key adds to a position, whose sum over keys is what the model itself made of the position. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 #include "tests/model_trial.h"
 #include "tests/tiny_group.h"
 
-enum { LAYERS = 2, HEADS = 4, MOST = 64, SOURCES = 4 };
+enum { LAYERS = 2, HEADS = 4, MOST = 64, WIDTH = 64, SOURCES = 8 };
 
 /* ---- what a layer is made of -------------------------------------------------------------------------------- */
 
@@ -29,11 +30,14 @@ enum { LAYERS = 2, HEADS = 4, MOST = 64, SOURCES = 4 };
 typedef struct {
     const float *x[SOURCES];
     int64_t width[SOURCES];
-    int64_t T, heads;
+    int64_t heads;
+    int64_t all; /* positions that are keys, padding perhaps among them */
 } parts;
 
-/* Weights of a head for n tokens, (n,n); -1: no weight may fall there. */
+/* Weights of a head for n tokens, (n,n); NAN: no weight may fall there. */
 typedef void (*dense)(const parts *p, int head, int n, double *a);
+/* What token j adds to the output of the layer behind the heads at i, (width), of weights a (heads,n,n). */
+typedef void (*added)(const parts *p, const double *a, int i, int j, int n, double *y);
 
 static double dot(const float *x, const float *y, int64_t K)
 {
@@ -47,20 +51,31 @@ static const float *at(const parts *p, int source, int64_t row, int head)
     return p->x[source] + row * p->width[source] + head * (p->width[source] / p->heads);
 }
 
+static double product(const parts *p, int head, int i, int64_t j, int64_t K, bool relu)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < K; k++) {
+        double q = (double)at(p, 0, i, head)[k], key = (double)at(p, 1, j, head)[k];
+        if (relu)
+            q = fmax(q, 0) + 1e-3, key = fmax(key, 0) + 1e-3;
+        else
+            q = q > 0 ? q + 1 : exp(q), key = key > 0 ? key + 1 : exp(key);
+        sum += q * key;
+    }
+    return sum;
+}
+
 static void products(const parts *p, int head, int n, bool relu, double *a)
 {
     int64_t K = p->width[0] / p->heads;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            a[i * n + j] = 0;
-            for (int64_t k = 0; k < K; k++) {
-                double q = (double)at(p, 0, i, head)[k], key = (double)at(p, 1, j, head)[k];
-                if (relu)
-                    q = fmax(q, 0) + 1e-3, key = fmax(key, 0) + 1e-3;
-                else
-                    q = q > 0 ? q + 1 : exp(q), key = key > 0 ? key + 1 : exp(key);
-                a[i * n + j] += q * key;
+            double sum = 0, own = 0;
+            for (int64_t other = 0; other < p->all; other++) {
+                double w = product(p, head, i, other, K, relu);
+                sum += w, own = other == j ? w : own;
             }
+            a[i * n + j] = own / sum;
         }
 }
 static void elu_products(const parts *p, int head, int n, double *a)
@@ -92,7 +107,7 @@ static void mixed(const parts *p, int head, int n, double *a)
         for (int j = 0; j < n; j++) {
             double sum = 0;
             for (int64_t m = 0; m < M; m++) sum += few[m] * (double)p->x[2][j * M + m];
-            a[i * n + j] = fabs(sum);
+            a[i * n + j] = sum;
         }
     }
 }
@@ -138,6 +153,7 @@ static void hashed(const parts *p, int head, int n, double *a)
     enum { J = 3 };
     int64_t K = p->width[0] / p->heads;
     int order[MOST], place[MOST], c = (n + J - 1) / J, last = (n + c - 1) / c - 1;
+    double sum;
     for (int i = 0; i < n; i++) { /* tokens that stand before it */
         place[i] = 0;
         for (int j = 0; j < n; j++) {
@@ -148,34 +164,150 @@ static void hashed(const parts *p, int head, int n, double *a)
     }
     for (int i = 0; i < n; i++) {
         int own = place[i] / c, before = own > 0 ? own - 1 : last;
-        for (int j = 0; j < n; j++) a[i * n + j] = -1;
+        sum = 0;
+        for (int j = 0; j < n; j++) a[i * n + j] = NAN;
         for (int both = 0; both < 2; both++)
             for (int at_place = 0; at_place < n; at_place++) {
                 int j = order[at_place];
                 if (at_place / c != (both ? before : own) || (!both && j == i)) continue;
                 double w = exp(dot(at(p, 0, i, head), at(p, 0, j, head), K) / sqrt((double)K));
-                a[i * n + j] = fmax(a[i * n + j], 0) + w;
+                a[i * n + j] = isnan(a[i * n + j]) ? w : a[i * n + j] + w;
+                sum += w;
             }
+        for (int j = 0; j < n; j++) a[i * n + j] /= sum;
+    }
+}
+
+/* q, k; averages over 3 columns without what is behind the query; no decay. */
+static void remasked(const parts *p, int head, int n, double *a)
+{
+    double one[MOST];
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        softmax(p, 0, 1, i, head, i + 1, one);
+        for (int j = 0; j < n; j++) {
+            a[i * n + j] = j > i ? NAN : 0;
+            for (int k = j - 1; k <= j + 1 && j <= i; k++)
+                if (k >= 0 && k <= i) a[i * n + j] += one[k];
+            sum += j > i ? 0 : a[i * n + j];
+        }
+        for (int j = 0; j <= i; j++) a[i * n + j] /= sum;
+    }
+}
+
+/* ---- what a key adds ------------------------------------------------------------------------------------------ */
+
+/* y (width) += a times row `at` of v, (V), times rows from `from` on of w. */
+static void add_times(const parts *p, double a, const double *v, int64_t V, int w, int64_t from,
+                      double *y)
+{
+    int64_t D = p->width[w];
+    for (int64_t k = 0; k < V; k++)
+        for (int64_t d = 0; d < D; d++) y[d] += a * v[k] * (double)p->x[w][(from + k) * D + d];
+}
+
+/* Values of source `v` through the matrix of source `out`. */
+static void by_heads(const parts *p, int v, int out, const double *a, int i, int j, int n,
+                     double *y)
+{
+    int64_t V = p->width[v] / p->heads;
+    double own[WIDTH];
+    for (int64_t d = 0; d < p->width[out]; d++) y[d] = 0;
+    for (int h = 0; h < p->heads; h++) {
+        double w = a[(h * n + i) * n + j];
+        for (int64_t k = 0; k < V; k++) own[k] = (double)at(p, v, j, h)[k];
+        if (!isnan(w)) add_times(p, w, own, V, out, h * V, y);
+    }
+}
+static void values_out(const parts *p, const double *a, int i, int j, int n, double *y)
+{
+    by_heads(p, 2, 3, a, i, j, n, y);
+}
+
+/* u, which values are made of by a matrix. */
+static void of_mixtures(const parts *p, const double *a, int i, int j, int n, double *y)
+{
+    enum { U = 3, V, OUT };
+    double all[WIDTH] = {0}, u[WIDTH];
+    for (int64_t k = 0; k < p->width[U]; k++) u[k] = (double)p->x[U][j * p->width[U] + k];
+    add_times(p, 1, u, p->width[U], V, 0, all);
+    int64_t K = p->width[V] / p->heads;
+    for (int64_t d = 0; d < p->width[OUT]; d++) y[d] = 0;
+    for (int h = 0; h < p->heads; h++)
+        add_times(p, a[(h * n + i) * n + j], all + h * K, K, OUT, h * K, y);
+}
+
+/* Row by row of the memory: what j leaves there, and what i takes of it. */
+static void through_memory(const parts *p, const double *a, int i, int j, int n, double *y)
+{
+    enum { M = 3, PACK_V = 4, UNPACK_V, OUT };
+    int64_t K = p->width[PACK_V] / p->heads;
+    double one[MOST], left[WIDTH], passed[WIDTH], own[WIDTH], unpack[M];
+    (void)a;
+    for (int64_t d = 0; d < p->width[OUT]; d++) y[d] = 0;
+    for (int m = 0; m < M; m++) {
+        for (int g = 0; g < p->heads; g++) {
+            softmax(p, 0, 1, m, g, n, one);
+            for (int64_t k = 0; k < K; k++)
+                left[g * K + k] = one[j] * (double)at(p, PACK_V, j, g)[k];
+        }
+        for (int64_t d = 0; d < p->width[UNPACK_V]; d++) passed[d] = 0;
+        add_times(p, 1, left, p->width[PACK_V], UNPACK_V, 0, passed);
+        for (int h = 0; h < p->heads; h++) {
+            softmax(p, 2, 3, i, h, M, unpack);
+            for (int64_t k = 0; k < K; k++) own[k] = unpack[m] * passed[h * K + k];
+            add_times(p, 1, own, K, OUT, h * K, y);
+        }
     }
 }
 
 /* ---- families ------------------------------------------------------------------------------------------------ */
 
-/* Names of the parts: linear layers, but for "=name", a parameter. */
+/* Names of the parts: linear layers, but for "=name", a parameter, and "<name", what a linear layer is given.  The last one:
+ * what the layer behind the heads is given. */
+#define HEADS_OF "v", "=out/w", "<out"
+#define MIXED    "q", "k", "=mixture", "<q", "=v/w", "=out/w", "<out"
+#define PACKED   "pack_q", "pack_k", "unpack_q", "unpack_k", "pack_v", "=unpack_v/w", "=out/w", "<out"
 static const struct {
     const lra_model *model;
     const char *variant, *part[SOURCES];
     dense a;
-    bool cls;
+    added y;
+    bool cls, padded; /* padding is a key */
 } families[] = {
-    {&lra_model_linear_transformer, "layers=2", {"q", "k"}, elu_products, false},
-    {&lra_model_linear_transformer, "layers=2 heads=4", {"q", "k"}, elu_products, true},
-    {&lra_model_linear_transformer, "layers=2 masked=0", {"q", "k"}, elu_products, true},
-    {&lra_model_performer, "layers=2", {"q", "k"}, relu_products, false},
-    {&lra_model_linformer, "layers=2 rank=5", {"q", "k", "=mixture"}, mixed, false},
-    {&lra_model_linformer, "layers=2 rank=3 masked=0", {"q", "k", "=mixture"}, mixed, true},
-    {&lra_model_luna, "layers=2", {"pack_q", "pack_k", "unpack_q", "unpack_k"}, packed, false},
-    {&lra_model_reformer, "layers=2 buckets=4 chunks=3", {"q", "=rotations"}, hashed, true},
+    {&lra_model_linear_transformer,
+     "layers=2",
+     {"q", "k", HEADS_OF},
+     elu_products,
+     values_out,
+     0,
+     0},
+    {&lra_model_linear_transformer,
+     "layers=2 heads=4",
+     {"q", "k", HEADS_OF},
+     elu_products,
+     values_out,
+     1,
+     0},
+    {&lra_model_linear_transformer,
+     "layers=2 masked=0",
+     {"q", "k", HEADS_OF},
+     elu_products,
+     values_out,
+     1,
+     1},
+    {&lra_model_performer, "layers=2", {"q", "k", HEADS_OF}, relu_products, values_out, 0, 0},
+    {&lra_model_linformer, "layers=2 rank=5", {MIXED}, mixed, of_mixtures, 0, 0},
+    {&lra_model_linformer, "layers=2 rank=3 masked=0", {MIXED}, mixed, of_mixtures, 1, 1},
+    {&lra_model_luna, "layers=2", {PACKED}, packed, through_memory, 0, 0},
+    {&lra_model_reformer,
+     "layers=2 buckets=4 chunks=3",
+     {"q", "=rotations", HEADS_OF},
+     hashed,
+     values_out,
+     1,
+     0},
+    {&lra_model_s, "smoothing=centred-remask", {"q", "k", HEADS_OF}, remasked, values_out, 0, 0},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -184,7 +316,7 @@ typedef struct {
     int family, heads;
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     lra_tensor *part[LRA_MAX_BUCKETS][LAYERS][SOURCES];
-    lra_profile *profile[LAYERS * HEADS], *rolled;
+    lra_profile *profile[LAYERS * HEADS], *rolled, *value[LAYERS];
     int longest;
     double *kept; /* (layers heads, longest, longest) */
 } work;
@@ -193,25 +325,30 @@ static lra_tensor *part_of(const lra_view *v, int layer, const char *name)
 {
     char path[64];
     lra_graph *g = v->network.graph;
+    bool given = *name == '<';
     if (*name == '=') {
         snprintf(path, sizeof path, "encoder/layer%d/%s", layer, name + 1);
         return lra_affine(lra_find(g, path), 1, 0);
     }
     lra_tensor *node[64];
     int n = lra_graph_nodes(g, &lra_op_linear, 64, node);
-    snprintf(path, sizeof path, "encoder/layer%d/%s/w", layer, name);
+    snprintf(path, sizeof path, "encoder/layer%d/%s/w", layer, name + given);
     for (int i = 0; i < n; i++)
-        if (strcmp(lra_tensor_path(node[i]->src[1]), path) == 0) return node[i];
+        if (strcmp(lra_tensor_path(node[i]->src[1]), path) == 0)
+            return given ? lra_affine(node[i]->src[0], 1, 0) : node[i];
     fail_msg("no layer %s", path);
     return NULL;
 }
 
-/* Rows over their sums. */
+/* Sizes of weights, rows over their sums; -1: no weight may fall there. */
 static void normalise(int n, double *a)
 {
     for (int i = 0; i < n; i++) {
         double sum = 0;
-        for (int j = 0; j < n; j++) sum += fmax(a[i * n + j], 0);
+        for (int j = 0; j < n; j++) {
+            a[i * n + j] = isnan(a[i * n + j]) ? -1 : fabs(a[i * n + j]);
+            sum += fmax(a[i * n + j], 0);
+        }
         for (int j = 0; j < n; j++)
             if (a[i * n + j] >= 0) a[i * n + j] /= sum;
     }
@@ -219,17 +356,44 @@ static void normalise(int n, double *a)
 
 static void compare_rows(const lra_matrix_values *is, int64_t s, int h, int n, const double *a)
 {
-    double row[MOST], sum;
+    double row[MOST];
     for (int i = 0; i < n; i++) {
         is->of->family->row(is, s, h, i, n, row);
-        sum = 0;
-        for (int j = 0; j < n; j++) sum += fmax(row[j], 0);
         for (int j = 0; j < n; j++) {
-            double w = row[j] < 0 ? -1 : row[j] / sum, wanted = a[i * n + j];
-            if (!(fabs(w - wanted) < 2e-6))
-                fail_msg("head %d, weight %d of row %d: %g, expected %g", h, j, i, w, wanted);
+            double wanted = a[i * n + j];
+            if (!(fabs(row[j] - wanted) < 2e-6) && !(isnan(row[j]) && isnan(wanted)))
+                fail_msg("head %d, weight %d of row %d: %g, expected %g", h, j, i, row[j], wanted);
         }
     }
+}
+
+/* What keys add to positions, a (heads,n,n); all together they are what the layer behind the heads makes. */
+static void add_values(const work *w, const parts *p, int layer, int n, const double *a)
+{
+    const char *const *names = families[w->family].part;
+    int last = 0;
+    while (last + 1 < SOURCES && names[last + 1]) last++;
+    int64_t D = p->width[last - 1], V = p->width[last];
+    double row[MOST], y[WIDTH], sum[WIDTH], is[WIDTH], made[WIDTH];
+    lra_profile_begin(w->value[layer], n);
+    for (int i = 0; i < n; i++) {
+        for (int64_t d = 0; d < D; d++) sum[d] = made[d] = 0;
+        for (int j = 0; j < n; j++) {
+            bool seen = false;
+            row[j] = 0;
+            families[w->family].y(p, a, i, j, n, y);
+            for (int h = 0; h < p->heads; h++) seen |= !isnan(a[(h * n + i) * n + j]);
+            for (int64_t d = 0; d < D; d++) sum[d] += y[d], row[j] += y[d] * y[d];
+            row[j] = seen ? sqrt(row[j]) : -1;
+        }
+        for (int64_t k = 0; k < V; k++) is[k] = (double)p->x[last][i * V + k];
+        add_times(p, 1, is, V, last - 1, 0, made);
+        for (int64_t d = 0; d < D && !families[w->family].padded; d++)
+            if (!(fabs(sum[d] - made[d]) < 1e-5))
+                fail_msg("channel %d of row %d: %g, expected %g", (int)d, i, sum[d], made[d]);
+        lra_profile_row(w->value[layer], i, 0, n, row);
+    }
+    lra_profile_end(w->value[layer]);
 }
 
 /* Row i of the rollout of (layers,heads,n,n), layer by layer from below; -1: what no path leads to. */
@@ -284,21 +448,25 @@ static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e
         int n = b->length[s] + extra;
         double *a = lra_alloc_array((size_t)((LAYERS * H + 1) * n * n), sizeof *a);
         double *rolled = a + LAYERS * H * n * n;
-        for (int l = 0; l < LAYERS; l++)
-            for (int h = 0; h < H; h++) {
-                parts p = {.heads = H, .T = v->T};
-                for (int k = 0; k < SOURCES && x[l][k]; k++) {
-                    const lra_tensor *t = w->part[view][l][k];
-                    bool parameter = families[w->family].part[k][0] == '=';
-                    int64_t each = lra_elements(t) / v->network.n;
-                    p.x[k] = x[l][k] + (parameter ? 0 : s * each), p.width[k] = lra_width(t);
-                }
-                double *own = a + (l * H + h) * n * n;
-                families[w->family].a(&p, h, n, own);
-                normalise(n, own);
-                compare_rows(&is[l], s, h, n, own);
-                add_profile(w->profile[l * H + h], n, own);
+        for (int l = 0; l < LAYERS; l++) {
+            parts p = {.heads = H, .all = families[w->family].padded ? nodes->matrix[l].T : n};
+            for (int k = 0; k < SOURCES && x[l][k]; k++) {
+                const lra_tensor *t = w->part[view][l][k];
+                bool parameter = families[w->family].part[k][0] == '=';
+                int64_t each = lra_elements(t) / v->network.n;
+                p.x[k] = x[l][k] + (parameter ? 0 : s * each), p.width[k] = lra_width(t);
             }
+            double *own = a + l * H * n * n;
+            for (int h = 0; h < H; h++) {
+                families[w->family].a(&p, h, n, own + h * n * n);
+                compare_rows(&is[l], s, h, n, own + h * n * n);
+            }
+            add_values(w, &p, l, n, own);
+            for (int h = 0; h < H; h++) {
+                normalise(n, own + h * n * n);
+                add_profile(w->profile[l * H + h], n, own + h * n * n);
+            }
+        }
         roll(a, LAYERS, H, n, rolled);
         if (n <= LRA_ROLLOUT_ROWS) add_profile(w->rolled, n, rolled);
         if (n > w->longest) {
@@ -348,6 +516,7 @@ static void expect(work *w, int family, const lra_train_spec *spec)
     w->heads = (int)lra_attention_layer_heads(&w->nodes[0], 0);
     for (int i = 0; i < LAYERS * w->heads; i++) w->profile[i] = lra_profile_new(MOST, 0);
     w->rolled = lra_profile_new(MOST, 0);
+    for (int l = 0; l < LAYERS; l++) w->value[l] = lra_profile_new(MOST, 0);
     if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
     if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, take, w, &e) != 0) fail_msg("%s", e.msg);
     lra_open_close(&m);
@@ -399,6 +568,10 @@ static void rows_are_the_definition(void **state)
             lra_profile_free(w.profile[i]);
         }
         if (n <= LRA_ROLLOUT_ROWS) same(rolled, w.rolled, f);
+        for (int l = 0; l < LAYERS; l++) {
+            same(heads.layer[l].value, w.value[l], f);
+            lra_profile_free(w.value[l]);
+        }
         lra_profile_free(w.rolled);
         lra_profile_free(rolled);
         lra_free(w.kept);
@@ -440,7 +613,7 @@ static void sinks_are_left_out(void **state)
     sink.encode = encode_sink, spec.model = &sink;
     for (int64_t b = 0; b < q->n; b++) {
         int n = (int)lra_sequences_length(q, b);
-        for (int k = 0; k < n * n; k++) a[k] = k % n == 2 ? -1 : 1;
+        for (int k = 0; k < n * n; k++) a[k] = k % n == 2 ? (double)NAN : 1;
         normalise(n, a);
         add_profile(wanted, n, a);
     }

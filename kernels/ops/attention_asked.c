@@ -103,20 +103,22 @@ static lra_tensor *weights_behind(const lra_tensor *y, int64_t inputs)
     return w;
 }
 
+lra_tensor *lra_values_gram(lra_tensor *v, lra_tensor *w)
+{
+    const int64_t *d = v->shape.d, B = d[0], T = d[1], H = d[2], V = d[3], D = lra_width(w);
+    w = lra_reshape(lra_as_elem(w), LRA_SHAPE(H, V, D));
+    v = lra_reshape(lra_permute(v, 4, (int[]){2, 0, 1, 3}), LRA_SHAPE(H, B * T, V));
+    v = lra_permute(lra_matmul(v, w), 3, (int[]){1, 0, 2}); /* (B T,H,D) */
+    v = lra_cast(lra_matmul_t(v, false, v, true), lra_real(v->graph));
+    return lra_reshape(v, LRA_SHAPE(B, T, H, H));
+}
+
 lra_tensor *lra_attention_gram(const lra_tensor *attention)
 {
     const lra_tensor *y = node_of(attention);
     const attention_args *a = y->args;
-    lra_tensor *v = values_of(y);
-    const int64_t *d = v->shape.d, B = d[0], T = d[1], H = d[2], V = d[3];
-    lra_tensor *w = weights_behind(y, H * V);
-    if (!w || a->cross) return NULL;
-    int64_t D = lra_width(w);
-    w = lra_reshape(lra_as_elem(w), LRA_SHAPE(H, V, D));
-    v = lra_reshape(lra_permute(v, 4, (int[]){2, 0, 1, 3}), LRA_SHAPE(H, B * T, V));
-    v = lra_permute(lra_matmul(v, w), 3, (int[]){1, 0, 2}); /* (B T,H,D) */
-    v = lra_cast(lra_matmul_t(v, false, v, true), lra_real(y->graph));
-    return lra_reshape(v, LRA_SHAPE(B, T, H, H));
+    lra_tensor *v = values_of(y), *w = weights_behind(y, v->shape.d[2] * v->shape.d[3]);
+    return w && !a->cross ? lra_values_gram(v, w) : NULL;
 }
 
 lra_tensor *lra_attention_apply(const lra_tensor *attention, lra_tensor *x)

@@ -43,6 +43,8 @@ int64_t lra_attention_statistics_near(const lra_tensor *statistics);   /* entrie
 /* v_hj W_h . v_gj W_g of the heads of every key, (B,T',H,H), real, W being the linear layer behind the heads.  NULL: what
  * stands behind them is none. */
 lra_tensor *lra_attention_gram(const lra_tensor *attention);
+/* The same of any v (B,T,H,V), w (H V,D). */
+lra_tensor *lra_values_gram(lra_tensor *v, lra_tensor *w);
 
 /* ---- weights -------------------------------------------------------------------------------------------- */
 

@@ -73,21 +73,40 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
     int64_t K = lra_width(v->of->array[ROWS]);
     const chunk c = chunk_of(v, s * v->of->heads + head, i,
                              padded ? tokens->src[0]->shape.d[1] : T);
-    double scale = lra_attention_scale(v->of->node), most = -INFINITY;
+    double scale = lra_attention_scale(v->of->node), most = -INFINITY, sum = 0;
     double *score = lra_alloc_array((size_t)c.keys + 1, sizeof *score);
     for (int64_t k = 0; k < c.keys; k++) {
         score[k] = scale * lra_matrix_dot(c.rows + c.place * K, c.rows + k * K, K);
         score[k] += bias_of(v, c.place, k);
         most = score[k] > most ? score[k] : most;
     }
-    for (int64_t j = 0; j < T; j++) w[j] = -1;
+    for (int64_t k = 0; k < c.keys; k++) sum += score[k] = exp(score[k] - most);
+    for (int64_t j = 0; j < T; j++) w[j] = NAN;
     for (int64_t k = 0; k < c.keys; k++) {
         int64_t j = c.tokens[k];
         bool itself = k == c.place && v->number[BIAS];
-        if (j < T && !itself) w[j] = (w[j] > 0 ? w[j] : 0) + exp(score[k] - most);
+        if (j < T && !itself) w[j] = (isnan(w[j]) ? 0 : w[j]) + score[k] / sum;
     }
     lra_free(score);
 }
 
-const lra_matrix_family lra_matrix_hashed = {"chunks", "softmax over the tokens of two chunks",
-                                             find, row};
+/* The slice of tokens' rows, in their own order, that is gathered to values. */
+static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
+{
+    const lra_tensor *x = w->node->src[2];
+    while (x->op->flags & LRA_ALIAS) x = x->src[0];
+    const slice_args *cut = x->args;
+    if (x->op != &lra_op_slice_copy || cut->axis != x->shape.n - 1) return false;
+    lra_tensor *rows = lra_matrix_behind(x)->src[0]; /* (B H,T,..) */
+    int64_t T = rows->shape.d[1], H = w->heads;
+    rows = lra_reshape(lra_slice(rows, 2, cut->from, cut->n),
+                       LRA_SHAPE(rows->shape.d[0] / H, H, T, cut->n));
+    *v = lra_permute(rows, 4, (int[]){0, 2, 1, 3}), *by = out;
+    return true;
+}
+
+const lra_matrix_family lra_matrix_hashed = {.name = "chunks",
+                                             .what = "softmax over the tokens of two chunks",
+                                             .find = find,
+                                             .row = row,
+                                             .values = values};

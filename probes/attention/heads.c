@@ -166,7 +166,7 @@ static bool counts(const lra_view *v, const lra_batch *b, int64_t s)
     return b->row[s % v->rows] >= 0 && b->length[s] > 0;
 }
 
-static int take_rows(work *w, const lra_view *v, const lra_batch *b, const lra_matrix *of,
+static int take_rows(work *w, const lra_view *v, const lra_batch *b, int k, const lra_matrix *of,
                      int first, lra_err *e)
 {
     lra_matrix_values x;
@@ -175,8 +175,11 @@ static int take_rows(work *w, const lra_view *v, const lra_batch *b, const lra_m
         if (!counts(v, b, s)) continue;
         int64_t T = b->length[s] + lra_attention_extra(v);
 #pragma omp parallel for schedule(dynamic)
-        for (int64_t h = 0; h < of->heads; h++)
-            add_rows(w, &w->heads->head[first + h], &x, h, s, example, T);
+        for (int64_t h = x.gram ? -1 : 0; h < of->heads; h++)
+            if (h < 0)
+                lra_matrix_value_profile(&x, s, T, w->heads->layer[k].value);
+            else
+                add_rows(w, &w->heads->head[first + h], &x, h, s, example, T);
         example++;
     }
     lra_matrix_free(&x);
@@ -216,7 +219,7 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
         int64_t H = lra_attention_layer_heads(&w->nodes[view], k);
         layer x = {.H = 0};
         if (rows->family)
-            rc = take_rows(w, v, b, rows, first, e);
+            rc = take_rows(w, v, b, k, rows, first, e);
         else
             rc = read_layer(v, &w->asked[view][k], H, &x, e);
         for (int64_t s = 0; s < v->network.n && rc == 0 && !rows->family; s++)
@@ -243,6 +246,7 @@ static int ask_view(work *w, int i, lra_err *e)
         *q = (question){0}; /* what a pass before asked is gone with its graphs */
         if (w->nodes[i].matrix[k].family) {
             lra_matrix_ask(v, &w->nodes[i].matrix[k]);
+            if (!w->again) lra_matrix_ask_values(v, &w->nodes[i].matrix[k]);
             continue;
         }
         lra_attention_question ask = {.columns = w->masks.columns};
@@ -293,7 +297,8 @@ static void open_heads(work *w)
     out->head = lra_alloc_array((size_t)out->n_heads, sizeof *out->head);
     for (int k = 0, at = 0; k < out->n_layers; k++) {
         int64_t D = lra_attention_layer_positions(&w->nodes[last], k);
-        if (longest[k].together) out->layer[k].value = lra_profile_new(D, 0);
+        if (longest[k].together || w->nodes[last].matrix[k].gram)
+            out->layer[k].value = lra_profile_new(D, 0);
         for (int64_t h = 0; h < lra_attention_layer_heads(&w->nodes[0], k); h++) {
             lra_attention_head *x = &out->head[at++];
             x->name = lra_format("%s.head%d", out->layer[k].name, (int)h), x->layer = k;

@@ -67,7 +67,10 @@ static double read_row(const map_of *m, int64_t i, double *share, uint8_t *allow
     *from = 0, *to = m->T;
     if (m->rows) {
         m->rows->of->family->row(m->rows, m->sequence, m->head, i, m->T, share);
-        for (int64_t j = 0; j < m->T; j++) allowed[j] = share[j] >= 0;
+        for (int64_t j = 0; j < m->T; j++) {
+            bool may = !isnan(share[j]);
+            allowed[j] = may, share[j] = fabs(share[j]);
+        }
     } else {
         lra_attention_allowed(m->node, m->T, m->head, i, m->list, allowed);
         lra_attention_span(m->node, m->T, i, from, to);

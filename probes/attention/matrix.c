@@ -1,6 +1,7 @@
 /* Rows of matrices of weights: what every family shares. */
 #include "probes/attention/matrix.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 #include "kernels/graph/op.h"
 
 static const lra_matrix_family *const families[] = {&lra_matrix_products, &lra_matrix_mixed,
-                                                    &lra_matrix_packed, &lra_matrix_hashed};
+                                                    &lra_matrix_packed, &lra_matrix_hashed,
+                                                    &lra_matrix_remasked};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* ---- in a graph -------------------------------------------------------------------------------------------- */
@@ -71,6 +73,10 @@ int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *t
             rc = lra_get(v->plan, w->array[k], to->number[k], e);
         }
     }
+    if (rc == 0 && w->gram) {
+        to->gram = lra_alloc_array((size_t)lra_elements(w->gram) + 1, sizeof *to->gram);
+        rc = lra_get(v->plan, w->gram, to->gram, e);
+    }
     return rc;
 }
 
@@ -80,6 +86,7 @@ void lra_matrix_free(lra_matrix_values *v)
         lra_free(v->number[k]);
         lra_free(v->index[k]);
     }
+    lra_free(v->gram);
     *v = (lra_matrix_values){0};
 }
 
@@ -93,13 +100,15 @@ double lra_matrix_dot(const float *x, const float *y, int64_t n)
     return (double)sum;
 }
 
-/* Weights of a row over their sum; returns how many may be there.  0: the row is undefined. */
+/* Sizes of the weights of a row over their sum, -1 where none may fall; returns how many may.  0: the row is undefined. */
 static int64_t shares(int64_t T, double *w)
 {
     double sum = 0;
     int64_t n = 0;
-    for (int64_t j = 0; j < T; j++)
+    for (int64_t j = 0; j < T; j++) {
+        w[j] = isnan(w[j]) ? -1 : fabs(w[j]);
         if (w[j] >= 0) sum += w[j], n++;
+    }
     for (int64_t j = 0; j < T && sum > 0; j++) w[j] = w[j] >= 0 ? w[j] / sum : -1;
     return sum > 0 ? n : 0;
 }
@@ -114,7 +123,7 @@ void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int
     if (pixels) lra_profile_begin(pixels, T);
     for (int64_t i = 0; i < T; i++) {
         v->of->family->row(v, s, head, i, T, w);
-        if (hole >= 0) w[hole] = -1;
+        if (hole >= 0) w[hole] = NAN;
         int64_t n = shares(T, w);
         if (tokens) lra_profile_row(tokens, i, 0, T, w);
         if (pixels) lra_profile_row(pixels, i, 0, T, w);
