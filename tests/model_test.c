@@ -16,6 +16,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "tests/model_trial.h"
+#include "tests/sanitized.h"
 
 enum { B = 3, T = 12, T_MAX = 16 };
 static const int32_t lengths[B] = {12, 7, 1};
@@ -101,7 +102,7 @@ static void check_parameter(gradient_check *c, int i)
     double *grad = model_get(f, f->grad[i]);
     assert_int_equal(lra_params_get(f->params, path, value, &e), 0);
     double tolerance = 1e-6 * fmax(largest(grad, n), c->floor);
-    for (int64_t j = 0; j < n; j += model_sanitized ? 7 : 1)
+    for (int64_t j = 0; j < n; j += sanitized ? 7 : 1)
         check_element(c, i, value, j, grad[j], tolerance);
     assert_int_equal(lra_params_set(f->params, path, value, &e), 0);
     lra_free(value);
@@ -111,7 +112,7 @@ static void check_parameter(gradient_check *c, int i)
 /* Every element of every parameter, against its parameter's largest derivative. */
 static void check_gradients(const lra_model *m, const char *variant)
 {
-    if (model_sanitized && *variant) return;
+    if (sanitized && *variant) return;
     for (int values = 0; values < (*variant ? 1 : 2); values++) {
         model_case what = usual(m, variant);
         gradient_check c = {.floor = 0};
@@ -287,7 +288,7 @@ static void reach_is_as_declared(void **state)
 /* 200 steps on one batch leave less than 10 % of the loss. */
 static void check_learning(const lra_model *m, const char *variant)
 {
-    if (model_sanitized && *variant) return;
+    if (sanitized && *variant) return;
     model_trial f;
     model_case what = usual(m, variant);
     double first = 0, last = 0;

@@ -51,14 +51,6 @@ double model_step(model_trial *f, int i);
 double *model_get(model_trial *f, const lra_tensor *x);
 double model_loss(model_trial *f); /* after a run */
 
-/* Sanitizers make everything slow: there what differentiates or trains leaves variants, and most derivatives, to the
- * other build. */
-#if defined(LRA_DEBUG)
-enum { model_sanitized = 1 };
-#else
-enum { model_sanitized = 0 };
-#endif
-
 /* Every model, with each of its variants ("" first); with LRA_TEST_SHARD=I/N every N-th one from the I-th on. */
 void each_model(void (*f)(const lra_model *m, const char *variant));
 

@@ -15,9 +15,10 @@
 #include <cmocka.h>
 
 #include "kernels/cpu/features.h"
+#include "tests/sanitized.h"
 #include "tests/trial.h"
 
-enum { MAX_ELEMENTS = 2000 /* whose gradients are checked, of one input */ };
+enum { MAX_ELEMENTS = sanitized ? 100 : 2000 /* whose gradients are checked, of one input */ };
 
 static void at_all_levels(void (*f)(const lra_op *op, int i))
 {

@@ -17,6 +17,7 @@
 #include "datasets/registry.h"
 #include "tests/folder.h"
 #include "tests/real_data.h"
+#include "tests/sanitized.h"
 
 enum { ROWS = 12, SEED = 6 };
 
@@ -299,13 +300,14 @@ static void check_like_real_ones(const lra_task *task, const char *file, double 
 static void generated_images_are_like_real_ones(void **state)
 {
     (void)state;
-    check_like_real_ones(&lra_task_pathfinder, "pathfinder/pathfinder32.tar.xz", 0.04);
+    if (!sanitized) check_like_real_ones(&lra_task_pathfinder, "pathfinder/pathfinder32.tar.xz", 0.04);
     check_like_real_ones(&lra_task_pathfinder_easy, "pathfinder/pathfinder32.tar.xz", 0.04);
 }
 
 static void large_generated_images_are_like_real_ones(void **state)
 {
     (void)state;
+    if (sanitized) skip();
     check_like_real_ones(&lra_task_path_x, "pathfinder/pathfinder128.tar.xz", 0.25);
 }
 
