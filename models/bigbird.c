@@ -29,7 +29,7 @@ static const lra_key keys[] = {
     LRA_INT_KEY("random", "3", 0, 1 << 10, "blocks of others that a block sees"), LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS("layers=1 width=128 heads=1 qkv=64 hidden=128 pool=cls",
+    LRA_ARENA_PRESETS(LRA_ARENA_DROPS, "layers=1 width=128 heads=1 qkv=64 hidden=128 pool=cls",
                       "layers=4 width=64 heads=2 qkv=32 hidden=64"),
     {NULL, NULL, NULL, NULL, NULL}};
 
@@ -40,7 +40,7 @@ const lra_model lra_model_bigbird = {
     .name = "bigbird",
     .paper = "arXiv:2007.14062",
     .summary = "attention to neighbouring, global and random blocks",
-    .deviations = "the last and random blocks are those of the example; " LRA_ARENA_UNDROPPED,
+    .deviations = "the last and random blocks are those of the example",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=2 random=1",

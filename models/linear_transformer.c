@@ -25,7 +25,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 static const lra_key keys[] = {LRA_ARENA_KEYS, LRA_ARENA_MASKED, LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+    LRA_ARENA_PRESETS(LRA_ARENA_KEEPS, "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
                       "layers=1 width=128 heads=2 qkv=64 hidden=128"),
     {NULL, NULL, NULL, NULL, NULL}};
 

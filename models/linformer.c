@@ -33,7 +33,7 @@ static const lra_key keys[] = {LRA_ARENA_KEYS,
                                LRA_ARENA_MASKED, LRA_ATTENTION_DROPOUT, LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+    LRA_ARENA_PRESETS(LRA_ARENA_DROPS, "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
                       "layers=1 width=32 heads=2 qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
@@ -44,7 +44,6 @@ const lra_model lra_model_linformer = {
     .name = "linformer",
     .paper = "arXiv:2006.04768",
     .summary = "attention to a few learned mixtures of all positions",
-    .deviations = LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 rank=5",

@@ -40,7 +40,8 @@ static const lra_key keys[] = {LRA_ARENA_KEYS,
                                LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS("layers=1 width=128 heads=2 qkv=64 hidden=128 block=64 pool=mean",
+    LRA_ARENA_PRESETS(LRA_ARENA_DROPS,
+                      "layers=1 width=128 heads=2 qkv=64 hidden=128 block=64 pool=mean",
                       "layers=2 width=64 heads=4 qkv=32 hidden=64 block=64"),
     {NULL, NULL, NULL, NULL, NULL}};
 
@@ -52,7 +53,6 @@ const lra_model lra_model_local = {
     .name = "local",
     .paper = "arXiv:2011.04006",
     .summary = "attention inside blocks of neighbouring tokens",
-    .deviations = LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=5",

@@ -31,7 +31,7 @@ static const lra_key keys[] = {
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS("layers=4 width=128 heads=4 qkv=64 hidden=128 pool=mean",
+    LRA_ARENA_PRESETS(LRA_ARENA_DROPS, "layers=4 width=128 heads=4 qkv=64 hidden=128 pool=mean",
                       "layers=2 width=32 heads=2 qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
@@ -41,7 +41,6 @@ const lra_model lra_model_longformer = {
     .name = "longformer",
     .paper = "arXiv:2004.05150",
     .summary = "attention to the tokens in a window",
-    .deviations = LRA_ARENA_UNDROPPED,
     .keys = keys,
     .presets = presets,
     .tiny = "layers=3 width=8 hidden=8 heads=2 window=12",

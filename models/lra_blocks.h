@@ -4,8 +4,7 @@
  *   x = x + dropout(W2 dropout(GELU(W1 LayerNorm(x) + b1)) + b2)               per layer; LayerNorm at the end
  *   mix(u) = Wo attend(q, k, v),  q, k, v = Wq u, Wk u, Wv u in heads          without biases, as wide as `qkv`
  * LayerNorm with eps 1e-6, GELU by tanh.  Weights Xavier uniform, b1 and b2 ~ N(0, 1e-12).
- * Source: Tay et al. 2021, arXiv:2011.04006, and its code.  There weights of attention are dropped too; here
- * as `attention-dropout` says, which presets leave at 0. */
+ * Source: Tay et al. 2021, arXiv:2011.04006, and its code. */
 #ifndef LRA_MODELS_LRA_BLOCKS_H
 #define LRA_MODELS_LRA_BLOCKS_H
 
@@ -39,9 +38,6 @@ bool lra_arena_unmasked(const lra_config *c);             /* of models that have
                        "how tokens know where they stand"),                                        \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
 
-/* What models with LRA_ATTENTION_DROPOUT say of their presets. */
-#define LRA_ARENA_UNDROPPED "presets leave attention-dropout at 0, the arena has 0.1 (image: 0.2)"
-
 /* For attention that sums over all keys, of which the arena's code takes padding for some. */
 #define LRA_ARENA_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")
 
@@ -55,22 +51,32 @@ bool lra_arena_unmasked(const lra_config *c);             /* of models that have
     {                                                                                              \
         tasks, "paper", "lra", settings, NULL                                                      \
     }
-#define LRA_ARENA_PRESETS(image, pathfinder)                                                       \
+/* drops: LRA_ARENA_DROPS, or LRA_ARENA_KEEPS of a model without weights that could be dropped.  first: settings of the
+ * model before all others; positions: those of text. */
+#define LRA_ARENA_DROPS(share) "attention-dropout=" share " "
+#define LRA_ARENA_KEEPS(share) ""
+#define LRA_ARENA_PAPER(drops, first, positions, image, pathfinder)                                \
+    LRA_ARENA_PRESET("listops", first positions LRA_ARENA_TEXT("1000") drops(                      \
+                                    "0.1") "layers=4 width=512 heads=8 hidden=1024 epochs=2"),     \
+        LRA_ARENA_PRESET("text", first positions LRA_ARENA_TEXT("8000") drops(                     \
+                                     "0.1") "layers=4 width=256 heads=4 hidden=1024 epochs=26"),   \
+        LRA_ARENA_PRESET("retrieval",                                                              \
+                         first positions LRA_ARENA_TEXT("8000")                                    \
+                             drops("0.1") "layers=4 width=128 heads=4 hidden=512 epochs=1"),       \
+        LRA_ARENA_PRESET("image", first "positions=learned " LRA_ARENA_COSINE drops(               \
+                                      "0.2") "rate=0.0005 batch=256 dropout=0.3 " image),          \
+        LRA_ARENA_PRESET("pathfinder pathfinder-intermediate pathfinder-easy",                     \
+                         first positions LRA_ARENA_COSINE drops(                                   \
+                             "0.1") "rate=0.001 batch=512 dropout=0.2 pool=mean " pathfinder),     \
+        LRA_ARENA_PRESET(                                                                          \
+            "path-x",                                                                              \
+            first "positions=learned " LRA_ARENA_ADAM drops(                                       \
+                "0.1") "schedule=cosine epochs=200 warmup=0.005 decay=0 clip=1 rate=0.001 "        \
+                       "batch=64 dropout=0.1 pool=mean layers=1 width=32 "                         \
+                       "heads=2 qkv=16 hidden=32")
+#define LRA_ARENA_PRESETS(drops, image, pathfinder)                                                \
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},              \
         {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},         \
-        LRA_ARENA_PRESET(                                                                          \
-            "listops", LRA_ARENA_TEXT("1000") "layers=4 width=512 heads=8 hidden=1024 epochs=2"),  \
-        LRA_ARENA_PRESET(                                                                          \
-            "text", LRA_ARENA_TEXT("8000") "layers=4 width=256 heads=4 hidden=1024 epochs=26"),    \
-        LRA_ARENA_PRESET("retrieval",                                                              \
-                         LRA_ARENA_TEXT("8000") "layers=4 width=128 heads=4 hidden=512 epochs=1"), \
-        LRA_ARENA_PRESET("image", LRA_ARENA_COSINE                                                 \
-                         "rate=0.0005 batch=256 dropout=0.3 positions=learned " image),            \
-        LRA_ARENA_PRESET("pathfinder pathfinder-intermediate pathfinder-easy", LRA_ARENA_COSINE    \
-                         "rate=0.001 batch=512 dropout=0.2 pool=mean " pathfinder),                \
-        LRA_ARENA_PRESET("path-x", LRA_ARENA_ADAM                                                  \
-                         "schedule=cosine epochs=200 warmup=0.005 decay=0 clip=1 rate=0.001 "      \
-                         "batch=64 dropout=0.1 positions=learned pool=mean layers=1 width=32 "     \
-                         "heads=2 qkv=16 hidden=32")
+        LRA_ARENA_PAPER(drops, "", "", image, pathfinder)
 
 #endif

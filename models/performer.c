@@ -89,7 +89,7 @@ static const lra_key keys[] = {
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS("layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+    LRA_ARENA_PRESETS(LRA_ARENA_KEEPS, "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
                       "layers=1 width=128 heads=8 qkv=64 hidden=128"),
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -10,7 +10,7 @@
  * Source: Vaswani et al. 2017; "On the locality bias and results in the Long Range Arena", table 5 (act=relu, rotary);
  * Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear).
  * That paper says "half disabled" and not which half: we take the one that barely turns.
- * Known: without positions the gradient of every key bias is 0.  In the arena's presets attention-dropout is left at 0. */
+ * Known: without positions the gradient of every key bias is 0. */
 #include "models/lra_blocks.h"
 #include "models/transformer_blocks.h"
 
@@ -84,7 +84,6 @@ static const lra_key keys[] = {
 /* clang-format on */
 #define SUMMED "positions=sinusoidal "
 #define HALF   "positions=rotary-half "
-#define ARENA  "norm=arena positions=sinusoidal "
 /* locality: its table 5.  spt: the public presets of arXiv:2310.02980, at rates of the grid that it recommends where the
  * literal one diverges; what the task says of pooling and blocks of attention is ours. */
 static const lra_model_preset presets[] = {
@@ -110,18 +109,9 @@ static const lra_model_preset presets[] = {
      "layers=4 width=112 hidden=112 heads=8 batch=32 epochs=500 rate=0.01 decay=0.05 "
      "schedule=multistep every=100",
      NULL},
-    LRA_ARENA_PRESET("listops", ARENA LRA_ARENA_TEXT("1000") "layers=4 width=512 heads=8 "
-                                                             "hidden=1024 epochs=2"),
-    LRA_ARENA_PRESET("text", ARENA LRA_ARENA_TEXT("8000") "layers=4 width=256 hidden=1024 "
-                                                          "epochs=26"),
-    LRA_ARENA_PRESET("retrieval", ARENA LRA_ARENA_TEXT("8000") "layers=4 width=128 hidden=512 "
-                                                               "epochs=1"),
-    LRA_ARENA_PRESET("image", "norm=arena positions=learned " LRA_ARENA_COSINE
-                              "rate=0.0005 batch=256 dropout=0.3 layers=1 width=128 heads=8 "
-                              "qkv=64 hidden=128 pool=cls"),
-    LRA_ARENA_PRESET(PATHFINDER, ARENA LRA_ARENA_COSINE
-                     "rate=0.001 batch=512 dropout=0.2 pool=mean layers=4 width=32 heads=4 "
-                     "qkv=16 hidden=32"),
+    LRA_ARENA_PAPER(LRA_ARENA_DROPS, "norm=arena ", SUMMED,
+                    "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                    "layers=4 width=32 heads=4 qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=rotary-half act=relu head=mlp",
