@@ -300,7 +300,8 @@ static void check_like_real_ones(const lra_task *task, const char *file, double 
 static void generated_images_are_like_real_ones(void **state)
 {
     (void)state;
-    if (!sanitized) check_like_real_ones(&lra_task_pathfinder, "pathfinder/pathfinder32.tar.xz", 0.04);
+    if (!sanitized)
+        check_like_real_ones(&lra_task_pathfinder, "pathfinder/pathfinder32.tar.xz", 0.04);
     check_like_real_ones(&lra_task_pathfinder_easy, "pathfinder/pathfinder32.tar.xz", 0.04);
 }
 
