@@ -76,15 +76,16 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     LRA_SHARED(elem, stages); /* two, of keys and values */
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), AGAIN = AM_AGAIN(W) };
     elem *own = stages + 2 * AM_STAGE(W); /* rows of dy that are read again */
+    am_range *met = (am_range *)(own + AM_AGAIN(W) * ROWS * AM_PITCH(W));
     attention_place p = attention_find(&j, ROWS, false);
     attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
-    attention_range all = am_met_by_all(&p, p.t0 + ROWS, false);
     attention_rows of_q = attention_side(&j, &p, false, false);
     attention_rows of_k = attention_side(&j, &p, true, false);
     int j0 = (int)reach.from, end = (int)reach.to;
     uint32_t q[W / 16][M][4], dy[AGAIN ? 1 : W / 16][M][4];
     float sums[M][W / 8][4] = {{{0}}}, max[M][2], sum[M][2] = {{0}}, dot[M][2];
     LRA_UNROLL for (int m = 0; m < M; m++) max[m][0] = max[m][1] = -INFINITY;
+    am_meet<W>(&p, false, met);
     am_load<W, ROWS>(j.dy, &of_q, p.t0, AGAIN ? own : stages);
     am_load<W, ROWS>(j.q, &of_q, p.t0, stages + AM_STAGE(W));
     tc_commit();
@@ -116,7 +117,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
                 if (AGAIN) am_left<W>(own, k, dy[0]);
                 am_score<W, N>(dy[AGAIN ? 0 : k], values + at * AM_PITCH(W), k, dp);
             }
-            am_mask<W, DISTANT, false, N>(&p, am_whole(&all, j0 + at, j0 + at + N), j0 + at, s);
+            am_mask<W, DISTANT, N>(&p, met, j0 + at, s);
             am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums);
             am_times_ds<W, DISTANT>(&p, j0 + at, dot, dp, s);
             am_apply<W, N>(s, keys + at * AM_PITCH(W), sums);
@@ -129,25 +130,42 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
 
 /* ---- of keys -------------------------------------------------------------------------------------------- */
 
+/* What the end needs: in shared memory, not in registers, while sums are there. */
+typedef struct {
+    attention_place place;
+    attention_rows of_k;
+} am_kept;
+
 /* Queries of a tile; a stage is their rows, those of dy, and what was left of them. */
 #define AM_QUERIES(W)    ((W) <= 64 ? 64 : 32)
 #define AM_BACK_STAGE(W) (2 * AM_QUERIES(W) * AM_PITCH(W))
 #define AM_BACK_SHARED(W)                                                                          \
     ((2 * AM_ROWS(W) * AM_PITCH(W) + 2 * AM_BACK_STAGE(W)) * sizeof(elem) +                        \
-     2 * AM_QUERIES(W) * AM_LEFT * sizeof(float))
+     2 * AM_QUERIES(W) * AM_LEFT * sizeof(float) + AM_MET(W) + sizeof(am_kept))
 
+/* rows: what was left of the queries of this head */
 template <int W>
-LRA_DEV void am_load_queries(const attention_job *j, const attention_place *p, int i0, elem *to,
-                             float *left)
+LRA_DEV void am_load_queries(const attention_job *j, const attention_rows *r, const float *rows,
+                             int i0, elem *to, float *left)
 {
-    attention_rows r = attention_side(j, p, false, false);
-    am_load<W, AM_QUERIES(W)>(j->q, &r, i0, to);
-    am_load<W, AM_QUERIES(W)>(j->dy, &r, i0, to + AM_BACK_STAGE(W) / 2);
+    am_load<W, AM_QUERIES(W)>(j->q, r, i0, to);
+    am_load<W, AM_QUERIES(W)>(j->dy, r, i0, to + AM_BACK_STAGE(W) / 2);
     int t = i0 + (int)threadIdx.x;
     if (threadIdx.x < AM_QUERIES(W))
-        tc_copy8(left + threadIdx.x * AM_LEFT,
-                 t < r.n ? j->rows + (p->head * j->s.Tq + t) * AM_LEFT : j->rows, t < r.n);
+        tc_copy8(left + threadIdx.x * AM_LEFT, t < r->n ? rows + t * AM_LEFT : rows, t < r->n);
     tc_commit();
+}
+
+/* s (rows, N columns) += x y^T; x: the rows of the block, read again for each step */
+template <int W, int N>
+LRA_DEV void am_scores(const elem *x, const elem *y, float s[AM_M(W)][N / 8][4])
+{
+    LRA_UNROLL for (int k = 0; k < W / 16; k++)
+    {
+        uint32_t a[AM_M(W)][4];
+        am_left<W>(x, k, a);
+        am_score<W, N>(a, y, k, s);
+    }
 }
 
 /* Scores (keys, queries from i0 on) become p, products v dy become f ds.  left: of these queries */
@@ -181,40 +199,41 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), TILE = AM_QUERIES(W) };
     elem *values = keys + ROWS * AM_PITCH(W), *stages = values + ROWS * AM_PITCH(W);
     float *left = (float *)(stages + 2 * AM_BACK_STAGE(W));
+    am_range *met = (am_range *)(left + 2 * TILE * AM_LEFT);
+    am_kept *kept = (am_kept *)(met + ROWS + 1);
     attention_place p = attention_find(&j, ROWS, true);
     attention_range reach = attention_reach(&p, p.t0 + ROWS, true);
-    attention_range all = am_met_by_all(&p, p.t0 + ROWS, true);
     attention_rows of_k = attention_side(&j, &p, true, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    const float *rows = j.rows + p.head * j.s.Tq * AM_LEFT;
     int i0 = (int)reach.from, end = (int)reach.to;
+    if (threadIdx.x == 0) kept->place = p, kept->of_k = of_k;
     float dk[M][W / 8][4] = {{{0}}}, dv[M][W / 8][4] = {{{0}}};
+    am_meet<W>(&p, true, met);
     am_load<W, ROWS>(j.k, &of_k, p.t0, keys);
     am_load<W, ROWS>(j.v, &of_k, p.t0, values);
-    am_load_queries<W>(&j, &p, i0, stages, left);
+    am_load_queries<W>(&j, &of_q, rows, i0, stages, left);
     for (int now = 0; i0 < end; i0 += TILE, now = 1 - now) {
         const elem *q = stages + now * AM_BACK_STAGE(W), *dy = q + AM_BACK_STAGE(W) / 2;
         tc_wait<0>();
         __syncthreads(); /* this tile is there, and all are done with the one before */
         if (i0 + TILE < end)
-            am_load_queries<W>(&j, &p, i0 + TILE, stages + (1 - now) * AM_BACK_STAGE(W),
+            am_load_queries<W>(&j, &of_q, rows, i0 + TILE, stages + (1 - now) * AM_BACK_STAGE(W),
                                left + (1 - now) * TILE * AM_LEFT);
         LRA_NO_UNROLL for (int at = 0; at < TILE; at += N)
         {
             float s[M][N / 8][4] = {{{0}}}, dp[M][N / 8][4] = {{{0}}};
-            LRA_UNROLL for (int k = 0; k < W / 16; k++)
-            {
-                uint32_t a[M][4];
-                am_left<W>(keys, k, a);
-                am_score<W, N>(a, q + at * AM_PITCH(W), k, s);
-                am_left<W>(values, k, a);
-                am_score<W, N>(a, dy + at * AM_PITCH(W), k, dp);
-            }
-            am_mask<W, DISTANT, true, N>(&p, am_whole(&all, i0 + at, i0 + at + N), i0 + at, s);
+            am_scores<W, N>(keys, q + at * AM_PITCH(W), s);
+            am_scores<W, N>(values, dy + at * AM_PITCH(W), dp);
+            am_mask<W, DISTANT, N>(&p, met, i0 + at, s);
             am_differentiate<W, DISTANT>(&p, i0 + at, left + (now * TILE + at) * AM_LEFT, s, dp);
             am_apply<W, N>(s, dy + at * AM_PITCH(W), dv);
             am_apply<W, N>(dp, q + at * AM_PITCH(W), dk);
         }
     }
     tc_wait<0>();
+    __syncthreads();
+    p = kept->place, of_k = kept->of_k;
     float factor[M][2];
     LRA_UNROLL for (int m = 0; m < M; m++) factor[m][0] = factor[m][1] = 1;
     am_finish<W>(&p, factor, dv, j.dv, &of_k);
@@ -226,7 +245,8 @@ template <int W, bool DISTANT>
 static inline void attention_back_mma_run(const attention_job *j, void *stream)
 {
     size_t again = AM_AGAIN(W) ? AM_ROWS(W) * AM_PITCH(W) : 0;
-    size_t shared = (2 * AM_STAGE(W) + again) * sizeof(elem), by_key = AM_BACK_SHARED(W);
+    size_t shared = (2 * AM_STAGE(W) + again) * sizeof(elem) + AM_MET(W),
+           by_key = AM_BACK_SHARED(W);
     unsigned of_q = attention_blocks(&j->s, AM_ROWS(W), false);
     unsigned of_k = attention_blocks(&j->s, AM_ROWS(W), true);
     auto queries = attention_dq_mma_kernel<W, DISTANT>;

@@ -20,15 +20,21 @@ enum { AM_THREADS = 128, AM_TILE = 64, AM_WIDEST = 128 };
 #define AM_PITCH(W) ((W) + 8) /* elements from row to row: no two of eight rows in one bank */
 #define AM_STAGE(W) (2 * AM_TILE * AM_PITCH(W)) /* elements of two tiles */
 
-/* Starts copying rows from x0 on, zero beyond the tokens and the width of the heads. */
+/* Starts copying rows from x0 on, zero beyond the tokens and the width of the heads.  A thread has the same channels of
+ * every (AM_THREADS / (W / 8))-th row. */
 template <int W, int ROWS>
 LRA_DEV void am_load(const elem *x, const attention_rows *r, int x0, elem *to)
 {
-    LRA_UNROLL for (int e = threadIdx.x; e < ROWS * (W / 8); e += AM_THREADS)
+    enum { APART = AM_THREADS / (W / 8) };
+    int row = threadIdx.x / (W / 8), c = threadIdx.x % (W / 8) * 8, left = r->n - x0 - row;
+    int step = (int)r->step;
+    const elem *from = x + r->first + (int64_t)(x0 + row) * step + c;
+    if (c >= r->width) left = 0;
+    to += row * AM_PITCH(W) + c;
+    LRA_UNROLL for (int i = 0; i < ROWS / APART; i++)
     {
-        int row = e / (W / 8), c = e % (W / 8) * 8, t = x0 + row;
-        bool valid = t < r->n && c < r->width;
-        tc_copy16(to + row * AM_PITCH(W) + c, valid ? x + r->first + t * r->step + c : x, valid);
+        bool valid = i * APART < left;
+        tc_copy16(to + i * APART * AM_PITCH(W), valid ? from + i * APART * step : x, valid);
     }
 }
 
@@ -116,30 +122,43 @@ template <bool DISTANT> LRA_DEV float am_unit(const attention_place *p)
     return DISTANT ? 1.0f : p->scale * AM_LOG2E;
 }
 
-/* Whether all rows meet the columns [j0, j1). */
-LRA_DEV bool am_whole(const attention_range *all, int j0, int j1)
+/* What each row of the block meets, rows [from, to) of the other side, and behind that what all of them meet: in shared
+ * memory, worked out once, where 64-bit numbers and divisions by the length of a chunk take no registers from sums. */
+typedef struct {
+    int from, to;
+} am_range;
+#define AM_MET(W) ((AM_ROWS(W) + 1) * sizeof(am_range)) /* bytes */
+
+LRA_DEV am_range am_range_of(const attention_place *p, int t, bool by_key)
 {
-    return j0 >= all->from && j1 <= all->to;
+    attention_range k = attention_met(by_key, &p->m, t);
+    am_range r = {(int)k.from, (int)k.to};
+    return r;
 }
-/* What all of the rows [t0, end) meet; what is outside of attention_reach() is met by none. */
-LRA_DEV attention_range am_met_by_all(const attention_place *p, int end, bool by_key)
+template <int W> LRA_DEV void am_meet(const attention_place *p, bool by_key, am_range *met)
 {
-    int last = (end < p->n ? end : p->n) - 1;
-    attention_range k = {0, 0};
-    if (last < p->t0) return k;
-    k.from = attention_met(by_key, &p->m, last).from;
-    k.to = attention_met(by_key, &p->m, p->t0).to;
-    return k;
+    int end = p->t0 + AM_ROWS(W), last = (end < p->n ? end : p->n) - 1;
+    for (int row = threadIdx.x; row < AM_ROWS(W); row += AM_THREADS)
+        met[row] = am_range_of(p, p->t0 + row, by_key);
+    if (threadIdx.x > 0) return;
+    am_range all = {0, 0}; /* of rows that are not all padding; both ends grow with the row */
+    if (last >= p->t0) {
+        all.from = am_range_of(p, last, by_key).from;
+        all.to = am_range_of(p, p->t0, by_key).to;
+    }
+    met[AM_ROWS(W)] = all;
 }
 
 /* Scores of products with the columns from j0 on; what a row does not meet is -infinity. */
-template <int W, bool DISTANT, bool BY_KEY, int N>
-LRA_DEV void am_mask(const attention_place *p, bool whole, int j0, float s[AM_M(W)][N / 8][4])
+template <int W, bool DISTANT, int N>
+LRA_DEV void am_mask(const attention_place *p, const am_range *met, int j0,
+                     float s[AM_M(W)][N / 8][4])
 {
+    am_range all = met[AM_ROWS(W)];
+    bool whole = j0 >= all.from && j0 + N <= all.to;
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
         int t = p->t0 + am_row<W>(m, half);
-        attention_range keys = {0, 0};
         if (DISTANT)
             LRA_UNROLL for (int n = 0; n < N / 8; n++) LRA_UNROLL for (int k = 0; k < 2; k++)
             {
@@ -147,8 +166,8 @@ LRA_DEV void am_mask(const attention_place *p, bool whole, int j0, float s[AM_M(
                 *v = am_distant(p, *v, attention_distance(t, j0 + am_column(n) + k));
             }
         if (whole) continue;
-        keys = attention_met(BY_KEY, &p->m, t);
-        int from = (int)keys.from - j0, to = (int)keys.to - j0;
+        am_range r = met[am_row<W>(m, half)];
+        int from = r.from - j0, to = r.to - j0;
         LRA_UNROLL for (int n = 0; n < N / 8; n++)
             LRA_UNROLL for (int k = 0; k < 2;
                             k++) if (am_column(n) + k < from || am_column(n) + k >= to)
@@ -220,15 +239,16 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
 {
     LRA_SHARED(elem, stages); /* two, of keys and values */
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = W <= 32 ? 32 : 64 };
+    am_range *met = (am_range *)(stages + 2 * AM_STAGE(W));
     attention_place p = attention_find(&j, ROWS, false);
     attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
-    attention_range all = am_met_by_all(&p, p.t0 + ROWS, false);
     attention_rows of_q = attention_side(&j, &p, false, false);
     attention_rows of_k = attention_side(&j, &p, true, false);
     int j0 = (int)reach.from, end = (int)reach.to;
     uint32_t q[W / 16][M][4];
     float sums[M][W / 8][4] = {{{0}}}, max[M][2], sum[M][2] = {{0}};
     LRA_UNROLL for (int m = 0; m < M; m++) max[m][0] = max[m][1] = -INFINITY;
+    am_meet<W>(&p, false, met);
     am_load<W, AM_TILE>(j.k, &of_k, j0, stages);
     am_load<W, AM_TILE>(j.v, &of_k, j0, stages + AM_STAGE(W) / 2);
     am_load<W, ROWS>(j.q, &of_q, p.t0, stages + AM_STAGE(W));
@@ -250,7 +270,7 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
             float s[M][N / 8][4] = {{{0}}};
             LRA_UNROLL for (int k = 0; k < W / 16; k++)
                 am_score<W, N>(q[k], keys + at * AM_PITCH(W), k, s);
-            am_mask<W, DISTANT, false, N>(&p, am_whole(&all, j0 + at, j0 + at + N), j0 + at, s);
+            am_mask<W, DISTANT, N>(&p, met, j0 + at, s);
             am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums);
             am_apply<W, N>(s, values + at * AM_PITCH(W), sums);
         }
@@ -304,7 +324,7 @@ static inline bool attention_is_distant(const attention_job *j)
 template <int W, bool DISTANT>
 static inline void attention_mma_run(const attention_job *j, void *stream)
 {
-    size_t shared = 2 * AM_STAGE(W) * sizeof(elem);
+    size_t shared = 2 * AM_STAGE(W) * sizeof(elem) + AM_MET(W);
     unsigned blocks = attention_blocks(&j->s, AM_ROWS(W), false);
     auto kernel = attention_mma_kernel<W, DISTANT>;
     LRA_ALLOW_SHARED(kernel, shared);
