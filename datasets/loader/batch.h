@@ -59,7 +59,7 @@ typedef struct {
     float *plain;  /* (n,T,channels) values, 0 where nothing is asked */
     float *picked; /* the same shape; 1 where a value is asked, else 0 */
 } lra_batch;
-/* The i-th batch of the epoch; valid until the next call.  A training loader makes the next large one
+/* The i-th batch of the epoch; valid until the second call from here.  A training loader makes the next large one
  * meanwhile, in a thread of its own. */
 const lra_batch *lra_loader_get(lra_loader *l, int64_t i);
 /* Share of steps of the epoch that are padding. */

@@ -166,7 +166,7 @@ lra_loader *lra_loader_new(const lra_loader_spec *s)
     choose_rows(l);
     count_batches(l);
     l->shift = lra_alloc_array((size_t)(s->batch * l->group), sizeof *l->shift);
-    for (int k = 0; k < 2; k++) new_buffer(l, &l->buffer[k]);
+    for (int k = 0; k < LRA_LOADER_BUFFERS; k++) new_buffer(l, &l->buffer[k]);
     if (l->spec.augment) new_copy(l);
     l->large = s->training && !s->alone && s->batch * l->buckets.length[l->buckets.n - 1] >= LARGE;
     l->ahead = -1;
@@ -185,7 +185,7 @@ void lra_loader_free(lra_loader *l)
     lra_free(l->all);
     lra_free(l->order);
     lra_free(l->shift);
-    for (int k = 0; k < 2; k++) free_buffer(&l->buffer[k]);
+    for (int k = 0; k < LRA_LOADER_BUFFERS; k++) free_buffer(&l->buffer[k]);
     lra_free(l->copy.token);
     lra_free(l->copy.value);
     lra_free(l->copy.target);
@@ -276,7 +276,12 @@ static void fill(lra_loader *l, lra_batch *b, int64_t i)
         lra_loader_fill(l, b, i);
 }
 
-/* ---- the helper fills the other buffer while a step runs; what a batch holds does not depend on it --- */
+static int next_buffer(const lra_loader *l)
+{
+    return (l->current + 1) % LRA_LOADER_BUFFERS;
+}
+
+/* ---- the helper fills the next buffer while a step runs; what a batch holds does not depend on it --- */
 
 static void *helper(void *loader)
 {
@@ -288,7 +293,7 @@ static void *helper(void *loader)
             continue;
         }
         pthread_mutex_unlock(&l->lock);
-        fill(l, &l->buffer[!l->current], l->ahead);
+        fill(l, &l->buffer[next_buffer(l)], l->ahead);
         pthread_mutex_lock(&l->lock);
         l->busy = false;
         pthread_cond_broadcast(&l->changed);
@@ -343,7 +348,7 @@ const lra_batch *lra_loader_get(lra_loader *l, int64_t i)
     if (i < 0 || i >= l->n_batches)
         LRA_BUG("batch %lld of %lld", (long long)i, (long long)l->n_batches);
     wait_for_helper(l);
-    l->current = !l->current;
+    l->current = next_buffer(l);
     if (l->ahead != i) fill(l, &l->buffer[l->current], i);
     if (l->large && i + 1 < l->n_batches) fill_ahead(l, i + 1);
     return &l->buffer[l->current];

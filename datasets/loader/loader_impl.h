@@ -6,6 +6,9 @@
 
 #include "datasets/loader/batch.h"
 
+/* The batch that was given out, the one before, and the one that is being made. */
+enum { LRA_LOADER_BUFFERS = 3 };
+
 struct lra_loader {
     lra_loader_spec spec;
     const lra_dataset *data;
@@ -18,9 +21,9 @@ struct lra_loader {
     int64_t *shift;        /* (batch * group) streams: how far each part is rotated */
     lra_row copy;          /* one row, for the augmentation: arrays for the longest */
 
-    lra_batch buffer[2];
-    int current;   /* the buffer that was given out; the helper fills the other */
-    int64_t ahead; /* the batch in the other buffer, -1: none */
+    lra_batch buffer[LRA_LOADER_BUFFERS];
+    int current;   /* the buffer that was given out; the helper fills the next */
+    int64_t ahead; /* the batch in the next buffer, -1: none */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -34,13 +34,14 @@ static int queue(const lra_call *calls, int n, lra_err *e)
 int lra_cuda_wait(lra_device *d, lra_err *e)
 {
     (void)d;
+    if (lra_cuda_send(e) != 0) return LRA_FAILED;
     return lra_cuda_check(cudaStreamSynchronize(lra_cuda->work), "a step", e);
 }
 
 /* Waits: a run of single nodes is timed, checked, or the first of a plan. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
 {
-    if (queue(calls, n, e) != 0) return LRA_FAILED;
+    if (lra_cuda_send(e) != 0 || queue(calls, n, e) != 0) return LRA_FAILED;
     if (lra_cuda_wait(d, e) == 0) return 0;
     return n == 1 ? lra_fail_in(e, "'%s'", lra_tensor_path(calls[0].y)) : LRA_FAILED;
 }
@@ -76,6 +77,7 @@ int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seco
     cudaError_t rc = cudaSuccess;
     for (int i = 0; i <= n && rc == cudaSuccess; i++) rc = cudaEventCreate(&event[i]);
     int failed = lra_cuda_check(rc, "timing", e);
+    if (failed == 0) failed = lra_cuda_send(e);
     if (failed == 0) failed = queue_timed(calls, n, event, e);
     for (int i = 0; i < n && failed == 0; i++) {
         float ms = 0;
@@ -120,6 +122,7 @@ int lra_cuda_replay(lra_device *d, void *captured, lra_err *e)
         return 0;
     }
     if (!r->graph && record(r, e) != 0) return LRA_FAILED;
+    if (lra_cuda_send(e) != 0) return LRA_FAILED;
     return lra_cuda_check(cudaGraphLaunch(r->graph, lra_cuda->work), "a step", e);
 }
 

@@ -1,4 +1,4 @@
-/* A GPU as a device: opening it, memory, copies, and what its errors mean. */
+/* A GPU as a device: opening it, memory, and what its errors mean. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/device.h"
@@ -14,8 +14,7 @@
 
 lra_cuda_state *lra_cuda;
 
-/* Inputs up to this size are staged; larger ones, parameters of a checkpoint, are waited for. */
-enum { SLOT_MOST = 8 << 20, RESERVE = 512 << 20 };
+enum { RESERVE = 512 << 20 };
 
 /* ---- errors --------------------------------------------------------------------------------------- */
 
@@ -108,7 +107,9 @@ static void *cuda_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err
 
 static void cuda_free(lra_device *d, void *p)
 {
+    lra_err ignored;
     (void)d;
+    lra_cuda_send(&ignored); /* of which some may be for this memory */
     cudaFree(p); /* waits for what still uses it; an error would show at the next call */
 }
 
@@ -119,58 +120,6 @@ static double cuda_memory_free(const lra_device *d)
     (void)d;
     if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) return 0;
     return free_bytes > RESERVE ? (double)(free_bytes - RESERVE) : 1;
-}
-
-static int cuda_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e)
-{
-    (void)d;
-    return lra_cuda_check(cudaMemsetAsync(p, byte, n_bytes, lra_cuda->work), "clearing memory", e);
-}
-
-/* ---- copies --------------------------------------------------------------------------------------- */
-
-static cudaError_t grow_slot(lra_cuda_slot *s, size_t n_bytes)
-{
-    if (s->size >= n_bytes) return cudaSuccess;
-    cudaFreeHost(s->host);
-    cudaFree(s->staging);
-    s->host = s->staging = NULL, s->size = 0;
-    cudaError_t rc = cudaMallocHost(&s->host, n_bytes);
-    if (rc == cudaSuccess) rc = cudaMalloc(&s->staging, n_bytes);
-    if (rc == cudaSuccess) s->size = n_bytes;
-    return rc;
-}
-
-/* Returns as soon as `from` may be changed; the data arrive while earlier steps still run. */
-static cudaError_t stage_in(void *to, const void *from, size_t n_bytes)
-{
-    lra_cuda_slot *s = &lra_cuda->slot[lra_cuda->next];
-    lra_cuda->next = (lra_cuda->next + 1) % LRA_CUDA_SLOTS;
-    cudaError_t rc = cudaEventSynchronize(s->moved); /* of two batches ago */
-    if (rc == cudaSuccess) rc = grow_slot(s, n_bytes);
-    if (rc != cudaSuccess) return rc;
-    memcpy(s->host, from, n_bytes);
-    rc = cudaMemcpyAsync(s->staging, s->host, n_bytes, cudaMemcpyHostToDevice, lra_cuda->loader);
-    if (rc == cudaSuccess) rc = cudaEventRecord(s->filled, lra_cuda->loader);
-    if (rc == cudaSuccess) rc = cudaStreamWaitEvent(lra_cuda->work, s->filled, 0);
-    if (rc == cudaSuccess)
-        rc = cudaMemcpyAsync(to, s->staging, n_bytes, cudaMemcpyDeviceToDevice, lra_cuda->work);
-    return rc == cudaSuccess ? cudaEventRecord(s->moved, lra_cuda->work) : rc;
-}
-
-static int cuda_copy(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
-                     lra_err *e)
-{
-    static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
-                                           cudaMemcpyDeviceToDevice};
-    static const char *const what[] = {"copying in", "copying out", "copying"};
-    (void)d;
-    if (n_bytes == 0) return 0;
-    if (kind == LRA_COPY_IN && n_bytes <= SLOT_MOST)
-        return lra_cuda_check(stage_in(to, from, n_bytes), what[kind], e);
-    cudaError_t rc = cudaMemcpyAsync(to, from, n_bytes, kinds[kind], lra_cuda->work);
-    if (rc == cudaSuccess && kind != LRA_COPY_WITHIN) rc = cudaStreamSynchronize(lra_cuda->work);
-    return lra_cuda_check(rc, what[kind], e);
 }
 
 /* ---- opening -------------------------------------------------------------------------------------- */
@@ -186,7 +135,9 @@ static const lra_backend *backend(void)
     static lra_backend b;
     b.name = "cuda";
     b.alloc = cuda_alloc, b.free = cuda_free, b.memory_free = cuda_memory_free;
-    b.copy = cuda_copy, b.clear = cuda_clear;
+    b.copy = lra_cuda_copy, b.clear = lra_cuda_clear;
+    b.later_new = lra_cuda_later_new, b.later_free = lra_cuda_later_free;
+    b.later_copy = lra_cuda_later_copy, b.later_wait = lra_cuda_later_wait;
     b.run = lra_cuda_run, b.run_timed = lra_cuda_run_timed, b.capture = lra_cuda_capture;
     b.replay = lra_cuda_replay, b.forget = lra_cuda_forget, b.wait = lra_cuda_wait;
     b.scratch = lra_cuda_scratch, b.threads = cuda_threads, b.peak = lra_cuda_peak;

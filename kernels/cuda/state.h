@@ -5,16 +5,14 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/level.h"
+#include "kernels/cuda/staging.h"
 #include "kernels/graph/backend.h"
 
-/* Input slots: two batches of at most four inputs are on their way at a time. */
-enum { LRA_CUDA_SLOTS = 8 };
-
-/* Host data go through pinned memory and a staging buffer on the device, both on the loader's stream; a
- * copy on the stream of the work then moves them to where the plan wants them. */
+/* Slots: inputs of one step are gathered while those of two are on their way. */
+enum { LRA_CUDA_SLOTS = 3 };
 typedef struct {
-    void *host, *staging;
-    size_t size;
+    void *host, *staging; /* pinned; on the device.  NULL until the slot is used */
+    lra_staging in;
     cudaEvent_t filled, moved;
 } lra_cuda_slot;
 
@@ -33,6 +31,16 @@ extern lra_cuda_state *lra_cuda;
 
 /* Fills e, naming the GPU, when what failed; 0 when nothing did. */
 int lra_cuda_check(cudaError_t rc, const char *what, lra_err *e);
+/* Sends the inputs that are gathered; in front of everything else that is queued. */
+int lra_cuda_send(lra_err *e);
+/* Data in and out: copies.cu. */
+int lra_cuda_copy(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
+                  lra_err *e);
+int lra_cuda_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
+void *lra_cuda_later_new(lra_device *d, size_t n_bytes, lra_err *e);
+void lra_cuda_later_free(lra_device *d, void *place);
+int lra_cuda_later_copy(lra_device *d, void *place, int n, const lra_later_part *part, lra_err *e);
+const void *lra_cuda_later_wait(lra_device *d, void *place, lra_err *e);
 /* The part of the backend that runs plans: capture.cu. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e);
 int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);

@@ -6,6 +6,12 @@
 
 typedef enum { LRA_COPY_IN, LRA_COPY_OUT, LRA_COPY_WITHIN } lra_copy_kind;
 
+/* n_bytes of a result, which go to byte `at` of a place on the host. */
+typedef struct {
+    const void *from;
+    size_t at, n_bytes;
+} lra_later_part;
+
 typedef struct {
     const char *name; /* "cpu", "cuda" */
     void *(*alloc)(lra_device *d, size_t n_bytes, const char *what,
@@ -25,6 +31,13 @@ typedef struct {
     void (*forget)(lra_device *d, void *captured);
     /* Bytes of scratch of a node; NULL: op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);
+    /* A place on the host for n_bytes of results; NULL and e: there is no memory.  All four NULL: copy() instead. */
+    void *(*later_new)(lra_device *d, size_t n_bytes, lra_err *e);
+    void (*later_free)(lra_device *d, void *place);
+    /* Queues copies of them. */
+    int (*later_copy)(lra_device *d, void *place, int n, const lra_later_part *part, lra_err *e);
+    /* Waits for what was copied there, and for nothing behind it; returns its memory, NULL and e: the device failed. */
+    const void *(*later_wait)(lra_device *d, void *place, lra_err *e);
     /* Waits until all that was queued is done; NULL: nothing ever is. */
     int (*wait)(lra_device *d, lra_err *e);
     /* The most threads a plan may use. */

@@ -109,5 +109,9 @@ struct lra_plan {
     bool poison, resolved;
     void *captured;
 };
+/* Where an output stands on the device; NULL and e: there is no memory. */
+const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e);
+/* n numbers of bf16 at f become float32. */
+void lra_widen(float *f, int64_t n);
 
 #endif

@@ -103,10 +103,14 @@ static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
     }
 }
 
+/* Inputs, which live from the first call for good, stand side by side in the order in which they were made: a device
+ * then gets them in one copy. */
 static int by_first(const void *a, const void *b)
 {
     const lra_range *x = a, *y = b;
-    return (x->first > y->first) - (x->first < y->first);
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    if (x->last != y->last) return x->last > y->last ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset); /* who owns the range */
 }
 
 static int64_t scratch_of(const lra_backend *b, const lra_tensor *y, int max_threads)

@@ -97,7 +97,7 @@ int lra_set(lra_plan *p, const lra_tensor *input, const void *host, lra_err *e)
     return d->backend->copy(d, LRA_COPY_IN, to, host, (size_t)lra_bytes(input), e);
 }
 
-static void widen(float *f, int64_t n)
+void lra_widen(float *f, int64_t n)
 {
     const uint16_t *half = (const uint16_t *)f;
     for (int64_t i = n - 1; i >= 0; i--) {
@@ -109,15 +109,22 @@ static void widen(float *f, int64_t n)
     }
 }
 
+const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e)
+{
+    if (resolve(p, e) != 0) return NULL;
+    const void *from = address(p, out);
+    if (!from) LRA_BUG("'%s' is asked for, which the plan does not compute", out->op->name);
+    return from;
+}
+
 int lra_get(lra_plan *p, const lra_tensor *out, void *host, lra_err *e)
 {
-    if (resolve(p, e) != 0) return LRA_FAILED;
-    const void *from = address(p, out);
-    if (!from) LRA_BUG("lra_get() of '%s', which the plan does not compute", out->op->name);
+    const void *from = lra_plan_result(p, out, e);
+    if (!from) return LRA_FAILED;
     lra_device *d = p->space->device;
     if (d->backend->copy(d, LRA_COPY_OUT, host, from, (size_t)lra_bytes(out), e) != 0)
         return LRA_FAILED;
-    if (out->type == LRA_BF16) widen(host, lra_elements(out));
+    if (out->type == LRA_BF16) lra_widen(host, lra_elements(out));
     return 0;
 }
 

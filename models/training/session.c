@@ -154,15 +154,20 @@ static int check_memory(const lra_session *s, lra_err *e)
                     lra_size_text(have, room), s->device->name, fits);
 }
 
-/* Room for the output of the longest bucket. */
-static float *new_output(const lra_session *s)
+/* Room for the output of the longest bucket, and for results of steps. */
+static int new_results(lra_session *s, lra_err *e)
 {
     int64_t most = 1;
     for (int b = 0; b < s->buckets.n; b++) {
         int64_t n = lra_elements(s->plans[b].eval.network.output);
         if (n > most) most = n;
     }
-    return lra_alloc_array((size_t)most, sizeof(float));
+    s->output = lra_alloc_array((size_t)most, sizeof(float));
+    for (int i = 0; i <= lra_session_ahead(s); i++) {
+        s->started[i].results = lra_later_new(s->device, (size_t)most * sizeof(float) + 256, e);
+        if (!s->started[i].results) return LRA_FAILED;
+    }
+    return 0;
 }
 
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e)
@@ -182,10 +187,7 @@ int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev
         rc = open_buckets(s, dev, e);
         fits = rc == 0 ? check_memory(s, e) : 0;
     }
-    if (rc == 0 && fits == 0) {
-        s->output = new_output(s);
-        return 0;
-    }
+    if (rc == 0 && fits == 0 && new_results(s, e) == 0) return 0;
     lra_session_close(s);
     return LRA_FAILED;
 }
@@ -195,6 +197,7 @@ void lra_session_close(lra_session *s)
     close_buckets(s);
     lra_params_free(s->params);
     lra_free(s->output);
+    for (int i = 0; i < LRA_MOST_STARTED; i++) lra_later_free(s->started[i].results);
     *s = (lra_session){0};
 }
 
@@ -207,8 +210,8 @@ static float scale_of(const lra_network *k, const float *asked)
     return sum > 0 ? (float)((double)n / sum) : 0;
 }
 
-/* Where the rows stand; what would be behind the table of positions is padding. */
-static int set_places(const lra_network *k, lra_plan *p, const lra_batch *b, lra_err *e)
+/* Where the rows stand; what would be behind the table of positions is padding.  Caller frees. */
+static int32_t *places_of(const lra_network *k, const lra_batch *b)
 {
     int64_t most = (k->spec.T_max ? k->spec.T_max : k->T) - 1;
     int32_t *at = lra_alloc_array((size_t)(k->n * k->T), sizeof *at);
@@ -216,32 +219,63 @@ static int set_places(const lra_network *k, lra_plan *p, const lra_batch *b, lra
         int64_t own = i % k->T + (b->place ? b->place[i / k->T] : 0);
         at[i] = (int32_t)(own < most ? own : most);
     }
-    int rc = lra_set(p, k->places, at, e);
-    lra_free(at);
+    return at;
+}
+
+enum { MOST_INPUTS = 11 };
+/* What a plan gets, in the order in which inputs were made: side by side in memory they are one copy. */
+typedef struct {
+    const lra_tensor *input[MOST_INPUTS];
+    const void *host[MOST_INPUTS];
+    int n;
+} feed;
+
+static void add_input(feed *f, const lra_tensor *input, const void *host)
+{
+    int at = f->n;
+    if (!input) return;
+    for (; at > 0 && f->input[at - 1]->id > input->id; at--) {
+        f->input[at] = f->input[at - 1];
+        f->host[at] = f->host[at - 1];
+    }
+    f->input[at] = input, f->host[at] = host, f->n++;
+}
+
+/* Nullable: step_input */
+static int set_batch(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
+                     const lra_tensor *step_input, const lra_step *step, lra_err *e)
+{
+    const lra_asked a = lra_session_asked(s, b);
+    int32_t *places = k->places ? places_of(k, b) : NULL;
+    float scale = k->target ? scale_of(k, a.asked) : 0;
+    feed f = {.n = 0};
+    int rc = 0;
+    add_input(&f, k->values, b->value);
+    if (!k->values) add_input(&f, k->tokens, b->token);
+    add_input(&f, k->length, b->length);
+    add_input(&f, k->places, places);
+    add_input(&f, k->label, a.label);
+    for (int i = 0; i < 2; i++)
+        add_input(&f, k->word[i], k->word[i] ? b->word + i * k->B * k->T : NULL);
+    add_input(&f, k->target, a.target);
+    add_input(&f, k->asked, a.asked);
+    add_input(&f, k->scale, &scale);
+    add_input(&f, step_input, step);
+    for (int i = 0; i < f.n && rc == 0; i++) rc = lra_set(p, f.input[i], f.host[i], e);
+    lra_free(places);
     return rc;
 }
 
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                     lra_err *e)
 {
-    const lra_asked a = lra_session_asked(s, b);
-    int rc = k->values ? lra_set(p, k->values, b->value, e) : lra_set(p, k->tokens, b->token, e);
-    if (rc == 0) rc = lra_set(p, k->length, b->length, e);
-    if (rc == 0 && k->places) rc = set_places(k, p, b, e);
-    if (rc == 0 && k->label) rc = lra_set(p, k->label, a.label, e);
-    for (int i = 0; i < 2 && rc == 0; i++)
-        if (k->word[i]) rc = lra_set(p, k->word[i], b->word + i * k->B * k->T, e);
-    if (rc != 0 || !k->target) return rc;
-    float scale = scale_of(k, a.asked);
-    rc = lra_set(p, k->target, a.target, e);
-    if (rc == 0) rc = lra_set(p, k->asked, a.asked, e);
-    return rc == 0 ? lra_set(p, k->scale, &scale, e) : rc;
+    return set_batch(s, k, p, b, NULL, NULL, e);
 }
 
-static int set_batch(const lra_session *s, const lra_session_plan *p, const lra_batch *b,
-                     lra_err *e)
+static int set_step(const lra_session *s, const lra_session_plan *p, const lra_batch *b,
+                    const lra_step *step, lra_err *e)
 {
-    return lra_session_set(s->spec, &p->network, p->plan, b, e);
+    return set_batch(s->spec, &p->network, p->plan, b, p->step, step, e);
 }
 
 /* The plan of the i-th batch of an update. */
@@ -252,21 +286,48 @@ static lra_session_plan *part_of(lra_session *s, const lra_batch *b, int64_t i)
     return &p->train[i == 0 ? LRA_FIRST_PART : LRA_MIDDLE_PART];
 }
 
+int lra_session_ahead(const lra_session *s)
+{
+    return lra_later_helps(s->device) ? LRA_MOST_STARTED - 1 : 0;
+}
+
+int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
+                      lra_err *e)
+{
+    lra_session_plan *p = part_of(s, b, i);
+    int ring = lra_session_ahead(s) + 1;
+    if (s->n_started == ring) LRA_BUG("%d batches are started", ring);
+    lra_started *now = &s->started[(s->first + s->n_started) % ring];
+    lra_tensor *const asked[] = {p->network.output, p->update};
+    if (set_step(s, p, b, step, e) != 0) return LRA_FAILED;
+    if (lra_run(p->plan, e) != 0) return LRA_FAILED;
+    if (lra_later_ask(now->results, p->plan, 2, asked, e) != 0) return LRA_FAILED;
+    now->batch = b;
+    s->n_started++;
+    return 0;
+}
+
+const lra_batch *lra_session_finish(lra_session *s, float status[4], lra_err *e)
+{
+    const lra_started *now = &s->started[s->first];
+    void *const host[] = {s->output, status};
+    if (s->n_started == 0) LRA_BUG("no batch is started");
+    if (lra_later_get(now->results, host, e) != 0) return NULL;
+    s->first = (s->first + 1) % (lra_session_ahead(s) + 1), s->n_started--;
+    return now->batch;
+}
+
 int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
                      float status[4], lra_err *e)
 {
-    lra_session_plan *p = part_of(s, b, i);
-    if (set_batch(s, p, b, e) != 0) return LRA_FAILED;
-    if (lra_set(p->plan, p->step, step, e) != 0) return LRA_FAILED;
-    if (lra_run(p->plan, e) != 0) return LRA_FAILED;
-    if (lra_get(p->plan, p->network.output, s->output, e) != 0) return LRA_FAILED;
-    return lra_get(p->plan, p->update, status, e);
+    if (lra_session_start(s, b, i, step, e) != 0) return LRA_FAILED;
+    return lra_session_finish(s, status, e) ? 0 : LRA_FAILED;
 }
 
 int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e)
 {
     lra_session_plan *p = &s->plans[b->bucket].eval;
-    int rc = set_batch(s, p, b, e);
+    int rc = lra_session_set(s->spec, &p->network, p->plan, b, e);
     if (rc == 0) rc = lra_run(p->plan, e);
     return rc == 0 ? lra_get(p->plan, p->network.output, s->output, e) : rc;
 }
@@ -299,8 +360,7 @@ int lra_session_find_bad(lra_session *s, const lra_batch *b, int64_t i, const lr
                          lra_err *e)
 {
     lra_session_plan *p = part_of(s, b, i);
-    if (set_batch(s, p, b, e) != 0) return LRA_FAILED;
-    if (lra_set(p->plan, p->step, step, e) != 0) return LRA_FAILED;
+    if (set_step(s, p, b, step, e) != 0) return LRA_FAILED;
     return lra_run_checked(p->plan, e);
 }
 

@@ -3,6 +3,7 @@
 #define LRA_MODELS_TRAINING_SESSION_H
 
 #include "datasets/loader/batch.h"
+#include "kernels/graph/later.h"
 #include "models/training/rows.h"
 #include "models/training/run_network.h"
 #include "models/training/train_spec.h"
@@ -20,6 +21,13 @@ typedef struct {
     lra_session_plan train[LRA_N_PARTS], eval;
 } lra_bucket_plans;
 
+/* A batch of training that the device has, or has done. */
+typedef struct {
+    const lra_batch *batch;
+    lra_later *results;
+} lra_started;
+enum { LRA_MOST_STARTED = 2 };
+
 typedef struct {
     const lra_train_spec *spec;
     lra_buckets buckets;
@@ -29,6 +37,8 @@ typedef struct {
     lra_space *space;
     lra_keep keep; /* of the training graphs */
     float *output; /* of the network in the last batch: lra_network.output */
+    lra_started started[LRA_MOST_STARTED];
+    int n_started, first; /* in a ring */
 } lra_session;
 
 /* The network of a run for batches of so many rows (documents, in pretraining on pairs: twice as many); limited: by
@@ -48,8 +58,15 @@ lra_loader *lra_session_loader(const lra_session *s, int split, bool training);
 double lra_session_workspace(const lra_session *s); /* bytes: of the largest plan */
 double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: unknown */
 
-/* One batch of training, the i-th of its update; status: of the last one loss, gradient norm, applied, skipped in a
- * row; of others the loss alone. */
+/* Starts one batch of training, the i-th of its update; b: valid until it is finished.  How many may be started beside
+ * it: one where the device goes on while the host does, else none. */
+int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
+                      lra_err *e);
+int lra_session_ahead(const lra_session *s);
+/* Waits for the batch that was started first, which it returns, and leaves its output; status: of the last batch of an
+ * update loss, gradient norm, applied, skipped in a row; of others the loss alone.  NULL and e: the device failed. */
+const lra_batch *lra_session_finish(lra_session *s, float status[4], lra_err *e);
+/* Both. */
 int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
                      float status[4], lra_err *e);
 /* Forward only. */

@@ -19,6 +19,12 @@
 
 enum { MAX_SKIPPED = 5 };
 
+/* What the batches of one update add up to. */
+typedef struct {
+    lra_sums sums;
+    double loss; /* times what was asked */
+} step_sums;
+
 /* Everything a run works with. */
 typedef struct {
     const lra_train_spec *spec;
@@ -28,7 +34,12 @@ typedef struct {
     lra_session session;
     lra_sums *rows; /* (B) of the batch that was done last */
     lra_loader *train, *val;
-    lra_run_state now;
+    lra_run_state now;               /* what is finished */
+    lra_step step[LRA_MOST_STARTED]; /* of the batches that are started, oldest first */
+    int n_started;
+    int64_t ahead;   /* updates that are started */
+    int64_t part;    /* batches of the first of them that are finished */
+    step_sums total; /* of these */
     lra_progress *progress;
     lra_run_reporter *reporter;
     int64_t examples;
@@ -44,8 +55,11 @@ static double session_seconds(const run *r)
     return lra_now() - r->started;
 }
 
+static int finish_all(run *r, lra_err *e);
+
 static int save(run *r, lra_err *e)
 {
+    if (finish_all(r, e) != 0) return LRA_FAILED;
     lra_run_state copy = r->now;
     copy.seconds += session_seconds(r);
     r->saved = lra_now();
@@ -60,58 +74,6 @@ static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra
                        "step %lld: %d updates in a row were not finite (the last checkpoint is "
                        "intact; try a lower rate)",
                        (long long)r->now.step, MAX_SKIPPED);
-}
-
-/* What the batches of one update add up to. */
-typedef struct {
-    lra_sums sums;
-    double loss; /* times what was asked */
-} step_sums;
-
-static int do_part(run *r, const lra_batch *b, int64_t part, const lra_step *step, float status[4],
-                   step_sums *total, lra_err *e)
-{
-    if (r->spec->debug_nodes && lra_session_find_bad(&r->session, b, part, step, e) != 0)
-        return lra_fail_in(e, "step %lld", (long long)r->now.step);
-    double start = lra_now();
-    if (lra_session_part(&r->session, b, part, step, status, e) != 0) return LRA_FAILED;
-    r->busy += lra_now() - start;
-    r->flops += lra_plan_cost(r->session.plans[b->bucket].train[LRA_LAST_PART].plan).flops;
-    r->examples += r->spec->batch;
-    int64_t before = total->sums.n;
-    lra_session_rows(r->spec, b, r->spec->batch, r->session.buckets.length[b->bucket],
-                     r->session.output, r->rows);
-    for (int64_t i = 0; i < r->spec->batch; i++) lra_sums_add(&total->sums, &r->rows[i]);
-    total->loss += (double)status[0] * (double)(total->sums.n - before);
-    return 0;
-}
-
-static int do_step(run *r, lra_err *e)
-{
-    lra_run_state *now = &r->now;
-    int64_t parts = lra_update_batches(r->spec);
-    lra_step step = {.seed = r->spec->seed,
-                     .rate = (float)lra_schedule_rate(&r->schedule, &now->schedule, now->step)};
-    const lra_batch *b = NULL;
-    step_sums total = {{0}, 0};
-    float status[4];
-    for (int64_t part = 0; part < parts; part++) {
-        b = lra_loader_get(r->train, now->batch * parts + part);
-        step.step = (uint64_t)(now->step * parts + part);
-        if (do_part(r, b, part, &step, status, &total, e) != 0) return LRA_FAILED;
-    }
-    if (status[2] == 0) {
-        now->skipped++;
-        lra_detail("step %lld: loss %g, gradient norm %g: no update", (long long)now->step,
-                   (double)status[0], (double)status[1]);
-        if (status[3] >= MAX_SKIPPED) return fail_not_finite(r, b, &step, e);
-    } else {
-        lra_sums_add(&now->sums, &total.sums);
-        now->loss_sum += total.loss;
-    }
-    now->step++;
-    now->batch++;
-    return 0;
 }
 
 /* ", 4210 examples/s, 81 % of peak", or "" where nobody looks. */
@@ -141,6 +103,84 @@ static void show(run *r)
     if (!lra_run_reporter_due(r->reporter)) return;
     snprintf(detail, sizeof detail, "%s %s", r->metric->text, value);
     lra_run_reporter_at(r->reporter, now->epoch + 1, now->step, detail);
+}
+
+static int end_update(run *r, const lra_batch *b, const float status[4], lra_err *e)
+{
+    lra_run_state *now = &r->now;
+    if (status[2] == 0) {
+        now->skipped++;
+        lra_detail("step %lld: loss %g, gradient norm %g: no update", (long long)now->step,
+                   (double)status[0], (double)status[1]);
+        if (status[3] >= MAX_SKIPPED) return fail_not_finite(r, b, &r->step[0], e);
+    } else {
+        lra_sums_add(&now->sums, &r->total.sums);
+        now->loss_sum += r->total.loss;
+    }
+    r->total = (step_sums){{0}, 0};
+    r->part = 0, r->ahead--;
+    now->step++;
+    now->batch++;
+    show(r);
+    return 0;
+}
+
+/* The results of the batch that was started first. */
+static int finish_part(run *r, lra_err *e)
+{
+    float status[4];
+    double start = lra_now();
+    const lra_batch *b = lra_session_finish(&r->session, status, e);
+    if (!b) return LRA_FAILED;
+    r->busy += lra_now() - start;
+    r->flops += lra_plan_cost(r->session.plans[b->bucket].train[LRA_LAST_PART].plan).flops;
+    r->examples += r->spec->batch;
+    int64_t before = r->total.sums.n;
+    lra_session_rows(r->spec, b, r->spec->batch, r->session.buckets.length[b->bucket],
+                     r->session.output, r->rows);
+    for (int64_t i = 0; i < r->spec->batch; i++) lra_sums_add(&r->total.sums, &r->rows[i]);
+    r->total.loss += (double)status[0] * (double)(r->total.sums.n - before);
+    bool last = ++r->part == lra_update_batches(r->spec);
+    if (last && end_update(r, b, status, e) != 0) return LRA_FAILED;
+    r->step[0] = r->step[--r->n_started];
+    return 0;
+}
+
+/* Nothing is under way any more, and what is known is what a checkpoint says. */
+static int finish_all(run *r, lra_err *e)
+{
+    while (r->n_started > 0)
+        if (finish_part(r, e) != 0) return LRA_FAILED;
+    return 0;
+}
+
+static int start_part(run *r, const lra_batch *b, int64_t part, const lra_step *step, lra_err *e)
+{
+    if (r->spec->debug_nodes && lra_session_find_bad(&r->session, b, part, step, e) != 0)
+        return lra_fail_in(e, "step %lld", (long long)(r->now.step + r->ahead));
+    double start = lra_now();
+    if (lra_session_start(&r->session, b, part, step, e) != 0) return LRA_FAILED;
+    r->busy += lra_now() - start;
+    r->step[r->n_started++] = *step;
+    return 0;
+}
+
+/* Starts an update.  Its results, or those of the one before, where a device is still busy with it, are taken in. */
+static int do_step(run *r, lra_err *e)
+{
+    int64_t parts = lra_update_batches(r->spec), at = r->now.step + r->ahead;
+    int64_t first = (r->now.batch + r->ahead) * parts;
+    lra_step step = {.seed = r->spec->seed,
+                     .rate = (float)lra_schedule_rate(&r->schedule, &r->now.schedule, at)};
+    for (int64_t part = 0; part < parts; part++) {
+        step.step = (uint64_t)(at * parts + part);
+        if (start_part(r, lra_loader_get(r->train, first + part), part, &step, e) != 0)
+            return LRA_FAILED;
+        r->ahead += part == parts - 1;
+        if (r->n_started > lra_session_ahead(&r->session) && finish_part(r, e) != 0)
+            return LRA_FAILED;
+    }
+    return 0;
 }
 
 static void say_epoch(const run *r, const lra_epoch_record *h)
@@ -198,7 +238,8 @@ static int end_epoch(run *r, lra_err *e)
 
 static bool must_stop(const run *r)
 {
-    return lra_stop_signal() || (r->spec->stop_after && r->now.step >= r->spec->stop_after);
+    return lra_stop_signal() ||
+           (r->spec->stop_after && r->now.step + r->ahead >= r->spec->stop_after);
 }
 
 /* The weights that came are the selected ones. */
@@ -221,14 +262,13 @@ static int train_epochs(run *r, lra_err *e)
 {
     lra_run_state *now = &r->now;
     while (now->epoch < r->schedule.epochs && !is_stuck(r)) {
-        while (now->batch < r->schedule.steps_per_epoch) {
+        while (now->batch + r->ahead < r->schedule.steps_per_epoch) {
             if (must_stop(r)) return save(r, e) == 0 ? LRA_STOPPED : LRA_FAILED;
             if (do_step(r, e) != 0) return LRA_FAILED;
-            show(r);
             bool due = lra_now() - r->saved > r->spec->checkpoint_every;
             if (due && save(r, e) != 0) return LRA_FAILED;
         }
-        if (end_epoch(r, e) != 0) return LRA_FAILED;
+        if (finish_all(r, e) != 0 || end_epoch(r, e) != 0) return LRA_FAILED;
     }
     if (now->epoch < r->schedule.epochs)
         lra_detail("%s: stopped after epoch %lld, the best was epoch %lld", r->spec->title,

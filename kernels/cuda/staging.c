@@ -1,0 +1,24 @@
+/* Gathering inputs. */
+#include "kernels/cuda/staging.h"
+
+/* Does `to` come next behind the last part, with nothing but the padding of a buffer between them? */
+static int follows(const lra_staged *last, const char *to)
+{
+    uintptr_t end = (uintptr_t)last->to + last->n_bytes;
+    return (uintptr_t)to >= end && (uintptr_t)to - end < LRA_STAGED_APART;
+}
+
+int64_t lra_staging_add(lra_staging *s, void *to, size_t n_bytes, size_t size)
+{
+    lra_staged *last = s->n ? &s->part[s->n - 1] : NULL;
+    size_t at = (s->used + LRA_STAGED_APART - 1) / LRA_STAGED_APART * LRA_STAGED_APART;
+    int joins = last && follows(last, to);
+    if (joins) at = last->at + (size_t)((char *)to - last->to);
+    if (at + n_bytes > size || (!joins && s->n == LRA_STAGED_MOST)) return -1;
+    if (joins)
+        last->n_bytes = at + n_bytes - last->at;
+    else
+        s->part[s->n++] = (lra_staged){to, at, n_bytes};
+    s->used = at + n_bytes;
+    return (int64_t)at;
+}
