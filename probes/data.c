@@ -51,10 +51,8 @@ static const lra_option own[] = {
     {.name = "all",
      .kind = LRA_OPTION_FLAG,
      .help = "with --check: every task whose files are found below the folder, in one table"},
-    {.name = "import",
-     .kind = LRA_OPTION_TEXT,
-     .arg = "DIR",
-     .help = "describes the official files in DIR instead of generated data"},
+    LRA_DATA_DIR_OPTION(", which are described instead of generated data"),
+    {.name = "import", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "the same as --data-dir"},
     {.name = "information",
      .kind = LRA_OPTION_FLAG,
      .help =
@@ -96,6 +94,21 @@ static const lra_command command = {
     .max_args = 1,
     .tables = tables,
 };
+
+/* The name that an option was given by; NULL: it was not. */
+static const char *given_as(const lra_options *o, const char *name)
+{
+    if (lra_option_given(o, name)) return name;
+    bool other = strcmp(name, "data-dir") == 0 && lra_option_given(o, "import");
+    return other ? "import" : NULL;
+}
+
+/* Where official files are; NULL: data are generated. */
+static const char *files_of(const lra_options *o)
+{
+    const char *name = given_as(o, "data-dir");
+    return name ? lra_option_text(o, name) : NULL;
+}
 
 /* ---- make ------------------------------------------------------------------------------------------- */
 
@@ -142,7 +155,7 @@ static char *import_command(const lra_task *t, const lra_config *c, const char *
     lra_config *usual = lra_keys_config(t->keys);
     char *path = lra_shell_word(folder);
     lra_text line = {0};
-    lra_text_add(&line, "lra-probe data %s --import %s", t->name, path);
+    lra_text_add(&line, "lra-probe data %s --data-dir %s", t->name, path);
     for (int i = 0; lra_config_key(c, i); i++) {
         const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
         bool same = strcmp(lra_config_text_or(usual, key, ""), value) == 0;
@@ -239,16 +252,14 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
 
 static int open_and_print(const lra_task *t, const lra_config *c, const lra_options *o, lra_err *e)
 {
-    lra_dataset *d = lra_dataset_open(t, c, lra_option_text(o, "out"), lra_option_text(o, "import"),
-                                      e);
+    lra_dataset *d = lra_dataset_open(t, c, lra_option_text(o, "out"), files_of(o), e);
     if (!d) return LRA_FAILED;
     const char *sheet = lra_option_text(o, "sheet");
     int rc = sheet                         ? lra_data_sheet(d, sheet, e)
              : lra_option_given(o, "show") ? show(d, o, e)
              : lra_option_flag(o, "information")
-                 ? lra_data_information(
-                       d, lra_option_given(o, "import") ? "paper" : lra_option_text(o, "preset"),
-                       lra_option_text(o, "out"), lra_option_flag(o, "json"), e)
+                 ? lra_data_information(d, files_of(o) ? "paper" : lra_option_text(o, "preset"),
+                                        lra_option_text(o, "out"), lra_option_flag(o, "json"), e)
                  : lra_data_describe(d, lra_option_flag(o, "json"), e);
     lra_dataset_free(d);
     return rc;
@@ -259,16 +270,18 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
 static int refuse_mixed(const lra_options *o, lra_err *e)
 {
     static const char *const alone[][2] = {
-        {"make", "check"},        {"make", "import"},       {"make", "show"},
-        {"check", "import"},      {"check", "show"},        {"make", "json"},
-        {"show", "json"},         {"import", "preset"},     {"check", "preset"},
-        {"png", "make"},          {"png", "check"},         {"seeding", "import"},
+        {"make", "check"},        {"make", "data-dir"},     {"make", "show"},
+        {"check", "data-dir"},    {"check", "show"},        {"make", "json"},
+        {"show", "json"},         {"data-dir", "preset"},   {"check", "preset"},
+        {"png", "make"},          {"png", "check"},         {"seeding", "data-dir"},
         {"information", "make"},  {"information", "check"}, {"information", "show"},
         {"information", "sheet"}, {"sheet", "make"},        {"sheet", "check"},
-        {"sheet", "show"},        {"sheet", "json"}};
-    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        if (lra_option_given(o, alone[i][0]) && lra_option_given(o, alone[i][1]))
-            return lra_fail_usage(e, "--%s and --%s do not go together", alone[i][0], alone[i][1]);
+        {"sheet", "show"},        {"sheet", "json"},        {"data-dir", "import"}};
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
+        const char *a = given_as(o, alone[i][0]), *b = given_as(o, alone[i][1]);
+        if (a && b && strcmp(a, b) != 0)
+            return lra_fail_usage(e, "--%s and --%s do not go together", a, b);
+    }
     static const char *const needs[][2] = {{"png", "show"}, {"split", "show"}, {"force", "make"}};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (lra_option_given(o, needs[i][0]) && !lra_option_given(o, needs[i][1]))
@@ -288,7 +301,7 @@ static bool concerns_files(const lra_task *t, const char *assignment)
 /* --set and what is short for it.  Of official files only what is read can be chosen. */
 static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
-    bool files = lra_option_given(o, "import") || lra_option_given(o, "check");
+    bool files = files_of(o) || lra_option_given(o, "check");
     char *what = lra_format("task '%s'", t->name);
     int rc = 0;
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++) {
@@ -328,15 +341,16 @@ static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *
  * generates; a preset that is asked for counts when they are made. */
 static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err *e)
 {
-    bool files = lra_option_given(o, "import") || lra_option_given(o, "check") ||
+    bool files = files_of(o) || lra_option_given(o, "check") ||
                  (lra_option_given(o, "make") && !lra_option_given(o, "preset"));
     return files ? lra_keys_config(t->keys) : lra_task_config(t, lra_option_text(o, "preset"), e);
 }
 
 static int check_all(const lra_options *o, lra_err *e)
 {
-    static const char *const other[] = {"preset", "set",   "seeding", "make",  "import",     "show",
-                                        "png",    "sheet", "split",   "force", "information"};
+    static const char *const other[] = {"preset",   "set",    "seeding", "make",
+                                        "data-dir", "import", "show",    "png",
+                                        "sheet",    "split",  "force",   "information"};
     if (lra_option_n_args(o))
         return lra_fail_usage(e, "--all is every task; leave '%s' or --all out",
                               lra_option_arg(o, 0));

@@ -3,6 +3,7 @@
  *           line of equal weights
  *   middle  smallest limit of all distances that keeps 99 % of the gain (points), and of attention alone (crosses)
  *   right   the task's metric, with the line of chance
+ * A panel that no model has a number for is left out.
  * Bars: 95 % over examples and seeds.  Points tell what mixes positions: attention, kernels, both, or neither of them. */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "reports/figure.h"
 #include "reports/locality_view.h"
 
-enum { MOST_ROWS = 60, KINDS = 4 };
+enum { MOST_ROWS = 60, KINDS = 4, RANGE = 0, LIMITS, VALUES, PANELS };
 static const char dat[] = "locality.dat";
 static const double row_cm = 0.4;
 
@@ -31,6 +32,19 @@ static int kind_of(const lra_locality_row *r)
     bool heads = !r->missing[LRA_LOCALITY_HEADS_REL],
          kernels = !r->missing[LRA_LOCALITY_KERNEL_REL];
     return heads && kernels ? 2 : heads ? 0 : kernels ? 1 : 3;
+}
+
+/* Does any model have something to draw there? */
+static bool has_panel(const lra_locality_view *v, int panel)
+{
+    static const int of[PANELS][2] = {{LRA_LOCALITY_MEAN, LRA_LOCALITY_MEAN},
+                                      {LRA_LOCALITY_CUT, LRA_LOCALITY_WINDOW}};
+    for (int i = 0; i < v->n && panel < VALUES; i++)
+        for (int k = 0; k < 2; k++) {
+            int id = of[panel][k];
+            if (!v->row[i].missing[id]) return true;
+        }
+    return panel == VALUES;
 }
 
 /* Limits may be 0. */
@@ -221,7 +235,7 @@ static void add_values(lra_text *t, const span *s)
 /* Which kinds there are, and what else is drawn. */
 static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTRIES])
 {
-    bool there[KINDS] = {false}, window = false;
+    bool there[KINDS] = {false}, window = false, range = has_panel(v, RANGE);
     int n = 0;
     for (int i = 0; i < v->n; i++) {
         there[kind_of(&v->row[i])] = true;
@@ -236,22 +250,24 @@ static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTR
                                   .size = kinds[k].size};
         snprintf(key[n++].text, sizeof key->text, "%s", kinds[k].name);
     }
-    key[n++] = (lra_plot_entry){.text = "as built (hollow)",
-                                .kind = LRA_LEGEND_LINE,
-                                .color = "#444444",
-                                .point = 6,
-                                .size = 0.5};
+    if (range)
+        key[n++] = (lra_plot_entry){.text = "as built (hollow)",
+                                    .kind = LRA_LEGEND_LINE,
+                                    .color = "#444444",
+                                    .point = 6,
+                                    .size = 0.5};
     if (window)
         key[n++] = (lra_plot_entry){.text = "of attention alone",
                                     .kind = LRA_LEGEND_LINE,
                                     .color = "#000000",
                                     .point = 2,
                                     .size = 0.55};
-    key[n++] = (lra_plot_entry){.text = "equal weights",
-                                .kind = LRA_LEGEND_LINE,
-                                .color = "#888888",
-                                .dash = "(4,3)",
-                                .line = 1.3};
+    if (range)
+        key[n++] = (lra_plot_entry){.text = "equal weights",
+                                    .kind = LRA_LEGEND_LINE,
+                                    .color = "#888888",
+                                    .dash = "(4,3)",
+                                    .line = 1.3};
     key[n++] = (lra_plot_entry){
         .text = "chance", .kind = LRA_LEGEND_LINE, .color = "#888888", .dash = "1", .line = 1.3};
     return n;
@@ -267,7 +283,6 @@ static double longest_name(const lra_locality_view *v)
 
 static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
 {
-    enum { PANELS = 3 };
     static const double share[PANELS] = {0.42, 0.29, 0.29};
     const lra_metric *m = lra_result_metric(v->row[0].group->run[0]);
     char *value = lra_format("%s%s", m->text, m->scale == 100 ? " (%)" : "");
@@ -280,19 +295,23 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     f->width = LRA_PAGE_CM;
     int lines = lra_plot_legend_rows(f, left, entries, key);
     f->height = bottom + v->n * row_cm + LRA_LINE_CM * (lines + 2.2);
-    double top = lra_plot_start(f), wide = right - left - gap * (PANELS - 1), x = left;
+    double top = lra_plot_start(f), wide = right - left + gap, all = 0, x = left;
+    for (int p = 0; p < PANELS; p++)
+        if (has_panel(v, p)) all += share[p], wide -= gap;
     lra_text_add(t, "set multiplot\nset grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'\n");
     lra_plot_legend(f, left, top, entries, key);
-    for (int p = 0; p < PANELS; p++) {
+    for (int p = 0, drawn = 0; p < PANELS; p++) {
+        double own = share[p] / all * wide;
+        if (!has_panel(v, p)) continue;
         lra_plot_say(t, "set label ", name[p], " at screen %.4g, screen %.4g center\n",
-                     (x + 0.5 * share[p] * wide) / f->width, 0.22 / f->height);
-        lra_plot_box(f, x, x + share[p] * wide, bottom, bottom + v->n * row_cm);
-        add_rows(t, v, p == 0);
-        if (p == 0) add_range(t, s);
-        if (p == 1) add_limits(t, s);
-        if (p == 2) add_values(t, s);
+                     (x + 0.5 * own) / f->width, 0.22 / f->height);
+        lra_plot_box(f, x, x + own, bottom, bottom + v->n * row_cm);
+        add_rows(t, v, drawn++ == 0);
+        if (p == RANGE) add_range(t, s);
+        if (p == LIMITS) add_limits(t, s);
+        if (p == VALUES) add_values(t, s);
         lra_text_add(t, "unset label\n");
-        x += share[p] * wide + gap;
+        x += own + gap;
     }
     lra_text_add(t, "unset multiplot\n");
     lra_free(value);

@@ -233,11 +233,37 @@ static void the_figure(void **state)
     results[5]->fingerprint[0] = '0';
 }
 
+/* No panel stands empty. */
+static void panels_that_models_have(void **state)
+{
+    (void)state;
+    static const struct {
+        int n_probes;
+        bool range, limits;
+    } known[] = {{PROBES, true, true}, {1, true, false}, {0, false, false}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        lra_err e = {{0}};
+        lra_report_input own = in;
+        if (known[k].n_probes < PROBES) /* lstm alone, which obeys no limit */
+            own = (lra_report_input){
+                .list = results + 4, .n = 1, .probes = probes + 7, .n_probes = known[k].n_probes};
+        if (write_figure(&lra_figure_locality, ".", &own, &e) != 0) fail_msg("%s", e.msg);
+        char *script = take_file("locality.gp");
+        assert_int_equal(strstr(script, "mean distance of what is used") != NULL, known[k].range);
+        assert_int_equal(strstr(script, "as built (hollow)") != NULL, known[k].range);
+        assert_int_equal(strstr(script, "of the gain within") != NULL, known[k].limits);
+        assert_non_null(strstr(script, "accuracy"));
+        assert_non_null(strstr(script, "lstm"));
+        lra_free(script);
+        lra_free(take_file("locality.dat"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_over_seeds), cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(numbers_over_seeds),  cmocka_unit_test(what_is_missing),
         cmocka_unit_test(files_of_other_runs), cmocka_unit_test(tables_in_every_format),
-        cmocka_unit_test(the_figure)};
+        cmocka_unit_test(the_figure),          cmocka_unit_test(panels_that_models_have)};
     return cmocka_run_group_tests(tests, make_files, free_files);
 }

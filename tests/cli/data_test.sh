@@ -72,12 +72,15 @@ says '^val rows  *2$'
 expect 0 '' lra-probe data listops --check "$dir/basic_test.tsv" --json
 says '"schema": 2'
 says '"rows, every label is right": 10'
-expect 0 '' lra-probe data listops --import o --out o3
+expect 0 '' lra-probe data listops --data-dir o --out o3
 says '^train  *60 '
 
 # Files that are wrong.
 expect 1 "there is no file or folder 'absent.tsv'" lra-probe data listops --check absent.tsv
 expect 1 "there is no file or folder 'absent'" lra-probe data listops --import absent
+expect 1 "there is no file or folder 'absent'" lra-probe data listops --data-dir absent
+expect 2 '--data-dir and --import do not go together' lra-probe data listops --import o --data-dir o
+expect 2 '--make and --import do not go together' lra-probe data listops --import o --make 9
 t=$(printf '\t')
 broken() { # TEXT PATTERN
     printf '%s\n' "Source${t}Target" "$1" >broken.tsv
