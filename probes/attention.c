@@ -98,6 +98,7 @@ static int measure(const lra_finished_run *run, const lra_train_spec *spec, lra_
     return rc;
 }
 
+/* *to stays NULL for a model without attention to its own sequence, which of several runs is left out. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
     lra_finished_run run;
@@ -109,11 +110,17 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
         lra_device device = run.job.device;
         lra_finished_run_spec(&run, &spec);
         lra_probe_origin(&device, &origin);
-        *to = lra_probe_result_new("attention", run.result, &origin);
-        rc = measure(&run, &spec, &device, lra_option_int(o, "examples"), *to, e);
+        lra_probe_result *r = lra_probe_result_new("attention", run.result, &origin);
+        rc = measure(&run, &spec, &device, lra_option_int(o, "examples"), r, e);
+        if (rc != 0) lra_fail_in(e, "run '%s'", run.folder);
         char *path = lra_format("%s/attention.h5", run.folder);
-        if (rc == 0) rc = lra_probe_result_write(path, *to, e);
-        if (rc == 0) lra_note("wrote %s", path);
+        bool none = rc == LRA_USAGE && lra_option_n_args(o) > 1;
+        if (rc == 0) rc = lra_probe_result_write(path, r, e);
+        if (rc == 0)
+            lra_note("wrote %s", path), *to = r;
+        else
+            lra_probe_result_free(r);
+        if (none) lra_note("%s: left out", e->msg), rc = 0;
         lra_free(path);
         lra_job_spec_free(&spec);
     }
@@ -123,14 +130,19 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
 
 static int attention(const lra_options *o, lra_err *e)
 {
-    int n = lra_option_n_args(o), done = 0, rc = 0;
-    lra_probe_result **list = lra_alloc_array((size_t)n, sizeof *list);
-    for (; done < n && rc == 0; done++) rc = probe_run(lra_option_arg(o, done), o, &list[done], e);
-    lra_report_input in = {.probes = list, .n_probes = done};
+    int asked = lra_option_n_args(o), n = 0, rc = 0;
+    lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
+    for (int i = 0; i < asked && rc == 0; i++) {
+        rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
+        n += list[n] != NULL;
+    }
+    if (rc == 0 && n == 0)
+        rc = lra_fail_usage(e, "none of %d runs has attention to its own sequence", asked);
+    lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0)
         rc = lra_report_print(&lra_table_attention, stdout, &in,
                               lra_option_flag(o, "json") ? "json" : "text", e);
-    lra_probe_results_free(list, done);
+    lra_probe_results_free(list, n);
     return rc;
 }
 

@@ -171,20 +171,15 @@ static bool belongs(const char *unit, const char *part)
     return strncmp(unit, part, n) == 0 && (unit[n] == 0 || unit[n] == '.');
 }
 
-/* The line of settings that says how a part was measured. */
-static char *line_of(const task *t)
+/* What stands behind "NAME=" in its own line; NULL: there is none. */
+static const char *value_of(const char *settings, const char *name)
 {
-    return lra_format("%s=%" PRId64, t->is->name, t->examples);
-}
-
-static bool has_line(const char *settings, const char *line)
-{
-    size_t n = strlen(line);
+    size_t n = strlen(name);
     for (const char *at = settings; at && *at; at = strchr(at, '\n')) {
         at += *at == '\n';
-        if (strncmp(at, line, n) == 0 && (at[n] == '\n' || at[n] == 0)) return true;
+        if (strncmp(at, name, n) == 0 && at[n] == '=') return at + n + 1;
     }
-    return false;
+    return NULL;
 }
 
 static void copy_unit(lra_probe_result *to, const lra_probe_unit *from)
@@ -210,18 +205,14 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         task *t = NULL;
         for (int k = 0; k < n; k++)
             if (list[k].is == part) t = &list[k];
-        char *line = t ? line_of(t) : NULL;
+        const char *at = value_of(old->settings, part->name);
+        int64_t examples = at ? strtoll(at, NULL, 10) : 0; /* test examples that it was asked of */
         bool again = force || (part == &lra_part_length && p->n_lengths);
-        bool keep = t ? !again && has_line(old->settings, line) : true;
+        bool keep = t ? !again && at && examples == t->examples : true;
         for (int u = 0; u < old->n_units && keep; u++)
             if (belongs(old->unit[u]->name, part->name)) copy_unit(p->out, old->unit[u]);
-        char *start = lra_format("%s=", part->name), *at = strstr(old->settings, start);
-        if (keep && at)
-            lra_probe_result_set(p->out, part->name, "%d",
-                                 (int)strtol(at + strlen(start), NULL, 10));
+        if (keep && at) lra_probe_result_set(p->out, part->name, "%" PRId64, examples);
         if (t && keep) t->there = true;
-        lra_free(line);
-        lra_free(start);
     }
 }
 

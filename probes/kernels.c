@@ -115,22 +115,23 @@ static int find(lra_finished_run *run, lra_found *f, lra_err *e)
     spec.folder = lra_copy_text(run->folder); /* it may have been moved */
     int rc = lra_found_open(f, &spec, &device, e);
     lra_job_spec_free(&spec);
-    if (rc == 0 && f->n == 0)
-        rc = lra_fail(
-            e,
-            "model '%s' has no convolution kernels; 'lra-probe attention' and 'influence' ask others",
-            run->result->model);
     return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", run->folder);
 }
 
+/* *to stays NULL for a model without kernels, which of several runs is left out. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
+    static const char none[] = "run '%s': model '%s' has no convolution kernels; "
+                               "'lra-probe attention' and 'influence' ask others";
     lra_finished_run run;
     lra_found f = {0};
     int rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
     if (rc == 0) rc = find(&run, &f, e);
-    if (rc == 0 && lra_option_flag(o, "dry-run")) {
+    if (rc == 0 && f.n == 0) {
+        rc = lra_fail(e, none, run.folder, run.result->model);
+        if (lra_option_n_args(o) > 1) lra_note("%s: left out", e->msg), rc = 0;
+    } else if (rc == 0 && lra_option_flag(o, "dry-run")) {
         list_kernels(&run, &f);
     } else if (rc == 0) {
         lra_probe_result *r = measure(&run, &f);
@@ -145,11 +146,17 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
 
 static int kernels(const lra_options *o, lra_err *e)
 {
-    int n = lra_option_n_args(o), rc = 0;
-    lra_probe_result **list = lra_alloc_array((size_t)n, sizeof *list);
-    for (int i = 0; i < n && rc == 0; i++) rc = probe_run(lra_option_arg(o, i), o, &list[i], e);
+    int asked = lra_option_n_args(o), n = 0, rc = 0;
+    bool dry = lra_option_flag(o, "dry-run");
+    lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
+    for (int i = 0; i < asked && rc == 0; i++) {
+        rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
+        n += list[n] != NULL;
+    }
+    if (rc == 0 && !dry && n == 0)
+        rc = lra_fail(e, "none of %d runs has convolution kernels", asked);
     lra_report_input in = {.probes = list, .n_probes = n};
-    if (rc == 0 && !lra_option_flag(o, "dry-run")) {
+    if (rc == 0 && !dry) {
         rc = lra_report_print(&lra_table_kernels, stdout, &in,
                               lra_option_flag(o, "json") ? "json" : "text", e);
         if (rc == 0) lra_note("figures: lra-report figures --figure las-1 RUN... (also decay)");

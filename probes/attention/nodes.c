@@ -74,7 +74,10 @@ int lra_attention_nodes_of(const lra_view *v, lra_attention_nodes *out, lra_err 
     take(v, &lra_op_attention, out);
     take(v, &lra_op_matmul, out);
     if (out->n > 0) return 0;
-    if (n == 0) return lra_fail_usage(e, "model '%s' has no attention", model);
+    if (n == 0)
+        return lra_fail_usage(
+            e, "model '%s' has no attention; 'lra-probe kernels' and 'influence' ask others",
+            model);
     return lra_fail_usage(e,
                           "keys of all attention of model '%s' are another sequence, "
                           "which has no distances",

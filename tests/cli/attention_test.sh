@@ -35,7 +35,13 @@ awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initi
 
 # Without attention.
 train resconv --set kernel=3
-expect 2 "model 'resconv' has no attention" "$probe" attention o/runs/*resconv*
+expect 2 "run '.*resconv.*': model 'resconv' has no attention; .*kernels" "$probe" attention o/runs/*resconv*
+# Of several runs those without are left out, and said.
+"$probe" attention o/runs/*resconv* o/runs/*linformer* --out o --examples 4 >out 2>err || complain "a run without attention beside one with: $(cat err)"
+has err 'has no attention; '
+has err 'left out'
+has out 'layer0.head0'
+expect 2 'none of 2 runs has attention' "$probe" attention o/runs/*resconv* o/runs/*resconv* -q
 expect 1 "there are no results of probe 'attention'" "$report" tables --table attention o/runs/*resconv*
 expect 2 "there is no run 'x'" "$probe" attention x --out none
 if command -v gnuplot >/dev/null; then

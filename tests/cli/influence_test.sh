@@ -44,6 +44,13 @@ cmp -s out again || complain "measured again, it is something else"
 "$report" tables --table influence o/runs/* >again 2>err || complain "tables: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers"
 
+# Parts whose names end alike keep their own samples when others come.
+for part in drop-token=6 token=5 keep=3; do
+    "$probe" influence "$run" --out o --parts "${part%=*}" --examples "${part#*=}" -q >out 2>err || complain "$part: $(cat err)"
+done
+"$probe" influence "$run" --out o --parts token --examples 5 --dry-run >out 2>err || complain "token: $(cat err)"
+grep -q 'token .* 5 examples (measured)' err || complain "the sample of another part is taken for that of token: $(cat err)"
+
 # The graph of 70 tokens is longer; a limit that cuts nothing of it gives the bits that are there without.
 # shellcheck disable=SC2086
 "$probe" train --model s4d --task xor --set distance=8 --set length=70 --set copies=1 --set train=64 --set val=32 --set test=32 \
