@@ -135,13 +135,16 @@ static int choose(const lra_influence *p, const lra_options *o, task *list)
         if (t.is->undefined) t.undefined = t.is->undefined(p);
         if (!t.undefined && budget > 0 && t.is->passes(p, 1) > budget)
             t.undefined = "one example takes more passes than the budget";
+        if (!t.undefined && t.examples < t.is->least)
+            t.undefined = "it takes tokens from another example, and there is one alone";
         if (!t.undefined) all += t.passes = t.is->passes(p, t.examples);
         list[n++] = t;
     }
     for (int i = 0; i < n && budget > 0 && all > budget; i++) {
         if (list[i].undefined) continue;
         list[i].examples = (int64_t)((double)list[i].examples * budget / all);
-        if (list[i].examples < 1) list[i].examples = 1;
+        int64_t least = list[i].is->least > 1 ? list[i].is->least : 1;
+        if (list[i].examples < least) list[i].examples = least;
         list[i].passes = list[i].is->passes(p, list[i].examples);
     }
     return n;

@@ -26,6 +26,7 @@ typedef struct {
     const char *(*undefined)(const lra_influence *p);
     double (*passes)(const lra_influence *p, int64_t examples);
     int (*measure)(lra_influence *p, int64_t examples, lra_err *e);
+    int64_t least; /* examples without which it is nothing, 1 or 2 */
 } lra_influence_part;
 
 #define LRA_PART(name) extern const lra_influence_part lra_part_##name;

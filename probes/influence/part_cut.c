@@ -45,5 +45,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_cut = {
-    "cut",  "accuracy when nothing beyond r steps counts, layer by layer", 2000, undefined, passes,
-    measure};
+    "cut",  "accuracy when nothing beyond r steps counts, layer by layer",
+    2000,   undefined,
+    passes, measure,
+    1};

@@ -121,5 +121,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_field = {
-    "field", "the effective receptive field of the middle position", EXAMPLES, NULL, passes,
-    measure};
+    "field",  "the effective receptive field of the middle position",
+    EXAMPLES, NULL,
+    passes,   measure,
+    1};

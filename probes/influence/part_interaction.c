@@ -169,5 +169,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_interaction = {
-    "interaction", "how far apart are parts that work together", EXAMPLES, undefined, passes,
-    measure};
+    "interaction", "how far apart are parts that work together",
+    EXAMPLES,      undefined,
+    passes,        measure,
+    .least = 2};

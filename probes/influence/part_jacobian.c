@@ -166,4 +166,5 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 const lra_influence_part lra_part_jacobian = {
     "jacobian", "how far away are the inputs that a position's features depend on",
     EXAMPLES,   NULL,
-    passes,     measure};
+    passes,     measure,
+    1};

@@ -86,4 +86,4 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_length = {
-    "length", "inputs of other lengths than trained on", EXAMPLES, undefined, passes, measure};
+    "length", "inputs of other lengths than trained on", EXAMPLES, undefined, passes, measure, 1};

@@ -144,4 +144,5 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_position = {
-    "position", "where in the input what counts stands", EXAMPLES, undefined, passes, measure};
+    "position", "where in the input what counts stands", EXAMPLES, undefined, passes, measure,
+    .least = 2};

@@ -138,8 +138,14 @@ static const char *undefined_drop(const lra_influence *p)
     {                                                                                              \
         return measure_kind(p, n, kind, name, e);                                                  \
     }                                                                                              \
-    const lra_influence_part lra_part_##id = {name,      what,        examples,                    \
-                                              undefined, passes_##id, measure_##id}
+    const lra_influence_part lra_part_##id = {                                                     \
+        name,                                                                                      \
+        what,                                                                                      \
+        examples,                                                                                  \
+        undefined,                                                                                 \
+        passes_##id,                                                                               \
+        measure_##id,                                                                              \
+        (kind) == LRA_SWAP_WINDOW || (kind) == LRA_DROP_SWAP ? 2 : 1}
 
 PART(keep, LRA_KEEP_WINDOW, "keep", 500, "accuracy of a window of w tokens, the rest cropped",
      undefined);

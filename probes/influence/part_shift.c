@@ -69,5 +69,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_shift = {
-    "shift", "does it matter where the content stands in its padding", EXAMPLES, undefined, passes,
-    measure};
+    "shift",  "does it matter where the content stands in its padding",
+    EXAMPLES, undefined,
+    passes,   measure,
+    1};
