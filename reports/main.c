@@ -225,6 +225,18 @@ static int load(const lra_options *o, lra_report_source source, lra_report_input
     return LRA_FAILED;
 }
 
+/* A table's or figure's name in the place of a result stands behind the option that it belongs to. */
+static int check_places(const lra_options *o, const char *option, int n, const char *const *ids,
+                        lra_err *e)
+{
+    for (int i = 0; i < lra_option_n_args(o); i++)
+        for (int k = 0; k < n; k++)
+            if (strcmp(lra_option_arg(o, i), ids[k]) == 0 && !lra_file_exists(ids[k]))
+                return lra_fail_usage(e, "'%s' is no result but a %s: --%s %s", ids[k], option,
+                                      option, ids[k]);
+    return 0;
+}
+
 /* ---- tables ---------------------------------------------------------------------------------------------------- */
 
 /* OUT/tables/ID.txt, .md, .tex, .csv, .json */
@@ -260,6 +272,7 @@ static int print_tables(const lra_options *o, lra_err *e)
     if (chosen < 0)
         return lra_fail_unknown(e, "table", lra_option_text(o, "table"), N_TABLES, ids,
                                 "lra-report list");
+    if (check_places(o, "table", N_TABLES, ids, e) != 0) return LRA_USAGE;
     lra_report_input in;
     int rc = load(o, tables[chosen]->source, &in, e);
     if (rc != 0) return rc;
@@ -289,6 +302,7 @@ static int draw_figures(const lra_options *o, lra_err *e)
     if (chosen < 0)
         return lra_fail_unknown(e, "figure", lra_option_text(o, "figure"), N_FIGURES, ids,
                                 "lra-report list");
+    if (check_places(o, "figure", N_FIGURES, ids, e) != 0) return LRA_USAGE;
     if (lra_draw_check(formats, e) != 0) return LRA_USAGE;
     lra_report_input in;
     int rc = load(o, figures[chosen]->source, &in, e);

@@ -5,12 +5,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "datasets/listops/tree.h"
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
 #include "probes/influence/restrict.h"
 #include "tests/folder.h"
 #include "tests/tiny_run.h"
@@ -152,6 +155,86 @@ static void orders_are_lost(void **state)
     }
 }
 
+/* Digits of a window, and what is around them. */
+static void windows_of_expressions(void **state)
+{
+    (void)state;
+    enum { ROW = 15 }; /* [MAX 4 [MIN 2 [SM 3 5 X ] X 9 [MED 0 1 X X <eos> */
+    static const int32_t row[ROW] = {16, 8, 14, 6, 17, 7, 9, 3, 3, 13, 16, 4, 3, 3, 2};
+    static const struct {
+        int64_t from, end;
+        int32_t left[ROW];
+    } known[] = {{0, 15, {16, 8, 14, 6, 17, 7, 9, 3, 3, 13, 16, 4, 3, 3, 2}},
+                 {1, 2, {16, 8, 3, 2}},
+                 {3, 6, {16, 14, 6, 17, 7, 3, 3, 3, 2}},
+                 {7, 9, {16, 13, 3, 2}},              /* none within: the later of two nearest */
+                 {4, 5, {16, 14, 17, 7, 3, 3, 3, 2}}, /* an operator alone: its digit */
+                 {13, 15, {16, 16, 4, 3, 3, 2}}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        int32_t left[ROW];
+        int64_t n = lra_listops_prune(ROW, row, known[i].from, known[i].end, left);
+        assert_true(n > 0 && known[i].left[n - 1] != 0);
+        assert_memory_equal(left, known[i].left, (size_t)n * sizeof *left);
+        assert_true(n == ROW || known[i].left[n] == 0);
+    }
+    static const int32_t digit[] = {9, 2};
+    int32_t left[2];
+    assert_int_equal(lra_listops_prune(2, digit, 1, 2, left), 2);
+    assert_memory_equal(left, digit, sizeof digit);
+    const lra_change c = {.kind = LRA_PRUNE_WINDOW, .w = 1, .draw = 0, .seed = 5, .row = 3};
+    int32_t to_row[ROW];
+    assert_int_equal(lra_change_apply(&c, ROW, sizeof *row, row, NULL, 0, to_row), 4);
+    assert_memory_equal(to_row, known[1].left, 4 * sizeof *row);
+}
+
+/* Is the number of ones odd?  No order matters, and no part tells anything: gains of exactly 1, and of 0. */
+static void parity_of_ones(void **state)
+{
+    (void)state;
+    enum { ROWS = 400, T = 16, WIDTHS = 5 };
+    static const lra_restriction kind[] = {LRA_ORDER_IN, LRA_ORDER_OUT, LRA_KEEP_WINDOW};
+    static const double x[WIDTHS] = {1, 2, 4, 8, T};
+    for (int k = 0; k < 3; k++) {
+        static double row[WIDTHS + 2][ROWS]; /* shares of right answers */
+        memset(row, 0, sizeof row);
+        for (int i = 0; i < ROWS; i++) {
+            lra_rng r = lra_rng_new(7, 7, (uint64_t)i);
+            int32_t bit[T], changed[T];
+            int ones = 0;
+            for (int t = 0; t < T; t++) ones += bit[t] = (int32_t)lra_rng_below(&r, 2);
+            for (int p = 0; p < WIDTHS + 2; p++) {
+                int64_t n = T;
+                lra_change c = {.kind = kind[k], .seed = 5, .row = (uint64_t)i};
+                if (p < WIDTHS) c.w = (int64_t)x[p];
+                memcpy(changed, bit, sizeof bit);
+                int draws = 0;
+                for (; c.draw < (p < WIDTHS ? lra_change_draws(c.kind, c.w, T) : 1); c.draw++) {
+                    if (p < WIDTHS) n = lra_change_apply(&c, T, sizeof *bit, bit, NULL, 0, changed);
+                    int odd = 0;
+                    for (int64_t t = 0; t < n; t++) odd += (int)changed[t];
+                    row[p][i] += p > WIDTHS ? i % 2 : odd % 2 == ones % 2; /* chance is one half */
+                    draws++;
+                }
+                row[p][i] /= draws;
+            }
+        }
+        lra_sample *s = lra_sample_new(ROWS, true);
+        for (int p = 0; p < WIDTHS + 2; p++)
+            lra_sample_add_rows(s, 1, (const double *const[]){row[p]});
+        lra_gain g;
+        lra_gain_compute(s, x, 1, &g);
+        lra_sample_free(s);
+        assert_false(g.at_chance);
+        for (int p = 0; p < WIDTHS; p++) {
+            bool whole = k < 2 || p == WIDTHS - 1;
+            if (whole)
+                assert_true(g.gain[p].value == 1);
+            else
+                assert_true(fabs(g.gain[p].value) < 0.1 && g.gain[p].hi > 0);
+        }
+    }
+}
+
 /* ---- a model ------------------------------------------------------------------------------------------ */
 
 /* Widths that change nothing give the answers of the whole; narrow ones do not, and every draw is counted. */
@@ -277,6 +360,8 @@ int main(void)
         cmocka_unit_test(far_of_marks_is_dropped),
         cmocka_unit_test(bags_are_side_by_side),
         cmocka_unit_test(orders_are_lost),
+        cmocka_unit_test(windows_of_expressions),
+        cmocka_unit_test(parity_of_ones),
         cmocka_unit_test(a_model_is_asked),
         cmocka_unit_test(marks_are_asked),
         cmocka_unit_test(tasks_mark_places),

@@ -41,6 +41,9 @@ typedef struct {
 int64_t lra_listops_try(const lra_listops_shape *s, lra_rng *rng, int64_t tries, uint16_t *token);
 /* The same without end. */
 int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *token);
+/* The row of n tokens without the digits outside of [from, end), and without nodes that have none left: an expression, to
+ * (n); returns its tokens.  Where no digit stands within, the nearest one stays. */
+int64_t lra_listops_prune(int64_t n, const int32_t *token, int64_t from, int64_t end, int32_t *to);
 /* Shuffles the arguments of every node; the value stays. */
 void lra_listops_shuffle(lra_rng *rng, uint16_t *token, int64_t n);
 

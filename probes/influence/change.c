@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/profile.h"
+#include "datasets/listops/tree.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "probes/influence/restrict.h"
@@ -14,6 +15,7 @@ int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
     case LRA_KEEP_WINDOW:
     case LRA_TOKEN_WINDOW:
     case LRA_MASK_WINDOW:
+    case LRA_PRUNE_WINDOW:
     case LRA_SWAP_WINDOW: return w >= n ? 1 : FIXED_WINDOWS + RANDOM_WINDOWS;
     case LRA_BAG: return (n + w - 1) / w;
     case LRA_ORDER_IN:
@@ -24,10 +26,11 @@ int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
     LRA_BUG("restriction %d", (int)kind);
 }
 
-/* Masked windows are those that are cropped, so that nothing but the places differs. */
+/* Masked and pruned windows are those that are cropped, so that nothing but the places, or what is around, differs. */
 static lra_rng rng_of(const lra_change *c)
 {
-    lra_restriction kind = c->kind == LRA_MASK_WINDOW ? LRA_KEEP_WINDOW : c->kind;
+    bool same = c->kind == LRA_MASK_WINDOW || c->kind == LRA_PRUNE_WINDOW;
+    lra_restriction kind = same ? LRA_KEEP_WINDOW : c->kind;
     return lra_rng_new(c->seed, STREAM + (uint32_t)kind,
                        (c->row << 24) ^ ((uint64_t)c->w << 8) ^ (uint64_t)c->draw);
 }
@@ -123,6 +126,7 @@ int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void
     }
     int64_t start = c->kind == LRA_BAG ? c->draw * c->w : lra_change_start(c, n);
     int64_t w = start + c->w < n ? c->w : n - start;
+    if (c->kind == LRA_PRUNE_WINDOW) return lra_listops_prune(n, from, start, start + w, to);
     if (c->kind == LRA_TOKEN_WINDOW) {
         memset(to, 0, (size_t)n * size);
         memcpy((char *)to + (size_t)start * size, source + (size_t)start * size, (size_t)w * size);

@@ -1,6 +1,6 @@
-/* Parts keep, swap, token, mask, bag, order-in, order-out, drop, drop-token: what is left when the input is restricted
- * (restrict.h), over widths w.
- *   keep, swap, token, mask   keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
+/* Parts keep, swap, token, mask, prune, bag, order-in, order-out, drop, drop-token: what is left when the input is
+ * restricted (restrict.h), over widths w.
+ *   keep, swap, token, mask, prune   keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
  *   drop, drop-token     drop.w50 .. .w99, drop.auc: the same of distances to what the task marks, of images in pixels
  *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
  *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the gain; order.global:
@@ -8,7 +8,7 @@
  *   keep, of classes     key.w05: smallest window with which at most 5 % of the answers lose more than 2 nats; arrays key
  *                        (points, 3): the share that do, and by row of the test split (rows) the largest window that does
  *                        (width; 0: none), so that those who need context can be read
- * Of windows of ListOps and paths in images nothing is left that the task would produce: flag ill-formed. */
+ * Of windows of ListOps and paths in images nothing is left that the task would produce: flag ill-formed; but for prune. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,10 +87,10 @@ static void add_keys(const lra_restricted *r, lra_probe_unit *u)
 static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind, const char *unit,
                         lra_err *e)
 {
-    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w",  NULL,    NULL,
-                                         "keep.w", "keep.w", "drop.w", "drop.w"};
-    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc",  NULL,      NULL,
-                                       "keep.auc", "keep.auc", "drop.auc", "drop.auc"};
+    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w",  NULL,     NULL,
+                                         "keep.w", "keep.w", "drop.w", "drop.w", "keep.w"};
+    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc",  NULL,       NULL,
+                                       "keep.auc", "keep.auc", "drop.auc", "drop.auc", "keep.auc"};
     lra_restricted r;
     lra_gain g;
     int rc = lra_restrict_measure(&p->spec, &p->device, kind, examples, &p->steps, &r, e);
@@ -106,7 +106,7 @@ static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind
         }
         for (int i = 0; i < u->n_findings; i++) {
             lra_finding *f = &u->finding[i];
-            if (ill_formed(p)) f->flags |= LRA_ILL_FORMED;
+            if (ill_formed(p) && kind != LRA_PRUNE_WINDOW) f->flags |= LRA_ILL_FORMED;
             bool pixels = p->run->result->grid && strncmp(f->id, "drop.w", 6) == 0;
             if (pixels) snprintf(f->unit, sizeof f->unit, "pixels");
         }
@@ -121,6 +121,12 @@ static const char *undefined_mask(const lra_influence *p)
     if (!why) why = lra_influence_unplaced(p);
     if (why || lra_adds_positions(p->spec.model, p->spec.model_config)) return why;
     return "no positions are added, so that it is what part 'keep' measures";
+}
+
+static const char *undefined_prune(const lra_influence *p)
+{
+    bool expressions = strncmp(p->spec.data->task->name, "listops", 7) == 0;
+    return expressions ? undefined(p) : "rows are no expressions";
 }
 
 static const char *undefined_drop(const lra_influence *p)
@@ -153,6 +159,8 @@ PART(swap, LRA_SWAP_WINDOW, "swap", 500, "the same, the rest from another row", 
 PART(token, LRA_TOKEN_WINDOW, "token", 500, "the same, the rest token 0", undefined);
 PART(mask, LRA_MASK_WINDOW, "mask", 500, "the same, the rest masked: tokens keep their positions",
      undefined_mask);
+PART(prune, LRA_PRUNE_WINDOW, "prune", 500, "digits of a window of w tokens, operators around stay",
+     undefined_prune);
 PART(bag, LRA_BAG, "bag", 500, "windows of w tokens answered alone, answers averaged", undefined);
 PART(order_in, LRA_ORDER_IN, "order-in", 2000, "tokens permuted inside windows of w", undefined);
 PART(order_out, LRA_ORDER_OUT, "order-out", 2000, "windows of w permuted whole", undefined);

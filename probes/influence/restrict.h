@@ -4,6 +4,8 @@
  *   SWAP       the same windows; what is gone are the tokens of another row at the same places
  *   MASK       the same windows; what is gone is padding, and what stays is told the places where it stood: it is cropped, and
  *              takes those rows of the table of positions (lra_batch.place)
+ *   PRUNE      the same windows; of ListOps digits outside of them are gone, and nodes that have none left, so that what is
+ *              left is an expression: operators around the window stay
  *   TOKEN      the same windows; what is gone is token 0, or number 0
  *   BAG        windows of w tokens side by side, each answered alone, answers averaged
  *   ORDER_IN   tokens are permuted inside windows of w, whose first begins at random
@@ -28,7 +30,8 @@ typedef enum {
     LRA_TOKEN_WINDOW,
     LRA_MASK_WINDOW,
     LRA_DROP_SWAP,
-    LRA_DROP_TOKEN
+    LRA_DROP_TOKEN,
+    LRA_PRUNE_WINDOW
 } lra_restriction;
 
 /* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of the row that SWAP takes

@@ -33,6 +33,7 @@ has out 'key.w05'
 has out 'drop.w95'
 has out 'length.gain.x2'
 grep -q 'mask *undefined: no positions are added' err || complain "a mask of a model that knows no positions: $(cat err)"
+grep -q 'prune *undefined: rows are no expressions' err || complain "a pruned expression of none: $(cat err)"
 grep -q 'shift *undefined: every row is as long' err || complain "rows without room to move: $(cat err)"
 cp "o/runs/$run/influence.h5" kept
 "$probe" influence "$run" --out o --examples 4 >again 2>err || complain "again: $(cat err)"

@@ -25,6 +25,8 @@ says 2 "argument 1 is '' (usage: lra-probe list tasks|models|probes|ops|devices|
 says 2 "option '--png' needs '--show'" lra-probe data pathfinder --png a.png
 says 2 "option '--split' needs '--show'" lra-probe data listops --split train
 says 2 "option '--force' needs '--make'" lra-probe data listops --force
+says 2 "'locality' is no result but a figure: --figure locality" lra-report figures locality
+says 2 "'models' is no result but a table: --table models" lra-report tables models
 [ -d lra-out ] && complain "wrong words leave a folder behind"
 lra-probe listops >out 2>err </dev/null
 [ $? -eq 2 ] && [ ! -s out ] && grep -q '^usage: lra-probe listops RUN' err || complain "no arguments: $(cat err)"
