@@ -1,10 +1,10 @@
 /* lra-probe influence: what a trained model uses, asked by gradients and by interventions, without training it again.
  *
  * It is made of parts (influence/parts.def): limits of distance in all layers and one by one, Jacobians, the effective
- * receptive field, restricted inputs and other lengths, where in the input what counts stands and whether it may be moved,
- * which parts of it work together.  Each says
- * first what it costs, in passes of one example through the network, and is saved as soon as it is measured, to
- * RUN/influence.h5; the same command goes on behind what is there.
+ * receptive field, features behind replaced blocks, restricted inputs and other lengths, where in the input what counts
+ * stands and whether it may be moved, which parts of it work together.  Each says first what it costs, in passes of one
+ * example through the network, and is saved as soon as it is measured, to RUN/influence.h5; the same command goes on behind
+ * what is there.
  * --budget makes all samples smaller, in proportion; what was used is in the file.
  * Ids of what is measured stand at each part. */
 #include <inttypes.h>

@@ -55,8 +55,9 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
     lra_table *t = lra_probe_findings_table("How far away what is used is", list, n, headline);
     lra_table_note(t, "cut.r95\tsmallest limit of all distances that keeps 95 %% of the gain; "
                       "window: of attention; layer: in one layer");
-    lra_table_note(t, "range\tof gradients of positions: mean, relative to equal weights, radius "
-                      "with 50, 95 %%");
+    lra_table_note(t,
+                   "range\tof gradients of positions, or of their changes when blocks are replaced "
+                   "(occlusion): mean, relative to equal weights, radius with 50, 95 %%");
     lra_table_note(t,
                    "drop\tsmallest distance to what the task marks that keeps 95 %% of the gain; "
                    "length.gain: at so many times the length of the run's rows");

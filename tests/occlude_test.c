@@ -13,6 +13,7 @@
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
 #include "probes/influence/occlude.h"
+#include "probes/influence/part.h"
 #include "tests/folder.h"
 #include "tests/tiny_run.h"
 
@@ -104,10 +105,61 @@ static void scores_are_of_changed_inputs(void **state)
     assert_null(lra_occlude_undefined(&trained.run.spec));
 }
 
+/* ---- part occlusion ------------------------------------------------------------------------------------ */
+
+enum { DELAY = 3 };
+
+/* Features that are their inputs DELAY steps before. */
+static lra_tensor *delayed(const lra_build *b, lra_tensor *x)
+{
+    lra_tensor *none = lra_zeros(b->graph, x->type, LRA_SHAPE(b->B, DELAY, lra_width(x)));
+    return lra_concat(2, (lra_tensor *[]){none, lra_slice(x, 1, 0, b->T - DELAY)}, 1);
+}
+
+static void a_delay_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        double value;
+    } known[] = {{"range.mean", DELAY}, {"range.q50", DELAY}, {"range.q99", DELAY},
+                 {"side", 1},           {"entropy", 0},       {"shift.w1", 0}};
+    char empty[] = "";
+    lra_err e = {{0}};
+    lra_result result = {.task = empty,
+                         .model = empty,
+                         .preset = empty,
+                         .precision = empty,
+                         .fingerprint = empty,
+                         .run = empty,
+                         .config = empty,
+                         .reach = -1};
+    lra_finished_run run = {.result = &result};
+    lra_model delay = lra_model_resconv;
+    lra_origin origin = {0};
+    lra_influence p = {.run = &run, .spec = trained.run.spec, .device = trained.device};
+    delay.encode = delayed, p.spec.model = &delay;
+    p.steps.bar = lra_progress_new("occlusion", 1);
+    p.out = lra_probe_result_new("influence", &result, &origin);
+    assert_null(lra_part_occlusion.undefined(&p));
+    if (lra_part_occlusion.measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
+    const lra_probe_unit *u = lra_probe_unit_find(p.out, "occlusion");
+    assert_true(lra_probe_array_find(u, "width")->value[0] == 1);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const lra_finding *f = lra_probe_finding(u, known[i].id);
+        if (!f || !(fabs(f->value - known[i].value) < 1e-9))
+            fail_msg("%s: %g, expected %g", known[i].id, f ? f->value : (double)NAN,
+                     known[i].value);
+    }
+    lra_progress_free(p.steps.bar);
+    lra_probe_result_free(p.out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_of_changed_inputs),
+        cmocka_unit_test(a_delay_is_found),
     };
     return cmocka_run_group_tests_name("occlude", tests, set_up, tear_down);
 }

@@ -84,14 +84,13 @@ static double score_of(const lra_occluder *o, int64_t i, const float *output, in
     return (double)output[label] - best;
 }
 
-int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
-                    lra_err *e)
+int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw, lra_err *e)
 {
     const lra_network *k = &o->view->network;
     lra_occluded *w = o->with;
     lra_batch to = *o->batch;
     size_t size;
-    int64_t asked = 0, outputs = lra_elements(k->output) / o->view->rows;
+    int64_t asked = 0;
     const char *all = lra_batch_steps(k, o->batch, 0, &size);
     memcpy(w->copy, all, (size_t)(k->n * k->T) * size);
     for (int64_t i = 0; i < o->view->rows; i++) {
@@ -112,10 +111,20 @@ int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw
         to.value = (float *)(void *)w->copy;
     int rc = lra_session_set(w->m->run, k, o->view->plan, &to, e);
     if (rc == 0) rc = lra_view_run(w->m, o->view, e);
-    if (rc == 0) rc = lra_get(o->view->plan, k->output, w->output, e);
+    lra_steps_add(w->steps, (double)asked);
+    return rc;
+}
+
+int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
+                    lra_err *e)
+{
+    const lra_tensor *output = o->view->network.output;
+    int64_t outputs = lra_elements(output) / o->view->rows;
+    lra_occluded *w = o->with;
+    int rc = lra_occlude_run(o, of, draw, e);
+    if (rc == 0) rc = lra_get(o->view->plan, output, w->output, e);
     for (int64_t i = 0; i < o->view->rows && rc == 0; i++)
         if (lra_occlude_counts(o, i)) score[i] = score_of(o, i, w->output + i * outputs, outputs);
-    lra_steps_add(w->steps, (double)asked);
     return rc;
 }
 

@@ -22,6 +22,9 @@ typedef struct {
 
 /* Row i is in the sample, and so is another that its tokens can come from. */
 bool lra_occlude_counts(const lra_occluder *o, int64_t i);
+/* Runs the network with stretches of every row replaced by the draw-th row behind it; it is asked for output and features.
+ * Rows that do not count stay as they are. */
+int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw, lra_err *e);
 /* Scores (rows) with stretches of every row replaced by the draw-th row behind it.  Rows that do not count have none. */
 int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
                     lra_err *e);

@@ -79,6 +79,7 @@ int lra_sample_each(lra_opened *m, const lra_train_spec *run, lra_device *dev,
     m->sample = sample, m->type = LRA_F32, m->placed = placed;
     lra_open_buckets(m);
     lra_sample_ask(m);
+    for (int i = 0; i < m->n_views; i++) lra_view_ask(m->view[i], m->view[i]->network.features);
     rc = lra_open_plan(m, e);
     return rc == 0 ? lra_open_run(m, LRA_TEST_SPLIT, NULL, each, context, e) : rc;
 }

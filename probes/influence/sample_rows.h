@@ -27,8 +27,8 @@ void lra_sample_answers_free(lra_sample_answers *a);
 /* For lra_open_run(), with a lra_sample_answers. */
 int lra_sample_keep(const lra_view *v, const lra_batch *b, void *answers, lra_err *e);
 
-/* Opens a run in float32, for answers that lie close together, asks for them, and goes through the sample; the caller closes
- * it, whatever happened.  placed: tokens may be told where they stand. */
+/* Opens a run in float32, for answers that lie close together, asks for them and for features, and goes through the sample;
+ * the caller closes it, whatever happened.  placed: tokens may be told where they stand. */
 int lra_sample_each(lra_opened *m, const lra_train_spec *run, lra_device *dev,
                     lra_open_weights weights, int64_t sample, bool placed,
                     int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),

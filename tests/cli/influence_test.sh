@@ -26,6 +26,7 @@ tr -d ' \n' <json | grep -q '"id":"range.q95","value":[012],' || complain "range
 grep -q 'jacobian .*(measured)' err || complain "the Jacobian is measured twice: $(cat err)"
 has out 'cut.r99'
 has out 'erf.r50'
+grep -q ' occlusion  *range.mean ' out || complain "no occlusion: $(cat out)"
 has out 'layers'
 has out 'position.edge'
 has out 'inter.mean'
@@ -78,7 +79,7 @@ grep -q 'interaction *undefined: one example takes more' err || complain "a part
 
 # Of one example there is no other to take tokens from; what needs none is measured all the same.
 "$probe" influence "$run" --out o --examples 1 --force >out 2>err || complain "one example: $(cat err)"
-for part in swap drop position interaction; do
+for part in occlusion swap drop position interaction; do
     grep -q "^  $part *undefined: it takes tokens from another example" err || complain "$part of one example: $(cat err)"
 done
 has out 'cut.r99'
