@@ -14,13 +14,9 @@
  * so that reach is not extended through padding.
  * Known: 6 layers of K = 61 reach 180 tokens; 4 layers of K = 3 and dilation 27 reach 40. */
 #include "kernels/graph/ops.h"
+#include "models/conv_blocks.h"
 #include "models/layers.h"
 #include "models/model.h"
-
-static bool causal(const lra_config *c)
-{
-    return lra_config_int(c, "causal") != 0;
-}
 
 /* How far the taps of the next layer stand apart; the first one's: 1. */
 static int64_t wider(const lra_config *c, int64_t step)
@@ -61,7 +57,7 @@ static int64_t reach(const lra_config *c)
 {
     int64_t span = lra_config_int(c, "kernel") - 1, sum = 0, step = 1;
     for (int64_t i = 0; i < lra_config_int(c, "layers"); i++, step = wider(c, step)) sum += step;
-    return sum * (causal(c) ? span : span / 2);
+    return sum * (lra_conv_blocks_causal(c) ? span : span / 2);
 }
 
 static const lra_key keys[] = {
@@ -84,27 +80,24 @@ static const lra_key keys[] = {
 #define ATOMIC        "select cumsum cummax"
 #define DISTANCE      "xor select-at recall"
 #define PAPER_KERNELS "5,7,11,21,31,61"
+#define QUICK         "layers=3 width=32 hidden=64 "
+#define QUICK_LONG    "layers=3 width=16 hidden=32 groups=16 "
 /* Every ladder but those of Path-X, sounds and the paper has a rung that sees it all.  Groups: where such a rung shall
  * take minutes.  One layer of kernel K sees (K - 1) / 2 steps: rungs below and above every power of two. */
 static const lra_model_preset presets[] = {
-    {"listops", "quick", NULL, "layers=3 width=32 hidden=64 rate=0.004 decay=0.01",
-     "1,3,5,7,15,23"},
+    {"listops", "quick", NULL, QUICK "rate=0.004 decay=0.01", "1,3,5,7,15,23"},
     {PATHFINDER, "quick", NULL, "layers=4 width=32 hidden=64 groups=32 rate=0.004 decay=0.01",
      "1,5,21,513"},
-    {PATH_X, "quick", NULL, "layers=3 width=16 hidden=32 groups=16 rate=0.004 decay=0.01",
-     "5,61,513"},
-    {IMAGES, "quick", NULL, "layers=3 width=32 hidden=64 groups=32 rate=0.002 decay=0.1",
-     "1,5,21,61,683"},
-    {"text retrieval", "quick", NULL, "layers=3 width=32 hidden=64 rate=0.004 decay=0.1", "1,5,31"},
+    {PATH_X, "quick", NULL, QUICK_LONG "rate=0.004 decay=0.01", "5,61,513"},
+    {IMAGES, "quick", NULL, QUICK "groups=32 rate=0.002 decay=0.1", "1,5,21,61,683"},
+    {"text retrieval", "quick", NULL, QUICK "rate=0.004 decay=0.1", "1,5,31"},
     {LANGUAGE, "quick", NULL, "layers=3 width=64 hidden=128 rate=0.004 decay=0.01", "1,3,7"},
-    {"speech-commands", "quick", NULL,
-     "layers=3 width=16 hidden=32 groups=16 rate=0.002 decay=0.05", "5,61,513"},
-    {BIDMC, "quick", NULL, "layers=3 width=16 hidden=32 groups=16 rate=0.004 decay=0.05",
-     "5,61,513"},
+    {"speech-commands", "quick", NULL, QUICK_LONG "rate=0.002 decay=0.05", "5,61,513"},
+    {BIDMC, "quick", NULL, QUICK_LONG "rate=0.004 decay=0.05", "5,61,513"},
     {ATOMIC, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.004 decay=0.01", "1,5,17,65,129"},
     {DISTANCE, "quick", NULL, "layers=1 width=16 hidden=32 rate=0.004 decay=0.01", "5,13,25,49,97"},
     {"copy", "quick", NULL, "layers=1 width=16 hidden=32 rate=0.004 decay=0.01", "5,17,33,65,129"},
-    {NULL, "quick", NULL, "layers=3 width=32 hidden=64 rate=0.004 decay=0.01", "1,5,21,61"},
+    {NULL, "quick", NULL, QUICK "rate=0.004 decay=0.01", "1,5,21,61"},
 
     {"listops", "small", NULL, "layers=4 width=64 hidden=128 rate=0.002", "1,5,11,21,31,65"},
     {PATHFINDER, "small", NULL, "layers=6 width=64 hidden=128 groups=32 rate=0.002",
@@ -151,5 +144,5 @@ const lra_model lra_model_resconv = {
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = reach,
-    .causal = causal,
+    .causal = lra_conv_blocks_causal,
 };

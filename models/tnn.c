@@ -1,14 +1,11 @@
 /* tnn: Toeplitz matrices whose entries a small network makes of the distance, between gates.
  *
- *   norm=pre   x = x + gtu(Norm(x));  x = x + glu(Norm(x))          per layer; a norm at the end
- *   norm=post  x = x + Norm(gtu(x));  x = x + Norm(glu(x))          per layer
- *   gtu(x) = Wo (SiLU(Wu x) T SiLU(Wv x)),  T_ts = gamma^|t-s| rpe(t-s), of each channel
- *   glu(x) = W3 (SiLU(W1 x) W2 x)
+ *   x = x + gtu(Norm(x));  x = x + glu(Norm(x))      per layer, a norm at the end; norm=post: Norm(gtu(x)), Norm(glu(x))
+ *   gtu(x) = Wo (SiLU(Wu x) T SiLU(Wv x));  glu(x) = W3 (SiLU(W1 x) W2 x)
+ *   T_ts = gamma^|t-s| rpe(t-s), of each channel;  rpe(l) = Wl a(Wh .. a(wf l));  a(h) = ReLU(h/(rms(h) + 1e-8))
  *
- * rpe: a dense layer of the distance itself, 1 -> `rpe`, then `rpe-layers` times norm, ReLU and one `rpe` -> `rpe`, then
- * norm, ReLU and one to all channels, `expand` times the width; its norm is h/(rms(h) + 1e-8) without a gain.  All dense
- * layers have biases.  gamma is fixed.  causal=1: t >= s alone.  columns=N, for images of N columns, row by row: the sum of
- * two T, each with an rpe of its own, one along the rows and one along the columns, whose steps are its distances.
+ * `rpe-layers` matrices Wh, `rpe` channels between; all have biases.  gamma is fixed.  causal=1: t >= s alone.  columns=N,
+ * of images of N columns: the sum of two T, each with an rpe of its own, one along the rows, one along the columns.
  * Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling, and its code for images. */
 #include <math.h>
 
@@ -16,12 +13,6 @@
 #include "models/conv_blocks.h"
 #include "models/layers.h"
 
-static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, lra_act act)
-{
-    return lra_layer_linear(x, name, n_out, act, NULL);
-}
-
-/* ReLU(h/(rms(h) + 1e-8)) */
 static lra_tensor *activate(lra_tensor *h)
 {
     h = lra_cast(h, lra_real(h->graph));
@@ -34,26 +25,19 @@ static lra_tensor *activate(lra_tensor *h)
 static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t most)
 {
     lra_graph *g = b->graph;
-    const lra_config *c = b->config;
-    int64_t r = lra_config_int(c, "rpe"), sides = b->causal ? 1 : 2;
-    double gamma = lra_config_real(c, "gamma");
+    int64_t r = lra_config_int(b->config, "rpe"), sides = b->causal ? 1 : 2;
+    double gamma = lra_config_real(b->config, "gamma");
     lra_push(g, "rpe");
     lra_tensor *ahead = lra_constant(g, "lags", LRA_SHAPE(1, most), LRA_SPEC(LRA_RAMP(0, 1)));
     lra_tensor *lags[] = {lra_slice(ahead, 1, 0, T), NULL};
     lags[1] = lra_affine(lags[0], -1, -1);
     lra_tensor *k = lra_reshape(lra_concat((int)sides, lags, 0), LRA_SHAPE(sides * T, 1));
     /* In real: distances above 256 have no bf16 of their own. */
-    lra_push(g, "first");
-    lra_tensor *w = lra_param(g, "w", LRA_SHAPE(1, r),
-                              LRA_SPEC(LRA_FAN(1), .layout = LRA_LAYOUT_REVERSED));
-    lra_tensor *h = lra_add(
-        lra_mul(k, w), lra_param(g, "b", LRA_SHAPE(r), LRA_SPEC(LRA_FAN(1), .no_decay = true)));
-    lra_pop(g);
-    for (int64_t i = 0; i < lra_config_int(c, "rpe-layers"); i++) {
-        const char name[] = {'h', 'i', 'd', 'd', 'e', 'n', (char)('0' + i), 0};
-        h = dense(activate(h), name, r, LRA_ACT_NONE);
-    }
-    h = lra_cast(dense(activate(h), "last", C, LRA_ACT_NONE), lra_real(g));
+    lra_tensor *h = lra_layer_linear_real(k, "first", r);
+    char name[] = "hidden0";
+    for (int64_t i = 0; i < lra_config_int(b->config, "rpe-layers"); i++, name[6]++)
+        h = lra_layer_linear(activate(h), name, r, LRA_ACT_NONE, NULL);
+    h = lra_cast(lra_layer_linear(activate(h), "last", C, LRA_ACT_NONE, NULL), lra_real(g));
     lra_pop(g);
     k = lra_add(lra_relu(k), lra_relu(lra_affine(k, -1, 0)));
     if (gamma < 1) h = lra_mul(h, lra_exp(lra_affine(k, log(gamma), 0)));
@@ -88,9 +72,10 @@ static lra_tensor *gtu(const lra_build *b, lra_tensor *x)
 {
     int64_t C = lra_config_int(b->config, "expand") * lra_width(x);
     int64_t N = lra_config_int(b->config, "columns");
-    lra_tensor *u = dense(x, "u", C, LRA_ACT_SILU), *v = dense(x, "v", C, LRA_ACT_SILU);
+    lra_tensor *u = lra_layer_linear(x, "u", C, LRA_ACT_SILU, NULL);
+    lra_tensor *v = lra_layer_linear(x, "v", C, LRA_ACT_SILU, NULL);
     v = N ? of_image(b, v, N) : lra_long_conv(v, entries(b, C, b->T, b->T_max), b->length);
-    return dense(lra_mul(u, v), "out", lra_width(x), LRA_ACT_NONE);
+    return lra_layer_linear(lra_mul(u, v), "out", lra_width(x), LRA_ACT_NONE, NULL);
 }
 
 static const char *unlimited(const lra_config *c)
@@ -101,9 +86,9 @@ static const char *unlimited(const lra_config *c)
 static lra_tensor *glu(const lra_build *b, lra_tensor *x)
 {
     int64_t hidden = lra_config_int(b->config, "hidden");
-    lra_tensor *gate = dense(x, "gate", hidden, LRA_ACT_SILU);
-    gate = lra_mul(gate, dense(x, "up", hidden, LRA_ACT_NONE));
-    return dense(gate, "down", lra_width(x), LRA_ACT_NONE);
+    lra_tensor *gate = lra_layer_linear(x, "gate", hidden, LRA_ACT_SILU, NULL);
+    lra_tensor *up = lra_layer_linear(x, "up", hidden, LRA_ACT_NONE, NULL);
+    return lra_layer_linear(lra_mul(gate, up), "down", lra_width(x), LRA_ACT_NONE, NULL);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
