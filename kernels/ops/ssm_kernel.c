@@ -6,6 +6,7 @@
  *   dw = conj G0,  dz = conj(w G1 dx/dz) + conj(dw/dz) dw,  G_i = sum_l l^i dk_l exp(x l);  c, a, dt by the chain rule.
  * Source: Gu et al. 2022, arXiv:2206.11893, section 3.2 (S4D); Gupta et al. 2022, arXiv:2212.00768 (DLR: the plain sum)
  * and arXiv:2203.14343 (DSS-softmax: shares). */
+#include <math.h>
 #include <omp.h>
 
 #include "kernels/graph/op.h"
@@ -18,24 +19,83 @@ static inline int64_t blocks_of(int64_t L)
 {
     return (L + BLOCK - 1) / BLOCK;
 }
-/* Numbers of a thread: the table, the same times j, left factors (or sums) twice, the kernel; one of the tables, packed. */
-static inline int64_t packed_at(int64_t N, int64_t L)
+
+/* Of a thread.  packed: exp(x j), and j exp(x j), as right factors; rows: left factors, or sums over the lags of a block;
+ * step: exp(64 x); at: where it stands after so many steps; sum: G0 and G1.  Complex numbers: real parts, then imaginary. */
+typedef struct {
+    real *packed[2], *table, *k, *rows[2];
+    double *step, *at, *sum[2];
+} ssm_room;
+
+static inline int64_t packed_size(int64_t N)
 {
-    return tile_padded(4 * N * BLOCK + 4 * N * blocks_of(L) + blocks_of(L) * BLOCK);
+    return BLOCK * tile_padded(2 * N);
+}
+static inline int64_t numbers_at(int64_t N, int64_t L)
+{
+    return tile_padded(2 * packed_size(N) + 2 * N * BLOCK + blocks_of(L) * (BLOCK + 4 * N));
 }
 static inline int64_t thread_scratch(int64_t N, int64_t L)
 {
-    return packed_at(N, L) + BLOCK * tile_padded(2 * N);
+    return numbers_at(N, L) + tile_padded(8 * N * (int64_t)(sizeof(double) / sizeof(real)));
+}
+static inline ssm_room room_of(real *scratch, int64_t N, int64_t L)
+{
+    ssm_room w = {.packed = {scratch, scratch + packed_size(N)}};
+    w.table = w.packed[1] + packed_size(N);
+    w.k = w.table + 2 * N * BLOCK;
+    w.rows[0] = w.k + blocks_of(L) * BLOCK;
+    w.rows[1] = w.rows[0] + 2 * N * blocks_of(L);
+    w.step = (double *)(scratch + numbers_at(N, L));
+    w.at = w.step + 2 * N, w.sum[0] = w.at + 2 * N, w.sum[1] = w.sum[0] + 2 * N;
+    return w;
+}
+
+/* Below this a power counts for nothing, and would soon have no normal number. */
+#define SSM_LEAST 1e-30
+
+static inline bool counts(double re, double im)
+{
+    return fabs(re) + fabs(im) > SSM_LEAST;
+}
+
+/* at := at step */
+static inline void go_on(const ssm_room *w, int64_t N)
+{
+    const double *step = w->step;
+    double *at = w->at;
+#pragma omp simd
+    for (int64_t n = 0; n < N; n++) {
+        double re = at[n] * step[n] - at[N + n] * step[N + n];
+        double im = at[n] * step[N + n] + at[N + n] * step[n];
+        at[n] = counts(re, im) ? re : 0, at[N + n] = counts(re, im) ? im : 0;
+    }
 }
 
 /* Rows n and N + n of the table: Re and Im of exp(x j). */
-static inline void fill_table(c_number x, int64_t n, int64_t N, real *table)
+static inline void fill_mode(const ssm_room *w, c_number x, int64_t n, int64_t N)
 {
-    c_number z = c_exp(x), at = c_of(1, 0);
-    for (int64_t j = 0; j < BLOCK; j++, at = c_mul(at, z)) {
-        table[n * BLOCK + j] = (real)at.re;
-        table[(N + n) * BLOCK + j] = (real)at.im;
+    c_number z = c_exp(x), at = c_of(1, 0), step = c_exp(c_scale(x, BLOCK));
+    for (int64_t j = 0; j < BLOCK; j++) {
+        w->table[n * BLOCK + j] = (real)at.re;
+        w->table[(N + n) * BLOCK + j] = (real)at.im;
+        at = c_mul(at, z);
+        if (!counts(at.re, at.im)) at = c_of(0, 0);
     }
+    if (!counts(step.re, step.im)) step = c_of(0, 0);
+    w->step[n] = step.re, w->step[N + n] = step.im;
+}
+
+/* Rows r, r + period, .. have the same exponents; a thread takes them one after the other. */
+static inline int64_t ssm_period(const ssm_kernel_args *s)
+{
+    return ssm_has_dt(s) ? s->H : s->S;
+}
+static inline int64_t ssm_row(const ssm_kernel_args *s, int64_t i, bool *other)
+{
+    int64_t same = s->R / ssm_period(s);
+    *other = i % same == 0;
+    return i / same + i % same * ssm_period(s);
 }
 
 /* sources: a, c, [dt] */
@@ -44,37 +104,56 @@ LRA_BODY(ssm_kernel)
     const ssm_kernel_args *s = c->y->args;
     const real *dt = ssm_has_dt(s) ? c->in[2] : NULL;
     int64_t N = s->N, L = s->L, nb = blocks_of(L);
-#pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t r = 0; r < s->R; r++) {
-        real *table = (real *)c->scratch + omp_get_thread_num() * thread_scratch(N, L);
-        real *packed = table + packed_at(N, L);
-        real *left = table + 4 * N * BLOCK, *k = left + 4 * N * nb;
-        for (int64_t n = 0; n < N; n++) {
-            ssm_mode m = ssm_mode_at(s, c->in[0], c->in[1], dt, r, n);
-            c_number step = c_exp(c_scale(m.x, BLOCK)), at = c_scale(m.w, m.scale);
-            fill_table(m.x, n, N, table);
-            for (int64_t b = 0; b < nb; b++, at = c_mul(at, step)) {
-                left[b * 2 * N + n] = (real)at.re;
-                left[b * 2 * N + N + n] = (real)-at.im;
+#pragma omp parallel num_threads(c->n_threads)
+    {
+        real *scratch = (real *)c->scratch + omp_get_thread_num() * thread_scratch(N, L);
+        ssm_room w = room_of(scratch, N, L);
+        bool filled = false, other;
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < s->R; i++) {
+            int64_t r = ssm_row(s, i, &other);
+            bool fill = other || !filled;
+            for (int64_t n = 0; n < N; n++) {
+                ssm_mode m = ssm_mode_at(s, c->in[0], c->in[1], dt, r, n);
+                w.at[n] = m.scale * m.w.re, w.at[N + n] = m.scale * m.w.im;
+                if (fill) fill_mode(&w, m.x, n, N);
             }
+            if (fill) gemm_pack_real(2 * N, BLOCK, w.table, BLOCK, 1, 0, BLOCK, w.packed[0]);
+            filled = true;
+            for (int64_t b = 0; b < nb; b++) {
+                real *left = w.rows[0] + b * 2 * N;
+                for (int64_t n = 0; n < N; n++)
+                    left[n] = (real)w.at[n], left[N + n] = (real)-w.at[N + n];
+                go_on(&w, N);
+            }
+            tile_rows rows = {w.rows[0], 2 * N, 1};
+            gemm_rows(nb, BLOCK, 2 * N, 0, 2 * N, rows, w.packed[0], false, w.k, BLOCK);
+            memcpy((real *)c->out + r * L, w.k, (size_t)L * sizeof *w.k);
         }
-        gemm_pack_real(2 * N, BLOCK, table, BLOCK, 1, 0, BLOCK, packed);
-        gemm_rows(nb, BLOCK, 2 * N, 0, 2 * N, (tile_rows){left, 2 * N, 1}, packed, false, k, BLOCK);
-        memcpy((real *)c->out + r * L, k, (size_t)L * sizeof *k);
     }
 }
 
-/* G0 and G1 of mode n from the sums over the lags of each block. */
-static inline void add_blocks(const ssm_mode *m, int64_t n, int64_t N, int64_t nb, const real *sum0,
-                              const real *sum1, c_number *g0, c_number *g1)
+/* exp(x j) and j exp(x j) as right factors, of what turns over lags into one over modes. */
+static inline void pack_tables(const ssm_room *w, int64_t N)
 {
-    c_number step = c_exp(c_scale(m->x, BLOCK)), at = c_of(m->scale, 0);
-    *g0 = *g1 = c_of(0, 0);
-    for (int64_t b = 0; b < nb; b++, at = c_mul(at, step)) {
-        c_number s0 = c_of((double)sum0[b * 2 * N + n], (double)sum0[b * 2 * N + N + n]);
-        c_number s1 = c_of((double)sum1[b * 2 * N + n], (double)sum1[b * 2 * N + N + n]);
-        *g0 = c_add(*g0, c_mul(at, s0));
-        *g1 = c_add(*g1, c_mul(at, c_add(c_scale(s0, (double)(BLOCK * b)), s1)));
+    gemm_pack_real(BLOCK, 2 * N, w->table, 1, BLOCK, 0, 2 * N, w->packed[0]);
+    for (int64_t i = 0; i < 2 * N; i++)
+        for (int64_t j = 0; j < BLOCK; j++) w->table[i * BLOCK + j] *= (real)j;
+    gemm_pack_real(BLOCK, 2 * N, w->table, 1, BLOCK, 0, 2 * N, w->packed[1]);
+}
+
+/* Adds block b to G0 and G1 of all modes; rows: its sums. */
+static inline void add_block(const ssm_room *w, int64_t N, int64_t b)
+{
+    const real *x = w->rows[0] + b * 2 * N, *y = w->rows[1] + b * 2 * N;
+    const double *at = w->at, first = (double)(BLOCK * b);
+    double *g = w->sum[0], *h = w->sum[1];
+#pragma omp simd
+    for (int64_t n = 0; n < N; n++) {
+        double re = (double)x[n], im = (double)x[N + n];
+        g[n] += at[n] * re - at[N + n] * im, g[N + n] += at[n] * im + at[N + n] * re;
+        re = first * re + (double)y[n], im = first * im + (double)y[N + n];
+        h[n] += at[n] * re - at[N + n] * im, h[N + n] += at[n] * im + at[N + n] * re;
     }
 }
 
@@ -84,28 +163,38 @@ LRA_BODY(ssm_kernel_grad)
     const ssm_kernel_args *s = c->y->args;
     const real *dk = c->in[0], *dt = ssm_has_dt(s) ? c->in[3] : NULL;
     int64_t N = s->N, L = s->L, nb = blocks_of(L);
-#pragma omp parallel for num_threads(c->n_threads) schedule(static)
-    for (int64_t r = 0; r < s->R; r++) {
-        real *table = (real *)c->scratch + omp_get_thread_num() * thread_scratch(N, L);
-        real *packed = table + packed_at(N, L);
-        real *lag = table + 2 * N * BLOCK, *sum0 = lag + 2 * N * BLOCK, *sum1 = sum0 + 2 * N * nb;
-        real *k = sum1 + 2 * N * nb;
-        memset(k, 0, (size_t)(nb * BLOCK) * sizeof *k);
-        memcpy(k, dk + r * L, (size_t)L * sizeof *k);
-        for (int64_t n = 0; n < N; n++)
-            fill_table(ssm_mode_at(s, c->in[1], c->in[2], dt, r, n).x, n, N, table);
-        for (int64_t i = 0; i < 2 * N; i++)
-            for (int64_t j = 0; j < BLOCK; j++) lag[i * BLOCK + j] = (real)j * table[i * BLOCK + j];
-        tile_rows rows = {k, BLOCK, 1};
-        gemm_pack_real(BLOCK, 2 * N, table, 1, BLOCK, 0, 2 * N, packed);
-        gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, packed, false, sum0, 2 * N);
-        gemm_pack_real(BLOCK, 2 * N, lag, 1, BLOCK, 0, 2 * N, packed);
-        gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, packed, false, sum1, 2 * N);
-        for (int64_t n = 0; n < N; n++) {
-            ssm_mode m = ssm_mode_at(s, c->in[1], c->in[2], dt, r, n);
-            c_number g0, g1;
-            add_blocks(&m, n, N, nb, sum0, sum1, &g0, &g1);
-            ssm_mode_gradient(s, &m, g0, g1, r * N + n, c->out);
+#pragma omp parallel num_threads(c->n_threads)
+    {
+        real *scratch = (real *)c->scratch + omp_get_thread_num() * thread_scratch(N, L);
+        ssm_room w = room_of(scratch, N, L);
+        bool filled = false, other;
+        memset(w.k, 0, (size_t)(nb * BLOCK) * sizeof *w.k);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < s->R; i++) {
+            int64_t r = ssm_row(s, i, &other);
+            if (other || !filled) {
+                for (int64_t n = 0; n < N; n++)
+                    fill_mode(&w, ssm_mode_at(s, c->in[1], c->in[2], dt, r, n).x, n, N);
+                pack_tables(&w, N);
+            }
+            filled = true;
+            memcpy(w.k, dk + r * L, (size_t)L * sizeof *w.k);
+            tile_rows rows = {w.k, BLOCK, 1};
+            for (int j = 0; j < 2; j++)
+                gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, w.packed[j], false, w.rows[j], 2 * N);
+            double scale = ssm_has_dt(s) ? 2 : 1;
+            for (int64_t n = 0; n < N; n++) w.at[n] = scale, w.at[N + n] = 0;
+            memset(w.sum[0], 0, (size_t)(4 * N) * sizeof(double));
+            for (int64_t b = 0; b < nb; b++) {
+                add_block(&w, N, b);
+                go_on(&w, N);
+            }
+            for (int64_t n = 0; n < N; n++) {
+                ssm_mode m = ssm_mode_at(s, c->in[1], c->in[2], dt, r, n);
+                c_number g0 = c_of(w.sum[0][n], w.sum[0][N + n]);
+                c_number g1 = c_of(w.sum[1][n], w.sum[1][N + n]);
+                ssm_mode_gradient(s, &m, g0, g1, r * N + n, c->out);
+            }
         }
     }
 }
