@@ -109,7 +109,7 @@ static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe bench",
     .summary = "Times training steps, ops and data, beside the measured limits of the machine.",
-    .usage = "[ceilings|step|ops|params|data|levels]...",
+    .usage = "[ceilings|step|ops|params|data|levels|memory]...",
     .examples = "  lra-probe bench step --set kernel=31\n"
                 "  lra-probe bench data --all --data-dir downloads --threads 1\n"
                 "  lra-probe bench step --device cuda --predict --table1",
@@ -197,8 +197,11 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
 static const struct {
     const char *name;
     int (*run)(bench *b, lra_err *e); /* NULL: the ceilings, which every run measures */
-} kinds[] = {{"ceilings", NULL},       {"step", bench_step},     {"ops", bench_ops},
-             {"params", bench_params}, {"levels", bench_levels}, {"data", bench_data}};
+    bool alone;                       /* but these: they stand alone and print by themselves */
+} kinds[] = {{"ceilings", NULL, false},      {"step", bench_step, false},
+             {"ops", bench_ops, false},      {"params", bench_params, false},
+             {"levels", bench_levels, true}, {"data", bench_data, false},
+             {"memory", bench_memory, true}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static int find_kind(const char *name, lra_err *e)
@@ -231,8 +234,12 @@ static int open_model(bench *b, const lra_options *o, lra_err *e)
                  .seconds = lra_option_real(o, "seconds")};
     b->keep = (lra_keep)lra_job_recompute(o);
     b->type = strcmp(lra_option_text(o, "precision"), "bf16") == 0 ? LRA_BF16 : LRA_F32;
-    for (int i = 0; i < lra_option_n_args(o); i++)
-        if (find_kind(lra_option_arg(o, i), e) < 0) return LRA_USAGE;
+    for (int i = 0; i < lra_option_n_args(o); i++) {
+        int k = find_kind(lra_option_arg(o, i), e);
+        if (k < 0) return LRA_USAGE;
+        if (kinds[k].alone && lra_option_n_args(o) > 1)
+            return lra_fail_usage(e, "benchmark '%s' stands alone", kinds[k].name);
+    }
     b->model = lra_model_find(lra_option_text(o, "model"), e);
     if (!b->model) return LRA_USAGE;
     b->config = lra_keys_config(b->model->keys);
@@ -328,21 +335,20 @@ static int measure(const lra_options *o, lra_err *e)
     }
     if (rc == 0) rc = open_machine(&b, e);
     int n = lra_option_n_args(o);
-    bool trial = n == 1 && strcmp(lra_option_arg(o, 0), "levels") == 0;
-    if (trial) { /* takes no longer than it must */
-        if (rc == 0) rc = bench_levels(&b, e);
-        close_bench(&b);
-        return rc;
-    }
-    if (rc == 0) rc = measure_ceilings(&b, e);
+    bool alone = rc == 0 && n == 1 && kinds[find_kind(lra_option_arg(o, 0), e)].alone;
+    if (rc == 0 && !alone) rc = measure_ceilings(&b, e);
     for (int i = 0; rc == 0 && i < n; i++) {
         int k = find_kind(lra_option_arg(o, i), e);
         if (kinds[k].run) rc = kinds[k].run(&b, e);
     }
     if (rc == 0 && n == 0) rc = bench_step(&b, e);
-    if (rc == 0 && lra_option_flag(o, "json"))
+    if (rc != 0 || alone) {
+        close_bench(&b);
+        return rc;
+    }
+    if (lra_option_flag(o, "json"))
         rc = bench_print_json(&b, e);
-    else if (rc == 0)
+    else
         bench_print_text(&b);
     close_bench(&b);
     return rc;

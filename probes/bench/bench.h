@@ -74,6 +74,7 @@ int bench_step(bench *b, lra_err *e);
 int bench_ops(bench *b, lra_err *e);
 int bench_params(bench *b, lra_err *e);
 int bench_levels(bench *b, lra_err *e); /* prints lines of its own */
+int bench_memory(bench *b, lra_err *e); /* likewise, what a first step makes the process grow by */
 int bench_data(bench *b, lra_err *e);
 /* step --predict: a step, or with --table1 a table of runs, counted without a GPU.  Prints its table. */
 int bench_predict(bench *b, lra_err *e);

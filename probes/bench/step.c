@@ -1,6 +1,8 @@
-/* The training step of a model on random tokens: whole, by op, and its parameters. */
+/* The training step of a model on random tokens: whole, by op, its memory, and its parameters. */
+#include <stdio.h>
 #include <string.h>
 
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "kernels/base/terminal.h"
@@ -61,6 +63,22 @@ static int open_step(bench *b, step *s, lra_err *e)
     return set_inputs(b, s, e);
 }
 
+/* What is run, and the memory that its plan asks for. */
+static char *text_of(const bench *b, const step *s)
+{
+    char *changes = lra_config_lines(b->config), workspace[32], weights[32];
+    for (char *c = changes; *c; c++)
+        if (*c == '\n') *c = ' ';
+    char *text = lra_format(
+        "%s %s(batch %lld, length %lld, %s; workspace %s, parameters with moments %s)",
+        b->model->name, changes, (long long)b->B, (long long)b->T,
+        b->type == LRA_BF16 ? "bf16" : "f32",
+        lra_size_text(workspace, lra_plan_cost(s->plan).workspace_bytes),
+        lra_size_text(weights, lra_params_bytes(s->params)));
+    lra_free(changes);
+    return text;
+}
+
 /* FLOPs of products alone, which is what published counts mean; attention counts the pairs it computes. */
 static bool is_matrix(const char *op)
 {
@@ -79,12 +97,13 @@ static int run_whole(bench *b, lra_plan *p, lra_err *e)
 
 int bench_step(bench *b, lra_err *e)
 {
-    enum { MAX_RUNS = 1000, WARM = 3 }; /* node by node, recorded, replayed */
+    enum { MAX_RUNS = 1000 };
+    int warm = b->device.backend->wait ? 3 : 1; /* node by node, recorded, replayed */
     step s = {0};
     double seconds[MAX_RUNS];
     lra_node_time *times = NULL;
     int rc = open_step(b, &s, e), n = 0, nodes = 0, runs = 0;
-    for (int i = 0; i < WARM && rc == 0; i++) rc = run_whole(b, s.plan, e);
+    for (int i = 0; i < warm && rc == 0; i++) rc = run_whole(b, s.plan, e);
     double begin = lra_now();
     while (rc == 0 && n < MAX_RUNS && (n < 3 || lra_now() - begin < b->seconds)) {
         double start = lra_now();
@@ -111,21 +130,27 @@ int bench_step(bench *b, lra_err *e)
         }
         whole.bytes = cost.bytes;
         whole.time = bench_time_of(seconds, n);
-        char *changes = lra_config_lines(b->config), workspace[32], weights[32];
-        for (char *c = changes; *c; c++)
-            if (*c == '\n') *c = ' ';
-        bench_row_add(bench_table_add(b, "nodes",
-                                      "%s %s(batch %lld, length %lld, %s; workspace %s, parameters "
-                                      "with moments %s)",
-                                      b->model->name, changes, (long long)b->B, (long long)b->T,
-                                      b->type == LRA_BF16 ? "bf16" : "f32",
-                                      lra_size_text(workspace, cost.workspace_bytes),
-                                      lra_size_text(weights, lra_params_bytes(s.params))),
-                      whole);
+        char *title = text_of(b, &s);
+        bench_row_add(bench_table_add(b, "nodes", "%s", title), whole);
         bench_nodes(b, bench_table_add(b, "nodes", "by op"), times, nodes, runs);
-        lra_free(changes);
+        lra_free(title);
     }
     lra_free(times);
+    close_step(&s);
+    return rc;
+}
+
+int bench_memory(bench *b, lra_err *e)
+{
+    double before = lra_memory_peak();
+    step s = {0};
+    int rc = open_step(b, &s, e);
+    if (rc == 0) rc = run_whole(b, s.plan, e);
+    if (rc == 0) {
+        char *text = text_of(b, &s), size[32];
+        printf("%s\none step took %s\n", text, lra_size_text(size, lra_memory_peak() - before));
+        lra_free(text);
+    }
     close_step(&s);
     return rc;
 }

@@ -32,6 +32,13 @@ expect 0 '' lra-probe bench levels --precision bf16 --threads 1 -q
 says '^dw differs by [0-9]'
 grep -q ceilings out && complain "a trial of a level measures ceilings"
 
+# A step's memory: what it took is what the plan says and little more.
+expect 0 '' lra-probe bench memory --batch 4 --length 2048 --set layers=2 --set width=64 --set hidden=256 --threads 1
+says '^resconv .*(batch 4, length 2048, f32; workspace [0-9.]* MiB'
+awk '/^resconv/ { sub(/.*workspace /, ""); planned = $1 } /^one step took/ { if ($5 == "MiB") took = $4 }
+    END { exit !(took > 0.9 * planned && took < 2 * planned + 20) }' out || complain "not what was planned: $(cat out)"
+expect 2 "benchmark 'memory' stands alone" lra-probe bench step memory
+
 # A step that is counted.  By hand, of 16 tokens: the convolution is 2 16 (3 16) 32 FLOP; it reads 16 16 bf16, 3 16 32
 # bf16, a bias of 32 float32, two lengths, and writes 16 32 bf16.  Its gradients: x from
 # 16 32 and 3 16 32 bf16 and two lengths; the weights from 16 16 and 16 32 bf16 and two lengths, 3 16 32 float32.
