@@ -2,13 +2,15 @@
 """One training step of every model beside PyTorch: forward, backward, AdamW, on random tokens of full length.
 
     tests/bench/models.py [BUILD] [--models A,B] [--threads 1,2] [--modes eager,compile] [--length 1024] [--batch 16]
-    tests/bench/models.py [BUILD] --check       the peers against the references they stand for
+    tests/bench/models.py [BUILD] --out FILE    the same, line by line into FILE; what FILE has is not measured again
+    tests/bench/models.py [BUILD] --check       the peers against the references they stand for, in float64
 
 Needs PyTorch.  The peer has the same equations and weights (exported by lra-probe): a reference of tests/parity, or its fair
 form in peers.py.  Ours and the peer run in turn, each in a process of its own, `--rounds` times; medians.  ratio: ours over
 the faster of the peer's.  MiB: of ours workspace, weights and moments; of the peer what its process grew to, less what it
 was before the first step.  LRA_BENCH_PREFIX stands in front of every timed command.  torch.compile has a minute, before it
-is timed, and "-" stands where it or the peer fails (the reasons are on stderr).
+is timed, and "-" stands where it or the peer fails (the reasons are on stderr).  Scans of torch are in chunks: the best is
+what is compared, all stand below the row.
 """
 import argparse
 import contextlib
@@ -24,7 +26,11 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-SECONDS, MINUTE = 2.0, 60
+SECONDS, LONG, MINUTE = 2.0, 8.0, 60
+CHUNKS = {"lru": (16, 64, 256), "s5": (16, 64, 256)}
+# Sizes at which a peer has several blocks, the last of them not full, at the length of --check.
+CHECK = {"longformer": ["window=64"], "bigbird": ["block=16"], "local": ["block=40"], "mega-chunk": ["chunk=50"]}
+LIMIT = 1e-8
 
 
 def options():
@@ -33,23 +39,25 @@ def options():
     p.add_argument("--models", default="", help="of the registry, by commas; default: all")
     p.add_argument("--threads", default="1,2")
     p.add_argument("--modes", default="eager,compile")
-    for name, value in dict(length=1024, batch=16, width=128, rounds=1, memory=12).items():
+    for name, value in dict(length=1024, batch=16, width=128, layers=0, rounds=1, memory=12).items():
         p.add_argument("--" + name, type=int, default=value)
+    p.add_argument("--out", help="where the table is kept; default: stdout")
     p.add_argument("--check", action="store_true")
     p.add_argument("--peer", help=argparse.SUPPRESS)
     p.add_argument("--file", help=argparse.SUPPRESS)
+    p.add_argument("--chunk", type=int, default=64, help=argparse.SUPPRESS)
     return p.parse_args()
 
 
 # ---- the peer, in a process of its own -----------------------------------------------------------------------------------
 
 
-def read(path):
+def read(path, dtype):
     sys.path[:0] = [str(HERE.parent / "parity"), str(HERE)]
     import torch
     import batch as batches
     b = batches.Batch(path, lines=True)
-    P = b.weights(torch.float32)
+    P = b.weights(getattr(torch, dtype))
     return b, {p: x.detach().requires_grad_(x.requires_grad) for p, x in P.items()}, P.start
 
 
@@ -61,10 +69,11 @@ def weights_of(P, start):
 
 
 def peer(a):
-    b, P, start = read(a.file)
+    b, P, start = read(a.file, "float32")
     import torch
     import torch.nn.functional as F
     import peers
+    peers.CHUNK = a.chunk
     torch.set_num_threads(int(a.threads))
     encode = peers.prepare(a.peer)
     W = weights_of(P, start)
@@ -74,8 +83,8 @@ def peer(a):
     def forward(tokens):
         x = encode(W, W["embed/table"][tokens], length, b.config, a.length).mean(1)
         if "hidden/w" in W:
-            x = F.relu(F.linear(x, W["hidden/w"].T, W["hidden/b"]))
-        return F.linear(x, W["head/w"].T, W["head/b"])
+            x = (F.relu if "head/b" in W else F.gelu)(F.linear(x, W["hidden/w"].T, W["hidden/b"]))
+        return F.linear(x, W["head/w"].T, W.get("head/b"))
 
     run = torch.compile(forward) if a.modes == "compile" else forward
     adamw = torch.optim.AdamW([x for x in P.values() if x.requires_grad], lr=1e-3, weight_decay=0.01, fused=True)
@@ -86,44 +95,36 @@ def peer(a):
         F.cross_entropy(run(tokens), label).backward()
         adamw.step()
 
-    best = {}
-    chunks = (16, 64, 256) if a.peer in ("lru", "s5") and a.modes == "eager" else (64,)
-    for peers.CHUNK in chunks:
+    step()
+    if a.rounds == 0:  # to compile
+        return 0
+    seconds, begin = [], time.perf_counter()
+    while (spent := time.perf_counter() - begin) < SECONDS or (len(seconds) < 3 and spent < LONG):
+        s = time.perf_counter()
         step()
-        if a.rounds == 0:  # to compile
-            return 0
-        seconds, begin = [], time.perf_counter()
-        while len(seconds) < 3 or time.perf_counter() - begin < SECONDS:
-            s = time.perf_counter()
-            step()
-            seconds.append(time.perf_counter() - s)
-        best[peers.CHUNK] = statistics.median(seconds)
+        seconds.append(time.perf_counter() - s)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps(dict(median_s=min(best.values()), chunk=min(best, key=best.get), mib=(after - before) / 1024)))
+    print(json.dumps(dict(median_s=statistics.median(seconds), runs=len(seconds), mib=(after - before) / 1024)))
     return 0
 
 
 def check(a, name, file):
-    """The peer's logits and gradients, relative, from the reference's."""
-    b, P, start = read(file)
+    """The peer's outputs and gradients, relative, from the reference's."""
+    b, P, start = read(file, "float64")
     import importlib
-    import torch
     import peers
+    import torch
     tokens, length = b.arrays["input/tokens"].long(), torch.full((a.batch,), a.length)
-    import batch as batches
     found = []
-    encode = importlib.import_module(name).encode
-    for fast in (False, True):
+    for prepare in (lambda n: importlib.import_module(n).encode, peers.prepare):
         W = weights_of({p: x.detach().clone().requires_grad_(x.requires_grad) for p, x in P.items()}, start)
-        encode = peers.prepare(name) if fast else encode
-        with contextlib.nullcontext() if fast else batches.Single():
-            y = encode(W, W["embed/table"][tokens], length, b.config, a.length)
+        y = prepare(name)(W, W["embed/table"][tokens], length, b.config, a.length)
         (y * y.detach().sin()).sum().backward()
         found.append([y.detach()] + [x.grad for x in W.values() if x.requires_grad and x.grad is not None])
     most = max(float(g.abs().max()) for g in found[0][1:])
-    off = max(float((x - y).abs().max()) / max(float(x.abs().max()), 1e-3 * most) for x, y in zip(*found))
-    print(f"{name:20} {off:.1e}{'' if off < 1e-3 else '  FAILED'}")
-    return 0 if off < 1e-3 else 1
+    off = max(float((x - y).abs().max()) / max(float(x.abs().max()), 1e-3 * most) for x, y in zip(*found, strict=True))
+    print(f"{name:20} {off:.1e}{'' if off < LIMIT else '  FAILED'}", flush=True)
+    return 0 if off < LIMIT else 1
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------------
@@ -148,9 +149,14 @@ def command(a, words, seconds=MINUTE, quiet=True):
     return None
 
 
+def settings(a, name):
+    changes = [f"width={a.width}"] + [f"layers={a.layers}"] * (a.layers > 0) + CHECK.get(name, []) * a.check
+    return [w for c in changes for w in ("--set", c)]
+
+
 def ours(a, name, threads):
-    out = command(a, [f"{a.build}/lra-probe", "bench", "step", "--model", name, "--set", f"width={a.width}", "--json", "--threads",
-                      str(threads), "--length", str(a.length), "--batch", str(a.batch), "--seconds", str(SECONDS)])
+    out = command(a, [f"{a.build}/lra-probe", "bench", "step", "--model", name, *settings(a, name), "--json", "--threads", str(threads),
+                      "--length", str(a.length), "--batch", str(a.batch), "--seconds", str(SECONDS)])
     if not out:
         return None
     whole, ops = json.loads(out)["tables"]
@@ -161,9 +167,9 @@ def ours(a, name, threads):
     return dict(median_s=whole["rows"][0]["median_s"], mib=mib, top=top)
 
 
-def theirs(a, name, threads, mode, file):
+def theirs(a, name, threads, mode, file, chunk):
     words = [sys.executable, "-O", __file__, "--peer", name, "--file", file, "--threads", str(threads), "--modes", mode, "--length",
-             str(a.length), "--batch", str(a.batch)]
+             str(a.length), "--batch", str(a.batch), "--chunk", str(chunk)]
     if mode == "compile" and command(a, [*words, "--rounds", "0"], quiet=False) is None:  # fills the compiler's cache
         return None
     out = command(a, words)
@@ -172,7 +178,7 @@ def theirs(a, name, threads, mode, file):
 
 def export(a, name, folder, batch):
     file = f"{folder}/{name}.safetensors"
-    words = [f"{a.build}/lra-probe", "export", "--gradients", "--model", name, "--set", f"width={a.width}", "--batch", str(batch),
+    words = [f"{a.build}/lra-probe", "export", "--gradients", "--model", name, *settings(a, name), "--batch", str(batch),
              "--length", str(a.length), "--vocab", "256", "--force", file]
     return file if command(a, words, 600, quiet=False) is not None else None
 
@@ -187,22 +193,56 @@ def show(x, digits=1):
 
 
 def row(a, name, threads, folder):
-    file, mine, other = export(a, name, folder, 1), [], {m: [] for m in a.modes.split(",")}
+    file, mine = export(a, name, folder, 1), []
+    chunks, modes = CHUNKS.get(name, (64,)), a.modes.split(",")
+    other = {(m, c): [] for m in modes for c in chunks}
     for _ in range(a.rounds):
         mine.append(ours(a, name, threads))
-        for mode in other:
-            other[mode].append(theirs(a, name, threads, mode, file) if file and is_reference(name) else None)
+        for (mode, chunk), found in other.items():
+            found.append(theirs(a, name, threads, mode, file, chunk) if file and is_reference(name) else None)
     s = middle(mine, "median_s")
-    peer_s = {m: middle(r, "median_s") for m, r in other.items()}
+    peer_s = {k: middle(r, "median_s") for k, r in other.items()}
     best = min((t for t in peer_s.values() if t), default=None)
-    mib = middle(other.get("eager", []), "mib")
-    print(f"{name:20}{threads:8}{show(s and 1e3 * s):>10}" + "".join(f"{show(t and 1e3 * t):>11}" for t in peer_s.values())
+    of_mode = {m: min((t for (k, _), t in peer_s.items() if k == m and t), default=None) for m in modes}
+    mib = middle([r for k, found in other.items() if k[0] == "eager" for r in found], "mib")
+    print(f"{name:20}{threads:8}{a.layers or 'own':>8}{show(s and 1e3 * s):>10}" + "".join(f"{show(t and 1e3 * t):>11}" for t in of_mode.values())
           + f"{show(s / best if s and best else None, 2):>8}{show(middle(mine, 'mib'), 0):>8}{show(mib, 0):>8}   "
           + next((r["top"] for r in mine if r), "-"), flush=True)
+    if len(chunks) > 1:
+        print("    torch's scan, chunks of " + ", ".join(f"{c} {m}: {show(t and 1e3 * t)} ms" for (m, c), t in peer_s.items()), flush=True)
 
 
 def is_reference(name):
     return (HERE.parent / "parity" / f"{name}.py").exists()
+
+
+def said(*words):
+    return subprocess.run(words, capture_output=True, text=True).stdout
+
+
+def head(a):
+    print(f"batch {a.batch}, length {a.length}, width {a.width}, other settings the models' own; float32; medians")
+    print(said(f"{a.build}/lra-probe", "--version").split("compiler")[0].strip().replace("\n", ", "))
+    print(said("sh", "-c", "grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: //'; nproc | sed 's/$/ processors/'").strip().replace("\n", ", "))
+    print(said(sys.executable, "-c", "import torch; print('PyTorch', torch.__version__)").strip())
+    print(f"{'model':20}{'threads':>8}{'layers':>8}{'ours ms':>10}" + "".join(f"{m + ' ms':>11}" for m in a.modes.split(","))
+          + f"{'ratio':>8}{'MiB':>8}{'peer':>8}   what ours does")
+
+
+def table(a, names, folder):
+    """What the file has already: rows by model and threads."""
+    before = pathlib.Path(a.out).read_text().splitlines() if a.out and pathlib.Path(a.out).exists() else []
+    known = {tuple(line.split()[:2]) for line in before}
+    with open(a.out, "a") if a.out else contextlib.nullcontext(sys.stdout) as out, contextlib.redirect_stdout(out):
+        line = "command    " + " ".join(["tests/bench/models.py", *(w for w in sys.argv[1:] if w != a.build)])
+        if line not in before:
+            print(line)
+        if not before:
+            head(a)
+        for threads in a.threads.split(","):
+            for name in names:
+                if (name, threads) not in known:
+                    row(a, name, int(threads), folder)
 
 
 def main():
@@ -213,27 +253,14 @@ def main():
     if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode:
         print(f"models.py: skipped: '{sys.executable}' has no torch", file=sys.stderr)
         return 77
-    listed = subprocess.run([f"{a.build}/lra-probe", "list", "models", "--json"], check=True, capture_output=True, text=True).stdout
-    names = a.models.split(",") if a.models else [m["name"] for m in json.loads(listed)["models"]]
+    names = a.models.split(",") if a.models else [m["name"] for m in json.loads(said(f"{a.build}/lra-probe", "list", "models", "--json"))["models"]]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = f"{folder}/compiled"
         if a.check:
-            a.batch, a.length = 3, 150
+            a.batch, a.length, a.layers = 3, 150, a.layers or 2
             words = [sys.executable, "-O", __file__, "--check", "--peer"]
             return max(subprocess.run([*words, n, "--file", export(a, n, folder, 3)]).returncode for n in names if is_reference(n))
-        print("command    " + " ".join(["tests/bench/models.py", *(w for w in sys.argv[1:] if w != a.build)]))
-        print(f"batch {a.batch}, length {a.length}, width {a.width}, other settings the models' own; float32; medians of {a.rounds} "
-              f"round{'s' * (a.rounds != 1)} in turn")
-        print(subprocess.run([f"{a.build}/lra-probe", "--version"], capture_output=True, text=True).stdout.split("compiler")[0].strip().replace("\n", ", "))
-        print(subprocess.run(["sh", "-c", "grep -m 1 'model name' /proc/cpuinfo | sed 's/.*: //'; nproc | sed 's/$/ processors/'"],
-                             capture_output=True, text=True).stdout.strip().replace("\n", ", "))
-        print(subprocess.run([sys.executable, "-c", "import torch; print('PyTorch', torch.__version__)"], capture_output=True,
-                             text=True).stdout.strip())
-        print(f"{'model':20}{'threads':>8}{'ours ms':>10}" + "".join(f"{m + ' ms':>11}" for m in a.modes.split(","))
-              + f"{'ratio':>8}{'MiB':>8}{'peer':>8}   what ours does")
-        for name in names:
-            for threads in a.threads.split(","):
-                row(a, name, int(threads), folder)
+        table(a, names, folder)
     return 0
 
 

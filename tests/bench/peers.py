@@ -1,9 +1,10 @@
 """Fair peers for tests/bench/models.py: the references of tests/parity as one would write them for speed in PyTorch, where
 they are written by definition.  `models.py --check` compares both.
 
-prepare(name) exchanges what references share; FAST holds encoders of their own.  A reference in neither is as fast as it
-is written (linear layers, convolutions of torch, Vandermonde kernels).
+prepare(name) exchanges parts of references (PARTS; peers_attention.py); FAST holds encoders of their own.  A reference in
+neither is as fast as it is written (linear layers, convolutions of torch, Vandermonde kernels).
 """
+import functools
 import importlib
 import sys
 
@@ -11,6 +12,7 @@ import torch
 import torch.nn.functional as F
 
 import common
+import peers_attention as attention
 
 CHUNK = 64  # of a scan; models.py goes through several
 
@@ -52,56 +54,7 @@ def scan(lam, u, length=None, back=False):
     return y.reshape(B, -1, N)[:, :T]
 
 
-def sdpa(q, k, v, seen=None):
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
-
-
-def arena_attention(P, q, k, v, seen, config, name):
-    return sdpa(q, k, v, seen)
-
-
-def weighted(q, k, v, seen, divisor):
-    """arena.weighted() by sums over the keys."""
-    k = k * seen.transpose(-1, -2)
-    return (q @ (k.transpose(-1, -2) @ v)) / divisor((q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True))
-
-
 # ---- encoders ---------------------------------------------------------------------------------------------------------
-
-
-def transformer(P, x, length, config, T_max):
-    import transformer as own
-
-    def attend(P, u, length, config, name):
-        B, T, D = u.shape
-        H = int(config["heads"])
-        q, k, v = (own.linear(P, u, name + s).view(B, T, H, D // H).transpose(1, 2) for s in "qkv")
-        if config["positions"].startswith("rotary"):
-            q, k = (own.turn(z, float(config["base"]), config["positions"] == "rotary-half").to(v.dtype) for z in (q, k))
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=config["causal"] == "1")
-        return own.linear(P, y.transpose(1, 2).reshape(B, T, D), name + "out")
-
-    kept, own.attend = own.attend, attend
-    try:
-        return own.encode(P, x, length, config, T_max)
-    finally:
-        own.attend = kept
-
-
-def local(P, x, length, config, T_max):
-    import arena
-
-    def mix(P, u, length, config, name, layer):
-        (B, T, _), H, block = u.shape, int(config["heads"]), int(config["block"])
-        more = -T % block
-        q, k, v = (F.pad(arena.heads(P, u, name + s, H), (0, 0, 0, more)) for s in "qkv")
-        q, k, v = (z.reshape(B, H, -1, block, z.shape[-1]) for z in (q, k, v))
-        seen = None
-        if more:
-            seen = (torch.arange(T + more) < T).view(-1, 1, block)
-        return arena.out(P, sdpa(q, k, v, seen).reshape(B, H, T + more, -1)[:, :, :T], name)
-
-    return arena.encode(P, x, length, config, T_max, mix)
 
 
 def lstm(P, x, length, config, T_max):
@@ -162,7 +115,37 @@ def h3(P, x, length, config, T_max):
     return common.layer_norm(P, x, "encoder/norm")
 
 
-FAST = {"transformer": transformer, "local": local, "lstm": lstm, "gmlp": gmlp, "h3": h3}
+def tnn(P, x, length, config, T_max):
+    """columns=0"""
+    import tnn as own
+    T = x.shape[1]
+
+    def norm(x, name):
+        return batch_norm(P, x, length, name) if config["norm-kind"] == "batch" else common.layer_norm(P, x, name)
+
+    def entries(name):
+        k = torch.arange(1 - T, T, dtype=x.dtype)[:, None]
+        h = common.linear(P, k, name + "first")
+        for i in range(int(config["rpe-layers"])):
+            h = common.linear(P, F.relu(own.rms(h)), f"{name}hidden{i}")
+        h = common.linear(P, F.relu(own.rms(h)), name + "last") * float(config["gamma"]) ** k.abs()
+        return (h * (k >= 0) if config["causal"] == "1" else h).T
+
+    def gtu(x, name):
+        u, v = F.silu(common.linear(P, x, name + "u")), F.silu(common.linear(P, x, name + "v"))
+        return common.linear(P, u * toeplitz(v, entries(name + "rpe/")), name + "out")
+
+    def glu(x, name):
+        return common.linear(P, F.silu(common.linear(P, x, name + "gate")) * common.linear(P, x, name + "up"), name + "down")
+
+    for i in range(int(config["layers"])):
+        for part, name in ((gtu, "gtu"), (glu, "glu")):
+            name = f"encoder/layer{i}/{name}/"
+            x = x + (part(norm(x, name + "norm"), name) if config["norm"] == "pre" else norm(part(x, name), name + "norm"))
+    return norm(x, "encoder/norm") if config["norm"] == "pre" else x
+
+
+FAST = {"local": attention.local, "lstm": lstm, "gmlp": gmlp, "h3": h3, "tnn": tnn}
 
 
 # ---- what references share --------------------------------------------------------------------------------------------
@@ -178,28 +161,45 @@ def mega_convolve(x, k, causal):
     return fft_convolve(x, torch.stack([torch.cat([k[:D, :1] + k[D:, :1], k[:D, 1:]], 1), ahead]))
 
 
-def mega_attend(P, q, k, v, bias, length, config, name):
-    """Softmax by scaled_dot_product_attention, chunk by chunk; laplace as it is written."""
-    (B, T, _), R = q.shape, (len(bias) + 1) // 2
-    c = int(config["chunk"]) or T
-    if config["attention"] == "laplace" or T % c or config["causal"] == "1":
-        return sys.modules["mega"].written(P, q, k, v, bias, length, config, name)
-    t = torch.arange(c)
-    rel = bias[(t[None] - t[:, None] + R - 1).clamp(0, 2 * R - 2)]
-    q, k, v = (z.reshape(B, T // c, c, -1) for z in (q, k, v))
-    return sdpa(q, k, v, rel).reshape(B, T, -1)
+def s4_kernels(P, path, version, sides, width, T, T_max):
+    """C (1 - Ab z)^-1 Bb where z^L = 1, by Woodbury, and an inverse FFT: with D = 1 - z - h A's diagonal, h = dt (1 + z)/2."""
+    L, v1 = T_max + T_max % 2, version == "v1"
+    re = P[path + "decay"] if v1 else -P[path + "log_decay"].exp()
+    lam, b, p, c = (torch.complex(*P[path + n]) if n else torch.complex(re, -P[path + "turn"])[0] for n in ("", "b", "p", "c"))
+    q = (torch.complex(*P[path + "q"]) if v1 else p).conj()
+    lam, b, p, q = (x.repeat(width // x.shape[0], 1) for x in (lam, b, p, q))
+    dt = F.softplus(P[path + "dt"]) if version == "v4" else P[path + "dt"].exp()
+    z = torch.exp(-2j * torch.pi * torch.arange(L // 2 + 1, dtype=dt.dtype) / L).to(c.dtype)
+    h = dt[:, None] * (1 + z) / 2
+    left = torch.cat([c.view(sides, width, -1), q[None]])
+    # a mode and its conjugate: (left, right, width, modes) by (width, modes, frequencies)
+    top = left[:, None] * torch.stack([b, p])[None]
+    down = [1 / (1 - z - h[:, None] * x[..., None]) for x in (lam, lam.conj())]
+    n = sides + 1
+    sums = torch.cat([top, top.conj()], -1).permute(2, 0, 1, 3).reshape(width, 2 * n, -1) @ torch.cat(down, 1)
+    sums = sums.view(width, n, 2, -1)
+    cb, cp, qb, qp = sums[:, :-1, 0], sums[:, :-1, 1], sums[:, -1:, 0], sums[:, -1:, 1]
+    k = dt[:, None, None] * (cb - h[:, None] * cp * qb / (1 + h[:, None] * qp))
+    return torch.fft.irfft(k, n=L)[..., :T].transpose(0, 1)
+
+
+PARTS = {"lru": {"recur": scan}, "s5": {"recur": scan}, "s4": {"kernels": s4_kernels},
+         "mega": {"convolve": mega_convolve, "attend": attention.mega}} | attention.PARTS
+CONSTANTS = (("dss", "skew"), ("s5", "hippo"))
 
 
 def prepare(name):
-    """Exchanges what is shared by definition for what is fast; returns the encoder."""
+    """Exchanges what is written by definition for what is fast; returns the encoder."""
     common.convolve, common.batch_norm = fft_convolve, batch_norm
     module = importlib.import_module(name)
-    for shared, what in (("arena", {"attention": arena_attention, "weighted": weighted}), ("lru", {"recur": scan}), ("s5", {"recur": scan}),
-                         ("mega", {"convolve": mega_convolve, "attend": mega_attend})):
+    for shared, what in PARTS.items():
         own = sys.modules.get(shared)
         for key, fast in what.items():
             if own and hasattr(own, key):
-                if key == "attend":
-                    own.written = own.attend
+                attention.WRITTEN.setdefault((shared, key), getattr(own, key))
                 setattr(own, key, fast)
+    for shared, key in CONSTANTS:
+        own = sys.modules.get(shared)
+        if own:
+            setattr(own, key, functools.cache(getattr(own, key)))
     return FAST.get(name, module.encode)
