@@ -1,0 +1,103 @@
+/* Figure training: means over seeds as far as all go, seeds, selected epochs, in the metric's unit; what does not fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/report.h"
+#include "tests/figures.h"
+#include "tests/golden.h"
+#include "tests/small_results.h"
+
+enum { RESULTS = 8 };
+static lra_result *results[RESULTS];
+
+/* `epochs` of ten steps: losses 2, 1.5, .. and accuracies 0.25, 0.5, .., all `more`. */
+static lra_result *trained(const char *model, int seed, int epochs, double more)
+{
+    lra_result *r = small_result("quick", 0, seed, 30);
+    lra_free(r->model);
+    lra_free(r->config);
+    lra_free(r->history);
+    r->model = lra_copy_text(model), r->config = lra_format("model=%s\nseed=%d\n", model, seed);
+    r->n_epochs = epochs, r->best_epoch = 2;
+    r->history = lra_alloc_array((size_t)epochs * LRA_HISTORY_COLUMNS, sizeof *r->history);
+    for (int k = 0; k < epochs; k++) {
+        double *row = r->history + k * LRA_HISTORY_COLUMNS;
+        row[LRA_HISTORY_STEP] = 10 * (k + 1);
+        row[LRA_HISTORY_TRAIN_LOSS] = 2 - 0.5 * k + more;
+        row[LRA_HISTORY_VAL_VALUE] = 0.25 * (k + 1) + more;
+    }
+    return r;
+}
+
+static int make_results(void **state)
+{
+    (void)state;
+    results[0] = trained("s4d", 0, 3, 0);
+    results[1] = trained("s4d", 1, 2, 0.125);
+    for (int i = 2; i < RESULTS; i++) {
+        char name[2] = {(char)('a' + i), 0};
+        results[i] = trained(name, 0, 2, 0);
+    }
+    return 0;
+}
+
+static int free_results(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RESULTS; i++) lra_result_free(results[i]);
+    return 0;
+}
+
+static void means_seeds_and_selected_epochs(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const lra_report_input in = {.list = results, .n = 3};
+    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+    static const char one[] = "\n10 2.000000 25.000000\n20 1.500000 50.000000\n",
+                      mean[] = "\n10 2.062500 31.250000\n20 1.562500 56.250000\n\n\n",
+                      each[] = "\n30 1.000000 75.000000\n\n10 2.125000 37.500000\n",
+                      selected[] = "\n20 1.500000 50.000000\n20 1.625000 62.500000\n? ? ?\n";
+    const char *of_c = strstr(dat, one), *of_s4d = strstr(dat, "# s4d");
+    assert_true(of_c && of_s4d && of_c < of_s4d);
+    assert_non_null(strstr(of_s4d, mean)); /* as far as both go */
+    assert_non_null(strstr(of_s4d, each));
+    assert_non_null(strstr(of_s4d, selected));
+    assert_non_null(strstr(gp, "validation accuracy (%)"));
+    assert_non_null(strstr(gp, "index 4 using 1:2 with lines"));       /* seeds of s4d */
+    assert_null(strstr(gp, "index 1 using 1:2 with lines lc rgb '#")); /* one seed is its mean */
+    lra_free(dat);
+    lra_free(gp);
+}
+
+static void what_does_not_fit(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const lra_report_input many = {.list = results, .n = RESULTS};
+    assert_int_equal(write_figure(&lra_figure_training, ".", &many, &e), -1);
+    assert_non_null(strstr(e.msg, "7 models, at most 6 fit"));
+    const lra_report_input two = {.list = results, .n = 3};
+    results[2]->fingerprint[0] = 'x';
+    assert_int_equal(write_figure(&lra_figure_training, ".", &two, &e), -1);
+    assert_non_null(strstr(e.msg, "one fits into a figure"));
+    results[2]->fingerprint[0] = '0';
+    results[2]->n_epochs = 0;
+    assert_int_equal(write_figure(&lra_figure_training, ".", &two, &e), -1);
+    assert_non_null(strstr(e.msg, "was not trained"));
+    results[2]->n_epochs = 2;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(means_seeds_and_selected_epochs),
+                                       cmocka_unit_test(what_does_not_fit)};
+    return cmocka_run_group_tests(tests, make_results, free_results);
+}
