@@ -86,12 +86,7 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     p->metric = lra_result_metric(p->group[0].run[0]);
     p->chance = p->metric->scale * lra_result_chance(p->group[0].run[0]);
     if (check(p, e) != 0) return LRA_FAILED;
-    lra_cell_identity who[MOST];
-    for (int i = 0; i < p->n; i++) {
-        const lra_result *r = p->group[i].run[0];
-        who[i] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
-    }
-    for (int i = 0; i < p->n; i++) p->name[i] = lra_cell_name(i, p->n, who);
+    for (int i = 0; i < p->n; i++) p->name[i] = lra_result_group_name(i, p->n, p->group);
     span(p);
     return 0;
 }

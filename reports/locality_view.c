@@ -148,19 +148,13 @@ int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err 
     if (in->n == 0) return lra_fail(e, "no results; 'lra-probe train' makes them");
     v->n = v->n_groups = lra_results_group(in->list, in->n, &v->groups);
     v->row = lra_alloc_array((size_t)v->n + 1, sizeof *v->row);
-    lra_cell_identity *who = lra_alloc_array((size_t)v->n + 1, sizeof *who);
-    for (int i = 0; i < v->n; i++) {
-        const lra_result *r = v->groups[i].run[0];
-        who[i] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
-    }
     for (int i = 0; i < v->n; i++) {
         lra_locality_row *r = &v->row[i];
-        r->group = &v->groups[i], r->name = lra_cell_name(i, v->n, who);
+        r->group = &v->groups[i], r->name = lra_result_group_name(i, v->n, v->groups);
         r->value = lra_results_value(r->group->run, r->group->n);
         for (int k = 0; k < LRA_LOCALITIES; k++) fill(r, in, (lra_locality)k);
         count_decays(r, in);
     }
-    lra_free(who);
     qsort(v->row, (size_t)v->n, sizeof *v->row, by_range);
     return 0;
 }

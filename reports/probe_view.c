@@ -66,6 +66,18 @@ char *lra_cell_name(int c, int n, const lra_cell_identity *all)
     return t.s;
 }
 
+char *lra_result_group_name(int i, int n, const lra_result_group *all)
+{
+    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    for (int k = 0; k < n; k++) {
+        const lra_result *r = all[k].run[0];
+        who[k] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
+    }
+    char *name = lra_cell_name(i, n, who);
+    lra_free(who);
+    return name;
+}
+
 static void name_cells(int n, lra_probe_cell *cells)
 {
     lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);

@@ -3,6 +3,7 @@
 #define LRA_REPORTS_PROBE_VIEW_H
 
 #include "reports/probe_result.h"
+#include "reports/result_metric.h"
 
 enum { LRA_PROBE_SEEDS = 64 };
 
@@ -20,6 +21,8 @@ typedef struct {
 /* "s4d state=32": the model, its kernel, and the settings that others of this model and task do not share; the caller
  * frees it. */
 char *lra_cell_name(int i, int n, const lra_cell_identity *all);
+/* The same of groups of results. */
+char *lra_result_group_name(int i, int n, const lra_result_group *all);
 
 /* The cells of n files in the order of their first; returns their number.  The caller frees them with
  * lra_probe_cells_free(). */
