@@ -7,7 +7,8 @@
  *                weights; head.kind (analysis/head_kind.h); maps of one short example
  *   LAYER        head.js: how much its heads differ; value.*: profile of its heads together, weighted by what values and
  *                the output's matrix make of them
- *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rolled out over all layers
+ *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rolled out over all layers;
+ *                positions.toeplitz, .adj, .off: are products of learned positions a matter of distance (places.h)?
  * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find the distance; shift.peak
  * is exactly the distance in a head of the first layer of every run, beside heads whose peak is elsewhere.
  * Weights that no attention op has by itself (products of features, mixtures, a memory, hashed chunks: attention/matrix.h) are

@@ -17,23 +17,13 @@ static const struct {
                {"sink.max", "sink", 3},       {"sink.at", "at", 0},
                {"shift.w1", "shift", 1},      {"shift.peak", "peak", 0}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
-static const char *const summary[] = {"value.range.mean",
-                                      "value.range.mean.rel",
-                                      "value.range.q95",
-                                      "value.entropy.rel",
-                                      "value.shift.w1",
-                                      "head.js",
-                                      "heads.sink",
-                                      "heads.uniform",
-                                      "heads.tree",
-                                      "heads.local",
-                                      "heads.position",
-                                      "heads.content",
-                                      "heads.mixed",
-                                      "rollout.range.mean",
-                                      "rollout.range.mean.rel",
-                                      "rollout.range.q95",
-                                      NULL};
+static const char *const summary[] = {
+    "value.range.mean",  "value.range.mean.rel",   "value.range.q95",
+    "value.entropy.rel", "value.shift.w1",         "head.js",
+    "heads.sink",        "heads.uniform",          "heads.tree",
+    "heads.local",       "heads.position",         "heads.content",
+    "heads.mixed",       "rollout.range.mean",     "rollout.range.mean.rel",
+    "rollout.range.q95", "positions.toeplitz.off", NULL};
 /* The same of what heads look at; by name of the null value that stands beside a number, or nothing. */
 static const struct {
     const char *id, *head;

@@ -354,12 +354,52 @@ static void distances_in_pixels(void **state)
     lra_heads_free(&h);
 }
 
+/* Rows of waves, whose products depend on the distance of rows alone; as noise: numbers without order. */
+static bool noise;
+static void fill_table(const lra_fill *f, double *v)
+{
+    int64_t D = f->shape.d[1];
+    for (int64_t i = 0; i < lra_shape_elements(f->shape); i++) {
+        double angle = (double)(i / D) / pow(3, (double)(i % D / 2));
+        v[i] = noise ? sin(1e4 * (double)(i * i % 97)) : i % 2 ? sin(angle) : cos(angle);
+    }
+}
+
+static lra_tensor *encode_placed(const lra_build *b, lra_tensor *x)
+{
+    const lra_param_spec spec = {LRA_FILL(fill_table)};
+    lra_push(b->graph, "positions");
+    lra_tensor *table = lra_param(b->graph, "table", LRA_SHAPE(b->T_max, lra_width(x)), &spec);
+    lra_pop(b->graph);
+    return encode_sink(b, lra_add(x, lra_slice(table, 0, 0, b->T)));
+}
+
+static void products_of_positions(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_train_spec spec = trained.run.spec;
+    lra_model model = lra_model_resconv;
+    spec.model = &model;
+    with_sink = false;
+    for (int k = 0; k < 3; k++) {
+        lra_heads h;
+        noise = k == 1, model.encode = k < 2 ? encode_placed : encode_sink;
+        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, &h, &e) != 0)
+            fail_msg("%s", e.msg);
+        assert_int_equal(h.placed, k < 2);
+        if (k == 0) assert_true(fabs(h.places.r2 - 1) < 1e-5 && fabs(h.places.off - 1) < 1e-5);
+        if (k == 1) assert_true(h.places.off < 0.5);
+        lra_heads_free(&h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relations_of_a_tree), cmocka_unit_test(rollout_is_the_product_of_maps),
         cmocka_unit_test(maps_are_measured),   cmocka_unit_test(sinks_are_left_out),
-        cmocka_unit_test(distances_in_pixels),
+        cmocka_unit_test(distances_in_pixels), cmocka_unit_test(products_of_positions),
     };
     return cmocka_run_group_tests_name("attention_probe", tests, tiny_set_up, tiny_tear_down);
 }

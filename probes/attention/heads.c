@@ -9,6 +9,7 @@
 #include "kernels/ops/attention_statistics.h"
 #include "models/training/session.h"
 #include "probes/attention/masks.h"
+#include "probes/attention/places.h"
 
 enum { GROWN = 256 };
 
@@ -332,6 +333,8 @@ static int one_pass(work *w, lra_opened *m, const lra_train_spec *run, lra_devic
     for (int i = 0; i < m->n_views && rc == 0; i++) rc = ask_view(w, i, e);
     if (rc == 0 && !w->again) open_heads(w);
     if (rc == 0) rc = lra_open_plan(m, e);
+    if (rc == 0 && !w->again)
+        w->heads->placed = lra_places_share(m->params, run->data->max_length, &w->heads->places, e);
     if (rc == 0) rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
     lra_attention_masks_free(&w->masks);
     lra_open_close(m);

@@ -7,6 +7,7 @@
 
 #include "analysis/head_kind.h"
 #include "analysis/profile.h"
+#include "analysis/spectrum.h"
 #include "probes/attention/matrix.h"
 
 typedef struct {
@@ -32,6 +33,8 @@ typedef struct {
     lra_attention_head *head; /* layer by layer */
     lra_attention_layer *layer;
     const lra_matrix_family *family; /* whose weights these are; NULL: an attention op's */
+    bool placed;                     /* there is a table of positions */
+    lra_toeplitz places;             /* of that (places.h) */
     char *left_out; /* layers whose keys are another sequence, "layer0 layer1"; NULL: none */
 } lra_heads;
 

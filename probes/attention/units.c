@@ -205,6 +205,23 @@ static void add_model(lra_probe_unit *u, const lra_heads *best, int kinds[2][LRA
     }
 }
 
+/* Is what learned positions are to each other a matter of distance alone? */
+static void add_places(lra_probe_unit *u, const lra_heads *best, const lra_heads *initial)
+{
+    const lra_toeplitz *x = &best->places, *y = &initial->places;
+    const struct {
+        const char *id;
+        double value, init;
+    } all[] = {{"positions.toeplitz", x->r2, y->r2},
+               {"positions.toeplitz.adj", x->adjusted, y->adjusted},
+               {"positions.toeplitz.off", x->off, y->off}};
+    for (size_t k = 0; k < sizeof all / sizeof *all && best->placed; k++) {
+        lra_finding f = lra_finding_of(all[k].id, "1", all[k].value);
+        f.null[LRA_NULL_INIT] = all[k].init;
+        lra_probe_unit_findings(u, 1, &f);
+    }
+}
+
 void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best,
                          const lra_attention_measured *initial, uint64_t key, bool sampled)
 {
@@ -221,6 +238,7 @@ void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best
     lra_probe_unit *u = lra_probe_unit_new(r, "model");
     add_model(u, h, kinds);
     add_difference(u, h, &initial->heads, -1);
+    add_places(u, h, &initial->heads);
     if (best->rollout) add_profile(u, "rollout.", best->rollout, initial->rollout, key, sampled);
 }
 
