@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "analysis/profile.h"
-#include "analysis/radius.h"
 #include "kernels/base/mem.h"
 
 enum { EXAMPLES = 64, POSITIONS = 32, DRAWS = 8 };
@@ -109,19 +108,6 @@ static int run(lra_influence *p, int64_t examples, lra_open_weights weights, pro
     return lra_jacobian_measure(&p->spec, &p->device, &s, &p->steps, take_row, to, &to->report, e);
 }
 
-/* The distance at which learning added most. */
-static lra_finding peak_of(const profiles *best, const profiles *initial)
-{
-    int64_t n = lra_profile_distances(best->profile[PLAIN]);
-    double *x = lra_alloc_array((size_t)(2 * n) + 1, sizeof *x);
-    lra_profile_curves(best->profile[PLAIN], NULL, NULL, x, NULL, NULL);
-    lra_profile_curves(initial->profile[PLAIN], NULL, NULL, x + n, NULL, NULL);
-    lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
-    f.examples = best->report.examples;
-    lra_free(x);
-    return f;
-}
-
 static void add_unit(lra_influence *p, int k, const profiles *best, const profiles *initial)
 {
     lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
@@ -139,7 +125,7 @@ static void add_unit(lra_influence *p, int k, const profiles *best, const profil
         lra_finding f = lra_finding_of("jacobian.leak", "1", best->report.leak);
         f.examples = best->report.examples;
         own[n++] = f;
-        own[n++] = peak_of(best, initial);
+        own[n++] = lra_influence_peak(best->profile[PLAIN], initial->profile[PLAIN]);
     }
     for (int i = 0; i < n; i++)
         if (best->report.examples < p->run->result->n) own[i].flags |= LRA_APPROX;

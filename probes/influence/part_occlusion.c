@@ -4,8 +4,11 @@
  *   w(i,b) = mean over 4 draws of || h_i(x) - h_i(x with block b replaced) ||
  * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16 tokens; a weight stands at the
  * middle of its block.  Draws that change no token are left out, and blocks of which none does.
- *   occlusion        everything that a profile has, shift.w1, shift.js; array width: tokens of a block
+ *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width: tokens of a block
  *   occlusion.init   initial weights: curves
+ * At what distance a dependency stands it says where answers are asked at every step: of 14 runs of copy at 8 to 64 steps
+ * shift.peak is within a factor of sqrt 2 of it in all, of 19 others with one answer (recall, select-at, xor) in 7, as
+ * good as gradients (14 and 6); of a convolution range.q95 is its reach.
  * Known: of features that are their own inputs d steps before, all weight stands at d. */
 #include <math.h>
 
@@ -161,6 +164,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
         int n_init = lra_profile_findings(initial.profile, &s, init);
         lra_findings_null(n, own, n_init, init, LRA_NULL_INIT);
         n += lra_profile_shift(initial.profile, best.profile, &s, own + n);
+        own[n++] = lra_influence_peak(best.profile, initial.profile);
         for (int i = 0; i < n; i++) own[i].flags |= LRA_APPROX;
         lra_probe_unit *u = lra_probe_unit_new(p->out, "occlusion");
         lra_influence_add_curves(u, best.profile);
