@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "kernels/cpu/device.h"
+#include "kernels/cuda/joined.h"
 #include "kernels/cuda/level.h"
 #include "models/training/open.h"
 #include "tests/folder.h"
@@ -23,14 +24,23 @@ extern lra_cuda_level_kind shim_level; /* of gemm.c */
 
 /* ---- the shim as a device: the CPU's memory, the GPU's bodies ------------------------------------------ */
 
+static int joined; /* nodes that ran with another */
+
 static int shim_run_calls(lra_device *d, const lra_call *calls, int n, lra_err *e)
 {
     (void)d;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0, together; i < n; i += together) {
+        together = lra_joined_calls(calls + i, n - i);
         const lra_op *op = calls[i].y->op;
         lra_cuda_body body = op->cuda[lra_graph_type(calls[i].y->graph)];
         if (!body) return lra_fail(e, "op '%s' has no CUDA body", op->name);
-        body(&calls[i], NULL);
+        joined += together - 1;
+        if (together == 1)
+            body(&calls[i], NULL);
+        else
+            (lra_graph_type(calls[i].y->graph) == LRA_BF16
+                 ? lra_cuda_joined_16
+                 : lra_cuda_joined_32)(&calls[i], together, NULL);
     }
     return 0;
 }
@@ -48,6 +58,7 @@ static int open_shim(lra_device *d, lra_err *e)
     shim = *d->backend;
     shim.name = "shim", shim.run = shim_run_calls, shim.threads = one_thread;
     shim.scratch = lra_cuda_scratch;
+    shim.joins = lra_cuda_joins, shim.joined_scratch = lra_cuda_joined_scratch;
     d->backend = &shim;
     return 0;
 }
@@ -93,7 +104,7 @@ static void both_types(const lra_op *op, int i)
 {
     compare(op, i, LRA_F32, 1e-5);
     /* another order of sums may round a bf16 the other way */
-    bool levels = op == &trial_large || op == &trial_attention;
+    bool levels = op == &trial_large || op == &trial_attention || op == &trial_block;
     int first = levels ? LRA_CUDA_PLAIN : LRA_CUDA_MMA;
     int last = op == &trial_large ? LRA_CUDA_WGMMA : LRA_CUDA_MMA;
     for (int level = first; level <= last; level++) {
@@ -112,6 +123,19 @@ static void kernels_agree_with_the_cpu(void **state)
     (void)state;
     each_sample(of_registry);
     each_large_sample(both_types);
+}
+
+/* Float32: norm, sum of two ways, sums for gain and bias; bf16 also the product, its slope and the sum of columns. */
+static void nodes_run_as_one(void **state)
+{
+    (void)state;
+    for (int type = LRA_F32; type <= LRA_BF16; type += LRA_BF16 - LRA_F32) {
+        trial_use(open_shim);
+        joined = 0;
+        result r = run_sample(&trial_block, 0, (lra_type)type, (setting){.n_threads = 1});
+        assert_int_equal(joined, type == LRA_BF16 ? 4 : 2);
+        lra_free(r.v);
+    }
 }
 
 /* ---- a trained model, opened ------------------------------------------------------------------------ */
@@ -183,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_come_in_pairs),
         cmocka_unit_test(kernels_agree_with_the_cpu),
+        cmocka_unit_test(nodes_run_as_one),
         cmocka_unit_test(opened_models_answer_as_on_the_cpu),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -262,7 +262,7 @@ void each_sample(void (*f)(const lra_op *op, int i))
 void each_large_sample(void (*f)(const lra_op *op, int i))
 {
     static const lra_op *const large[] = {&trial_large, &trial_attention, &trial_profile,
-                                          &trial_long_conv};
+                                          &trial_long_conv, &trial_block};
     for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
         int n = is_wanted(large[k]) ? count_samples(large[k]) : 0;
         for (int i = 0; i < n; i++) f(large[k], i);

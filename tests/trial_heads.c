@@ -80,3 +80,32 @@ static lra_tensor *convolve(lra_graph *g, int i)
 }
 
 const lra_op trial_long_conv = {.name = "long_conv, large", .sample = convolve};
+
+/* A layer with a way around it, whose way back has nodes that a GPU runs as one. */
+static lra_tensor *block(lra_graph *g, int i)
+{
+    static const struct {
+        int64_t B, T, D, H, K;
+        lra_act act;
+        bool length;
+    } s[] = {{2, 140, 24, 40, 3, LRA_ACT_GELU, true},  {1, 600, 16, 32, 1, LRA_ACT_SILU, false},
+             {1, 40, 200, 16, 3, LRA_ACT_GELU, false}, {2, 30, 300, 16, 1, LRA_ACT_NONE, true},
+             {2, 20, 12, 7, 3, LRA_ACT_SILU, true},    {3, 50, 136, 144, 1, LRA_ACT_GELU, true}};
+    char fill[32];
+    if (i >= (int)(sizeof s / sizeof *s)) return NULL;
+    int64_t B = s[i].B, T = s[i].T, D = s[i].D, H = s[i].H;
+    snprintf(fill, sizeof fill, "length:%d", (int)T);
+    lra_tensor *length = s[i].length ? lra_sample_input(g, "length", fill, LRA_SHAPE(B)) : NULL;
+    lra_tensor *x = lra_cast(lra_sample_input(g, "x", "normal", LRA_SHAPE(B, T, D)), lra_elem(g));
+    lra_tensor *gain = lra_sample_input(g, "gain", "positive", LRA_SHAPE(D));
+    lra_tensor *shift = lra_sample_input(g, "shift", "normal", LRA_SHAPE(D));
+    lra_tensor *w = lra_sample_input(g, "w", "normal", LRA_SHAPE(s[i].K, D, H));
+    lra_tensor *bias = lra_sample_input(g, "bias", "normal", LRA_SHAPE(H));
+    lra_tensor *back = lra_sample_input(g, "back", "normal", LRA_SHAPE(H, D));
+    lra_tensor *more = lra_sample_input(g, "more", "normal", LRA_SHAPE(D));
+    lra_tensor *h = lra_conv(lra_layer_norm(x, gain, shift, 0), lra_affine(w, 0.1, 0), bias,
+                             s[i].act, length, 1, 1);
+    return lra_linear(h, back, more, LRA_ACT_NONE, x);
+}
+
+const lra_op trial_block = {.name = "block, large", .sample = block};

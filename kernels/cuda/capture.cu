@@ -1,5 +1,6 @@
 /* Running a plan on a GPU.  The first run queues node by node: libraries warm up, and it is a real step.  The
  * second records the same into a CUDA graph, which it and all others launch. */
+#include "kernels/cuda/joined.h"
 #include "kernels/cuda/state.h"
 
 #include "kernels/base/mem.h"
@@ -18,8 +19,14 @@ static int queue(const lra_call *calls, int n, lra_err *e)
         const lra_tensor *y = calls[i].y;
         lra_type type = lra_graph_type(y->graph);
         lra_cuda_body body = y->op->cuda[type];
+        int joined = lra_joined_calls(calls + i, n - i);
         if (!body) return lra_fail(e, "op '%s' has no %s body on a GPU", y->op->name, types[type]);
-        body(&calls[i], lra_cuda->work);
+        if (joined > 1)
+            (type == LRA_BF16 ? lra_cuda_joined_16 : lra_cuda_joined_32)(&calls[i], joined,
+                                                                         lra_cuda->work);
+        else
+            body(&calls[i], lra_cuda->work);
+        i += joined - 1;
         if (lra_cuda->fault.msg[0]) {
             lra_fail(e, "'%s': %s", lra_tensor_path(y), lra_cuda->fault.msg);
             lra_cuda->fault.msg[0] = 0;
@@ -65,7 +72,9 @@ static int queue_timed(const lra_call *calls, int n, const cudaEvent_t *event, l
     for (int i = 0; i <= n; i++) {
         if (lra_cuda_check(cudaEventRecord(event[i], lra_cuda->work), "timing", e) != 0)
             return LRA_FAILED;
-        if (i < n && queue(calls + i, 1, e) != 0) return LRA_FAILED;
+        bool alone = i < n && calls[i].gate != LRA_JOINED; /* else it has run */
+        if (alone && queue(calls + i, lra_joined_calls(calls + i, n - i), e) != 0)
+            return LRA_FAILED;
     }
     return lra_cuda_check(cudaEventSynchronize(event[n]), "a timed step", e);
 }

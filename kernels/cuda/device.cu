@@ -2,6 +2,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/joined.h"
 #include "kernels/cuda/state.h"
 #include "kernels/cuda/trial.h"
 
@@ -140,6 +141,7 @@ static const lra_backend *backend(void)
     b.later_copy = lra_cuda_later_copy, b.later_wait = lra_cuda_later_wait;
     b.run = lra_cuda_run, b.run_timed = lra_cuda_run_timed, b.capture = lra_cuda_capture;
     b.replay = lra_cuda_replay, b.forget = lra_cuda_forget, b.wait = lra_cuda_wait;
+    b.joins = lra_cuda_joins, b.joined_scratch = lra_cuda_joined_scratch;
     b.scratch = lra_cuda_scratch, b.threads = cuda_threads, b.peak = lra_cuda_peak;
     return &b;
 }

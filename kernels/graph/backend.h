@@ -12,6 +12,18 @@ typedef struct {
     size_t at, n_bytes;
 } lra_later_part;
 
+/* LRA_JOIN_OVER: if what it reads of the group is read by nobody else, which is then not written. */
+typedef enum { LRA_JOIN_NOT, LRA_JOIN_BESIDE, LRA_JOIN_OVER } lra_join;
+extern const char lra_joined;
+#define LRA_JOINED ((const void *)&lra_joined)
+/* Calls from this one on that run as one; at most n. */
+static inline int lra_joined_calls(const lra_call *c, int n)
+{
+    int k = 1;
+    while (k < n && c[k].gate == LRA_JOINED) k++;
+    return k;
+}
+
 typedef struct {
     const char *name; /* "cpu", "cuda" */
     void *(*alloc)(lra_device *d, size_t n_bytes, const char *what,
@@ -29,6 +41,11 @@ typedef struct {
     void *(*capture)(lra_device *d, const lra_call *calls, int n, lra_err *e);
     int (*replay)(lra_device *d, void *captured, lra_err *e);
     void (*forget)(lra_device *d, void *captured);
+    /* Nodes that run as one: may `next` be run together with these, the first of which decides on its kernel?  NULL: none
+     * are.  Calls of joined nodes follow each other, those behind the first have LRA_JOINED for a gate; `out` is NULL
+     * where a result is read by a joined node alone, and the scratch of all is the first one's. */
+    lra_join (*joins)(const lra_tensor *const *group, int n, const lra_tensor *next);
+    int64_t (*joined_scratch)(const lra_tensor *const *group, int n);
     /* Bytes of scratch of a node; NULL: op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);
     /* A place on the host for n_bytes of results; NULL and e: there is no memory.  All four NULL: copy() instead. */

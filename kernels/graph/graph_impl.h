@@ -85,6 +85,9 @@ typedef struct {
     int first, last;
 } lra_range;
 
+/* Which of the calls run as one on the plan's device: reorders them, fills p->joined and p->hidden. */
+void lra_join_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out);
+
 /* Assigns offsets so that ranges in use at the same time do not overlap; returns the total size.
  * Ranges are sorted by `first`. */
 size_t lra_layout(lra_range *r, int n);
@@ -101,6 +104,8 @@ struct lra_plan {
     int n_ranges;
     int *range_of;    /* by node id: its buffer, -1: none */
     int *scratch_of;  /* by call: range of its scratch, -1: none */
+    int *joined;      /* by call: how many run as one from it on; 0: runs with one before */
+    bool *hidden;     /* by node id: read by nodes that it runs with alone, and never written */
     void **addresses; /* in, shadow of all calls, one behind the other */
     const void *gate; /* set when addresses are known */
     int gate_node;    /* id of the adamw node, -1: none */
@@ -109,6 +114,8 @@ struct lra_plan {
     bool poison, resolved;
     void *captured;
 };
+/* Bytes that a call moves, without what those before it, with which it runs, have read or keep to themselves. */
+double lra_call_bytes(const lra_plan *p, int at);
 /* Where an output stands on the device; NULL and e: there is no memory. */
 const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e);
 /* n numbers of bf16 at f become float32. */

@@ -71,12 +71,16 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
         l[id] = (life){-1, -1, -1};
         if (needed[id] && g->node[id]->op == &lra_op_input) l[id] = (life){0, INT_MAX, -1};
     }
-    for (int at = 0; at < p->n_calls; at++) {
+    for (int at = 0, head = 0; at < p->n_calls;
+         at++) { /* what runs as one reads and writes at once */
         const lra_tensor *t = order[at];
-        l[t->id].first = l[t->id].last = at;
+        if (p->joined[at]) head = at;
+        int tail = head + p->joined[head] - 1;
+        if (!p->hidden[t->id]) l[t->id] = (life){head, tail, -1};
         for (int i = 0; i < t->n_src; i++) {
             const lra_tensor *root = lra_root(t->src[i], &offset);
-            if (!is_leaf(root) && l[root->id].last < at) l[root->id].last = at;
+            bool stands = !is_leaf(root) && !p->hidden[root->id];
+            if (stands && l[root->id].last < tail) l[root->id].last = tail;
         }
     }
     for (int i = 0; i < n_out; i++) l[lra_root(out[i], &offset)->id].last = INT_MAX;
@@ -89,7 +93,7 @@ static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
     size_t offset;
     for (int at = 0; at < p->n_calls; at++) {
         const lra_tensor *t = order[at];
-        if (!(t->op->flags & LRA_INPLACE) || p->space->no_inplace) continue;
+        if (!(t->op->flags & LRA_INPLACE) || p->space->no_inplace || p->joined[at] != 1) continue;
         const lra_tensor *x = lra_root(t->src[0], &offset);
         bool free_to_take = !is_leaf(x) && l[x->id].last == at && lra_bytes(x) == lra_bytes(t) &&
                             offset == 0 && x->type == t->type;
@@ -113,8 +117,14 @@ static int by_first(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset); /* who owns the range */
 }
 
-static int64_t scratch_of(const lra_backend *b, const lra_tensor *y, int max_threads)
+/* Bytes for the call at `at`, and for those that run with it. */
+static int64_t scratch_of(const lra_plan *p, lra_tensor **order, int at, int max_threads)
 {
+    const lra_backend *b = p->space->device->backend;
+    const lra_tensor *y = order[at];
+    if (p->joined[at] == 0) return 0;
+    if (p->joined[at] > 1)
+        return b->joined_scratch((const lra_tensor *const *)(order + at), p->joined[at]);
     if (b->scratch) return b->scratch(y);
     return y->op->scratch ? y->op->scratch(y, max_threads) : 0;
 }
@@ -135,10 +145,11 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
         p->range[n++] = (lra_range){(size_t)id, bytes, l[id].first, l[id].last};
     }
     for (int at = 0; at < p->n_calls; at++) {
-        int64_t bytes = scratch_of(p->space->device->backend, order[at], max_threads);
+        int64_t bytes = scratch_of(p, order, at, max_threads);
         p->scratch_of[at] = -1;
         if (bytes > 0)
-            p->range[n++] = (lra_range){(size_t)(g->n_nodes + at), (size_t)bytes, at, at};
+            p->range[n++] = (lra_range){(size_t)(g->n_nodes + at), (size_t)bytes, at,
+                                        at + p->joined[at] - 1};
     }
     p->n_ranges = n;
     qsort(p->range, (size_t)n, sizeof *p->range, by_first);
@@ -175,10 +186,28 @@ double lra_node_bytes(const lra_tensor *t)
     return bytes;
 }
 
-static void add_cost(lra_plan *p, const lra_tensor *t)
+double lra_call_bytes(const lra_plan *p, int at)
 {
-    p->cost.flops += lra_node_flops(t);
-    p->cost.bytes += lra_node_bytes(t);
+    const lra_tensor *y = p->call[at].y;
+    double bytes = lra_node_bytes(y) - (p->hidden[y->id] ? (double)lra_bytes(y) : 0);
+    int head = at;
+    while (p->joined[head] == 0) head--;
+    for (int i = 0; i < y->n_src; i++) {
+        bool known = false;
+        for (int k = head; k < at; k++) {
+            const lra_tensor *before = p->call[k].y;
+            known |= before == y->src[i];
+            for (int j = 0; j < before->n_src; j++) known |= before->src[j] == y->src[i];
+        }
+        if (known) bytes -= (double)lra_bytes(y->src[i]);
+    }
+    return bytes;
+}
+
+static void add_cost(lra_plan *p, int at)
+{
+    p->cost.flops += lra_node_flops(p->call[at].y);
+    p->cost.bytes += lra_call_bytes(p, at);
     p->cost.n_nodes++;
 }
 
@@ -222,8 +251,8 @@ static void make_calls(lra_plan *p, lra_tensor **order)
     p->call = lra_alloc_array((size_t)p->n_calls + 1, sizeof *p->call);
     size_t n = 0;
     for (int at = 0; at < p->n_calls; at++) {
-        add_cost(p, order[at]);
         p->call[at].y = order[at];
+        add_cost(p, at);
         n += (size_t)order[at]->n_src;
     }
     p->addresses = lra_alloc_array(2 * n + 1, sizeof(void *));
@@ -246,6 +275,7 @@ lra_plan *lra_plan_new(lra_graph *g, lra_params *params, lra_space *s, int n,
     bool *needed = find_needed(g, n, out);
     lra_tensor **order = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *order);
     p->n_calls = order_nodes(g, needed, order);
+    lra_join_nodes(p, order, n, out);
     for (int at = 0; at < p->n_calls; at++)
         if (rank_of(order[at]) == 1) p->gate_node = order[at]->id;
     make_calls(p, order);
@@ -277,6 +307,8 @@ void lra_plan_free(lra_plan *p)
     lra_free(p->range);
     lra_free(p->range_of);
     lra_free(p->scratch_of);
+    lra_free(p->joined);
+    lra_free(p->hidden);
     lra_free(p->addresses);
     lra_free(p);
 }

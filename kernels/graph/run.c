@@ -76,6 +76,7 @@ static int resolve(lra_plan *p, lra_err *e)
         c->out = address(p, y);
         int scratch = p->scratch_of[at];
         c->scratch = scratch < 0 ? NULL : p->space->base + p->range[scratch].offset;
+        if (p->joined[at] == 0) c->gate = LRA_JOINED;
         if (y->op == &lra_op_assign && gate) {
             size_t applied = 2 * lra_type_size(gate->type);
             c->gate = (const char *)address(p, gate) + applied;
@@ -153,9 +154,10 @@ static int poison_scratch(lra_plan *p, int at, lra_err *e)
 static int run_one(lra_plan *p, int at, lra_err *e)
 {
     lra_device *d = p->space->device;
+    if (p->joined[at] == 0) return 0; /* has run */
     if (p->poison && poison_scratch(p, at, e) != 0) return LRA_FAILED;
-    if (d->backend->run(d, &p->call[at], 1, e) != 0) return LRA_FAILED;
-    return p->poison ? poison_after(p, at, e) : 0;
+    if (d->backend->run(d, &p->call[at], p->joined[at], e) != 0) return LRA_FAILED;
+    return p->poison ? poison_after(p, at + p->joined[at] - 1, e) : 0;
 }
 
 int lra_run(lra_plan *p, lra_err *e)
@@ -189,9 +191,14 @@ void lra_plan_nodes(const lra_plan *p, lra_node_time *out)
 {
     for (int at = 0; at < p->n_calls; at++) {
         const lra_tensor *y = p->call[at].y;
-        out[at] = (lra_node_time){y->op->name,       lra_tensor_path(y), y->shape,
-                                  lra_node_flops(y), lra_node_bytes(y),  0};
+        out[at] = (lra_node_time){y->op->name,       lra_tensor_path(y),    y->shape,
+                                  lra_node_flops(y), lra_call_bytes(p, at), 0};
     }
+}
+
+bool lra_plan_joined(const lra_plan *p, int at)
+{
+    return p->joined[at] == 0;
 }
 
 int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e)
@@ -220,6 +227,13 @@ static int64_t first_bad(lra_plan *p, const lra_tensor *y, double *value, lra_er
     return bad;
 }
 
+/* The last call that runs with this one. */
+static int last_of(const lra_plan *p, int at)
+{
+    while (at + 1 < p->n_calls && p->joined[at + 1] == 0) at++;
+    return at;
+}
+
 int lra_run_checked(lra_plan *p, lra_err *e)
 {
     if (resolve(p, e) != 0) return LRA_FAILED;
@@ -229,7 +243,8 @@ int lra_run_checked(lra_plan *p, lra_err *e)
         char shape[96];
         if (y->op->flags & LRA_WRITES) continue; /* the search changes nothing */
         if (run_one(p, at, e) != 0) return lra_fail_in(e, "'%s'", lra_tensor_path(y));
-        int64_t bad = p->poison && p->range[p->range_of[y->id]].last == at
+        if (p->hidden[y->id]) continue;
+        int64_t bad = p->poison && p->range[p->range_of[y->id]].last <= last_of(p, at)
                           ? -1
                           : first_bad(p, y, &value, e);
         if (bad == -2) return LRA_FAILED;

@@ -16,7 +16,11 @@ typedef struct {
     const int32_t *length; /* Nullable */
     lra_act act;
     elem *y;
-    const elem *residual; /* added behind the activation; of mma.sync alone; Nullable */
+    /* Of mma.sync alone: added behind the activation; y times the slope at `gate`, of an activation; sums of the columns
+     * of y (tiles of rows, H), of one group.  Nullable: all. */
+    const elem *residual, *gate;
+    lra_act slope;
+    real *columns;
 } conv_job;
 
 /* Beyond T dilation changes nothing. */

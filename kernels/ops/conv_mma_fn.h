@@ -163,18 +163,47 @@ LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int col
     {
         int64_t t = p->t0 + row0 + m * 16 + half * 8 + lane / 4;
         int64_t o = p->o0 + column0 + n * 8 + lane % 4 * 2, column = p->g * j->n_out + o;
-        uint32_t word = 0, more = 0;
-        if (t >= j->T || o >= j->n_out) continue;
+        uint32_t word = 0, more = 0, gate = 0;
+        float *own = &sum[m][n][2 * half];
+        if (t >= j->T || o >= j->n_out) {
+            own[0] = own[1] = 0;
+            continue;
+        }
         int64_t at = ((int64_t)p->b * j->T + t) * H + column;
         if (j->residual) more = *(const uint32_t *)(j->residual + at);
+        if (j->gate) gate = *(const uint32_t *)(j->gate + at);
         LRA_UNROLL for (int k = 0; k < 2 && t < p->length; k++)
         {
             real bias = j->bias ? j->bias[column + k] : R(0.0);
-            real v = act_value(j->act, sum[m][n][2 * half + k] + bias);
+            real v = act_value(j->act, own[k] + bias);
+            if (j->gate) /* rounded as a product that is written */
+                v = e_load(e_store(v)) *
+                    act_slope(j->slope, bits_real(k ? gate & 0xFFFF0000u : gate << 16));
             v += bits_real(k ? more & 0xFFFF0000u : more << 16);
             word |= (uint32_t)e_store(v) << 16 * k;
         }
         *(uint32_t *)(j->y + at) = word;
+        own[0] = bits_real(word << 16), own[1] = bits_real(word & 0xFFFF0000u);
+    }
+}
+
+/* Sums of the columns of the tile, of what was written.  shared: 4 x MMA_COLUMNS */
+LRA_DEV void mma_columns(const conv_job *j, const mma_place *p, int row, int column0, int lane,
+                         float sum[2][8][4], float *shared)
+{
+    int tiles = ((int)j->T + MMA_ROWS - 1) / MMA_ROWS, tile = p->b * tiles + p->t0 / MMA_ROWS;
+    LRA_UNROLL for (int n = 0; n < 8; n++) LRA_UNROLL for (int k = 0; k < 2; k++)
+    {
+        float v = sum[0][n][k] + sum[0][n][2 + k] + sum[1][n][k] + sum[1][n][2 + k];
+        LRA_UNROLL for (int other = 4; other < LRA_WARP; other *= 2)
+            v += __shfl_xor_sync(~0u, v, other);
+        if (lane < 4) shared[row * MMA_COLUMNS + column0 + n * 8 + lane * 2 + k] = v;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < MMA_COLUMNS && p->o0 + i < j->n_out; i += LRA_BLOCK) {
+        float v = 0;
+        LRA_UNROLL for (int r = 0; r < 4; r++) v += shared[r * MMA_COLUMNS + i];
+        j->columns[(int64_t)tile * j->n_out + p->o0 + i] = v;
     }
 }
 
@@ -198,12 +227,16 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
                                   weights + s % MMA_STAGES * MMA_WEIGHTS, row0, column0, lane, sum);
     }
     mma_finish(&j, &p, row0, column0, lane, sum);
+    if (!j.columns) return;
+    tc_wait<0>();
+    __syncthreads(); /* nobody reads a slab any more */
+    mma_columns(&j, &p, warp % 4, column0, lane, sum, (float *)slabs);
 }
 
 /* Eight channels are the unit of a copy. */
 static inline bool mma_fits(const conv_job *j)
 {
-    bool aligned = is_aligned(j->x, j->w, j->y) && is_aligned(j->residual, NULL, NULL);
+    bool aligned = is_aligned(j->x, j->w, j->y) && is_aligned(j->residual, j->gate, NULL);
     return LRA_PASS == 16 && aligned && j->n_in % 8 == 0 && j->n_out % 8 == 0 && j->n_in >= 16 &&
            j->n_out >= 16 && mma_has_room(mma_slabs_of(j));
 }

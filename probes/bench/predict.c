@@ -13,6 +13,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cuda/joined.h"
 #include "kernels/graph/nodes.h"
 #include "kernels/graph/op.h"
 #include "models/network.h"
@@ -64,7 +65,8 @@ static int open_device(lra_device *d, lra_err *e)
     static lra_backend counted;
     if (lra_cpu_device(d, 1, e) != 0) return LRA_FAILED;
     counted = *d->backend;
-    counted.name = "cuda", counted.scratch = lra_cuda_scratch, counted.threads = one_thread;
+    counted.name = "cuda", counted.scratch = lra_cuda_scratch, counted.joins = lra_cuda_joins,
+    counted.joined_scratch = lra_cuda_joined_scratch, counted.threads = one_thread;
     d->backend = &counted;
     return 0;
 }
@@ -92,12 +94,12 @@ static op_sum *sum_of(prediction *p, const char *op)
     return &p->op[p->n_ops++];
 }
 
-static void add_node(op_sum *s, const lra_node_time *node, const rates *r)
+static void add_node(op_sum *s, const lra_node_time *node, bool joined, const rates *r)
 {
     double products = node->flops / r->peak, traffic = node->bytes / r->copy;
     s->nodes++, s->flops += node->flops, s->bytes += node->bytes;
     s->by_products += products > traffic, s->by_bytes += products <= traffic;
-    s->seconds += fmax(products, traffic) + r->launch;
+    s->seconds += fmax(products, traffic) + (joined ? 0 : r->launch);
 }
 
 static int predict(const subject *s, const rates *r, prediction *p, lra_err *e)
@@ -116,8 +118,9 @@ static int predict(const subject *s, const rates *r, prediction *p, lra_err *e)
         lra_node_time *node = lra_alloc_array((size_t)cost.n_nodes + 1, sizeof *node);
         lra_plan_nodes(plan, node);
         for (int i = 0; i < cost.n_nodes; i++) {
-            add_node(sum_of(p, node[i].op), &node[i], r);
-            add_node(&p->all, &node[i], r);
+            bool joined = lra_plan_joined(plan, i);
+            add_node(sum_of(p, node[i].op), &node[i], joined, r);
+            add_node(&p->all, &node[i], joined, r);
         }
         p->workspace = cost.workspace_bytes;
         lra_free(node);

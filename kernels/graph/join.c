@@ -1,0 +1,105 @@
+/* Nodes that a device runs as one kernel: what one node writes and the next reads again stays where it was computed.
+ * Joined nodes move to the first of them, and in front of it what they read besides. */
+#include "kernels/graph/graph_impl.h"
+
+const char lra_joined;
+
+enum { MOST = 4 };
+
+typedef struct {
+    const lra_plan *plan;
+    int *at;      /* by id: position of a node that runs, -1: it does not */
+    int *readers; /* by id of a root: nodes that read it, and whoever asks for it as an output */
+} view;
+
+static void count_readers(view *v, lra_tensor **order, int n_out, lra_tensor *const *out)
+{
+    size_t offset;
+    for (int at = 0; at < v->plan->n_calls; at++)
+        for (int i = 0; i < order[at]->n_src; i++)
+            v->readers[lra_root(order[at]->src[i], &offset)->id]++;
+    for (int i = 0; i < n_out; i++) v->readers[lra_root(out[i], &offset)->id]++;
+}
+
+/* All that x reads is there when the node at `first` runs, or is made by a node of the group. */
+static bool is_ready(const view *v, const lra_tensor *x, int first, int n)
+{
+    size_t offset;
+    for (int i = 0; i < x->n_src; i++)
+        if (v->at[lra_root(x->src[i], &offset)->id] >= first + n) return false;
+    return true;
+}
+
+/* The node of the group that x reads, if x alone reads it, as a whole. */
+static const lra_tensor *taken_over(const view *v, lra_tensor **group, int n, const lra_tensor *x)
+{
+    size_t offset;
+    for (int i = 0; i < x->n_src; i++)
+        for (int k = 0; k < n; k++)
+            if (lra_root(x->src[i], &offset) == group[k])
+                return v->readers[group[k]->id] == 1 ? group[k] : NULL;
+    return NULL;
+}
+
+/* Moves the node at `from` to `to`, which is before it. */
+static void move(const view *v, lra_tensor **order, int from, int to)
+{
+    lra_tensor *x = order[from];
+    for (int at = from; at > to; at--) {
+        order[at] = order[at - 1];
+        v->at[order[at]->id] = at;
+    }
+    order[to] = x;
+    v->at[x->id] = to;
+}
+
+/* Puts what x still lacks, and what is ready, in front of the group; false: something is not. */
+static bool lift(const view *v, lra_tensor **order, int *first, int n, const lra_tensor *x)
+{
+    size_t offset;
+    for (int i = 0; i < x->n_src; i++) {
+        const lra_tensor *source = lra_root(x->src[i], &offset);
+        int at = v->at[source->id];
+        if (at < *first + n) continue;
+        if (!is_ready(v, source, *first, 0)) return false;
+        move(v, order, at, (*first)++);
+    }
+    return true;
+}
+
+/* The next node for the group of n at *first is put behind it; false: there is none. */
+static bool grow(const view *v, lra_tensor **order, int *first, int n)
+{
+    const lra_backend *b = v->plan->space->device->backend;
+    for (int at = *first + n; at < v->plan->n_calls; at++) {
+        lra_tensor *x = order[at];
+        lra_join how = b->joins((const lra_tensor *const *)(order + *first), n, x);
+        if (how == LRA_JOIN_NOT) continue;
+        const lra_tensor *source = taken_over(v, order + *first, n, x);
+        if (how == LRA_JOIN_OVER && !source) continue;
+        if (!lift(v, order, first, n, x)) continue;
+        if (how == LRA_JOIN_OVER) v->plan->hidden[source->id] = true;
+        move(v, order, at, *first + n);
+        return true;
+    }
+    return false;
+}
+
+void lra_join_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out)
+{
+    size_t n = (size_t)p->graph->n_nodes + 1;
+    view v = {p, lra_alloc_array(n, sizeof(int)), lra_alloc_array(n, sizeof(int))};
+    bool joins = p->space->device->backend->joins != NULL;
+    p->joined = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
+    p->hidden = lra_alloc_array(n, sizeof(bool));
+    for (size_t id = 0; id < n; id++) v.at[id] = -1;
+    for (int at = 0; at < p->n_calls; at++) v.at[order[at]->id] = at;
+    if (joins) count_readers(&v, order, n_out, out);
+    for (int at = 0, from = 0, size; at < p->n_calls; from = at += size) {
+        for (size = 1; joins && size < MOST && grow(&v, order, &at, size);) size++;
+        while (from < at) p->joined[from++] = 1; /* lifted */
+        p->joined[at] = size;
+    }
+    lra_free(v.at);
+    lra_free(v.readers);
+}
