@@ -32,6 +32,21 @@ LRA_ROW_FN void fill_row(lra_type t, real v, int64_t n, void *y)
     for (int64_t k = 0; k < n; k++) t_store(y, t, k, v);
 }
 
+/* n elements of y from `at` on: of x from `from` on, or that one of x alone. */
+static inline void spread_row(const lra_tensor *x, const void *in, int64_t from, int64_t along,
+                              const lra_tensor *y, void *out, int64_t at, int64_t n)
+{
+    if (along == 0) {
+        real v = t_load(in, x->type, from);
+        LRA_BY_TYPE(fill_row, y->type, v, n, t_to(out, y->type, at));
+    } else if (x->type == y->type) {
+        memcpy(t_to(out, y->type, at), t_at(in, x->type, from), (size_t)(n * t_size(x->type)));
+    } else {
+        for (int64_t k = 0; k < n; k++)
+            t_store(out, y->type, at + k, t_load(in, x->type, from + k));
+    }
+}
+
 LRA_BODY(broadcast)
 {
     const lra_tensor *y = c->y, *x = y->src[0];
@@ -43,23 +58,24 @@ LRA_BODY(broadcast)
         stride[i] = d == 1 ? 0 : step;
         step *= d;
     }
-    int64_t along = n ? stride[n - 1] : 0;
+    int64_t along = n ? stride[n - 1] : 0, some = 1 + 4096 / (width + 1);
 #pragma omp parallel for num_threads(c->n_threads) if (rows * width >= LRA_PARALLEL_MIN)
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t from = 0, rest = r;
+    for (int64_t first = 0; first < rows; first += some) {
+        int64_t at[LRA_MAX_RANK], from = 0, rest = first;
+        int64_t last = rows - first < some ? rows : first + some;
         for (int i = n - 2; i >= 0; i--) {
-            from += rest % y->shape.d[i] * stride[i];
+            at[i] = rest % y->shape.d[i];
+            from += at[i] * stride[i];
             rest /= y->shape.d[i];
         }
-        void *to = t_to(c->out, y->type, r * width);
-        if (along == 0) {
-            real v = t_load(c->in[0], x->type, from);
-            LRA_BY_TYPE(fill_row, y->type, v, width, to);
-        } else if (x->type == y->type) {
-            memcpy(to, t_at(c->in[0], x->type, from), (size_t)(width * t_size(x->type)));
-        } else {
-            const void *in = t_at(c->in[0], x->type, from);
-            for (int64_t k = 0; k < width; k++) t_store(to, y->type, k, t_load(in, x->type, k));
+        for (int64_t r = first; r < last; r++) {
+            spread_row(x, c->in[0], from, along, y, c->out, r * width, width);
+            for (int i = n - 2; i >= 0; i--) { /* the next row */
+                from += stride[i];
+                if (++at[i] < y->shape.d[i]) break;
+                from -= at[i] * stride[i];
+                at[i] = 0;
+            }
         }
     }
 }
@@ -79,7 +95,7 @@ LRA_BODY(reduce)
 {
     const reduce_view v = view_of(c->y);
     lra_type t = c->y->src[0]->type;
-    real *part = c->scratch, *y = c->out; /* part: (O, n_blocks, I) */
+    real *y = c->out, *part = v.n_blocks > 1 ? c->scratch : y; /* part: (O, n_blocks, I) */
 #pragma omp parallel num_threads(c->n_threads) if (v.O * v.R * v.I >= LRA_PARALLEL_MIN)
     {
 #pragma omp for
@@ -93,7 +109,7 @@ LRA_BODY(reduce)
                 LRA_BY_TYPE(sum_rows, t, x, n, v.I, part + i * v.I);
         }
 #pragma omp for
-        for (int64_t o = 0; o < v.O; o++)
+        for (int64_t o = 0; o < (v.n_blocks > 1 ? v.O : 0); o++)
             sum_rows(LRA_F32, part + o * v.n_blocks * v.I, v.n_blocks, v.I, y + o * v.I);
     }
 }
