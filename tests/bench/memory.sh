@@ -8,7 +8,7 @@ shift $(($# < 2 ? $# : 2))
 
 # planned and taken, in MiB
 measure() {
-    nice -n 19 "$build/lra-probe" bench memory --model "$1" --set width=128 --batch 1 --length "$2" | awk '
+    "$build/lra-probe" bench memory --model "$1" --set width=128 --batch 1 --length "$2" | awk '
         function mib(n, unit) { return n * (unit ~ /^KiB/ ? 1 / 1024 : unit ~ /^GiB/ ? 1024 : 1) }
         /workspace/ { line = $0; sub(/.*workspace /, "", line); split(line, w, " ")
             sub(/.*moments /, "", line); split(line, p, " "); planned = mib(w[1], w[2]) + mib(p[1], p[2]) }

@@ -213,22 +213,20 @@ def las_maps(T, H, alpha, alibi, bound, K, dtype):
 
 
 def las(P, u, length, config, name):
-    """Maps whole where scores decay or weights are averaged."""
+    """Maps whole where scores decay.  (a S) v = a (S v): averaging weights is averaging values."""
     if config["chunk"] != "0" or config.get("smoothing", "causal") != "causal":
         return WRITTEN["las", "attend"](P, u, length, config, name)
     T, H = u.shape[1], int(config["heads"])
     q, k, v = (split(common.linear(P, u, name + s), H) for s in "qkv")
     times, plus = las_maps(T, H, config.get("alpha"), config.get("alibi"), config.get("bound"), q.shape[-1], u.dtype)
-    if times is None and "smoothing" not in config:
-        return common.linear(P, join(sdpa(q, k, v, plus[None])), name + "out")
-    score = q @ (k / math.sqrt(q.shape[-1])).transpose(-1, -2)
-    a = ((score if times is None else score * times) + plus).softmax(-1)
-    if "smoothing" not in config:
-        return common.linear(P, join(a @ v), name + "out")
-    # (a S) v = a (S v): averaging along the keys is averaging the values
-    n = int(config["average"])
-    v = F.avg_pool1d(F.pad(v.transpose(-1, -2).flatten(0, 1), (n - 1, 0)), n, 1).view(*v.shape[:2], -1, T).transpose(-1, -2)
-    return common.linear(P, join(a @ v), name + "out")
+    if "smoothing" in config:
+        n = int(config["average"])
+        v = F.avg_pool1d(F.pad(v.transpose(-1, -2).flatten(0, 1), (n - 1, 0)), n, 1).view(*v.shape[:2], -1, T).transpose(-1, -2)
+    if times is None:
+        y = sdpa(q, k, v.contiguous(), plus.expand(1, H, T, T).contiguous())
+    else:
+        y = ((q @ (k / math.sqrt(q.shape[-1])).transpose(-1, -2)) * times + plus).softmax(-1) @ v
+    return common.linear(P, join(y), name + "out")
 
 
 PARTS = {"arena": {"attention": arena_attention, "weighted": weighted}, "transformer": {"turn": turn, "positions": positions, "attend": transformer},
