@@ -136,6 +136,8 @@ static void tile_products(void **state)
     check((sizes){
         .M = 33, .N = 600, .K = 512, .row = 512, .add = true}); /* distances of 1 KiB, two ranges */
     check((sizes){.M = 33, .N = 600, .K = 1090, .row = 1090, .result = true});
+    check((sizes){
+        .M = 100, .N = 600, .K = 1088, .row = 1088, .result = true}); /* whole blocks, two passes */
 }
 #else
 static void tile_products(void **state)

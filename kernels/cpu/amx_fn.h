@@ -49,7 +49,7 @@ static void emulate(int c, int a, int b)
 #define TILE_PRODUCT(c, a, b) emulate(c, a, b)
 #else
 #include <immintrin.h>
-#define AMX                          __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw")))
+#define AMX                          __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512vl,avx512bf16,prfchw")))
 typedef struct {
     uint8_t palette, start, reserved[14];
     uint16_t row_bytes[16];

@@ -27,17 +27,24 @@ typedef struct {
     const uint16_t *a;
     int64_t row, step;
 } lra_pairs_bf16;
+/* Memory that is wanted soon. */
+typedef struct {
+    const void *at;
+    int64_t bytes;
+} lra_ahead;
 /* Where a product goes: c, added to what is there if `add`; or, c NULL, rounded to y: relu(a b + bias) + residual.
- * ld: elements from row to row of c, or of y and residual.  Nullable: bias, residual, and finish, which is called
+ * ld: elements from row to row of c, or of y and residual.  follow: rows of a, y and residual behind the last that this
+ * thread comes to next, and ahead: what else it will read, both asked for early.  Nullable: bias, residual, and finish, which is called
  * instead with sums (rows,columns), `ld_sum` apart, and their place (m,n) in the product. */
 typedef struct lra_bf16_out lra_bf16_out;
 struct lra_bf16_out {
     float *c;
     bool add, relu;
     uint16_t *y;
-    int64_t ld;
+    int64_t ld, follow;
     const float *bias;
     const uint16_t *residual;
+    lra_ahead ahead[2]; /* of a product without residual */
     void (*finish)(const lra_bf16_out *out, int64_t rows, int64_t columns, const float *sum,
                    int64_t ld_sum, int64_t m, int64_t n);
 };

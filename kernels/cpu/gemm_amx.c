@@ -7,13 +7,19 @@
  * and b may stream from the second cache, 2 KiB in 64 cycles, while the rows of a stay in the first: b is loaded with
  * the hint that it will not be wanted again soon.  Hence the order: strips of 32 rows outside, all columns inside.  When
  * b is too large for the second cache, columns are cut into ranges that are not.
- * Sums leave the tiles through a block of 32 x 32 floats in the first cache, and are finished (bias, relu, bf16) a
- * quarter at a time between the steps of the next block: the processor runs ahead of its products by some hundred
- * instructions, so that what stands between two steps costs nothing and what stands between two blocks does.
+ * Sums leave the tiles through a block of 32 x 32 floats in the first cache.  They stay where they are until the first
+ * step of the next block, where each tile is stored just before it is cleared, between products of the tiles beside it:
+ * stored together at the end of their block, they would wait for its last products and the next block for them (100
+ * cycles, of 256 with 128 in k).  From there they are finished (bias, relu, bf16) a quarter at a time between steps: the
+ * processor runs ahead of its products by some hundred instructions, so that what stands between two steps costs nothing.
+ * The rows of a, of y and of the residual that come next are asked for, in the order of memory, a few lines with every
+ * step: in this order the processor's own prefetching joins in, and a strip finds its lines in the caches of the core.
+ * From the third cache 128 to 256 is 1.3 times as fast for it, from memory 2.4 times.
  * What remains beside the products is traffic of the second cache: with 128 in k a block of 32 x 32 reads 8 KiB of b
- * and writes 2 KiB of y in the time of 256 cycles, which is why few k reach less than many.  Where x and y come from
- * memory that is what counts: 4096 rows, 128 to 256, are 1.0 TFLOP/s in the second cache and 0.5 beyond the third.
- * Tried, without gain: asking for the next strip of a, writing y past the caches (whose stores then wait in order).
+ * and writes 2 KiB of y in the time of 256 cycles, which is why few k reach less than many.  A strip of 64 rows, which
+ * would halve what is read of b, gains nothing; nor does writing y past the caches (whose stores then wait in order).
+ * Where a neighbour works on the other thread of the core, loads of tiles no longer hide behind products: 64 cycles of
+ * products and 32 of loads are 116, whatever their order.
  *
  * Edges cost no kernel of their own.  Rows of a are read where they stand (in_place()) if 32 of them and whole steps
  * of k are there, in whole lines that do not fall on few sets of the cache; else they are copied into tiles of scratch
@@ -30,23 +36,37 @@
 #include <immintrin.h>
 
 #include "kernels/cpu/amx_fn.h"
+#include "kernels/cpu/gemm_finish_fn.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define COPY   __attribute__((target("avx512f,avx512bw")))
 
+#if defined(LRA_AMX_EMULATED) /* results are finished by instructions all the same */
+#undef AMX
+#define AMX FINISH_TARGET
+#endif
+
 enum {
     STRIP = 32,
-    DEPTH = 1024,  /* k of a pass at most: what scratch holds of a */
-    SHARE = 512,   /* elements of a row of a strip that fit the first cache beside b and the sums */
-    COLUMNS = 512, /* of a range at most: what scratch holds of sums between passes */
+    QUARTER = STRIP / 4,
+    DEPTH = 1024, /* k of a pass at most: what scratch holds of a */
+    SHARE =
+        512, /* the same of a that must be transposed: what fits the first cache beside b and the sums */
+    COLUMNS = 512,  /* of a range at most: what scratch holds of sums between passes */
     RANGE = 1 << 19 /* elements of b that stay in the second cache */
 };
 
 /* Of a thread. */
 static _Thread_local struct {
     uint16_t a[2][DEPTH / 32][512], b[2][512];
-    float part[STRIP * COLUMNS], sum[2][STRIP * STRIP];
+    float part[STRIP * COLUMNS], sum[STRIP * STRIP], edge[STRIP * STRIP];
 } own __attribute__((aligned(64)));
+
+/* Bytes that are wanted next, side by side, and how many of them are asked for with every step. */
+typedef struct {
+    const char *at;
+    int64_t some;
+} wanted;
 
 /* One call. */
 typedef struct {
@@ -55,8 +75,13 @@ typedef struct {
     const uint16_t *b;
     int64_t panel;
     const lra_bf16_out *out;
-    /* The block whose sums wait in own.sum[parity] to be finished, from row `done` on; n < 0: none. */
-    int64_t m, n, parity, done;
+    wanted x, y, residual;
+    /* Where the sums go that are still in the tiles, R x C of them.  Nullable: held */
+    float *held;
+    int64_t ld_held;
+    int R, C;
+    /* The block that waits in own.sum, or is held and will, to be finished from row `done` on; n < 0: none. */
+    int64_t m, n, done;
 } product;
 
 /* A block of sums: a: tiles of rows `a_next` apart, steps of k `a_step` apart, rows `stride` bytes apart; b: panels.
@@ -75,13 +100,23 @@ static inline int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* `bytes` from `from` on, asked for in n_steps steps. */
+static wanted want(const void *from, int64_t bytes, int64_t n_steps)
+{
+    return (wanted){from, ((bytes + 63) / 64 + n_steps - 1) / n_steps * 64};
+}
+
+#define ASK(w, ...)                                                                                \
+    for (const char *end_ = (w).at + (w).some; (w).at < end_; (w).at += 64)                        \
+        __builtin_prefetch((w).at, __VA_ARGS__);
+
 /* Finishes a quarter of the block that waits. */
 static void finish_some(product *p)
 {
     if (p->n < 0) return;
-    int64_t rows = smaller(STRIP, p->M - p->m) - p->done, some = smaller(rows, STRIP / 4);
-    lra_finish_bf16(some, smaller(STRIP, p->N - p->n), own.sum[p->parity] + p->done * STRIP, STRIP,
-                    p->out, p->m + p->done, p->n);
+    int64_t rows = smaller(STRIP, p->M - p->m) - p->done, some = smaller(rows, QUARTER);
+    lra_finish_bf16(some, smaller(STRIP, p->N - p->n), own.sum + p->done * STRIP, STRIP, p->out,
+                    p->m + p->done, p->n);
     p->done += some;
     if (some == rows) p->n = -1;
 }
@@ -91,53 +126,83 @@ static void finish(product *p)
     while (p->n >= 0) finish_some(p);
 }
 
-#define STEP(b0, b1)                                                                               \
-    TILE_STREAM(6, b0, 64);                                                                        \
-    TILE_LOAD(4, a, j->stride);                                                                    \
-    TILE_PRODUCT(0, 4, 6);                                                                         \
-    if (C == 2) {                                                                                  \
-        TILE_STREAM(7, b1, 64);                                                                    \
-        TILE_PRODUCT(1, 4, 7);                                                                     \
-    }                                                                                              \
-    if (R == 2) {                                                                                  \
-        TILE_LOAD(5, a_next, j->stride);                                                           \
-        TILE_PRODUCT(2, 5, 6);                                                                     \
-        if (C == 2) {                                                                              \
-            TILE_PRODUCT(3, 5, 7);                                                                 \
+/* Tile t, the one of row r and column c of the block: the sums of the block before leave, those of this one begin. */
+#define EXCHANGE(t, r, c)                                                                          \
+    if (first) {                                                                                   \
+        if (p->held) {                                                                             \
+            TILE_STORE(t, p->held + 16 * (r)*p->ld_held + 16 * (c), 4 * p->ld_held);               \
+        }                                                                                          \
+        if (j->from) {                                                                             \
+            TILE_LOAD(t, j->from + 16 * (r)*j->ld_from + 16 * (c), 4 * j->ld_from);                \
+        } else {                                                                                   \
+            TILE_ZERO(t);                                                                          \
         }                                                                                          \
     }
+
+/* A step of 32 in k of R x C tiles of sums; these and `first` are constants where this is inlined. */
+AMX INLINE void step(const int R, const int C, const bool first, const product *p,
+                     const tile_job *j, const uint16_t *a, const uint16_t *a_next,
+                     const uint16_t *b, const uint16_t *b_next)
+{
+    TILE_STREAM(6, b, 64);
+    TILE_LOAD(4, a, j->stride);
+    EXCHANGE(0, 0, 0)
+    TILE_PRODUCT(0, 4, 6);
+    if (C == 2) {
+        TILE_STREAM(7, b_next, 64);
+        EXCHANGE(1, 0, 1)
+        TILE_PRODUCT(1, 4, 7);
+    }
+    if (R == 2) {
+        TILE_LOAD(5, a_next, j->stride);
+        EXCHANGE(2, 1, 0)
+        TILE_PRODUCT(2, 5, 6);
+        if (C == 2) {
+            EXCHANGE(3, 1, 1)
+            TILE_PRODUCT(3, 5, 7);
+        }
+    }
+}
+
+/* Stores what is held. */
+AMX static void release(product *p)
+{
+    if (!p->held) return;
+    TILE_STORE(0, p->held, 4 * p->ld_held);
+    if (p->C == 2) {
+        TILE_STORE(1, p->held + 16, 4 * p->ld_held);
+    }
+    if (p->R == 2) {
+        TILE_STORE(2, p->held + 16 * p->ld_held, 4 * p->ld_held);
+        if (p->C == 2) {
+            TILE_STORE(3, p->held + 16 * p->ld_held + 16, 4 * p->ld_held);
+        }
+    }
+    p->held = NULL;
+}
 
 /* R x C tiles of sums; constants where this is inlined. */
 AMX INLINE void block(const int R, const int C, product *p, const tile_job *j)
 {
-    const int64_t ld = 4 * j->ld_from, below = 16 * j->ld_from;
-    if (j->from) {
-        TILE_LOAD(0, j->from, ld);
-        if (C == 2) TILE_LOAD(1, j->from + 16, ld);
-        if (R == 2) TILE_LOAD(2, j->from + below, ld);
-        if (R == 2 && C == 2) TILE_LOAD(3, j->from + below + 16, ld);
-    } else {
-        TILE_ZERO(0);
-        if (C == 2) TILE_ZERO(1);
-        if (R == 2) TILE_ZERO(2);
-        if (R == 2 && C == 2) TILE_ZERO(3);
-    }
     const uint16_t *a = j->a, *a_next = j->a_next, *b = j->b, *b_next = j->b_next;
-    const int64_t pause = j->steps > 4 ? j->steps / 4 : 1;
-    for (int64_t k = 0, next = pause; k < j->steps; k++) {
-        STEP(b, b_next)
+    const int64_t steps = j->steps + (j->tail != NULL), pause = steps > 4 ? steps / 4 : 1;
+    wanted x = p->x, y = p->y, residual = p->residual;
+    if (p->R != R || p->C != C) release(p);
+    for (int64_t k = 0, next = pause; k < steps; k++) {
+        if (k == j->steps) b = j->tail, b_next = j->tail + 512;
+        if (k == 0)
+            step(R, C, true, p, j, a, a_next, b, b_next);
+        else
+            step(R, C, false, p, j, a, a_next, b, b_next);
         a += j->a_step, a_next += j->a_step, b += 512, b_next += 512;
+        ASK(x, 0, 3)
+        ASK(y, 1)
+        ASK(residual, 0, 2)
         if (k + 1 == next) finish_some(p), next += pause;
     }
-    if (j->tail) {
-        STEP(j->tail, j->tail + 512)
-    }
     finish(p);
-    float *to = j->to;
-    TILE_STORE(0, to, 4 * j->ld_to);
-    if (C == 2) TILE_STORE(1, to + 16, 4 * j->ld_to);
-    if (R == 2) TILE_STORE(2, to + 16 * j->ld_to, 4 * j->ld_to);
-    if (R == 2 && C == 2) TILE_STORE(3, to + 16 * j->ld_to + 16, 4 * j->ld_to);
+    p->x = x, p->y = y, p->residual = residual;
+    p->held = j->to, p->ld_held = j->ld_to, p->R = R, p->C = C;
 }
 
 AMX static void block_any(int R, int C, product *p, const tile_job *j)
@@ -157,13 +222,13 @@ AMX static void block_any(int R, int C, product *p, const tile_job *j)
 /* Rows [0, rows) and k of [0, depth) into own.a, zeros around them. */
 COPY static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
-    for (int64_t k = 0; k < depth; k += 32) {
-        __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (32 - smaller(32, depth - k)));
-        for (int64_t r = 0; r < (rows + 15) / 16 * 16; r++)
+    for (int64_t r = 0; r < (rows + 15) / 16 * 16; r++)
+        for (int64_t k = 0; k < depth; k += 32) {
+            __mmask32 live = (__mmask32)(0xFFFFFFFFu >> (32 - smaller(32, depth - k)));
             _mm512_store_si512(own.a[r / 16][k / 32] + r % 16 * 32,
                                r < rows ? _mm512_maskz_loadu_epi16(live, a.a + r * a.row + k)
                                         : _mm512_setzero_si512());
-    }
+        }
 }
 
 /* The same of pairs that stand `step` apart. */
@@ -176,12 +241,12 @@ static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 }
 
 /* Rows that start within a line would be read as two; rows whose distance is a multiple of 1 KiB fall on few sets
- * of the first cache.  Few columns do not repay a copy. */
+ * of the first cache, unless they are read whole.  Few columns do not repay a copy. */
 static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     bool aligned = ((uintptr_t)a.a | (uintptr_t)(2 * a.row)) % 64 == 0;
     return a.step == 2 && rows == STRIP && depth % 32 == 0 &&
-           ((aligned && a.row % 512 != 0) || p->N <= 2 * STRIP);
+           ((aligned && (a.row % 512 != 0 || a.row == depth)) || p->N <= 2 * STRIP);
 }
 
 /* ---- blocks of a strip -------------------------------------------------------------------------------- */
@@ -193,7 +258,7 @@ AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64
     const lra_bf16_out *out = p->out;
     int64_t rows = smaller(STRIP, p->M - m), columns = smaller(STRIP, p->N - n);
     bool whole = rows % 16 == 0 && columns % 16 == 0, direct = out->c && whole;
-    float *c = out->c + m * out->ld + n, *sum = own.sum[p->parity ^ 1];
+    float *c = out->c + m * out->ld + n;
     if (j->tail) {
         memset(own.b, 0, sizeof own.b);
         int64_t size = p->K % 32 * 16 * (int64_t)sizeof *own.b[0], at = j->steps * 512;
@@ -205,23 +270,99 @@ AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64
         j->from = c, j->ld_from = out->ld;
         if (!whole) {
             for (int64_t r = 0; r < rows; r++)
-                memcpy(sum + r * STRIP, c + r * out->ld, (size_t)columns * sizeof *c);
-            j->from = sum, j->ld_from = STRIP;
+                memcpy(own.edge + r * STRIP, c + r * out->ld, (size_t)columns * sizeof *c);
+            j->from = own.edge, j->ld_from = STRIP;
         }
     }
-    j->to = !last ? own.part + part : direct ? c : sum;
+    j->to = !last ? own.part + part : direct ? c : own.sum;
     j->ld_to = !last ? COLUMNS : direct ? out->ld : STRIP;
     block_any(rows > 16 ? 2 : 1, columns > 16 ? 2 : 1, p, j);
-    if (!last || direct) return;
-    p->m = m, p->n = n, p->parity ^= 1, p->done = 0;
+    if (last && !direct) p->m = m, p->n = n, p->done = 0;
+}
+
+/* Whole blocks whose results are bf16 and need no function of their own: what most products consist of.  As block(), one
+ * after the other with nothing written to memory between them but results: every store waits for those before it, which
+ * wait for their lines, and a processor that holds no more of them stands still. */
+AMX static void result_blocks(product *p, const tile_job *j, int64_t m, int64_t n0, int64_t n1)
+{
+    const lra_bf16_out *out = p->out;
+    const int64_t steps = j->steps, pause = steps > 4 ? steps / 4 : 1;
+    const bool relu = out->relu, residual = out->residual != NULL;
+    if (p->held != own.sum || p->R != 2 || p->C != 2 || p->N - p->n < STRIP) {
+        release(p);
+        finish(p);
+    }
+    wanted x = p->x, y = p->y, z = p->residual;
+    tile_job job = *j;
+    product now = *p; /* in registers */
+    int64_t m_before = p->m, n_before = p->n;
+    for (int64_t n = n0; n < n1; n += STRIP) {
+        const uint16_t *a = job.a, *a_next = job.a_next;
+        const uint16_t *b = job.b, *b_next = job.b_next;
+        int64_t done = now.held ? 0 : STRIP;
+        for (int64_t k = 0, next = pause + 1; k < steps; k++) {
+            if (k == 0)
+                step(2, 2, true, &now, &job, a, a_next, b, b_next);
+            else
+                step(2, 2, false, &now, &job, a, a_next, b, b_next);
+            a += job.a_step, a_next += job.a_step, b += 512, b_next += 512;
+            ASK(x, 0, 3)
+            ASK(y, 1)
+            ASK(z, 0, 2)
+            if (k + 1 < next || done == STRIP) continue;
+            finish_rows(true, relu, residual, QUARTER, STRIP, own.sum + done * STRIP, STRIP, out,
+                        m_before + done, n_before);
+            done += QUARTER, next += pause;
+        }
+        for (; done < STRIP; done += QUARTER)
+            finish_rows(true, relu, residual, QUARTER, STRIP, own.sum + done * STRIP, STRIP, out,
+                        m_before + done, n_before);
+        now.held = own.sum, now.ld_held = STRIP, m_before = m, n_before = n;
+        job.b += 2 * p->panel, job.b_next += 2 * p->panel;
+        if (job.from) job.from += STRIP;
+    }
+    p->x = x, p->y = y, p->residual = z;
+    p->held = own.sum, p->ld_held = STRIP, p->R = p->C = 2;
+    p->m = m_before, p->n = n_before, p->done = 0;
+}
+
+/* Steps of 32 in k of a pass. */
+static int64_t pass_steps(const product *p)
+{
+    int64_t all = (p->K + 31) / 32;
+    int64_t depth = p->a.step == 2 ? DEPTH : SHARE;
+    int64_t n_passes = (32 * all + depth - 1) / depth;
+    return (all + n_passes - 1) / n_passes;
+}
+
+/* What the strip after the one at row m will read and write, where that stands side by side.  Of rows of a that overlap,
+ * what is not in this strip yet. */
+static void want_next(product *p, int64_t m, int64_t n0, int64_t n1)
+{
+    const lra_bf16_out *out = p->out;
+    int64_t next = m + STRIP, rows = smaller(STRIP, p->M + out->follow - next);
+    int64_t n_steps = (n1 - n0 + STRIP - 1) / STRIP * ((p->K + 31) / 32);
+    int64_t a = 2 * rows * p->a.row, y = 2 * rows * out->ld;
+    p->x = p->y = p->residual = (wanted){0};
+    int64_t strip = m / STRIP, strips = (p->M + STRIP - 1) / STRIP;
+    const lra_ahead *ahead = &out->ahead[strip % 2];
+    if (ahead->bytes > 0) { /* strips share it */
+        int64_t share = ahead->bytes / ((strips + 1 - strip % 2) / 2);
+        p->residual = want((const char *)ahead->at + strip / 2 * share, share, n_steps);
+    }
+    if (rows <= 0) return;
+    if (p->a.step == 2 && p->a.row <= p->K)
+        p->x = want(p->a.a + m * p->a.row + (STRIP - 1) * p->a.row + p->K, a, n_steps);
+    if (n0 > 0 || n1 < out->ld) return;
+    if (out->y) p->y = want(out->y + next * out->ld, y, n_steps);
+    if (out->residual) p->residual = want(out->residual + next * out->ld, y, n_steps);
 }
 
 /* Rows [m, m + 32) and columns [n0, n1), as far as there are any, in passes over k. */
 AMX static void strip(product *p, int64_t m, int64_t n0, int64_t n1)
 {
-    int64_t rows = smaller(STRIP, p->M - m), all = (p->K + 31) / 32;
-    int64_t depth = p->a.step == 2 && p->a.row <= SHARE ? DEPTH : SHARE;
-    int64_t n_passes = (32 * all + depth - 1) / depth, steps = (all + n_passes - 1) / n_passes;
+    int64_t rows = smaller(STRIP, p->M - m), all = (p->K + 31) / 32, steps = pass_steps(p);
+    want_next(p, m, n0, n1);
     for (int64_t s = 0; s < all; s += steps) {
         int64_t k = 32 * s, end = smaller(all, s + steps), live = smaller(p->K, 32 * end) - k;
         lra_pairs_bf16 a = {p->a.a + m * p->a.row + k / 2 * p->a.step, p->a.row, p->a.step};
@@ -232,7 +373,14 @@ AMX static void strip(product *p, int64_t m, int64_t n0, int64_t n1)
             (a.step == 2 ? copy_rows : copy_pairs)(a, rows, live);
             j.a = own.a[0][0], j.a_next = own.a[1][0], j.a_step = 512, j.stride = 64;
         }
-        for (int64_t n = n0; n < n1; n += STRIP) {
+        int64_t n = n0, whole = n0 + (n1 - n0) / STRIP * STRIP;
+        if (rows == STRIP && !j.tail && whole > n0 && end == all && p->out->y && !p->out->finish) {
+            j.b = p->b + n / 16 * p->panel + k * 16, j.b_next = j.b + p->panel;
+            j.from = s == 0 ? NULL : own.part, j.ld_from = COLUMNS;
+            result_blocks(p, &j, m, n0, whole);
+            n = whole;
+        }
+        for (; n < n1; n += STRIP) {
             j.b = p->b + n / 16 * p->panel + k * 16, j.b_next = j.b + p->panel;
             strip_block(p, &j, m, n, n - n0, s == 0, end == all);
         }
@@ -242,12 +390,14 @@ AMX static void strip(product *p, int64_t m, int64_t n0, int64_t n1)
 void lra_gemm_amx(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
                   int64_t panel, const lra_bf16_out *out)
 {
-    product p = {M, N, K, a, b, panel, out, .n = -1};
-    int64_t range = smaller(COLUMNS, RANGE / K / STRIP * STRIP);
+    product p = {.M = M, .N = N, .K = K, .a = a, .b = b, .panel = panel, .out = out, .n = -1};
+    int64_t range = RANGE / K / STRIP * STRIP;
+    if (32 * pass_steps(&p) < K) range = smaller(range, COLUMNS);
     if (range < 2 * STRIP) range = 2 * STRIP;
     tile_start();
     for (int64_t n = 0; n < N; n += range)
         for (int64_t m = 0; m < M; m += STRIP) strip(&p, m, n, smaller(N, n + range));
+    release(&p);
     finish(&p);
     tile_end();
 }

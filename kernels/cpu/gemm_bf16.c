@@ -23,6 +23,7 @@ bool lra_gemm_bf16_fast(void)
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define INLINE static inline __attribute__((always_inline))
+#include "kernels/cpu/gemm_finish_fn.h"
 #if defined(__clang__)
 #define UNROLL
 #else
@@ -112,47 +113,6 @@ static void by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, cons
 
 /* ---- what becomes of sums ----------------------------------------------------------------------------- */
 
-enum { AHEAD = 32 };
-
-/* Constants where this is inlined: all 32 columns are there; relu; a residual is. */
-TARGET INLINE void finish_rows(const bool whole, const bool relu, const bool residual, int64_t rows,
-                               int64_t columns, const float *sum, int64_t ld,
-                               const lra_bf16_out *out, int64_t m, int64_t n)
-{
-    const __mmask32 live = whole ? 0xFFFFFFFF : (__mmask32)(0xFFFFFFFFu >> (32 - columns));
-    __m512 bias0 = _mm512_setzero_ps(), bias1 = bias0;
-    if (out->bias) {
-        bias0 = _mm512_maskz_loadu_ps((__mmask16)live, out->bias + n);
-        bias1 = _mm512_maskz_loadu_ps((__mmask16)(live >> 16), out->bias + n + 16);
-    }
-    const int64_t ld_out = out->ld;
-    uint16_t *y = out->y + m * ld_out + n;
-    const uint16_t *from = residual ? out->residual + m * ld_out + n : NULL;
-    for (int64_t r = 0; r < rows; r++, sum += ld, y += ld_out) {
-        __builtin_prefetch(y + AHEAD * ld_out,
-                           1); /* rows of the next strip: stores wait for their lines */
-        __m512 v0 = _mm512_add_ps(_mm512_loadu_ps(sum), bias0);
-        __m512 v1 = _mm512_add_ps(_mm512_loadu_ps(sum + 16), bias1);
-        if (relu) { /* in this order NaN stays NaN */
-            v0 = _mm512_max_ps(_mm512_setzero_ps(), v0);
-            v1 = _mm512_max_ps(_mm512_setzero_ps(), v1);
-        }
-        if (residual) {
-            __m512i x = whole ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi16(live, from);
-            __m512i x0 = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(x));
-            __m512i x1 = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(x, 1));
-            v0 = _mm512_add_ps(v0, _mm512_castsi512_ps(_mm512_slli_epi32(x0, 16)));
-            v1 = _mm512_add_ps(v1, _mm512_castsi512_ps(_mm512_slli_epi32(x1, 16)));
-            from += ld_out;
-        }
-        __m512i bits = (__m512i)_mm512_cvtne2ps_pbh(v1, v0);
-        if (whole)
-            _mm512_storeu_si512(y, bits);
-        else
-            _mm512_mask_storeu_epi16(y, live, bits);
-    }
-}
-
 TARGET static void finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
                                const lra_bf16_out *out, int64_t m, int64_t n)
 {
@@ -189,6 +149,9 @@ static void result_by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 
     for (int64_t n = 0; n < N; n += COLUMNS)
         for (int64_t m = 0; m < M; m += BLOCK) {
             int64_t rows = smaller(BLOCK, M - m), columns = smaller(COLUMNS, N - n);
+            for (int64_t r = 0; out->y && r < rows; r++) /* stores wait for their lines */
+                for (int64_t j = 0; j < columns; j += 32)
+                    __builtin_prefetch(out->y + (m + r) * out->ld + n + j, 1);
             by_registers(rows, columns, K, (lra_pairs_bf16){a.a + m * a.row, a.row, a.step},
                          b + n / 16 * panel, panel, false, sum, COLUMNS);
             for (int64_t j = 0; j < columns; j += 32)

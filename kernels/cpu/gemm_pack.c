@@ -115,14 +115,19 @@ TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t ro
     }
 }
 
+/* A few rows at a time, along which the processor foresees what is read. */
 TARGET static void pack_pointed_rows(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
                                      uint16_t *packed)
 {
-    for (int64_t n = 0; n < N; n += 32) {
-        uint16_t *to = packed + n / 16 * panel, *next = N - n > 16 ? to + panel : NULL;
-        for (int64_t k = 0; k < K; k += 2)
-            pack_pair(b[k] + n, k + 1 < K ? b[k + 1] + n : NULL, first_columns(N - n), to + 16 * k,
-                      next ? next + 16 * k : NULL);
+    enum { SOME = 16 };
+    for (int64_t k0 = 0; k0 < K; k0 += SOME) {
+        const int64_t end = K - k0 < SOME ? K : k0 + SOME;
+        for (int64_t n = 0; n < N; n += 32) {
+            uint16_t *to = packed + n / 16 * panel, *next = N - n > 16 ? to + panel : NULL;
+            for (int64_t k = k0; k < end; k += 2)
+                pack_pair(b[k] + n, k + 1 < K ? b[k + 1] + n : NULL, first_columns(N - n),
+                          to + 16 * k, next ? next + 16 * k : NULL);
+        }
     }
 }
 

@@ -23,6 +23,7 @@ enum {
     DW_CHUNK = 512,         /* rows */
     DW_LDX = DW_CHUNK + 32, /* not a power of two: tiles are columns of it */
     DW_SUMS = 1 << 18,      /* 1 MiB */
+    DW_NEXT = 1 << 18,      /* elements of the next chunk that the second cache has room for */
     DW_ROWS_LEAST = 2048,   /* of a part, while there are fewer than DW_PIECES_LEAST pieces */
     DW_PIECES_LEAST = 4,
     DW_ROWS_WHOLE = 8192, /* of a part that costs little beside its product */
@@ -52,7 +53,7 @@ static inline dw_bf16 dw_cut_bf16(conv_sizes s)
                          conv_min(rows / DW_ROWS_LEAST, DW_PIECES_LEAST / pieces));
     c.n_parts = conv_max(1, c.n_parts);
     c.before = c.taps / 2 * 2;
-    c.panel = 16 * (DW_CHUNK + c.before);
+    c.panel = 16 * (DW_CHUNK + c.before) + 32; /* lines of all panels at once: not on few sets */
     c.x_size = (s.n_in + 7) / 8 * 8 * DW_LDX;
     c.dy_size = (c.columns + 15) / 16 * c.panel;
     c.zero_size = (conv_max(s.n_in, c.columns) + 31) / 32 * 32;
@@ -127,9 +128,9 @@ static inline void dw_find_rows(const dw_work *w, dw_place p, int64_t lead, int6
 }
 
 /* Adds n rows of the axis from `at` on to taps [k, k + n_taps) of to (K, n_in, H).  p: places that x and dy are
- * looked for from, moved on. */
+ * looked for from, moved on.  next: rows of a dense layer that follow, asked for during the product. */
 static inline void dw_chunk(const dw_work *w, dw_place p[2], int64_t at, int64_t n, int64_t k,
-                            int64_t n_taps, int64_t columns, bool add, real *to)
+                            int64_t n_taps, int64_t columns, int64_t next, bool add, real *to)
 {
     const dw_bf16 *c = w->cut;
     const conv_sizes *s = &c->s;
@@ -146,8 +147,14 @@ static inline void dw_chunk(const dw_work *w, dw_place p[2], int64_t at, int64_t
     for (int64_t tap = 0; tap < n_taps; tap++) {
         int64_t first = c->before - tap, odd = first & 1;
         const elem *dy = w->chunk_dy + odd * c->dy_size + (first - odd) * 16;
-        lra_gemm_bf16(s->n_in, columns, n, (lra_pairs_bf16){w->chunk_x, DW_LDX, 2}, dy, c->panel,
-                      add, to + (k + tap) * s->n_in * H, H);
+        lra_bf16_out out = {.c = to + (k + tap) * s->n_in * H, .add = add, .ld = H};
+        if (next * (D + H) <= DW_NEXT && D == s->n_in && columns == H) {
+            const int64_t size = (int64_t)sizeof(elem);
+            out.ahead[0] = (lra_ahead){w->x + (at + n) * D, next * D * size};
+            out.ahead[1] = (lra_ahead){w->dy + (at + n) * H, next * H * size};
+        }
+        lra_gemm_bf16_to(s->n_in, columns, n, (lra_pairs_bf16){w->chunk_x, DW_LDX, 2}, dy, c->panel,
+                         &out);
     }
 }
 
@@ -166,7 +173,9 @@ static inline void dw_piece_bf16(dw_work w, int64_t piece, int64_t part, real *t
     dw_place p[2] = {{0, 0}, {0, 0}};
     for (int64_t i = first; i < end; i++) {
         int64_t rows = (conv_min(DW_CHUNK, n - i * DW_CHUNK) + 31) / 32 * 32;
-        dw_chunk(&w, p, i * DW_CHUNK, rows, k, taps, columns, i > first, to);
+        int64_t left = s->K == 1 && !w.length && i + 1 < end ? n - (i + 1) * DW_CHUNK : 0;
+        dw_chunk(&w, p, i * DW_CHUNK, rows, k, taps, columns, conv_min(left, DW_CHUNK), i > first,
+                 to);
     }
     for (int64_t r = k * s->n_in; r < (k + taps) * s->n_in && first == end; r++)
         memset(to + r * H, 0, (size_t)columns * sizeof *to);

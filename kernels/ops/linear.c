@@ -45,6 +45,7 @@ static void linear_bf16(const lra_call *c)
             lra_bf16_out out = bf16_result((elem *)c->out + row * s.H, s.H,
                                            a->has_bias ? c->in[2] : NULL, a->act,
                                            residual ? residual + row * s.H : NULL);
+            out.follow = s.M - row - n;
             lra_pairs_bf16 x = {(const elem *)c->in[0] + row * s.D, s.D, 2};
             lra_gemm_bf16_to(n, s.H, s.D, x, packed, 16 * s.D, &out);
         }

@@ -81,6 +81,7 @@ static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int
     }
     elem *y = (elem *)c->out + (i * s->M + row) * s->N;
     lra_bf16_out out = bf16_result(y, s->N, NULL, LRA_ACT_NONE, NULL);
+    out.follow = s->M - row - n;
     lra_gemm_bf16_to(n, s->N, s->K, pairs, packed, 16 * s->K, &out);
 }
 
