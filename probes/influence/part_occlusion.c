@@ -152,7 +152,7 @@ static int run(lra_influence *p, int64_t examples, lra_open_weights weights, cha
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    changes best = {NULL}, initial = {NULL};
+    changes best = {0}, initial = {0};
     lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
     int rc = run(p, examples, LRA_BEST_WEIGHTS, &best, e);
     if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, &initial, e);
