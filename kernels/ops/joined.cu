@@ -2,6 +2,7 @@
 #include "kernels/cuda/joined.h"
 
 #include "kernels/cuda/gemm.h"
+#include "kernels/ops/act_dx_cuda_fn.h"
 #include "kernels/ops/columns_fn.h"
 #include "kernels/ops/conv_cuda_fn.h"
 
@@ -139,25 +140,6 @@ static void run_norm(const lra_call *c, int n, void *stream)
 
 /* ---- a dense layer behind an activation, backward ------------------------------------------------------------ */
 
-/* What a level without tensor cores, or operands that stand anywhere, leave: the slope in a pass of its own. */
-static __global__ void slope_kernel(int64_t n_rows, int64_t D, bool wide, lra_act act,
-                                    const elem *v, const int32_t *length, int64_t T, elem *y)
-{
-    for (EACH_ROW(row, n_rows)) {
-        bool padding = length && row % T >= length[row / T];
-        for (EACH_LANE8(d, D)) {
-            real a[LRA_LANES] = {0}, b[LRA_LANES] = {0};
-            int64_t i = row * D + d;
-            if (!padding) {
-                load8(y, ELEM_TYPE, i, D - d, wide, a);
-                if (v) load8(v, ELEM_TYPE, i, D - d, wide, b);
-                for (int k = 0; k < LRA_LANES; k++) a[k] *= act_slope(act, b[k]);
-            }
-            store8(y, ELEM_TYPE, i, D - d, wide, a);
-        }
-    }
-}
-
 typedef struct {
     const elem *y;
     int64_t D;
@@ -202,12 +184,12 @@ static void run_dense(const lra_call *c, int n, void *stream)
                   part};
     if (conv_cuda_dense(&j, stream)) {
         parts = B * ((T + LRA_DENSE_ROWS - 1) / LRA_DENSE_ROWS);
-    } else {
+    } else { /* a level without tensor cores, or operands that stand anywhere */
         lra_cuda_product p = {false, true, rows, N, K, 1, 0, 0, ELEM_TYPE, ELEM_TYPE};
         bool wide = N % LRA_LANES == 0 && is_aligned(j.gate, j.y, NULL);
         lra_cuda_gemm(&p, c->in[0], c->in[1], slope->out, stream);
-        LRA_LAUNCH(slope_kernel, lra_grid(rows, LRA_BLOCK_WARPS), ROW_BLOCK, 0, stream, rows, N,
-                   wide, a->act, j.gate, j.length, T, j.y);
+        LRA_LAUNCH(act_dx_kernel, lra_grid(rows, LRA_BLOCK_WARPS), ROW_BLOCK, 0, stream, rows, N,
+                   wide, a->act, j.y, j.gate, j.length, T, j.y);
         column_from from = {j.y, N};
         if (sums) COLUMN_LAUNCH(column_kernel, from, 1, 1, rows, N, part, stream);
         parts = row_blocks(rows);
