@@ -90,6 +90,11 @@ def toeplitz(u, k):
     return y[..., :T].transpose(1, 2)
 
 
+def toeplitz_by_lag(v, entries, causal):
+    lag = torch.arange(1 - v.shape[1], v.shape[1])[:, None]
+    return toeplitz(v, (entries * (lag >= 0) if causal else entries).T)
+
+
 def h3(P, x, length, config, T_max):
     T, N = x.shape[1], int(config["state"])
 
@@ -115,37 +120,7 @@ def h3(P, x, length, config, T_max):
     return common.layer_norm(P, x, "encoder/norm")
 
 
-def tnn(P, x, length, config, T_max):
-    """columns=0"""
-    import tnn as own
-    T = x.shape[1]
-
-    def norm(x, name):
-        return batch_norm(P, x, length, name) if config["norm-kind"] == "batch" else common.layer_norm(P, x, name)
-
-    def entries(name):
-        k = torch.arange(1 - T, T, dtype=x.dtype)[:, None]
-        h = common.linear(P, k, name + "first")
-        for i in range(int(config["rpe-layers"])):
-            h = common.linear(P, F.relu(own.rms(h)), f"{name}hidden{i}")
-        h = common.linear(P, F.relu(own.rms(h)), name + "last") * float(config["gamma"]) ** k.abs()
-        return (h * (k >= 0) if config["causal"] == "1" else h).T
-
-    def gtu(x, name):
-        u, v = F.silu(common.linear(P, x, name + "u")), F.silu(common.linear(P, x, name + "v"))
-        return common.linear(P, u * toeplitz(v, entries(name + "rpe/")), name + "out")
-
-    def glu(x, name):
-        return common.linear(P, F.silu(common.linear(P, x, name + "gate")) * common.linear(P, x, name + "up"), name + "down")
-
-    for i in range(int(config["layers"])):
-        for part, name in ((gtu, "gtu"), (glu, "glu")):
-            name = f"encoder/layer{i}/{name}/"
-            x = x + (part(norm(x, name + "norm"), name) if config["norm"] == "pre" else norm(part(x, name), name + "norm"))
-    return norm(x, "encoder/norm") if config["norm"] == "pre" else x
-
-
-FAST = {"local": attention.local, "lstm": lstm, "gmlp": gmlp, "h3": h3, "tnn": tnn}
+FAST = {"local": attention.local, "lstm": lstm, "gmlp": gmlp, "h3": h3}
 
 
 # ---- what references share --------------------------------------------------------------------------------------------
@@ -184,6 +159,7 @@ def s4_kernels(P, path, version, sides, width, T, T_max):
 
 
 PARTS = {"lru": {"recur": scan}, "s5": {"recur": scan}, "s4": {"kernels": s4_kernels},
+         "tnn": {"toeplitz": toeplitz_by_lag},
          "mega": {"convolve": mega_convolve, "attend": attention.mega}} | attention.PARTS
 CONSTANTS = (("dss", "skew"), ("s5", "hippo"))
 

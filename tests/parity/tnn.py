@@ -18,6 +18,20 @@ def rms(x):
     return x / (x.square().mean(-1, keepdim=True).sqrt() + 1e-8)
 
 
+def apply(matrix, v, causal):
+    """y_t = sum_s matrix_ts v_s, per channel"""
+    t = torch.arange(v.shape[1])
+    if causal:
+        matrix = matrix * (t[:, None] >= t)[..., None]
+    return torch.einsum("tsc,bsc->btc", matrix, v)
+
+
+def toeplitz(v, entries, causal):
+    """entries (lags -(T-1) .. T-1, channels)"""
+    t = torch.arange(v.shape[1])
+    return apply(entries[t[:, None] - t + v.shape[1] - 1], v, causal)
+
+
 def encode(P, x, length, config, T_max):
     T = x.shape[1]
 
@@ -36,17 +50,15 @@ def encode(P, x, length, config, T_max):
         u, v = F.silu(common.linear(P, x, name + "u")), F.silu(common.linear(P, x, name + "v"))
         assert u.shape[-1] == int(config["expand"]) * x.shape[-1]
         v = v * common.tokens(x, length)
-        t, N = torch.arange(T), int(config["columns"])
+        t, N, causal = torch.arange(T), int(config["columns"]), config["causal"] == "1"
         if N:  # of an image: from pixel to pixel of a row, and of a column
             row, column = t // N, t % N
             down = entries(name + "columns/rpe/")[row[:, None] - row + T - 1] * (column[:, None] == column)[..., None]
             along = entries(name + "rows/rpe/")[column[:, None] - column + T - 1]
-            matrix = down + along * (row[:, None] == row)[..., None]
+            y = apply(down + along * (row[:, None] == row)[..., None], v, causal)
         else:
-            matrix = entries(name + "rpe/")[t[:, None] - t + T - 1]
-        if config["causal"] == "1":
-            matrix = matrix * (t[:, None] >= t)[..., None]
-        return common.linear(P, u * torch.einsum("tsc,bsc->btc", matrix, v), name + "out")
+            y = toeplitz(v, entries(name + "rpe/"), causal)
+        return common.linear(P, u * y, name + "out")
 
     def glu(x, name):
         return common.linear(P, F.silu(common.linear(P, x, name + "gate")) * common.linear(P, x, name + "up"), name + "down")
