@@ -10,6 +10,7 @@
 
 #include <cuda_bf16.h>
 
+#include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/wgmma.h"
@@ -162,7 +163,7 @@ typedef struct {
 /* Eighths from -1 to 1, on the GPU as bf16. */
 static void *fill(float *v, int n, uint64_t stream)
 {
-    __nv_bfloat16 *host = (__nv_bfloat16 *)malloc((size_t)n * sizeof *host);
+    __nv_bfloat16 *host = (__nv_bfloat16 *)lra_alloc_array((size_t)n, sizeof *host);
     void *there = NULL;
     lra_rng rng = lra_rng_new(1, 0, stream);
     for (int i = 0; i < n; i++) {
@@ -171,7 +172,7 @@ static void *fill(float *v, int n, uint64_t stream)
     }
     check(cudaMalloc(&there, (size_t)n * sizeof *host), "memory");
     check(cudaMemcpy(there, host, (size_t)n * sizeof *host, cudaMemcpyHostToDevice), "copying in");
-    free(host);
+    lra_free(host);
     return there;
 }
 
