@@ -182,8 +182,7 @@ LRA_BODY(ssm_kernel_grad)
             tile_rows rows = {w.k, BLOCK, 1};
             for (int j = 0; j < 2; j++)
                 gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, w.packed[j], false, w.rows[j], 2 * N);
-            double scale = ssm_has_dt(s) ? 2 : 1;
-            for (int64_t n = 0; n < N; n++) w.at[n] = scale, w.at[N + n] = 0;
+            for (int64_t n = 0; n < N; n++) w.at[n] = ssm_scale(s), w.at[N + n] = 0;
             memset(w.sum[0], 0, (size_t)(4 * N) * sizeof(double));
             for (int64_t b = 0; b < nb; b++) {
                 add_block(&w, N, b);

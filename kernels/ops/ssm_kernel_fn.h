@@ -80,6 +80,11 @@ LRA_FN void ssm_follow(const ssm_kernel_args *s, ssm_mode *m, c_number z, c_numb
     }
 }
 
+LRA_FN double ssm_scale(const ssm_kernel_args *s)
+{
+    return ssm_has_dt(s) ? 2 : 1;
+}
+
 /* Mode n of row r.  a: (2,S,N), c: (2,R,N), dt: (H). */
 LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real *c, const real *dt,
                             int64_t r, int64_t n)
@@ -89,7 +94,7 @@ LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real 
     ssm_mode m;
     m.a = c_of((double)a[at], (double)a[s->S * s->N + at]);
     m.dt = ssm_has_dt(s) ? (double)dt[r % s->H] : 1;
-    m.scale = ssm_has_dt(s) ? 2 : 1;
+    m.scale = ssm_scale(s);
     ssm_follow(s, &m, c_scale(m.a, m.dt), weight);
     m.w = c_mul(weight, m.gain);
     return m;
