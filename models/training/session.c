@@ -302,19 +302,19 @@ int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_s
     if (set_step(s, p, b, step, e) != 0) return LRA_FAILED;
     if (lra_run(p->plan, e) != 0) return LRA_FAILED;
     if (lra_later_ask(now->results, p->plan, 2, asked, e) != 0) return LRA_FAILED;
-    now->batch = b;
+    now->batch = b, now->step = *step;
     s->n_started++;
     return 0;
 }
 
-const lra_batch *lra_session_finish(lra_session *s, float status[4], lra_err *e)
+const lra_started *lra_session_finish(lra_session *s, float status[4], lra_err *e)
 {
     const lra_started *now = &s->started[s->first];
     void *const host[] = {s->output, status};
     if (s->n_started == 0) LRA_BUG("no batch is started");
     if (lra_later_get(now->results, host, e) != 0) return NULL;
     s->first = (s->first + 1) % (lra_session_ahead(s) + 1), s->n_started--;
-    return now->batch;
+    return now;
 }
 
 int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,

@@ -24,6 +24,7 @@ typedef struct {
 /* A batch of training that the device has, or has done. */
 typedef struct {
     const lra_batch *batch;
+    lra_step step;
     lra_later *results;
 } lra_started;
 enum { LRA_MOST_STARTED = 2 };
@@ -63,9 +64,10 @@ double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: 
 int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
                       lra_err *e);
 int lra_session_ahead(const lra_session *s);
-/* Waits for the batch that was started first, which it returns, and leaves its output; status: of the last batch of an
- * update loss, gradient norm, applied, skipped in a row; of others the loss alone.  NULL and e: the device failed. */
-const lra_batch *lra_session_finish(lra_session *s, float status[4], lra_err *e);
+/* Waits for the batch that was started first, which it returns until another is started, and leaves
+ * its output; status: of the last batch of an update loss, gradient norm, applied, skipped in a row;
+ * of others the loss alone.  NULL and e: the device failed. */
+const lra_started *lra_session_finish(lra_session *s, float status[4], lra_err *e);
 /* Both. */
 int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
                      float status[4], lra_err *e);

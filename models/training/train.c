@@ -34,12 +34,10 @@ typedef struct {
     lra_session session;
     lra_sums *rows; /* (B) of the batch that was done last */
     lra_loader *train, *val;
-    lra_run_state now;               /* what is finished */
-    lra_step step[LRA_MOST_STARTED]; /* of the batches that are started, oldest first */
-    int n_started;
-    int64_t ahead;   /* updates that are started */
-    int64_t part;    /* batches of the first of them that are finished */
-    step_sums total; /* of these */
+    lra_run_state now; /* what is finished */
+    int64_t ahead;     /* updates that are started */
+    int64_t part;      /* batches of the first of them that are finished */
+    step_sums total;   /* of these */
     lra_progress *progress;
     lra_run_reporter *reporter;
     int64_t examples;
@@ -105,14 +103,14 @@ static void show(run *r)
     lra_run_reporter_at(r->reporter, now->epoch + 1, now->step, detail);
 }
 
-static int end_update(run *r, const lra_batch *b, const float status[4], lra_err *e)
+static int end_update(run *r, const lra_started *last, const float status[4], lra_err *e)
 {
     lra_run_state *now = &r->now;
     if (status[2] == 0) {
         now->skipped++;
         lra_detail("step %lld: loss %g, gradient norm %g: no update", (long long)now->step,
                    (double)status[0], (double)status[1]);
-        if (status[3] >= MAX_SKIPPED) return fail_not_finite(r, b, &r->step[0], e);
+        if (status[3] >= MAX_SKIPPED) return fail_not_finite(r, last->batch, &last->step, e);
     } else {
         lra_sums_add(&now->sums, &r->total.sums);
         now->loss_sum += r->total.loss;
@@ -130,8 +128,9 @@ static int finish_part(run *r, lra_err *e)
 {
     float status[4];
     double start = lra_now();
-    const lra_batch *b = lra_session_finish(&r->session, status, e);
-    if (!b) return LRA_FAILED;
+    const lra_started *done = lra_session_finish(&r->session, status, e);
+    if (!done) return LRA_FAILED;
+    const lra_batch *b = done->batch;
     r->busy += lra_now() - start;
     r->flops += lra_plan_cost(r->session.plans[b->bucket].train[LRA_LAST_PART].plan).flops;
     r->examples += r->spec->batch;
@@ -141,15 +140,13 @@ static int finish_part(run *r, lra_err *e)
     for (int64_t i = 0; i < r->spec->batch; i++) lra_sums_add(&r->total.sums, &r->rows[i]);
     r->total.loss += (double)status[0] * (double)(r->total.sums.n - before);
     bool last = ++r->part == lra_update_batches(r->spec);
-    if (last && end_update(r, b, status, e) != 0) return LRA_FAILED;
-    r->step[0] = r->step[--r->n_started];
-    return 0;
+    return last ? end_update(r, done, status, e) : 0;
 }
 
 /* Nothing is under way any more, and what is known is what a checkpoint says. */
 static int finish_all(run *r, lra_err *e)
 {
-    while (r->n_started > 0)
+    while (r->session.n_started > 0)
         if (finish_part(r, e) != 0) return LRA_FAILED;
     return 0;
 }
@@ -161,7 +158,6 @@ static int start_part(run *r, const lra_batch *b, int64_t part, const lra_step *
     double start = lra_now();
     if (lra_session_start(&r->session, b, part, step, e) != 0) return LRA_FAILED;
     r->busy += lra_now() - start;
-    r->step[r->n_started++] = *step;
     return 0;
 }
 
@@ -177,7 +173,7 @@ static int do_step(run *r, lra_err *e)
         if (start_part(r, lra_loader_get(r->train, first + part), part, &step, e) != 0)
             return LRA_FAILED;
         r->ahead += part == parts - 1;
-        if (r->n_started > lra_session_ahead(&r->session) && finish_part(r, e) != 0)
+        if (r->session.n_started > lra_session_ahead(&r->session) && finish_part(r, e) != 0)
             return LRA_FAILED;
     }
     return 0;
