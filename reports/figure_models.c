@@ -40,20 +40,27 @@ static int find(const plot *p, int i, bool task, int most, int *list, int *n)
 
 static int check(const plot *p, int i, lra_err *e)
 {
-    const lra_result *r = p->group[i].run[0];
+    const lra_result *r = p->group[i].run[0], *first = p->group[0].run[0];
+    if (strcmp(r->preset, first->preset) != 0)
+        return lra_fail(e, "results of presets '%s' and '%s'; one fits into a figure",
+                        first->preset, r->preset);
     if (lra_result_metric(r) != p->metric)
         return lra_fail(e, "tasks '%s' and '%s' are measured by %s and %s; one fits on an axis",
-                        p->group[0].run[0]->task, r->task, p->metric->text,
-                        lra_result_metric(r)->text);
+                        first->task, r->task, p->metric->text, lra_result_metric(r)->text);
     if (p->task_of[i] < 0)
         return lra_fail(e, "more than %d tasks; name results of fewer", (int)TASKS);
     if (p->model_of[i] < 0)
         return lra_fail(e, "more than %d models, the last is '%s'; name results of fewer",
                         (int)MODELS, p->name[i]);
-    for (int k = 0; k < i; k++)
-        if (p->task_of[k] == p->task_of[i] && p->model_of[k] == p->model_of[i])
+    for (int k = 0; k < i; k++) {
+        if (p->task_of[k] != p->task_of[i]) continue;
+        if (strcmp(p->group[k].run[0]->fingerprint, r->fingerprint) != 0)
+            return lra_fail(e, "results of task '%s' with other data; one fits into a figure",
+                            r->task);
+        if (p->model_of[k] == p->model_of[i])
             return lra_fail(e, "there are two results of '%s' on task '%s'; name one of each",
                             p->name[i], r->task);
+    }
     return 0;
 }
 

@@ -45,8 +45,7 @@ static int make_results(void **state)
 static int free_results(void **state)
 {
     (void)state;
-    for (int i = 0; i < RESULTS; i++) lra_result_free(results[i]);
-    return 0;
+    return small_results_free(RESULTS, results);
 }
 
 /* Three models of two tasks: bars at 0 1 and, behind a space of 1.6, at 4.6 5.6 6.6, in the order of their first task. */
@@ -85,13 +84,18 @@ static void what_does_not_fit(void **state)
     assert_int_equal(write_figure(&lra_figure_models, ".", &few, &e), -1);
     assert_non_null(strstr(e.msg, "are measured by"));
     results[2]->metric = NULL;
-    char *fingerprint = results[1]->fingerprint;
-    results[1]->fingerprint = lra_copy_text("x123456789abcdef"); /* the same on other data */
-    lra_free(results[1]->config);
-    results[1]->config = lra_copy_text(results[0]->config);
+    results[1]->fingerprint[0] = 'x';
+    assert_int_equal(write_figure(&lra_figure_models, ".", &few, &e), -1);
+    assert_non_null(strstr(e.msg, "results of task 'listops' with other data"));
+    results[1]->fingerprint[0] = '0';
+    results[1]->preset[0] = 'Q';
+    assert_int_equal(write_figure(&lra_figure_models, ".", &few, &e), -1);
+    assert_non_null(strstr(e.msg, "results of presets '"));
+    results[1]->preset[0] = 'q';
+    lra_free(results[1]->config); /* fine-tuned in another way: the name does not tell */
+    results[1]->config = lra_format("%strain.related=x\n", results[0]->config);
     assert_int_equal(write_figure(&lra_figure_models, ".", &few, &e), -1);
     assert_non_null(strstr(e.msg, "there are two results of"));
-    lra_free(fingerprint);
 }
 
 int main(void)

@@ -50,8 +50,7 @@ static int make_results(void **state)
 static int free_results(void **state)
 {
     (void)state;
-    for (int i = 0; i < RESULTS; i++) lra_result_free(results[i]);
-    return 0;
+    return small_results_free(RESULTS, results);
 }
 
 static void means_seeds_and_selected_epochs(void **state)

@@ -72,6 +72,12 @@ static int32_t shallow_of(int i)
     return i % 4 ? label_of(i) : 0;
 }
 
+int small_results_free(int n, lra_result **list)
+{
+    for (int i = 0; i < n; i++) lra_result_free(list[i]);
+    return 0;
+}
+
 lra_listops *small_listops(int kernel, int seed, int right)
 {
     static int32_t (*const value[])(int) = {constant_of, greedy_of, shallow_of};
