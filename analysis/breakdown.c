@@ -26,7 +26,7 @@ static void close_workspace(workspace *w)
     for (int s = 0; s <= w->d->n_seeds; s++) lra_free(w->score[s]);
 }
 
-/* ---- one row ----------------------------------------------------------------------------------------- */
+/* ---- one row --------------------------------------------------------------------------------- */
 
 static void take_group(workspace *w, const int32_t *group, int g)
 {
@@ -113,7 +113,7 @@ void lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int3
     close_workspace(&w);
 }
 
-/* ---- agreement --------------------------------------------------------------------------------------- */
+/* ---- agreement ------------------------------------------------------------------------------- */
 
 /* Sum over strata of (share of the stratum) * sum over classes of the product of both marginals. */
 static double chance_agreement(const workspace *w, int n_strata, const int32_t *stratum,
@@ -163,7 +163,7 @@ void lra_breakdown_agreement(const lra_breakdown_data *d, int n_strata, const in
     close_workspace(&w);
 }
 
-/* ---- confusion, Holm --------------------------------------------------------------------------------- */
+/* ---- confusion, Holm ------------------------------------------------------------------------- */
 
 void lra_breakdown_confusion(const lra_breakdown_data *d, int n_groups, const int32_t *group,
                              int64_t *count)
@@ -176,8 +176,8 @@ void lra_breakdown_confusion(const lra_breakdown_data *d, int n_groups, const in
                 count[((int64_t)group[i] * C + d->label[i]) * C + d->predicted[s][i]]++;
 }
 
-/* Quadratic: tables have few rows.  The k-th smallest of m values is multiplied by m - k, and no adjusted
- * value is below that of a smaller one. */
+/* Quadratic: tables have few rows.  The k-th smallest of m values is multiplied by m - k, and no
+ * adjusted value is below that of a smaller one. */
 void lra_holm(int n, double *p)
 {
     int m = 0;

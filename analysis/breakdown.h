@@ -1,11 +1,14 @@
-/* Predictions broken down by group: accuracy, comparison with a rival, agreement with a heuristic, confusion.
+/* Predictions broken down by group: accuracy, comparison with a rival, agreement with a heuristic,
+ * confusion.
  *
- * Accuracy is the mean over seeds; intervals (95 %) of accuracies and differences as sample.h says: examples and seeds;
- * with one seed examples alone.  Where nothing varies (every prediction of a group right, or wrong) Wilson's.
- * Null values: the share of the group's most frequent label; for an agreement what independent predictions
- * with the same marginals per stratum would give (chance agreement of Cohen's kappa, 1960).
- * Tests: McNemar's exact test against the rival, seed by seed, the largest p stands; lra_holm() adjusts those
- * that are shown together. */
+ * Accuracy is the mean over seeds; intervals (95 %) of accuracies and differences as sample.h says:
+ * examples and seeds; with one seed examples alone.  Where nothing varies (every prediction of a
+ * group right, or wrong) Wilson's.
+ * Null values: the share of the group's most frequent label; for an agreement what independent
+ * predictions with the same marginals per stratum would give (chance agreement of Cohen's kappa,
+ * 1960).
+ * Tests: McNemar's exact test against the rival, seed by seed, the largest p stands; lra_holm()
+ * adjusts those that are shown together. */
 #ifndef LRA_ANALYSIS_BREAKDOWN_H
 #define LRA_ANALYSIS_BREAKDOWN_H
 
@@ -32,8 +35,8 @@ typedef struct {
     bool seeds_dominate;     /* few seeds, which vary more than the examples */
 } lra_breakdown_row;
 
-/* How often the predictions are those of a heuristic.  Null values: independent predictions with the same
- * labels in every stratum. */
+/* How often the predictions are those of a heuristic.  Null values: independent predictions with
+ * the same labels in every stratum. */
 typedef struct {
     lra_estimate all; /* share of all examples */
     double all_null;
@@ -44,7 +47,8 @@ typedef struct {
     double right_null;
 } lra_agreement;
 
-/* row[0] is all examples, row[1 + g] those of group g.  group: (n), 0..n_groups-1, other values: in none.
+/* row[0] is all examples, row[1 + g] those of group g.  group: (n), 0..n_groups-1, other values: in
+ * none.
  * rival: (n) labels.  A group without examples has n = 0 and NAN. */
 void lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
                            const int32_t *rival, lra_breakdown_row *row);

@@ -1,4 +1,5 @@
-/* What is computed from the values of all rungs, once and in every replicate: gains, locality index, radii. */
+/* What is computed from the values of all rungs, once and in every replicate: gains, locality
+ * index, radii. */
 #ifndef LRA_ANALYSIS_CURVE_H
 #define LRA_ANALYSIS_CURVE_H
 

@@ -7,7 +7,7 @@
 
 const char *const lra_decay_names[3] = {"none", "exp", "power"};
 
-/* ---- lines ------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 #define BETTER      4.0   /* of AIC */
 #define LEAST_SHARE 1e-24 /* of the variance: a residual below it is rounding */
@@ -63,7 +63,7 @@ lra_decay lra_decay_fit(int64_t n, const double *d, const double *y, const doubl
     return f;
 }
 
-/* ---- Kendall ----------------------------------------------------------------------------------------------------- */
+/* ---- Kendall --------------------------------------------------------------------------------- */
 
 /* below[c]: P(at most c of the pairs are inverted), up to one half. */
 struct lra_kendall_null {

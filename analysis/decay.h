@@ -1,7 +1,8 @@
 /* Does it decay, and how: straight lines through logarithms of an intensity, and a rank test.
  *   exponential  ln y = a - d/tau         power law  ln y = a - beta ln d         constant  ln y = a
- * by weighted least squares; AIC = n ln(weighted residual sum / n) + 2 parameters, weights of mean 1.  A law is named
- * if it is better than the other and than the constant by at least 4, and falls (tau, beta > 0). */
+ * by weighted least squares; AIC = n ln(weighted residual sum / n) + 2 parameters, weights of mean
+ * 1.  A law is named if it is better than the other and than the constant by at least 4, and falls
+ * (tau, beta > 0). */
 #ifndef LRA_ANALYSIS_DECAY_H
 #define LRA_ANALYSIS_DECAY_H
 
@@ -22,8 +23,9 @@ typedef struct {
 /* n points d > 0, y > 0, weight > 0. */
 lra_decay lra_decay_fit(int64_t n, const double *d, const double *y, const double *weight);
 
-/* Kendall's tau-b of y against its order, with the exact one-sided p of so small a value where nothing depends on the
- * order (numbers of permutations by inversions; equal ones count against a fall). */
+/* Kendall's tau-b of y against its order, with the exact one-sided p of so small a value where
+ * nothing depends on the order (numbers of permutations by inversions; equal ones count against a
+ * fall). */
 typedef struct {
     double tau, p; /* NAN and 1: all are equal */
 } lra_kendall;

@@ -1,4 +1,5 @@
-/* A measured number as it is stored and printed: with its interval, its null values and what it rests on. */
+/* A measured number as it is stored and printed: with its interval, its null values and what it
+ * rests on. */
 #ifndef LRA_ANALYSIS_FINDING_H
 #define LRA_ANALYSIS_FINDING_H
 
@@ -53,8 +54,8 @@ void lra_findings_null(int n, lra_finding *list, int n_from, const lra_finding *
                        lra_null kind);
 /* The same number of some seeds: their mean, and
  *   value +- sqrt( (mean of the half widths over examples)^2 + t(S-1)^2 s^2/S )
- * examples are shared by all seeds, so that their part does not shrink with seeds.  Those that are not a number are
- * left out, and counted in neither; ends stay unequal as they are. */
+ * examples are shared by all seeds, so that their part does not shrink with seeds.  Those that are
+ * not a number are left out, and counted in neither; ends stay unequal as they are. */
 lra_finding lra_finding_of_seeds(int n_seeds, const lra_finding *by_seed);
 
 #endif

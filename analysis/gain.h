@@ -1,9 +1,12 @@
-/* What is left of what a model gains over chance when its input, or its reach, is restricted to x tokens:
+/* What is left of what a model gains over chance when its input, or its reach, is restricted to x
+ * tokens:
  *   gain(x) = (metric at x - chance) / (metric of the whole - chance)
- * and the smallest x with a gain of at least q ("w95": q = 0.95).  All are of the same examples, so that intervals are
- * paired: 10,000 replicates of all values together (sample.h), percentiles.  Ratios of raw accuracies are not used: of
- * two classes a model at chance would keep more than half.
- * Where the whole is not clearly above chance (half width of the difference at least half of it) there are no gains. */
+ * and the smallest x with a gain of at least q ("w95": q = 0.95).  All are of the same examples, so
+ * that intervals are
+ * paired: 10,000 replicates of all values together (sample.h), percentiles.  Ratios of raw
+ * accuracies are not used: of two classes a model at chance would keep more than half.
+ * Where the whole is not clearly above chance (half width of the difference at least half of it)
+ * there are no gains. */
 #ifndef LRA_ANALYSIS_GAIN_H
 #define LRA_ANALYSIS_GAIN_H
 
@@ -21,14 +24,15 @@ typedef struct {
     bool at_chance; /* no gains */
     /* Smallest x that keeps so much; an end that no x reaches is INFINITY. */
     lra_estimate least[LRA_GAIN_SHARES];
-    /* Area under the gain against log2 x, over the width of the axis, from the first x > 0 on.  NAN: fewer than two. */
+    /* Area under the gain against log2 x, over the width of the axis, from the first x > 0 on.
+     * NAN: fewer than two. */
     lra_estimate area;
 } lra_gain;
 
 /* The series of s are n restrictions by ascending x, then the whole, then chance. */
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out);
-/* x = 0, 1, 2, 4, .. below `end`, then `end` itself, from the one that is at least `first`; returns how many, at most
- * LRA_GAIN_POINTS. */
+/* x = 0, 1, 2, 4, .. below `end`, then `end` itself, from the one that is at least `first`; returns
+ * how many, at most LRA_GAIN_POINTS. */
 int lra_gain_axis(int64_t first, int64_t end, double *x);
 
 #endif

@@ -1,7 +1,9 @@
-/* What sort of attention head it is, by its numbers.  A head may be of several kinds; the first is the one it is called by:
+/* What sort of attention head it is, by its numbers.  A head may be of several kinds; the first is
+ * the one it is called by:
  *   sink      sink.max above 5 times what equal weights give that key
  *   uniform   entropy.rel above 0.95
- *   tree      the interval of its mass on a relation of ListOps trees lies above twice what equal weights put there
+ *   tree      the interval of its mass on a relation of ListOps trees lies above twice what equal
+ *             weights put there
  *   local     range.q95 at most 32
  *   position  share.relative and share.absolute together above 0.5
  *   content   share.content above 0.5 */
@@ -10,7 +12,8 @@
 
 #include "analysis/finding.h"
 
-/* A head is a sink where its largest mean weight of a key is above so many times what equal weights give that key. */
+/* A head is a sink where its largest mean weight of a key is above so many times what equal weights
+ * give that key. */
 #define LRA_SINK_FACTOR 5.0
 
 typedef enum {

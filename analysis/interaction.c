@@ -30,7 +30,8 @@ static void intensity(const lra_interactions *x, const int64_t *label, double *s
     for (int64_t d = 0; d < x->blocks; d++) sum[d] = n[d] > 0 ? sum[d] / n[d] : NAN;
 }
 
-/* Mass by distance of an example: mean over its rows that have weight.  Returns how many have none. */
+/* Mass by distance of an example: mean over its rows that have weight.  Returns how many have
+ * none. */
 static int64_t add_mass(const lra_interactions *x, int64_t e, double *mass)
 {
     int64_t rows = 0, undefined = 0;
@@ -65,7 +66,7 @@ static double equal_distance(const lra_interactions *x)
     return sum / n;
 }
 
-/* ---- permutations ------------------------------------------------------------------------------------------ */
+/* ---- permutations ---------------------------------------------------------------------------- */
 
 static void shuffle(const lra_interactions *x, uint64_t seed, int permutation, int64_t *label)
 {
@@ -129,7 +130,7 @@ static double test(const lra_interactions *x, uint64_t seed, const double *is, d
     return as_far / (PERMUTATIONS + 1);
 }
 
-/* ---- findings ---------------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static double contrast(int64_t n, const double *is)
 {

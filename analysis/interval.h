@@ -12,11 +12,11 @@ typedef struct {
 /* Wilson score interval of k successes in n trials; level 0.95.  n >= 1.
  * centre (p + z^2/2n)/(1 + z^2/n), half width z sqrt(p(1-p)/n + z^2/4n^2)/(1 + z^2/n). */
 lra_estimate lra_wilson(double k, double n, double level);
-/* Percentile interval of n replicates (moved) around a value; those that are not a number are left out, and
- * without any there is no interval (NAN). */
+/* Percentile interval of n replicates (moved) around a value; those that are not a number are left
+ * out, and without any there is no interval (NAN). */
 lra_estimate lra_percentile(double value, int n, double *replicate, double level);
-/* The interval widened so that it holds its value.  Percentiles of a statistic that resampling shifts (a running
- * maximum, the first crossing of a threshold) can miss it. */
+/* The interval widened so that it holds its value.  Percentiles of a statistic that resampling
+ * shifts (a running maximum, the first crossing of a threshold) can miss it. */
 lra_estimate lra_holding(lra_estimate x);
 /* Whether the value lies in its interval; true where there is none. */
 bool lra_holds_value(const lra_estimate *x);

@@ -1,8 +1,8 @@
-/* Values of sums over rows (root mean squared error, R2, bits) as a mean of one number for each row, so that the
- * intervals of means serve them all:
+/* Values of sums over rows (root mean squared error, R2, bits) as a mean of one number for each
+ * row, so that the intervals of means serve them all:
  *   x_i = v + (n - 1) (v - v without row i), moved so that their mean is v
- * are Tukey's pseudo-values; var(x)/n is the jackknife's variance of v, which agrees with the delta method to first
- * order.  Where v is a mean itself they are its terms. */
+ * are Tukey's pseudo-values; var(x)/n is the jackknife's variance of v, which agrees with the delta
+ * method to first order.  Where v is a mean itself they are its terms. */
 #ifndef LRA_ANALYSIS_JACKKNIFE_H
 #define LRA_ANALYSIS_JACKKNIFE_H
 
@@ -16,7 +16,8 @@ typedef struct {
     const void *context;
 } lra_measure;
 
-/* row: (n, n_columns).  out: (n), all NAN where the value, or the value without one row, is not a number. */
+/* row: (n, n_columns).  out: (n), all NAN where the value, or the value without one row, is not a
+ * number. */
 void lra_jackknife(const lra_measure *m, const double *row, double *out);
 
 #endif

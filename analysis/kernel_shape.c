@@ -63,7 +63,7 @@ void lra_kernel_envelope(const lra_kernel *k, double *envelope)
     lra_free(w);
 }
 
-/* ---- one kernel ---------------------------------------------------------------------------------------------------- */
+/* ---- one kernel ------------------------------------------------------------------------------ */
 
 typedef struct {
     lra_finding *out;

@@ -3,11 +3,14 @@
  *   kernel.tail      energy from half of its lags on, over all
  *   kernel.tv        sum |k(d+1) - k(d)| / sum |k(d)|              2 for a single spike inside the range
  *   kernel.smooth    sum |k(d+1) - k(d)|^2 / sum |k(d)|^2          2 for white noise, 4 for alternating signs
- *   kernel.centroid  mean frequency of |FFT k|^2, zeros behind it to twice its length or more; cycles a token, 0 to 0.5
+ *   kernel.centroid  mean frequency of |FFT k|^2, zeros behind it to twice its length or more;
+ *                    cycles a token, 0 to 0.5
  *   kernel.bw95      frequency below which 95 % of it are
- *   decay.*          fits of analysis/decay.h to maxima of |k| in blocks of 16 lags, each where it stands, from lag 1 on;
- *                    fewer than 128 lags: an eighth of them.  decay.test: Kendall's tau-b of the maxima
- * A kernel may be vectors (one output of a dense convolution, a number for each input): then |k| is their norm.
+ *   decay.*          fits of analysis/decay.h to maxima of |k| in blocks of 16 lags, each where it
+ *                    stands, from lag 1 on; fewer than 128 lags: an eighth of them.  decay.test:
+ *                    Kendall's tau-b of the maxima
+ * A kernel may be vectors (one output of a dense convolution, a number for each input): then |k| is
+ * their norm.
  * Known: box of half width 15, p1: mean 7.741935; 0.98^d: tau 49.4983. */
 #ifndef LRA_ANALYSIS_KERNEL_SHAPE_H
 #define LRA_ANALYSIS_KERNEL_SHAPE_H
@@ -22,15 +25,17 @@ typedef struct {
 } lra_kernel;
 
 enum { LRA_KERNEL_FINDINGS = 96 };
-/* Into out; returns how many.  0: the kernel is zero, or not finite.  columns: of the image, whose lags are folded to
- * (dy, dx) = (round(d/columns), the rest): local.R.px, the energy within R pixels; 0: none.
- * Nullable: null, of lra_kernel_blocks() blocks, made once for many kernels; p, that of decay.test (NAN: fewer than five
- * blocks). */
+/* Into out; returns how many.  0: the kernel is zero, or not finite.  columns: of the image, whose
+ * lags are folded to (dy, dx) = (round(d/columns), the rest): local.R.px, the energy within R
+ * pixels; 0: none.
+ * Nullable: null, of lra_kernel_blocks() blocks, made once for many kernels; p, that of decay.test
+ * (NAN: fewer than five blocks). */
 int lra_kernel_findings(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
                         lra_finding *out, double *p);
 int lra_kernel_blocks(const lra_kernel *k);
 
-/* (n = max(behind + 1, ahead)) shares of energy by distance; and e(d) = max of |k| from d on, over that at 0. */
+/* (n = max(behind + 1, ahead)) shares of energy by distance; and e(d) = max of |k| from d on, over
+ * that at 0. */
 int64_t lra_kernel_distances(const lra_kernel *k);
 void lra_kernel_mass(const lra_kernel *k, double *mass);
 void lra_kernel_envelope(const lra_kernel *k, double *envelope);

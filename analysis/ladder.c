@@ -9,7 +9,7 @@
 
 static const lra_estimate none = {NAN, NAN, NAN};
 
-/* ---- rungs ----------------------------------------------------------------------------------------------- */
+/* ---- rungs ----------------------------------------------------------------------------------- */
 
 /* All that T - 1 positions to each side see is everything. */
 static bool sees_all(int64_t reach, int64_t T)
@@ -46,7 +46,7 @@ static int check(const lra_ladder_data *d, lra_ladder *out)
     return LRA_LADDER_OK;
 }
 
-/* ---- series ---------------------------------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 /* Of those seeds that learned. */
 static void add_rung(const lra_ladder_data *d, const lra_ladder_row *row, int r, lra_sample *s)
@@ -101,7 +101,7 @@ static int reference_series(const lra_ladder *l)
     return l->reference_rung >= 0 ? l->reference_rung : l->n_rungs;
 }
 
-/* ---- seeds that failed ----------------------------------------------------------------------------------- */
+/* ---- seeds that failed ----------------------------------------------------------------------- */
 
 /* Leaves the seeds that failed out of the rows; returns the series of those that did not. */
 static lra_sample *take_learned(const lra_ladder_data *d, lra_ladder *out)
@@ -123,7 +123,7 @@ static lra_sample *take_learned(const lra_ladder_data *d, lra_ladder *out)
     return lra_ladder_sample(d, out);
 }
 
-/* ---- values and contrasts -------------------------------------------------------------------------------- */
+/* ---- values and contrasts -------------------------------------------------------------------- */
 
 static void set_rows(const lra_sample *s, lra_ladder *out)
 {
@@ -182,7 +182,7 @@ static void set_sufficient(const lra_sample *s, const lra_ladder_data *d, int fi
         out->sufficient[i] = sufficient(out, first, x, unit * lra_ladder_points[i]);
 }
 
-/* ---- the index ------------------------------------------------------------------------------------------- */
+/* ---- the index ------------------------------------------------------------------------------- */
 
 /* Where the axis ends, and why. */
 static void set_end(const lra_ladder_data *d, lra_ladder *out)
@@ -259,7 +259,7 @@ static void resample(const lra_ladder_data *d, const lra_sample *s, const lra_cu
     lra_free(table);
 }
 
-/* ---- the ladder ------------------------------------------------------------------------------------------ */
+/* ---- the ladder ------------------------------------------------------------------------------ */
 
 static void open_rows(const lra_ladder_data *d, lra_ladder *out)
 {

@@ -1,19 +1,22 @@
-/* The ladder: how good can a model with reach R get?  Rungs are models of growing one-sided reach, trained to one
- * protocol; what is measured is an accuracy, or any mean of row values, more of which is better.
+/* The ladder: how good can a model with reach R get?  Rungs are models of growing one-sided reach,
+ * trained to one protocol; what is measured is an accuracy, or any mean of row values, more of
+ * which is better.
  *
  *   gain(R) = (value(R) - chance) / (reference - chance)
  *   G(R) = max over R' <= R of clip(gain(R'), 0, 1)
  *   LI = sum over rungs G(R_k) (log2 R_{k+1} - log2 R_k) / (log2 E - log2 R_1), the last rung ends at E
  *
- * Reach T - 1 and more is T.  R = 0 (bag of tokens) is a null row outside LI.  LI.raw has gain instead of G.
- * LI is given only when (a) two rungs have R > 0, and (b) the half width of the paired interval of reference less
- * chance is below half of it: a reference that is merely above chance selects lucky ones.  E is T where a rung or the
- * reference sees everything; when that is the reference alone, the widest rung stands for all wider ones
- * (`extrapolated`); when nothing does, E is the widest rung's reach (`span`).
- * Intervals as sample.h says; LI's runs from the lower end of LI.raw to the upper end of LI, because the running
- * maximum is biased upward.
- * Known: the published table of the locality paper with MEGA as reference gives 0.764, 0.764 for Image
- * and 0.783, 0.781 for ListOps (LI, LI.raw). */
+ * Reach T - 1 and more is T.  R = 0 (bag of tokens) is a null row outside LI.  LI.raw has gain
+ * instead of G.
+ * LI is given only when (a) two rungs have R > 0, and (b) the half width of the paired interval of
+ * reference less chance is below half of it: a reference that is merely above chance selects lucky
+ * ones.  E is T where a rung or the reference sees everything; when that is the reference alone,
+ * the widest rung stands for all wider ones (`extrapolated`); when nothing does, E is the widest
+ * rung's reach (`span`).
+ * Intervals as sample.h says; LI's runs from the lower end of LI.raw to the upper end of LI,
+ * because the running maximum is biased upward.
+ * Known: the published table of the locality paper with MEGA as reference gives 0.764, 0.764 for
+ * Image and 0.783, 0.781 for ListOps (LI, LI.raw). */
 #ifndef LRA_ANALYSIS_LADDER_H
 #define LRA_ANALYSIS_LADDER_H
 
@@ -73,9 +76,11 @@ typedef struct {
     bool null_row, seeds_dominate;
 } lra_ladder_row;
 
-/* The smallest reach such that every rung from the widest down to it is not worse than the reference by more than a
- * margin: one test after the other, each at one-sided 97.5 % (over m tasks at 100 - 2.5 / m), up to the first that
- * fails.  INFINITY: not even the widest.  unresolved: that one's half width exceeds the margin. */
+/* The smallest reach such that every rung from the widest down to it is not worse than the
+ * reference by more than a
+ * margin: one test after the other, each at one-sided 97.5 % (over m tasks at 100 - 2.5 / m), up to
+ * the first that fails.  INFINITY: not even the widest.  unresolved: that one's half width exceeds
+ * the margin. */
 typedef struct {
     double reach;
     bool unresolved;
@@ -94,8 +99,8 @@ typedef struct {
     double extrapolated;                 /* share of the axis beyond the widest rung; 0: none */
     lra_estimate li, li_raw;
     int64_t first_reach, last_reach, end; /* R_1, R_n, E */
-    /* Within 1, 2, 5 points of the reference, tokens; first_reach: at most that; INFINITY: beyond last_reach.  A point
-     * is 0.01, of row values 0.01 of what the reference gains over chance. */
+    /* Within 1, 2, 5 points of the reference, tokens; first_reach: at most that; INFINITY: beyond
+     * last_reach.  A point is 0.01, of row values 0.01 of what the reference gains over chance. */
     lra_estimate radius[LRA_LADDER_RADII];
     lra_sufficient sufficient[LRA_LADDER_RADII];
     lra_estimate widest_minus_narrowest; /* rungs with R > 0 */
@@ -111,8 +116,8 @@ int lra_ladder_compute(const lra_ladder_data *d, lra_ladder *out);
 lra_estimate lra_ladder_against(const lra_ladder_data *d, const lra_ladder *l,
                                 const uint8_t *correct);
 
-/* The series of a ladder: its rungs in order, what learned of them, then reference (of a run or a number) and chance.
- * The caller frees it with lra_sample_free(). */
+/* The series of a ladder: its rungs in order, what learned of them, then reference (of a run or a
+ * number) and chance. The caller frees it with lra_sample_free(). */
 lra_sample *lra_ladder_sample(const lra_ladder_data *d, const lra_ladder *l);
 
 #endif

@@ -18,7 +18,7 @@ enum {
     ORDER_OF = 0x494F
 };
 
-/* ---- symbols ------------------------------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 /* Symbols by how often they occur. */
 static void rank(const lra_symbols *s, int order[SYMBOLS])
@@ -47,7 +47,7 @@ static int used(const lra_symbols *s)
     return n;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* Pairs of one distance by group: (groups, k, k). */
 typedef struct {
@@ -60,8 +60,9 @@ static int64_t length_of(const lra_symbols *s, int64_t i)
     return s->start[i + 1] - s->start[i];
 }
 
-/* The other example of the one at place i in the order of lengths: the next longer one of its group, of the longest the
- * one before.  Equal lengths, so that both have the same places.  -1: none. */
+/* The other example of the one at place i in the order of lengths: the next longer one of its
+ * group, of the longest the one before.  Equal lengths, so that both have the same places.  -1:
+ * none. */
 static int64_t other_of(int64_t i, int64_t n, int groups)
 {
     return i + groups < n ? i + groups : i - groups >= 0 ? i - groups : -1;
@@ -121,7 +122,7 @@ static double bits_of_groups(const table *t, const float *times, float *sum)
     return bits_of(t->k, sum);
 }
 
-/* ---- curve --------------------------------------------------------------------------------------------------------- */
+/* ---- curve ----------------------------------------------------------------------------------- */
 
 /* What all distances share. */
 typedef struct {

@@ -1,13 +1,16 @@
 /* What a symbol tells of another one d steps on, without any model.
- *   pair(d)   = sum_ab p_d(a,b) log2( p_d(a,b) / (p_d(a) p_d(b)) ) - (K_ab - K_a - K_b + 1)/(2 N ln 2)
- *   null(d)   = the same with the second symbol from another example at the same place: what places alone explain
+ *   pair(d)   = sum_ab p_d(a,b) log2( p_d(a,b) / (p_d(a) p_d(b)) ) - (K_ab - K_a - K_b + 1)/(2 N ln
+ *             2)
+ *   null(d)   = the same with the second symbol from another example at the same place: what places
+ *             alone explain
  *   excess(d) = pair - null
- * K: cells that are not empty, N: pairs (Miller and Madow 1955).  Pairs never leave an example.  Symbols are merged into
- * the most frequent ones and the rest until there are 100 pairs a cell.  Intervals: basic bootstrap (2 value - quantile)
- * of groups of examples; another example is one of the same group and of
+ * K: cells that are not empty, N: pairs (Miller and Madow 1955).  Pairs never leave an example.
+ * Symbols are merged into the most frequent ones and the rest until there are 100 pairs a cell.
+ * Intervals: basic bootstrap (2 value - quantile) of groups of examples; another example is one of
+ * the same group and of
  * about the same length, so that its places are the same.
- * Known: independent symbols 0; two states that flip with probability e: 1 - H((1 - (1-2e)^d)/2); a cycle of p symbols
- * with random phase: log2 p; the cycle 0,0,1: 0.918 at multiples of 3. */
+ * Known: independent symbols 0; two states that flip with probability e: 1 - H((1 - (1-2e)^d)/2); a
+ * cycle of p symbols with random phase: log2 p; the cycle 0,0,1: 0.918 at multiples of 3. */
 #ifndef LRA_ANALYSIS_PAIR_INFORMATION_H
 #define LRA_ANALYSIS_PAIR_INFORMATION_H
 
@@ -39,24 +42,24 @@ typedef struct {
 
 typedef struct {
     int n;
-    lra_info_point *
-        point; /* (n) distances 1 .. 16, from there on eight an octave, and multiples of the period */
+    lra_info_point *point; /* (n) distances 1 .. 16, from there on eight an octave, and multiples of
+                              the period */
     int64_t d0; /* the largest up to which every interval of the excess lies above 0; 0: none */
     lra_decay decay; /* of the excess up to d0, in bits; beta is alpha */
     lra_estimate alpha, tau;
-    /* Beyond d0 the largest excess that an interval of twice the width would still hold above 0 (there are many
-     * distances, and each has its chance).  NULL: none */
+    /* Beyond d0 the largest excess that an interval of twice the width would still hold above 0
+     * (there are many distances, and each has its chance).  NULL: none */
     const lra_info_point *again;
 } lra_information;
 
-/* Up to distance `most`.  period: 0, or what comes back after so many steps, as rows of pixels do: its first eight multiples
- * are asked, too. */
+/* Up to distance `most`.  period: 0, or what comes back after so many steps, as rows of pixels do:
+ * its first eight multiples are asked, too. */
 lra_information *lra_information_new(const lra_symbols *s, int64_t most, int64_t period,
                                      uint64_t key);
 void lra_information_free(lra_information *x); /* Nullable: x */
 
-/* How often a bag of n-grams is right: multinomial naive Bayes, one added to each of 2^18 cells that xxh3-64 of the n
- * symbols as int32 chooses, trained by counting.  correct: (rows of test). */
+/* How often a bag of n-grams is right: multinomial naive Bayes, one added to each of 2^18 cells
+ * that xxh3-64 of the n symbols as int32 chooses, trained by counting.  correct: (rows of test). */
 void lra_ngram_bayes(int n, int n_classes, const lra_symbols *train, const int32_t *train_label,
                      const lra_symbols *test, const int32_t *test_label, uint8_t *correct);
 

@@ -1,29 +1,32 @@
-/* How far away is what is used: weights w(i,j) >= 0 of outputs i and inputs j, whatever they come from (attention,
- * kernels, Jacobians, pairs of blocks), as profiles over the distance d = |i-j|.
+/* How far away is what is used: weights w(i,j) >= 0 of outputs i and inputs j, whatever they come
+ * from (attention, kernels, Jacobians, pairs of blocks), as profiles over the distance d = |i-j|.
  *   p(i,j) = w(i,j) / sum_j w(i,j)                                  a row's shares; n_i inputs are allowed
  *   M(d)   = mean over rows of sum_{j: |i-j| = d} p(i,j)            MASS: how far away is what is used
  *   I(d)   = sum_{|i-j| = d} w(i,j) / number of allowed pairs       INTENSITY: does a distant one count less
  *   I.rel  = I(d) / the same of equal weights (row sum / n_i) on the same rows
- * Rows are averaged within an example, then examples.  Ranges are read off M, decay is fitted to I.rel.  A row whose
- * weights add up to 0 or are not finite is undefined: counted, and left out.
+ * Rows are averaged within an example, then examples.  Ranges are read off M, decay is fitted to
+ * I.rel.  A row whose weights add up to 0 or are not finite is undefined: counted, and left out.
  * On images of W columns distances may be max(|dy|,|dx|), in pixels: a profile of its own.
  *
  * Streaming:  p = lra_profile_new(T, 0);
  *             for (examples) { lra_profile_begin(p, length); for (rows) lra_profile_row(p, ..); lra_profile_end(p); }
  *             n = lra_profile_findings(p, &options, out);
- * or, where a kernel has added up an example already, lra_profile_add().  Memory: 10 numbers for each distance, and 4
- * for each example and each of at most 64 + 24 log2(T/64) bins of distances, of which intervals are made.
+ * or, where a kernel has added up an example already, lra_profile_add().  Memory: 10 numbers for
+ * each distance, and 4 for each example and each of at most 64 + 24 log2(T/64) bins of distances,
+ * of which intervals are made.
  *
- * Known: equal weights, T = 1024: mean 341.333, support 1024; causal 255.75.  Weights 0.98^d, one-sided: mean 49, q50
- * 34, q90 113, q95 148, q99 227, support 134.5527, by squares 99, tau 49.4983. */
+ * Known: equal weights, T = 1024: mean 341.333, support 1024; causal 255.75.  Weights 0.98^d,
+ * one-sided: mean 49, q50 34, q90 113, q95 148, q99 227, support 134.5527, by squares 99, tau
+ * 49.4983. */
 #ifndef LRA_ANALYSIS_PROFILE_H
 #define LRA_ANALYSIS_PROFILE_H
 
 #include "analysis/finding.h"
 
-/* ---- what equal weights give on some rows ----------------------------------------------------------------------- */
+/* ---- what equal weights give on some rows ---------------------------------------------------- */
 
-/* Rows of one example with the inputs that each may use.  Made once for all heads and all examples of a length. */
+/* Rows of one example with the inputs that each may use.  Made once for all heads and all examples
+ * of a length. */
 typedef struct {
     int64_t n, T;             /* distances 0 .. n-1; inputs are 0 .. T-1 */
     int64_t columns;          /* of an image; 0: distances along the sequence */
@@ -45,7 +48,7 @@ lra_profile_mask *lra_profile_mask_full(int64_t T, int64_t columns, bool causal)
 /* |y-y'| or |x-x'|, the larger one; columns 0: |i-j|. */
 int64_t lra_profile_distance(int64_t columns, int64_t i, int64_t j);
 
-/* ---- accumulate ------------------------------------------------------------------------------------------------- */
+/* ---- accumulate ------------------------------------------------------------------------------ */
 
 typedef struct lra_profile lra_profile;
 
@@ -57,7 +60,8 @@ void lra_profile_period(lra_profile *p, int64_t period);
 
 void lra_profile_begin(lra_profile *p,
                        int64_t T); /* an example of T inputs, at most those of the profile */
-/* Weights of inputs from .. from+n-1 for output i; all others are not allowed, nor are those below 0. */
+/* Weights of inputs from .. from+n-1 for output i; all others are not allowed, nor are those below
+ * 0. */
 void lra_profile_row(lra_profile *p, int64_t i, int64_t from, int64_t n, const double *w);
 void lra_profile_end(lra_profile *p);
 
@@ -66,24 +70,24 @@ typedef struct {
     const lra_profile_mask *mask; /* of its rows */
     const double
         *mass; /* (mask->n) sums or means over rows of the shares; only proportions count */
-    const double *
-        intensity; /* (mask->n) sums of weights, and what equal weights with the same row sums give; */
+    const double *intensity; /* (mask->n) sums of weights, and what equal weights with the same row
+                                sums give; */
     const double
         *equal; /* NULL, both: all rows add up to 1, so that these are the mass and the mask's */
-    double past, future; /* mass on each side of the output: sums or means, in proportion */
-    double entropy,
-        entropy_rel; /* means over rows of -sum p ln p, nats; and over ln n_i, without single inputs */
-    double participation; /* mean over rows of 1 / sum p^2 */
-    int64_t undefined;    /* rows left out (not in the mask) */
+    double past, future;         /* mass on each side of the output: sums or means, in proportion */
+    double entropy, entropy_rel; /* means over rows of -sum p ln p, nats; and over ln n_i, without
+                                    single inputs */
+    double participation;        /* mean over rows of 1 / sum p^2 */
+    int64_t undefined;           /* rows left out (not in the mask) */
 } lra_profile_sums;
 void lra_profile_add(lra_profile *p, const lra_profile_sums *s);
 
-/* ---- read ------------------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 int64_t lra_profile_distances(const lra_profile *p); /* 0 .. n-1 */
 int64_t lra_profile_examples(const lra_profile *p);
-/* (n) each.  I.rel and its ends: NAN where there are no pairs; ends also with fewer than two examples.  Nullable: all
- * but p. */
+/* (n) each.  I.rel and its ends: NAN where there are no pairs; ends also with fewer than two
+ * examples.  Nullable: all but p. */
 void lra_profile_curves(const lra_profile *p, double *mass, double *equal_mass, double *rel,
                         double *rel_lo, double *rel_hi);
 
@@ -101,12 +105,14 @@ enum { LRA_PROFILE_FINDINGS = 48 };
  * quantiles and fits are recomputed in 1,000 redraws of examples, in bins of distances. */
 int lra_profile_findings(const lra_profile *p, const lra_profile_options *o, lra_finding *out);
 
-/* ---- compare ---------------------------------------------------------------------------------------------------- */
+/* ---- compare --------------------------------------------------------------------------------- */
 
-/* sum_d |F1(d) - F2(d)|: tokens that mass must be moved, on average (Wasserstein-1); Jensen-Shannon divergence, bits. */
+/* sum_d |F1(d) - F2(d)|: tokens that mass must be moved, on average (Wasserstein-1); Jensen-Shannon
+ * divergence, bits. */
 double lra_shift_w1(int64_t n, const double *mass1, const double *mass2);
 double lra_shift_js(int64_t n, const double *mass1, const double *mass2);
-/* shift.w1 and shift.js of two profiles of the same examples, with intervals over these.  Returns 2. */
+/* shift.w1 and shift.js of two profiles of the same examples, with intervals over these.  Returns
+ * 2. */
 int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_profile_options *o,
                       lra_finding *out);
 

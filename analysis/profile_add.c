@@ -10,7 +10,8 @@
 
 enum { SINGLE = 64, PER_OCTAVE = 24, EXAMPLES = 0x424F /* as in replicates.c */ };
 
-/* Distances up to 63 by themselves, from there on 24 bins an octave, whose ends hold every power of 2. */
+/* Distances up to 63 by themselves, from there on 24 bins an octave, whose ends hold every power of
+ * 2. */
 static int make_bins(int64_t n, int64_t *end)
 {
     int bins = 0;
@@ -64,7 +65,7 @@ void lra_profile_free(lra_profile *p)
     lra_free(p);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void clear(double *x, int64_t n)
 {
@@ -142,7 +143,7 @@ void lra_profile_end(lra_profile *p)
     lra_profile_add(p, &s);
 }
 
-/* ---- examples ---------------------------------------------------------------------------------------------------- */
+/* ---- examples -------------------------------------------------------------------------------- */
 
 static void grow(lra_profile *p)
 {
@@ -229,7 +230,7 @@ void lra_profile_add(lra_profile *p, const lra_profile_sums *s)
     lra_free(mass);
 }
 
-/* ---- read -------------------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 int64_t lra_profile_distances(const lra_profile *p)
 {

@@ -47,14 +47,15 @@ static const char *distance_unit(const lra_profile *p)
     return p->columns ? "pixels" : "tokens";
 }
 
-/* ---- means and ratios of means over examples --------------------------------------------------------------------- */
+/* ---- means and ratios of means over examples ------------------------------------------------- */
 
 static double number_of(const lra_profile *p, int64_t b, int k)
 {
     return p->number[b * P_NUMBERS + k];
 }
 
-/* Half width of the interval of the mean of (above - ratio below)/mean of below; below < 0: of the mean of above. */
+/* Half width of the interval of the mean of (above - ratio below)/mean of below; below < 0: of the
+ * mean of above. */
 static double half_width(const lra_profile *p, int above, int below)
 {
     double n = 0, a = lra_profile_mean(p, above), squares = 0;
@@ -94,7 +95,8 @@ static lra_finding *add_ratio(list *l, const char *id, int above, int below)
     return f;
 }
 
-/* (past - future)/(past + future) from the ratio past / (past + future), which examples share out. */
+/* (past - future)/(past + future) from the ratio past / (past + future), which examples share
+ * out. */
 static void add_side(list *l)
 {
     const lra_profile *p = l->p;
@@ -125,7 +127,7 @@ static void add_spread(list *l)
     add_mean(l, "support.pr", distance_unit(p), P_PARTICIPATION, P_KEYS, INFINITY);
 }
 
-/* ---- local mass -------------------------------------------------------------------------------------------------- */
+/* ---- local mass ------------------------------------------------------------------------------ */
 
 static double sum_to(const double *x, int64_t r)
 {
@@ -162,7 +164,7 @@ static void add_local(list *l, const double *mass, const double *equal)
     }
 }
 
-/* ---- quantiles and fits ------------------------------------------------------------------------------------------ */
+/* ---- quantiles and fits ---------------------------------------------------------------------- */
 
 static int64_t quantile(int64_t n, const double *mass, double q)
 {

@@ -29,7 +29,8 @@ enum { P_MASS, P_WEIGHT, P_EQUAL, P_BINNED };
 struct lra_profile {
     int64_t T, columns, n; /* distances 0 .. n-1 */
     int64_t period;        /* 0: none */
-    /* (n) over all examples: means of mass; sums of weights, of equal weights, of pairs, of rows that reach so far */
+    /* (n) over all examples: means of mass; sums of weights, of equal weights, of pairs, of rows
+     * that reach so far */
     double *mass, *mass_equal, *weight, *equal, *pairs, *reach;
     double *weight2, *weight_pairs,
         *pairs2; /* (n) sums of squares and products, of which I has its interval */
@@ -47,7 +48,8 @@ struct lra_profile {
 
 /* Mean over examples of one number; NAN if it is not known of one of them. */
 double lra_profile_mean(const lra_profile *p, int number);
-/* How often each example is drawn in redraw b: count (examples); the same for all profiles of a key. */
+/* How often each example is drawn in redraw b: count (examples); the same for all profiles of a
+ * key. */
 void lra_profile_redraw(int64_t n_examples, uint64_t key, int b, double *count);
 enum { LRA_PROFILE_REDRAWS = 1000 };
 /* Binned quantities of drawn examples: out (n_bins). */

@@ -1,5 +1,6 @@
-/* The radius that holds a share of what is around a point: smallest r with sum of the mass at distances 0 .. r at least q
- * of all, as effective receptive fields are told in vision (Luo et al. 2016, Ding et al. 2022).
+/* The radius that holds a share of what is around a point: smallest r with sum of the mass at
+ * distances 0 .. r at least q of all, as effective receptive fields are told in vision (Luo et al.
+ * 2016, Ding et al. 2022).
  * Masses of n examples are added up as they are; intervals by 1,000 redraws of examples. */
 #ifndef LRA_ANALYSIS_RADIUS_H
 #define LRA_ANALYSIS_RADIUS_H
@@ -11,8 +12,8 @@
 /* mass: (n, distances), not negative.  Without any mass NAN; with one example no interval. */
 lra_estimate lra_radius(int64_t n, int64_t distances, const double *mass, double q, uint64_t key);
 
-/* Where a profile stands out most against another: the distance d from 1 to n / 2 with the largest x(d) / other(d), the
- * first of equals.  NAN: there is none. */
+/* Where a profile stands out most against another: the distance d from 1 to n / 2 with the largest
+ * x(d) / other(d), the first of equals.  NAN: there is none. */
 double lra_peak(int64_t n, const double *x, const double *other);
 
 #endif

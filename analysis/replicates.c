@@ -36,8 +36,8 @@ static double student(lra_rng *r, double df)
     return sqrt(df * (pow(u, -2 / df) - 1)) * cos(angle);
 }
 
-/* Covariance of the rows over n, then its Cholesky factor, in place; where nothing is left of the variance of a series
- * its column is 0. */
+/* Covariance of the rows over n, then its Cholesky factor, in place; where nothing is left of the
+ * variance of a series its column is 0. */
 static void factor(const lra_sample *s, double (*a)[LRA_MAX_SERIES])
 {
     int R = s->n_series;

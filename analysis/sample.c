@@ -24,7 +24,7 @@ void lra_sample_free(lra_sample *s)
     lra_free(s);
 }
 
-/* ---- series ---------------------------------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 static lra_series *new_series(lra_sample *s, int n_seeds)
 {
@@ -109,10 +109,10 @@ int lra_sample_add_number(lra_sample *s, double value)
     return s->n_series - 1;
 }
 
-/* ---- variances ------------------------------------------------------------------------------------------- */
+/* ---- variances ------------------------------------------------------------------------------- */
 
-/* Of the mean over the seeds of series r, with its degrees of freedom.  One seed says nothing of its own spread: that
- * of the other series stands for it, where there is any. */
+/* Of the mean over the seeds of series r, with its degrees of freedom.  One seed says nothing of
+ * its own spread: that of the other series stands for it, where there is any. */
 static double seed_variance(const lra_sample *s, int r, double *df)
 {
     const lra_series *x = &s->series[r];
@@ -184,7 +184,7 @@ lra_variance lra_contrast_variance(const lra_sample *s, const double *g)
     return v;
 }
 
-/* ---- intervals ------------------------------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 static double half_width(const lra_variance *v, double level)
 {
@@ -277,7 +277,7 @@ lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v
     return (lra_estimate){mean, mean - half, mean + half};
 }
 
-/* ---- seeds that failed ----------------------------------------------------------------------------------- */
+/* ---- seeds that failed ----------------------------------------------------------------------- */
 
 /* The k lowest of ascending values lie so far below the others. */
 static bool splits(int n, const double *sorted, int k)

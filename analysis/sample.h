@@ -1,20 +1,24 @@
-/* What several predictors do on the same n examples, each trained with some seeds, reduced to what intervals need.
+/* What several predictors do on the same n examples, each trained with some seeds, reduced to what
+ * intervals need.
  *
- * A series is a rung of a ladder, a reference run, a baseline, the most frequent class: a number for each example and
- * seed, 1 where right, or a row value whose mean is the metric (jackknife.h).  Its value is the mean over both.
- * Examples are shared by all series and seeds; seeds of different series are independent draws.
+ * A series is a rung of a ladder, a reference run, a baseline, the most frequent class: a number
+ * for each example and seed, 1 where right, or a row value whose mean is the metric (jackknife.h).
+ * Its value is the mean over both.  Examples are shared by all series and seeds; seeds of different
+ * series are independent draws.
  *
  * Means and contrasts, any weights g over series:
  *   V_E = var_i( sum_r g_r x_ri ) / n                 examples; x_ri: mean over the seeds
  *   V_S = sum_r g_r^2 s_r^2 / S_r                     seeds; s_r: of the seeds' means
  *   nu  = V_S^2 / sum_r (g_r^2 s_r^2 / S_r)^2 / (S_r - 1)     Satterthwaite, of the seed part alone
  *   interval = value +- sqrt( z^2 V_E + t(nu)^2 V_S )
- * One t for both parts falls to 92 % at three seeds; a percentile bootstrap of examples crossed with seeds holds 77 to
- * 88 % where seed noise exceeds the test set's, because three seeds have no 95 % percentile (tests/coverage_test.c).
+ * One t for both parts falls to 92 % at three seeds; a percentile bootstrap of examples crossed
+ * with seeds holds 77 to 88 % where seed noise exceeds the test set's, because three seeds have no
+ * 95 % percentile (tests/coverage_test.c).
  *
- * Functions of the curve (locality index, radii): replicates of all series at once: a normal vector with the covariance
- * of x_ri over n, which below 500 examples is a real redraw of them, plus t(S_r - 1) s_r / sqrt(S_r) for each series,
- * s_r without the interaction of examples and seeds, which the covariance holds already. */
+ * Functions of the curve (locality index, radii): replicates of all series at once: a normal vector
+ * with the covariance of x_ri over n, which below 500 examples is a real redraw of them, plus t(S_r
+ * - 1) s_r / sqrt(S_r) for each series, s_r without the interaction of examples and seeds, which
+ * the covariance holds already. */
 #ifndef LRA_ANALYSIS_SAMPLE_H
 #define LRA_ANALYSIS_SAMPLE_H
 
@@ -53,8 +57,8 @@ typedef struct {
     double examples, seeds, df; /* df 0: nothing is known of the seeds */
 } lra_variance;
 lra_variance lra_contrast_variance(const lra_sample *s, const double *g);
-/* Sum of g_r times the value of series r; level 0.95.  Where nothing varies: Wilson's interval of no discordant pair
- * in n. */
+/* Sum of g_r times the value of series r; level 0.95.  Where nothing varies: Wilson's interval of
+ * no discordant pair in n. */
 lra_estimate lra_contrast(const lra_sample *s, const double *g, double level);
 /* Series a less series b. */
 lra_estimate lra_sample_difference(const lra_sample *s, int a, int b, double level);
@@ -62,7 +66,8 @@ lra_estimate lra_sample_difference(const lra_sample *s, int a, int b, double lev
 lra_estimate lra_sample_value(const lra_sample *s, int r);
 /* Few seeds, and they vary more than the examples make sure. */
 bool lra_sample_seeds_dominate(const lra_sample *s, int r);
-/* How much more series 0 loses than series 1 from one set of examples to the other, such as from training to validation
+/* How much more series 0 loses than series 1 from one set of examples to the other, such as from
+ * training to validation
  * rows: both samples have the two series, of the same runs in the same order. */
 lra_estimate lra_gap_difference(const lra_sample *train, const lra_sample *other);
 /* Mean over m tasks, whose examples and seeds are independent. */
@@ -71,10 +76,10 @@ lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v
 /* n_replicates draws of all values: out (n_replicates, n_series).  They depend on the key alone. */
 void lra_sample_draw(const lra_sample *s, uint64_t key, int n_replicates, double *out);
 
-/* Which of n seeds have learned: those that have not gain less than half of `full` over chance, and lie below all
- * others, which gain more, by more than ten standard deviations of them (that gap alone occurs in 11 % of healthy
- * triples; and where nobody learned, equal guesses lie infinitely many apart).  Returns the number of those that
- * have. */
+/* Which of n seeds have learned: those that have not gain less than half of `full` over chance, and
+ * lie below all others, which gain more, by more than ten standard deviations of them (that gap
+ * alone occurs in 11 % of healthy triples; and where nobody learned, equal guesses lie infinitely
+ * many apart).  Returns the number of those that have. */
 int lra_seeds_learned(int n, const double *value, double chance, double full, bool *learned);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "kernels/base/mem.h"
 
-/* ---- frequencies ------------------------------------------------------------------------------------------------- */
+/* ---- frequencies ----------------------------------------------------------------------------- */
 
 /* In place, n a power of two (Cooley and Tukey): double precision, a few thousand points. */
 static void transform(int64_t n, double complex *z)
@@ -57,7 +57,7 @@ void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, do
     lra_free(z);
 }
 
-/* ---- singular values --------------------------------------------------------------------------------------------- */
+/* ---- singular values ------------------------------------------------------------------------- */
 
 /* A symmetric (n,n) to a diagonal and what stands beside it, by reflections (Householder). */
 static void tridiagonal(int64_t n, double *a, double *diagonal, double *beside)
@@ -145,9 +145,10 @@ double lra_effective_rank(int64_t rows, int64_t columns, const double *a)
     return exp(entropy);
 }
 
-/* ---- matrices ------------------------------------------------------------------------------------------------------ */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
-/* Squares around the mean of the diagonals and around that of all, without the main diagonal if so. */
+/* Squares around the mean of the diagonals and around that of all, without the main diagonal if
+ * so. */
 static void deviations(int64_t T, const double *x, bool off, double out[2])
 {
     double *sum = lra_alloc_array(2 * (size_t)T, sizeof *sum), all = 0,

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of |FFT k|^2, summed over the rows of k (rows, n), each followed by zeros to a power of two from 2 n on: its mean
- * frequency, and that below which 95 % of it lie; cycles a step, 0 to 0.5. */
+/* Of |FFT k|^2, summed over the rows of k (rows, n), each followed by zeros to a power of two from
+ * 2 n on: its mean frequency, and that below which 95 % of it lie; cycles a step, 0 to 0.5. */
 void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, double *band);
 
-/* exp of the entropy of the singular values of a (rows, columns), each over their sum: how many different rows there
- * are (Roy and Vetterli 2007).  NAN: all are 0. */
+/* exp of the entropy of the singular values of a (rows, columns), each over their sum: how many
+ * different rows there are (Roy and Vetterli 2007).  NAN: all are 0. */
 double lra_effective_rank(int64_t rows, int64_t columns, const double *a);
 
 /* Is x (T,T) a convolution?  With m(i-j) its mean on each diagonal,

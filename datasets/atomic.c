@@ -6,13 +6,13 @@
  *           y = the marked numbers in order of position                                 asked at the last M steps
  *   copy    y_i = x_(i-d), d the `distance`: the delay line                             asked from step d on
  * A model sees at a step: x, the mark (select), cos(2 pi i / n), sin(2 pi i / n).  Metric: R2.
- * `copy` is ours: its distance is a knob, and numbers are independent, so that R2 is 0 for whoever does not reach d
- * steps back (R < d), and 1 for whoever does.
- * Source: Gupta et al. 2022, "Simplifying and Understanding State Space Models with Diagonal Linear RNNs"; used by
- * the LaS paper, which does not say L: 512 here.  14,400 rows an epoch and 1,600 for validation, as published; the
- * test split, of which there is none, has as many as validation.
- * Known: R2 of a constant is 0; a model that sees the last R + 1 steps of cumsum can at best explain the share of
- * the sum that they are. */
+ * `copy` is ours: its distance is a knob, and numbers are independent, so that R2 is 0 for whoever
+ * does not reach d steps back (R < d), and 1 for whoever does.
+ * Source: Gupta et al. 2022, "Simplifying and Understanding State Space Models with Diagonal Linear
+ * RNNs"; used by the LaS paper, which does not say L: 512 here.  14,400 rows an epoch and 1,600 for
+ * validation, as published; the test split, of which there is none, has as many as validation.
+ * Known: R2 of a constant is 0; a model that sees the last R + 1 steps of cumsum can at best
+ * explain the share of the sum that they are. */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static int64_t steps_of(const shape *s)
     return s->length + 2 * s->marks;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* n numbers, the step from one to the next being `width`. */
 static void draw_numbers(lra_rng *rng, int64_t n, int width, float *x)
@@ -92,7 +92,7 @@ static void draw(const shape *s, lra_rng *rng, float *value, float *target)
     }
 }
 
-/* ---- the tasks -------------------------------------------------------------------------------------- */
+/* ---- the tasks ------------------------------------------------------------------------------- */
 
 static int check_most(const lra_config *c, const char *key, int64_t most, lra_err *e)
 {
@@ -153,7 +153,8 @@ static void positions(int64_t n, float *out)
     }
 }
 
-/* (n, width + 2): the numbers of a step, then where it is.  Rows of one data set have one length. */
+/* (n, width + 2): the numbers of a step, then where it is.  Rows of one data set have one
+ * length. */
 static void values(const lra_dataset *d, const lra_row *row, float *out)
 {
     int channels = row->width + 2;

@@ -1,10 +1,12 @@
-/* BIDMC: what is the heart rate, the respiratory rate, the oxygen saturation of a patient?  Two signals
- * (photoplethysmogram and electrocardiogram), 32 s at 125 Hz: 4,000 steps of two numbers; one real number to be found.
- * Models see the numbers as they are, and targets are as they are: per minute, per cent.
- * Source: Pimentel et al. 2017 (signals); Tan et al. 2021 (series); as a task of long sequences, Rusch and Mishra
- * 2021, Gu et al. 2022.
- * Splits are theirs, 70, 15, 15 % of all series drawn at random (not the published training and test files): HR and
- * SpO2 5,564 / 1,192 / 1,193, RR 5,509 / 1,180 / 1,181.  Series of one patient are in all three.
+/* BIDMC: what is the heart rate, the respiratory rate, the oxygen saturation of a patient?  Two
+ * signals (photoplethysmogram and electrocardiogram), 32 s at 125 Hz: 4,000 steps of two numbers;
+ * one real number to be found.  Models see the numbers as they are, and targets are as they are:
+ * per minute, per cent.
+ * Source: Pimentel et al. 2017 (signals); Tan et al. 2021 (series); as a task of long sequences,
+ * Rusch and Mishra 2021, Gu et al. 2022.
+ * Splits are theirs, 70, 15, 15 % of all series drawn at random (not the published training and
+ * test files): HR and SpO2 5,564 / 1,192 / 1,193, RR 5,509 / 1,180 / 1,181.  Series of one patient
+ * are in all three.
  * --make writes made-up series (bidmc_make.c), and importing them says so.
  * Known: the mean of the training targets has R2 = 0 but for what differs between the splits. */
 #include "datasets/formats/bidmc_file.h"
@@ -101,7 +103,7 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
     return rc;
 }
 
-/* ---- the tasks ---------------------------------------------------------------------------------------- */
+/* ---- the tasks ------------------------------------------------------------------------------- */
 
 static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END};
 

@@ -8,7 +8,7 @@
 
 enum { MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 24, LEARNED_ROWS = 4096, LOOKED_AT = 32 };
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static lra_distance_shape shape_of(const lra_config *c)
 {
@@ -22,8 +22,8 @@ static int64_t room_of(const lra_distance_kind *k, const lra_distance_shape *s)
     return s->length - 1 - k->span * s->distance - k->more;
 }
 
-/* Every group certainly finds a place: each other group takes some of the starts of a group that moves as a whole,
- * more of them the farther it moves, where more of their parts can meet. */
+/* Every group certainly finds a place: each other group takes some of the starts of a group that
+ * moves as a whole, more of them the farther it moves, where more of their parts can meet. */
 static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
 {
     int64_t room = room_of(k, s);
@@ -99,7 +99,8 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at)
 {
-    /* n different numbers of room + n in ascending order, less what keeps them apart: Floyd's choice. */
+    /* n different numbers of room + n in ascending order, less what keeps them apart: Floyd's
+     * choice. */
     for (int i = 0; i < n; i++) {
         int64_t x = lra_rng_below(rng, (uint32_t)(room + i) + 1);
         int k = i;
@@ -120,7 +121,7 @@ void lra_distance_order(lra_rng *rng, int n, int *order)
     }
 }
 
-/* ---- baselines -------------------------------------------------------------------------------------- */
+/* ---- baselines ------------------------------------------------------------------------------- */
 
 /* Counts of a feature in the rows of each class. */
 typedef struct {
@@ -182,8 +183,8 @@ static void predict(bayes *b, const lra_sequences *of, int32_t *predicted)
     lra_free(total);
 }
 
-/* Does everything that stands first in a dependency have its second so many steps later?  Of bigrams, one of the
- * two that a group has side by side. */
+/* Does everything that stands first in a dependency have its second so many steps later?  Of
+ * bigrams, one of the two that a group has side by side. */
 static bool fits(const lra_distance_kind *k, const uint16_t *token, int64_t n, int64_t distance)
 {
     for (int64_t t = 0; t < n; t++) {

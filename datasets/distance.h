@@ -1,12 +1,15 @@
-/* Tasks whose dependency distance is a knob (`distance`), so that reach is measured against a known truth.
- * A row is i.i.d. filler words with marked tokens at random places: `copies` groups of them, drawn independently of
- * each other.  The label needs two tokens of a group that stand `distance` steps apart; those whose combination would tell
- * it as well are at least as far from each other, and so is the first from the start.  So what a window of at most
- * `distance` steps holds is distributed in the same way whatever the label.
+/* Tasks whose dependency distance is a knob (`distance`), so that reach is measured against a known
+ * truth.
+ * A row is i.i.d. filler words with marked tokens at random places: `copies` groups of them, drawn
+ * independently of each other.  The label needs two tokens of a group that stand `distance` steps
+ * apart; those whose combination would tell it as well are at least as far from each other, and so
+ * is the first from the start.  So what a window of at most `distance` steps holds is distributed
+ * in the same way whatever the label.
  *
- * Known: a score that adds up over windows of w = 2R+1 <= distance steps (a linear head after mean pooling) has the
- * same expectation for every label, so no cross-entropy is below that of a constant (Jensen); w = distance + 1 holds
- * the pair.  Every row has the same marked tokens, so that counts of tokens say nothing, whoever reads them. */
+ * Known: a score that adds up over windows of w = 2R+1 <= distance steps (a linear head after mean
+ * pooling) has the same expectation for every label, so no cross-entropy is below that of a
+ * constant (Jensen); w = distance + 1 holds the pair.  Every row has the same marked tokens, so
+ * that counts of tokens say nothing, whoever reads them. */
 #ifndef LRA_DATASETS_DISTANCE_H
 #define LRA_DATASETS_DISTANCE_H
 
@@ -30,8 +33,8 @@ typedef struct {
     int zones,
         taken; /* parts of a group; starts that a group in its place takes from another, at most */
     bool bigram; /* what stands first in a dependency are two tokens */
-    /* A group that gives a row this label: places, as likely whatever the label, and tokens.  `room`: how much the
-     * gaps may add up to. */
+    /* A group that gives a row this label: places, as likely whatever the label, and tokens.
+     * `room`: how much the gaps may add up to. */
     void (*group)(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token);
 } lra_distance_kind;
@@ -54,14 +57,15 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
                          lra_row *row);
 
 enum { LRA_DISTANCE_MAX_PARTS = 4 };
-/* Starts of n parts of a group: the first at least a distance from the start of the row, the next at least `stride`
- * behind; all choices that leave `room` as likely. */
+/* Starts of n parts of a group: the first at least a distance from the start of the row, the next
+ * at least `stride` behind; all choices that leave `room` as likely. */
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at);
 /* n numbers from 0 on in random order. */
 void lra_distance_order(lra_rng *rng, int n, int *order);
 
-/* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance; of what is at the distance. */
+/* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance; of what is
+ * at the distance. */
 const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_sequences *train,
                                   const lra_sequences *of, int32_t *predicted);
 /* All that is no filler. */

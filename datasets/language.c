@@ -1,6 +1,6 @@
 /* text8 and enwik8: the next character, the next byte.
- * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each, text8 in 27 characters;
- * the first 90 million for training, 5 for validation, 5 for testing.
+ * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each, text8
+ * in 27 characters; the first 90 million for training, 5 for validation, 5 for testing.
  * Files of another size are divided in the same proportions, and their size is said.
  * Known: chance is log2 27 = 4.755 bits a character of text8, 8 bits a byte of enwik8. */
 #include "datasets/language.h"
@@ -21,7 +21,7 @@ static const char *const letters[LETTERS] = {" ", "a", "b", "c", "d", "e", "f", 
                                              "i", "j", "k", "l", "m", "n", "o", "p", "q",
                                              "r", "s", "t", "u", "v", "w", "x", "y", "z"};
 
-/* ---- what all share ----------------------------------------------------------------------------------- */
+/* ---- what all share -------------------------------------------------------------------------- */
 
 int lra_language_validate(const lra_config *c, lra_err *e)
 {
@@ -51,7 +51,7 @@ int lra_language_fill(const lra_config *c, const int32_t *token, int64_t n, lra_
     return 0;
 }
 
-/* ---- text8 -------------------------------------------------------------------------------------------- */
+/* ---- text8 ----------------------------------------------------------------------------------- */
 
 int lra_text8_parse(const char *bytes, size_t n, const char *name, int32_t *token, lra_err *e)
 {
@@ -94,7 +94,7 @@ size_t lra_text8_clean(const char *bytes, size_t n, char *to)
     return k;
 }
 
-/* ---- the files ---------------------------------------------------------------------------------------- */
+/* ---- the files ------------------------------------------------------------------------------- */
 
 /* One file, by its name in folders and archives; a path that is the file may have any name. */
 typedef struct {
@@ -211,7 +211,7 @@ static int hash_enwik8(const lra_config *c, const char *path, lra_digest *to, lr
     return hash_file(&lra_task_enwik8, path, to, e);
 }
 
-/* ---- the tasks ---------------------------------------------------------------------------------------- */
+/* ---- the tasks ------------------------------------------------------------------------------- */
 
 /* The beginning of the stream. */
 static void show_text8(const lra_row *row, FILE *out)

@@ -1,10 +1,10 @@
 /* ListOps: nested list operations, ten classes.
- * Rows are drawn from (seed, index) alone, so that they do not depend on the number of workers; a row
- * equal to an earlier one is skipped, so that splits share nothing.
+ * Rows are drawn from (seed, index) alone, so that they do not depend on the number of workers; a
+ * row equal to an earlier one is skipped, so that splits share nothing.
  * Source: Nangia & Bowman 2018; Tay et al. 2021 (max_depth 10, max_args 10, 500 < T < 2000).
  * Token ids are fixed; the public pipelines number tokens by frequency or at random.
- * Known: the best constant is right in 16.9 % of benchmark rows, the majority label of the root operator
- * in 36.1 %. */
+ * Known: the best constant is right in 16.9 % of benchmark rows, the majority label of the root
+ * operator in 36.1 %. */
 #include <string.h>
 
 #include "datasets/loader/augment.h"
@@ -17,7 +17,7 @@
 enum { STREAM = 0x4C4F, BLOCK = 4096, MAX_FRUITLESS = 1 << 20 };
 static const char *const group_names[LISTOPS_OPS + 1] = {"MIN", "MAX", "MED", "SM", "digit"};
 
-/* ---- make ------------------------------------------------------------------------------------------- */
+/* ---- make ------------------------------------------------------------------------------------ */
 
 int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e)
 {
@@ -130,7 +130,7 @@ static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err 
     return rc;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* Path of the official file of a split in a folder; caller frees. */
 static char *file_of(const char *folder, int split)
@@ -185,7 +185,7 @@ static void show(const lra_row *row, FILE *out)
     lra_listops_show(row->token, row->n, out);
 }
 
-/* ---- baselines -------------------------------------------------------------------------------------- */
+/* ---- baselines ------------------------------------------------------------------------------- */
 
 static void constant(const lra_sequences *train, const lra_sequences *of, int32_t *predicted)
 {

@@ -1,9 +1,10 @@
-/* MNIST pixel by pixel: which digit is it?  28 x 28 grey levels in 784 steps, row by row (smnist) or in one fixed
- * random order (pmnist).  Models see x/255, one number a step.
+/* MNIST pixel by pixel: which digit is it?  28 x 28 grey levels in 784 steps, row by row (smnist)
+ * or in one fixed random order (pmnist).  Models see x/255, one number a step.
  * Source: LeCun et al. 1998; as sequences, Le, Jaitly and Hinton 2015, arXiv:1504.00941.
- * 60,000 training images are cut 54,000 / 6,000 by torch's random_split with seed 42; 10,000 for test.
- * Orders of pmnist: bits, the ten bits of the pixel's number reversed (0 512 256 768 128 ...), which the state-space
- * papers use; numpy, RandomState(92916).permutation(784), which others do.
+ * 60,000 training images are cut 54,000 / 6,000 by torch's random_split with seed 42; 10,000 for
+ * test.
+ * Orders of pmnist: bits, the ten bits of the pixel's number reversed (0 512 256 768 128 ...),
+ * which the state-space papers use; numpy, RandomState(92916).permutation(784), which others do.
  * Known: the most frequent digit of the test images, 1, is 11.35 % of them. */
 #include "datasets/formats/mnist_file.h"
 
@@ -27,7 +28,7 @@ void lra_mnist_reversed_bits(int64_t *order)
     }
 }
 
-/* ---- import ------------------------------------------------------------------------------------------- */
+/* ---- import ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const lra_mnist *files;
@@ -91,7 +92,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
     return rc;
 }
 
-/* ---- the tasks ---------------------------------------------------------------------------------------- */
+/* ---- the tasks ------------------------------------------------------------------------------- */
 
 #define MNIST_TASK                                                                                 \
     .from_parquet = LRA_MNIST_PARQUET, .published = {60000, 0, 10000}, .source = LRA_MNIST_SOURCE, \

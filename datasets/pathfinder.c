@@ -1,13 +1,14 @@
 /* Pathfinder: are two markers joined by a path of dashes?  Two classes.
- * An image follows from (data-seed, level, size, number) alone.  Every level has `images` of them, cut into
- * 80, 10 and 10 % by torch's random_split with seed 42, as the public pipelines do.  sets=three trains on the
- * training parts of all levels and selects and tests on the hard one.
+ * An image follows from (data-seed, level, size, number) alone.  Every level has `images` of them,
+ * cut into 80, 10 and 10 % by torch's random_split with seed 42, as the public pipelines do.
+ * sets=three trains on the training parts of all levels and selects and tests on the hard one.
  * Models see (x/255 - 1/2) / (1/2), one number a pixel, row by row.
- * path-x and path-x-256 are the hard level with 128 x 128 and 256 x 256 pixels: 16,384 and 65,536 steps.
+ * path-x and path-x-256 are the hard level with 128 x 128 and 256 x 256 pixels: 16,384 and 65,536
+ * steps.
  * Source: Linsley et al. 2018; Tay et al. 2021; three sets: the locality paper.
  * Images are not compared with each other; no two of 60,000 easy ones were equal.
- * Known: labels are fair coins; the distance of the markers alone gives about 58.7 % of easy, 54.6 % of intermediate
- * labels and next to nothing of the hard ones. */
+ * Known: labels are fair coins; the distance of the markers alone gives about 58.7 % of easy, 54.6
+ * % of intermediate labels and next to nothing of the hard ones. */
 #include "datasets/pathfinder/pathfinder.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@
 
 enum { SPLIT_SEED = 42 };
 
-/* ---- make ----------------------------------------------------------------------------------------- */
+/* ---- make ------------------------------------------------------------------------------------ */
 
 static int validate(const lra_config *c, lra_err *e)
 {
@@ -45,7 +46,7 @@ static lra_pathfinder *generator(const lra_pathfinder_spec *s, int level)
     return lra_pathfinder_new(s->size, dashes, s->n_distractors, s->uniform);
 }
 
-/* ---- splits ------------------------------------------------------------------------------------------- */
+/* ---- splits ---------------------------------------------------------------------------------- */
 
 static void divide(int64_t n, int64_t part[LRA_N_SPLITS])
 {
@@ -104,7 +105,7 @@ static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err 
     return rc;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int make_files(const lra_config *c, const char *folder, bool again, lra_err *e)
 {
@@ -212,7 +213,7 @@ static int import_hash(const lra_config *c, const char *path, lra_digest *to, lr
     return rc == 0 ? lra_pathfinder_hash(path, s.size->window, s.n_sets, s.set, to, e) : rc;
 }
 
-/* ---- baselines ---------------------------------------------------------------------------------------- */
+/* ---- baselines ------------------------------------------------------------------------------- */
 
 /* Distances of the markers of all rows; (n), caller frees. */
 static double *measure(const lra_sequences *r)
@@ -283,7 +284,7 @@ static const char *baseline(int b, const lra_sequences *train, const lra_sequenc
     }
 }
 
-/* ---- the tasks ---------------------------------------------------------------------------------------- */
+/* ---- the tasks ------------------------------------------------------------------------------- */
 
 static int64_t longest(const lra_config *c)
 {

@@ -73,8 +73,8 @@ static void copy_keys(lra_config *to, const lra_config *from, const char *words)
             lra_config_set(to, lra_config_key(from, i), lra_config_value(from, i));
 }
 
-/* Imported data depend on the bytes of their files and on what is imported, generated data on the parameters; none on
- * how they are seen. */
+/* Imported data depend on the bytes of their files and on what is imported, generated data on the
+ * parameters; none on how they are seen. */
 static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (!data_dir) {
@@ -206,8 +206,8 @@ lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char
     return open_rows(t, c, out, data_dir, false, e);
 }
 
-/* Configuration of a file of prepared data of the task with the fingerprint, as its attributes say; NULL: it is
- * another. */
+/* Configuration of a file of prepared data of the task with the fingerprint, as its attributes say;
+ * NULL: it is another. */
 static lra_config *config_of(const char *path, const lra_task *t, const char *fingerprint)
 {
     lra_err e;

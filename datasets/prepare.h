@@ -4,15 +4,15 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Prepared data: read from OUT/data/TASK-HASH.h5 (checked against their fingerprint) or made and kept
- * there.  Nullable: data_dir (then generated). */
+/* Prepared data: read from OUT/data/TASK-HASH.h5 (checked against their fingerprint) or made and
+ * kept there.  Nullable: data_dir (then generated). */
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e);
 /* As lra_dataset_open(), but nothing is written: what is not prepared yet is made and not kept. */
 lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e);
-/* Prepared data below OUT/data with this fingerprint, imported or generated, seen as the parameters say; NULL
- * without a message when there are none. */
+/* Prepared data below OUT/data with this fingerprint, imported or generated, seen as the parameters
+ * say; NULL without a message when there are none. */
 lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char *out,
                               const char *fingerprint);
 /* Data that are kept nowhere: generated, or imported from official files. */

@@ -1,9 +1,10 @@
-/* Associative recall at a distance: two keys with their values, "K0 V1 K1 V0", and after them a query, "Q0": the label
- * is the value of its key.  The key of the pair that stands last is `distance` steps before the query; the pairs come
- * in either order.  A group is two such memories with opposite values and a query each, to the same label:
+/* Associative recall at a distance: two keys with their values, "K0 V1 K1 V0", and after them a
+ * query, "Q0": the label is the value of its key.  The key of the pair that stands last is
+ * `distance` steps before the query; the pairs come in either order.  A group is two such memories
+ * with opposite values and a query each, to the same label:
  *   value of K0 in the first v, its query Q(v xor label); in the second 1 - v, and the other query.
- * So a group holds the same keys, values, pairs and queries whatever the label.  One pair is enough to answer: the
- * values of the two keys differ.
+ * So a group holds the same keys, values, pairs and queries whatever the label.  One pair is enough
+ * to answer: the values of the two keys differ.
  * Source: Ba et al. 2016 and others, with many keys; two here, and the distance as a knob.
  * Known: see distance.h; chance is 50 %. */
 #include "datasets/distance.h"
@@ -21,7 +22,8 @@ enum {
 static const char *const names[VOCAB] = {"pad", "K0", "K1", "V0",
                                          "V1",  "Q0", "Q1", LRA_DISTANCE_FILLERS};
 
-/* Two distances and more from memory to memory: no window of a distance holds a query and a pair of the other. */
+/* Two distances and more from memory to memory: no window of a distance holds a query and a pair of
+ * the other. */
 static void group(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token)
 {

@@ -1,8 +1,10 @@
-/* Retrieval: does one paper cite another?  Two documents a row, which must not see each other; two classes.
- * Source: Tay et al. 2021 (pairs of the ACL Anthology Network, Radev et al. 2013): 147,086 / 18,090 / 17,437 pairs.
- * Each document is cut to length - 1 bytes and ended with <eos>; vocab=chars: characters, all that the training
- * texts have (S4's vocabulary, 98 ids on the released files).
- * pairs=citations builds other pairs from a citation list and texts, see datasets/formats/citations.h. */
+/* Retrieval: does one paper cite another?  Two documents a row, which must not see each other; two
+ * classes.
+ * Source: Tay et al. 2021 (pairs of the ACL Anthology Network, Radev et al. 2013): 147,086 / 18,090
+ * / 17,437 pairs. Each document is cut to length - 1 bytes and ended with <eos>; vocab=chars:
+ * characters, all that the training texts have (S4's vocabulary, 98 ids on the released files).
+ * pairs=citations builds other pairs from a citation list and texts, see
+ * datasets/formats/citations.h. */
 #include <string.h>
 
 #include "datasets/formats/aan.h"
@@ -31,7 +33,7 @@ static bool from_citations(const lra_config *c)
     return strcmp(lra_config_text(c, "pairs"), "citations") == 0;
 }
 
-/* ---- the files ---------------------------------------------------------------------------------------- */
+/* ---- the files ------------------------------------------------------------------------------- */
 
 /* What one import reads into. */
 typedef struct {
@@ -94,7 +96,7 @@ static bool looks_inside(void *of, const char *name)
            strncmp(base, "tsv_data", 8) == 0 || strncmp(base, "acl.txt.", 8) == 0;
 }
 
-/* ---- pairs of the files ------------------------------------------------------------------------------- */
+/* ---- pairs of the files ---------------------------------------------------------------------- */
 
 static int add_row(void *of, int split, const lra_aan_pair *pair, lra_err *e)
 {
@@ -188,7 +190,7 @@ static int check_pairs(const importer *m, const lra_walk *w, const char *path, l
     return 0;
 }
 
-/* ---- pairs of citations ------------------------------------------------------------------------------- */
+/* ---- pairs of citations ---------------------------------------------------------------------- */
 
 static int build_pairs(importer *m, const char *path, lra_err *e)
 {
@@ -214,7 +216,7 @@ static int build_pairs(importer *m, const char *path, lra_err *e)
     return 0;
 }
 
-/* ---- the task ----------------------------------------------------------------------------------------- */
+/* ---- the task -------------------------------------------------------------------------------- */
 
 static lra_walk make_walk(const lra_config *c, importer *m)
 {

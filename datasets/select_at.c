@@ -1,5 +1,6 @@
-/* Select at a distance: which of four values stands `distance` steps before the query?  A group holds each value once,
- * and `distance` steps after each a mark: the query Q after the one that is the label, N after the others.
+/* Select at a distance: which of four values stands `distance` steps before the query?  A group
+ * holds each value once, and `distance` steps after each a mark: the query Q after the one that is
+ * the label, N after the others.
  * The definition is ours; the atomic task `select` asks for marked numbers at whatever distance.
  * Known: see distance.h; chance is 25 %. */
 #include "datasets/distance.h"
@@ -9,7 +10,8 @@ enum { S = 1, Q = 5, N = 6, FILLER = 7, VOCAB = FILLER + LRA_DISTANCE_MAX_FILLER
 static const char *const names[VOCAB] = {"pad", "S0", "S1", "S2",
                                          "S3",  "Q",  "N",  LRA_DISTANCE_FILLERS};
 
-/* Two distances from value to value: no window of a distance holds a mark and the value of another. */
+/* Two distances from value to value: no window of a distance holds a mark and the value of
+ * another. */
 static void group(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token)
 {

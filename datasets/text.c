@@ -1,11 +1,11 @@
 /* Text: is a movie review positive?  Bytes of real reviews, two classes.
  * Source: Maas et al. 2011; as a task of long sequences, Tay et al. 2021.
- * Rows are the first length - 1 bytes of a review and <eos>, ids as in datasets/formats/bytes.h; vocab=chars15: characters
- * that occur 15 times at least in the training reviews, as cut to the length (S4's vocabulary: of all of them where
- * val=test sets none apart).
- * Where we differ: the public pipelines select the model on the test set.  Here a tenth of the training set is set
- * apart for that (PyTorch's random_split, seed 42, over neg before pos, each by ascending id: 22,500 and 2,500
- * rows); val=test is the published protocol, and marked.
+ * Rows are the first length - 1 bytes of a review and <eos>, ids as in datasets/formats/bytes.h;
+ * vocab=chars15: characters that occur 15 times at least in the training reviews, as cut to the
+ * length (S4's vocabulary: of all of them where val=test sets none apart).
+ * Where we differ: the public pipelines select the model on the test set.  Here a tenth of the
+ * training set is set apart for that (PyTorch's random_split, seed 42, over neg before pos, each by
+ * ascending id: 22,500 and 2,500 rows); val=test is the published protocol, and marked.
  * Known: the training reviews have 52 to 13,704 bytes, median 979. */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool in_characters(const lra_config *c)
     return strcmp(lra_config_text(c, "vocab"), "chars15") == 0;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* What the reviews are encoded with. */
 typedef struct {
@@ -36,8 +36,8 @@ typedef struct {
     uint16_t *token; /* (length) */
 } encoder;
 
-/* Rows of reviews order[0..n-1] of the part that starts at `first`, or as many of them, evenly spaced, as are
- * wanted. */
+/* Rows of reviews order[0..n-1] of the part that starts at `first`, or as many of them, evenly
+ * spaced, as are wanted. */
 static void add_rows(const encoder *c, int64_t first, const int64_t *order, int64_t n,
                      lra_sequences *to)
 {
@@ -51,7 +51,8 @@ static void add_rows(const encoder *c, int64_t first, const int64_t *order, int6
     }
 }
 
-/* Every review that may be trained on counts, however many rows are wanted; those set apart for validation do not. */
+/* Every review that may be trained on counts, however many rows are wanted; those set apart for
+ * validation do not. */
 static int find_vocabulary(const encoder *c, const int64_t *order, int64_t n_train, lra_dataset *d,
                            lra_err *e)
 {
@@ -125,7 +126,7 @@ static const char *revision(const lra_config *c)
     return in_characters(c) ? "training-reviews" : NULL;
 }
 
-/* ---- facts -------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -184,7 +185,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
     return rc;
 }
 
-/* ---- the task ----------------------------------------------------------------------------------------- */
+/* ---- the task -------------------------------------------------------------------------------- */
 
 static const lra_key keys[] = {
     LRA_INT_KEY("length", "4096", MIN_LENGTH, MAX_LENGTH,

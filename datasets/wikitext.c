@@ -1,8 +1,10 @@
 /* WikiText-103: the next word.
- * Source: Merity et al. 2016, "Pointer sentinel mixture models"; 103,227,021 / 217,646 / 245,569 tokens with <eos>, a
- * vocabulary of the training text's words (267,735 with <eos>), datasets/loader/words.h.
- * training=valid stands in where there is no training text: the validation text trains, the test text is halved for
- * validation and testing; what that measures is not comparable with anything published, and it is said. */
+ * Source: Merity et al. 2016, "Pointer sentinel mixture models"; 103,227,021 / 217,646 / 245,569
+ * tokens with <eos>, a vocabulary of the training text's words (267,735 with <eos>),
+ * datasets/loader/words.h.
+ * training=valid stands in where there is no training text: the validation text trains, the test
+ * text is halved for validation and testing; what that measures is not comparable with anything
+ * published, and it is said. */
 #include <string.h>
 
 #include "datasets/formats/bom.h"
@@ -37,7 +39,7 @@ static bool trains_on_valid(const lra_config *c)
     return strcmp(lra_config_text(c, "training"), "valid") == 0;
 }
 
-/* ---- the files ---------------------------------------------------------------------------------------- */
+/* ---- the files ------------------------------------------------------------------------------- */
 
 /* wiki.train.tokens, train.txt; -1: none of them. */
 static int split_of(const char *name)
@@ -115,7 +117,7 @@ static lra_walk make_walk(importer *m)
                       .levels = LEVELS};
 }
 
-/* ---- the streams -------------------------------------------------------------------------------------- */
+/* ---- the streams ----------------------------------------------------------------------------- */
 
 /* The line end nearest to the middle, from which on the second half is. */
 static int64_t middle_of(const lra_word_text *t)

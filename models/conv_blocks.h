@@ -1,10 +1,12 @@
-/* The blocks that S4 put around its convolution and that its relatives share; they differ in their kernels.
+/* The blocks that S4 put around its convolution and that its relatives share; they differ in their
+ * kernels.
  *
  *   h = GELU(k * u + D u);  (p, q) = W h + b;  o = p sigmoid(q), or W h + b with gate=0            per layer
  *   norm=pre   u = Norm(x);  x = x + o;  a norm at the end           norm=post  u = x;  x = Norm(x + o)
  *
- * Dropout on h and on o, one mask for all steps of a channel; with early-dropout=1, of models that have it, each number
- * on its own in front of GELU too.  D ~ N(0,1).  Padding is zero at the input of the
+ * Dropout on h and on o, one mask for all steps of a channel; with early-dropout=1, of models that
+ * have it, each number on its own in front of GELU too.  D ~ N(0,1).  Padding is zero at the input
+ * of the
  * convolution; what stands beside it stays.
  * Source: Gu et al. 2022, arXiv:2111.00396; the gate is that of its later code. */
 #ifndef LRA_MODELS_CONV_BLOCKS_H
@@ -12,8 +14,8 @@
 
 #include "models/model.h"
 
-/* The kernels of one layer in its scope: (C D,T), or (2,C D,T) in both directions, by lag, real; for C > 1 every
- * channel d is convolved with C kernels, c D + d. */
+/* The kernels of one layer in its scope: (C D,T), or (2,C D,T) in both directions, by lag, real;
+ * for C > 1 every channel d is convolved with C kernels, c D + d. */
 typedef lra_tensor *(*lra_kernels)(const lra_build *b);
 
 /* All layers; `scope` holds the parameters of a layer's kernels and D ("skip"). */
@@ -26,7 +28,8 @@ lra_tensor *lra_conv_blocks_norm(const lra_build *b, lra_tensor *x);
 bool lra_conv_blocks_causal(const lra_config *c);
 int64_t lra_conv_blocks_reach(const lra_config *c); /* unbounded */
 
-/* A parameter that holds the logarithms of steps, log-uniform in [dt-min, dt-max] at the start, as s has it otherwise. */
+/* A parameter that holds the logarithms of steps, log-uniform in [dt-min, dt-max] at the start, as
+ * s has it otherwise. */
 lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s);
 
 /* The keys that they read; the defaults of some are the model's. */

@@ -3,13 +3,14 @@
  *   kernel=softmax  k_l = Re sum_n (w_n/lambda_n) exp(z_n l) / sum_(m < T_max) exp(z_n m)          z = dt lambda
  *   kernel=exp      k_l = Re sum_n  w_n (exp(z_n) - 1)/lambda_n  exp(z_n l)                        n < state
  *
- * in the blocks of conv_blocks.h, to the past and without their gate.  lambda_n = -exp(d_n) + i a_n is shared by all
- * channels, w ~ N(0,1) in both parts is a channel's own and a direction's; dt of each channel log-uniform in
- * [dt-min, dt-max].  softmax has a dt for each part of lambda, which start equal.  d = ln(1/2); init=skew: a are the
- * angles above 0 of the skew part of LegS of size 2 state (legs.h); lin: a_n = pi n.  All of them learn at `ssm-rate` without
- * decay.
- * Source: Gupta et al. 2022, Diagonal State Spaces are as Effective as Structured State Spaces.  Where we differ: its
- * code sums over the padded length, so that padding changes results, and adds 1e-7 to the sum. */
+ * in the blocks of conv_blocks.h, to the past and without their gate.  lambda_n = -exp(d_n) + i a_n
+ * is shared by all channels, w ~ N(0,1) in both parts is a channel's own and a direction's; dt of
+ * each channel log-uniform in [dt-min, dt-max].  softmax has a dt for each part of lambda, which
+ * start equal.  d = ln(1/2); init=skew: a are the angles above 0 of the skew part of LegS of size 2
+ * state (legs.h); lin: a_n = pi n.  All of them learn at `ssm-rate` without decay.
+ * Source: Gupta et al. 2022, Diagonal State Spaces are as Effective as Structured State Spaces.
+ * Where we differ: its code sums over the padded length, so that padding changes results, and adds
+ * 1e-7 to the sum. */
 #include <math.h>
 
 #include "kernels/base/philox.h"

@@ -3,12 +3,13 @@
  *   h = LayerNorm(x);  u = GELU(W1 h);  v = GELU(W2 h);  y = k * u + D u;  x = x + W4 ((W3 y) v) + b      per layer
  *   k_l = Re sum_n w_n (exp(lambda_n) - 1)/lambda_n exp(lambda_n l),  lambda_n = -exp(d_n) + i exp(a_n),  n < state
  *
- * LayerNorm at the end.  W1: D -> `narrow`, W2: D -> `hidden`, W3: `narrow` -> `hidden`, W4: `hidden` -> D; D/4 and 4 D
- * in the paper.  lambda is shared by all channels; there are no conjugate pairs and no dt.  d, a ~ N(0,1), w ~
- * N(0,1/state) in both parts, D ~ N(0,1).  causal=0: a second kernel looks ahead.  lambda and w learn at `ssm-rate`
- * without decay.
- * Source: Mehta et al. 2022, Long Range Language Modeling via Gated State Spaces.  The paper leaves the inner state
- * space open: this is that of a public version, whose w start sqrt(state) times as large. */
+ * LayerNorm at the end.  W1: D -> `narrow`, W2: D -> `hidden`, W3: `narrow` -> `hidden`, W4:
+ * `hidden` -> D; D/4 and 4 D in the paper.  lambda is shared by all channels; there are no
+ * conjugate pairs and no dt.  d, a ~ N(0,1), w ~ N(0,1/state) in both parts, D ~ N(0,1).  causal=0:
+ * a second kernel looks ahead.  lambda and w learn at `ssm-rate` without decay.
+ * Source: Mehta et al. 2022, Long Range Language Modeling via Gated State Spaces.  The paper leaves
+ * the inner state space open: this is that of a public version, whose w start sqrt(state) times as
+ * large. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

@@ -1,14 +1,16 @@
-/* h3: two state-space layers between products, so that a token can be remembered and compared with a later one.
+/* h3: two state-space layers between products, so that a token can be remembered and compared with
+ * a later one.
  *
  *   q, k, v = linear layers of u = LayerNorm(x);  k' = shift * k + E k;  h = k' v
  *   x = x + W (q (diagonal * h + D h)) + w                          per layer; LayerNorm at the end
  *
- * shift_l = sum_n C_(n+l) B_n for l < state, else 0: a register that moves by a token each step; B = (1, 0, .., 0) and C
- * uniform in +-1/sqrt(state) at the start.  diagonal: S4D with conjugate pairs, A = -1/2 - i pi n, B = 1, C ~ N(0,1)
- * complex, all of each channel, bilinear; dt log-uniform in [dt-min, dt-max].  D, E ~ N(0,1).  A, both B and dt learn
- * at `ssm-rate` without decay.  No token sees those that follow.
- * Source: Fu et al. 2022, Hungry Hungry Hippos: Towards Language Modeling with State Space Models; heads of one
- * channel.  Here its layer makes a block alone, without a feed-forward layer. */
+ * shift_l = sum_n C_(n+l) B_n for l < state, else 0: a register that moves by a token each step; B
+ * = (1, 0, .., 0) and C uniform in +-1/sqrt(state) at the start.  diagonal: S4D with conjugate
+ * pairs, A = -1/2 - i pi n, B = 1, C ~ N(0,1) complex, all of each channel, bilinear; dt
+ * log-uniform in [dt-min, dt-max].  D, E ~ N(0,1).  A, both B and dt learn at `ssm-rate` without
+ * decay.  No token sees those that follow.
+ * Source: Fu et al. 2022, Hungry Hungry Hippos: Towards Language Modeling with State Space Models;
+ * heads of one channel.  Here its layer makes a block alone, without a feed-forward layer. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -36,7 +38,8 @@ static lra_param_spec slow(const lra_build *b)
     return (lra_param_spec){.rate = lra_config_real(b->config, "ssm-rate"), .no_decay = true};
 }
 
-/* (D,N): C and zeros behind it, repeated and cut into rows that are one longer, stand one lag further in each. */
+/* (D,N): C and zeros behind it, repeated and cut into rows that are one longer, stand one lag
+ * further in each. */
 static lra_tensor *shift(const lra_build *b, int64_t D, int64_t N)
 {
     lra_graph *g = b->graph;

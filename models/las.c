@@ -8,14 +8,14 @@
  *   geo      alpha = 2^(-8c/h), as the slopes of ALiBi; ours, to compare with
  * AP averages the weights of a row over `average` columns:
  *   causal   to the past; what falls before the first token is lost, rows then sum to less than 1
- *   centred  to both sides, so that a token sees (average-1)/2 tokens of the future; centred-renorm: rows sum to 1 again;
- *            centred-remask: weights that came to the future are removed, and rows sum to 1 again (of whole maps)
- * Under a limit of distance a token has the row that it would have if the example began so many tokens before it: what an
- * average puts further away is lost (causal, centred), or given to the rest (centred-renorm, centred-remask).
- * alibi=paper: slopes over sqrt(K), as its equation 2; original: as they are.  chunk: attention and AP in blocks.
- * Blocks: transformer_blocks.h.
- * Source: "Viewing Transformers Through the Lens of Long Convolution Layers", equations 2 to 4 and table 9; Press et al.
- * 2022, arXiv:2108.12409. */
+ *   centred  to both sides: a token sees (average-1)/2 tokens of the future; centred-renorm: rows
+ *            sum to 1 again; centred-remask: nothing of the future, and so (of whole maps)
+ * Under a limit of distance a token has the row that it would have if the example began so many
+ * tokens before it: what an average puts further away is lost (causal, centred), or given to the
+ * rest (centred-renorm, centred-remask).  alibi=paper: slopes over sqrt(K), as its equation 2; original: as they are.  chunk: attention and
+ * AP in blocks.  Blocks: transformer_blocks.h.
+ * Source: "Viewing Transformers Through the Lens of Long Convolution Layers", equations 2 to 4 and
+ * table 9; Press et al. 2022, arXiv:2108.12409. */
 #include <math.h>
 
 #include "models/transformer_blocks.h"
@@ -98,8 +98,9 @@ static const lra_key keys_s[] = {BLOCKS, SMOOTH, LRA_KEYS_END};
 static const lra_key keys_alibi[] = {BLOCKS, ALIBI, LRA_KEYS_END};
 static const lra_key keys_smooth_alibi[] = {BLOCKS, ALIBI, SMOOTH, LRA_KEYS_END};
 
-/* Table 9 of the paper, with B (of all tasks, of Text) and P (of tokens, of images) where the model has them.  The schedule
- * and its patience are those of the S4 repository at the time; what reads the last position there is mean here. */
+/* Table 9 of the paper, with B (of all tasks, of Text) and P (of tokens, of images) where the model
+ * has them.  The schedule and its patience are those of the S4 repository at the time; what reads
+ * the last position there is mean here. */
 #define PLATEAU "factor=0.2 final-share=0 "
 #define LARGE   PLATEAU "layers=6 width=256 hidden=1024 "
 /* clang-format off */

@@ -11,29 +11,31 @@ lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra
 /* y = x w + b with starts of one's own.  Nullable: biases, then there are none. */
 lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out,
                                   const lra_param_spec *weights, const lra_param_spec *biases);
-/* The same in float32, whatever the graph computes in, for a few rows: (B,D) -> (B,H).  In bf16 numbers near 87 come in
- * steps of a half. */
+/* The same in float32, whatever the graph computes in, for a few rows: (B,D) -> (B,H).  In bf16
+ * numbers near 87 come in steps of a half. */
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);
 /* Channels in heads: (B,T,D) -> (B,T,n,D/n). */
 lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n);
-/* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D).  eps: 1e-5 */
+/* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D).  eps:
+ * 1e-5 */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
 lra_tensor *lra_layer_layer_norm_eps(lra_tensor *x, const char *name, double eps);
-/* Batch norm over the tokens of all examples, likewise; NAME/mean, NAME/var (D) are states, of which a step moves a
- * tenth.  x: (B,T,D).  Nullable: length. */
+/* Batch norm over the tokens of all examples, likewise; NAME/mean, NAME/var (D) are states, of
+ * which a step moves a tenth.  x: (B,T,D).  Nullable: length. */
 lra_tensor *lra_layer_batch_norm(lra_tensor *x, const char *name, lra_tensor *length);
 /* The same with another part. */
 lra_tensor *lra_layer_batch_norm_by(lra_tensor *x, const char *name, lra_tensor *length,
                                     double momentum);
 /* x where a token stands, 0 where padding does.  x: (B,T,..).  Nullable: length, then x. */
 lra_tensor *lra_layer_mask(lra_tensor *x, lra_tensor *length);
-/* Complex tensors (2,..) of real and imaginary parts (1,..); their products and ratios: b broadcasts to a. */
+/* Complex tensors (2,..) of real and imaginary parts (1,..); their products and ratios: b
+ * broadcasts to a. */
 lra_tensor *lra_complex(lra_tensor *re, lra_tensor *im);
 lra_tensor *lra_complex_mul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_complex_div(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_complex_conjugate(lra_tensor *x);
-/* "Same" convolution over time, taps `dilation` apart, (B,T,D) -> (B,T,H).  Weight and bias start uniform in
- * +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
+/* "Same" convolution over time, taps `dilation` apart, (B,T,D) -> (B,T,H).  Weight and bias start
+ * uniform in +-1/sqrt(K D/G).  NAME/kernel (K,D/G,H), NAME/b (H).  Nullable: length. */
 lra_tensor *lra_layer_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
                            int64_t groups, int64_t dilation, lra_act act, lra_tensor *length);
 /* The same with all taps at the present and in the past: lra_causal_conv(). */

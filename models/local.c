@@ -1,11 +1,12 @@
 /* local: attention inside blocks of as many tokens; no token ever sees one of another block.
  *   mix(u) = Wo softmax over the own block of (q k^T / sqrt(K)) v
  *   layout=contiguous  blocks [n block, (n+1) block), as they are described
- *   layout=strided     all tokens at multiples of S from each other, S = T_max/block + 1 rounded down: what the code of the
- *                      arena does.  There what fills up the last of them are keys of value 0, and padding is where the
- *                      other layout has it; here neither is a key
- * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64).  The last may be shorter; CLS, where it is pooled
- * by, stands in the first block and sees no other. */
+ *   layout=strided     all tokens at multiples of S from each other, S = T_max/block + 1 rounded
+ *                      down: what the code of the arena does.  There what fills up the last of
+ *                      them are keys of value 0, and padding is where the other layout has it;
+ *                      here neither is a key
+ * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64).  The last may be shorter;
+ * CLS, where it is pooled by, stands in the first block and sees no other. */
 #include "models/lra_blocks.h"
 
 static bool strided(const lra_config *c)

@@ -2,13 +2,13 @@
  *
  *   k = squash(smooth(taps)),  squash(v) = sign(v) max(|v| - lambda, 0),  in the blocks of conv_blocks.h
  *
- * A channel has `kernels` kernels of T_max taps and D for each; causal=0: as many more, which look ahead from the next
- * token on.  Values of a squashed kernel are dropped in training, one by one.
- * smooth=average: mean of 7 taps, zero beyond the ends; frequency: the bins of the real Fourier transform of all T_max
- * taps are correlated with g_m = exp(-m^2/2), m = -3..3, zero beyond the first and the last.
- * start=random: N(0, 0.002^2); double-exp: N(0, 0.02^2) exp(-(j/T_max) (D/2)^(d/D)) at lag j of channel d.
- * Source: Fu et al. 2023, Simple Hardware-Efficient Long Convolutions for Sequence Modeling, and its presets.  Its code
- * transforms all of a longer kernel at 2T, where it wraps around; here the kernel is cut to the input. */
+ * A channel has `kernels` kernels of T_max taps and D for each; causal=0: as many more, which look
+ * ahead from the next token on.  Values of a squashed kernel are dropped in training, one by one.
+ * smooth=average: mean of 7 taps, zero beyond the ends; frequency: the bins of the real Fourier
+ * transform of all T_max taps are correlated with g_m = exp(-m^2/2), m = -3..3, zero beyond the
+ * first and the last.  start=random: N(0, 0.002^2); double-exp, at lag j of channel d:
+ * N(0, 0.02^2) exp(-(j/T_max) (D/2)^(d/D)).
+ * Source: Fu et al. 2023, Simple Hardware-Efficient Long Convolutions for Sequence Modeling. */
 #include <math.h>
 
 #include "kernels/base/philox.h"
@@ -36,10 +36,10 @@ static lra_tensor *average(lra_tensor *k, int64_t rows, int64_t L)
     return lra_affine(lra_sum(7, shifted), 1.0 / 7, 0);
 }
 
-/* Correlating all L bins with g, as if they went round, is a factor 1 + 2 sum_m g_m cos(m a) at lag j, a = 2 pi j/L.
- * Too much in it are the bins -n and L/2 + n, n = 1..3, which are conj(bin n) and conj(bin L/2 - n): at lag j
+/* Correlating all L bins with g, as if they went round, is a factor 1 + 2 sum_m g_m cos(m a) at lag
+ * j, a = 2 pi j/L.  Too much in it are conj(bin n) at -n and conj(bin L/2 - n) at L/2 + n, n = 1..3:
  *   sum_n Re sum_i k_i exp(i n a_i) sum_(f <= 3-n) c_f g_(f+n) exp(i f a_j) / L,  c_0 = 1, else c_f = 2,
- * twice that over the lags i of the parity of j alone.  Tables: cosines and sines by i, by j, and that factor. */
+ * twice that over the lags i of the parity of j.  Tables: cosines and sines by i, by j, factor. */
 typedef enum { IN, OUT, AROUND } table;
 static void fill_table(const lra_fill *f, double *v)
 {

@@ -10,7 +10,8 @@
 
 #include "models/model.h"
 
-/* What a layer makes of its normalised inputs: (B,T,D) -> (B,T,D).  layer: from 0; scope "layer%d". */
+/* What a layer makes of its normalised inputs: (B,T,D) -> (B,T,D).  layer: from 0; scope
+ * "layer%d". */
 typedef lra_tensor *(*lra_arena_mix)(const lra_build *b, lra_tensor *u, int layer);
 lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mix);
 
@@ -18,7 +19,8 @@ lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mi
 lra_tensor *lra_arena_heads(const lra_build *b, lra_tensor *u, const char *name);
 /* Wo y, scope "out": (B,T,H,qkv/H) -> (B,T,D). */
 lra_tensor *lra_arena_out(const lra_build *b, lra_tensor *y);
-/* The whole of mix(u) with lra_attention(), whose weights are dropped as the model's settings say. */
+/* The whole of mix(u) with lra_attention(), whose weights are dropped as the model's settings
+ * say. */
 lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
 
 /* Functions of the record. */
@@ -41,8 +43,9 @@ bool lra_arena_unmasked(const lra_config *c);             /* of models that have
 /* For attention that sums over all keys, of which the arena's code takes padding for some. */
 #define LRA_ARENA_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")
 
-/* Sizes of ours, and what the arena publishes for all its Transformers: settings of every task, of which those of
- * images and Path-X say their own sizes.  image, path: "layers=1 heads=8 .. pool=cls". */
+/* Sizes of ours, and what the arena publishes for all its Transformers: settings of every task, of
+ * which those of images and Path-X say their own sizes.  image, path: "layers=1 heads=8 ..
+ * pool=cls". */
 #define LRA_ARENA_ADAM "beta2=0.98 eps=1e-9 clip=0 "
 #define LRA_ARENA_TEXT(W)                                                                          \
     LRA_ARENA_ADAM "schedule=rsqrt rate=0.05 batch=32 decay=0.1 dropout=0.1 pool=cls warmup=" W " "
@@ -51,8 +54,8 @@ bool lra_arena_unmasked(const lra_config *c);             /* of models that have
     {                                                                                              \
         tasks, "paper", "lra", settings, NULL                                                      \
     }
-/* drops: LRA_ARENA_DROPS, or LRA_ARENA_KEEPS of a model without weights that could be dropped.  first: settings of the
- * model before all others; positions: those of text. */
+/* drops: LRA_ARENA_DROPS, or LRA_ARENA_KEEPS of a model without weights that could be dropped.
+ * first: settings of the model before all others; positions: those of text. */
 #define LRA_ARENA_DROPS(share) "attention-dropout=" share " "
 #define LRA_ARENA_KEEPS(share) ""
 #define LRA_ARENA_PAPER(drops, first, positions, image, pathfinder)                                \

@@ -2,11 +2,13 @@
  *
  *   (i,f,g,o) = W x_t + b + U h_(t-1) + c;  s_t = sigmoid(f) s_(t-1) + sigmoid(i) tanh(g);  h_t = sigmoid(o) tanh(s_t)
  *
- * per layer, of `hidden` channels; the next layer reads h.  directions=2: another one from the last token to the first, and
- * the next layer (the head) reads both.  W and U start Xavier uniform as arrays (D,4H) and (H,4H), the two biases, as PyTorch
- * has them, at 0, but those of f at half of `forget-bias` each.
+ * per layer, of `hidden` channels; the next layer reads h.  directions=2: another one from the last
+ * token to the first, and the next layer (the head) reads both.  W and U start Xavier uniform as
+ * arrays (D,4H) and (H,4H), the two biases, as PyTorch has them, at 0, but those of f at half of
+ * `forget-bias` each.
  * Under a limit of distance the state of a token starts anew so many tokens before it.
- * Source: Hochreiter & Schmidhuber 1997, Long Short-Term Memory; Jozefowicz et al. 2015 for a forget bias of 1.
+ * Source: Hochreiter & Schmidhuber 1997, Long Short-Term Memory; Jozefowicz et al. 2015 for a
+ * forget bias of 1.
  * Known: a layer has 4 H (D + H + 2) parameters for each direction. */
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"

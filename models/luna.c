@@ -1,19 +1,19 @@
-/* luna: attention through a short memory, which packs the inputs in every layer and from which they are unpacked.
+/* luna: attention through a short memory, into which every layer packs the inputs, and back.
  *
  *   Yp = attend(P; X),  Yx = Wo attend(X; Yp) + bo,  attend(A; B) = heads(softmax(q k^T / sqrt(K)) v),  q of A, k, v of B
  *   X = LayerNorm(X + Yx),  P = LayerNorm(P + Yp),  X = LayerNorm(X + W2 ReLU(W1 X))                        per layer
  *
- * with biases; P (memory,D) goes through all layers, both attentions have q, k and v of their own.  P ~ N(0, 1/D); q, k, v
- * Xavier uniform, gain 1/sqrt 2, all others gain 1, biases 0.  positions=sinusoidal: X and P times sqrt(D), and [sin | cos] of
- * angles t 10000^(-i/(D/2-1)) more, t from 1 for X and from 0 for P.  share=1: all layers have the same weights.
- * Source: Ma et al. 2021, arXiv:2106.01540.  Where we differ: its code cuts the memory to the longest example. */
+ * with biases; P (memory,D) goes through all layers, both attentions have q, k and v of their own.
+ * P ~ N(0, 1/D); q, k, v Xavier uniform, gain 1/sqrt 2, others 1.  share=1: one layer for all.
+ * positions=sinusoidal: X and P times sqrt(D), then [sin | cos] of t 10000^(-i/(D/2-1)) added.
+ * Source: Ma et al. 2021, arXiv:2106.01540, whose code cuts the memory to the longest example. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/lra_blocks.h"
 
-/* Parts of a layer: q, k and v of both attentions, linear layers, ReLU behind `up`, norms (w: gain, b: bias). */
+/* Parts of a layer: q, k, v of both attentions, linear layers, norms (w: gain, b: bias). */
 enum { PACK, UNPACK = 3, OUT = 6, UP, DOWN, NORM_MEMORY, NORM1, NORM2, PARTS };
 typedef struct {
     lra_tensor *w[PARTS], *b[PARTS];

@@ -33,7 +33,7 @@ const char *lra_model_unlimited(const lra_model *m, const lra_config *c)
     return m->unlimited_with ? m->unlimited_with(c) : m->unlimited;
 }
 
-/* ---- presets ----------------------------------------------------------------------------------------------- */
+/* ---- presets --------------------------------------------------------------------------------- */
 
 static bool names_task(const char *tasks, const char *task)
 {
@@ -70,7 +70,7 @@ const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *ta
     return best;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 bool lra_always_rooted(const lra_config *c)
 {

@@ -1,13 +1,14 @@
-/* What a model is: one function that builds the encoder and one record.  To add one: a file named after
- * the architecture and one line in models.def.  Embedding, positions, pooling and heads are shared: network.h. */
+/* What a model is: one function that builds the encoder and one record.  To add one: a file named
+ * after the architecture and one line in models.def.  Embedding, positions, pooling and heads are
+ * shared: network.h. */
 #ifndef LRA_MODELS_MODEL_H
 #define LRA_MODELS_MODEL_H
 
 #include "kernels/base/key.h"
 #include "kernels/graph/ops.h"
 
-/* What an encoder is built for.  Arrays whose size depends on the longest input are made for T_max steps, which is the
- * same in every length bucket, and sliced to T. */
+/* What an encoder is built for.  Arrays whose size depends on the longest input are made for T_max
+ * steps, which is the same in every length bucket, and sliced to T. */
 typedef struct {
     lra_graph *graph;
     const lra_config *config;
@@ -41,8 +42,8 @@ typedef struct {
     double dropout;
 } lra_classifier;
 
-/* What a model is at a preset: its own settings, and those of training that go with them, which are changed behind
- * what the task says of the preset ("layers=3 width=32 rate=0.004"). */
+/* What a model is at a preset: its own settings, and those of training that go with them, which are
+ * changed behind what the task says of the preset ("layers=3 width=32 rate=0.004"). */
 typedef struct {
     const char *tasks;  /* names with blanks between; NULL: every task that no row names */
     const char *preset; /* "quick", "small", "paper"; NULL ends a table */
@@ -51,7 +52,8 @@ typedef struct {
     const char *settings;
     const char *rungs; /* values of `axis`, "1,3,5".  NULL: none */
 } lra_model_preset;
-/* A key of models whose papers drop weights of attention; 0, so that settings without it stay what they are. */
+/* A key of models whose papers drop weights of attention; 0, so that settings without it stay what
+ * they are. */
 #define LRA_ATTENTION_DROPOUT                                                                      \
     LRA_REAL_KEY("attention-dropout", "0", 0, 0.999, "share of attention's weights that is dropped")
 #define LRA_OWN_PRESET(tasks, settings)                                                            \
@@ -59,8 +61,9 @@ typedef struct {
         tasks, "paper", "own", settings, NULL                                                      \
     }
 
-/* What published weights call an array: "encoder/layer%d/out/w", "layers.%d.attention.dense.weight".  path NULL: nothing
- * that is trained, and left out; tensor NULL ends a table. */
+/* What published weights call an array: "encoder/layer%d/out/w",
+ * "layers.%d.attention.dense.weight".  path NULL: nothing that is trained, and left out; tensor
+ * NULL ends a table. */
 typedef struct {
     const char *path, *tensor;
 } lra_published_name;
@@ -76,7 +79,8 @@ typedef struct {
     const lra_key *keys;    /* its settings; `width` is D */
     const lra_model_preset *presets; /* Nullable: the defaults at every preset */
     const char *tiny; /* changes that make it as small as tests want it, with every part */
-    /* Further changes that tests go through, for what `tiny` leaves out, then NULL.  Nullable: none. */
+    /* Further changes that tests go through, for what `tiny` leaves out, then NULL.  Nullable:
+     * none. */
     const char *const *variants;
     const char *axis;  /* the key that bounds its reach.  Nullable: none does */
     const char *match; /* the key that makes it larger or smaller alone (--match).  Nullable */
@@ -85,20 +89,21 @@ typedef struct {
     lra_tensor *(*encode)(const lra_build *b, lra_tensor *x);
     unsigned
         pools; /* 0: LRA_POOLS_ROWS; with LRA_POOL_BIT(LRA_POOL_CLS) where a row sees all others */
-    /* Padding counts like tokens: inputs are padded to T_max with token 0 or numbers 0, and the encoder has no lengths.
-     * Nullable: never so. */
+    /* Padding counts like tokens: inputs are padded to T_max with token 0 or numbers 0, and the
+     * encoder has no lengths. Nullable: never so. */
     bool (*unmasked)(const lra_config *c);
     /* How far an output can see to one side, in tokens; -1: unbounded. */
     int64_t (*reach)(const lra_config *c);
-    /* Why a limit of distance (graph.h) is undefined for it: "its memory is summed over all positions".  Nullable: its
-     * ops obey one. */
+    /* Why a limit of distance (graph.h) is undefined for it: "its memory is summed over all
+     * positions".  Nullable: its ops obey one. */
     const char *unlimited;
     const char *(*unlimited_with)(
         const lra_config *c); /* of some settings.  Nullable: `unlimited` */
-    /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never so. */
+    /* An output sees nothing that follows it; then reach is to the past alone.  Nullable: never
+     * so. */
     bool (*causal)(const lra_config *c);
-    /* What it does with a row depends on where that stands, whatever is added to the inputs: blocks begin at the first step.
-     * Nullable: never so. */
+    /* What it does with a row depends on where that stands, whatever is added to the inputs: blocks
+     * begin at the first step. Nullable: never so. */
     bool (*rooted)(const lra_config *c);
     /* What is added to the embedding.  Nullable: nothing. */
     lra_positions (*positions)(const lra_config *c);
@@ -106,8 +111,8 @@ typedef struct {
     lra_embed_start (*embedding)(const lra_config *c, int64_t channels);
     lra_classifier (*classifier)(const lra_config *c); /* Nullable: one linear layer */
     const lra_published_name *published; /* training/published.h.  Nullable: our names alone */
-    /* Of a hidden layer, MEGA's head: Linear, dropout, act, Linear without bias, which start Xavier uniform and at 0; of a
-     * pair it is told the second document and the first, nothing else. */
+    /* Of a hidden layer, MEGA's head: Linear, dropout, act, Linear without bias, which start Xavier
+     * uniform and at 0; of a pair it is told the second document and the first, nothing else. */
     bool mega_head;
 } lra_model;
 
@@ -120,9 +125,9 @@ bool lra_always_rooted(const lra_config *c);
 bool lra_chunks_rooted(const lra_config *c);
 
 const lra_model *lra_model_at(int i); /* NULL after the last */
-/* The row of a task and a preset: the one that names the task before the one for all.  Of "paper", published by
- * `paper`; NULL: by the locality paper where it has the model, else by the model's own, else by any.  NULL: there
- * is no such row. */
+/* The row of a task and a preset: the one that names the task before the one for all.  Of "paper",
+ * published by `paper`; NULL: by the locality paper where it has the model, else by the model's
+ * own, else by any.  NULL: there is no such row. */
 const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *task,
                                               const char *preset, const char *paper);
 /* Why a limit of distance is undefined with these settings; NULL: it is not. */

@@ -66,8 +66,8 @@ static int check_pool(const lra_model *m, const lra_config *c, const lra_network
                              "expected last, mean or max");
 }
 
-/* " (--set directions=1)": what makes the model causal, if it is its key of this name or another one at its default; "".
- * The caller frees it. */
+/* " (--set directions=1)": what makes the model causal, if it is its key of this name or another
+ * one at its default; "". The caller frees it. */
 static char *causal_setting(const lra_model *m, const lra_config *c)
 {
     char *found = NULL;
@@ -93,7 +93,7 @@ int lra_network_check(const lra_model *m, const lra_config *c, const lra_network
     return LRA_USAGE;
 }
 
-/* ---- inputs and encoder ------------------------------------------------------------------------------ */
+/* ---- inputs and encoder ---------------------------------------------------------------------- */
 
 static lra_embed_start embedding_of(const lra_model *m, const lra_config *c, int64_t channels)
 {
@@ -202,7 +202,7 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
     return k;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------ */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 lra_tensor *lra_network_linear(lra_tensor *x, const char *name, int64_t outputs)
 {
@@ -221,7 +221,7 @@ lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked,
     return lra_mul(lra_l1(lra_mul(x, asked), target), scale);
 }
 
-/* ---- heads ------------------------------------------------------------------------------------------- */
+/* ---- heads ----------------------------------------------------------------------------------- */
 
 /* (n,D) */
 static lra_tensor *pool(const lra_network *k)
@@ -316,7 +316,7 @@ void lra_network_head(lra_network *k)
     }
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                               const lra_network_spec *s, int64_t B, int64_t T)

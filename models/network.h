@@ -1,18 +1,23 @@
-/* The network around any encoder: inputs, encoder, and the head of what is learned about a sequence.
+/* The network around any encoder: inputs, encoder, and the head of what is learned about a
+ * sequence.
  *   e = table[tokens], or values w + b, times the model's scale, + its positions;   h = encode(e), "features" (n,T,D)
  *   CLASS  logits = pool(h) W + b                                       mean cross-entropy
- *   PAIR   a, b = pool of first, second documents, which pass the encoder as sequences of their own;
+ *   PAIR   a, b = pool of first, second documents, which pass the encoder as sequences of their
+ *          own;
  *          logits = GELU([a, b, a - b, a b] U + u) W + b                mean cross-entropy
  *   VALUE  numbers = pool(h) W + b                                      mean squared error of what is asked;
  *          training starts with b at the mean of the targets, not near 0 (training/open.h)
  *   STEPS  numbers = h W + b at every step                              the same
  *   NEXT   logits = h W + b at every step, over the vocabulary          mean cross-entropy of what is asked
- * pool=cls: a learned vector, 0 at the start, stands in front of the inputs, as their first position, is never padding, and
- * what the encoder makes of it is the pool; `features` are the rows behind it.  STEPS and NEXT have no pool.
+ * pool=cls: a learned vector, 0 at the start, stands in front of the inputs, as their first
+ * position, is never padding, and what the encoder makes of it is the pool; `features` are the rows
+ * behind it.  STEPS and NEXT have no pool.
  * The logits of CLASS and PAIR may have a hidden layer: lra_model.classifier.
- * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "cls/vector" (D); "positions/table"; "encoder/..."; "pair/w" (4D,D),
- * "pair/b" (D); "hidden/w", "hidden/b"; "head/w" (D,outputs), "head/b".
- * To train on something else than the head's loss: lra_network_open(), then a loss of its own from `features`. */
+ * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "cls/vector" (D);
+ * "positions/table"; "encoder/..."; "pair/w" (4D,D), "pair/b" (D); "hidden/w", "hidden/b"; "head/w"
+ * (D,outputs), "head/b".
+ * To train on something else than the head's loss: lra_network_open(), then a loss of its own from
+ * `features`. */
 #ifndef LRA_MODELS_NETWORK_H
 #define LRA_MODELS_NETWORK_H
 
@@ -63,15 +68,17 @@ typedef struct {
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
     lra_tensor *asked;  /* like target: 1 or 0 */
     lra_tensor *scale;  /* () real: elements of target / sum of asked, 0 if that is 0 */
-    /* Inputs of another loss that an objective adds: (B,T) int32 words to be found in first, second documents. */
+    /* Inputs of another loss that an objective adds: (B,T) int32 words to be found in first, second
+     * documents. */
     lra_tensor *word[2];
-    /* What is measured: logits (B,outputs); numbers, like target; LRA_HEAD_NEXT: nats of each label (B,T). */
+    /* What is measured: logits (B,outputs); numbers, like target; LRA_HEAD_NEXT: nats of each label
+     * (B,T). */
     lra_tensor *output;
     lra_tensor *loss; /* scalar: the mean over what is asked, 0 if there is none */
 } lra_network;
 
-/* 0, or LRA_USAGE: the model has no encoder of these settings, cannot pool so, or sees what follows and shall learn
- * it. */
+/* 0, or LRA_USAGE: the model has no encoder of these settings, cannot pool so, or sees what follows
+ * and shall learn it. */
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e);
 
@@ -88,12 +95,12 @@ void lra_network_head(lra_network *k);
 /* Trained numbers of the network. */
 int64_t lra_network_parameters(const lra_model *m, const lra_config *c, const lra_network_spec *s);
 
-/* ---- pieces, for heads and for other losses ---------------------------------------------------------- */
+/* ---- pieces, for heads and for other losses -------------------------------------------------- */
 
 /* A linear layer NAME: (..,D) -> (..,outputs), real. */
 lra_tensor *lra_network_linear(lra_tensor *x, const char *name, int64_t outputs);
-/* Mean squared error, or mean absolute error, over elements where `asked` is 1: x, target (0 where nothing is
- * asked), asked: equal shapes; scale as above. */
+/* Mean squared error, or mean absolute error, over elements where `asked` is 1: x, target (0 where
+ * nothing is asked), asked: equal shapes; scale as above. */
 lra_tensor *lra_network_mse(lra_tensor *x, lra_tensor *target, lra_tensor *asked,
                             lra_tensor *scale);
 lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked, lra_tensor *scale);

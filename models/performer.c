@@ -1,14 +1,15 @@
-/* performer: attention by products of features, those of ReLU or random ones that stand for softmax.
+/* performer: attention by products of features, those of ReLU or random ones that stand for
+ * softmax.
  *   mix(u) = Wo y,  y_i = phi(q_i) sum_j phi(k_j) v_j^T / phi(q_i) sum_j phi(k_j)
  *   kernel=relu      phi(x) = max(x, 0) + 0.001
  *   kernel=softmax   phi(x) = (exp(W z - |z|^2/2 - m) + 1e-6) / sqrt(features),  z = x / K^(1/4);
  *                    m: the largest of W z, of a query over its features, of keys over features and positions
- * in the blocks of lra_blocks.h; sums up to 1e-6 get 2e-6 more before they divide.  W (features,K), a layer's own: rows
- * at right angles, as long as normal vectors.  They are drawn at every step of training (redraw=0: once) and once for
- * evaluation, and saved.
- * Source: Choromanski et al. 2021, arXiv:2009.14794; sizes of Tay et al. 2021, arXiv:2011.04006, whose code sums over
- * padding too (masked=0: padded to the longest input of the task), and draws W without the signs of a QR decomposition, so
- * that rows are not uniform. */
+ * in the blocks of lra_blocks.h; sums up to 1e-6 get 2e-6 more before they divide.  W (features,K),
+ * a layer's own: rows at right angles, as long as normal vectors.  They are drawn at every step of
+ * training (redraw=0: once) and once for evaluation, and saved.
+ * Source: Choromanski et al. 2021, arXiv:2009.14794; sizes of Tay et al. 2021, arXiv:2011.04006,
+ * whose code sums over padding too (masked=0: padded to the longest input of the task), and draws W
+ * without the signs of a QR decomposition, so that rows are not uniform. */
 #include <math.h>
 
 #include "kernels/base/orthogonal.h"

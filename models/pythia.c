@@ -3,11 +3,12 @@
  *   x = x + attend(LayerNorm1(x)) + W2 GELU(W1 LayerNorm2(x))        per layer; LayerNorm at the end
  *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  one matrix for all: head h has q, k, v side by side
  *
- * with biases, to the past alone.  The first r = `rotary` K channels of q and k of a head turn, channel i with
- * i + r/2, by t base^(-2i/r); the rest knows no order.  Weights N(0, 0.02^2), biases 0.
- * Source: Biderman et al. 2023, arXiv:2304.01373; Black et al. 2022, arXiv:2204.06745.  70M: the defaults; 14M: width=128
- * hidden=512 heads=4.  Amos et al. 2024 train the published weights on, with the mask to the past; their tasks' tokens
- * went through its tokenizer, here they have a table of their own, which a file with as many rows fills. */
+ * with biases, to the past alone.  The first r = `rotary` K channels of q and k of a head turn,
+ * channel i with i + r/2, by t base^(-2i/r); the rest knows no order.  Weights N(0, 0.02^2).
+ * Source: Biderman et al. 2023, arXiv:2304.01373; Black et al. 2022, arXiv:2204.06745.  70M: the
+ * defaults; 14M: width=128 hidden=512 heads=4.  Amos et al. 2024 train the published weights on,
+ * with the mask to the past; their tasks' tokens went through its tokenizer, here they have a table
+ * of their own, which a file with as many rows fills. */
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/lra_blocks.h"
@@ -31,8 +32,7 @@ static lra_tensor *linear(lra_tensor *x, const char *name, int64_t n_out, lra_ac
     return y;
 }
 
-/* K channels of each head from channel `from`, the first r of them turned.  They come in another order, channel i
- * beside i + r/2, which no product of q and k sees. */
+/* K channels of each head from `from`, the first r turned, channel i beside i + r/2 afterwards. */
 static lra_tensor *turned(const lra_build *b, lra_tensor *u, int64_t from, int64_t K, int64_t r)
 {
     lra_shape s = lra_tensor_shape(u);
@@ -122,7 +122,7 @@ static const lra_key keys[] = {
     LRA_ATTENTION_DROPOUT,
     LRA_KEYS_END};
 
-/* spt: 70M at rates that arXiv:2310.02980 leaves to choose where its presets take batches of one. */
+/* spt: 70M at rates that arXiv:2310.02980 leaves open where its presets take batches of one. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 heads=2 rate=0.002 decay=0.01", NULL},
     {NULL, "small", NULL, "width=128 hidden=512 heads=4 rate=0.0005 decay=0.01", NULL},

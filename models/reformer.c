@@ -1,13 +1,17 @@
 /* reformer: attention among tokens that fall into the same bucket, or into one nearby.
- *   mix(u) = Wo y,  y_i = softmax over the tokens j that i meets of (q_i q_j / sqrt(K)) v_j,  v = Wv u,  q = Wq u: keys too
- * Who meets: the bucket of a token is the largest of [q R, -q R], R (K,buckets/2) normal, fixed, a head's own; tokens
- * sorted by bucket (equals in their order) are cut into `chunks` of ceil(length/chunks), and a chunk sees itself and
- * the one before it, the first the last.  A token sees itself where there is no other: its own score is 1e5 less.
+ *   mix(u) = Wo y,  y_i = softmax over the tokens j that i meets of (q_i q_j / sqrt(K)) v_j,
+ *   v = Wv u,  q = Wq u: keys too
+ * Who meets: the bucket of a token is the largest of [q R, -q R], R (K,buckets/2) normal, fixed, a
+ * head's own; tokens sorted by bucket (equals in their order) are cut into `chunks` of
+ * ceil(length/chunks), and a chunk sees itself and the one before it, the first the last.  A token
+ * sees itself where there is no other: its own score is 1e5 less.
  * In the blocks of lra_blocks.h.  Buckets have no gradient.
- * form=arena, as in the code of the Long Range Arena: scores times sqrt(K), oneself like any other, one R for all layers
- * and heads, no Wo, `qkv` always the width, y (heads,T,K) read as (T,heads K); padded to the longest input of the
- * task, whose padding counts, and from there by 1 to `chunks` rows of zeros, which fall into bucket 0.
- * Source: Kitaev et al. 2020, arXiv:2001.04451, with one round of hashing; Tay et al. 2021, arXiv:2011.04006. */
+ * form=arena, as in the code of the Long Range Arena: scores times sqrt(K), oneself like any other,
+ * one R for all layers and heads, no Wo, `qkv` always the width, y (heads,T,K) read as (T,heads K);
+ * padded to the longest input of the task, whose padding counts, and from there by 1 to `chunks`
+ * rows of zeros, which fall into bucket 0.
+ * Source: Kitaev et al. 2020, arXiv:2001.04451, with one round of hashing; Tay et al. 2021,
+ * arXiv:2011.04006. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

@@ -4,14 +4,15 @@
  *
  * Conv_K: D -> H channels, kernel K (odd), G groups, "same" zero padding, bias; Linear: H -> D.
  * A layer sees (K-1)/2 tokens to each side, L layers L(K-1)/2; K = 1 is a bag of tokens.
- * dilation: taps of layer i (from 0) stand min(dilation, K^i) tokens apart, so that a stack sees every token up
- * to its reach, (K-1)/2 sum_i min(dilation, K^i), with as many parameters and operations whatever it is.
- * Equal steps in all layers would be a comb that never meets its neighbours.
- * causal=1: all taps at the present and in the past, so that a layer sees K-1 steps of it and nothing that follows.
+ * dilation: taps of layer i (from 0) stand min(dilation, K^i) tokens apart, so that a stack sees
+ * every token up to its reach, (K-1)/2 sum_i min(dilation, K^i), with as many parameters and
+ * operations.  Equal steps in all layers would be a comb that never meets its neighbours.
+ * causal=1: all taps at the present and in the past, so that a layer sees K-1 steps of it and
+ * nothing that follows.
  * Source: "On the locality bias and results in the Long Range Arena", section 8 and table 7.
- * The paper does not state where the norm stands: we use it before the convolution, with a final norm
- * before pooling, as in its Transformer.  Inputs of a convolution are zero beyond an example's length,
- * so that reach is not extended through padding.
+ * The paper does not state where the norm stands: we use it before the convolution, with a final
+ * norm before pooling, as in its Transformer.  Inputs of a convolution are zero beyond an example's
+ * length, so that reach is not extended through padding.
  * Known: 6 layers of K = 61 reach 180 tokens; 4 layers of K = 3 and dilation 27 reach 40. */
 #include "kernels/graph/ops.h"
 #include "models/conv_blocks.h"
@@ -82,8 +83,9 @@ static const lra_key keys[] = {
 #define PAPER_KERNELS "5,7,11,21,31,61"
 #define QUICK         "layers=3 width=32 hidden=64 "
 #define QUICK_LONG    "layers=3 width=16 hidden=32 groups=16 "
-/* Every ladder but those of Path-X, sounds and the paper has a rung that sees it all.  Groups: where such a rung shall
- * take minutes.  One layer of kernel K sees (K - 1) / 2 steps: rungs below and above every power of two. */
+/* Every ladder but those of Path-X, sounds and the paper has a rung that sees it all.  Groups:
+ * where such a rung shall take minutes.  One layer of kernel K sees (K - 1) / 2 steps: rungs below
+ * and above every power of two. */
 static const lra_model_preset presets[] = {
     {"listops", "quick", NULL, QUICK "rate=0.004 decay=0.01", "1,3,5,7,15,23"},
     {PATHFINDER, "quick", NULL, "layers=4 width=32 hidden=64 groups=32 rate=0.004 decay=0.01",

@@ -4,12 +4,15 @@
  *   k_l = 2 Re sum_n C_n B_n (exp(dt a_n) - 1)/a_n exp(dt a_n l),  a_n = -exp(r_n) - i w_n,  n < state/2  (zoh)
  *   discrete=bilinear: k_l = 2 Re sum_n C_n B_n dt/(1 - z/2) ((1 + z/2)/(1 - z/2))^l,  z = dt a_n
  *
- * init=lin: a_n = -1/2 - i pi n; inv: -1/2 - i (N/pi)(N/(2n+1) - 1), N = state; real: -(n+1), with w at its least, 1e-4;
- * legs: the normal part of HiPPO-LegS (legs.h).  B = 1 but for legs, C ~ N(0,1) complex, dt log-uniform in [dt-min, dt-max].
- * a and B are shared by width/copies channels: channel h has those of copy h mod copies.  causal=0: a second kernel with
- * a C of its own looks ahead, from the next token on.  r, w, B and dt learn at `ssm-rate` without decay, C at the global
- * rate; 0: they do too.
- * Source: Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space Models. */
+ * init=lin: a_n = -1/2 - i pi n; inv: -1/2 - i (N/pi)(N/(2n+1) - 1), N = state; real: -(n+1), with
+ * w at its least, 1e-4;
+ * legs: the normal part of HiPPO-LegS (legs.h).  B = 1 but for legs, C ~ N(0,1) complex, dt
+ * log-uniform in [dt-min, dt-max].  a and B are shared by width/copies channels: channel h has
+ * those of copy h mod copies.  causal=0: a second kernel with a C of its own looks ahead, from the
+ * next token on.  r, w, B and dt learn at `ssm-rate` without decay, C at the global rate; 0: they
+ * do too.
+ * Source: Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space
+ * Models. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +22,7 @@
 #include "models/layers.h"
 #include "models/legs.h"
 
-/* ---- starts ------------------------------------------------------------------------------------------ */
+/* ---- starts ---------------------------------------------------------------------------------- */
 
 static const double LEAST = 1e-4; /* of -Re a and -Im a */
 
@@ -60,7 +63,7 @@ static void fill_turn(const lra_fill *f, double *v)
     }
 }
 
-/* ---- the layer --------------------------------------------------------------------------------------- */
+/* ---- the layer ------------------------------------------------------------------------------- */
 
 /* (D,T), or (2,D,T) in both directions. */
 static lra_tensor *kernel(const lra_build *b)

@@ -1,21 +1,24 @@
-/* What layers of one state with many inputs and outputs share (lru, s5): projections around a scan, and how their dense
- * layers start. */
+/* What layers of one state with many inputs and outputs share (lru, s5): projections around a scan,
+ * and how their dense layers start. */
 #ifndef LRA_MODELS_SCAN_LAYER_H
 #define LRA_MODELS_SCAN_LAYER_H
 
 #include "models/model.h"
 
-/* y = scale Re(C x) + D u,  x[t] = lambda x[t-1] + B u[t], and in both directions x[t] = lambda x[t+1] + B u[t] behind it.
- * u: (B,T,D); lambda: (2,N), in: (2,D,N), out: (2,sides N,D), sides 1 or 2, skip: (D); complex ones by their parts. */
+/* y = scale Re(C x) + D u,  x[t] = lambda x[t-1] + B u[t], and in both directions x[t] = lambda
+ * x[t+1] + B u[t] behind it.
+ * u: (B,T,D); lambda: (2,N), in: (2,D,N), out: (2,sides N,D), sides 1 or 2, skip: (D); complex ones
+ * by their parts. */
 lra_tensor *lra_scan_layer(const lra_build *b, lra_tensor *u, lra_tensor *lambda, lra_tensor *in,
                            lra_tensor *out, lra_tensor *skip, double scale);
 
-/* Dense layers normal, cut at two deviations, of deviation 1/sqrt(inputs), biases 0: NAME/w, NAME/b; the same for inputs
- * of the network, tokens being a one and zeros. */
+/* Dense layers normal, cut at two deviations, of deviation 1/sqrt(inputs), biases 0: NAME/w,
+ * NAME/b; the same for inputs of the network, tokens being a one and zeros. */
 lra_tensor *lra_scan_linear(lra_tensor *x, const char *name, int64_t n_out);
 lra_embed_start lra_scan_embedding(const lra_config *c, int64_t channels);
 
-/* v[i] normal, cut at two deviations, of this deviation behind the cut; of stream `index` of an array. */
+/* v[i] normal, cut at two deviations, of this deviation behind the cut; of stream `index` of an
+ * array. */
 void lra_scan_cut_normals(const lra_fill *f, uint32_t index, double deviation, int64_t n,
                           double *v);
 

@@ -2,13 +2,16 @@
  *
  *   k = (m^(S-1) w_0, m^(S-2) w_1, m^(S-3) w_2, ..) / |k at the start|,  in the blocks of conv_blocks.h
  *
- * S = 1 + ceil(log2(T_max / s)) parts of s = `part` parameters each; part i > 1 is stretched 2^(i-1) times: value t of it
- * lies at (t + 1/2) / 2^(i-1) - 1/2 between two parameters, or at the first or last.  The kernel is cut to the input.
- * factors=fixed: m from factor-min in the first channel to factor-max in the last, w ~ N(0,1), and every kernel is
- * divided by the norm over all lags that it has at the start, which is a state.  factors=learned: part i times alpha^i,
- * alpha of each kernel uniform in [alpha-min, 1), w ~ N(0,1)/s, no division.  causal=0: a second kernel looks ahead.
- * Source: Li et al. 2022, What Makes Convolutional Models Great on Long Sequence Modeling?; both of its public codes.
- * It does not say how its blocks on these tasks end: with a gate here, without by gate=0.
+ * S = 1 + ceil(log2(T_max / s)) parts of s = `part` parameters each; part i > 1 is stretched
+ * 2^(i-1) times: value t of it lies at (t + 1/2) / 2^(i-1) - 1/2 between two parameters, or at the
+ * first or last.  The kernel is cut to the input.
+ * factors=fixed: m from factor-min in the first channel to factor-max in the last, w ~ N(0,1), and
+ * every kernel is divided by the norm over all lags that it has at the start, which is a state.
+ * factors=learned: part i times alpha^i, alpha of each kernel uniform in [alpha-min, 1), w ~
+ * N(0,1)/s, no division.  causal=0: a second kernel looks ahead.
+ * Source: Li et al. 2022, What Makes Convolutional Models Great on Long Sequence Modeling?; both of
+ * its public codes.  It does not say how its blocks on these tasks end: with a gate here, without
+ * by gate=0.
  * Known: 40 tokens with parts of 8 take 4 of them, 64 lags. */
 #include <math.h>
 
@@ -26,7 +29,8 @@ static void fill_factor(const lra_fill *f, double *v)
     }
 }
 
-/* How much of the parameter before, of its own and of the one behind stands in each of `times` values: (3,1,1,times) */
+/* How much of the parameter before, of its own and of the one behind stands in each of `times`
+ * values: (3,1,1,times) */
 static void fill_shares(const lra_fill *f, double *v)
 {
     int64_t times = f->shape.d[3];
@@ -60,7 +64,8 @@ static lra_tensor *powers(lra_tensor *alpha, int64_t S)
     return lra_concat((int)S, power, 0);
 }
 
-/* The norms (rows,1) that the kernels have when they are used for the first time, until when the state is 0. */
+/* The norms (rows,1) that the kernels have when they are used for the first time, until when the
+ * state is 0. */
 static lra_tensor *first_norm(lra_tensor *k, int64_t rows)
 {
     lra_graph *g = k->graph;

@@ -1,12 +1,12 @@
 /* tnn: Toeplitz matrices whose entries a small network makes of the distance, between gates.
  *
- *   x = x + gtu(Norm(x));  x = x + glu(Norm(x))      per layer, a norm at the end; norm=post: Norm(gtu(x)), Norm(glu(x))
+ *   x = x + gtu(Norm(x));  x = x + glu(Norm(x))      per layer, a norm at the end; post: Norm(gtu)
  *   gtu(x) = Wo (SiLU(Wu x) T SiLU(Wv x));  glu(x) = W3 (SiLU(W1 x) W2 x)
  *   T_ts = gamma^|t-s| rpe(t-s), of each channel;  rpe(l) = Wl a(Wh .. a(wf l));  a(h) = ReLU(h/(rms(h) + 1e-8))
  *
- * `rpe-layers` matrices Wh, `rpe` channels between; all have biases.  gamma is fixed.  causal=1: t >= s alone.  columns=N,
- * of images of N columns: the sum of two T, each with an rpe of its own, one along the rows, one along the columns.
- * Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling, and its code for images. */
+ * `rpe-layers` matrices Wh, `rpe` channels between; all have biases.  gamma is fixed.  causal=1:
+ * t >= s alone.  columns=N, of images of N columns: the sum of two T with an rpe each, along rows
+ * and along columns.  Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

@@ -15,8 +15,8 @@ lra_tensor *lra_transformer_blocks(const lra_build *b, lra_tensor *x, lra_attend
 /* positions=none|sinusoidal|learned, else rotary ones. */
 lra_positions lra_transformer_positions(const lra_config *c);
 
-/* The keys that they read; a model without `act` has GELU, without `norm-kind` layer norm, and with `qkv` heads that
- * share as many channels. */
+/* The keys that they read; a model without `act` has GELU, without `norm-kind` layer norm, and with
+ * `qkv` heads that share as many channels. */
 #define LRA_TRANSFORMER_KEYS(hidden, n_heads, placement)                                           \
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),          \
         LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \

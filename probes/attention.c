@@ -1,22 +1,28 @@
-/* lra-probe attention: how far the heads of a trained model look, by layer and head, beside equal weights under the same
- * mask and the weights before training.
- *   LAYER.HEAD   what profiles have (range, local mass, entropy, side, decay), of images also in pixels (.px), sink.max,
- *                sink.at, of sinks the profile without that key (.nosink), share.relative .absolute .content: what of its
- *                weights is position, what content; tree.parent .children .siblings .bracket: of ListOps, mass on relations
- *                of the tree; shift.w1, shift.js, shift.peak: the distance whose mass grew most over that of the initial
- *                weights; head.kind (analysis/head_kind.h); maps of one short example
- *   LAYER        head.js: how much its heads differ; value.*: profile of its heads together, weighted by what values and
- *                the output's matrix make of them
- *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rolled out over all layers;
- *                positions.toeplitz, .adj, .off: are products of learned positions a matter of distance (places.h)?
- * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find the distance; shift.peak
- * is exactly the distance in a head of the first layer of every run, beside heads whose peak is elsewhere.
- * Weights that no attention op has by itself (products of features, mixtures, a memory, hashed chunks: attention/matrix.h) are
- * told row by row: memory stays linear in length (but of las with smoothing=centred-remask, which holds maps itself), time
- * grows with its square.  value.* is left out where no linear layer stands behind the heads (gates; reformer's form=arena),
- * and of luna with more than 32 pairs of heads.
- * Distances take one pass over the sample for each set of weights, and memory linear in length; sinks another, rollout of 64
- * examples another; what needs maps is asked of inputs of at most 2,048 positions. */
+/* lra-probe attention: how far the heads of a trained model look, by layer and head, beside equal
+ * weights under the same mask and the weights before training.
+ *   LAYER.HEAD   what profiles have (range, local mass, entropy, side, decay), of images also in
+ *                pixels (.px), sink.max, sink.at, of sinks the profile without that key (.nosink),
+ *                share.relative .absolute .content: what of its weights is position, what content;
+ *                tree.parent .children .siblings .bracket: of ListOps, mass on relations of the
+ *                tree; shift.w1, shift.js, shift.peak: the distance whose mass grew most over that
+ *                of the initial weights; head.kind (analysis/head_kind.h); maps of one short
+ *                example
+ *   LAYER        head.js: how much its heads differ; value.*: profile of its heads together,
+ *                weighted by what values and the output's matrix make of them
+ *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rolled out
+ *                over all layers; positions.toeplitz, .adj, .off: are products of learned positions
+ *                a matter of distance (places.h)?
+ * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find
+ * the distance; shift.peak is exactly the distance in a head of the first layer of every run,
+ * beside heads whose peak is elsewhere.
+ * Weights that no attention op has by itself (products of features, mixtures, a memory, hashed
+ * chunks: attention/matrix.h) are told row by row: memory stays linear in length (but of las with
+ * smoothing=centred-remask, which holds maps itself), time grows with its square.  value.* is left
+ * out where no linear layer stands behind the heads (gates; reformer's form=arena), and of luna
+ * with more than 32 pairs of heads.
+ * Distances take one pass over the sample for each set of weights, and memory linear in length;
+ * sinks another, rollout of 64 examples another; what needs maps is asked of inputs of at most
+ * 2,048 positions. */
 #include <stdio.h>
 
 #include "kernels/base/log.h"
@@ -99,7 +105,8 @@ static int measure(const lra_finished_run *run, const lra_train_spec *spec, lra_
     return rc;
 }
 
-/* *to stays NULL for a model without attention to its own sequence, which of several runs is left out. */
+/* *to stays NULL for a model without attention to its own sequence, which of several runs is left
+ * out. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
     lra_finished_run run;

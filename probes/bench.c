@@ -1,8 +1,9 @@
 /* lra-probe bench: how fast, and how far from what this machine can do at best.
  *
- * Ceilings are measured in the same run.  The floor of a node is FLOPs over the arithmetic ceiling plus exponentials
- * over their measured rate, or bytes over the memory ceiling if that is more; bytes count every source and the result
- * once, so a node whose data are still in the caches can be faster than its floor. */
+ * Ceilings are measured in the same run.  The floor of a node is FLOPs over the arithmetic ceiling
+ * plus exponentials over their measured rate, or bytes over the memory ceiling if that is more;
+ * bytes count every source and the result once, so a node whose data are still in the caches can be
+ * faster than its floor. */
 #include "probes/bench/bench.h"
 
 #include <stdio.h>
@@ -118,7 +119,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b)
 {
@@ -192,7 +193,7 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
     lra_free(sum);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------ */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -110,7 +110,7 @@ static const char *files_of(const lra_options *o)
     return name ? lra_option_text(o, name) : NULL;
 }
 
-/* ---- make ------------------------------------------------------------------------------------------- */
+/* ---- make ------------------------------------------------------------------------------------ */
 
 /* Divides n rows as the parameters divide theirs; every split keeps one row. */
 static void divide_rows(lra_config *c, int64_t n)
@@ -149,7 +149,8 @@ static int write_rows(const lra_task *t, const lra_config *c, const char *folder
     return rc;
 }
 
-/* The command that imports what these parameters make: those of the files that are not the task's own are named. */
+/* The command that imports what these parameters make: those of the files that are not the task's
+ * own are named. */
 static char *import_command(const lra_task *t, const lra_config *c, const char *folder)
 {
     lra_config *usual = lra_keys_config(t->keys);
@@ -199,7 +200,7 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
     return rc;
 }
 
-/* ---- show, describe --------------------------------------------------------------------------------- */
+/* ---- show, describe -------------------------------------------------------------------------- */
 
 static int write_png(const char *path, const lra_row *image, int64_t side, lra_err *e)
 {
@@ -265,7 +266,7 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
     return rc;
 }
 
-/* ---- the command ------------------------------------------------------------------------------------ */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int refuse_mixed(const lra_options *o, lra_err *e)
 {
@@ -337,8 +338,8 @@ static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *
     return lra_data_check(t, c, lra_option_text(o, "check"), json, e);
 }
 
-/* The parameters to start from: of official files, to be read or to be made, the task's own, whatever the preset
- * generates; a preset that is asked for counts when they are made. */
+/* The parameters to start from: of official files, to be read or to be made, the task's own,
+ * whatever the preset generates; a preset that is asked for counts when they are made. */
 static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err *e)
 {
     bool files = files_of(o) || lra_option_given(o, "check") ||

@@ -1,5 +1,6 @@
-/* lra-probe export: the weights of a run as a safetensors file, in PyTorch's layout; or those of a run or of a fresh
- * model with one batch and its gradients, to compare another implementation with (models/training/gradients.h). */
+/* lra-probe export: the weights of a run as a safetensors file, in PyTorch's layout; or those of a
+ * run or of a fresh model with one batch and its gradients, to compare another implementation with
+ * (models/training/gradients.h). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,12 @@
-/* lra-probe influence: what a trained model uses, asked by gradients and by interventions, without training it again.
+/* lra-probe influence: what a trained model uses, asked by gradients and by interventions, without
+ * training it again.
  *
- * It is made of parts (influence/parts.def): limits of distance in all layers and one by one, Jacobians, the effective
- * receptive field, features behind replaced blocks, restricted inputs and other lengths, where in the input what counts
- * stands and whether it may be moved, which parts of it work together.  Each says first what it costs, in passes of one
- * example through the network, and is saved as soon as it is measured, to RUN/influence.h5; the same command goes on behind
- * what is there.
+ * It is made of parts (influence/parts.def): limits of distance in all layers and one by one,
+ * Jacobians, the effective receptive field, features behind replaced blocks, restricted inputs and
+ * other lengths, where in the input what counts stands and whether it may be moved, which parts of
+ * it work together.  Each says first what it costs, in passes of one example through the network,
+ * and is saved as soon as it is measured, to RUN/influence.h5; the same command goes on behind what
+ * is there.
  * --budget makes all samples smaller, in proportion; what was used is in the file.
  * Ids of what is measured stand at each part. */
 #include <inttypes.h>
@@ -63,7 +65,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* ---- what is asked ----------------------------------------------------------------------------------- */
+/* ---- what is asked --------------------------------------------------------------------------- */
 
 /* A part as it is asked of a run. */
 typedef struct {
@@ -166,7 +168,7 @@ static double print_cost(const lra_influence *p, int n, const task *list)
     return all;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool belongs(const char *unit, const char *part)
 {
@@ -200,7 +202,8 @@ static void copy_unit(lra_probe_result *to, const lra_probe_unit *from)
     lra_probe_unit_findings(u, from->n_findings, from->finding);
 }
 
-/* Takes over what an earlier command left: of these parts where it was measured in the same way, of all others as it is. */
+/* Takes over what an earlier command left: of these parts where it was measured in the same way, of
+ * all others as it is. */
 static void take_over(lra_influence *p, const lra_probe_result *old, int n, task *list, bool force)
 {
     for (int i = 0; lra_influence_part_at(i); i++) {
@@ -241,7 +244,7 @@ static int save(const lra_influence *p, lra_err *e)
     return rc;
 }
 
-/* ---- one run ----------------------------------------------------------------------------------------- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 static int measure(lra_influence *p, int n, const task *list, lra_err *e)
 {
@@ -257,7 +260,8 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
     return rc;
 }
 
-/* What a user names of one run must be there to be measured, in part; of several, others may have it. */
+/* What a user names of one run must be there to be measured, in part; of several, others may have
+ * it. */
 static int check_defined(const lra_influence *p, int n, const task *list, const lra_options *o,
                          lra_err *e)
 {

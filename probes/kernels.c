@@ -1,9 +1,11 @@
-/* lra-probe kernels: how far the convolution kernels of a run reach, how they decay, and what training changed.
+/* lra-probe kernels: how far the convolution kernels of a run reach, how they decay, and what
+ * training changed.
  *
- * Kernels are found by op in the network of the longest examples (probes/kernels/found.h): convolutions, long
- * convolutions whatever makes their kernels, state spaces with their modes, scans between dense layers.  Each channel is measured by
- * analysis/kernel_shape.h; a layer is the median over its channels with quartiles, best and worst.  The initial weights
- * of the same run stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted.
+ * Kernels are found by op in the network of the longest examples (probes/kernels/found.h):
+ * convolutions, long convolutions whatever makes their kernels, state spaces with their modes,
+ * scans between dense layers.  Each channel is measured by analysis/kernel_shape.h; a layer is the
+ * median over its channels with quartiles, best and worst.  The initial weights of the same run
+ * stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted.
  * What an LSTM remembers depends on its input, so that it has no kernel; 'influence' asks it.
  * What is measured goes to RUN/kernels.h5. */
 #include <inttypes.h>

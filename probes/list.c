@@ -34,7 +34,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* ---- rows: objects whose first member is a name ---------------------------------------------------------- */
+/* ---- rows: objects whose first member is a name ---------------------------------------------- */
 
 /* A row more. */
 static json_t *add(json_t *rows, const char *name)
@@ -179,7 +179,7 @@ static int augmentations(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
-/* ---- settings -------------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static void add_key(json_t *rows, const lra_key_table *t, const lra_key *k)
 {
@@ -248,10 +248,10 @@ static int presets(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
-/* ---- printing -------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
-/* Columns as wide as their widest text; the last is not filled up, papers stand in brackets, settings in a line of
- * their own. */
+/* Columns as wide as their widest text; the last is not filled up, papers stand in brackets,
+ * settings in a line of their own. */
 static void print_text(json_t *rows)
 {
     static const char *const columns[] = {"name", "preset", "model", "seeds",

@@ -1,11 +1,12 @@
-/* lra-probe listops: what a trained model gets right on ListOps, by root operator, label, arity, depth and
- * length, beside majority, greedy and shallow evaluation; which heuristic it imitates.
+/* lra-probe listops: what a trained model gets right on ListOps, by root operator, label, arity,
+ * depth and length, beside majority, greedy and shallow evaluation; which heuristic it imitates.
  *
- * The selected weights of each run are evaluated on the test split once more (deterministic), and compared with
- * what result.h5 holds; where the weights are gone (results are often kept without), what it holds is taken.  What is
- * measured goes to RUN/listops.h5; tables are made from those files.
- * greedy: the most frequent training label of the root operator.  shallow-a-D, shallow-b-D: exact above depth D,
- * deeper nodes stand as their most frequent label (a) or are left out (b).
+ * The selected weights of each run are evaluated on the test split once more (deterministic), and
+ * compared with what result.h5 holds; where the weights are gone (results are often kept without),
+ * what it holds is taken.  What is measured goes to RUN/listops.h5; tables are made from those
+ * files.
+ * greedy: the most frequent training label of the root operator.  shallow-a-D, shallow-b-D: exact
+ * above depth D, deeper nodes stand as their most frequent label (a) or are left out (b).
  * Source: Appendix B of "On the locality bias and results in the Long Range Arena". */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* ---- one run ----------------------------------------------------------------------------------------- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 static int32_t largest(const float *row, int64_t n)
 {
@@ -196,7 +197,7 @@ static int probe_run(const char *name, const lra_options *o, const lra_listops *
     return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static int listops(const lra_options *o, lra_err *e)
 {

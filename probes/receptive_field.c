@@ -1,6 +1,6 @@
-/* lra-probe receptive-field: the ladder.  Models of growing reach (kernels, or another setting) are trained with
- * several seeds; what is done is skipped, what was interrupted goes on, and the result is computed from the
- * result files alone. */
+/* lra-probe receptive-field: the ladder.  Models of growing reach (kernels, or another setting) are
+ * trained with several seeds; what is done is skipped, what was interrupted goes on, and the result
+ * is computed from the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -81,7 +81,7 @@ typedef struct {
     json_t *planned; /* rungs, for --dry-run --json */
 } ladder_run;
 
-/* ---- the plan ------------------------------------------------------------------------------------------------ */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static int make_plan(ladder_run *l, lra_err *e)
 {
@@ -201,7 +201,7 @@ static int print_plan(ladder_run *l, lra_err *e)
     return rc;
 }
 
-/* ---- the result ------------------------------------------------------------------------------------------------ */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static void free_cells(ladder_run *l)
 {

@@ -18,8 +18,8 @@ typedef struct {
 
 /* Adds series r of a sample, which it keeps; the name must outlive it. */
 void lra_across_tasks_add(lra_across_tasks *a, const char *task, lra_sample *sample, int r);
-/* Notes of shares: the mean over two or more tasks, and the interquartile mean where there is one.  Frees the
- * samples. */
+/* Notes of shares: the mean over two or more tasks, and the interquartile mean where there is one.
+ * Frees the samples. */
 void lra_across_tasks_note(lra_table *t, const char *who, lra_across_tasks *a);
 
 #endif

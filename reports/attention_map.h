@@ -1,5 +1,6 @@
-/* Attention maps (T,T), query by key, as images of figures: at most 64 by 64 pixels, from a map's least weight (0) to its
- * largest (1), by the square root, since the first queries of causal attention have few keys. */
+/* Attention maps (T,T), query by key, as images of figures: at most 64 by 64 pixels, from a map's
+ * least weight (0) to its largest (1), by the square root, since the first queries of causal
+ * attention have few keys. */
 #ifndef LRA_REPORTS_ATTENTION_MAP_H
 #define LRA_REPORTS_ATTENTION_MAP_H
 
@@ -8,7 +9,8 @@
 
 /* Pixels of a side. */
 int64_t lra_map_pixels(const lra_probe_array *map);
-/* The mean of n maps of one size as a block of the data, a line for each query; longer maps are averaged over squares. */
+/* The mean of n maps of one size as a block of the data, a line for each query; longer maps are
+ * averaged over squares. */
 void lra_map_add(lra_text *t, const char *name, int n, const lra_probe_array *const *map);
 /* A square of numbers, of T steps? */
 bool lra_map_is_square(const lra_probe_array *map, int64_t T);

@@ -1,4 +1,5 @@
-/* Texts of result files, checked when they are read: they go to terminals, scripts and tables of other programs. */
+/* Texts of result files, checked when they are read: they go to terminals, scripts and tables of
+ * other programs. */
 #ifndef LRA_REPORTS_CHECK_NAMES_H
 #define LRA_REPORTS_CHECK_NAMES_H
 
@@ -9,7 +10,8 @@ typedef struct {
     const char *what, *text;
 } lra_named_text;
 
-/* Names (task, model, preset, precision, hashes, baselines): lower-case letters, digits and -_.:+, at most 64. */
+/* Names (task, model, preset, precision, hashes, baselines): lower-case letters, digits and -_.:+,
+ * at most 64. */
 int lra_check_names(int n, const lra_named_text *name, lra_err *e);
 /* Those that say of which run a file is. */
 int lra_check_run(const char *task, const char *model, const char *preset, const char *precision,

@@ -22,8 +22,8 @@ int lra_draw_check(const char *list, lra_err *e)
     return *list ? 0 : lra_fail_usage(e, "no format, expected pdf, svg or png");
 }
 
-/* One image: gnuplot runs in the folder of the script, without the user's settings, and writes to its stdout, so that
- * no path stands in a script, and an image is there whole or not at all. */
+/* One image: gnuplot runs in the folder of the script, without the user's settings, and writes to
+ * its stdout, so that no path stands in a script, and an image is there whole or not at all. */
 static int draw_one(const char *name, const lra_plot *p, const char *folder, const char *format,
                     lra_err *e)
 {

@@ -6,7 +6,8 @@
 
 /* Formats: pdf, svg, png, separated by commas.  LRA_USAGE when one is unknown. */
 int lra_draw_check(const char *formats, lra_err *e);
-/* FOLDER/NAME.dat and FOLDER/NAME.gp, and from them FOLDER/NAME.FORMAT; says on stdout which images it wrote. */
+/* FOLDER/NAME.dat and FOLDER/NAME.gp, and from them FOLDER/NAME.FORMAT; says on stdout which images
+ * it wrote. */
 int lra_draw(const lra_report_figure *f, const lra_report_input *in, const char *folder,
              const char *formats, lra_err *e);
 

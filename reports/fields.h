@@ -1,4 +1,5 @@
-/* Attributes of a file's root that are members of a struct: listed once, written, read and freed by the list. */
+/* Attributes of a file's root that are members of a struct: listed once, written, read and freed by
+ * the list. */
 #ifndef LRA_REPORTS_FIELDS_H
 #define LRA_REPORTS_FIELDS_H
 
@@ -16,7 +17,8 @@ typedef struct {
 #define LRA_MEMBER(type, member) #member, offsetof(type, member)
 
 int lra_fields_write(lra_h5 *f, const lra_field *field, int n, const void *record, lra_err *e);
-/* Refuses numbers out of range.  Texts are owned by the record; what was read before a failure is freed with lra_fields_free(). */
+/* Refuses numbers out of range.  Texts are owned by the record; what was read before a failure is
+ * freed with lra_fields_free(). */
 int lra_fields_read(lra_h5 *f, const lra_field *field, int n, void *record, lra_err *e);
 void lra_fields_free(const lra_field *field, int n, void *record);
 

@@ -1,5 +1,6 @@
-/* Figure cut: what is left of a run's gain over chance when nothing farther than r steps counts, in all layers and in each
- * alone; a panel for each run.  Bars: 95 % intervals of all layers.  Lines: 0 and 1. */
+/* Figure cut: what is left of a run's gain over chance when nothing farther than r steps counts, in
+ * all layers and in each alone; a panel for each run.  Bars: 95 % intervals of all layers.  Lines:
+ * 0 and 1. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Figure decay: how the kernels of layers decay with distance, initial and trained.  Each line is the median over channels
- * of the envelope, the largest |k| from a distance on over the largest of all, between its quartiles.
+/* Figure decay: how the kernels of layers decay with distance, initial and trained.  Each line is
+ * the median over channels of the envelope, the largest |k| from a distance on over the largest of
+ * all, between its quartiles.
  * Before and after pretraining: figure spt-kern. */
 #include "kernels/base/mem.h"
 #include "reports/kernel_decay.h"
@@ -37,7 +38,7 @@ static void add_data(lra_text *t, const plot *p)
         }
 }
 
-/* ---- script -------------------------------------------------------------------------------------------------- */
+/* ---- script ---------------------------------------------------------------------------------- */
 
 static const lra_plot_entry key[] = {
     {"initial", LRA_LEGEND_LINE, initial, "(6,3)", 2.5, 0, 0},

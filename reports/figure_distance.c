@@ -1,5 +1,6 @@
-/* Figure distance: how far each attention head of a run looks: the share of its weight within a distance, trained, before
- * training, and of equal weights under the same mask; a panel for each head, a row for each layer (L1 H0: layer 1, head 0).
+/* Figure distance: how far each attention head of a run looks: the share of its weight within a
+ * distance, trained, before training, and of equal weights under the same mask; a panel for each
+ * head, a row for each layer (L1 H0: layer 1, head 0).
  * Source: mean attention distance of arXiv:2010.11929, here as the whole distribution. */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* Figure erf: the effective receptive field of the middle position, as vision uses the word: of images a map (dark: much, by
- * the square root, from 0 to the largest), with squares that hold 20, 50 and 99 % of it; of sequences the share of each
- * offset, with the radii that hold 50 and 99 %; a panel for each run.
+/* Figure erf: the effective receptive field of the middle position, as vision uses the word: of
+ * images a map (dark: much, by the square root, from 0 to the largest), with squares that hold 20,
+ * 50 and 99 % of it; of sequences the share of each offset, with the radii that hold 50 and 99 %; a
+ * panel for each run.
  * Source: Luo et al. 2016, Ding et al. 2022; radii are read off the plain shares. */
 #include <math.h>
 #include <string.h>

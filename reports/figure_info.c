@@ -1,6 +1,6 @@
-/* Figure info: what a token tells of another one by distance, data set by data set: bits beyond what places alone explain,
- * with 95 % intervals.  A power law is a straight line.  Where an interval reaches 0, or less than 0.0001 bits are left,
- * there is no point.
+/* Figure info: what a token tells of another one by distance, data set by data set: bits beyond
+ * what places alone explain, with 95 % intervals.  A power law is a straight line.  Where an
+ * interval reaches 0, or less than 0.0001 bits are left, there is no point.
  * Source: the definition is ours (analysis/pair_information.h). */
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +56,8 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     return 0;
 }
 
-/* One block for each data set, in which an empty line breaks the curve where an interval reaches 0. */
+/* One block for each data set, in which an empty line breaks the curve where an interval reaches
+ * 0. */
 static void add_data(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->in->n_probes; i++) {

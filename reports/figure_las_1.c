@@ -1,5 +1,6 @@
-/* Figure las-1: kernels of layers as they are, initial (left) and trained (right); four channels each, evenly spread over
- * the layer.  Positive lags look back, negative ones ahead; the range is that of both sides of a row.
+/* Figure las-1: kernels of layers as they are, initial (left) and trained (right); four channels
+ * each, evenly spread over the layer.  Positive lags look back, negative ones ahead; the range is
+ * that of both sides of a row.
  * Source: Figure 1 of the LaS paper, which shows S4, MEGA and SGConv at their start. */
 #include <math.h>
 
@@ -45,7 +46,8 @@ static int64_t channel_at(const lra_kernel_panel *p, int i)
     return n > 1 ? i * (kernel(p, 0)->dims[0] - 1) / (n - 1) : 0;
 }
 
-/* A column for each channel; blocks: initial and trained of every row.  Returns the range by row. */
+/* A column for each channel; blocks: initial and trained of every row.  Returns the range by
+ * row. */
 static void add_data(lra_text *t, const lra_kernel_panels *all, double (*range)[2])
 {
     for (int i = 0; i < all->n; i++)

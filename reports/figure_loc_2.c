@@ -1,6 +1,8 @@
-/* Figure loc-2: accuracy of ListOps models less the greedy baseline (the most frequent training label), by root
- * operator; for SM, whose labels are uniform, less a uniform guess (10 %).  Bars: models, with 95 % intervals;
- * marks: shallow evaluation to depth 2 and 3, less the same.  Kernels of one model are a ramp from light to dark.
+/* Figure loc-2: accuracy of ListOps models less the greedy baseline (the most frequent training
+ * label), by root operator; for SM, whose labels are uniform, less a uniform guess (10 %).  Bars:
+ * models, with 95 % intervals;
+ * marks: shallow evaluation to depth 2 and 3, less the same.  Kernels of one model are a ramp from
+ * light to dark.
  * Source: Figure 2 of "On the locality bias and results in the Long Range Arena". */
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +43,7 @@ static lra_estimate above(const lra_breakdown_row *row, int operator)
     return x;
 }
 
-/* ---- data -------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void widen(double range[2], double x)
 {
@@ -90,7 +92,7 @@ static void add_marks(lra_text *t, const lra_listops_view *v, double range[2])
     }
 }
 
-/* ---- script ------------------------------------------------------------------------------------------ */
+/* ---- script ---------------------------------------------------------------------------------- */
 
 /* Whether all are of one model, which the title then names. */
 static bool one_model(const lra_listops_view *v)

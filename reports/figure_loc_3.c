@@ -1,8 +1,11 @@
-/* Figure loc-3: what one ListOps model says, by root operator and label; of several models the most accurate.
- * Above: accuracy among rows of a label with 95 % intervals, beside how often the label is predicted at all for
- * the operator (the null value).  Middle: confusion, rows of a true label add up to 100 %.  Below: labels as
- * predicted and as they are; a model that moves off the modal label shows here.
- * Source: Figure 3 of "On the locality bias and results in the Long Range Arena", which has the upper part. */
+/* Figure loc-3: what one ListOps model says, by root operator and label; of several models the most
+ * accurate.
+ * Above: accuracy among rows of a label with 95 % intervals, beside how often the label is
+ * predicted at all for the operator (the null value).  Middle: confusion, rows of a true label add
+ * up to 100 %.  Below: labels as predicted and as they are; a model that moves off the modal label
+ * shows here.
+ * Source: Figure 3 of "On the locality bias and results in the Long Range Arena", which has the
+ * upper part. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -33,7 +36,7 @@ static void find_best(const lra_listops_view *v, model *best)
                             best->count[0][0]);
 }
 
-/* ---- data -------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void add_labels(lra_text *t, const model *m, int op)
 {
@@ -78,7 +81,7 @@ static void add_data(lra_text *t, const model *m)
     for (int op = 0; op < PANELS; op++) add_confusion(t, m, op);
 }
 
-/* ---- script ------------------------------------------------------------------------------------------ */
+/* ---- script ---------------------------------------------------------------------------------- */
 
 /* The next panel of a row, with its letter and what it is of. */
 static void place_panel(lra_plot *p, int row, int op, double bottom, double top, const char *name)

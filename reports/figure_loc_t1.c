@@ -1,6 +1,7 @@
-/* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance, against total
- * reach on a logarithmic axis; bands are 95 % intervals; hollow points are the printed values, beside the `paper`
- * preset alone.  Lines for one ladder: reference, chance, the baseline that needs no order, the null row K = 1; for
+/* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance,
+ * against total reach on a logarithmic axis; bands are 95 % intervals; hollow points are the
+ * printed values, beside the `paper` preset alone.  Lines for one ladder: reference, chance, the
+ * baseline that needs no order, the null row K = 1; for
  * several: the reference of each as a mark at the right edge.
  * Source: Table 1 of "On the locality bias and results in the LRA", drawn as curves. */
 #include <inttypes.h>
@@ -65,9 +66,10 @@ static double gain_of(const lra_ladder_view *v, double accuracy)
     return span > 0 ? (accuracy - v->ladder.chance) / span : NAN;
 }
 
-/* ---- data ------------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
-/* The end of an interval: that without bound lies far outside of the axis; the reference has none. */
+/* The end of an interval: that without bound lies far outside of the axis; the reference has
+ * none. */
 static double end_of(double x, double value)
 {
     return isinf(x) ? copysign(FAR, x) : isnan(x) ? value : x;
@@ -100,7 +102,7 @@ static void add_data(lra_text *t, const lra_ladder_view *v)
     lra_text_add(t, "\n\n");
 }
 
-/* ---- axes ------------------------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 /* fmin and fmax pass over NAN. */
 static void widen(double *lo, double *hi, double x)
@@ -154,8 +156,8 @@ static int digits(int64_t x)
     return n;
 }
 
-/* Ticks at the reaches of all ladders, with numbers (of reaches, or kernels) or without; a number that would touch the
- * one before is left out. */
+/* Ticks at the reaches of all ladders, with numbers (of reaches, or kernels) or without; a number
+ * that would touch the one before is left out. */
 static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers, bool kernels)
 {
     int64_t reach[MOST_TICKS], kernel[MOST_TICKS];
@@ -186,7 +188,7 @@ static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers
     lra_text_add(t, ")\n");
 }
 
-/* ---- legend ----------------------------------------------------------------------------------------------- */
+/* ---- legend ---------------------------------------------------------------------------------- */
 
 /* The legend of ladder k; caller frees. */
 static char *title_of(const plot *p, int k)
@@ -226,7 +228,7 @@ static int fill_legend(const plot *p, lra_plot_entry *key)
     return n;
 }
 
-/* ---- curves ----------------------------------------------------------------------------------------------- */
+/* ---- curves ---------------------------------------------------------------------------------- */
 
 static bool has_gains(const lra_ladder_view *v)
 {
@@ -259,7 +261,7 @@ static void add_curves(lra_text *t, const plot *p, int column, int published_col
     lra_text_add(t, "\n");
 }
 
-/* ---- panels ----------------------------------------------------------------------------------------------- */
+/* ---- panels ---------------------------------------------------------------------------------- */
 
 /* One ladder: everything that its accuracies are compared with, and its kernels above. */
 static void add_one(lra_plot *f, const plot *p, double top)

@@ -1,10 +1,12 @@
 /* Figure locality: how far away what models use is, one row each, the most local first.
- *   left    mean distance of what a position depends on (Jacobians), tokens: hollow as built, full as learned, with the
- *           line of equal weights
- *   middle  smallest limit of all distances that keeps 99 % of the gain (points), and of attention alone (crosses)
+ *   left    mean distance of what a position depends on (Jacobians), tokens: hollow as built, full
+ *           as learned, with the line of equal weights
+ *   middle  smallest limit of all distances that keeps 99 % of the gain (points), and of attention
+ *           alone (crosses)
  *   right   the task's metric, with the line of chance
  * A panel that no model has a number for is left out.
- * Bars: 95 % over examples and seeds.  Points tell what mixes positions: attention, kernels, both, or neither of them. */
+ * Bars: 95 % over examples and seeds.  Points tell what mixes positions: attention, kernels, both,
+ * or neither of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +96,7 @@ static span span_of(const lra_locality_view *v)
     return s;
 }
 
-/* ---- data -------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void add_interval(lra_text *t, const lra_finding *f, double (*at)(double), double least,
                          double most)
@@ -136,7 +138,7 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
     }
 }
 
-/* ---- script ------------------------------------------------------------------------------------------ */
+/* ---- script ---------------------------------------------------------------------------------- */
 
 static void add_upright(lra_text *t, double x, const char *dash)
 {
@@ -230,7 +232,7 @@ static void add_values(lra_text *t, const span *s)
     lra_text_add(t, "\nunset arrow\n");
 }
 
-/* ---- figure ------------------------------------------------------------------------------------------ */
+/* ---- figure ---------------------------------------------------------------------------------- */
 
 /* Which kinds there are, and what else is drawn. */
 static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTRIES])

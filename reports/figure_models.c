@@ -1,6 +1,7 @@
-/* Figure models: what models reach on each task: bars with 95 % intervals of rows and seeds, side by side for each task, with
- * the task's chance as a line through them.  Models are named by the settings that others of them do not share, so that
- * readings of one (positions, pretrained or not) stand beside each other as well as architectures.
+/* Figure models: what models reach on each task: bars with 95 % intervals of rows and seeds, side
+ * by side for each task, with the task's chance as a line through them.  Models are named by the
+ * settings that others of them do not share, so that readings of one (positions, pretrained or not)
+ * stand beside each other as well as architectures.
  * Source: Figure 1 of Never Train from Scratch and Table 4 of the locality paper, as bars. */
 #include <math.h>
 #include <stdio.h>

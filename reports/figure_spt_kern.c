@@ -1,6 +1,7 @@
-/* Figure spt-kern: does pretraining change how kernels decay?  A panel for each layer of each pair of runs that differ in
- * where they started, from scratch or from a pretrained run (train.from): medians over channels of the envelope, the
- * largest |k| from a distance on over the largest of all,
+/* Figure spt-kern: does pretraining change how kernels decay?  A panel for each layer of each pair
+ * of runs that differ in where they started, from scratch or from a pretrained run (train.from):
+ * medians over channels of the envelope, the largest |k| from a distance on over the largest of
+ * all,
  *   from scratch   as drawn (dashed) and trained;  pretrained   before the task (dashed) and trained on it.
  * Where there is a control of as many steps (--matched), that is the run from scratch.
  * Source: "Never Train from Scratch" (Amos et al. 2024), which describes it. */
@@ -15,7 +16,8 @@
 enum { PANELS = LRA_DECAY_PANELS, LINES = 4 };
 static const char dat[] = "spt-kern.dat";
 
-/* In the order of the data: scratch before and after, pretrained before and after; light and dark, also in grey. */
+/* In the order of the data: scratch before and after, pretrained before and after; light and dark,
+ * also in grey. */
 static const lra_plot_entry key[LINES] = {
     {"random start", LRA_LEGEND_LINE, "#E69F00", "(5,3)", 2, 0, 0},
     {"from scratch, trained", LRA_LEGEND_LINE, "#E69F00", NULL, 3.5, 0, 0},
@@ -39,7 +41,7 @@ typedef struct {
     lra_decay_axes axes;
 } plot;
 
-/* ---- pairs ------------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* A setting of the run; "": none.  The caller frees it. */
 static char *setting(const lra_probe_result *r, const char *name)
@@ -93,7 +95,7 @@ static int find_pairs(const lra_report_input *in, plot *p, lra_err *e)
                        "task, model and seed");
 }
 
-/* ---- panels ------------------------------------------------------------------------------------------ */
+/* ---- panels ---------------------------------------------------------------------------------- */
 
 static bool is_layer(const pair *p, const lra_probe_unit *u, const lra_probe_array *line[LINES])
 {
@@ -136,7 +138,7 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     return p->n ? 0 : lra_fail(e, "the runs have no layers with kernels in common");
 }
 
-/* ---- figure ------------------------------------------------------------------------------------------ */
+/* ---- figure ---------------------------------------------------------------------------------- */
 
 static void add_data(lra_text *t, const plot *p)
 {

@@ -1,9 +1,13 @@
-/* Figure sweep: the metric of every rung against a parameter of the task.  Where it is the distance of the task's
- * dependencies, a line of the rung's colour stands at its field (2R + 1; R + 1 where answers are asked at steps):
- * the truth is chance from there on.  Full points: the field covers the distance; hollow: it does not.
- * Bars: 95 % intervals.  Every point stands at its value; the wider a field, the darker and the smaller the point and
- * the thinner the line, so that those that cover each other are seen as rings.
- * Source: the definition is ours; RULER's effective length (Hsieh et al. 2024) is read off such curves. */
+/* Figure sweep: the metric of every rung against a parameter of the task.  Where it is the distance
+ * of the task's dependencies, a line of the rung's colour stands at its field (2R + 1; R + 1 where
+ * answers are asked at steps):
+ * the truth is chance from there on.  Full points: the field covers the distance; hollow: it does
+ * not.
+ * Bars: 95 % intervals.  Every point stands at its value; the wider a field, the darker and the
+ * smaller the point and the thinner the line, so that those that cover each other are seen as
+ * rings.
+ * Source: the definition is ours; RULER's effective length (Hsieh et al. 2024) is read off such
+ * curves. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -84,9 +88,10 @@ static int open_plot(plot *p, const lra_sweep *s, lra_err *e)
     return 0;
 }
 
-/* ---- data -------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
-/* One block per rung: place, accuracy, lo, hi, accuracy where the field covers the distance, where not. */
+/* One block per rung: place, accuracy, lo, hi, accuracy where the field covers the distance, where
+ * not. */
 static void add_data(lra_text *t, const plot *p)
 {
     const lra_sweep *s = p->sweep;
@@ -123,7 +128,7 @@ static double size_of(const plot *p, int rung)
     return 0.6 + 0.22 * (p->n_rungs - 1 - rung);
 }
 
-/* ---- script ------------------------------------------------------------------------------------------ */
+/* ---- script ---------------------------------------------------------------------------------- */
 
 /* Lines at the fields, which stand above them where they do not touch. */
 static void add_fields(lra_plot *f, const plot *p, double left, double right)

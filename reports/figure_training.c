@@ -1,6 +1,7 @@
-/* Figure training: how runs learned: what was minimised in training (left) and the metric on the validation split (right)
- * against steps.  Thin: seeds; thick: their mean, as far as all of them go; a point: the epoch that was selected, of each
- * seed.  The line of chance is that of the metric without a look at the inputs, on the test split.
+/* Figure training: how runs learned: what was minimised in training (left) and the metric on the
+ * validation split (right) against steps.  Thin: seeds; thick: their mean, as far as all of them
+ * go; a point: the epoch that was selected, of each seed.  The line of chance is that of the metric
+ * without a look at the inputs, on the test split.
  * Source: figures 2 and 3 of the LaS paper, which have one panel for each task. */
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static double step(const lra_result *r, int64_t epoch)
     return r->history[epoch * LRA_HISTORY_COLUMNS + LRA_HISTORY_STEP];
 }
 
-/* ---- which runs -------------------------------------------------------------------------------------------------- */
+/* ---- which runs ------------------------------------------------------------------------------ */
 
 static int check(const plot *p, lra_err *e)
 {
@@ -97,7 +98,7 @@ static void close_plot(plot *p)
     lra_result_groups_free(p->group, p->n);
 }
 
-/* ---- data -------------------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void add_row(lra_text *t, double x, double loss, double value)
 {
@@ -148,7 +149,7 @@ static void add_data(lra_text *t, const plot *p)
     }
 }
 
-/* ---- script ------------------------------------------------------------------------------------------------------ */
+/* ---- script ---------------------------------------------------------------------------------- */
 
 static void add_curves(lra_text *t, const plot *p, int panel)
 {

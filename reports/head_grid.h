@@ -12,12 +12,14 @@ typedef struct {
     const lra_probe_unit *unit[LRA_GRID_ROWS][LRA_GRID_COLUMNS];
 } lra_head_grid;
 
-/* Opens the figure of one run ("TITLE, RUN"; its width and sources): its heads that have this array. */
+/* Opens the figure of one run ("TITLE, RUN"; its width and sources): its heads that have this
+ * array. */
 int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_result *const *probes,
                        const char *array, const char *title, lra_err *e);
 int lra_head_grid_widest(const lra_head_grid *g);
 
-/* Centimetres: the upper left corner of the first panel, the size of each, and what lies between them. */
+/* Centimetres: the upper left corner of the first panel, the size of each, and what lies between
+ * them. */
 typedef struct {
     double left, top, width, height, beside, below;
 } lra_head_places;

@@ -1,5 +1,6 @@
-/* Metadata of images: PNG chunks (PNG specification, 11.3), an update at the end of a PDF (ISO 32000-1, 7.5.6), and
- * two elements of SVG.  Written by hand because it is little: no library for PDF or PNG is needed here. */
+/* Metadata of images: PNG chunks (PNG specification, 11.3), an update at the end of a PDF (ISO
+ * 32000-1, 7.5.6), and two elements of SVG.  Written by hand because it is little: no library for
+ * PDF or PNG is needed here. */
 #include "reports/image_metadata.h"
 
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static char plain(char c)
     return c >= ' ' && c < 0x7F ? c : '?';
 }
 
-/* ---- PNG ---------------------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------- */
 
 static uint32_t crc32_of(const char *s, size_t n)
 {
@@ -78,7 +79,7 @@ static int add_to_png(lra_text *image, const char *title, const char *descriptio
     return 0;
 }
 
-/* ---- SVG ---------------------------------------------------------------------------------------------------- */
+/* ---- SVG ------------------------------------------------------------------------------------- */
 
 static void add_xml(lra_text *t, const char *text)
 {
@@ -106,7 +107,7 @@ static int add_to_svg(lra_text *image, const char *title, const char *descriptio
     return 0;
 }
 
-/* ---- PDF ---------------------------------------------------------------------------------------------------- */
+/* ---- PDF ------------------------------------------------------------------------------------- */
 
 static void add_pdf_text(lra_text *t, const char *key, const char *text)
 {
@@ -146,7 +147,8 @@ static bool read_tail(const lra_text *image, pdf_tail *p)
     return p->size > 0 && p->root > 0;
 }
 
-/* One more object, the new table that names it, and the trailer; of the same kind as the table before. */
+/* One more object, the new table that names it, and the trailer; of the same kind as the table
+ * before. */
 static int add_to_pdf(lra_text *image, const char *title, const char *description)
 {
     pdf_tail p;
@@ -182,7 +184,7 @@ static int add_to_pdf(lra_text *image, const char *title, const char *descriptio
     return 0;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 int lra_metadata_add(lra_text *image, const char *format, const char *title,
                      const char *description, lra_err *e)

@@ -4,7 +4,8 @@
 
 #include "kernels/base/mem.h"
 
-/* Adds title and description (ASCII; other bytes become '?') to an image as gnuplot wrote it, so that
+/* Adds title and description (ASCII; other bytes become '?') to an image as gnuplot wrote it, so
+ * that
  *   pdfinfo shows Title and Subject, SVG has <title> and <desc>, PNG the texts Title and Description.
  * A PNG is also told its dots per inch, without which programs place it in another size.
  * format: pdf svg png.  Fails where the bytes are no such image. */

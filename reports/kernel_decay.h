@@ -1,4 +1,5 @@
-/* What figures of decaying kernels share: envelopes of layers over distance, and the axes that show them. */
+/* What figures of decaying kernels share: envelopes of layers over distance, and the axes that show
+ * them. */
 #ifndef LRA_REPORTS_KERNEL_DECAY_H
 #define LRA_REPORTS_KERNEL_DECAY_H
 
@@ -12,7 +13,8 @@ typedef struct {
     int64_t farthest;
 } lra_decay_axes;
 
-/* Quartiles over channels of a unit's envelope, initial or trained (3, distances); NULL: it has none of that shape. */
+/* Quartiles over channels of a unit's envelope, initial or trained (3, distances); NULL: it has
+ * none of that shape. */
 const lra_probe_array *lra_decay_envelope(const lra_probe_unit *u, bool trained);
 /* Of all envelopes that are given.  Starts with {.least = 1}; set() behind the last. */
 void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *envelope);

@@ -19,8 +19,8 @@ typedef struct {
     char *title; /* "listops, preset quick, s4d, seed 0" */
 } lra_kernel_panels;
 
-/* Of one cell evenly spread layers, of several as many of each as fit; at most `most`.  Fails when there are more cells
- * than panels. */
+/* Of one cell evenly spread layers, of several as many of each as fit; at most `most`.  Fails when
+ * there are more cells than panels. */
 int lra_kernel_panels_open(lra_kernel_panels *p, const lra_report_input *in, int most, lra_err *e);
 void lra_kernel_panels_close(lra_kernel_panels *p);
 /* The runs that are drawn, and their data. */

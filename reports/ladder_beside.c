@@ -1,5 +1,6 @@
-/* What stands beside the index of a ladder, which alone misleads: the rung that validation would choose, information
- * instead of accuracy, what was learned by heart, baselines that are better than the reference. */
+/* What stands beside the index of a ladder, which alone misleads: the rung that validation would
+ * choose, information instead of accuracy, what was learned by heart, baselines that are better
+ * than the reference. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "kernels/base/mem.h"
 #include "reports/ladder_beside.h"
 
-/* ---- validation and training ----------------------------------------------------------------------------- */
+/* ---- validation and training ----------------------------------------------------------------- */
 
 /* Mean over the seeds of a rung. */
 static double mean_of(const lra_ladder_view *v, int r, double (*value)(const lra_result *))
@@ -89,7 +90,7 @@ static void set_gap(lra_ladder_view *v)
     lra_sample_free(val);
 }
 
-/* ---- information ----------------------------------------------------------------------------------------- */
+/* ---- information ----------------------------------------------------------------------------- */
 
 static bool has_answers(const lra_ladder_view *v, const lra_result *reference)
 {
@@ -100,7 +101,8 @@ static bool has_answers(const lra_ladder_view *v, const lra_result *reference)
     return !reference || reference->n_val;
 }
 
-/* Negative losses on the test rows, after one temperature fitted on validation; the view frees them. */
+/* Negative losses on the test rows, after one temperature fitted on validation; the view frees
+ * them. */
 static const double *scores_of(lra_ladder_view *v, const lra_result *r)
 {
     double *loss = lra_ladder_keep(v, lra_alloc_array((size_t)r->n + 1, sizeof *loss));
@@ -139,7 +141,7 @@ static int set_info(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *
     return lra_ladder_run(&d, &v->info, e);
 }
 
-/* ---- other references ------------------------------------------------------------------------------------ */
+/* ---- other references ------------------------------------------------------------------------ */
 
 static int set_best(lra_ladder_view *v, lra_err *e)
 {
@@ -152,7 +154,8 @@ static int set_best(lra_ladder_view *v, lra_err *e)
     return lra_ladder_run(&d, &v->best, e);
 }
 
-/* The index with a baseline's accuracy as reference; where no rung sees everything there is none. */
+/* The index with a baseline's accuracy as reference; where no rung sees everything there is
+ * none. */
 static double index_against(const lra_ladder_view *v, const uint8_t *right)
 {
     lra_ladder_data d = v->data;
@@ -184,7 +187,7 @@ static void set_rivals(lra_ladder_view *v)
     if (weak) v->flags |= LRA_FLAG_REFERENCE_WEAK;
 }
 
-/* ---- flags ----------------------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------- */
 
 static void set_flags(lra_ladder_view *v)
 {

@@ -20,8 +20,8 @@ static char *kind_of(const lra_ladder_kind *k)
                                : "matched in parameters");
 }
 
-/* Task, preset, model, precision, axis and match, seeds, flags (those of reaches, which figures do not show, aside);
- * caller frees. */
+/* Task, preset, model, precision, axis and match, seeds, flags (those of reaches, which figures do
+ * not show, aside); caller frees. */
 static char *part(const lra_ladder_view *v, int i)
 {
     const lra_result *r = v->first;
@@ -53,7 +53,8 @@ static void add_word(lra_text *t, const char *word)
     if (*word) lra_text_add(t, "%s%s", t->n ? ", " : "", word);
 }
 
-/* The parts of ladder k that all share, or that they do not; flags are the first to go where there is no room. */
+/* The parts of ladder k that all share, or that they do not; flags are the first to go where there
+ * is no room. */
 static void add_parts(lra_text *t, const lra_ladder_view *views, int n, int k, bool shared)
 {
     for (int i = 0; i < N_PARTS; i++) {
@@ -74,7 +75,7 @@ static bool is_own(const lra_ladder_view *views, int n, const char *key)
     return own;
 }
 
-/* ---- settings ------------------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* The configuration, with all parameters of the task; NULL: it cannot be read. */
 static lra_config *settings_of(const lra_ladder_view *v)
@@ -121,7 +122,7 @@ static void add_settings(lra_text *t, const lra_config *c, lra_config *const *al
     }
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 char *lra_ladders_shared_name(const lra_ladder_view *views, int n)
 {

@@ -6,8 +6,8 @@
 
 /* What all of them share: task, preset, model, precision, seeds, flags; caller frees. */
 char *lra_ladders_shared_name(const lra_ladder_view *views, int n);
-/* What the others do not share with ladder k: of the above, and settings of one task; "" when it is the only one.
- * Caller frees. */
+/* What the others do not share with ladder k: of the above, and settings of one task; "" when it is
+ * the only one. Caller frees. */
 char *lra_ladder_own_name(const lra_ladder_view *views, int n, int k);
 
 #endif

@@ -12,7 +12,8 @@ bool lra_ladder_shows(const char *baseline)
     return strncmp(baseline, "shallow-", 8) != 0 || strcmp(baseline + 10, "3") <= 0;
 }
 
-/* "+1.78 points (-1.24 to +4.80)", "+0.2130 (...)": a difference of the ladder's values; caller frees. */
+/* "+1.78 points (-1.24 to +4.80)", "+0.2130 (...)": a difference of the ladder's values; caller
+ * frees. */
 static char *difference_text(const lra_ladder_view *v, lra_estimate score)
 {
     const lra_metric *m = v->metric;
@@ -22,7 +23,7 @@ static char *difference_text(const lra_ladder_view *v, lra_estimate score)
                       m->scale * x.hi);
 }
 
-/* ---- the index ------------------------------------------------------------------------------------------- */
+/* ---- the index ------------------------------------------------------------------------------- */
 
 /* On its bound, where no replicate leaves it, an interval would be a point. */
 static char *share_text(const lra_estimate *x)
@@ -107,7 +108,7 @@ static void add_reference(lra_table *t, const lra_ladder_view *v)
                    v->chance);
 }
 
-/* ---- reaches --------------------------------------------------------------------------------------------- */
+/* ---- reaches --------------------------------------------------------------------------------- */
 
 /* "7.8", "<= 8" on the narrowest rung, "> 32" beyond the widest. */
 static void add_length(lra_text *t, const lra_ladder *l, double x, int decimals)
@@ -202,7 +203,7 @@ static void add_grid(lra_table *t, const lra_ladder_view *v)
     lra_free(from);
 }
 
-/* ---- information, training, rivals ----------------------------------------------------------------------- */
+/* ---- information, training, rivals ----------------------------------------------------------- */
 
 static void add_info(lra_table *t, const lra_ladder_view *v)
 {
@@ -280,7 +281,7 @@ static void add_rivals(lra_table *t, const lra_ladder_view *v)
     lra_text_free(&text);
 }
 
-/* ---- what to make of it ---------------------------------------------------------------------------------- */
+/* ---- what to make of it ---------------------------------------------------------------------- */
 
 /* A ladder that says something: reach helps, and every rung beats what needs no order. */
 static void add_acceptance(lra_table *t, const lra_ladder_view *v)

@@ -12,7 +12,7 @@
 
 static const double WITHIN = 0.02; /* of the count, as --match has it */
 
-/* ---- what a result says ------------------------------------------------------------------------------------ */
+/* ---- what a result says ---------------------------------------------------------------------- */
 
 /* "model.KEY=" */
 static void line_of(const char *key, char line[LRA_LADDER_WORD + 8])
@@ -80,8 +80,9 @@ static double count_of(const lra_result *r, const lra_ladder_kind *k)
     return strcmp(k->match, "params") == 0 ? (double)r->parameters : r->step_flops;
 }
 
-/* Has a result of the ladder `from` the size that this one asks for?  The reference has it exactly; a rung that was
- * solved for the count of another has it, too, where that comes to the same width. */
+/* Has a result of the ladder `from` the size that this one asks for?  The reference has it exactly;
+ * a rung that was solved for the count of another has it, too, where that comes to the same
+ * width. */
 static bool has_count(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
 {
     double off = fabs(count_of(r, k) - k->count);
@@ -106,7 +107,7 @@ bool lra_ladder_is_plain(const lra_ladder_kind *k)
     return is_kernels(k) && !is_matched(k);
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 const char *lra_ladder_rung_name(const lra_ladder_kind *k, int64_t value, char text[48])
 {
@@ -134,7 +135,7 @@ bool lra_ladder_is_own_line(const lra_ladder_kind *k, const char *line)
            (is_matched(k) && strncmp(line, key, strlen(key)) == 0);
 }
 
-/* ---- ladders ------------------------------------------------------------------------------------------------- */
+/* ---- ladders --------------------------------------------------------------------------------- */
 
 static char *identity(const lra_result *r, const lra_ladder_kind *k)
 {
@@ -150,7 +151,8 @@ static char *identity(const lra_result *r, const lra_ladder_kind *k)
     return text;
 }
 
-/* Adds the result, trained for the ladder `from`, where it is, or may be, a rung of such a ladder. */
+/* Adds the result, trained for the ladder `from`, where it is, or may be, a rung of such a
+ * ladder. */
 static int add(lra_ladder_member *m, const lra_result *r, const lra_ladder_kind *from,
                const lra_ladder_kind *k)
 {
@@ -204,7 +206,8 @@ static bool is_ladder(const lra_ladder_member *m, int n, int from, int to)
     return own && !(alone && elsewhere);
 }
 
-/* A rung of a matched ladder has one size, that of what was trained for it; else that of the nearest count. */
+/* A rung of a matched ladder has one size, that of what was trained for it; else that of the
+ * nearest count. */
 static bool is_of_size(const lra_ladder_member *m, int from, int to, const lra_ladder_member *x)
 {
     if (!is_matched(&x->kind)) return true;

@@ -1,10 +1,10 @@
-/* Which results are rungs of one ladder: those that differ in one key of the model (the axis), in the seed and, when
- * they were matched, in the key that was solved for it.
+/* Which results are rungs of one ladder: those that differ in one key of the model (the axis), in
+ * the seed and, when they were matched, in the key that was solved for it.
  *
- * A result says for which ladder it was trained (`ladder`, FORMAT.md).  One that is a rung of several stands in all
- * of them: without a match wherever its other settings are those of the rest, with one where its count is the very
- * number that the rungs were made equal to, or where the rung of another matched ladder came to the same width.  So
- * matched and unmatched rungs never mix. */
+ * A result says for which ladder it was trained (`ladder`, FORMAT.md).  One that is a rung of
+ * several stands in all of them: without a match wherever its other settings are those of the rest,
+ * with one where its count is the very number that the rungs were made equal to, or where the rung
+ * of another matched ladder came to the same width.  So matched and unmatched rungs never mix. */
 #ifndef LRA_REPORTS_LADDER_RUNGS_H
 #define LRA_REPORTS_LADDER_RUNGS_H
 
@@ -30,7 +30,8 @@ typedef struct {
     bool own;       /* trained for this ladder */
 } lra_ladder_member;
 
-/* Rungs of all ladders, one ladder after the other, in each by value and seed.  Returns their number, or -1. */
+/* Rungs of all ladders, one ladder after the other, in each by value and seed.  Returns their
+ * number, or -1. */
 int lra_ladder_members(lra_result *const *list, int n, lra_ladder_member **members, lra_err *e);
 void lra_ladder_members_free(lra_ladder_member *members, int n);
 
@@ -38,7 +39,8 @@ void lra_ladder_members_free(lra_ladder_member *members, int n);
 bool lra_ladder_is_plain(const lra_ladder_kind *k);
 /* "K = 5", "dilation = 4" */
 const char *lra_ladder_rung_name(const lra_ladder_kind *k, int64_t value, char text[48]);
-/* What a title adds for a ladder that is not a plain one of kernels: ", over dilation"; caller frees. */
+/* What a title adds for a ladder that is not a plain one of kernels: ", over dilation"; caller
+ * frees. */
 char *lra_ladder_kind_text(const lra_ladder_kind *k);
 /* Does a "key=value" line of a configuration differ inside such a ladder, the seed included? */
 bool lra_ladder_is_own_line(const lra_ladder_kind *k, const char *line);

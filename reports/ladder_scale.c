@@ -67,7 +67,8 @@ static int set_published(lra_ladder_view *v, double mega, lra_err *e)
     return 0;
 }
 
-/* Where there are classes the rows of one label, so that chance is paired with what it is compared with. */
+/* Where there are classes the rows of one label, so that chance is paired with what it is compared
+ * with. */
 static int set_chance(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     const lra_result *first = v->first;
@@ -108,7 +109,7 @@ int lra_ladder_set_scale(lra_ladder_view *v, const lra_ladder_scale *scale, lra_
     return 0;
 }
 
-/* ---- options --------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 const lra_option lra_ladder_scale_options[] = {
     {.name = "reference",

@@ -16,8 +16,9 @@ typedef struct {
     double li;          /* the index against it; NAN: none */
 } lra_ladder_rival;
 
-/* One ladder: rungs by value of its axis (`kernel` in data and ladder, whatever the key), each with its seeds.  Where less of the metric is better, the ladder and its data hold
- * the negatives: lra_ladder_value() undoes it. */
+/* One ladder: rungs by value of its axis (`kernel` in data and ladder, whatever the key), each with
+ * its seeds.  Where less of the metric is better, the ladder and its data hold the negatives:
+ * lra_ladder_value() undoes it. */
 typedef struct {
     const lra_result *first; /* any of them: task, preset, precision */
     lra_ladder_kind kind;

@@ -60,7 +60,7 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, int n_task
     return rc == 0 ? lra_ladder_set_beside(v, scale, e) : rc;
 }
 
-/* ---- views ------------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 static int count_tasks(const lra_ladder_member *m, int n)
 {

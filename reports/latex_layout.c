@@ -12,14 +12,15 @@ static const double line_width = 345;
 /* Columns that may name a row; rows on a page, beside caption and notes. */
 enum { MOST_NAMES = 3, MOST_ROWS = 36 };
 
-/* ---- columns ---------------------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static bool says_nothing(const char *text)
 {
     return !*text || strcmp(text, "-") == 0;
 }
 
-/* What all rows of the column say, NULL: several things; "": nothing.  One row alone is no constant. */
+/* What all rows of the column say, NULL: several things; "": nothing.  One row alone is no
+ * constant. */
 static const char *constant(const lra_table *t, int column)
 {
     const char *same = "";
@@ -59,7 +60,7 @@ bool lra_latex_is_words(const lra_table *t, int column)
     return words;
 }
 
-/* ---- widths ----------------------------------------------------------------------------------------------------- */
+/* ---- widths ---------------------------------------------------------------------------------- */
 
 /* Em of a text, as wide as its letters are in Computer Modern. */
 static double text_em(const char *text)

@@ -1,4 +1,5 @@
-/* How a table fits into the text of an article: which columns it shows, how large, and in how many parts. */
+/* How a table fits into the text of an article: which columns it shows, how large, and in how many
+ * parts. */
 #ifndef LRA_REPORTS_LATEX_LAYOUT_H
 #define LRA_REPORTS_LATEX_LAYOUT_H
 
@@ -12,15 +13,16 @@ typedef struct {
     const char
         *size; /* "small", "footnotesize" or "scriptsize": 9, 8 or 7 points in an article of 10 */
     int space; /* \tabcolsep in points */
-    /* A table that is too wide is several, which all begin with the columns that name a row; part i goes on with those
-     * from part[i] to part[i + 1] - 1. */
+    /* A table that is too wide is several, which all begin with the columns that name a row; part i
+     * goes on with those from part[i] to part[i + 1] - 1. */
     int n_names, n_parts, part[LRA_TABLE_COLUMNS + 1];
     /* One that is too long for a page, too: from row[i] to row[i + 1] - 1. */
     int n_row_parts, row[LRA_TABLE_ROWS + 1];
 } lra_latex_layout;
 
-/* Columns with the same word or whole number in every row where they say something move to the caption; empty ones go.
- * The largest size in which the rest fits is taken; below 7 points the table is parted instead. */
+/* Columns with the same word or whole number in every row where they say something move to the
+ * caption; empty ones go. The largest size in which the rest fits is taken; below 7 points the
+ * table is parted instead. */
 void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t);
 void lra_latex_layout_free(lra_latex_layout *l);
 /* Is the column of words, which stand at the left? */

@@ -46,7 +46,7 @@ static int32_t **array_of(lra_listops *r, const column *c)
     return (int32_t **)(void *)((char *)r + c->offset);
 }
 
-/* ---- write ------------------------------------------------------------------------------------------- */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static int write_all(const lra_listops *r, lra_h5 *f, lra_err *e)
 {
@@ -77,7 +77,7 @@ int lra_listops_result_write(const char *path, const lra_listops *r, lra_err *e)
     return LRA_FAILED;
 }
 
-/* ---- read -------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 static int read_column(lra_h5 *f, const char *path, int64_t n, int32_t least, int32_t most,
                        int32_t **to, lra_err *e)
@@ -193,7 +193,7 @@ const int32_t *lra_listops_heuristic(const lra_listops *r, const char *name)
     return NULL;
 }
 
-/* ---- many ------------------------------------------------------------------------------------------- */
+/* ---- many ------------------------------------------------------------------------------------ */
 
 int lra_listops_results_load(int n, const char *const *place, lra_listops ***list, lra_err *e)
 {

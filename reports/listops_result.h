@@ -1,6 +1,6 @@
-/* What `lra-probe listops` measured on one run: the rows of the test split with what a breakdown groups them
- * by, the model's predictions and those of the heuristics.  One HDF5 file, RUN/listops.h5; FORMAT.md
- * describes it. */
+/* What `lra-probe listops` measured on one run: the rows of the test split with what a breakdown
+ * groups them by, the model's predictions and those of the heuristics.  One HDF5 file,
+ * RUN/listops.h5; FORMAT.md describes it. */
 #ifndef LRA_REPORTS_LISTOPS_RESULT_H
 #define LRA_REPORTS_LISTOPS_RESULT_H
 
@@ -37,8 +37,8 @@ void lra_listops_result_free(lra_listops *r); /* Nullable: r */
 /* Predictions of a heuristic; NULL: there is none of that name. */
 const int32_t *lra_listops_heuristic(const lra_listops *r, const char *name);
 
-/* Every listops.h5 of n places (result_files.h); returns their number (0: there are none), or -1.  The caller frees
- * the list with lra_listops_results_free(). */
+/* Every listops.h5 of n places (result_files.h); returns their number (0: there are none), or -1.
+ * The caller frees the list with lra_listops_results_free(). */
 int lra_listops_results_load(int n, const char *const *place, lra_listops ***list, lra_err *e);
 void lra_listops_results_free(lra_listops **list, int n);
 

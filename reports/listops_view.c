@@ -11,7 +11,7 @@
 
 enum { BINS = 5 };
 
-/* ---- groups ------------------------------------------------------------------------------------------ */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static void group_by_name(lra_listops_grouping *to, const int32_t *value, int64_t n, int n_names,
                           const char *const *names)
@@ -124,7 +124,7 @@ void lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
     lra_free(group);
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 /* The configuration without the seed; caller frees. */
 static char *identity(const lra_listops *r)

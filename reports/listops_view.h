@@ -1,5 +1,5 @@
-/* ListOps breakdowns from probe files: which runs are seeds of one cell, how rows are grouped, what the analysis
- * says of them. */
+/* ListOps breakdowns from probe files: which runs are seeds of one cell, how rows are grouped, what
+ * the analysis says of them. */
 #ifndef LRA_REPORTS_LISTOPS_VIEW_H
 #define LRA_REPORTS_LISTOPS_VIEW_H
 
@@ -17,8 +17,9 @@ typedef enum {
     LRA_N_GROUPINGS
 } lra_listops_by;
 
-/* Rows of the test split by group.  Root operators and labels as they are; arity and depth by value, those
- * beyond the last place together (">= 17"); length in five bins of about equal count. */
+/* Rows of the test split by group.  Root operators and labels as they are; arity and depth by
+ * value, those beyond the last place together (">= 17"); length in five bins of about equal
+ * count. */
 typedef struct {
     const char *what; /* "operator" "label" "arity" "depth" "length" */
     int n_groups;
@@ -44,10 +45,12 @@ typedef struct {
 
 /* Returns the number of views, or -1; the results must outlive them. */
 int lra_listops_views(lra_listops *const *list, int n, lra_listops_view **views, lra_err *e);
-/* For figures: the runs must be of one data set.  The caller frees it with lra_listops_views_free(v, 1). */
+/* For figures: the runs must be of one data set.  The caller frees it with
+ * lra_listops_views_free(v, 1). */
 int lra_listops_view_only(lra_listops *const *list, int n, lra_listops_view **view, lra_err *e);
 void lra_listops_views_free(lra_listops_view *views, int n);
-/* Accuracy by operator and label: row[0] is all examples, row[1 + root * LABELS + label] one of each. */
+/* Accuracy by operator and label: row[0] is all examples, row[1 + root * LABELS + label] one of
+ * each. */
 void lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
                         lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS]);
 /* Share of a heuristic's labels that are right; group -1: of all rows. */

@@ -37,9 +37,10 @@ const lra_probe_result *lra_locality_probe(const lra_report_input *in, const lra
     return NULL;
 }
 
-/* ---- one number ------------------------------------------------------------------------------------------------ */
+/* ---- one number ------------------------------------------------------------------------------ */
 
-/* Mean over the heads of a file; its half widths are means, too, since heads share their examples. */
+/* Mean over the heads of a file; its half widths are means, too, since heads share their
+ * examples. */
 static bool of_heads(const lra_probe_result *p, const char *id, lra_finding *out)
 {
     int n = 0;
@@ -67,7 +68,8 @@ static bool of_seed(const lra_probe_result *p, lra_locality what, lra_finding *o
     return f != NULL;
 }
 
-/* Why a number is not there, of a run whose file p (NULL: none) has no such unit, or no value in it. */
+/* Why a number is not there, of a run whose file p (NULL: none) has no such unit, or no value in
+ * it. */
 static const char *reason(const lra_probe_result *p, lra_locality what, bool found)
 {
     const char *probe = source[what].probe;
@@ -126,7 +128,7 @@ static void count_decays(lra_locality_row *r, const lra_report_input *in)
     }
 }
 
-/* ---- all rows -------------------------------------------------------------------------------------------------- */
+/* ---- all rows -------------------------------------------------------------------------------- */
 
 /* By task and preset, then from near to far; what has no range stands last, by name. */
 static int by_range(const void *a, const void *b)

@@ -1,6 +1,6 @@
-/* How far away what models use is, from results and the files of probes beside them: a row for each model, over its
- * seeds.  The whole model is asked by its Jacobians and by limits of distance (influence); its layers by their kernels and
- * heads (kernels, attention). */
+/* How far away what models use is, from results and the files of probes beside them: a row for each
+ * model, over its seeds.  The whole model is asked by its Jacobians and by limits of distance
+ * (influence); its layers by their kernels and heads (kernels, attention). */
 #ifndef LRA_REPORTS_LOCALITY_VIEW_H
 #define LRA_REPORTS_LOCALITY_VIEW_H
 

@@ -142,7 +142,8 @@ static void unload(lra_report_input *in)
     lra_ladder_scale_close(&in->scale);
 }
 
-/* Folders of places that are files, the other places as they are; the caller frees names and list. */
+/* Folders of places that are files, the other places as they are; the caller frees names and
+ * list. */
 static char **folders_of(int n, const char *const *place)
 {
     char **folder = lra_alloc_array((size_t)n + 1, sizeof *folder);
@@ -225,7 +226,8 @@ static int load(const lra_options *o, lra_report_source source, lra_report_input
     return LRA_FAILED;
 }
 
-/* A table's or figure's name in the place of a result stands behind the option that it belongs to. */
+/* A table's or figure's name in the place of a result stands behind the option that it belongs
+ * to. */
 static int check_places(const lra_options *o, const char *option, int n, const char *const *ids,
                         lra_err *e)
 {
@@ -237,7 +239,7 @@ static int check_places(const lra_options *o, const char *option, int n, const c
     return 0;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* OUT/tables/ID.txt, .md, .tex, .csv, .json */
 static int write_table(const char *name, lra_table *const *list, int n, const char *out, lra_err *e)
@@ -289,7 +291,7 @@ static int print_tables(const lra_options *o, lra_err *e)
     return rc;
 }
 
-/* ---- figures --------------------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static int draw_figures(const lra_options *o, lra_err *e)
 {
@@ -317,7 +319,7 @@ static int draw_figures(const lra_options *o, lra_err *e)
     return rc;
 }
 
-/* ---- show, list ------------------------------------------------------------------------------------------------ */
+/* ---- show, list ------------------------------------------------------------------------------ */
 
 static int show(const lra_options *o, lra_err *e)
 {
@@ -359,7 +361,7 @@ static int list_all(const lra_options *o, lra_err *e)
     return 0;
 }
 
-/* ---- main ------------------------------------------------------------------------------------------------------ */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static int help(const lra_options *o, lra_err *e);
 

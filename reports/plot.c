@@ -7,7 +7,7 @@
 
 #include "kernels/base/file.h"
 
-/* ---- texts of files -------------------------------------------------------------------------------------------- */
+/* ---- texts of files -------------------------------------------------------------------------- */
 
 /* Stands for a control character until lra_plot_write() refuses it. */
 enum { REFUSED = 1 };
@@ -71,7 +71,7 @@ void lra_plot_number(lra_text *t, double x)
         lra_text_add(t, " ?");
 }
 
-/* ---- style ------------------------------------------------------------------------------------------------------ */
+/* ---- style ----------------------------------------------------------------------------------- */
 
 const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES] = {
     {"#0072B2", "1", 7, 6},           {"#D55E00", "(6,2)", 5, 4},   {"#009E73", "(2,2)", 9, 8},
@@ -127,7 +127,7 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
                  x / p->width, y / p->height);
 }
 
-/* ---- legend ------------------------------------------------------------------------------------------------------ */
+/* ---- legend ---------------------------------------------------------------------------------- */
 
 /* Centimetres: a sample with the space behind it, a letter, the space between columns. */
 static const double sample = 0.55, sample_and_space = 0.7, letter = 0.147, between = 0.3;
@@ -187,7 +187,7 @@ void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entr
     }
 }
 
-/* ---- lines --------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static int by_height(const void *a, const void *b)
 {
@@ -223,7 +223,7 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
     }
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 void lra_plot_free(lra_plot *p)
 {
@@ -242,8 +242,9 @@ void lra_plot_source(lra_plot *p, const char *what, const char *hash)
     lra_free(source);
 }
 
-/* One terminal for each kind of file, with text and lines of the same size in print: "fontscale", "linewidth" and
- * "pointscale" undo what gnuplot 5.4's terminals make of them (measured: H of 'Sans,8' is 5.8 points high). */
+/* One terminal for each kind of file, with text and lines of the same size in print: "fontscale",
+ * "linewidth" and "pointscale" undo what gnuplot 5.4's terminals make of them (measured: H of
+ * 'Sans,8' is 5.8 points high). */
 static void add_terminals(lra_text *t, const lra_plot *p, const char *name)
 {
     double w = p->width / 2.54, h = p->height / 2.54; /* inches */

@@ -1,6 +1,6 @@
-/* Figures as gnuplot draws them: a script and its data, for print at column width.  8 points everywhere but for names
- * beside lines, Okabe and Ito's colours, dashes and points that tell curves apart in grey, and a ramp from light to
- * dark for what is ordered. */
+/* Figures as gnuplot draws them: a script and its data, for print at column width.  8 points
+ * everywhere but for names beside lines, Okabe and Ito's colours, dashes and points that tell
+ * curves apart in grey, and a ramp from light to dark for what is ordered. */
 #ifndef LRA_REPORTS_PLOT_H
 #define LRA_REPORTS_PLOT_H
 
@@ -22,17 +22,19 @@ typedef struct {
 } lra_plot;
 void lra_plot_free(lra_plot *p); /* the texts */
 
-/* A hash of what is drawn, with what it is of ("run", "data"); those that are there already are not repeated. */
+/* A hash of what is drawn, with what it is of ("run", "data"); those that are there already are not
+ * repeated. */
 void lra_plot_source(lra_plot *p, const char *what, const char *hash);
-/* Writes FOLDER/NAME.dat and FOLDER/NAME.gp, which draws NAME.pdf, .svg and .png by itself.  Fails where a text holds a
- * control character. */
+/* Writes FOLDER/NAME.dat and FOLDER/NAME.gp, which draws NAME.pdf, .svg and .png by itself.  Fails
+ * where a text holds a control character. */
 int lra_plot_write(const lra_plot *p, const char *folder, const char *name, lra_err *e);
 
-/* ---- texts of files: the only ways into script and data ----------------------------------------------------- */
+/* ---- texts of files: the only ways into script and data -------------------------------------- */
 
 /* 'text' as gnuplot reads it: quotes doubled; in single quotes it expands nothing. */
 void lra_plot_string(lra_text *t, const char *text);
-/* `before`, the text as above, and what follows it: lra_plot_say(t, "set label ", name, " at 0,%g\n", y). */
+/* `before`, the text as above, and what follows it: lra_plot_say(t, "set label ", name, " at
+ * 0,%g\n", y). */
 void lra_plot_say(lra_text *t, const char *before, const char *text, const char *after, ...)
     LRA_PRINTF(4, 5);
 /* The name of a tick: the same, but % is printed as it stands. */
@@ -40,9 +42,10 @@ void lra_plot_tick(lra_text *t, const char *text, double at);
 /* A line of the data file for people. */
 void lra_plot_comment(lra_text *t, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* ---- style ------------------------------------------------------------------------------------------------------ */
+/* ---- style ----------------------------------------------------------------------------------- */
 
-/* Curves that are not ordered, dark ones first, and their points: full (measured), hollow (published). */
+/* Curves that are not ordered, dark ones first, and their points: full (measured), hollow
+ * (published). */
 typedef struct {
     const char *color, *dash;
     int full, hollow;
@@ -58,14 +61,15 @@ const char *lra_plot_ramp(int i, int n);
 
 /* Lines of text are so far apart. */
 #define LRA_LINE_CM 0.36
-/* Starts the script, with the title above everything; returns how high the space below the title ends. */
+/* Starts the script, with the title above everything; returns how high the space below the title
+ * ends. */
 double lra_plot_start(lra_plot *p);
 /* Where the next panel of a multiplot stands. */
 void lra_plot_box(lra_plot *p, double left, double right, double bottom, double top);
 /* The name of a vertical axis, turned, around that height. */
 void lra_plot_axis(lra_plot *p, double x, double y, const char *name);
-/* An entry of a legend.  Legends are drawn here because gnuplot's own breaks its columns in PDF where it guesses the
- * width of their texts. */
+/* An entry of a legend.  Legends are drawn here because gnuplot's own breaks its columns in PDF
+ * where it guesses the width of their texts. */
 typedef enum {
     LRA_LEGEND_BOX,
     LRA_LEGEND_BAND,
@@ -83,12 +87,12 @@ typedef struct {
 enum { LRA_PLOT_ENTRIES = 16 };
 /* Rows that n entries need between x and the right edge, in as many columns as fit. */
 int lra_plot_legend_rows(const lra_plot *p, double x, int n, const lra_plot_entry *entry);
-/* Draws them from the upper left corner on, column by column; the caller unsets labels, arrows and objects before the
- * next panel. */
+/* Draws them from the upper left corner on, column by column; the caller unsets labels, arrows and
+ * objects before the next panel. */
 void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entry *entry);
 
-/* A horizontal line through a panel with its name at the left end, above it or where there is space; "": the
- * legend names it. */
+/* A horizontal line through a panel with its name at the left end, above it or where there is
+ * space; "": the legend names it. */
 typedef struct {
     double y;
     int dash;

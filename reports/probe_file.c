@@ -29,7 +29,7 @@ static const char columns[] =
 enum { COLUMNS = 6 + LRA_NULLS, NULLS_AT = 3, COUNTS_AT = NULLS_AT + LRA_NULLS };
 static const char names_path[] = "/finding/names", values_path[] = "/finding/values";
 
-/* ---- write ------------------------------------------------------------------------------------------- */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static void add_flags(lra_text *t, uint32_t flags)
 {
@@ -104,7 +104,7 @@ int lra_probe_result_write(const char *path, const lra_probe_result *r, lra_err 
     return LRA_FAILED;
 }
 
-/* ---- read -------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 static int read_array(lra_h5 *f, const char *path, lra_probe_array *a, lra_err *e)
 {

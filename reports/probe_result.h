@@ -1,5 +1,6 @@
-/* What a probe measured on one run: for each unit (a layer, a head, the model) arrays for figures and findings for
- * tables.  One HDF5 file, RUN/PROBE.h5 (kernels, attention, influence); FORMAT.md describes it.
+/* What a probe measured on one run: for each unit (a layer, a head, the model) arrays for figures
+ * and findings for tables.  One HDF5 file, RUN/PROBE.h5 (kernels, attention, influence); FORMAT.md
+ * describes it.
  *   r = lra_probe_result_new("kernels", run's result, &origin);
  *   u = lra_probe_unit_new(r, "layer0.head3");
  *   lra_probe_unit_array(u, "mass", 1, (int64_t[]){T}, mass);  lra_probe_unit_findings(u, n, findings);
@@ -67,8 +68,8 @@ const lra_probe_unit *lra_probe_unit_find(const lra_probe_result *r, const char 
 const lra_probe_array *lra_probe_array_find(const lra_probe_unit *u, const char *name);
 const lra_finding *lra_probe_finding(const lra_probe_unit *u, const char *id);
 
-/* Every PROBE.h5 of n places (result_files.h); returns their number (0: there are none), or -1.  The caller frees the
- * list with lra_probe_results_free(). */
+/* Every PROBE.h5 of n places (result_files.h); returns their number (0: there are none), or -1.
+ * The caller frees the list with lra_probe_results_free(). */
 int lra_probe_results_load(int n, const char *const *place, const char *probe,
                            lra_probe_result ***list, lra_err *e);
 void lra_probe_results_free(lra_probe_result **list, int n);

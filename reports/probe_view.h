@@ -18,18 +18,19 @@ typedef struct {
     const char *model, *task, *config;
     int64_t kernel;
 } lra_cell_identity;
-/* "s4d state=32": the model, its kernel, and the settings that others of this model and task do not share; the caller
- * frees it. */
+/* "s4d state=32": the model, its kernel, and the settings that others of this model and task do not
+ * share; the caller frees it. */
 char *lra_cell_name(int i, int n, const lra_cell_identity *all);
 /* The same of groups of results. */
 char *lra_result_group_name(int i, int n, const lra_result_group *all);
 
-/* The cells of n files in the order of their first; returns their number.  The caller frees them with
- * lra_probe_cells_free(). */
+/* The cells of n files in the order of their first; returns their number.  The caller frees them
+ * with lra_probe_cells_free(). */
 int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells);
 void lra_probe_cells_free(lra_probe_cell *cells, int n);
 
-/* A number of a unit over its seeds, with their interval; of those seeds that have it.  False: none has. */
+/* A number of a unit over its seeds, with their interval; of those seeds that have it.  False: none
+ * has. */
 bool lra_probe_cell_finding(const lra_probe_cell *c, const char *unit, const char *id,
                             lra_finding *out);
 

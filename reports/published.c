@@ -29,7 +29,7 @@ static const char *read_line(const char *at, char field[FIELDS][LONGEST])
     return at + (*at == '\n');
 }
 
-/* ---- names -------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The file's name of a task; most are ours. */
 static const char *task_name(const char *task, bool causal)
@@ -49,7 +49,7 @@ static const char *metric_name(const char *metric)
     return bits ? "bpb" : metric;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 enum { PAPER, TABLE, MODEL, VARIANT, TASK, METRIC, VALUE };
 

@@ -11,7 +11,8 @@
 /* A table or a figure: one file and one line in tables.def or figures.def. */
 typedef struct {
     const char *name, *summary;
-    /* Returns the number of tables, or a negative code; the caller frees them with lra_tables_free(). */
+    /* Returns the number of tables, or a negative code; the caller frees them with
+     * lra_tables_free(). */
     int (*make)(const lra_report_input *in, lra_table ***list, lra_err *e);
     lra_report_source source;
 } lra_report_table;
@@ -20,7 +21,8 @@ int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_inpu
                      const char *format, lra_err *e);
 /* Ladders: accuracy against reach, baselines, locality index. */
 int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
-/* ListOps breakdowns: models and heuristics by operator, label, arity, depth, length; agreement; confusion. */
+/* ListOps breakdowns: models and heuristics by operator, label, arity, depth, length; agreement;
+ * confusion. */
 int lra_report_listops(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 
 typedef struct {

@@ -6,8 +6,9 @@
 #include "reports/listops_result.h"
 #include "reports/probe_result.h"
 
-/* What a table or figure is made of: results with what ladders are scaled by, ListOps breakdowns, what a probe measured;
- * or results with what kernels, attention and influence measured on them, as far as there is any. */
+/* What a table or figure is made of: results with what ladders are scaled by, ListOps breakdowns,
+ * what a probe measured; or results with what kernels, attention and influence measured on them, as
+ * far as there is any. */
 typedef enum {
     LRA_FROM_RESULTS,
     LRA_FROM_RESULTS_AND_PROBES,

@@ -34,7 +34,7 @@ static const lra_field fields[] = {
     {LRA_MEMBER(lra_result, padding), LRA_FIELD_REAL, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* ---- write -------------------------------------------------------------------------------------------- */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
 {
@@ -119,7 +119,7 @@ int lra_result_write(const char *path, const lra_result *r, lra_err *e)
     return LRA_FAILED;
 }
 
-/* ---- read --------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
 {
@@ -362,7 +362,7 @@ bool lra_result_selected_on_test(const lra_result *r)
     return at && (at == r->config || at[-1] == '\n');
 }
 
-/* ---- many ---------------------------------------------------------------------------------------------- */
+/* ---- many ------------------------------------------------------------------------------------ */
 
 int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e)
 {

@@ -1,4 +1,5 @@
-/* What training measured, as one HDF5 file; FORMAT.md describes it.  The only thing that lra-report reads:
+/* What training measured, as one HDF5 file; FORMAT.md describes it.  The only thing that lra-report
+ * reads:
  * no model, no data set. */
 #ifndef LRA_REPORTS_RESULT_H
 #define LRA_REPORTS_RESULT_H
@@ -42,16 +43,19 @@ typedef struct {
     int64_t n_numbers; /* of a row's answer; 0: the two below are NULL */
     float *number;     /* (n, n_numbers) answers, and what they should be; NAN: not asked */
     float *target;
-    /* Validation split of tasks with classes, by the same weights.  n_val 0: not recorded (see lra_result_val_value) */
+    /* Validation split of tasks with classes, by the same weights.  n_val 0: not recorded (see
+     * lra_result_val_value) */
     int64_t n_val;
     float *val_logits;  /* (n_val, n_classes) */
     int32_t *val_label; /* (n_val) */
-    /* A sample of the rows that were trained on, by the same weights and as they stand (no dropout, not augmented):
-     * at most 10,000, the same of all runs on these data.  n_train 0: not recorded. */
+    /* A sample of the rows that were trained on, by the same weights and as they stand (no dropout,
+     * not augmented): at most 10,000, the same of all runs on these data.  n_train 0: not
+     * recorded. */
     int64_t n_train;
     double train_value, train_loss; /* metric, and mean loss; NAN: not recorded */
     uint8_t *train_correct;         /* (n_train) 1 where the answer was right; NULL: no classes */
-    /* The file had no seal: what it says may have been changed since.  Tables and figures say so. */
+    /* The file had no seal: what it says may have been changed since.  Tables and figures say
+     * so. */
     bool unsealed;
     /* Predictions of baselines for the same rows. */
     int n_baselines;
@@ -67,25 +71,27 @@ void lra_result_free(lra_result *r); /* Nullable: r */
 uint8_t *lra_result_correct(const lra_result *r);
 /* The same of the validation split; (n_val), caller frees; NULL: not recorded. */
 uint8_t *lra_result_val_correct(const lra_result *r);
-/* The metric on the validation split by the selected weights: of n_val rows, else as the history has it; NAN: not
- * recorded (nothing was trained). */
+/* The metric on the validation split by the selected weights: of n_val rows, else as the history
+ * has it; NAN: not recorded (nothing was trained). */
 double lra_result_val_value(const lra_result *r);
-/* The label that who has not seen the inputs says: the most frequent one of the training rows, which baseline
- * `constant` knows; without it of the test rows. */
+/* The label that who has not seen the inputs says: the most frequent one of the training rows,
+ * which baseline `constant` knows; without it of the test rows. */
 int32_t lra_result_common_label(const lra_result *r, bool *of_training);
 /* The metric without a look at the inputs; of classes the share of that label. */
 double lra_result_chance(const lra_result *r);
 const lra_metric *lra_result_metric(const lra_result *r);
-/* What each row adds to the metric, of classes without the loss; (n), caller frees with lra_free(). */
+/* What each row adds to the metric, of classes without the loss; (n), caller frees with
+ * lra_free(). */
 lra_sums *lra_result_rows(const lra_result *r);
 double lra_result_baseline_accuracy(const lra_result *r, const char *name); /* -1: not there */
-/* The best baseline that needs no order of the input ("majority-by-operator", "marker-distance"); NULL: none. */
+/* The best baseline that needs no order of the input ("majority-by-operator", "marker-distance");
+ * NULL: none. */
 const char *lra_result_simple_baseline(const lra_result *r, double *accuracy);
 /* Were the validation rows, which choose the weights, those of the test split (task.val=test)? */
 bool lra_result_selected_on_test(const lra_result *r);
 
-/* Every result.h5 of n places (result_files.h); files that cannot be read fail.  Returns their number, or -1; the
- * caller frees the list with lra_results_free(). */
+/* Every result.h5 of n places (result_files.h); files that cannot be read fail.  Returns their
+ * number, or -1; the caller frees the list with lra_results_free(). */
 int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e);
 void lra_results_free(lra_result **list, int n);
 

@@ -11,7 +11,7 @@
 
 enum { COLUMNS = 5 };
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static lra_sums total_of(const lra_result *r)
 {
@@ -45,7 +45,7 @@ double lra_result_batch_r2(const lra_result *r)
     return n_batches ? sum / (double)n_batches : NAN;
 }
 
-/* ---- intervals --------------------------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 /* The metric of sums that come as (asked, right, loss, target, square). */
 static double value_of_sums(const void *metric, const double *sum)
@@ -145,7 +145,7 @@ const char *lra_result_flags(const lra_result *r, unsigned flags, char text[LRA_
     return text;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------ */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool starts(const char *line, const char *word)
 {
@@ -154,7 +154,8 @@ static bool starts(const char *line, const char *word)
 
 char *lra_result_identity(const lra_result *r, int n_words, const char *const *word)
 {
-    /* Every seed has another run that it started from; "train.related" tells how that was trained. */
+    /* Every seed has another run that it started from; "train.related" tells how that was
+     * trained. */
     static const char *const other[] = {"train.from=", "train.matched="};
     lra_text t = {0};
     lra_text_add(&t, "%s %s %s %s\n", r->task, r->preset, r->precision, r->fingerprint);

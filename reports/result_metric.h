@@ -6,24 +6,27 @@
 #include "analysis/sample.h"
 #include "reports/result.h"
 
-/* A number for each row whose mean is the metric, and whose spread is its uncertainty (jackknife); (n), the caller frees
- * it. */
+/* A number for each row whose mean is the metric, and whose spread is its uncertainty (jackknife);
+ * (n), the caller frees it. */
 double *lra_result_row_values(const lra_result *r);
 /* The same, or its negative where less is better. */
 double *lra_result_scores(const lra_result *r);
 
 /* The value on all rows of the test split. */
 double lra_result_value(const lra_result *r, const lra_metric *m);
-/* Results that differ in their seed alone as one series: rows that are right, or row values; the caller frees it. */
+/* Results that differ in their seed alone as one series: rows that are right, or row values; the
+ * caller frees it. */
 lra_sample *lra_results_sample(lra_result *const *list, int n);
 /* Its value with the 95 % interval of examples and seeds; Wilson's for one accuracy. */
 lra_estimate lra_results_value(lra_result *const *list, int n);
-/* Mean over consecutive whole batches of the test split, as large as in training, of 1 - MSE / max(Var, 1e-5): how code
- * for regression tasks often reports R2, which depends on the batch.  What is left over (a last row alone has no
- * variance) counts only where there is no whole batch.  NAN: no numbers, or the batch is not known. */
+/* Mean over consecutive whole batches of the test split, as large as in training, of 1 - MSE /
+ * max(Var, 1e-5): how code for regression tasks often reports R2, which depends on the batch.  What
+ * is left over (a last row alone has no variance) counts only where there is no whole batch.  NAN:
+ * no numbers, or the batch is not known. */
 double lra_result_batch_r2(const lra_result *r);
-/* "accuracy 63.20 % (61.05 to 65.30, 1 seed, 1264 of 2000), chance 17.20 %", "RMSE 4.2130 (4.0010 to 4.4310, 1 seed,
- * 832 rows), chance 12.3400; R2 0.8812, R2 of single batches 0.8701"; the caller frees it. */
+/* "accuracy 63.20 % (61.05 to 65.30, 1 seed, 1264 of 2000), chance 17.20 %", "RMSE 4.2130 (4.0010
+ * to 4.4310, 1 seed, 832 rows), chance 12.3400; R2 0.8812, R2 of single batches 0.8701"; the caller
+ * frees it. */
 char *lra_result_text(lra_result *r);
 
 /* What is said of a row or a ladder, in the order of their names in the text. */
@@ -54,8 +57,8 @@ typedef struct {
 /* Returns the number of groups; the caller frees with lra_result_groups_free(). */
 int lra_results_group(lra_result *const *list, int n, lra_result_group **groups);
 void lra_result_groups_free(lra_result_group *groups, int n);
-/* What the configuration says but for lines that begin with one of the words, and the name of the run that this one
- * started from or is the control of: task, preset, precision, data, then
+/* What the configuration says but for lines that begin with one of the words, and the name of the
+ * run that this one started from or is the control of: task, preset, precision, data, then
  * every option; the caller frees it. */
 char *lra_result_identity(const lra_result *r, int n_words, const char *const *word);
 

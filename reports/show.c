@@ -14,7 +14,7 @@
 
 static const char not_recorded[] = "not recorded";
 
-/* ---- for people ---------------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 /* "name  text" with control characters made harmless. */
 static void line(FILE *out, const char *name, const char *text)
@@ -81,7 +81,7 @@ void lra_result_show(lra_result *r, FILE *out)
     lines(out, "deviations", r->deviations);
 }
 
-/* ---- for programs -------------------------------------------------------------------------------------------- */
+/* ---- for programs ---------------------------------------------------------------------------- */
 
 static json_t *json_text(const char *text)
 {

@@ -37,8 +37,8 @@ static char *shared_of(const lra_ladder_view *v)
     return t.s;
 }
 
-/* All settings of a ladder: of the task as they are, of model and training where they are not the default, but for
- * those that differ inside the ladder.  NULL: an older file; caller frees. */
+/* All settings of a ladder: of the task as they are, of model and training where they are not the
+ * default, but for those that differ inside the ladder.  NULL: an older file; caller frees. */
 static lra_config *settings_of(const lra_ladder_view *v)
 {
     lra_err ignored;
@@ -83,7 +83,8 @@ static bool is_own(const char *own, const char *setting)
     return false;
 }
 
-/* The only setting in which two ladders differ; NULL: none, or several.  own: those that go with what was chosen. */
+/* The only setting in which two ladders differ; NULL: none, or several.  own: those that go with
+ * what was chosen. */
 static const char *difference(const lra_config *a, const lra_config *b, const char *own)
 {
     const char *key = NULL;
@@ -123,8 +124,8 @@ static void insert(lra_sweep *s, const lra_ladder_view *v, const char *value)
     s->n++;
 }
 
-/* What ladders that were trained for a sweep over `key` say of it ("vary=train.rate usual=0.001"); NULL: none does.
- * Nullable: key, then of any. */
+/* What ladders that were trained for a sweep over `key` say of it ("vary=train.rate usual=0.001");
+ * NULL: none does. Nullable: key, then of any. */
 static char *said_of(const member *m, int n, const char *key, const char *what)
 {
     lra_err ignored;
@@ -210,7 +211,7 @@ void lra_sweeps_free(lra_sweep *sweeps, int n)
     lra_free(sweeps);
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 bool lra_sweep_is_distance(const lra_sweep *s)
 {

@@ -1,6 +1,6 @@
 /* A table of cells, printed as text, Markdown, LaTeX (booktabs), CSV or JSON.
- * People see heads and the text of cells; CSV and JSON have keys and the numbers behind the text, in full
- * precision, so that nothing has to be parsed out of what was made for the eye. */
+ * People see heads and the text of cells; CSV and JSON have keys and the numbers behind the text,
+ * in full precision, so that nothing has to be parsed out of what was made for the eye. */
 #ifndef LRA_REPORTS_TABLE_H
 #define LRA_REPORTS_TABLE_H
 
@@ -36,7 +36,8 @@ typedef struct {
 lra_table *lra_table_new(const char *title, int n_columns, const char *const *head);
 void lra_table_free(lra_table *t);             /* Nullable: t */
 void lra_tables_free(lra_table **list, int n); /* the tables and their list */
-/* Names of the columns in CSV and JSON, otherwise their heads.  "": not there; "lo,hi": an interval. */
+/* Names of the columns in CSV and JSON, otherwise their heads.  "": not there; "lo,hi": an
+ * interval. */
 void lra_table_keys(lra_table *t, const char *const *key);
 
 /* ---- fill: cells follow from the left ---- */
@@ -55,15 +56,17 @@ void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale,
 /* The same; people see the text. */
 void lra_table_interval_text(lra_table *t, double lo, double hi, const char *text);
 
-/* A line below the table.  "key\ttext": what the key, a word of the table, means; texts are aligned. */
+/* A line below the table.  "key\ttext": what the key, a word of the table, means; texts are
+ * aligned. */
 void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
 void lra_table_fact(lra_table *t, const char *key, double x);
 void lra_table_fact_text(lra_table *t, const char *key, const char *text);
 
 /* ---- print ---- */
 
-/* format: text markdown latex csv json.  Several tables are one document: CSV repeats its first line only
- * where the columns change; JSON is {"schema": 1, "tables": [{"title", "facts", "rows", "notes"}, ...]}. */
+/* format: text markdown latex csv json.  Several tables are one document: CSV repeats its first
+ * line only where the columns change; JSON is {"schema": 1, "tables": [{"title", "facts", "rows",
+ * "notes"}, ...]}. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
 int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e);
 

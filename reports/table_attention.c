@@ -1,4 +1,5 @@
-/* Table attention: how far the heads of a run look: a row for each head, then what is told of layers and models. */
+/* Table attention: how far the heads of a run look: a row for each head, then what is told of
+ * layers and models. */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static const char *const summary[] = {
     "heads.local",       "heads.position",         "heads.content",
     "heads.mixed",       "rollout.range.mean",     "rollout.range.mean.rel",
     "rollout.range.q95", "positions.toeplitz.off", NULL};
-/* The same of what heads look at; by name of the null value that stands beside a number, or nothing. */
+/* The same of what heads look at; by name of the null value that stands beside a number, or
+ * nothing. */
 static const struct {
     const char *id, *head;
     int decimals, null;

@@ -1,5 +1,7 @@
-/* Table influence: how far away what a run uses is, by gradients and by what is left under restrictions.
- * Every number stands with its interval and what it would be of equal weights and before training. */
+/* Table influence: how far away what a run uses is, by gradients and by what is left under
+ * restrictions.
+ * Every number stands with its interval and what it would be of equal weights and before
+ * training. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +76,7 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
     return t;
 }
 
-/* ---- gains ------------------------------------------------------------------------------------------- */
+/* ---- gains ----------------------------------------------------------------------------------- */
 
 static void add_gains(lra_table *t, const char *name, const lra_probe_array *gain, int64_t n)
 {

@@ -1,5 +1,5 @@
-/* Table information: what a token tells of another one d steps on, and what bags of n-grams tell of the label; without
- * any model.  Two tables for each data set.
+/* Table information: what a token tells of another one d steps on, and what bags of n-grams tell of
+ * the label; without any model.  Two tables for each data set.
  * Source of the numbers: lra-probe data TASK --information. */
 #include <math.h>
 #include <stdio.h>

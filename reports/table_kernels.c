@@ -1,6 +1,6 @@
-/* Table kernels: how far the convolution kernels of runs reach, how they decay, how rough they are, layer by layer;
- * medians over channels, beside the initial kernels and equal weights.  Runs that differ in their seed alone are one.
- * Source of the numbers: lra-probe kernels. */
+/* Table kernels: how far the convolution kernels of runs reach, how they decay, how rough they are,
+ * layer by layer; medians over channels, beside the initial kernels and equal weights.  Runs that
+ * differ in their seed alone are one.  Source of the numbers: lra-probe kernels. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "reports/probe_view.h"
 #include "reports/report.h"
 
-/* A number, its column for people ("": files only), and whether the initial value is shown beside it. */
+/* A number, its column for people ("": files only), and whether the initial value is shown beside
+ * it. */
 typedef struct {
     const char *id, *head, *key, *key_interval, *key_initial;
     bool initial;

@@ -62,8 +62,8 @@ static lra_table *new_table(const char *title, const lra_ladder_view *v)
     return t;
 }
 
-/* What stands in every row; of a baseline there are no seeds to say something of.  kernel: the rung's value; run: one
- * of the rung's.  Nullable: run */
+/* What stands in every row; of a baseline there are no seeds to say something of.  kernel: the
+ * rung's value; run: one of the rung's.  Nullable: run */
 static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel,
                         const lra_result *run)
 {

@@ -1,5 +1,5 @@
-/* Tables in LaTeX, with booktabs: what has a meaning there is escaped, signs and powers of ten are set as such; no text
- * is smaller than 7 points. */
+/* Tables in LaTeX, with booktabs: what has a meaning there is escaped, signs and powers of ten are
+ * set as such; no text is smaller than 7 points. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-/* "5e-05" at the start of a word: its powers of ten; returns how many bytes it took, 0: another thing. */
+/* "5e-05" at the start of a word: its powers of ten; returns how many bytes it took, 0: another
+ * thing. */
 static size_t print_power(const char *at, bool starts, FILE *out)
 {
     size_t n = strspn(at, "0123456789."), digits = 0;
@@ -60,7 +61,8 @@ static size_t print_index(const char *at, bool starts, FILE *out)
     return index ? 3 : 0;
 }
 
-/* "-" alone is an empty cell, before a number a minus, between numbers a range, between words with blanks a minus. */
+/* "-" alone is an empty cell, before a number a minus, between numbers a range, between words with
+ * blanks a minus. */
 static void print_dash(const char *text, const char *at, FILE *out)
 {
     bool digit_after = is_digit(at[1]), first = at == text;
@@ -123,7 +125,8 @@ static void label_of(const char *title, char label[LABEL])
     label[cut || (n && label[n - 1] == '-') ? words : n] = 0;
 }
 
-/* A table whose title begins like others before it in the list gets a number, and so does a part. */
+/* A table whose title begins like others before it in the list gets a number, and so does a
+ * part. */
 static void print_label(lra_table *const *list, int i, int part, FILE *out)
 {
     char label[2][LABEL];

@@ -1,6 +1,6 @@
-/* Table listops: the breakdown of ListOps models.  One table for each grouping, with a column for every group
- * and rows for the heuristics and every model; then agreement with the heuristics, and what each model says by
- * operator and label.
+/* Table listops: the breakdown of ListOps models.  One table for each grouping, with a column for
+ * every group and rows for the heuristics and every model; then agreement with the heuristics, and
+ * what each model says by operator and label.
  * Source: Appendix B of "On the locality bias and results in the Long Range Arena". */
 #include "reports/table_listops.h"
 
@@ -11,7 +11,8 @@
 #include "kernels/base/mem.h"
 #include "reports/report.h"
 
-/* Before the groups: what people read; for programs the grouping, the row, its quantity, seeds; all examples. */
+/* Before the groups: what people read; for programs the grouping, the row, its quantity, seeds; all
+ * examples. */
 enum { BEFORE = 6, COLUMNS = BEFORE + LRA_LISTOPS_GROUPS };
 
 /* The rows of a model, in this order: for people, for programs. */
@@ -60,7 +61,7 @@ void lra_listops_table_row(lra_table *t, const lra_listops_view *v)
     lra_table_cell(t, "%s", v->first->fingerprint);
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void compute(const lra_listops_view *v, const lra_listops_grouping *by, numbers *to)
 {
@@ -72,7 +73,7 @@ static void compute(const lra_listops_view *v, const lra_listops_grouping *by, n
     lra_holm(v->n_cells * (1 + LRA_LISTOPS_GROUPS), to->p[0]);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* What a row stands in: its table, its view, its grouping. */
 typedef struct {
@@ -81,7 +82,8 @@ typedef struct {
     const lra_listops_grouping *by;
 } place;
 
-/* Starts a row: what people read; what CSV and JSON call it, its quantity and seeds (0: no model). */
+/* Starts a row: what people read; what CSV and JSON call it, its quantity and seeds (0: no
+ * model). */
 static void add_name(const place *p, const char *shown, const char *row, const char *key, int seeds)
 {
     lra_listops_table_row(p->t, p->v);
@@ -100,8 +102,8 @@ static void add_heuristic(const place *p, const char *shown, const char *name,
         lra_table_number(p->t, 100 * lra_listops_share(p->v->first, predicted, p->by->group, g), 2);
 }
 
-/* The null value.  Among rows of one label the most frequent one says nothing: there it is the accuracy of the
- * constant. */
+/* The null value.  Among rows of one label the most frequent one says nothing: there it is the
+ * accuracy of the constant. */
 static void add_null(const place *p, const lra_breakdown_row *row)
 {
     const int32_t *constant = lra_listops_heuristic(p->v->first, "constant");
@@ -157,7 +159,7 @@ static void add_model(const place *p, const lra_listops_cell *c, const lra_break
     }
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void add_notes(lra_table *t, const lra_listops_view *v, const numbers *x)
 {

@@ -8,8 +8,8 @@
 enum {
     LRA_LISTOPS_SETTING = 2
 }; /* columns for programs that stand before all others: preset, data */
-/* An empty table with the title and the facts that all of them have.  head, key: of the columns after the
- * setting, for people and for CSV and JSON. */
+/* An empty table with the title and the facts that all of them have.  head, key: of the columns
+ * after the setting, for people and for CSV and JSON. */
 lra_table *lra_listops_table_new(const lra_listops_view *v, const char *what, int n_columns,
                                  const char *const *head, const char *const *key);
 /* Starts a row with its setting. */

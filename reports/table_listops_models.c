@@ -6,7 +6,7 @@
 #include "kernels/base/mem.h"
 #include "reports/table_listops.h"
 
-/* ---- agreement --------------------------------------------------------------------------------------- */
+/* ---- agreement ------------------------------------------------------------------------------- */
 
 static const char *heuristic_name(const lra_listops *r, int h)
 {
@@ -85,7 +85,7 @@ void lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lr
         }
 }
 
-/* ---- confusion --------------------------------------------------------------------------------------- */
+/* ---- confusion ------------------------------------------------------------------------------- */
 
 enum { L = LRA_LISTOPS_LABELS };
 

@@ -1,8 +1,11 @@
-/* Table locality: a row for each model: how good it is, how far away what it uses is, whether that falls off, and how much
- * of it is needed; with intervals, and what equal weights and the initial weights give.
- *   of the whole model   Jacobians of positions: mean distance over that of equal weights, radius with 95 %, entropy,
- *                        decay; smallest limits of all distances (cut) and of attention (window) that keep 99 % of the gain
- *   of its layers        kernels (energy) and heads (weight): mean distance over that of equal weights
+/* Table locality: a row for each model: how good it is, how far away what it uses is, whether that
+ * falls off, and how much of it is needed; with intervals, and what equal weights and the initial
+ * weights give.
+ *   of the whole model   Jacobians of positions: mean distance over that of equal weights, radius
+ *                        with 95 %, entropy, decay; smallest limits of all distances (cut) and of
+ *                        attention (window) that keep 99 % of the gain
+ *   of its layers        kernels (energy) and heads (weight): mean distance over that of equal
+ *                        weights
  * What is missing is a dash with the letter of its reason.
  * Source of the numbers: lra-probe train, influence, kernels, attention. */
 #include <math.h>
@@ -15,8 +18,9 @@
 #include "reports/probe_findings.h"
 #include "reports/report.h"
 
-/* Numbers and their columns, for people where there is a head.  Beside each its interval and, where letters say so, what
- * (e)qual weights and the (i)nitial weights give; (I), (E), (-): for people, too, the last the interval. */
+/* Numbers and their columns, for people where there is a head.  Beside each its interval and, where
+ * letters say so, what (e)qual weights and the (i)nitial weights give; (I), (E), (-): for people,
+ * too, the last the interval. */
 static const struct {
     lra_locality what;
     const char *head, *key, *beside;

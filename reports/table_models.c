@@ -1,5 +1,5 @@
-/* The table of models: a row for each model, kernel, preset and precision, and for each task its value with interval,
- * parameters and time: which architecture does what, at what size and cost. */
+/* The table of models: a row for each model, kernel, preset and precision, and for each task its
+ * value with interval, parameters and time: which architecture does what, at what size and cost. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,8 @@ static bool starts_row(const view *v, int i)
     return k == i;
 }
 
-/* The group of the row of `first` on a task, the one with the fewest settings of its own; n: how many there are. */
+/* The group of the row of `first` on a task, the one with the fewest settings of its own; n: how
+ * many there are. */
 static const lra_result_group *cell_of(const view *v, int first, const char *task, int *n)
 {
     const lra_result_group *found = NULL;

@@ -11,7 +11,7 @@
 #include "reports/table.h"
 #include "reports/table_parts.h"
 
-/* ---- for people ---------------------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void pad(int n, FILE *out)
 {
@@ -71,7 +71,8 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || (c & 0x80);
 }
 
-/* Would it mean something there: a link, HTML, code, emphasis, a formula, or the end of the cell? */
+/* Would it mean something there: a link, HTML, code, emphasis, a formula, or the end of the
+ * cell? */
 static bool is_markup(char before, const char *at)
 {
     switch (*at) {
@@ -121,7 +122,7 @@ static void print_markdown(lra_table *const *list, int i, FILE *out)
     }
 }
 
-/* ---- for programs -------------------------------------------------------------------------------------------- */
+/* ---- for programs ---------------------------------------------------------------------------- */
 
 /* The names of a column: none, its key, or the two of an interval. */
 static int names_of(const lra_table *t, int c, char name[2][64])
@@ -146,7 +147,8 @@ static void csv_field(const char *text, bool *first, FILE *out)
     if (quoted) fputc('"', out);
 }
 
-/* Spreadsheets take a text that starts like this for a formula, which may run programs; not behind an apostrophe. */
+/* Spreadsheets take a text that starts like this for a formula, which may run programs; not behind
+ * an apostrophe. */
 static void csv_text(const char *text, bool *first, FILE *out)
 {
     bool formula = *text && strchr("=+-@", *text);
@@ -260,7 +262,7 @@ static int print_json(lra_table *const *list, int n, FILE *out, lra_err *e)
     return 0;
 }
 
-/* ---- both ---------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e)
 {

@@ -1,8 +1,9 @@
-/* The table of a sweep: rungs downwards, values of the parameter across; the metric with its interval.  Where the
- * parameter is the distance of a task's dependencies, the truth is known: a rung is at chance until its field covers
- * the distance, and such cells are marked.  Then also how far every rung reaches (sweep_reach.h).
- * Source: diagnostics of controlled tasks; RULER's effective length (Hsieh et al. 2024) is len with a fixed
- * threshold, the score of one model. */
+/* The table of a sweep: rungs downwards, values of the parameter across; the metric with its
+ * interval.  Where the parameter is the distance of a task's dependencies, the truth is known: a
+ * rung is at chance until its field covers the distance, and such cells are marked.  Then also how
+ * far every rung reaches (sweep_reach.h).
+ * Source: diagnostics of controlled tasks; RULER's effective length (Hsieh et al. 2024) is len with
+ * a fixed threshold, the score of one model. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -52,7 +53,7 @@ static lra_table *new_table(const lra_sweep *s)
     return t;
 }
 
-/* ---- how far a rung reaches ------------------------------------------------------------------------------ */
+/* ---- how far a rung reaches ------------------------------------------------------------------ */
 
 /* Beyond the longest distance there is no number. */
 static void add_end(lra_text *t, const lra_sweep *s, double x)
@@ -83,7 +84,7 @@ static void add_reach(lra_table *t, const lra_sweep *s, const lra_sweep_reach *x
     lra_table_number(t, x->solved, 0);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add_rung(lra_table *t, const lra_sweep *s, int r, const lra_sweep_reach *reach)
 {
@@ -137,9 +138,10 @@ static double baseline_of(const lra_ladder_view *v, const char *name)
     return accuracy < 0 ? NAN : accuracy;
 }
 
-/* ---- the known truth ------------------------------------------------------------------------------------- */
+/* ---- the known truth ------------------------------------------------------------------------- */
 
-/* Rungs whose interval is above chance at the i-th distance (or is not) and that cover it (or do not). */
+/* Rungs whose interval is above chance at the i-th distance (or is not) and that cover it (or do
+ * not). */
 static int count_rungs(const lra_sweep *s, int i, bool covers, bool above)
 {
     const lra_ladder *l = &s->at[i]->ladder;

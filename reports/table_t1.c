@@ -1,5 +1,5 @@
-/* Table T1: Table 1 of "On the locality bias and results in the LRA", measured beside published.  Only
- * results of the `paper` preset stand here; others have the table `ladder`. */
+/* Table T1: Table 1 of "On the locality bias and results in the LRA", measured beside published.
+ * Only results of the `paper` preset stand here; others have the table `ladder`. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The table of all results of a folder, whatever their task: metric, value with interval, what chance gives, time.
+/* The table of all results of a folder, whatever their task: metric, value with interval, what
+ * chance gives, time.
  * A row for each task, model and configuration, over its seeds. */
 #include <inttypes.h>
 #include <math.h>
@@ -182,7 +183,8 @@ static bool tells_apart(const rows *all, const row *r, const char *name, const c
     return false;
 }
 
-/* How it was trained, and "distance=4" where there are rows of other distances; "-": nothing.  Caller frees. */
+/* How it was trained, and "distance=4" where there are rows of other distances; "-": nothing.
+ * Caller frees. */
 static char *settings_of(const rows *all, const row *r)
 {
     lra_text t = {0};
@@ -288,7 +290,8 @@ static bool are_one_model(const lra_result *a, const lra_result *b)
            strcmp(a->preset, b->preset) == 0 && strcmp(a->precision, b->precision) == 0;
 }
 
-/* Accuracies of one model, kernel, preset and precision over the tasks; what was set beside them has no mean. */
+/* Accuracies of one model, kernel, preset and precision over the tasks; what was set beside them
+ * has no mean. */
 static void add_mean(lra_table *t, const rows *all, const lra_result_group *groups, int first)
 {
     const lra_result *a = all->row[first].result;

@@ -1,4 +1,5 @@
-/* Averages over tasks: by hand, and whether the interval of the interquartile mean holds the truth. */
+/* Averages over tasks: by hand, and whether the interval of the interquartile mean holds the
+ * truth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,8 +57,9 @@ static void runs_of_five_tasks(void **state)
     for (int t = 0; t < TASKS; t++) task[t] = (lra_task_value){sample_of(SEEDS, right[t]), 0};
     lra_estimate mean = lra_mean_over_tasks(TASKS, task);
     near(mean.value, (63 + 186 + 300 + 420 + 540) / 5.0 / N, 1e-12);
-    /* Weights of a third, five in all; from 1.25 to 3.75: of the second task's runs (180, 186, 192) a quarter of the
-     * first and the others, of the fourth's (414, 420, 426) likewise from above. */
+    /* Weights of a third, five in all; from 1.25 to 3.75: of the second task's runs (180, 186, 192)
+     * a quarter of the first and the others, of the fourth's (414, 420, 426) likewise from
+     * above. */
     double expected =
         (180 / 12.0 + 186 / 3.0 + 192 / 3.0 + 300 + 414 / 3.0 + 420 / 3.0 + 426 / 12.0) / 2.5 / N;
     lra_estimate x = lra_iqm_over_tasks(TASKS, task, 1, 2000), y;
@@ -97,7 +99,8 @@ static lra_sample *draw_task(lra_rng *r, double p, double sd)
     return x;
 }
 
-/* Where tasks lie far apart the truth is that of the means: expected order statistics of both ends cancel. */
+/* Where tasks lie far apart the truth is that of the means: expected order statistics of both ends
+ * cancel. */
 static void the_interval_holds_the_truth(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* The tile products with emulated tiles: every size, stored rows that overlap, and transposed pairs; sums that are
- * added to, and results in bf16.  Values are multiples of 1/8, so that sums are exact.  Operands and results
- * stand between infinities, none of which may be read into a sum or be written over. */
+/* The tile products with emulated tiles: every size, stored rows that overlap, and transposed
+ * pairs; sums that are added to, and results in bf16.  Values are multiples of 1/8, so that sums
+ * are exact.  Operands and results stand between infinities, none of which may be read into a sum
+ * or be written over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +117,8 @@ static void check(sizes s)
     lra_free(pairs);
 }
 
-/* Rows and columns around one and two tiles, k around a step, and beyond a pass; all ways of giving a. */
+/* Rows and columns around one and two tiles, k around a step, and beyond a pass; all ways of giving
+ * a. */
 static void tile_products(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Statistics against known answers: intervals, tests, means and contrasts, replicates, information. */
+/* Statistics against known answers: intervals, tests, means and contrasts, replicates,
+ * information. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,7 @@ static void mcnemar(void **state)
     near(lra_mcnemar(0, 0), 1, 0);
 }
 
-/* ---- means and contrasts --------------------------------------------------------------------------------- */
+/* ---- means and contrasts --------------------------------------------------------------------- */
 
 enum { N = 1000 };
 
@@ -145,7 +146,8 @@ static void one_seed(void **state)
     lra_sample_free(s);
 }
 
-/* Replicates have the covariance of the rows over n, and the seeds' part without the interaction. */
+/* Replicates have the covariance of the rows over n, and the seeds' part without the
+ * interaction. */
 static void replicates(void **state)
 {
     (void)state;
@@ -209,7 +211,8 @@ static double square_root(const void *context, const double *sum)
     return sqrt(sum[1] / sum[0]);
 }
 
-/* Root mean squared errors: pseudo-values agree with the delta method; of a mean they are its terms. */
+/* Root mean squared errors: pseudo-values agree with the delta method; of a mean they are its
+ * terms. */
 static void jackknife(void **state)
 {
     (void)state;
@@ -264,7 +267,7 @@ static void gaps(void **state)
     lra_sample_free(val);
 }
 
-/* ---- seeds that failed ----------------------------------------------------------------------------------- */
+/* ---- seeds that failed ----------------------------------------------------------------------- */
 
 static void failed_seeds(void **state)
 {
@@ -305,9 +308,10 @@ static void few_seeds(void **state)
     }
 }
 
-/* ---- information ----------------------------------------------------------------------------------------- */
+/* ---- information ----------------------------------------------------------------------------- */
 
-/* Logits that are three times too large: the temperature brings them back; then losses are those of the truth. */
+/* Logits that are three times too large: the temperature brings them back; then losses are those of
+ * the truth. */
 static void temperature(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Walks over folders, archives and compressed files: the same files whatever they are packed in, what is broken
- * is named and counted, and nothing unpacks to more than is allowed. */
+/* Walks over folders, archives and compressed files: the same files whatever they are packed in,
+ * what is broken is named and counted, and nothing unpacks to more than is allowed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,7 +164,8 @@ static bool not_two(void *of, const char *name)
     return strcmp(name, "one/two") != 0;
 }
 
-/* Files of no bytes are visited where that is asked for, and folders that are not entered are none for the hash. */
+/* Files of no bytes are visited where that is asked for, and folders that are not entered are none
+ * for the hash. */
 static void empty_files_and_folders_left_out(void **state)
 {
     (void)state;
@@ -222,7 +223,8 @@ static void cut_archives_are_refused(void **state)
     }
 }
 
-/* CRC and length, the last 8 bytes of gzip; what follows the end of a tar archive inside it; a second member. */
+/* CRC and length, the last 8 bytes of gzip; what follows the end of a tar archive inside it; a
+ * second member. */
 static void gzip_trailers_are_checked(void **state)
 {
     (void)state;

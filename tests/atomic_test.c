@@ -1,5 +1,5 @@
-/* Atomic tasks: targets follow from the inputs as defined, models see position and mark, training rows are fresh,
- * validation rows are fixed. */
+/* Atomic tasks: targets follow from the inputs as defined, models see position and mark, training
+ * rows are fresh, validation rows are fixed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
-/* Matrices of weights that are no attention op's (probes/attention/matrix.h), against the definition: dense, in double, from
- * what the linear layers of a model's queries, keys and values say.  Rows, profiles, maps and rollout of each family; what a
- * key adds to a position, whose sum over keys is what the model itself made of the position. */
+/* Matrices of weights that are no attention op's (probes/attention/matrix.h), against the
+ * definition: dense, in double, from what the linear layers of a model's queries, keys and values
+ * say.  Rows, profiles, maps and rollout of each family; what a key adds to a position, whose sum
+ * over keys is what the model itself made of the position. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@
 
 enum { LAYERS = 2, HEADS = 4, MOST = 64, WIDTH = 64, SOURCES = 8 };
 
-/* ---- what a layer is made of -------------------------------------------------------------------------------- */
+/* ---- what a layer is made of ----------------------------------------------------------------- */
 
 /* Outputs of linear layers, or parameters, of a layer: (.., heads K) of a sequence. */
 typedef struct {
@@ -36,7 +37,8 @@ typedef struct {
 
 /* Weights of a head for n tokens, (n,n); NAN: no weight may fall there. */
 typedef void (*dense)(const parts *p, int head, int n, double *a);
-/* What token j adds to the output of the layer behind the heads at i, (width), of weights a (heads,n,n). */
+/* What token j adds to the output of the layer behind the heads at i, (width), of weights a
+ * (heads,n,n). */
 typedef void (*added)(const parts *p, const double *a, int i, int j, int n, double *y);
 
 static double dot(const float *x, const float *y, int64_t K)
@@ -195,7 +197,7 @@ static void remasked(const parts *p, int head, int n, double *a)
     }
 }
 
-/* ---- what a key adds ------------------------------------------------------------------------------------------ */
+/* ---- what a key adds ------------------------------------------------------------------------- */
 
 /* y (width) += a times row `at` of v, (V), times rows from `from` on of w. */
 static void add_times(const parts *p, double a, const double *v, int64_t V, int w, int64_t from,
@@ -261,10 +263,10 @@ static void through_memory(const parts *p, const double *a, int i, int j, int n,
     }
 }
 
-/* ---- families ------------------------------------------------------------------------------------------------ */
+/* ---- families -------------------------------------------------------------------------------- */
 
-/* Names of the parts: linear layers, but for "=name", a parameter, and "<name", what a linear layer is given.  The last one:
- * what the layer behind the heads is given. */
+/* Names of the parts: linear layers, but for "=name", a parameter, and "<name", what a linear layer
+ * is given.  The last one: what the layer behind the heads is given. */
 #define HEADS_OF "v", "=out/w", "<out"
 #define MIXED    "q", "k", "=mixture", "<q", "=v/w", "=out/w", "<out"
 #define PACKED   "pack_q", "pack_k", "unpack_q", "unpack_k", "pack_v", "=unpack_v/w", "=out/w", "<out"
@@ -367,7 +369,8 @@ static void compare_rows(const lra_matrix_values *is, int64_t s, int h, int n, c
     }
 }
 
-/* What keys add to positions, a (heads,n,n); all together they are what the layer behind the heads makes. */
+/* What keys add to positions, a (heads,n,n); all together they are what the layer behind the heads
+ * makes. */
 static void add_values(const work *w, const parts *p, int layer, int n, const double *a)
 {
     const char *const *names = families[w->family].part;
@@ -396,7 +399,8 @@ static void add_values(const work *w, const parts *p, int layer, int n, const do
     lra_profile_end(w->value[layer]);
 }
 
-/* Row i of the rollout of (layers,heads,n,n), layer by layer from below; -1: what no path leads to. */
+/* Row i of the rollout of (layers,heads,n,n), layer by layer from below; -1: what no path leads
+ * to. */
 static void roll(const double *a, int layers, int H, int n, double *all)
 {
     double *next = lra_alloc_array((size_t)(n * n), sizeof *next);
@@ -581,7 +585,8 @@ static void rows_are_the_definition(void **state)
     }
 }
 
-/* Features of products that give the third token nearly all the weight, and the same to all others. */
+/* Features of products that give the third token nearly all the weight, and the same to all
+ * others. */
 static void fill_key(const lra_fill *f, double *v)
 {
     for (int64_t i = 0; i < lra_shape_elements(f->shape); i++)

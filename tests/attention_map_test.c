@@ -1,4 +1,5 @@
-/* Attention maps as pixels of figures: means over heads and over squares, from the least weight to the largest, square roots. */
+/* Attention maps as pixels of figures: means over heads and over squares, from the least weight to
+ * the largest, square roots. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

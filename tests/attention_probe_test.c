@@ -1,5 +1,5 @@
-/* The probe of attention on opened models: maps, rollout, relations and profiles against the definitions with whole maps,
- * for every family of attention; a sink that is known. */
+/* The probe of attention on opened models: maps, rollout, relations and profiles against the
+ * definitions with whole maps, for every family of attention; a sink that is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 
 enum { LAYERS = 2, MOST = 64 };
 
-/* ---- relations ------------------------------------------------------------------------------------------- */
+/* ---- relations ------------------------------------------------------------------------------- */
 
 static void relations_of_a_tree(void **state)
 {
@@ -47,7 +47,7 @@ static void relations_of_a_tree(void **state)
     lra_tree_free(&t);
 }
 
-/* ---- a model's maps ---------------------------------------------------------------------------------------- */
+/* ---- a model's maps -------------------------------------------------------------------------- */
 
 /* Maps of the first example of the longest length, (layers, heads, T, T), and its rollout. */
 typedef struct {
@@ -201,7 +201,7 @@ static void rollout_is_the_product_of_maps(void **state)
     }
 }
 
-/* ---- what is measured ---------------------------------------------------------------------------------------- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 /* Mean over rows that have one of the mass on a relation, by whole maps. */
 static double related_mass(const maps *x, const lra_tree *t, lra_relation r, int layer, int head)
@@ -269,7 +269,8 @@ static void maps_are_measured(void **state)
 
 static bool with_sink;
 
-/* Equal weights on all keys; with a sink attention that puts all but 1e-4 or so on the third token, and the same weight on all others. */
+/* Equal weights on all keys; with a sink attention that puts all but 1e-4 or so on the third token,
+ * and the same weight on all others. */
 static void fill_key(const lra_fill *f, double *v)
 {
     for (int64_t i = 0; i < lra_shape_elements(f->shape); i++)
@@ -354,7 +355,8 @@ static void distances_in_pixels(void **state)
     lra_heads_free(&h);
 }
 
-/* Rows of waves, whose products depend on the distance of rows alone; as noise: numbers without order. */
+/* Rows of waves, whose products depend on the distance of rows alone; as noise: numbers without
+ * order. */
 static bool noise;
 static void fill_table(const lra_fill *f, double *v)
 {

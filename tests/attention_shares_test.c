@@ -1,4 +1,5 @@
-/* Shares of position and content: known answers, and the definition with all maps at hand, for masks and mixed lengths. */
+/* Shares of position and content: known answers, and the definition with all maps at hand, for
+ * masks and mixed lengths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
-/* What attention leaves of itself without a map, against the formulas with whole maps, in double: offsets, columns,
- * pixels, entropy, effective keys, without a key, weighted by values, for every field of the spec; weights times something,
- * which pairs there are; and known answers of equal weights. */
+/* What attention leaves of itself without a map, against the formulas with whole maps, in double:
+ * offsets, columns, pixels, entropy, effective keys, without a key, weighted by values, for every
+ * field of the spec; weights times something, which pairs there are; and known answers of equal
+ * weights. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,7 @@ static double number(uint64_t i)
     return 2 * lra_rng_u01(&r) - 1;
 }
 
-/* ---- the formulas ------------------------------------------------------------------------------------ */
+/* ---- the formulas ---------------------------------------------------------------------------- */
 
 enum { Q, KEYS, VALUES, OTHERS };
 static double entry(const test_case *c, int which, int b, int t, int h, int k)
@@ -198,7 +199,7 @@ static void expect(const test_case *c, int b, int h, int n, double *out)
     left[LRA_ATTENTION_SEVERAL] = several;
 }
 
-/* ---- the node ---------------------------------------------------------------------------------------- */
+/* ---- the node -------------------------------------------------------------------------------- */
 
 typedef struct {
     const test_case *is;
@@ -285,7 +286,8 @@ static void open_machine(machine *m, const test_case *c, lra_type type)
     m->attention = lra_attention(m->x[0], m->x[1], m->x[2], m->length, &s);
 }
 
-/* Plans and runs it, the second example being of n tokens; the first result, which the caller frees. */
+/* Plans and runs it, the second example being of n tokens; the first result, which the caller
+ * frees. */
 static double *run_machine(machine *m, int32_t n)
 {
     lra_err e = {{0}};
@@ -390,7 +392,7 @@ static void equal_weights_are_known(void **state)
     lra_free(y);
 }
 
-/* ---- weights times something ------------------------------------------------------------------------- */
+/* ---- weights times something ----------------------------------------------------------------- */
 
 /* With the unit matrix the map itself comes out. */
 static void weights_are_applied(void **state)

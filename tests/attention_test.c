@@ -1,5 +1,6 @@
-/* Fused attention and its profile against the formulas with whole maps, in double: decay, slopes, learned biases, chunks,
- * windows, limits, keys of another sequence, padding, rotary positions and smoothing as the papers write them. */
+/* Fused attention and its profile against the formulas with whole maps, in double: decay, slopes,
+ * learned biases, chunks, windows, limits, keys of another sequence, padding, rotary positions and
+ * smoothing as the papers write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +90,7 @@ static int at(int rows, int width, int b, int t, int h, int d)
     return ((b * rows + t) * H + h) * width + d;
 }
 
-/* ---- the formulas -------------------------------------------------------------------------------------------- */
+/* ---- the formulas ---------------------------------------------------------------------------- */
 
 static double turned(const lra_attention_spec *s, const double *x, int rows, int b, int t, int h,
                      int d)
@@ -159,8 +160,8 @@ static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
     for (int j = 0; j < c->keys && !s->laplace; j++) a[j] /= sum > 0 ? sum : 1;
 }
 
-/* Column j becomes the mean of columns j .. j+P-1 (to the past) or j-(P-1)/2 .. j+(P-1)/2 of its chunk; with renorm the
- * row gets the sum 1 again. */
+/* Column j becomes the mean of columns j .. j+P-1 (to the past) or j-(P-1)/2 .. j+(P-1)/2 of its
+ * chunk; with renorm the row gets the sum 1 again. */
 static void smooth_row(const attention_case *c, int n, double *a)
 {
     const lra_attention_spec *s = &c->spec;
@@ -182,7 +183,8 @@ static void smooth_row(const attention_case *c, int n, double *a)
 
 static const lra_step drawn_at = {.seed = 0x123456789, .step = 1ull << 33 | 5};
 
-/* What dropout makes of a weight: word i % 4 of draw ((b H + h) keys + j) ceil(T/4) + i/4 of the node "attention". */
+/* What dropout makes of a weight: word i % 4 of draw ((b H + h) keys + j) ceil(T/4) + i/4 of the
+ * node "attention". */
 static double kept(const attention_case *c, int b, int h, int i, int j)
 {
     double rate = c->spec.dropout;
@@ -224,7 +226,7 @@ static void expect(const attention_case *c, double *y, double *profile)
             }
 }
 
-/* ---- the ops ---------------------------------------------------------------------------------------------------- */
+/* ---- the ops --------------------------------------------------------------------------------- */
 
 typedef struct {
     lra_graph *g;
@@ -352,7 +354,8 @@ static void the_fused_op_is_the_formula(void **state)
     }
 }
 
-/* One plan serves every limit: from T - 1 on there is none, bit for bit; at 0 a query sees itself; below nothing. */
+/* One plan serves every limit: from T - 1 on there is none, bit for bit; at 0 a query sees itself;
+ * below nothing. */
 static void one_plan_serves_every_limit(void **state)
 {
     (void)state;
@@ -380,7 +383,8 @@ static void one_plan_serves_every_limit(void **state)
     close_machine(&m);
 }
 
-/* Sizes that fill tiles and leave rests, float32 and bf16 at every level beside float64; the same bits on two threads. */
+/* Sizes that fill tiles and leave rests, float32 and bf16 at every level beside float64; the same
+ * bits on two threads. */
 static void large_sizes_at_every_level(void **state)
 {
     (void)state;
@@ -405,7 +409,8 @@ static void large_sizes_at_every_level(void **state)
     }
 }
 
-/* A NaN stays in its row; a key that is -infinity for all is as good as none; scores of 1e6 choose one key. */
+/* A NaN stays in its row; a key that is -infinity for all is as good as none; scores of 1e6 choose
+ * one key. */
 static void numbers_that_are_none(void **state)
 {
     (void)state;
@@ -516,8 +521,9 @@ static void wrong_use_is_named(void **state)
     expect_failure(g, "blocks has shape (1,1,3,2), expected (1,1,2,2)");
 }
 
-/* Of an example of `all` blocks: the ends see all; the others ascending blocks, these among them: the ends, the own one
- * and its neighbours; as many as there are, or five and `random` at most; behind the example nothing. */
+/* Of an example of `all` blocks: the ends see all; the others ascending blocks, these among them:
+ * the ends, the own one and its neighbours; as many as there are, or five and `random` at most;
+ * behind the example nothing. */
 static void check_row(const int32_t *row, int most, int i, int all)
 {
     int n = 0;
@@ -539,7 +545,8 @@ static void check_row(const int32_t *row, int most, int i, int all)
     assert_int_equal(n, wanted < all ? wanted : all);
 }
 
-/* Lists of BigBird: rows, their dependence on layer and head, and that random blocks are everywhere equally often. */
+/* Lists of BigBird: rows, their dependence on layer and head, and that random blocks are everywhere
+ * equally often. */
 static void random_blocks(void **state)
 {
     (void)state;

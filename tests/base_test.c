@@ -46,7 +46,7 @@ static char *in_folder(const char *name)
     return lra_format("%s/%s", folder, name);
 }
 
-/* ---- errors --------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void printable_texts(void **state)
 {
@@ -93,7 +93,7 @@ static void messages_are_built_up(void **state)
     lra_free(text);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void what_cannot_fit_is_refused(void **state)
 {
@@ -174,7 +174,7 @@ static void text_grows(void **state)
     assert_null(lra_copy_text(NULL));
 }
 
-/* ---- configurations ------------------------------------------------------------------------------- */
+/* ---- configurations -------------------------------------------------------------------------- */
 
 static void configurations_are_sorted_lines(void **state)
 {
@@ -214,7 +214,7 @@ static void configurations_are_sorted_lines(void **state)
     assert_null(lra_config_parse("=1", &err));
 }
 
-/* ---- files ---------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void files_are_whole_or_absent(void **state)
 {
@@ -276,8 +276,8 @@ static void a_full_disk_is_reported(void **state)
     lra_free(temporary);
 }
 
-/* A link that somebody has put where the bytes would go first is neither followed nor removed, and writers of one
- * file at one time do not meet. */
+/* A link that somebody has put where the bytes would go first is neither followed nor removed, and
+ * writers of one file at one time do not meet. */
 static void temporary_files_are_nobody_elses(void **state)
 {
     (void)state;
@@ -307,8 +307,8 @@ static void temporary_files_are_nobody_elses(void **state)
     }
 }
 
-/* A writer that was killed cannot tidy up: the next one of its name does, or who cleans the folder; never while the
- * writer lives. */
+/* A writer that was killed cannot tidy up: the next one of its name does, or who cleans the folder;
+ * never while the writer lives. */
 static void what_dead_writers_left_is_removed(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void hashes_are_the_published_ones(void **state)
     assert_int_not_equal(lra_hash32("layer0"), lra_hash32("layer1"));
 }
 
-/* ---- terminal ------------------------------------------------------------------------------------- */
+/* ---- terminal -------------------------------------------------------------------------------- */
 
 static void a_file_gets_neither_colour_nor_progress(void **state)
 {

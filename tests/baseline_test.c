@@ -1,5 +1,5 @@
-/* Which baseline a ladder is held against: the best that needs no order of the input.  The oracle, which reads the
- * dependency itself, the shallow evaluators and the constant are none. */
+/* Which baseline a ladder is held against: the best that needs no order of the input.  The oracle,
+ * which reads the dependency itself, the shallow evaluators and the constant are none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Batches: every row once, buckets against brute force, state is (epoch, index) alone, augmentation. */
+/* Batches: every row once, buckets against brute force, state is (epoch, index) alone,
+ * augmentation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -178,7 +179,8 @@ static int64_t padded(const lra_sequences *r, int n, const int64_t *length)
     return sum;
 }
 
-/* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; no choice of which is better, whatever the lengths. */
+/* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; no choice of which is better,
+ * whatever the lengths. */
 static void buckets_are_the_best(void **state)
 {
     (void)state;

@@ -71,7 +71,8 @@ static void check_series(const lra_sequences *r, int64_t row, int64_t series)
             assert_true(found.value[2 * t + d] == (float)value_of(series, t, d));
 }
 
-/* NumPy: seed 0 of 10 is 2 8 4 9 1 6 7 3 0 5, whose first three are held out; seed 1 of 3 is 0 2 1. */
+/* NumPy: seed 0 of 10 is 2 8 4 9 1 6 7 3 0 5, whose first three are held out; seed 1 of 3 is 0 2
+ * 1. */
 static void order_and_split(void **state)
 {
     (void)state;
@@ -116,7 +117,8 @@ static void published_sizes(void **state)
             seen[order[i]] = true;
             held[order[i]] = i >= size[0];
         }
-        /* What the first permutation begins with is held out; the second one, 2276 .. and 56 .., orders it. */
+        /* What the first permutation begins with is held out; the second one, 2276 .. and 56 ..,
+         * orders it. */
         for (int i = 4; i < 7; i++) assert_true(held[known[k][i]]);
         lra_free(held);
         lra_free(seen);
@@ -124,8 +126,8 @@ static void published_sizes(void **state)
     }
 }
 
-/* Which series, in which order: sums (i + 1) series[i] of what scikit-learn 1.9's train_test_split(test_size=0.3,
- * random_state=0) and then (0.5, 1) of what was held out give. */
+/* Which series, in which order: sums (i + 1) series[i] of what scikit-learn 1.9's
+ * train_test_split(test_size=0.3, random_state=0) and then (0.5, 1) of what was held out give. */
 static void splits_are_those_of_scikit_learn(void **state)
 {
     (void)state;
@@ -253,7 +255,8 @@ static void defects(void **state)
     lra_text_free(&text);
 }
 
-/* 60 (beats - 1) / (last beat - first beat), beats found where the electrocardiogram rises above half a beat. */
+/* 60 (beats - 1) / (last beat - first beat), beats found where the electrocardiogram rises above
+ * half a beat. */
 static double counted_rate(const float *value)
 {
     int64_t first = -1, last = -1, beats = 0;

@@ -16,7 +16,8 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
 }
 
-/* Two groups of four: group 0 right on 3, the rival on 1 (wins 2 of it); group 1 all right, rival none. */
+/* Two groups of four: group 0 right on 3, the rival on 1 (wins 2 of it); group 1 all right, rival
+ * none. */
 static void small_table(void **state)
 {
     (void)state;
@@ -113,7 +114,8 @@ static void all_right(void **state)
     near(row[1].difference.lo, -row[1].difference.hi, 1e-12);
 }
 
-/* Intervals of a mean over three seeds hold it; 300 draws, so that 2 points below 95 % are chance. */
+/* Intervals of a mean over three seeds hold it; 300 draws, so that 2 points below 95 % are
+ * chance. */
 static void coverage(void **state)
 {
     (void)state;

@@ -1,9 +1,11 @@
 /* labels: slow timeout: 300 */
-/* Coverage: do 95 % intervals hold the true value in 95 % of simulated ladders?  Every rung has seeds of its own, whose
- * accuracy varies by 0.3 or 1.3 points; examples are of unequal difficulty and shared by all rungs and seeds; 500 or
- * 20,000 of them; 3, 5 or 12 seeds (of the same ladders); six shapes of the curve in turn.
- * LRA_COVERAGE=full: 1,200 ladders a cell with 4,000 replicates, and what the method before gave, as stored in
- * reports/measured/coverage.  Without it 400 with 500, and all cells but 5 seeds of 20,000 examples. */
+/* Coverage: do 95 % intervals hold the true value in 95 % of simulated ladders?  Every rung has
+ * seeds of its own, whose accuracy varies by 0.3 or 1.3 points; examples are of unequal difficulty
+ * and shared by all rungs and seeds; 500 or 20,000 of them; 3, 5 or 12 seeds (of the same ladders);
+ * six shapes of the curve in turn.
+ * LRA_COVERAGE=full: 1,200 ladders a cell with 4,000 replicates, and what the method before gave,
+ * as stored in reports/measured/coverage.  Without it 400 with 500, and all cells but 5 seeds of
+ * 20,000 examples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +50,7 @@ typedef struct {
 static bool full;
 static uint8_t *right[RUNGS][MOST_SEEDS], *guess;
 
-/* ---- ladders --------------------------------------------------------------------------------------------- */
+/* ---- ladders --------------------------------------------------------------------------------- */
 
 static uint64_t next_words(uint64_t *state)
 {
@@ -59,7 +61,8 @@ static uint64_t next_words(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Right where a uniform word lies below that of the example and the seed, which are in 65,536ths. */
+/* Right where a uniform word lies below that of the example and the seed, which are in
+ * 65,536ths. */
 static void draw_rows(uint64_t *state, int64_t n, int32_t level, const int32_t *easy, uint8_t *to)
 {
     for (int64_t i = 0; i < n; i += 4) {
@@ -101,10 +104,10 @@ static void draw_ladder(const cell *c, int set, const double *accuracy, lra_ladd
     }
 }
 
-/* ---- the old method -------------------------------------------------------------------------------------- */
+/* ---- the old method -------------------------------------------------------------------------- */
 
-/* Percentiles of examples drawn with replacement, crossed with drawn seeds: what these intervals replace.  The
- * examples' part is normal here, as it is at 20,000. */
+/* Percentiles of examples drawn with replacement, crossed with drawn seeds: what these intervals
+ * replace.  The examples' part is normal here, as it is at 20,000. */
 static lra_estimate crossed(const lra_sample *s, const double *g, uint64_t key)
 {
     enum { B = 500 };
@@ -123,7 +126,7 @@ static lra_estimate crossed(const lra_sample *s, const double *g, uint64_t key)
     return lra_percentile(value, B, table, 0.95);
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static bool holds(lra_estimate e, double truth)
 {
@@ -189,7 +192,8 @@ static void run_cells(const cell *c, score total[N_SEEDS])
     }
 }
 
-/* 93 to 99.5 % (LI: 93 % and more), and as far outside as two standard errors of this many ladders. */
+/* 93 to 99.5 % (LI: 93 % and more), and as far outside as two standard errors of this many
+ * ladders. */
 static void check_cell(const score *s)
 {
     for (int k = 0; k < OLD_MEAN; k++) {
@@ -220,7 +224,8 @@ static void intervals_hold_the_truth(void **state)
     }
 }
 
-/* The simulation finds what it is for: three seeds that vary more than the test set defeat the method before. */
+/* The simulation finds what it is for: three seeds that vary more than the test set defeat the
+ * method before. */
 static void the_method_before_fails(void **state)
 {
     (void)state;

@@ -1,9 +1,13 @@
-/* Settles on a GPU of compute capability 9.0, in seconds, what the host shim cannot: does the hardware read operands in
- * shared memory as kernels/cuda/wgmma.h says, from whatever row they start, and what do the layouts cost?
- *   products  A in planes of 8 elements or in swizzled rows of 64, its lines along K or along M, started 0 to 8 rows late;
- *             B swizzled, as all kernels have it.  Against sums on the host, exact in float32.
- *   rates     products alone by layout; copies alone, as eight boxes of 16-byte rows or as one swizzled box.
- * The kernels use planes: if one of those is wrong, exit code 1.  Swizzled A is what they could use instead. */
+/* Settles on a GPU of compute capability 9.0, in seconds, what the host shim cannot: does the
+ * hardware read operands in shared memory as kernels/cuda/wgmma.h says, from whatever row they
+ * start, and what do the layouts cost?
+ *   products  A in planes of 8 elements or in swizzled rows of 64, its lines along K or along M,
+ *             started 0 to 8 rows late; B swizzled, as all kernels have it.  Against sums on the
+ *             host, exact in float32.
+ *   rates     products alone by layout; copies alone, as eight boxes of 16-byte rows or as one
+ *             swizzled box.
+ * The kernels use planes: if one of those is wrong, exit code 1.  Swizzled A is what they could use
+ * instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,7 +148,7 @@ __global__ void __launch_bounds__(32, 1)
 #endif
 }
 
-/* ---- the host -------------------------------------------------------------------------------------------- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 static void check(cudaError_t rc, const char *what)
 {

@@ -1,7 +1,8 @@
 /* labels: slow timeout: 600 */
-/* Every model, or the one that LRA_TEST_MODEL names, on the GPU against the CPU: loss, output and all gradients of a step, float32 and bf16, then
- * losses of ten steps of AdamW, and the same bits from a second time.  Where there is no GPU the CPU with two
- * threads takes its place; LRA_NEED_GPU=1 makes that a failure. */
+/* Every model, or the one that LRA_TEST_MODEL names, on the GPU against the CPU: loss, output and
+ * all gradients of a step, float32 and bf16, then losses of ten steps of AdamW, and the same bits
+ * from a second time.  Where there is no GPU the CPU with two threads takes its place;
+ * LRA_NEED_GPU=1 makes that a failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,7 +170,8 @@ static void compare(lra_type type, double tolerance)
     }
 }
 
-/* Gradients pass through ten layers of sums: an order of magnitude above the tolerance of one op. */
+/* Gradients pass through ten layers of sums: an order of magnitude above the tolerance of one
+ * op. */
 static void models_in_float32(void **state)
 {
     (void)state;

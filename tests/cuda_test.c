@@ -1,5 +1,6 @@
 /* labels: slow timeout: 900 */
-/* The GPU against the CPU, skipped where there is none: the registry walk of op_test.c, float32 and bf16;
+/* The GPU against the CPU, skipped where there is none: the registry walk of op_test.c, float32 and
+ * bf16;
  * the same bits from a second run and from a recorded step. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +68,8 @@ static void ops_agree_with_the_cpu(void **state)
     each_large_sample(both_types);
 }
 
-/* Three runs of a plan, the second and third from its recording, change nothing but what is written. */
+/* Three runs of a plan, the second and third from its recording, change nothing but what is
+ * written. */
 static void same_from_recording(const lra_op *op, int i)
 {
     if (!op->cuda[LRA_F32] || op->flags & LRA_WRITES) return;

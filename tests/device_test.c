@@ -79,7 +79,8 @@ static void levels(void **state)
            "LRA_CUDA_LEVEL is 'tensor', expected plain, mma or wgmma");
 }
 
-/* Where there is no GPU the reason is one of the above; where there is one, it is the one asked for. */
+/* Where there is no GPU the reason is one of the above; where there is one, it is the one asked
+ * for. */
 static void this_machine(void **state)
 {
     (void)state;
@@ -120,7 +121,8 @@ static void libraries_are_searched(void **state)
     assert_null(lra_cuda_place("libnowhere.so.12", 0));
 }
 
-/* This program once more, as a trial: at wgmma it hangs, fails or passes as it is told, at mma it passes. */
+/* This program once more, as a trial: at wgmma it hangs, fails or passes as it is told, at mma it
+ * passes. */
 static int be_trial(const char *what)
 {
     const char *level = getenv("LRA_CUDA_LEVEL");

@@ -1,5 +1,5 @@
-/* Dilated residual convolutions see every token up to their reach and none beyond: the Jacobian of one position with
- * respect to the inputs, in float64. */
+/* Dilated residual convolutions see every token up to their reach and none beyond: the Jacobian of
+ * one position with respect to the inputs, in float64. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* Tasks with a dependency distance, by construction: labels are what the definition says, no two marks are nearer
- * than the distance, every row holds the same marks, places are uniform, training rows are fresh in every epoch, and
- * no count of tokens or of nearer pairs tells the label. */
+/* Tasks with a dependency distance, by construction: labels are what the definition says, no two
+ * marks are nearer than the distance, every row holds the same marks, places are uniform, training
+ * rows are fresh in every epoch, and no count of tokens or of nearer pairs tells the label. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static int marks_of(const uint16_t *token, int64_t n, int64_t *at, int most)
     return found;
 }
 
-/* ---- xor --------------------------------------------------------------------------------------------- */
+/* ---- xor ------------------------------------------------------------------------------------- */
 
 /* One group: two pairs, all combinations that tell the label at the distance or farther. */
 static void check_group(const uint16_t *token, int64_t n, int32_t label, int64_t distance)
@@ -97,11 +97,12 @@ static void xor_is_what_it_says(void **state)
     }
 }
 
-/* ---- select-at --------------------------------------------------------------------------------------- */
+/* ---- select-at ------------------------------------------------------------------------------- */
 
 enum { S0 = 1, S3 = 4, QUERY, NONE };
 
-/* Every value of the row has its mark at the distance: the query behind the label, none behind the others. */
+/* Every value of the row has its mark at the distance: the query behind the label, none behind the
+ * others. */
 static void check_select(const uint16_t *token, int64_t n, int32_t label, int64_t distance,
                          int64_t copies)
 {
@@ -140,11 +141,12 @@ static void select_is_what_it_says(void **state)
     }
 }
 
-/* ---- recall ------------------------------------------------------------------------------------------ */
+/* ---- recall ---------------------------------------------------------------------------------- */
 
 enum { K0 = 1, K1, V0, V1, Q0, Q1 };
 
-/* Every query finds its key among the two pairs that end a distance before it, and the value is the label. */
+/* Every query finds its key among the two pairs that end a distance before it, and the value is the
+ * label. */
 static int check_queries(const uint16_t *token, int64_t n, int32_t label, int64_t distance)
 {
     int queries = 0;
@@ -185,8 +187,8 @@ static void recall_is_what_it_says(void **state)
     }
 }
 
-/* Chi-square of the place of the first A against all places that leave room for the rest: pairs of gaps are
- * uniform, so the first gap g of room r has r - g + 1 of (r + 1)(r + 2) / 2 ways. */
+/* Chi-square of the place of the first A against all places that leave room for the rest: pairs of
+ * gaps are uniform, so the first gap g of room r has r - g + 1 of (r + 1)(r + 2) / 2 ways. */
 static void places_are_uniform(void **state)
 {
     (void)state;
@@ -211,8 +213,8 @@ static void places_are_uniform(void **state)
     lra_free(changes);
 }
 
-/* What models see in training: new rows in every epoch, the same for the same (seed, epoch, row); validation rows
- * stay what they are. */
+/* What models see in training: new rows in every epoch, the same for the same (seed, epoch, row);
+ * validation rows stay what they are. */
 static void training_rows_are_fresh(void **state)
 {
     (void)state;
@@ -249,7 +251,7 @@ static void training_rows_are_fresh(void **state)
     lra_dataset_free(d);
 }
 
-/* ---- baselines --------------------------------------------------------------------------------------- */
+/* ---- baselines ------------------------------------------------------------------------------- */
 
 static double accuracy_of(const lra_dataset *d, int b, const char **name)
 {
@@ -301,8 +303,8 @@ static void bad_parameters_are_refused(void **state)
         task_refuses_change(&lra_task_xor, NULL, bad[i][0], bad[i][1]);
 }
 
-/* Fillers at one distance say nothing of those at another: where both rows have a filler, they agree as often as
- * independent ones. */
+/* Fillers at one distance say nothing of those at another: where both rows have a filler, they
+ * agree as often as independent ones. */
 static void fillers_differ_between_distances(void **state)
 {
     (void)state;

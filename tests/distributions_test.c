@@ -1,4 +1,5 @@
-/* Distributions of our own against published values, and against those of distributions.h (GSL, where it is linked). */
+/* Distributions of our own against published values, and against those of distributions.h (GSL,
+ * where it is linked). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Diagonal-plus-low-rank kernels against the recurrence that defines them, with matrices of full size in double: LegS in
- * its normal form as S4 has it, one direction and two, steps from 0.001 to 0.1, lengths up to 1024. */
+/* Diagonal-plus-low-rank kernels against the recurrence that defines them, with matrices of full
+ * size in double: LegS in its normal form as S4 has it, one direction and two, steps from 0.001 to
+ * 0.1, lengths up to 1024. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

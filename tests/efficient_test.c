@@ -1,4 +1,5 @@
-/* Attention that is linear in the length: places of chunks by hand, random directions, and padding that counts. */
+/* Attention that is linear in the length: places of chunks by hand, random directions, and padding
+ * that counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "tests/model_trial.h"
 #include "tests/run_once.h"
 
-/* ---- chunks -------------------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 /* Two examples of two rows each, at most seven tokens in three chunks. */
 enum { N = 4, T = 7, J = 3, C = 3 };
@@ -53,10 +54,11 @@ static void chunks_by_hand(void **state)
     assert_memory_equal(out, slot, sizeof slot);
 }
 
-/* ---- directions ------------------------------------------------------------------------------------------ */
+/* ---- directions ------------------------------------------------------------------------------ */
 
-/* Right angles inside blocks of K rows; over many draws lengths are those of normal vectors, and no number of a row is more
- * often of one sign than of the other, which it is without the signs of the decomposition. */
+/* Right angles inside blocks of K rows; over many draws lengths are those of normal vectors, and no
+ * number of a row is more often of one sign than of the other, which it is without the signs of the
+ * decomposition. */
 static void rows_are_at_right_angles(void **state)
 {
     (void)state;
@@ -111,7 +113,7 @@ static void directions_are_drawn_at_every_step(void **state)
     assert_true(loss_at(kept, 1) == loss_at(kept, 2));
 }
 
-/* ---- padding that counts --------------------------------------------------------------------------------- */
+/* ---- padding that counts --------------------------------------------------------------------- */
 
 /* Logits of two rows in a bucket of T steps, zeros behind their ends; the caller frees them. */
 static double *answer(const lra_model *m, const char *settings, int64_t steps, int64_t channels,

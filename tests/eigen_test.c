@@ -1,4 +1,5 @@
-/* Hermitian eigenvalues: known ones, A V = V diag, unit vectors, their phase; the skew part of HiPPO-LegS. */
+/* Hermitian eigenvalues: known ones, A V = V diag, unit vectors, their phase; the skew part of
+ * HiPPO-LegS. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +74,8 @@ static void random_ones(void **state)
             }
 }
 
-/* -i times the skew part of HiPPO-LegS: values come in pairs +-mu, and the vector of -mu is the conjugate. */
+/* -i times the skew part of HiPPO-LegS: values come in pairs +-mu, and the vector of -mu is the
+ * conjugate. */
 static void hippo(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Operands of tests of tile products: bf16 by its bits, and multiples of 1/8, whose sums are exact. */
+/* Operands of tests of tile products: bf16 by its bits, and multiples of 1/8, whose sums are
+ * exact. */
 #ifndef LRA_TESTS_EIGHTHS_H
 #define LRA_TESTS_EIGHTHS_H
 

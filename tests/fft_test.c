@@ -1,5 +1,5 @@
-/* The transforms against the sums that define them, in both types, for every kind of length; back and forth; from
- * threads at once. */
+/* The transforms against the sums that define them, in both types, for every kind of length; back
+ * and forth; from threads at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

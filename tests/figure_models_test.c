@@ -1,4 +1,5 @@
-/* Figure models: a bar for each model and task where it belongs, named by what tells models apart; what does not fit. */
+/* Figure models: a bar for each model and task where it belongs, named by what tells models apart;
+ * what does not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,8 @@ static int free_results(void **state)
     return small_results_free(RESULTS, results);
 }
 
-/* Three models of two tasks: bars at 0 1 and, behind a space of 1.6, at 4.6 5.6 6.6, in the order of their first task. */
+/* Three models of two tasks: bars at 0 1 and, behind a space of 1.6, at 4.6 5.6 6.6, in the order
+ * of their first task. */
 static void bars_stand_where_they_belong(void **state)
 {
     (void)state;

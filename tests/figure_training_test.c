@@ -1,4 +1,5 @@
-/* Figure training: means over seeds as far as all go, seeds, selected epochs, in the metric's unit; what does not fit. */
+/* Figure training: means over seeds as far as all go, seeds, selected epochs, in the metric's unit;
+ * what does not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

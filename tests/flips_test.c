@@ -1,5 +1,5 @@
-/* Single-bit flips anywhere in the files of a run: each is refused with a message, or what is read is exactly
- * what was written; and so for files that are cut short.
+/* Single-bit flips anywhere in the files of a run: each is refused with a message, or what is read
+ * is exactly what was written; and so for files that are cut short.
  * LRA_FLIPS=100000 flips as many bits (default 400); LRA_FLIPS_SEED another choice. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Whole files with every checksum right, whose numbers no run can have written: each is refused by name. */
+/* Whole files with every checksum right, whose numbers no run can have written: each is refused by
+ * name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

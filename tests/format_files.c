@@ -174,7 +174,7 @@ int format_files_seal(FILE *to, const void *bytes, size_t n)
     return fwrite(bytes, 1, n, to) == n && fwrite(seal, 1, 64, to) == 64 ? 0 : -1;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void mix(uint64_t *hash, const void *bytes, size_t n)
 {

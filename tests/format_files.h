@@ -1,4 +1,5 @@
-/* The files that a run leaves, tiny, and all that can be read from them: for tests that damage them. */
+/* The files that a run leaves, tiny, and all that can be read from them: for tests that damage
+ * them. */
 #ifndef LRA_TESTS_FORMAT_FILES_H
 #define LRA_TESTS_FORMAT_FILES_H
 
@@ -19,7 +20,8 @@ enum {
 extern const char
     *const own_names[FORMAT_KINDS]; /* "data" "checkpoint" "best" "result" "listops" "kernels" */
 
-/* Writes one file of each kind below a folder of this process, in memory where the system has such a place; once. */
+/* Writes one file of each kind below a folder of this process, in memory where the system has such
+ * a place; once. */
 void format_files_make(void);
 const char *format_files_path(int kind);
 /* Reads everything as the programs do: 0 and a hash of all of it, or -1. */

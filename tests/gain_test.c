@@ -1,4 +1,5 @@
-/* Gains under restrictions: known curves and thresholds, intervals that hold them, models at chance. */
+/* Gains under restrictions: known curves and thresholds, intervals that hold them, models at
+ * chance. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +15,8 @@
 
 enum { N = 4000 };
 
-/* A row is right with probability chance + share (full - chance), by one number of its own, so that restrictions agree
- * on rows as they do in a model. */
+/* A row is right with probability chance + share (full - chance), by one number of its own, so that
+ * restrictions agree on rows as they do in a model. */
 static lra_sample *made(int n, const double *share, double chance, double full, int64_t rows)
 {
     lra_sample *s = lra_sample_new(rows, true);

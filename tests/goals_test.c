@@ -1,5 +1,5 @@
-/* Every goal, on a tiny task of its own: it is learned, the sums of the rows say what was measured, and a run that
- * stops and goes on ends with the same bits and the same log. */
+/* Every goal, on a tiny task of its own: it is learned, the sums of the rows say what was measured,
+ * and a run that stops and goes on ends with the same bits and the same log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,8 @@ static void numbers_are_those_of_the_rows(void **state)
     close_run(&r);
 }
 
-/* Targets far from 0 cost nothing: before anything is learned the head answers as the constant does. */
+/* Targets far from 0 cost nothing: before anything is learned the head answers as the constant
+ * does. */
 static void a_head_of_numbers_starts_at_the_mean(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The file of gradients: what stands in it is what the model has and computes, in PyTorch's layout. */
+/* The file of gradients: what stands in it is what the model has and computes, in PyTorch's
+ * layout. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Random graphs: whatever is shared, reused in place, poisoned, split over threads, run as one or computed again, no bit
- * changes; a gradient of a random graph agrees with central differences.  And what a wrong build says. */
+/* Random graphs: whatever is shared, reused in place, poisoned, split over threads, run as one or
+ * computed again, no bit changes; a gradient of a random graph agrees with central differences.
+ * And what a wrong build says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +96,7 @@ typedef struct {
     bool joined;
 } way;
 
-/* ---- a device that runs some nodes as one --------------------------------------------------------------- */
+/* ---- a device that runs some nodes as one ---------------------------------------------------- */
 
 static const lra_backend *cpu;
 static int n_joined, n_hidden;
@@ -121,7 +122,8 @@ static int64_t joined_scratch(const lra_tensor *const *group, int n)
     return most;
 }
 
-/* As a kernel might: results are written before the first source is read, and what is hidden has no place. */
+/* As a kernel might: results are written before the first source is read, and what is hidden has no
+ * place. */
 static int run_joined(lra_device *d, const lra_call *calls, int n, lra_err *e)
 {
     char hidden[8][SIZE * 8];
@@ -281,7 +283,8 @@ static void errors_name_the_scope(void **state)
     lra_graph_free(g);
 }
 
-/* Addresses that a run has captured never move: a plan that comes later is refused, the others go on. */
+/* Addresses that a run has captured never move: a plan that comes later is refused, the others go
+ * on. */
 static void a_space_that_runs_takes_no_plan(void **state)
 {
     (void)state;

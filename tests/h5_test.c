@@ -1,5 +1,5 @@
-/* HDF5 files: what is written comes back; no truncation and no changed bit goes unnoticed; a file of
- * another kind, shape or type is refused by name; a full disk leaves nothing behind. */
+/* HDF5 files: what is written comes back; no truncation and no changed bit goes unnoticed; a file
+ * of another kind, shape or type is refused by name; a full disk leaves nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static int tear_down(void **state)
     return rmdir(folder); /* fails when something was left behind */
 }
 
-/* ---- round trip --------------------------------------------------------------------------------- */
+/* ---- round trip ------------------------------------------------------------------------------ */
 
 /* Reads all of the sample: 0 when everything is as written, -1 when the file is refused, 1 when it
  * was accepted with other values. */
@@ -160,7 +160,7 @@ static void large_data_cross_many_chunks(void **state)
     lra_free(back);
 }
 
-/* ---- damage --------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static void truncations_are_refused(void **state)
 {
@@ -227,7 +227,7 @@ static void a_newer_format_is_refused(void **state)
     assert_non_null(strstr(err.msg, "has format 3"));
 }
 
-/* ---- schema --------------------------------------------------------------------------------------- */
+/* ---- schema ---------------------------------------------------------------------------------- */
 
 static void refused(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                     const char *message)
@@ -301,8 +301,8 @@ static void add_dataset(const char *path, int rank, const hsize_t *dims, hid_t l
     H5Fclose(id);
 }
 
-/* An extent that nobody has stored, chunks larger than memory, a filter of another kind, rank 9; all in files
- * of a few kilobytes. */
+/* An extent that nobody has stored, chunks larger than memory, a filter of another kind, rank 9;
+ * all in files of a few kilobytes. */
 static void what_is_not_stored_is_not_allocated(void **state)
 {
     (void)state;
@@ -360,7 +360,7 @@ static void attributes_have_the_type_that_is_written(void **state)
     lra_h5_close(f);
 }
 
-/* ---- writing -------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void an_abandoned_file_leaves_the_old_one(void **state)
 {
@@ -423,7 +423,8 @@ static int write_noise(const char *path, const char *noise, int64_t n)
     return rc;
 }
 
-/* The disk fills up after any number of bytes; the library must also live through the end of the program. */
+/* The disk fills up after any number of bytes; the library must also live through the end of the
+ * program. */
 static void a_disk_that_fills_up_anywhere_is_survived(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Kinds of heads: maps that are built to be of a kind are called so, by the numbers that the probe takes of them; thresholds are
- * where the header says. */
+/* Kinds of heads: maps that are built to be of a kind are called so, by the numbers that the probe
+ * takes of them; thresholds are where the header says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,8 @@ static void thresholds_are_told(void **state)
     assert_int_equal(lra_head_kinds(2, both), 0);
     both[0].value = 0.31;
     assert_int_equal(lra_head_kinds(2, both), POSITION);
-    /* Numbers that are not known say nothing; nor does an interval that reaches down to twice what equal weights have. */
+    /* Numbers that are not known say nothing; nor does an interval that reaches down to twice what
+     * equal weights have. */
     assert_int_equal(kinds_of("range.q95", NAN, NAN), 0);
     lra_finding sure = share_of("tree.parent", 0.5, 0.1);
     sure.lo = 0.19;

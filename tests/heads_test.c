@@ -1,5 +1,5 @@
-/* The head of every goal: gradients in float64, masked means by hand, padding, documents that do not see each other,
- * convolutions that do not see what follows, a very wide output. */
+/* The head of every goal: gradients in float64, masked means by hand, padding, documents that do
+ * not see each other, convolutions that do not see what follows, a very wide output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 enum { B = 3, T = 6, VOCAB = 7, OUTPUTS = 2 };
 
-/* ---- an encoder without kinks: a causal convolution -------------------------------------------------- */
+/* ---- an encoder without kinks: a causal convolution ------------------------------------------ */
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
@@ -43,7 +43,7 @@ static const lra_key smooth_keys[] = {LRA_INT_KEY("width", "4", 1, 64, ""), LRA_
 static const lra_model smooth = {
     .name = "smooth", .keys = smooth_keys, .encode = encode, .reach = reach, .causal = causal};
 
-/* ---- a network with its plan ------------------------------------------------------------------------- */
+/* ---- a network with its plan ----------------------------------------------------------------- */
 
 typedef struct {
     lra_device device;
@@ -111,7 +111,8 @@ static void get(fixture *f, const lra_tensor *x, double *to)
     assert_int_equal(lra_get(f->plan, x, to, &e), 0);
 }
 
-/* What stands in a batch; asked: of every third target nothing is known, and of what is behind a sequence. */
+/* What stands in a batch; asked: of every third target nothing is known, and of what is behind a
+ * sequence. */
 typedef struct {
     int32_t token[2 * B * T], length[2 * B], label[B * T];
     double value[B * T * 2], target[B * T * OUTPUTS], asked[B * T * OUTPUTS], scale;
@@ -164,7 +165,7 @@ static double loss_of(fixture *f, const batch *b)
     return loss;
 }
 
-/* ---- gradients --------------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 static void check_param(fixture *f, const batch *b, int i)
 {
@@ -206,7 +207,7 @@ static void gradients_of_every_head(void **state)
     }
 }
 
-/* ---- means over what is asked ------------------------------------------------------------------------ */
+/* ---- means over what is asked ---------------------------------------------------------------- */
 
 static void losses_are_means_of_what_is_asked(void **state)
 {
@@ -248,9 +249,10 @@ static void nothing_asked_is_no_loss(void **state)
     }
 }
 
-/* ---- who sees whom ------------------------------------------------------------------------------------ */
+/* ---- who sees whom --------------------------------------------------------------------------- */
 
-/* Outputs and losses do not depend on what stands behind a sequence, with convolutions of either kind. */
+/* Outputs and losses do not depend on what stands behind a sequence, with convolutions of either
+ * kind. */
 static void padding_never_matters(void **state)
 {
     (void)state;
@@ -391,7 +393,7 @@ static void causal_models_see_the_past_alone(void **state)
     close_fixture(&f);
 }
 
-/* ---- size --------------------------------------------------------------------------------------------- */
+/* ---- size ------------------------------------------------------------------------------------ */
 
 /* 87.3 is no number of bf16: 87.5 is the next above, 87 below. */
 static void numbers_of_bf16_graphs_are_float32(void **state)

@@ -1,5 +1,5 @@
-/* Results whose texts are commands: for gnuplot, spreadsheets, browsers, LaTeX and terminals.  Readers refuse them;
- * should one get through, no script, table or message carries it out. */
+/* Results whose texts are commands: for gnuplot, spreadsheets, browsers, LaTeX and terminals.
+ * Readers refuse them; should one get through, no script, table or message carries it out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void change(char **text, const char *to)
     *text = lra_copy_text(to);
 }
 
-/* ---- readers ------------------------------------------------------------------------------------------------- */
+/* ---- readers --------------------------------------------------------------------------------- */
 
 static void readers_refuse_them(void **state)
 {
@@ -97,7 +97,8 @@ static void readers_of_breakdowns_refuse_them(void **state)
     lra_free(path);
 }
 
-/* What a probe measured: names of the run, units, arrays, numbers and their measures, and settings. */
+/* What a probe measured: names of the run, units, arrays, numbers and their measures, and
+ * settings. */
 static void readers_of_probes_refuse_them(void **state)
 {
     (void)state;
@@ -132,9 +133,10 @@ static void readers_of_probes_refuse_them(void **state)
     lra_free(path);
 }
 
-/* ---- figures ------------------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
-/* Is the word in a script outside of strings in single quotes and comments, where gnuplot would act on it? */
+/* Is the word in a script outside of strings in single quotes and comments, where gnuplot would act
+ * on it? */
 static bool is_outside(const char *script, const char *word)
 {
     bool quoted = false;
@@ -149,7 +151,8 @@ static bool is_outside(const char *script, const char *word)
     return false;
 }
 
-/* Draws it with gnuplot, where there is one, in a folder in which the commands would leave a file. */
+/* Draws it with gnuplot, where there is one, in a folder in which the commands would leave a
+ * file. */
 static void draw(const char *name)
 {
     char *script = lra_format("%s.gp", name), *said = NULL, *pwned = lra_format("%s/pwned", folder);
@@ -170,7 +173,8 @@ static void draw(const char *name)
     lra_free(pwned);
 }
 
-/* A control character is refused where the figure shows the text; other characters are part of it. */
+/* A control character is refused where the figure shows the text; other characters are part of
+ * it. */
 static void expect_harmless(const lra_report_figure *f, const lra_report_input *in, int h)
 {
     lra_err e = {{0}};
@@ -230,7 +234,7 @@ static void no_figure_of_breakdowns_carries_them_out(void **state)
     }
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* A table with the text in every place; caller frees with lra_free_large(). */
 static char *print(const char *text, const char *format)

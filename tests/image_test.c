@@ -1,4 +1,5 @@
-/* CIFAR-10 as grey levels, as colours and as words: records, split, what models see, defects, the real images. */
+/* CIFAR-10 as grey levels, as colours and as words: records, split, what models see, defects, the
+ * real images. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@
 
 enum { PIXELS = LRA_CIFAR_PIXELS, RECORD = LRA_CIFAR_RECORD };
 
-/* Records first .. first + n - 1 of a made-up set: the label and every byte follow from the number. */
+/* Records first .. first + n - 1 of a made-up set: the label and every byte follow from the
+ * number. */
 static uint8_t byte_of(int64_t record, int64_t plane, int64_t pixel)
 {
     return (uint8_t)(record * 37 + plane * 101 + pixel * 7);

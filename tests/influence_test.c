@@ -1,5 +1,5 @@
-/* What a model uses, asked from inside: limits of distance on a whole split, layer by layer, and Jacobians by gradients,
- * on networks whose reach is known. */
+/* What a model uses, asked from inside: limits of distance on a whole split, layer by layer, and
+ * Jacobians by gradients, on networks whose reach is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------ */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static bool rows_equal(const lra_cut *c, int curve, int point, const lra_sums *other)
 {
@@ -41,7 +41,8 @@ static bool rows_equal(const lra_cut *c, int curve, int point, const lra_sums *o
     return true;
 }
 
-/* Kernels of 7 taps reach 3 steps: r = 4 changes no bit, r = 2 does, in each layer alone and in both. */
+/* Kernels of 7 taps reach 3 steps: r = 4 changes no bit, r = 2 does, in each layer alone and in
+ * both. */
 static void cuts_of_a_convolution(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static void cuts_that_are_undefined(void **state)
     lra_cut_free(&c);
 }
 
-/* ---- Jacobians --------------------------------------------------------------------------------------- */
+/* ---- Jacobians ------------------------------------------------------------------------------- */
 
 /* Of the rows that came: how far each sees, and sums by distance. */
 typedef struct {
@@ -189,7 +190,8 @@ static void false_declarations_are_found(void **state)
         strstr(e.msg, "depends on what follows it, but the model declares that it is causal"));
 }
 
-/* Nothing of what follows, exactly, in attention and convolutions; rounding at most in a Fourier transform. */
+/* Nothing of what follows, exactly, in attention and convolutions; rounding at most in a Fourier
+ * transform. */
 static void causal_models_see_the_past(void **state)
 {
     (void)state;

@@ -120,7 +120,8 @@ static void cycles(void **state)
     lra_information_free(x);
 }
 
-/* Rows of 24 steps, each mostly the one before: nothing of neighbours, much 24 steps on, less 48. */
+/* Rows of 24 steps, each mostly the one before: nothing of neighbours, much 24 steps on, less
+ * 48. */
 enum { ROW = 24 };
 static uint8_t rows_of_pixels(lra_rng *r, int t)
 {
@@ -203,7 +204,8 @@ static void coverage(void **state)
         if (held[k] < 33) fail_msg("distance %d: %d of %d", (int)d[k], held[k], SETS);
 }
 
-/* The label is whether "2 3" occurs, among symbols that are equally frequent: nothing for single ones. */
+/* The label is whether "2 3" occurs, among symbols that are equally frequent: nothing for single
+ * ones. */
 static void ngrams(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Interaction of blocks: what is known of sums, products and heads behind a pool, against plain loops, and how often profiles
- * that are flat are called so. */
+/* Interaction of blocks: what is known of sums, products and heads behind a pool, against plain
+ * loops, and how often profiles that are flat are called so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -204,7 +204,8 @@ static void what_a_result_says_of_its_origin(void **state)
     close_job(&j, o);
 }
 
-/* The mean of the losses of the second epoch's steps alone, each by the weights that stood before it. */
+/* The mean of the losses of the second epoch's steps alone, each by the weights that stood before
+ * it. */
 static void the_loss_of_a_later_epoch_by_hand(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Kernels that are read off parameters against what the ops do with an impulse, in float64: scans between dense layers,
- * one way and both, diagonal plus low rank.  Their modes, what decays as planted, energies beyond the length. */
+/* Kernels that are read off parameters against what the ops do with an impulse, in float64: scans
+ * between dense layers, one way and both, diagonal plus low rank.  Their modes, what decays as
+ * planted, energies beyond the length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +71,7 @@ static void fill(lra_rng *r, int64_t n, double *x)
     for (int64_t i = 0; i < n; i++) x[i] = 2 * lra_rng_u01(r) - 1;
 }
 
-/* ---- scans ------------------------------------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------------------------- */
 
 enum { D = 3, N = 2, H = 4, T = 41, AT = 20 };
 
@@ -138,7 +139,8 @@ static void scans_by_impulses(void **state)
     scan_impulses(2);
 }
 
-/* What lies beyond the lags, beside a sum so long that nothing is left; what does not decay has no end. */
+/* What lies beyond the lags, beside a sum so long that nothing is left; what does not decay has no
+ * end. */
 static void energy_beyond(void **state)
 {
     (void)state;
@@ -185,11 +187,12 @@ static void planted_decay(void **state)
     assert_true(p < 1e-6);
 }
 
-/* ---- diagonal plus low rank --------------------------------------------------------------------------- */
+/* ---- diagonal plus low rank ------------------------------------------------------------------ */
 
 enum { MODES = 4, CHANNELS = 2, ROWS = 4, LENGTH = 120 };
 
-/* S4 as it starts: LegS of so many modes with their conjugates, steps of 0.01 and 0.1, random readings both ways. */
+/* S4 as it starts: LegS of so many modes with their conjugates, steps of 0.01 and 0.1, random
+ * readings both ways. */
 enum { MOST_MODES = 64 };
 typedef struct {
     trial t;
@@ -252,8 +255,8 @@ static void close_legs(legs *x)
     lra_free(x);
 }
 
-/* Modes give the kernel of the op, and its energy.  LegS has the eigenvalues -1, -2, ..; with p = 0 they are those of the
- * diagonal. */
+/* Modes give the kernel of the op, and its energy.  LegS has the eigenvalues -1, -2, ..; with p = 0
+ * they are those of the diagonal. */
 static void low_rank_modes(double size)
 {
     legs *x = open_legs(MODES, size);
@@ -286,8 +289,8 @@ static void low_rank_modes(double size)
     close_legs(x);
 }
 
-/* Without modes: the op's kernel at every lag, what lies beyond, in pieces, and of a diagonal the closed sum; of up to 64
- * modes, where eigenvalues are of no use. */
+/* Without modes: the op's kernel at every lag, what lies beyond, in pieces, and of a diagonal the
+ * closed sum; of up to 64 modes, where eigenvalues are of no use. */
 static void low_rank_without_modes(int modes, double size)
 {
     legs *x = open_legs(modes, size);

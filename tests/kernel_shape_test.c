@@ -41,7 +41,7 @@ static double value(const char *id)
     return f->value;
 }
 
-/* ---- one kernel ---------------------------------------------------------------------------------------------- */
+/* ---- one kernel ------------------------------------------------------------------------------ */
 
 static void box(void **state)
 {
@@ -173,7 +173,7 @@ static void ranks(void **state)
     near(lra_effective_rank(3, 3, mixed), exp(entropy), 1e-9);
 }
 
-/* ---- modes ---------------------------------------------------------------------------------------------------- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 static void energies(void **state)
 {
@@ -195,7 +195,7 @@ static void energies(void **state)
     assert_true(isinf(lra_modes_energy(&two, 0, 25)));
 }
 
-/* ---- in a network ---------------------------------------------------------------------------------------------- */
+/* ---- in a network ---------------------------------------------------------------------------- */
 
 static tiny_run run;
 static lra_device device;
@@ -213,7 +213,8 @@ static void open_run(const char *model, lra_found *f)
     if (lra_found_open(f, &run.spec, &device, &e) != 0) fail_msg("%s", e.msg);
 }
 
-/* Lags of taps: tap k reads k - (K-1)/2 steps ahead; of a causal model all look back; dilation spreads them. */
+/* Lags of taps: tap k reads k - (K-1)/2 steps ahead; of a causal model all look back; dilation
+ * spreads them. */
 static void convolutions(void **state)
 {
     (void)state;

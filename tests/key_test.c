@@ -30,7 +30,7 @@ static const lra_key keys[] = {
     LRA_TEXT_KEY("name", "x", NULL, "of it"),
     LRA_KEYS_END};
 
-/* ---- one text for equal values ---------------------------------------------------------------------------- */
+/* ---- one text for equal values --------------------------------------------------------------- */
 
 static void reals_are_the_shortest_text(void **state)
 {
@@ -81,9 +81,10 @@ static void equal_values_are_equal_text(void **state)
     }
 }
 
-/* ---- what is refused --------------------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
-/* Folders of runs are named after it: another function would train everything again.  xxh3-64 of "a=1\nrate=0.004\n". */
+/* Folders of runs are named after it: another function would train everything again.  xxh3-64 of
+ * "a=1\nrate=0.004\n". */
 static void the_hash_stays(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void a_kind_never_depends_on_the_text(void **state)
     lra_config_free(c);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void values_fill_fields(void **state)
 {
@@ -164,7 +165,8 @@ static void values_fill_fields(void **state)
     assert_null(lra_key_find(NULL, "width"));
 }
 
-/* Every table of this program: defaults in canonical text and in range, help, no name twice among what one run has. */
+/* Every table of this program: defaults in canonical text and in range, help, no name twice among
+ * what one run has. */
 static void all_tables_are_sound(void **state)
 {
     (void)state;

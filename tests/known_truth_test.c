@@ -1,8 +1,8 @@
 /* labels: slow timeout: 900 */
 /* Reach measured against a known truth, by ladders that are trained here.
- * Two-token XOR, with a linear head after mean pooling: chance on every rung whose field 2R + 1 does not cover the
- * distance, solved on those that do.  The delay line: R2 is 0 on rungs that do not reach that far back, near 1 on the
- * others. */
+ * Two-token XOR, with a linear head after mean pooling: chance on every rung whose field 2R + 1
+ * does not cover the distance, solved on those that do.  The delay line: R2 is 0 on rungs that do
+ * not reach that far back, near 1 on the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

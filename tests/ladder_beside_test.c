@@ -1,5 +1,6 @@
-/* What stands beside the index of a ladder: sentences where there is none, information, training, rivals, failed seeds,
- * the best rung; and the measured ladders that are stored with the sources. */
+/* What stands beside the index of a ladder: sentences where there is none, information, training,
+ * rivals, failed seeds, the best rung; and the measured ladders that are stored with the
+ * sources. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,7 +124,8 @@ static void bounds_are_bounds(void **state)
     free_all(list, 4);
 }
 
-/* Answers that are right in p of the rows, and the temperature known: ln C - H nats, whatever the size of the logits. */
+/* Answers that are right in p of the rows, and the temperature known: ln C - H nats, whatever the
+ * size of the logits. */
 static double information(double p)
 {
     return log(C) + p * log(p) + (1 - p) * log((1 - p) / (C - 1));
@@ -195,7 +197,8 @@ static void a_gap_within_its_interval(void **state)
     free_all(list, 6);
 }
 
-/* A rung and a baseline that are better than the widest rung; validation knows which rung is best. */
+/* A rung and a baseline that are better than the widest rung; validation knows which rung is
+ * best. */
 static void a_weak_reference(void **state)
 {
     (void)state;
@@ -283,7 +286,7 @@ static void chance_is_of_training(void **state)
     lra_result_free(r);
 }
 
-/* ---- measured ladders ------------------------------------------------------------------------------------ */
+/* ---- measured ladders ------------------------------------------------------------------------ */
 
 static lra_ladder_view *measured(const char *name, lra_result ***list, int *n)
 {
@@ -296,7 +299,8 @@ static lra_ladder_view *measured(const char *name, lra_result ***list, int *n)
     return view_of(*list, *n, NULL);
 }
 
-/* Reviews: the narrow rung is not shown to be the better one, as was once printed (0.24 to 3.19). */
+/* Reviews: the narrow rung is not shown to be the better one, as was once printed (0.24 to
+ * 3.19). */
 static void text_small(void **state)
 {
     (void)state;

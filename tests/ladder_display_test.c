@@ -101,7 +101,8 @@ static void cells_that_run_say_how_long_yet(void **state)
     free_cells();
 }
 
-/* The 89 steps after the first took e seconds: the ten to come take e 10/89.  e is at most what is measured around. */
+/* The 89 steps after the first took e seconds: the ten to come take e 10/89.  e is at most what is
+ * measured around. */
 static void a_run_counts_the_steps_to_come(void **state)
 {
     (void)state;

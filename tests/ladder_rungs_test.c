@@ -1,4 +1,5 @@
-/* Which results are rungs of one ladder: matched and unmatched ones, another axis than the kernel, shared runs. */
+/* Which results are rungs of one ladder: matched and unmatched ones, another axis than the kernel,
+ * shared runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +57,8 @@ static void expect(lra_result **list, int n, const char *want)
 static void matched_rungs_stand_apart(void **state)
 {
     (void)state;
-    /* K = 9 is the reference, which the plain ladder trained; K = 3 with 70 is the rung that was solved. */
+    /* K = 9 is the reference, which the plain ladder trained; K = 3 with 70 is the rung that was
+     * solved. */
     lra_result *list[] = {result(3, 64, 1, 400, NULL), result(9, 64, 1, 1000, NULL),
                           result(3, 170, 1, 1004, lra_format(MATCHED, 170))};
     expect(list, 3, "kernel none: 3 9 | kernel params: 3 9");

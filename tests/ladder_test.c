@@ -54,12 +54,12 @@ static void published_ladders(void **state)
     }
 }
 
-/* ---- ladders of made-up examples ------------------------------------------------------------------------- */
+/* ---- ladders of made-up examples ------------------------------------------------------------- */
 
 enum { RUNGS = 6, SEEDS = 5, N = 2000, T = 64 };
 
-/* Rungs of growing reach whose seeds are right on given shares of the examples, the same ones first; `luck` of them
- * otherwise. */
+/* Rungs of growing reach whose seeds are right on given shares of the examples, the same ones
+ * first; `luck` of them otherwise. */
 typedef struct {
     lra_ladder_data data;
     uint8_t right[RUNGS][SEEDS][N], chance[N];
@@ -178,7 +178,8 @@ static void one_rung(void **state)
     }
 }
 
-/* A ladder that ends early: the span alone; an outside reference that sees everything: to T, and how much of it. */
+/* A ladder that ends early: the span alone; an outside reference that sees everything: to T, and
+ * how much of it. */
 static void span_and_extrapolation(void **state)
 {
     (void)state;
@@ -206,7 +207,8 @@ static void span_and_extrapolation(void **state)
     assert_true(!l.span && l.extrapolated > 0 && l.one_seed == false);
 }
 
-/* Goes down from the widest rung and stops at the first that is worse, even where a narrower one is not. */
+/* Goes down from the widest rung and stops at the first that is worse, even where a narrower one is
+ * not. */
 static void sufficient_reach(void **state)
 {
     (void)state;
@@ -274,7 +276,8 @@ static void uneven_seeds(void **state)
                 isnan(l.row[0].seed_sd));
 }
 
-/* No estimate lies outside its interval, whatever the curve: lra_ladder_compute() aborts where one does. */
+/* No estimate lies outside its interval, whatever the curve: lra_ladder_compute() aborts where one
+ * does. */
 static void estimates_lie_in_their_intervals(void **state)
 {
     (void)state;
@@ -296,7 +299,8 @@ static void estimates_lie_in_their_intervals(void **state)
     }
 }
 
-/* Rungs of row values, less of which is worse, are crossed with their seeds like those of what is right. */
+/* Rungs of row values, less of which is worse, are crossed with their seeds like those of what is
+ * right. */
 static void values_of_all_seeds_count(void **state)
 {
     (void)state;

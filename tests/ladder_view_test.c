@@ -1,5 +1,5 @@
-/* Ladders from result files: the published Table 1 through options, results, analysis and JSON gives the
- * known locality indices; flags, radii and settings stand in every format. */
+/* Ladders from result files: the published Table 1 through options, results, analysis and JSON
+ * gives the known locality indices; flags, radii and settings stand in every format. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* What is written in vectors (kernels/ops/lanes_fn.h) at every instruction level, in float32 and bf16, against float64:
- * widths that fill no vector, one row and several, numbers that are not finite, denormal or huge, one thread and two. */
+/* What is written in vectors (kernels/ops/lanes_fn.h) at every instruction level, in float32 and
+ * bf16, against float64: widths that fill no vector, one row and several, numbers that are not
+ * finite, denormal or huge, one thread and two. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -236,7 +237,8 @@ static void not_finite(void **state)
     unsetenv("LRA_CPU");
 }
 
-/* Denormal numbers, and rows of 1e18, far from 0 and close together: layer norm and softmax lose nothing. */
+/* Denormal numbers, and rows of 1e18, far from 0 and close together: layer norm and softmax lose
+ * nothing. */
 static void magnitudes(void **state)
 {
     (void)state;

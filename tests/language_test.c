@@ -1,4 +1,5 @@
-/* text8, enwik8 and WikiText-103 as streams: ids, splits, vocabularies, what is missing; the real WikiText-2. */
+/* text8, enwik8 and WikiText-103 as streams: ids, splits, vocabularies, what is missing; the real
+ * WikiText-2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

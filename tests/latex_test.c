@@ -1,5 +1,5 @@
-/* Tables in LaTeX without LaTeX: environments and braces are balanced, every row has the columns of its tabular,
- * and nothing that means something there stands in a text unescaped. */
+/* Tables in LaTeX without LaTeX: environments and braces are balanced, every row has the columns of
+ * its tabular, and nothing that means something there stands in a text unescaped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -215,7 +215,8 @@ static void rows_begin_with_their_text(void **unused)
     lra_table_free(t);
 }
 
-/* What is the same in all rows stands in the caption; measured numbers stay, however equal they are. */
+/* What is the same in all rows stands in the caption; measured numbers stay, however equal they
+ * are. */
 static void constants_move_to_the_caption(void **unused)
 {
     (void)unused;

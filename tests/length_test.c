@@ -1,5 +1,5 @@
-/* Other lengths: rows that are made anew are answered as they are by a run of them; a model that cannot be made for longer ones
- * says why. */
+/* Other lengths: rows that are made anew are answered as they are by a run of them; a model that
+ * cannot be made for longer ones says why. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
-/* The limit of distance: with r from T-1 on a model is the whole one, bit for bit; beyond the sum of its limits no bit
- * changes, and up to there something does; one plan serves every r.  By perturbation of inputs, for every model in its
- * tiny settings and variants, and by hand for those whose reach under a limit is known. */
+/* The limit of distance: with r from T-1 on a model is the whole one, bit for bit; beyond the sum
+ * of its limits no bit changes, and up to there something does; one plan serves every r.  By
+ * perturbation of inputs, for every model in its tiny settings and variants, and by hand for those
+ * whose reach under a limit is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +34,8 @@ static model_case usual(const lra_model *m, const char *variant, lra_type type)
                         .what = MODEL_FORWARD};
 }
 
-/* One run; the features, to be freed.  changed: row t has another token at t.  length: of all rows.  Nullable: limit */
+/* One run; the features, to be freed.  changed: row t has another token at t.  length: of all rows.
+ * Nullable: limit */
 static double *run(model_trial *f, bool changed, int32_t length, const int32_t *limit)
 {
     lra_err e = {{0}};
@@ -77,7 +79,7 @@ static void same_limit(const model_trial *f, int32_t r, int32_t limit[MANY])
     for (int64_t i = 0; i < lra_elements(f->k.limit); i++) limit[i] = r;
 }
 
-/* ---- every model --------------------------------------------------------------------------------------- */
+/* ---- every model ----------------------------------------------------------------------------- */
 
 static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_type type)
 {
@@ -134,7 +136,8 @@ static bool obeys(const lra_model *m, const char *variant)
     return limited;
 }
 
-/* Float64 has bodies of one level.  With sanitizers the best level is enough, and of variants float64. */
+/* Float64 has bodies of one level.  With sanitizers the best level is enough, and of variants
+ * float64. */
 static bool is_checked(const char *variant, lra_type type)
 {
     int n = 0;
@@ -164,7 +167,7 @@ static void every_model_obeys(void **state)
     unsetenv("LRA_CPU");
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 typedef struct {
     const lra_model *model;
@@ -173,7 +176,8 @@ typedef struct {
     int64_t before, behind; /* how far before and behind it a token changes something */
 } known;
 
-/* Layers count one by one; taps between which the limit falls are not seen; a limit beyond the kernel cuts nothing. */
+/* Layers count one by one; taps between which the limit falls are not seen; a limit beyond the
+ * kernel cuts nothing. */
 static const known cases[] = {
     {&lra_model_resconv, "layers=2 kernel=7", {2, 2}, 4, 4},
     {&lra_model_resconv, "layers=2 kernel=7", {1, 3}, 4, 4},
@@ -243,10 +247,10 @@ static void reach_under_a_limit_is_known(void **state)
         for (int type = 0; type < 2; type++) check_known(&cases[i], types[type]);
 }
 
-/* ---- a window is the example ----------------------------------------------------------------------------- */
+/* ---- a window is the example ----------------------------------------------------------------- */
 
-/* One layer without positions: what it makes of a token under a limit is what it makes of it where the example has nothing
- * but its neighbours up to there. */
+/* One layer without positions: what it makes of a token under a limit is what it makes of it where
+ * the example has nothing but its neighbours up to there. */
 static void check_window(const lra_model *m, const char *variant, int r)
 {
     model_case what = usual(m, variant, LRA_F64);
@@ -328,7 +332,8 @@ static bool has_gradients(const model_case *what)
     return false;
 }
 
-/* Gradients pass limits, and are others behind other limits.  That they are right: op_test, near and long_conv_near. */
+/* Gradients pass limits, and are others behind other limits.  That they are right: op_test, near
+ * and long_conv_near. */
 static void gradients_under_a_limit(void **state)
 {
     (void)state;
@@ -356,7 +361,7 @@ static void gradients_under_a_limit(void **state)
     }
 }
 
-/* ---- who cannot ---------------------------------------------------------------------------------------- */
+/* ---- who cannot ------------------------------------------------------------------------------ */
 
 static lra_tensor *encode_sum(const lra_build *b, lra_tensor *x)
 {

@@ -1,4 +1,5 @@
-/* ListOps from archives: the whole one with its copy, files packed one by one, files that are missing. */
+/* ListOps from archives: the whole one with its copy, files packed one by one, files that are
+ * missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

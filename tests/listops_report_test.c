@@ -16,7 +16,7 @@
 
 enum { N = SMALL_LISTOPS_ROWS };
 
-/* ---- the file ---------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void files_are_read_as_written(void **state)
 {
@@ -80,7 +80,7 @@ static void no_value_is_trusted(void **state)
     refused(r, "there is no '/heuristic/majority-by-operator'");
 }
 
-/* ---- views ------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 static void free_all(lra_listops **list, int n)
 {
@@ -147,7 +147,7 @@ static void groups(void **state)
     lra_listops_result_free(r);
 }
 
-/* ---- tables and figures ------------------------------------------------------------------------------ */
+/* ---- tables and figures ---------------------------------------------------------------------- */
 
 static void tables_in_every_format(void **state)
 {

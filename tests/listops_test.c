@@ -184,7 +184,8 @@ static void bad_files(void **state)
     refuses("Source\tTarget\n", "'x.tsv' holds no rows");
 }
 
-/* Wrong rows are counted, and those behind them read; a byte order mark and blank lines at the end are no rows. */
+/* Wrong rows are counted, and those behind them read; a byte order mark and blank lines at the end
+ * are no rows. */
 static void wrong_rows_are_counted(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* labels: quick timeout: 600 */
-/* Batches of every task, objective and augmentation are the same bits for any number of threads, with a helper or
- * without, in any order of batches and of epochs, and from a loader that starts in the middle.  Tasks that are only
- * imported have rows of their shape that are made up here. */
+/* Batches of every task, objective and augmentation are the same bits for any number of threads,
+ * with a helper or without, in any order of batches and of epochs, and from a loader that starts in
+ * the middle.  Tasks that are only imported have rows of their shape that are made up here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ enum {
     LARGE = 1 << 15 /* tokens from which on there is a helper */
 };
 
-/* ---- data ------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 /* Rows of tasks that are only imported: as long as theirs, or up to `length`. */
 static const struct {
@@ -116,7 +116,7 @@ static lra_dataset *open_data(const lra_task *t)
     return d;
 }
 
-/* ---- batches ---------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, const void *bytes, int64_t n, size_t size)
 {
@@ -148,8 +148,8 @@ typedef struct {
     uint64_t batch[EPOCHS][MOST];
 } hashes;
 
-/* The way of the i-th number of threads: alone, forwards; with a helper, the epochs in another order; backwards, each
- * epoch by a loader of its own. */
+/* The way of the i-th number of threads: alone, forwards; with a helper, the epochs in another
+ * order; backwards, each epoch by a loader of its own. */
 static void hash_all(lra_loader_spec s, int way, hashes *out)
 {
     static const int order[WAYS][EPOCHS] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}};

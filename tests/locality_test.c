@@ -1,5 +1,5 @@
-/* The table and figure of locality, from results and probe files that nobody measured: what is read where, means and
- * intervals over seeds, reasons for what is missing, order. */
+/* The table and figure of locality, from results and probe files that nobody measured: what is read
+ * where, means and intervals over seeds, reasons for what is missing, order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 enum { RESULTS = 6, PROBES = 8 };
 
-/* ---- files ------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static lra_result *result(const char *model, int kernel, int seed, int right)
 {
@@ -33,7 +33,8 @@ static lra_result *result(const char *model, int kernel, int seed, int right)
     return r;
 }
 
-/* A number between `half` to each side; equal weights give `equal`, the initial weights half of it. */
+/* A number between `half` to each side; equal weights give `equal`, the initial weights half of
+ * it. */
 static void add(lra_finding *list, int *n, const char *id, const char *unit, double value,
                 double half, double equal)
 {
@@ -88,8 +89,8 @@ static lra_probe_result *probes[PROBES];
 static const lra_report_input in = {
     .list = results, .n = RESULTS, .probes = probes, .n_probes = PROBES};
 
-/* A Transformer of two seeds with heads and window; a convolution of two with kernels; an LSTM, which knows no limits; an
- * architecture that was not asked. */
+/* A Transformer of two seeds with heads and window; a convolution of two with kernels; an LSTM,
+ * which knows no limits; an architecture that was not asked. */
 static int make_files(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static int free_files(void **state)
     return 0;
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void is_near(double x, double expected)
 {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Cuts `,"seconds":...,"time":"..."` out of every line, in place: the rest is the same for the same bits. */
+/* Cuts `,"seconds":...,"time":"..."` out of every line, in place: the rest is the same for the same
+ * bits. */
 static inline char *without_times(char *log)
 {
     char *to = log, *from = log;

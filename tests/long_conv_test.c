@@ -1,5 +1,5 @@
-/* Long convolution against the sums that define it, for kernels shorter and longer than the sequence, in one and in
- * both directions, with padding; and the sizes of the transforms. */
+/* Long convolution against the sums that define it, for kernels shorter and longer than the
+ * sequence, in one and in both directions, with padding; and the sizes of the transforms. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

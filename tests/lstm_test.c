@@ -1,5 +1,6 @@
-/* The recurrence of an LSTM against its formula, example by example and step by step: both directions, lengths of their own,
- * more examples than a thread takes at a time; and the same bits on any number of threads. */
+/* The recurrence of an LSTM against its formula, example by example and step by step: both
+ * directions, lengths of their own, more examples than a thread takes at a time; and the same bits
+ * on any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

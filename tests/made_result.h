@@ -6,8 +6,8 @@
 
 enum { MADE_ROWS = 4000, MADE_CLASSES = 4, MADE_LENGTH = 64 };
 
-/* A run whose answers are right in a share of the rows, mostly the same ones, and as sure of the wrong ones.  The caller
- * frees it. */
+/* A run whose answers are right in a share of the rows, mostly the same ones, and as sure of the
+ * wrong ones.  The caller frees it. */
 lra_result *made_result(int kernel, int reach, int seed, double share);
 
 #endif

@@ -1,5 +1,5 @@
-/* Masked inputs: what is picked how often, what replaces it, what is asked; loaders of masked, repeated and grouped
- * batches. */
+/* Masked inputs: what is picked how often, what replaces it, what is asked; loaders of masked,
+ * repeated and grouped batches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void assert_share(double count, double n, double p)
         fail_msg("%g of %g, expected %g +- %g", count, n, p * n, tolerance);
 }
 
-/* ---- tokens ----------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static void draw_tokens(const lra_task *t, lra_masking m, uint64_t index, int32_t *token,
                         int32_t *word)
@@ -98,7 +98,7 @@ static void masking(void **state)
     lra_free(word);
 }
 
-/* ---- values ----------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void values(void **state)
 {
@@ -144,7 +144,8 @@ static void next_values_and_levels(void **state)
     assert_memory_equal(word, ((int32_t[]){20, 30, 40, -1}), sizeof word);
 }
 
-/* A step is picked where the number drawn for it is below p, for any p and any place in the stream. */
+/* A step is picked where the number drawn for it is below p, for any p and any place in the
+ * stream. */
 static void picks_are_drawn_step_by_step(void **state)
 {
     (void)state;
@@ -184,7 +185,7 @@ static void refused(void **state)
     assert_int_equal(lra_mask_check(&d, (lra_masking){LRA_MASK_MASKED, 0.1}, &e), 0);
 }
 
-/* ---- loaders ---------------------------------------------------------------------------------------- */
+/* ---- loaders --------------------------------------------------------------------------------- */
 
 /* Rows i = 0..n-1 of 5 + i % 7 steps: words 3 + (i + t) % 17. */
 static void fill_rows(lra_dataset *d, const lra_task *task, int n)
@@ -251,7 +252,8 @@ static void picks_of(const lra_dataset *d, int split, int64_t epoch, uint32_t pi
     lra_loader_free(l);
 }
 
-/* Rows are the same in every split: their masks are not, nor are those of one split in the next epoch. */
+/* Rows are the same in every split: their masks are not, nor are those of one split in the next
+ * epoch. */
 static void masks_differ_between_splits_and_epochs(void **state)
 {
     (void)state;
@@ -352,7 +354,8 @@ static void a_pass_more_than_the_steps_need(void **state)
     lra_sequences_free(&d.split[0]);
 }
 
-/* A share of rows is not one row less where its product is not exact: 0.58 of 100 is 57.99999999999999. */
+/* A share of rows is not one row less where its product is not exact: 0.58 of 100 is
+ * 57.99999999999999. */
 static void fractions_are_not_cut_short(void **state)
 {
     (void)state;

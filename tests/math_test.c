@@ -1,4 +1,5 @@
-/* The float32 functions of kernels/ops/math_fn.h against libm in double, in units of the last place. */
+/* The float32 functions of kernels/ops/math_fn.h against libm in double, in units of the last
+ * place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +32,9 @@ static double exact_density(double x)
     return exp(-0.5 * x * x);
 }
 
-/* Largest error of f in ulp over every STEP-th float of [lo, hi], whose magnitudes reach down to denormal ones; `more` ulp
- * per unit of x^2/2 are forgiven: x^2 is rounded before its exponential is taken. */
+/* Largest error of f in ulp over every STEP-th float of [lo, hi], whose magnitudes reach down to
+ * denormal ones; `more` ulp per unit of x^2/2 are forgiven: x^2 is rounded before its exponential
+ * is taken. */
 static double worst(float (*f)(float), double (*exact)(double), float lo, float hi, double more)
 {
     enum { STEP = 4099, INFINITE = 0x7F800000 };

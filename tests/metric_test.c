@@ -1,5 +1,5 @@
-/* Metrics: known answers, chance, intervals; result files of every kind, and those from before there was more than
- * accuracy (tests/golden/1); the table of all results. */
+/* Metrics: known answers, chance, intervals; result files of every kind, and those from before
+ * there was more than accuracy (tests/golden/1); the table of all results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static const lra_metric *metric(const char *name)
     return m;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Answers 1, 2, 3, 5 to 1, 2, 3, 4: squared errors 1, squared deviations of the targets 5. */
 static const lra_sums numbers = {.n = 4, .loss = 1, .target = 10, .square = 30};
@@ -93,11 +93,12 @@ static void chance_of_every_goal(void **state)
     }
 }
 
-/* ---- results ----------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 enum { ROWS = 400 };
 
-/* Targets 0, 1, .. 9 again and again; errors normal with this deviation, other ones for another seed. */
+/* Targets 0, 1, .. 9 again and again; errors normal with this deviation, other ones for another
+ * seed. */
 static lra_result *number_result(const char *name, int64_t seed, double deviation)
 {
     lra_result *r = lra_alloc(sizeof *r);
@@ -213,7 +214,7 @@ static void sums_that_cannot_be(void **state)
     lra_free(path);
 }
 
-/* ---- files from before ------------------------------------------------------------------------------- */
+/* ---- files from before ----------------------------------------------------------------------- */
 
 static char *golden_path(int format, const char *name)
 {
@@ -304,7 +305,7 @@ static void checkpoints_of_format_2_are_read(void **state)
     lra_free(now.history);
 }
 
-/* ---- the table --------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static char *print_table(const lra_report_table *table, lra_result *const *list, int n,
                          const char *format)
@@ -339,10 +340,11 @@ static void one_table_of_all_tasks(void **state)
     lra_free(path);
 }
 
-/* ---- the ladder -------------------------------------------------------------------------------------- */
+/* ---- the ladder ------------------------------------------------------------------------------ */
 
-/* Errors of 2.5, 2 and 1 against chance 3: gains (3 - RMSE)/(3 - RMSE of the widest), whose sum over log2 of reach is
- * LI, up to the widest rung, which does not see all 100 steps; less is better, and the interval of the growth says so. */
+/* Errors of 2.5, 2 and 1 against chance 3: gains (3 - RMSE)/(3 - RMSE of the widest), whose sum
+ * over log2 of reach is LI, up to the widest rung, which does not see all 100 steps; less is
+ * better, and the interval of the growth says so. */
 static void a_ladder_of_errors(void **state)
 {
     (void)state;
@@ -385,7 +387,8 @@ static void a_ladder_of_errors(void **state)
     for (int i = 0; i < 3; i++) lra_result_free(list[i]);
 }
 
-/* Where less is better, the chance line of a sweep stands at what chance gives, not at its negative. */
+/* Where less is better, the chance line of a sweep stands at what chance gives, not at its
+ * negative. */
 static void a_sweep_of_errors(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What models start with, where their papers say numbers: sizes, kernels and angles before the first step. */
+/* What models start with, where their papers say numbers: sizes, kernels and angles before the
+ * first step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +154,7 @@ static void h3_starts_with_its_taps(void **state)
     lra_free(c);
 }
 
-/* ---- what cannot be --------------------------------------------------------------------------------------- */
+/* ---- what cannot be -------------------------------------------------------------------------- */
 
 static void expect_complaint(const lra_model *m, const char *changes, const char *message)
 {
@@ -167,7 +168,8 @@ static void expect_complaint(const lra_model *m, const char *changes, const char
     lra_config_free(c);
 }
 
-/* Kernels of mega are what its recurrence answers to an impulse: h = (1 - p a) h + p beta x, y = gamma h / sqrt(n). */
+/* Kernels of mega are what its recurrence answers to an impulse: h = (1 - p a) h + p beta x, y =
+ * gamma h / sqrt(n). */
 static void mega_averages(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Every model of the registry, in its tiny settings and variants: gradients in float64, three buckets, padding, reach
- * and causality as declared, learning one batch, saving and going on, sizes and losses; and what errors say. */
+/* Every model of the registry, in its tiny settings and variants: gradients in float64, three
+ * buckets, padding, reach and causality as declared, learning one batch, saving and going on, sizes
+ * and losses; and what errors say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static model_case usual(const lra_model *m, const char *variant)
                         .what = MODEL_GRADIENTS};
 }
 
-/* ---- gradients --------------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 typedef struct {
     model_trial f;
@@ -56,8 +57,9 @@ static double loss_at(model_trial *f, const char *path, double *value, int64_t j
     return model_loss(f);
 }
 
-/* Differences to both sides around element j.  A kink of ReLU inside the step spoils them, so that the step shrinks
- * until it fits between x and the kink; a kink at x itself has two slopes, and the gradient is one of them. */
+/* Differences to both sides around element j.  A kink of ReLU inside the step spoils them, so that
+ * the step shrinks until it fits between x and the kink; a kink at x itself has two slopes, and the
+ * gradient is one of them. */
 static void check_element(gradient_check *c, int i, double *value, int64_t j, double grad,
                           double tolerance)
 {
@@ -140,7 +142,7 @@ static void gradients_in_float64(void **state)
     each_model(check_gradients);
 }
 
-/* ---- lengths ----------------------------------------------------------------------------------------- */
+/* ---- lengths --------------------------------------------------------------------------------- */
 
 /* A row that fits into three buckets gets the same answer in each, from the same parameters. */
 static void check_buckets(const lra_model *m, const char *variant)
@@ -218,7 +220,7 @@ static void padding_has_no_influence(void **state)
     each_model(check_padding);
 }
 
-/* ---- reach ------------------------------------------------------------------------------------------- */
+/* ---- reach ----------------------------------------------------------------------------------- */
 
 /* By more than the rounding of Fourier transforms, which spread it over all of a row. */
 static bool differ(const double *a, const double *b, int64_t n)
@@ -228,8 +230,8 @@ static bool differ(const double *a, const double *b, int64_t n)
     return most > 1e-12;
 }
 
-/* One row as it is and one for each token, changed there: how far to the past and to the future of it features
- * change. */
+/* One row as it is and one for each token, changed there: how far to the past and to the future of
+ * it features change. */
 static void find_reach(model_trial *f, int64_t *before, int64_t *after)
 {
     int64_t n = f->is.T, D = lra_width(f->k.features);
@@ -284,7 +286,7 @@ static void reach_is_as_declared(void **state)
     each_model(check_reach);
 }
 
-/* ---- training ---------------------------------------------------------------------------------------- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 /* 200 steps on one batch leave less than 10 % of the loss. */
 static void check_learning(const lra_model *m, const char *variant)
@@ -358,9 +360,10 @@ static void training_goes_on_from_a_file(void **state)
     each_model(check_resume);
 }
 
-/* ---- pooling ----------------------------------------------------------------------------------------- */
+/* ---- pooling --------------------------------------------------------------------------------- */
 
-/* Every model that says it can pool by CLS, like any other; the vector starts at 0 and is none of the features. */
+/* Every model that says it can pool by CLS, like any other; the vector starts at 0 and is none of
+ * the features. */
 static void check_cls(const lra_model *m, const char *variant)
 {
     lra_config *c = model_tiny(m, variant);
@@ -391,8 +394,9 @@ static void pooling_by_cls(void **state)
     each_model(check_cls);
 }
 
-/* Of one token CLS is at position 0 and the token at position 1, with positions that are learned or computed: the
- * same model without CLS sees the same vectors at the rows behind its first when that one is the CLS vector. */
+/* Of one token CLS is at position 0 and the token at position 1, with positions that are learned or
+ * computed: the same model without CLS sees the same vectors at the rows behind its first when that
+ * one is the CLS vector. */
 static void cls_is_the_first_position(void **state)
 {
     (void)state;
@@ -471,7 +475,7 @@ static void pools_are_declared(void **state)
     lra_config_free(one_way);
 }
 
-/* ---- golden ------------------------------------------------------------------------------------------ */
+/* ---- golden ---------------------------------------------------------------------------------- */
 
 /* "NAME CHANGES parameters losses" */
 static void add_line(lra_text *to, const lra_model *m, const char *changes, int n_losses)
@@ -491,7 +495,8 @@ static void add_line(lra_text *to, const lra_model *m, const char *changes, int 
     model_close(&f);
 }
 
-/* Against tests/golden/NAME, which LRA_UPDATE_GOLDEN=1 writes: word by word, numbers within 1e-6.  Frees the text. */
+/* Against tests/golden/NAME, which LRA_UPDATE_GOLDEN=1 writes: word by word, numbers within 1e-6.
+ * Frees the text. */
 static void check_lines(const char *name, lra_text *now)
 {
     lra_err e = {{0}};
@@ -515,7 +520,8 @@ static void check_lines(const char *name, lra_text *now)
     lra_text_free(now);
 }
 
-/* Parameters and ten losses of every model, in float64, so that machines agree; a new model adds its line. */
+/* Parameters and ten losses of every model, in float64, so that machines agree; a new model adds
+ * its line. */
 static void sizes_and_losses(void **state)
 {
     (void)state;
@@ -543,7 +549,8 @@ static void add_values(lra_text *to, const lra_model *m, const lra_key *k)
     }
 }
 
-/* The same of every variant, and of every choice and flag alone: no setting is without effect, or changes it. */
+/* The same of every variant, and of every choice and flag alone: no setting is without effect, or
+ * changes it. */
 static void sizes_and_losses_of_settings(void **state)
 {
     (void)state;
@@ -556,7 +563,7 @@ static void sizes_and_losses_of_settings(void **state)
     check_lines("settings.txt", &now);
 }
 
-/* ---- single models ----------------------------------------------------------------------------------- */
+/* ---- single models --------------------------------------------------------------------------- */
 
 static void reach_and_size_of_resconv(void **state)
 {
@@ -594,7 +601,8 @@ static void size_of_positions(void **state)
     }
 }
 
-/* The start of s4d by HiPPO-LegS against values of LAPACK: two and four states; of 64, S4's own, 11 of 32 are cut. */
+/* The start of s4d by HiPPO-LegS against values of LAPACK: two and four states; of 64, S4's own, 11
+ * of 32 are cut. */
 static void legs_has_known_values(void **state)
 {
     (void)state;
@@ -672,8 +680,8 @@ static void bad_configurations_are_named(void **state)
                                "models' shows all)");
 }
 
-/* With LRA_TEST_SHARD=I/N the walks alone, over a part of the models (each_model()); with LRA_TEST_SHARD=rest the others;
- * else all. */
+/* With LRA_TEST_SHARD=I/N the walks alone, over a part of the models (each_model()); with
+ * LRA_TEST_SHARD=rest the others; else all. */
 int main(void)
 {
     const struct CMUnitTest walks[] = {

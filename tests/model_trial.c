@@ -81,7 +81,7 @@ void model_close(model_trial *f)
     lra_free(f->grad);
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------------ */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static void set(model_trial *f, const lra_tensor *input, const void *host)
 {
@@ -144,7 +144,7 @@ void model_set(model_trial *f, const int32_t *length, int32_t pad)
     lra_free(label);
 }
 
-/* ---- results ----------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 void model_run(model_trial *f)
 {

@@ -1,5 +1,5 @@
-/* A model as small as its record says, in a graph with a plan: what the registry walks of model_test.c and
- * cuda_model_test.c share. */
+/* A model as small as its record says, in a graph with a plan: what the registry walks of
+ * model_test.c and cuda_model_test.c share. */
 #ifndef LRA_TESTS_MODEL_TRIAL_H
 #define LRA_TESTS_MODEL_TRIAL_H
 
@@ -51,7 +51,8 @@ double model_step(model_trial *f, int i);
 double *model_get(model_trial *f, const lra_tensor *x);
 double model_loss(model_trial *f); /* after a run */
 
-/* Every model, with each of its variants ("" first); with LRA_TEST_SHARD=I/N every N-th one from the I-th on. */
+/* Every model, with each of its variants ("" first); with LRA_TEST_SHARD=I/N every N-th one from
+ * the I-th on. */
 void each_model(void (*f)(const lra_model *m, const char *variant));
 
 #endif

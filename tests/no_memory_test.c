@@ -1,6 +1,7 @@
-/* Every reader when memory runs out: the n-th large allocation fails, for each n until all of them succeed.
- * Each failure is a message that names what did not fit, and nothing leaks (Debug builds: the allocator that
- * fails, and the address sanitizer). */
+/* Every reader when memory runs out: the n-th large allocation fails, for each n until all of them
+ * succeed.
+ * Each failure is a message that names what did not fit, and nothing leaks (Debug builds: the
+ * allocator that fails, and the address sanitizer). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +120,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What happens when the n-th large allocation fails: 0 read, 1 refused with a message, 2 anything else. */
+/* What happens when the n-th large allocation fails: 0 read, 1 refused with a message, 2 anything
+ * else. */
 static int outcome(int reader, int n)
 {
     lra_err e = {{0}};

@@ -101,7 +101,8 @@ static void values_of_every_kind(void **state)
     assert_int_equal(lra_ndarray_get_f64(&a, "h", v, &e), 0);
     assert_true(v[0] == 1 && v[1] == -2 && v[2] == ldexp(1, -24) && v[3] == 65504 && isinf(v[4]));
 
-    /* Big-endian, first index fastest, version 3.0, double quotes, keys in another order, Python 2's L. */
+    /* Big-endian, first index fastest, version 3.0, double quotes, keys in another order, Python
+     * 2's L. */
     const uint8_t big[] = {0, 1, 0, 2, 0, 3, 0, 4, 255, 251, 0, 6};
     n = image(m, 3, "{\"shape\":(2L,3L,),\"fortran_order\":True,\"descr\":\">i2\"}\n", big, 12);
     if (lra_npy_parse(m, n, "b", false, &a, &e) != 0) fail_msg("%s", e.msg);
@@ -181,7 +182,8 @@ static void texts(void **state)
     assert_string_equal(e.msg, "'s': element 1 is no valid text");
 }
 
-/* First index fastest: (2,3) of one letter each, and a table so large that only direct access ends. */
+/* First index fastest: (2,3) of one letter each, and a table so large that only direct access
+ * ends. */
 static void texts_in_another_order(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Objectives: losses with known answers, what pretraining learns and leaves to fine-tuning; every objective goes on
- * with the same bits. */
+/* Objectives: losses with known answers, what pretraining learns and leaves to fine-tuning; every
+ * objective goes on with the same bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void train_on(run *r, const lra_objective *o, double share)
     r->spec.mask = share;
 }
 
-/* ---- losses ----------------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 /* A head that answers the same at every place: weights 0, biases 0.1 i. */
 static void set_head(lra_params *p, const char *name)
@@ -116,7 +116,8 @@ static void losses_are_known(void **state)
     }
 }
 
-/* The sums of an evaluation are those of what was asked: denoising sees whole rows, pretraining masked ones. */
+/* The sums of an evaluation are those of what was asked: denoising sees whole rows, pretraining
+ * masked ones. */
 static void evaluation(void **state)
 {
     (void)state;
@@ -152,9 +153,10 @@ static void evaluation(void **state)
     }
 }
 
-/* ---- what pretraining learns ------------------------------------------------------------------------ */
+/* ---- what pretraining learns ----------------------------------------------------------------- */
 
-/* Rows that count modulo 5 from anywhere: what is masked follows from its neighbours.  Label: the start is 0. */
+/* Rows that count modulo 5 from anywhere: what is masked follows from its neighbours.  Label: the
+ * start is 0. */
 static int make_counting(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     (void)c, (void)e;
@@ -207,7 +209,7 @@ static void pretraining_learns(void **state)
     }
 }
 
-/* ---- fine-tuning ------------------------------------------------------------------------------------ */
+/* ---- fine-tuning ----------------------------------------------------------------------------- */
 
 /* An array of a run's parameters; caller frees. */
 static float *array(const lra_params *p, const char *path)
@@ -232,7 +234,8 @@ static void assert_carried(const lra_params *from, const lra_params *to, const c
     lra_free(b);
 }
 
-/* What was masked is told by one word, or one channel, more; it is cut off, the bias is kept, the head is not. */
+/* What was masked is told by one word, or one channel, more; it is cut off, the bias is kept, the
+ * head is not. */
 static void weights_are_carried(void **state)
 {
     (void)state;
@@ -332,7 +335,7 @@ static void only_inputs_may_have_a_row_more(void **state)
     lra_free(path);
 }
 
-/* ---- every objective goes on ------------------------------------------------------------------------ */
+/* ---- every objective goes on ----------------------------------------------------------------- */
 
 static void goes_on(lra_goal goal, const lra_objective *o, int64_t accumulate)
 {
@@ -359,7 +362,7 @@ static void goes_on_with_the_same_bits(void **state)
     goes_on(LRA_GOAL_CLASS, &lra_objective_denoise, 4);
 }
 
-/* ---- refusals --------------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void refused(lra_goal goal, const lra_objective *o, const char *message)
 {

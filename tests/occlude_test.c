@@ -1,5 +1,5 @@
-/* Occlusion of a model's inputs: scores are margins of its answers, stretches come from another row, draws that change nothing
- * are told. */
+/* Occlusion of a model's inputs: scores are margins of its answers, stretches come from another
+ * row, draws that change nothing are told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ static void scores_are_of_changed_inputs(void **state)
     assert_null(lra_occlude_undefined(&trained.run.spec));
 }
 
-/* ---- part occlusion ------------------------------------------------------------------------------------ */
+/* ---- part occlusion -------------------------------------------------------------------------- */
 
 enum { DELAY = 3 };
 

@@ -11,7 +11,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
 
-/* ---- a graph in double, with everything it needs to run ---------------------------------------------- */
+/* ---- a graph in double, with everything it needs to run -------------------------------------- */
 
 typedef struct {
     lra_device device;
@@ -77,7 +77,7 @@ static lra_tensor *input(bench *b, const char *name, lra_shape s)
     return lra_input(b->g, name, LRA_F64, s);
 }
 
-/* ---- functions ------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void elementwise(void **state)
 {
@@ -149,7 +149,7 @@ static void cross_entropy(void **state)
     bench_free(&b);
 }
 
-/* ---- maxima ------------------------------------------------------------------------------------------ */
+/* ---- maxima ---------------------------------------------------------------------------------- */
 
 /* Of equals the first one counts, in time and along a row. */
 static void equals(void **state)
@@ -172,7 +172,7 @@ static void equals(void **state)
     bench_free(&b);
 }
 
-/* ---- batch normalisation ----------------------------------------------------------------------------- */
+/* ---- batch normalisation --------------------------------------------------------------------- */
 
 /* Two samples of three tokens, four of them real: 1 3 | 5 7 and NaN where there is padding. */
 static void batch_norm(void **state)
@@ -221,7 +221,7 @@ static void batch_norm(void **state)
     bench_free(&b);
 }
 
-/* ---- dropout ----------------------------------------------------------------------------------------- */
+/* ---- dropout --------------------------------------------------------------------------------- */
 
 enum { N_DROP = 40000 };
 
@@ -284,7 +284,7 @@ static void dropout_of_nothing(void **state)
     lra_graph_free(b.g);
 }
 
-/* ---- AdamW -------------------------------------------------------------------------------------------- */
+/* ---- AdamW ----------------------------------------------------------------------------------- */
 
 /* The formula, one parameter at a time. */
 typedef struct {
@@ -307,7 +307,8 @@ static double param(const bench *b, const char *path)
     return v[0];
 }
 
-/* loss = a x + b y + c, so that the gradient is (x, y): (3,4) is clipped to norm 1, (0.3,0.4) is not. */
+/* loss = a x + b y + c, so that the gradient is (x, y): (3,4) is clipped to norm 1, (0.3,0.4) is
+ * not. */
 static void adamw(void **state)
 {
     (void)state;
@@ -375,7 +376,7 @@ static void adamw_specs(void **state)
     }
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Samples of the registry are too small to be split; here every op is. */
 static lra_tensor *everything(lra_graph *g)

@@ -1,5 +1,5 @@
-/* Known answers of the ops on rows and axes: flip, cumsum, row_max, argmax, argsort, one_hot, rms; broadcasting both
- * ways. */
+/* Known answers of the ops on rows and axes: flip, cumsum, row_max, argmax, argsort, one_hot, rms;
+ * broadcasting both ways. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

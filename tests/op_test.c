@@ -1,6 +1,6 @@
 /* Walks the registry: every op that is not a leaf, every sample of it.
- *   gradient   float64, central differences against lra_grad(), a random projection of y, every element
- *              (of inputs above MAX_ELEMENTS a part)
+ *   gradient   float64, central differences against lra_grad(), a random projection of y, every
+ *              element (of inputs above MAX_ELEMENTS a part)
  *   precision  float32 against float64, result, gradients and what is written, at every level
  *   bits       in place or not, poisoned or not, one thread or two: the same
  *   bf16       against float64, within a bound

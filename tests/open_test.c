@@ -1,5 +1,6 @@
-/* A trained model, opened: its answers are those of the run, initial, selected and last weights differ as they should,
- * nodes are found by op in every bucket, and what is asked of them beside the answer fits it. */
+/* A trained model, opened: its answers are those of the run, initial, selected and last weights
+ * differ as they should, nodes are found by op in every bucket, and what is asked of them beside
+ * the answer fits it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,7 @@ static void answers_are_those_of_the_run(void **state)
     assert_memory_not_equal(best, initial, sizeof best);
 }
 
-/* ---- which weights ----------------------------------------------------------------------------------- */
+/* ---- which weights --------------------------------------------------------------------------- */
 
 static uint64_t hash_of(lra_open_weights which, int64_t *step)
 {
@@ -78,10 +79,10 @@ static void weights_are_told_apart(void **state)
     assert_true((trained.report.best_epoch == 2) == (best == last));
 }
 
-/* ---- nodes, outputs and gradients -------------------------------------------------------------------- */
+/* ---- nodes, outputs and gradients ------------------------------------------------------------ */
 
-/* Of the batches: rows seen, and the largest difference between d(sum of logits)/d(last features) and the head's own
- * weights. */
+/* Of the batches: rows seen, and the largest difference between d(sum of logits)/d(last features)
+ * and the head's own weights. */
 typedef struct {
     int n_rows;
     bool seen[TINY_ROWS];
@@ -147,7 +148,7 @@ static void nodes_and_gradients_of_every_bucket(void **state)
     lra_open_close(&m);
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------------- */
+/* ---- profiles -------------------------------------------------------------------------------- */
 
 /* The weights of a head add up to 1, wherever they are. */
 static int add_up(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
@@ -195,7 +196,7 @@ static void profiles_of_attention(void **state)
     lra_config_free(c);
 }
 
-/* ---- a limit of distance ----------------------------------------------------------------------------- */
+/* ---- a limit of distance --------------------------------------------------------------------- */
 
 /* Logits of the test split, side by side for limits of one plan. */
 typedef struct {
@@ -266,7 +267,7 @@ static void a_model_without_limits_is_undefined(void **state)
     lra_open_close(&m);
 }
 
-/* ---- what cannot be opened --------------------------------------------------------------------------- */
+/* ---- what cannot be opened ------------------------------------------------------------------- */
 
 static void missing_weights_are_named(void **state)
 {

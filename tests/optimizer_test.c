@@ -1,5 +1,5 @@
-/* What an update leaves behind: the bf16 copies of what it changed, parameters that do not decay, and, where it is not
- * finite, everything as it was. */
+/* What an update leaves behind: the bf16 copies of what it changed, parameters that do not decay,
+ * and, where it is not finite, everything as it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void set_step(lra_plan *plan, lra_graph *g, float rate)
     set(plan, lra_step_input(g), &step);
 }
 
-/* ---- shadows ----------------------------------------------------------------------------------------------- */
+/* ---- shadows --------------------------------------------------------------------------------- */
 
 enum { N = 96 }; /* N^2 elements: several pieces of an update */
 
@@ -97,7 +97,7 @@ static void shadows_follow_their_parameters(void **state)
     }
 }
 
-/* ---- decay ------------------------------------------------------------------------------------------------- */
+/* ---- decay ----------------------------------------------------------------------------------- */
 
 static const char *last_word(const char *path)
 {
@@ -112,13 +112,15 @@ static bool is_one_of(const char *word, int n, const char *const *list)
     return false;
 }
 
-/* Element j of parameter i: nothing starts at 0, where decay does not show, and no two arrays alike, which would cancel. */
+/* Element j of parameter i: nothing starts at 0, where decay does not show, and no two arrays
+ * alike, which would cancel. */
 static float start_of(int i, int64_t j)
 {
     return 0.5f + 0.01f * (float)(j % 7) + 0.003f * (float)(i % 11);
 }
 
-/* Without a gradient an update is the decay alone: p - rate decay p, and nothing of biases and norms. */
+/* Without a gradient an update is the decay alone: p - rate decay p, and nothing of biases and
+ * norms. */
 static void check_decay(const lra_model *m, const lra_config *c, lra_head head, int64_t vocab)
 {
     static const char *const stay[] = {"b", "bias", "gain"}, *const fall[] = {"w", "kernel"};
@@ -204,7 +206,7 @@ static void biases_and_norms_do_not_decay(void **state)
     each_model(decays_alone);
 }
 
-/* ---- updates that are not finite ----------------------------------------------------------------------------- */
+/* ---- updates that are not finite ------------------------------------------------------------- */
 
 enum { ARRAYS = 9 };
 static const char *const arrays[ARRAYS] = {
@@ -216,8 +218,8 @@ static void read_all(const lra_params *p, float to[ARRAYS][4])
     for (int i = 0; i < ARRAYS; i++) check(lra_params_get(p, arrays[i], to[i], &e), &e);
 }
 
-/* Batch statistics move with an update, and stay with one that is left out: of NaN in the rows, whose statistics are no
- * numbers themselves, and of a loss too large, whose rows are all right. */
+/* Batch statistics move with an update, and stay with one that is left out: of NaN in the rows,
+ * whose statistics are no numbers themselves, and of a loss too large, whose rows are all right. */
 static void what_is_left_out_moves_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What a parameter is: how it starts by every rule, who shares it, which gradient it gets, and that no plan changes
- * values that are there. */
+/* What a parameter is: how it starts by every rule, who shares it, which gradient it gets, and that
+ * no plan changes values that are there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void close_bench(bench *b)
     lra_graph_free(b->g);
 }
 
-/* ---- rules ------------------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 /* The start of an array of this shape, in double. */
 static double *start_of(const lra_param_spec *spec, lra_shape s)
@@ -193,7 +193,7 @@ static void resconv_starts_as_ever(void **state)
     }
 }
 
-/* ---- sharing ----------------------------------------------------------------------------------------- */
+/* ---- sharing --------------------------------------------------------------------------------- */
 
 static void expect_failure(bench *b, const char *message)
 {
@@ -227,7 +227,7 @@ static void sharing_is_said(void **state)
     expect_failure(&b, "there is no 'layer0/w' to share");
 }
 
-/* ---- gradients --------------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 /* Gradients of losses have no rule of their own: what stands behind them would get zeros. */
 static void a_gradient_without_a_rule_is_named(void **state)
@@ -259,9 +259,10 @@ static void detach_stops_it(void **state)
     close_bench(&b);
 }
 
-/* ---- plans ------------------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
-/* A product reads w through a bf16 copy, which a sum does not need: the second plan makes it, of trained values. */
+/* A product reads w through a bf16 copy, which a sum does not need: the second plan makes it, of
+ * trained values. */
 static void plans_leave_values_alone(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Models beside what PyTorch made of the same weights: tests/golden/parity/MODEL.txt, which tests/parity/golden.py wrote
- * and describes.  Every model has such a file. */
+/* Models beside what PyTorch made of the same weights: tests/golden/parity/MODEL.txt, which
+ * tests/parity/golden.py wrote and describes.  Every model has such a file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ typedef struct {
     int n_seen;
 } walk;
 
-/* ---- projections ------------------------------------------------------------------------------------- */
+/* ---- projections ----------------------------------------------------------------------------- */
 
 /* sum r_i x_i, r uniform in [-1,1), by the name (FNV-1a) alone. */
 static double project(const char *name, int64_t n, const double *x)
@@ -76,7 +76,7 @@ static double project_start(walk *w)
     return sum;
 }
 
-/* ---- one case ---------------------------------------------------------------------------------------- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 static void close_case(walk *w)
 {
@@ -123,8 +123,9 @@ static void check(walk *w, const char *name, double found, double expected, doub
                  strcmp(name, "start") == 0 ? next_step : "");
 }
 
-/* NAME PRODUCT LARGEST [zero]; errors of n elements add up like their square root.  zero: what is exactly 0 but for the
- * rounding of the sums that cancel, whose size is that of the model's largest gradient. */
+/* NAME PRODUCT LARGEST [zero]; errors of n elements add up like their square root.  zero: what is
+ * exactly 0 but for the rounding of the sums that cancel, whose size is that of the model's largest
+ * gradient. */
 static void check_line(walk *w, char *line)
 {
     char *value = strchr(line, ' '), *size;
@@ -150,7 +151,7 @@ static void check_line(walk *w, char *line)
     }
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static bool next_line(walk *w)
 {

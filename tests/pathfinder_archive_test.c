@@ -1,4 +1,5 @@
-/* Pathfinder from archives: the same rows as unpacked, whatever the order of the files; defects; real archives. */
+/* Pathfinder from archives: the same rows as unpacked, whatever the order of the files; defects;
+ * real archives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,7 @@ static void read_level(const char *name, int level, lra_pathfinder_set *set)
     lra_free(path);
 }
 
-/* ---- order and packing -------------------------------------------------------------------------------- */
+/* ---- order and packing ----------------------------------------------------------------------- */
 
 enum { IMAGES_FIRST, METADATA_FIRST, MIXED, N_ORDERS };
 
@@ -165,7 +166,7 @@ static void packed_is_as_unpacked(void **state)
     lra_dataset_free(one);
 }
 
-/* ---- defects ------------------------------------------------------------------------------------------ */
+/* ---- defects --------------------------------------------------------------------------------- */
 
 static void defects_are_those_of_the_folder(void **state)
 {
@@ -265,7 +266,7 @@ static void copies_in_archives_are_compared(void **state)
     lra_pathfinder_sets_free(1, &set);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Reads n bytes as an archive; whether they are accepted. */
 static bool accepts(const char *bytes, size_t n)
@@ -324,7 +325,7 @@ static void what_is_missing_is_named(void **state)
     free_files(&l);
 }
 
-/* ---- real archives ------------------------------------------------------------------------------------ */
+/* ---- real archives --------------------------------------------------------------------------- */
 
 static void check_real(const char *name, int window, int level, int64_t n, int64_t ones, int gaps)
 {

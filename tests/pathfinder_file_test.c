@@ -1,4 +1,5 @@
-/* Pathfinder folders: written and read back, metadata as text and as NumPy arrays, what is missing or broken. */
+/* Pathfinder folders: written and read back, metadata as text and as NumPy arrays, what is missing
+ * or broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,8 +120,8 @@ static void bad_images_are_left_out_and_counted(void **state)
     lra_free(level);
 }
 
-/* Folders are what their nearest name says; a name of one's own says nothing, and images of another size are broken
- * ones. */
+/* Folders are what their nearest name says; a name of one's own says nothing, and images of another
+ * size are broken ones. */
 static void names_say_what_is_there(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void names_say_what_is_there(void **state)
     lra_free(level);
 }
 
-/* ---- metadata ----------------------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static void refuses(const char *text, const char *message)
 {
@@ -229,7 +230,7 @@ static void numpy_metadata(void **state)
         }
 }
 
-/* ---- real data ---------------------------------------------------------------------------------------- */
+/* ---- real data ------------------------------------------------------------------------------- */
 
 static void real_sample(void **state)
 {
@@ -258,7 +259,7 @@ static void real_sample(void **state)
     lra_free(sample);
 }
 
-/* ---- two samples -------------------------------------------------------------------------------------- */
+/* ---- two samples ----------------------------------------------------------------------------- */
 
 static double fact(const lra_facts *f, const char *name)
 {
@@ -268,9 +269,9 @@ static double fact(const lra_facts *f, const char *name)
     return 0;
 }
 
-/* Against n images of the reference generator the error of an effect size is 1 / sqrt(n): 0.02 to 0.03 for those of 32
- * pixels.  Of 128 pixels there are 24 in all, whose error is 0.2: a difference of half a standard deviation is seen,
- * the 0.05 that is asked for would need 1,600 of them. */
+/* Against n images of the reference generator the error of an effect size is 1 / sqrt(n): 0.02 to
+ * 0.03 for those of 32 pixels.  Of 128 pixels there are 24 in all, whose error is 0.2: a difference
+ * of half a standard deviation is seen, the 0.05 that is asked for would need 1,600 of them. */
 static void check_like_real_ones(const lra_task *task, const char *file, double most_error)
 {
     static const char *const close[] = {"mean grey", "components", "marker distance"};

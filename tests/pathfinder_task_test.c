@@ -53,7 +53,7 @@ static void same_rows(const lra_sequences *a, int64_t from, const lra_sequences 
     assert_memory_equal(a->label + from, b->label, (size_t)n * sizeof *a->label);
 }
 
-/* ---- splits ------------------------------------------------------------------------------------------- */
+/* ---- splits ---------------------------------------------------------------------------------- */
 
 static void splits_are_those_of_torch(void **state)
 {
@@ -148,7 +148,7 @@ static void bad_parameters(void **state)
                         "'distractors' is '101', expected an integer from -1 to 100");
 }
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void made_files_are_imported(void **state)
 {
@@ -212,7 +212,7 @@ static void prepared_data_are_read_again(void **state)
     lra_free(out);
 }
 
-/* ---- what models see ---------------------------------------------------------------------------------- */
+/* ---- what models see ------------------------------------------------------------------------- */
 
 static void batches_hold_numbers(void **state)
 {

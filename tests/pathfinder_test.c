@@ -1,5 +1,5 @@
-/* Pathfinder: paddles byte for byte, geometry and statistics of generated images, labels that nothing gives
- * away. */
+/* Pathfinder: paddles byte for byte, geometry and statistics of generated images, labels that
+ * nothing gives away. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- paddles ------------------------------------------------------------------------------------------ */
+/* ---- paddles --------------------------------------------------------------------------------- */
 
 /* One line of the reference: degree, may seed, kernel, line and mask. */
 static void compare_row(const lra_paddles *p, char *at)
@@ -89,7 +89,7 @@ static void border_rule(void **state)
     assert_null(lra_pathfinder_size_find(33));
 }
 
-/* ---- images ------------------------------------------------------------------------------------------- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 static double between(const int a[2], const int b[2])
 {
@@ -129,7 +129,8 @@ static void geometry(void **state)
     }
 }
 
-/* What the reference generator gives: mean of n images, standard error (0: of a count that is not given). */
+/* What the reference generator gives: mean of n images, standard error (0: of a count that is not
+ * given). */
 typedef struct {
     int paddles, distractors, n, reference_n;
     double attempts, placed, grey, grey_deviation, ink, bright, components;
@@ -188,7 +189,8 @@ static void statistics_of_the_reference(void **state)
     }
 }
 
-/* A version without the border rule is a denser data set of its own (27.7 mean grey, 4.65 distractors). */
+/* A version without the border rule is a denser data set of its own (27.7 mean grey, 4.65
+ * distractors). */
 static void uniform_seeding_is_denser(void **state)
 {
     (void)state;
@@ -209,7 +211,7 @@ static void uniform_seeding_is_denser(void **state)
     lra_pathfinder_free(g);
 }
 
-/* ---- labels ------------------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 enum { N_LABELLED = 6000 };
 
@@ -261,7 +263,8 @@ static void nothing_simple_tells_the_label(void **state)
     lra_pathfinder_free(g);
 }
 
-/* The distance of the markers gives easy labels away a little: 58.7 % (error 1.4 with 1250 images). */
+/* The distance of the markers gives easy labels away a little: 58.7 % (error 1.4 with 1250
+ * images). */
 static void markers_are_found_and_tell_a_little(void **state)
 {
     (void)state;
@@ -325,7 +328,8 @@ static void labels_are_found_by_tracing(void **state)
     }
 }
 
-/* What no statistics see: contrasts, continuity, margins and markers of every size, pixel by pixel. */
+/* What no statistics see: contrasts, continuity, margins and markers of every size, pixel by
+ * pixel. */
 static void images_are_those_of_any_machine(void **state)
 {
     (void)state;
@@ -355,7 +359,7 @@ static void images_are_those_of_any_machine(void **state)
     }
 }
 
-/* ---- workers ------------------------------------------------------------------------------------------ */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 static void an_image_depends_on_seed_and_number_alone(void **state)
 {

@@ -1,5 +1,6 @@
-/* Tokens that are told where they stand: added positions are those rows of the table, models whose blocks begin at the first
- * step say so, and a moved input is answered as one under a moved table. */
+/* Tokens that are told where they stand: added positions are those rows of the table, models whose
+ * blocks begin at the first step say so, and a moved input is answered as one under a moved
+ * table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 #include "tests/model_trial.h"
 #include "tests/tiny_group.h"
 
-/* ---- which models may be moved ------------------------------------------------------------------------ */
+/* ---- which models may be moved --------------------------------------------------------------- */
 
 enum { T = 24 };
 
@@ -65,7 +66,7 @@ static void every_model_tells_blocks(void **state)
     each_model(blocks_are_told);
 }
 
-/* ---- a model ------------------------------------------------------------------------------------------ */
+/* ---- a model --------------------------------------------------------------------------------- */
 
 /* The tiny task, seen by a transformer with a table of positions. */
 static lra_config *settings;
@@ -88,7 +89,8 @@ static int tear_down(void **state)
     return tiny_tear_down(state);
 }
 
-/* Rows of a batch by a table of positions whose rows are taken `by` steps later, in a graph that is told no places. */
+/* Rows of a batch by a table of positions whose rows are taken `by` steps later, in a graph that is
+ * told no places. */
 typedef struct {
     lra_opened m;
     lra_view *view;
@@ -199,9 +201,10 @@ static void moves_are_those_of_the_table(void **state)
     assert_true(s.by[0].n > 0);
 }
 
-/* ---- masked windows ------------------------------------------------------------------------------------ */
+/* ---- masked windows -------------------------------------------------------------------------- */
 
-/* One test row, and a model whose places are asked by windows: the sum over its 11 windows of 4 tokens. */
+/* One test row, and a model whose places are asked by windows: the sum over its 11 windows of 4
+ * tokens. */
 static int64_t the_row;
 static double masked_loss;
 

@@ -1,4 +1,5 @@
-/* PNG: what is written is read back; every truncation and every changed byte is refused or harmless. */
+/* PNG: what is written is read back; every truncation and every changed byte is refused or
+ * harmless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,8 @@ static void read_back(void **state)
     lra_free_large(bytes);
 }
 
-/* Every checksum is compared, so that a changed byte is either refused or leaves the pixels as they were. */
+/* Every checksum is compared, so that a changed byte is either refused or leaves the pixels as they
+ * were. */
 static void damage_is_noticed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Presets multiply: every model runs every task at every preset, or is refused for a reason that stands in a golden
- * file.  Networks are built in process, without data. */
+/* Presets multiply: every model runs every task at every preset, or is refused for a reason that
+ * stands in a golden file.  Networks are built in process, without data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "probes/run/settings.h"
 #include "tests/golden.h"
 
-/* ---- a model that says nothing of any task: no presets, never causal ----------------------------------------- */
+/* ---- a model that says nothing of any task: no presets, never causal ------------------------- */
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
@@ -47,7 +47,7 @@ static const lra_model_preset published[] = {
     {NULL, "quick", NULL, "width=7", "1,2"},
     {NULL, NULL, NULL, NULL, NULL}};
 
-/* ---- jobs ------------------------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static const lra_option *const tables[] = {lra_job_options, NULL};
 static const lra_command command = {"presets", "", "", "", 0, -1, tables};
@@ -107,7 +107,7 @@ static void every_model_every_task_every_preset(void **state)
     check_golden("presets-refused.txt", refused.s);
 }
 
-/* ---- whose settings ------------------------------------------------------------------------------------------ */
+/* ---- whose settings -------------------------------------------------------------------------- */
 
 static void width_is(const lra_task *t, const char *preset, int64_t width)
 {
@@ -148,7 +148,7 @@ static void published_settings_are_chosen_by_name(void **state)
     }
 }
 
-/* ---- what the user changes ------------------------------------------------------------------------------------ */
+/* ---- what the user changes ------------------------------------------------------------------- */
 
 static void train_is(const lra_task *t, int n, const char **words, const char *key,
                      const char *value)
@@ -201,7 +201,8 @@ static void settings_belong_to_schedules_and_objectives(void **state)
     refused(
         &lra_task_listops, 2, near,
         "the run has no 'widht'; did you mean 'width'? ('lra-probe list parameters' shows all)");
-    /* The preset's final-share is nothing to another schedule; that one's settings are known, in any order. */
+    /* The preset's final-share is nothing to another schedule; that one's settings are known, in
+     * any order. */
     const char *steps[] = {"--set", "every=3", "--set", "schedule=multistep"};
     train_is(&lra_task_listops, 4, steps, "every", "3");
     const char *option[] = {"--schedule", "multistep", "--set", "factor=0.25"};
@@ -223,7 +224,7 @@ static void presets_say_nothing_of_other_schedules(void **state)
     lra_job_close(&r);
 }
 
-/* ---- hashes ----------------------------------------------------------------------------------------------------- */
+/* ---- hashes ---------------------------------------------------------------------------------- */
 
 static void hash_of(int n, const char **words, char hash[17])
 {

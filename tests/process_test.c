@@ -362,7 +362,8 @@ static void control_groups_limit_the_memory(void **state)
     assert_int_equal(lra_process_run(argv, NULL, NULL, NULL, &err), 0);
 }
 
-/* What is freed may be taken again, by anybody: nothing of it stays behind in the heap, whatever lies above it. */
+/* What is freed may be taken again, by anybody: nothing of it stays behind in the heap, whatever
+ * lies above it. */
 static void large_memory_is_given_back(void **state)
 {
     (void)state;

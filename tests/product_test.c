@@ -1,6 +1,6 @@
 /* Matrix ops against plain loops, at every instruction level of the machine, in all graph types.
- * Inputs are multiples of 1/8, so that every product and sum is exact: F32 and F64 must agree to the
- * bit, BF16 up to one rounding of the result.  The number of threads must change no bit. */
+ * Inputs are multiples of 1/8, so that every product and sum is exact: F32 and F64 must agree to
+ * the bit, BF16 up to one rounding of the result.  The number of threads must change no bit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static void expect(const problem *p, lra_tensor *y, const double *want)
     lra_free(two);
 }
 
-/* ---- the definition of a convolution, and of its gradients ----------------------------------------- */
+/* ---- the definition of a convolution, and of its gradients ----------------------------------- */
 
 typedef struct {
     int64_t B, T, K, D, H, groups, dilation;
@@ -140,7 +140,8 @@ static const conv_case cases[] = {
     {5, 64, 15, 16, 40, 1, 1, false},
     {2, 150, 3, 64, 8, 1, 1, true},
     {1, 3, 9, 10, 9, 1, 1, false},
-    /* dilated: some rows of every remainder, T below the span, taps beyond blocks of rows, groups of all widths */
+    /* dilated: some rows of every remainder, T below the span, taps beyond blocks of rows, groups
+     * of all widths */
     {3, 19, 3, 5, 4, 1, 2, true},
     {2, 7, 5, 3, 20, 1, 3, false},
     {2, 5, 3, 4, 8, 1, 9, true},
@@ -218,7 +219,7 @@ static void check_conv(const conv_case *s, lra_type type, char which)
     problem_free(&p);
 }
 
-/* ---- every level and type ---------------------------------------------------------------------------- */
+/* ---- every level and type -------------------------------------------------------------------- */
 
 static const lra_type types[] = {LRA_F32, LRA_F64, LRA_BF16};
 
@@ -289,7 +290,7 @@ static void test_padded_rows(void **state)
     at_all_levels(padded_rows);
 }
 
-/* ---- dense ------------------------------------------------------------------------------------------- */
+/* ---- dense ----------------------------------------------------------------------------------- */
 
 /* want (M,N) += a b; element (i,k) of a at a[i*ai + k*ak], (k,j) of b at b[k*bk + j*bj]. */
 static void multiply(int64_t M, int64_t N, int64_t K, const double *a, int64_t ai, int64_t ak,
@@ -372,7 +373,7 @@ static void test_matmul(void **state)
     at_all_levels(products);
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void expect_message(lra_graph *g, const char *part)
 {

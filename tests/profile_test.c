@@ -1,5 +1,5 @@
-/* Profiles of weights over distance against known answers: equal weights, boxes, exponentials, delays, mixed lengths,
- * grids; intervals; fits and tests of decay; shifts. */
+/* Profiles of weights over distance against known answers: equal weights, boxes, exponentials,
+ * delays, mixed lengths, grids; intervals; fits and tests of decay; shifts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static numbers one_row(int64_t T, int64_t i, const double *w)
     return read(p);
 }
 
-/* ---- known answers --------------------------------------------------------------------------------------- */
+/* ---- known answers --------------------------------------------------------------------------- */
 
 enum { T = 1024 };
 
@@ -213,7 +213,7 @@ static void single_inputs(void **state)
     near(value(&x, "entropy"), 2.0 / 3 * log(2), 1e-12);
 }
 
-/* ---- lengths, masks, sums ---------------------------------------------------------------------------------- */
+/* ---- lengths, masks, sums -------------------------------------------------------------------- */
 
 /* Equal weights of mixed lengths, one direction: nothing decays, and nothing is far. */
 static void mixed_lengths(void **state)
@@ -349,9 +349,10 @@ static void grids(void **state)
                          strlen(y.f[i].id));
 }
 
-/* ---- intervals --------------------------------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
-/* Examples that look back by exponentials of their own; how often the intervals hold what 1,500 of them give. */
+/* Examples that look back by exponentials of their own; how often the intervals hold what 1,500 of
+ * them give. */
 static lra_profile *noisy(int n, uint64_t seed)
 {
     enum { N = 96 };
@@ -411,7 +412,7 @@ static void seeds(void **state)
     assert_true(isnan(all.hi) && (all.flags & LRA_ONE_SEED));
 }
 
-/* ---- decay and shift ---------------------------------------------------------------------------------------- */
+/* ---- decay and shift ------------------------------------------------------------------------- */
 
 static void kendall(void **state)
 {

@@ -1,5 +1,5 @@
-/* Published weights: a file with the names and the layout of GPT-NeoX, made here from one pythia, makes another answer
- * alike; and what does not fit. */
+/* Published weights: a file with the names and the layout of GPT-NeoX, made here from one pythia,
+ * makes another answer alike; and what does not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Training on a device that queues its work, as a GPU does: a fake one, on which nothing happens before somebody waits for
- * it.  Results are read one step late and nobody can tell; a step's inputs are one copy; what a step costs the host. */
+/* Training on a device that queues its work, as a GPU does: a fake one, on which nothing happens
+ * before somebody waits for it.  Results are read one step late and nobody can tell; a step's
+ * inputs are one copy; what a step costs the host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "models/training/session.h"
 #include "tests/goal_run.h"
 
-/* ---- the device ------------------------------------------------------------------------------------------ */
+/* ---- the device ------------------------------------------------------------------------------ */
 
 enum { PARTS = 8, QUEUE = 32, SLOT = 1 << 20, SLOTS = 3 };
 
@@ -69,7 +70,8 @@ static work *add_work(void)
     return w;
 }
 
-/* A slot is written again when its inputs have arrived; the device is told two steps later, at the earliest. */
+/* A slot is written again when its inputs have arrived; the device is told two steps later, at the
+ * earliest. */
 static void send(void)
 {
     lra_staging *in = &staging[fake.next];
@@ -210,9 +212,10 @@ static void queue_on(lra_device *d)
     fake.late = fake.runs = fake.copies = 0;
 }
 
-/* ---- the tests ---------------------------------------------------------------------------------------------- */
+/* ---- the tests ------------------------------------------------------------------------------- */
 
-/* Stopped again and again, with updates of one batch and of three: history, weights and test as on a device that waits. */
+/* Stopped again and again, with updates of one batch and of three: history, weights and test as on
+ * a device that waits. */
 static void nobody_can_tell(void **state)
 {
     (void)state;
@@ -254,7 +257,8 @@ static double processor_us(void)
     return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-/* From a batch to the next, without its making: gathered in one copy, started, and the one before taken in. */
+/* From a batch to the next, without its making: gathered in one copy, started, and the one before
+ * taken in. */
 static void a_step_costs_the_host_little(void **state)
 {
     enum { STEPS = 200, ROUNDS = 20, MOST_US = 20 };

@@ -1,4 +1,5 @@
-/* Recomputation: the same bits from less memory, on a chain whose optimum is known and on the ladder's model. */
+/* Recomputation: the same bits from less memory, on a chain whose optimum is known and on the
+ * ladder's model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 static lra_device device;
 static lra_err err;
 
-/* ---- a chain: n results of one size --------------------------------------------------------------------- */
+/* ---- a chain: n results of one size ---------------------------------------------------------- */
 
 enum { WIDE = 4096 };
 
@@ -53,7 +54,7 @@ static void a_chain_needs_the_root_of_its_length(void **state)
     }
 }
 
-/* ---- the ladder's model ----------------------------------------------------------------------------------- */
+/* ---- the ladder's model ---------------------------------------------------------------------- */
 
 enum { BATCH = 8, TOKENS = 512, STEPS = sanitized ? 1 : 2 };
 

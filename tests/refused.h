@@ -6,7 +6,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* A change of the parameters of a preset is refused, by the table of keys or by what they are together. */
+/* A change of the parameters of a preset is refused, by the table of keys or by what they are
+ * together. */
 static inline void task_refuses_change(const lra_task *t, const char *preset, const char *change,
                                        const char *part)
 {

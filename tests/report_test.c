@@ -35,7 +35,8 @@ static void published_numbers(void **state)
     assert_true(isnan(lra_published("las", "2", "reformer", NULL, "path-x", "accuracy")));
 }
 
-/* Tasks have our names, whatever the papers call them; the best is that of the metric's direction. */
+/* Tasks have our names, whatever the papers call them; the best is that of the metric's
+ * direction. */
 static void the_best_published_value(void **state)
 {
     (void)state;
@@ -175,7 +176,8 @@ static void scales(void **state)
     for (int i = 0; i < 2; i++) lra_result_free(list[i]), lra_result_free(paper[i]);
 }
 
-/* Script and data of the figure: one ladder with all its lines, and a `paper` one with published points. */
+/* Script and data of the figure: one ladder with all its lines, and a `paper` one with published
+ * points. */
 static void figure_scripts(void **state)
 {
     (void)state;
@@ -271,8 +273,8 @@ static void a_figure_against_a_reference_near_chance(void **state)
     }
 }
 
-/* Images: the pixel below is T tokens away, and the table says which kernels reach it; baselines that need no order
- * stand in the check. */
+/* Images: the pixel below is T tokens away, and the table says which kernels reach it; baselines
+ * that need no order stand in the check. */
 static void reach_of_images(void **state)
 {
     (void)state;

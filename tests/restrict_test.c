@@ -187,7 +187,8 @@ static void windows_of_expressions(void **state)
     assert_memory_equal(to_row, known[1].left, 4 * sizeof *row);
 }
 
-/* Is the number of ones odd?  No order matters, and no part tells anything: gains of exactly 1, and of 0. */
+/* Is the number of ones odd?  No order matters, and no part tells anything: gains of exactly 1, and
+ * of 0. */
 static void parity_of_ones(void **state)
 {
     (void)state;
@@ -235,9 +236,10 @@ static void parity_of_ones(void **state)
     }
 }
 
-/* ---- a model ------------------------------------------------------------------------------------------ */
+/* ---- a model --------------------------------------------------------------------------------- */
 
-/* Widths that change nothing give the answers of the whole; narrow ones do not, and every draw is counted. */
+/* Widths that change nothing give the answers of the whole; narrow ones do not, and every draw is
+ * counted. */
 static void a_model_is_asked(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Result files: what is written is read; what older files lack is "not recorded"; what cannot be is refused. */
+/* Result files: what is written is read; what older files lack is "not recorded"; what cannot be is
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,7 +108,8 @@ static void other_splits_are_read_as_written(void **state)
     lra_result_free(b);
 }
 
-/* The value that selected the weights is in the history, the answers of older programs are in no file. */
+/* The value that selected the weights is in the history, the answers of older programs are in no
+ * file. */
 static void what_older_files_lack(void **state)
 {
     (void)state;
@@ -187,7 +189,8 @@ static void what_cannot_be_is_refused(void **state)
     lra_result_free(r);
 }
 
-/* HDF5 programs read on where our seal begins: without it nothing tells whether a value was changed. */
+/* HDF5 programs read on where our seal begins: without it nothing tells whether a value was
+ * changed. */
 static void a_file_without_its_seal(void **state)
 {
     (void)state;
@@ -214,7 +217,7 @@ static void a_file_without_its_seal(void **state)
     lra_free_large(bytes);
 }
 
-/* ---- what is made of them ------------------------------------------------------------------------------- */
+/* ---- what is made of them -------------------------------------------------------------------- */
 
 /* What a function prints; caller frees with lra_free_large(). */
 static char *printed(FILE *f)

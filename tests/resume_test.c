@@ -1,7 +1,9 @@
 /* labels: slow timeout: 600 */
-/* Exact resume: a run that is killed with SIGKILL at 20 random moments ends with the same bits as one that
- * was not, with one thread and with two; so does one that stops on a signal; the log ends the same.
- * A moment is an amount of the run's own processor time, so that it means the same on a busy machine. */
+/* Exact resume: a run that is killed with SIGKILL at 20 random moments ends with the same bits as
+ * one that was not, with one thread and with two; so does one that stops on a signal; the log ends
+ * the same.
+ * A moment is an amount of the run's own processor time, so that it means the same on a busy
+ * machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +32,7 @@
 
 enum { KILLS = 20 };
 
-/* ---- the child: trains in a folder and leaves the hash of the final state there ------------------------- */
+/* ---- the child: trains in a folder and leaves the hash of the final state there -------------- */
 
 /* The signal comes once this process has worked for so many microseconds; 0: never. */
 static int interrupt_after(int number, int64_t microseconds)
@@ -94,7 +96,7 @@ static int train_in(const char *folder, const char *rows, int threads, lra_type 
     return rc == 0 ? 0 : rc == LRA_STOPPED ? 130 : 1;
 }
 
-/* ---- the tests ------------------------------------------------------------------------------------------- */
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 static lra_type precision; /* of the test that runs */
 
@@ -151,8 +153,8 @@ static char *whole_run(const char *folder, int threads)
     return read_file(folder, "hash");
 }
 
-/* Interrupts a fresh run again and again until it is through, each time after some of `most` microseconds of work;
- * returns how often. */
+/* Interrupts a fresh run again and again until it is through, each time after some of `most`
+ * microseconds of work; returns how often. */
 static int interrupted_run(const char *folder, int threads, int number, lra_rng *rng, int64_t most)
 {
     lra_err e = {{0}};
@@ -214,7 +216,8 @@ static void stopped_by_a_signal(void **state)
     same_bits(SIGTERM);
 }
 
-/* SIGKILL takes nothing from the page cache: a place in memory shows the same, without waiting for a disk. */
+/* SIGKILL takes nothing from the page cache: a place in memory shows the same, without waiting for
+ * a disk. */
 static int set_up(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The task Retrieval: pairs of the released files and of citations; defects; the sample of real papers. */
+/* The task Retrieval: pairs of the released files and of citations; defects; the sample of real
+ * papers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +117,7 @@ static void defects(void **state)
     lra_config_free(c);
 }
 
-/* ---- citations ---------------------------------------------------------------------------------------- */
+/* ---- citations ------------------------------------------------------------------------------- */
 
 enum { N_CITED = 12, PER_CITED = 4 };
 

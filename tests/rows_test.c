@@ -1,4 +1,5 @@
-/* Kinds of rows: values with targets, pairs of documents, streams, wide vocabularies; through files and batches. */
+/* Kinds of rows: values with targets, pairs of documents, streams, wide vocabularies; through files
+ * and batches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +64,7 @@ static lra_loader *loader_of(const lra_dataset *d, const lra_buckets *b, int64_t
     return lra_loader_new(&s);
 }
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void times_ten(const lra_dataset *d, const lra_row *row, float *out)
 {
@@ -121,7 +122,7 @@ static void targets_at_steps(void **state)
     lra_dataset_free(made);
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void documents_side_by_side(void **state)
 {
@@ -158,7 +159,7 @@ static void documents_side_by_side(void **state)
     lra_dataset_free(made);
 }
 
-/* ---- streams ----------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 enum { WORDS = 103, FIRST = 70000 };
 
@@ -234,7 +235,7 @@ static void parts_are_rotated(void **state)
     lra_dataset_free(d);
 }
 
-/* ---- subsets and levels ------------------------------------------------------------------------------ */
+/* ---- subsets and levels ---------------------------------------------------------------------- */
 
 static void a_fraction_of_the_rows(void **state)
 {

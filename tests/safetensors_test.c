@@ -1,4 +1,5 @@
-/* safetensors: golden bytes of the reference implementation, round trips, and what must be refused. */
+/* safetensors: golden bytes of the reference implementation, round trips, and what must be
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The learning-rate schedules: warm-up, plateau, final phase; the others at steps whose values are known. */
+/* The learning-rate schedules: warm-up, plateau, final phase; the others at steps whose values are
+ * known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +62,8 @@ static void falls_to_one_per_cent(void **state)
     near(now.plateau, 1); /* the plateau rests */
 }
 
-/* Shares of epochs whose product is not exact: 0.3 of 10 are 3 epochs, and not the two that (1 - 0.7) 10 leaves. */
+/* Shares of epochs whose product is not exact: 0.3 of 10 are 3 epochs, and not the two that (1 -
+ * 0.7) 10 leaves. */
 static void the_fall_begins_in_time(void **state)
 {
     (void)state;

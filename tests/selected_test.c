@@ -1,5 +1,5 @@
-/* What is measured once a run is trained: by the selected weights where these are not the last, on the test split,
- * the validation split and a sample of the training rows. */
+/* What is measured once a run is trained: by the selected weights where these are not the last, on
+ * the test split, the validation split and a sample of the training rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,8 @@ static lra_device device;
 static tiny_run run;
 static lra_train_report report;
 
-/* The first epoch learns; then the rate is 30 and 900 times as high, and later weights are worse. */
+/* The first epoch learns; then the rate is 30 and 900 times as high, and later weights are
+ * worse. */
 static int set_up(void **state)
 {
     lra_err e = {{0}};
@@ -137,7 +138,7 @@ static void training_rows_by_the_selected_weights(void **state)
     lra_free(logits);
 }
 
-/* ---- the sample -------------------------------------------------------------------------------------------- */
+/* ---- the sample ------------------------------------------------------------------------------ */
 
 /* The rows of a sample of the training rows; caller frees. */
 static int64_t *sample(const lra_dataset *d, double fraction, int64_t wanted, int64_t *n)
@@ -164,7 +165,8 @@ static bool contains(const int64_t *rows, int64_t n, int64_t row)
     return false;
 }
 
-/* The same rows whatever the seed of a run, others for other data, all of them where there are no more. */
+/* The same rows whatever the seed of a run, others for other data, all of them where there are no
+ * more. */
 static void the_sample_follows_from_the_data(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* labels: slow timeout: 1200 */
-/* The plain CUDA kernels on the host shim: the registry walk of op_test.c, float32 and bf16, against the CPU
- * bodies; the same bits when the threads of a block run backwards (no races), and for the same run twice. */
+/* The plain CUDA kernels on the host shim: the registry walk of op_test.c, float32 and bf16,
+ * against the CPU bodies; the same bits when the threads of a block run backwards (no races), and
+ * for the same run twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@
 
 extern lra_cuda_level_kind shim_level; /* of gemm.c */
 
-/* ---- the shim as a device: the CPU's memory, the GPU's bodies ------------------------------------------ */
+/* ---- the shim as a device: the CPU's memory, the GPU's bodies -------------------------------- */
 
 static int joined; /* nodes that ran with another */
 
@@ -68,7 +69,7 @@ static int open_cpu(lra_device *d, lra_err *e)
     return lra_cpu_device(d, 1, e);
 }
 
-/* ---- walks ---------------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------- */
 
 /* Ops that the GPU does not have yet are named, not counted as tested. */
 static void bodies_come_in_pairs(void **state)
@@ -125,7 +126,8 @@ static void kernels_agree_with_the_cpu(void **state)
     each_large_sample(both_types);
 }
 
-/* Float32: norm, sum of two ways, sums for gain and bias; bf16 also the product, its slope and the sum of columns. */
+/* Float32: norm, sum of two ways, sums for gain and bias; bf16 also the product, its slope and the
+ * sum of columns. */
 static void nodes_run_as_one(void **state)
 {
     (void)state;
@@ -138,7 +140,7 @@ static void nodes_run_as_one(void **state)
     }
 }
 
-/* ---- a trained model, opened ------------------------------------------------------------------------ */
+/* ---- a trained model, opened ----------------------------------------------------------------- */
 
 enum { ROWS = 6, CLASSES = 10 };
 

@@ -27,7 +27,7 @@ lra_result *small_result(const char *preset, int kernel, int seed, int right)
     return r;
 }
 
-/* ---- breakdowns ----------------------------------------------------------------------------------------------- */
+/* ---- breakdowns ------------------------------------------------------------------------------ */
 
 enum { N = SMALL_LISTOPS_ROWS };
 

@@ -98,7 +98,8 @@ static void published_split(void **state)
     lra_dataset_free(d);
 }
 
-/* Without lists, or with such that name none: 8, 1, 1 by PyTorch's 2 6 1 8 4 5 0 9 3 7, in order of names. */
+/* Without lists, or with such that name none: 8, 1, 1 by PyTorch's 2 6 1 8 4 5 0 9 3 7, in order of
+ * names. */
 static void split_without_lists(void **state)
 {
     (void)state;
@@ -158,7 +159,8 @@ static void packings_do_not_matter(void **state)
     lra_text_free(&packed);
 }
 
-/* Each step, or all of them, has mean 0 and deviation 1 over the training clips, but for the 1e-5. */
+/* Each step, or all of them, has mean 0 and deviation 1 over the training clips, but for the
+ * 1e-5. */
 static void what_models_see(void **state)
 {
     (void)state;

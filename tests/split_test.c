@@ -65,9 +65,9 @@ static void every_index_once(void **state)
         }
 }
 
-/* Whole permutations by sum (i + 1) order[i] mod 2^64: around the 624 words of the generator's state, around powers of
- * two, extreme seeds, and the sizes of published data sets.  PyTorch 2.15: randperm(n) after manual_seed(seed); NumPy
- * 2.4: RandomState(seed).permutation(n). */
+/* Whole permutations by sum (i + 1) order[i] mod 2^64: around the 624 words of the generator's
+ * state, around powers of two, extreme seeds, and the sizes of published data sets.  PyTorch 2.15:
+ * randperm(n) after manual_seed(seed); NumPy 2.4: RandomState(seed).permutation(n). */
 static const struct {
     permutation *of;
     uint32_t seed;
@@ -129,8 +129,9 @@ static void whole_permutations(void **state)
     }
 }
 
-/* random_split() of n rows into int(n (1 - share)) and the rest, seed 42, by PyTorch 2.15.  Where the product is a whole
- * number but for rounding, double precision decides: 30 x 0.7 is 21, 100 x 0.58 is 58, 110 x 0.9 is 99. */
+/* random_split() of n rows into int(n (1 - share)) and the rest, seed 42, by PyTorch 2.15.  Where
+ * the product is a whole number but for rounding, double precision decides: 30 x 0.7 is 21, 100 x
+ * 0.58 is 58, 110 x 0.9 is 99. */
 static void two_way_splits(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* The kernels of state-space layers against the sum that defines them, term by term: with steps dt and without, of one
- * block of lags and several, with rates that rows share, and steps so small that (e^x - 1)/x is a series. */
+/* The kernels of state-space layers against the sum that defines them, term by term: with steps dt
+ * and without, of one block of lags and several, with rates that rows share, and steps so small
+ * that (e^x - 1)/x is a series. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

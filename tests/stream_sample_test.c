@@ -1,5 +1,5 @@
-/* How good the selected weights are on training rows, for tasks of one long row: windows of it, a sample of them where
- * there are many. */
+/* How good the selected weights are on training rows, for tasks of one long row: windows of it, a
+ * sample of them where there are many. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -21,6 +21,9 @@ if command -v clang-format >/dev/null 2>&1; then
 elif [ "${CI-}" = true ]; then complain "clang-format is not installed"
 else echo "style: clang-format is not installed, format not checked"; fi
 
+hits=$(awk 'length > 100 && !/[="]/ && !/[^ ]   / && !/^#define/ { print FILENAME ":" FNR }' $sources)
+[ -z "$hits" ] || complain "comment over 100 columns (formulas and tables may be wider): $hits"
+
 # 2. Functions that we do not use; memory comes from kernels/base/mem.c.
 banned='strcpy|strcat|sprintf|strtok|gets|atoi|atof|alloca|rand|srand|system'
 hits=$(grep -nE "(^|[^A-Za-z0-9_])($banned)\(" $sources /dev/null)

@@ -119,7 +119,8 @@ static void nothing_learned(void **state)
     free(text);
 }
 
-/* Above chance is a rung whose whole interval is; fields of 5 and 13 cover distance 4, that of 13 distance 8. */
+/* Above chance is a rung whose whole interval is; fields of 5 and 13 cover distance 4, that of 13
+ * distance 8. */
 static void learned_is_certainly_above_chance(void **state)
 {
     (void)state;

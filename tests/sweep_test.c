@@ -1,7 +1,8 @@
 /* labels: slow timeout: 900 */
-/* A sweep that is killed with SIGKILL at random moments, that is after so many changes of its files: the same command completes it, every file of the run
- * folders reads at every moment, and the results are those of a sweep that nobody disturbed, bit for bit; alone,
- * with cells in processes of their own that die with it, and with cells that outlive it.
+/* A sweep that is killed with SIGKILL at random moments, that is after so many changes of its
+ * files: the same command completes it, every file of the run folders reads at every moment, and
+ * the results are those of a sweep that nobody disturbed, bit for bit; alone, with cells in
+ * processes of their own that die with it, and with cells that outlive it.
  * LRA_KILLS=200 kills as often (default 6); LRA_KILLS_SEED other moments. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static int64_t number(const char *name, int64_t other)
     return text && lra_parse_int(text, &value) ? value : other;
 }
 
-/* ---- one sweep ------------------------------------------------------------------------------------------ */
+/* ---- one sweep ------------------------------------------------------------------------------- */
 
 /* In a process group of its own; its answer goes to OUT.txt, its complaints to OUT.err. */
 static pid_t start(const char *out, char *jobs)
@@ -132,7 +133,8 @@ static uint64_t view_of(const char *path)
     return view;
 }
 
-/* Waits until the files of a sweep have changed so often, or it has ended; returns how often they have. */
+/* Waits until the files of a sweep have changed so often, or it has ended; returns how often they
+ * have. */
 static int64_t watch(const char *out, pid_t pid, int64_t most)
 {
     uint64_t last = view_of(out);
@@ -159,7 +161,7 @@ static int64_t run(const char *out, char *jobs)
     return changes;
 }
 
-/* ---- its files ------------------------------------------------------------------------------------------ */
+/* ---- its files ------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -167,7 +169,8 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* Every HDF5 file below a folder opens with its seal right, and results read in full; returns their number.
+/* Every HDF5 file below a folder opens with its seal right, and results read in full; returns their
+ * number.
  * finished: nothing half-written is left. */
 static int check_files(const char *path, bool finished)
 {
@@ -236,7 +239,7 @@ static void same_results(const char *out, const char *expected)
     lra_free_large(q);
 }
 
-/* ---- kills ---------------------------------------------------------------------------------------------- */
+/* ---- kills ----------------------------------------------------------------------------------- */
 
 static void remove_folder(const char *path)
 {
@@ -245,7 +248,8 @@ static void remove_folder(const char *path)
     lra_process_run(argv, NULL, NULL, NULL, &e);
 }
 
-/* Kills a fresh sweep again and again until it is through; returns how often.  alone: its cells survive. */
+/* Kills a fresh sweep again and again until it is through; returns how often.  alone: its cells
+ * survive. */
 static int killed_sweep(const char *out, char *jobs, bool alone, lra_rng *rng, int64_t most)
 {
     remove_folder(out);
@@ -303,7 +307,8 @@ static int set_up(void **state)
     lra_err e = {{0}};
     const char *build = getenv("LRA_BUILD");
     program = lra_format("%s/lra-probe", build ? build : ".");
-    /* SIGKILL takes nothing from the page cache: a place in memory shows the same, without waiting for a disk. */
+    /* SIGKILL takes nothing from the page cache: a place in memory shows the same, without waiting
+     * for a disk. */
     const char *fast = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".";
     folder = lra_format("%s/lra-sweep-%ld", fast, (long)getpid());
     return lra_folder_make(folder, &e);

@@ -1,4 +1,5 @@
-/* The task Text: reviews from folders and archives, the fixed order and split, defects, and the real reviews. */
+/* The task Text: reviews from folders and archives, the fixed order and split, defects, and the
+ * real reviews. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +112,8 @@ static void validation_is_the_test_as_published(void **state)
     lra_dataset_free(d);
 }
 
-/* Two copies are one; two versions of a review, a class without reviews, other folders: failures with a reason. */
+/* Two copies are one; two versions of a review, a class without reviews, other folders: failures
+ * with a reason. */
 static void copies_and_gaps(void **state)
 {
     (void)state;
@@ -184,7 +186,8 @@ static double fact(const lra_facts *f, const char *name)
     return 0;
 }
 
-/* Characters that occur 15 times in the training reviews, those for validation among them, as cut. */
+/* Characters that occur 15 times in the training reviews, those for validation among them, as
+ * cut. */
 static void characters(void **state)
 {
     (void)state;
@@ -213,7 +216,8 @@ static void characters(void **state)
     lra_dataset_free(d);
 }
 
-/* 20 q in ten training reviews, 10 in the half that is trained on: reviews set apart for validation do not count. */
+/* 20 q in ten training reviews, 10 in the half that is trained on: reviews set apart for validation
+ * do not count. */
 static void characters_of_training_alone(void **state)
 {
     (void)state;
@@ -252,7 +256,8 @@ static int prepared_after(const lra_task *t, const char *settings, const char *o
     return n;
 }
 
-/* What was prepared when other reviews counted, too, is not taken for what is prepared now; bytes are what they were. */
+/* What was prepared when other reviews counted, too, is not taken for what is prepared now; bytes
+ * are what they were. */
 static void an_old_vocabulary_is_not_used_again(void **state)
 {
     (void)state;

@@ -1,8 +1,10 @@
-/* Theorem B.1 of the locality paper: attention whose inputs say where they stand is any convolution with a kernel that is
- * not negative, and with one head more any other.  Weights are made for random kernels and must give the convolution.
+/* Theorem B.1 of the locality paper: attention whose inputs say where they stand is any convolution
+ * with a kernel that is not negative, and with one head more any other.  Weights are made for
+ * random kernels and must give the convolution.
  *
- * Inputs (value, position as one of L + 1).  q_i = e_i; q_i k_j = ln k_(i-j), and for the last token, whose value is 0,
- * ln(c - sum_j k_(i-j)), so that every row of exponentials sums up to c, the sum of all k; v_j = c value_j. */
+ * Inputs (value, position as one of L + 1).  q_i = e_i; q_i k_j = ln k_(i-j), and for the last
+ * token, whose value is 0, ln(c - sum_j k_(i-j)), so that every row of exponentials sums up to c,
+ * the sum of all k; v_j = c value_j. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +106,8 @@ static void attend(lra_type type, int L, int heads, double *const *kernel, const
     }
 }
 
-/* The largest difference of head 0, less the others, from the convolution, over the largest of its values. */
+/* The largest difference of head 0, less the others, from the convolution, over the largest of its
+ * values. */
 static double error(lra_type type, int L, int heads, uint64_t seed)
 {
     lra_rng r = lra_rng_new(seed, 1, 0);

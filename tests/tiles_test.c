@@ -1,7 +1,8 @@
-/* Products of an op's own tiles (tiles.c), with emulated tiles: on every machine, whatever it multiplies bf16 with.
- * Values are multiples of 1/8, so that sums are exact; operands and results stand between infinities, none of which may
- * be read into a sum or be written over.  Then attention on the same emulated tiles beside float64: this program's tiles
- * are the ones that the engine is linked with. */
+/* Products of an op's own tiles (tiles.c), with emulated tiles: on every machine, whatever it
+ * multiplies bf16 with.  Values are multiples of 1/8, so that sums are exact; operands and results
+ * stand between infinities, none of which may be read into a sum or be written over.  Then
+ * attention on the same emulated tiles beside float64: this program's tiles are the ones that the
+ * engine is linked with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +67,8 @@ static void products_of_every_size(void **state)
                 for (int way = 0; way < 4; way++) check_product(M, N, K, way / 2 * 6, way % 2);
 }
 
-/* Widths of 16 to 150, lengths that end within a tile, masks, chunks, windows, limits, other keys. */
+/* Widths of 16 to 150, lengths that end within a tile, masks, chunks, windows, limits, other
+ * keys. */
 static void attention_on_emulated_tiles(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Set-up and tear-down of a group of tests that need a trained run, but not which: a folder and tiny_train() in it. */
+/* Set-up and tear-down of a group of tests that need a trained run, but not which: a folder and
+ * tiny_train() in it. */
 #ifndef LRA_TESTS_TINY_GROUP_H
 #define LRA_TESTS_TINY_GROUP_H
 

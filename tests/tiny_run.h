@@ -1,4 +1,5 @@
-/* The smallest run that has everything: 24 / 4 / 6 rows of short ListOps and a convolution of width 4. */
+/* The smallest run that has everything: 24 / 4 / 6 rows of short ListOps and a convolution of width
+ * 4. */
 #ifndef LRA_TESTS_TINY_RUN_H
 #define LRA_TESTS_TINY_RUN_H
 

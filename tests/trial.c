@@ -15,7 +15,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/features.h"
 
-/* ---- a sample in a graph of its own, with data ------------------------------------------------------ */
+/* ---- a sample in a graph of its own, with data ----------------------------------------------- */
 
 /* Every graph type sees the same numbers: values are exact in bf16. */
 static double exact(double v)
@@ -91,7 +91,7 @@ void trial_free(trial *t)
     lra_graph_free(t->g);
 }
 
-/* ---- running it ----------------------------------------------------------------------------------- */
+/* ---- running it ------------------------------------------------------------------------------ */
 
 static int open_cpu(lra_device *d, lra_err *e)
 {
@@ -228,7 +228,7 @@ void expect_same(const lra_op *op, int i, const char *what, const result *a, con
                  lra_cpu_level_name(lra_cpu_level()), what);
 }
 
-/* ---- walks ---------------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------- */
 
 int count_samples(const lra_op *op)
 {
@@ -269,7 +269,7 @@ void each_large_sample(void (*f)(const lra_op *op, int i))
     }
 }
 
-/* ---- larger samples --------------------------------------------------------------------------------- */
+/* ---- larger samples -------------------------------------------------------------------------- */
 
 static lra_tensor *large_sample(lra_graph *g, int i)
 {

@@ -1,5 +1,5 @@
-/* A sample of an op in a graph of its own, filled with data, run on a device of choice: what the registry
- * walks of op_test.c, shim_test.c and cuda_test.c share. */
+/* A sample of an op in a graph of its own, filled with data, run on a device of choice: what the
+ * registry walks of op_test.c, shim_test.c and cuda_test.c share. */
 #ifndef LRA_TESTS_TRIAL_H
 #define LRA_TESTS_TRIAL_H
 
@@ -52,11 +52,13 @@ void expect_close(const lra_op *op, int i, const char *what, const result *a, co
                   double tolerance);
 void expect_same(const lra_op *op, int i, const char *what, const result *a, const result *b);
 
-/* Sizes that only tensor-core kernels and tests of kernels need: too slow for gradients by differences. */
+/* Sizes that only tensor-core kernels and tests of kernels need: too slow for gradients by
+ * differences. */
 extern const lra_op trial_large, trial_attention, trial_profile, trial_long_conv, trial_block;
 
 int count_samples(const lra_op *op);
-/* Every sample of every op, or of those whose names begin with LRA_TEST_OP of the environment ("=conv": that one). */
+/* Every sample of every op, or of those whose names begin with LRA_TEST_OP of the environment
+ * ("=conv": that one). */
 void each_sample(void (*f)(const lra_op *op, int i));
 /* The same of the large ones. */
 void each_large_sample(void (*f)(const lra_op *op, int i));

@@ -1,6 +1,7 @@
-/* Attention and long convolution in sizes that fill tiles of CUDA kernels and leave rests: every width that has kernels of its own, rows
- * that end within a tile, every field of the spec.  The profile by distance of the same.  Convolutions of several tiles of channels, and of
- * every size that CUDA kernels transform within shared memory. */
+/* Attention and long convolution in sizes that fill tiles of CUDA kernels and leave rests: every
+ * width that has kernels of its own, rows that end within a tile, every field of the spec.  The
+ * profile by distance of the same.  Convolutions of several tiles of channels, and of every size
+ * that CUDA kernels transform within shared memory. */
 #include "tests/trial.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "models/training/run_status.h"
 #include "tests/goal_run.h"
 
-/* ---- accumulation ----------------------------------------------------------------------------------- */
+/* ---- accumulation ---------------------------------------------------------------------------- */
 
 /* Four batches of two are one of eight. */
 static void four_parts_are_a_batch(void **state)
@@ -88,7 +88,7 @@ static void a_fraction_fills_a_batch(void **state)
     close_run(&r);
 }
 
-/* ---- early stopping --------------------------------------------------------------------------------- */
+/* ---- early stopping -------------------------------------------------------------------------- */
 
 static void stops_when_nothing_gets_better(void **state)
 {
@@ -119,9 +119,10 @@ static void stops_when_nothing_gets_better(void **state)
     close_run(&parts);
 }
 
-/* ---- plateaus --------------------------------------------------------------------------------------- */
+/* ---- plateaus -------------------------------------------------------------------------------- */
 
-/* No epoch is better by 1: the rate is halved after every third, wherever the run was stopped in between. */
+/* No epoch is better by 1: the rate is halved after every third, wherever the run was stopped in
+ * between. */
 static void epochs_of_a_plateau_are_counted_on(void **state)
 {
     (void)state;
@@ -138,7 +139,8 @@ static void epochs_of_a_plateau_are_counted_on(void **state)
     same_in_parts(&whole, &parts);
 }
 
-/* The rates of a run are those that its own validation values ask for, whether more of them is better or less. */
+/* The rates of a run are those that its own validation values ask for, whether more of them is
+ * better or less. */
 static void the_better_side_counts(void **state)
 {
     (void)state;
@@ -197,7 +199,7 @@ static void seconds_add_up(void **state)
     close_run(&r);
 }
 
-/* ---- how long yet ------------------------------------------------------------------------------------ */
+/* ---- how long yet ---------------------------------------------------------------------------- */
 
 /* Ten of thirty steps took so long: so will the ten that are left. */
 static void what_is_left_follows_from_what_was_made(void **state)

@@ -1,5 +1,5 @@
-/* Weights out of a checkpoint into a safetensors file and back into a model, bit for bit; PyTorch's layout; and
- * files that do not fit. */
+/* Weights out of a checkpoint into a safetensors file and back into a model, bit for bit; PyTorch's
+ * layout; and files that do not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,8 @@ static const lra_ndarray *find(const lra_safetensors *t, const char *name)
     return a;
 }
 
-/* torch.nn.Conv1d: (out, in, tap); torch.nn.Linear: (out, in); torch.nn.Embedding: (vocab, width). */
+/* torch.nn.Conv1d: (out, in, tap); torch.nn.Linear: (out, in); torch.nn.Embedding: (vocab,
+ * width). */
 static void layout_of_pytorch(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* Pairs of papers of the ACL Anthology Network as the Long Range Arena publishes them:
  *   label <tab> id1 <tab> id2 <tab> text1 <tab> text2      no header, label 0.0 or 1.0, one pair a line
- * Columns end at tabs alone; quotes are ordinary characters.  (S4's reader takes a quote that starts a column as the
- * beginning of a quoted text: such columns are counted.) */
+ * Columns end at tabs alone; quotes are ordinary characters.  (S4's reader takes a quote that
+ * starts a column as the beginning of a quoted text: such columns are counted.) */
 #ifndef LRA_DATASETS_FORMATS_AAN_H
 #define LRA_DATASETS_FORMATS_AAN_H
 
@@ -33,11 +33,13 @@ typedef struct {
     lra_text rest; /* the beginning of a line whose end has not come */
 } lra_aan_reader;
 
-/* n = 0: the end of the file.  Three columns are a failure that explains them: such files hold no texts. */
+/* n = 0: the end of the file.  Three columns are a failure that explains them: such files hold no
+ * texts. */
 int lra_aan_read(lra_aan_reader *r, const char *bytes, size_t n, lra_err *e);
 void lra_aan_free(lra_aan_reader *r);
 
-/* Adds two documents, each cut to length - 1 characters (NULL: bytes) and ended.  token: (2 length) */
+/* Adds two documents, each cut to length - 1 characters (NULL: bytes) and ended.  token: (2
+ * length) */
 void lra_aan_add(const lra_aan_pair *pair, lra_characters *characters, bool counted, int64_t length,
                  uint16_t *token, lra_sequences *to);
 

@@ -1,6 +1,7 @@
 /* The files of an archive, or the one file of a compressed one.
- * Formats and filters are libarchive's.  Its "raw" format, which takes anything, is tried last and only where a
- * compression was recognised: bytes that are neither an archive nor compressed are refused, not passed on. */
+ * Formats and filters are libarchive's.  Its "raw" format, which takes anything, is tried last and
+ * only where a compression was recognised: bytes that are neither an archive nor compressed are
+ * refused, not passed on. */
 #include "datasets/formats/archive.h"
 
 #include <archive.h>
@@ -44,7 +45,7 @@ typedef struct {
     uint64_t n, capacity;
 } reading;
 
-/* ---- files that are wanted ---------------------------------------------------------------------------- */
+/* ---- files that are wanted ------------------------------------------------------------------- */
 
 /* Says why at once: who finds nothing in the end would not know. */
 static void count_damaged(reading *r, const char *name, const char *why)
@@ -85,7 +86,7 @@ static int visit_kept(reading *r, int rc, lra_err *e)
     return rc;
 }
 
-/* ---- archives ----------------------------------------------------------------------------------------- */
+/* ---- archives -------------------------------------------------------------------------------- */
 
 typedef struct {
     char text[160];
@@ -153,7 +154,8 @@ static int next_member(struct archive *a, struct archive_entry **entry)
     return code;
 }
 
-/* Opens and reads the first header, which decides what it is: an archive, else one compressed file (raw). */
+/* Opens and reads the first header, which decides what it is: an archive, else one compressed file
+ * (raw). */
 static struct archive *open_any(source *from, bool *raw, struct archive_entry **entry, int *code,
                                 lra_err *e)
 {
@@ -295,7 +297,8 @@ static int one_member(reading *r, struct archive *a, struct archive_entry *entry
     return rc;
 }
 
-/* What follows the last file: the end of an archive is not the end of its bytes, and their CRC stands there. */
+/* What follows the last file: the end of an archive is not the end of its bytes, and their CRC
+ * stands there. */
 static int read_rest(const reading *r, lra_err *e)
 {
     lra_gunzip *g = r->from->gunzip;

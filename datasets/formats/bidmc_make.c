@@ -1,12 +1,14 @@
-/* Made-up BIDMC files, for trying everything without the recordings.  No patient is in them, and no physiology beyond
- * this: a vital sign of the series is drawn, and two signals of 32 s at 125 Hz are put together so that it can be
- * read from them, each at another distance:
+/* Made-up BIDMC files, for trying everything without the recordings.  No patient is in them, and no
+ * physiology beyond
+ * this: a vital sign of the series is drawn, and two signals of 32 s at 125 Hz are put together so
+ * that it can be read from them, each at another distance:
  *   heart rate          beats 63 to 150 steps apart, a few per cent of them with the breath
  *   respiratory rate    baseline, height and pace follow a sine of 290 to 940 steps
- *   oxygen saturation   the height of the second wave of a pulse, within 60 steps: (100 - SpO2) / 20 of the first
- * Pulses are two bells 0.16 s and 0.42 s after a beat; the electrocardiogram is five bells (P Q R S T), as in the
- * model of McSharry et al. 2003.  HR is 60 (beats - 1) / (last beat - first beat) of what was drawn, RR 60 / the
- * period of the sine. */
+ *   oxygen saturation   the height of the second wave of a pulse, within 60 steps: (100 - SpO2) /
+ *                       20 of the first
+ * Pulses are two bells 0.16 s and 0.42 s after a beat; the electrocardiogram is five bells (P Q R S
+ * T), as in the model of McSharry et al. 2003.  HR is 60 (beats - 1) / (last beat - first beat) of
+ * what was drawn, RR 60 / the period of the sine. */
 #include <math.h>
 #include <string.h>
 

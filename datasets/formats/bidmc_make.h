@@ -7,7 +7,8 @@
 
 #include "kernels/base/err.h"
 
-/* Writes both files with n made-up series in all, 30 % of them in the test file; the same bytes each time.
+/* Writes both files with n made-up series in all, 30 % of them in the test file; the same bytes
+ * each time.
  * again: replaces files that are there. */
 int lra_bidmc_make(const char *target, int64_t n, const char *folder, bool again, lra_err *e);
 

@@ -1,6 +1,6 @@
 /* The vocabulary of bytes that text tasks share: four ids of our own, then every byte.
- * Known: "a" is 101.  The public pipelines number otherwise: LRA's bytes are byte + 1 with 0 for padding, S4's are
- * characters by frequency. */
+ * Known: "a" is 101.  The public pipelines number otherwise: LRA's bytes are byte + 1 with 0 for
+ * padding, S4's are characters by frequency. */
 #ifndef LRA_DATASETS_FORMATS_BYTES_H
 #define LRA_DATASETS_FORMATS_BYTES_H
 

@@ -1,7 +1,8 @@
 /* Characters of texts, numbered by frequency.
  * Source: the state-space repository's loaders of IMDB and AAN.
- * Known: the 25,000 training reviews of IMDB have 131 characters that occur 15 times at least in the first 4,095 of
- * a review, 126 in the first 2,047: 134 and 129 ids with the three special ones of S4. */
+ * Known: the 25,000 training reviews of IMDB have 131 characters that occur 15 times at least in
+ * the first 4,095 of a review, 126 in the first 2,047: 134 and 129 ids with the three special ones
+ * of S4. */
 #include "datasets/formats/characters.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct lra_characters {
     character *ordered; /* (n_final) by final id */
 };
 
-/* ---- UTF-8 -------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
 size_t lra_utf8_read(const char *s, size_t n, uint32_t *point)
 {
@@ -57,7 +58,7 @@ size_t lra_utf8_write(uint32_t p, char *s)
     return size;
 }
 
-/* ---- encoding ----------------------------------------------------------------------------------------- */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 lra_characters *lra_characters_new(void)
 {
@@ -110,7 +111,7 @@ int64_t lra_characters_encode(lra_characters *c, const char *text, size_t n, int
     return k + 1;
 }
 
-/* ---- the vocabulary ----------------------------------------------------------------------------------- */
+/* ---- the vocabulary -------------------------------------------------------------------------- */
 
 static int by_frequency(const void *a, const void *b)
 {

@@ -24,7 +24,7 @@ static int file_number(const char *name)
     return i < LRA_CIFAR_FILES ? i : -1;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------ */
+/* ---- records --------------------------------------------------------------------------------- */
 
 int lra_cifar_add(lra_cifar *c, const char *name, const void *bytes, size_t n, lra_err *e)
 {
@@ -73,7 +73,7 @@ void lra_cifar_free(lra_cifar *c)
     *c = (lra_cifar){0};
 }
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The Python version has the same names without ".bin". */
 static bool is_python(const char *name)

@@ -1,5 +1,5 @@
-/* CIFAR-10, the "binary version": files of records of 1 label byte and 3 x 1024 bytes, the red, green and blue planes
- * of 32 x 32 pixels, row by row.
+/* CIFAR-10, the "binary version": files of records of 1 label byte and 3 x 1024 bytes, the red,
+ * green and blue planes of 32 x 32 pixels, row by row.
  * Source: Krizhevsky 2009, "Learning multiple layers of features from tiny images". */
 #ifndef LRA_DATASETS_FORMATS_CIFAR_H
 #define LRA_DATASETS_FORMATS_CIFAR_H

@@ -48,7 +48,7 @@ lra_citation_counts lra_citations_count(const lra_citations *c)
     return (lra_citation_counts){c->n_papers, c->n_list, c->n_strange, c->n_usable};
 }
 
-/* ---- papers ------------------------------------------------------------------------------------------- */
+/* ---- papers ---------------------------------------------------------------------------------- */
 
 bool lra_citations_is_id(const char *id, size_t n)
 {
@@ -135,7 +135,7 @@ static int64_t find_paper(const lra_citations *c, const char *id)
     return -1;
 }
 
-/* ---- citations ---------------------------------------------------------------------------------------- */
+/* ---- citations ------------------------------------------------------------------------------- */
 
 static void read_citation(lra_citations *c, const char *line, size_t n)
 {
@@ -196,9 +196,10 @@ static bool cites(const lra_citations *c, int64_t citing, int64_t cited)
     return bsearch(&key, c->list, (size_t)c->n_list, sizeof key, by_cited) != NULL;
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Citations between known papers: edge[i][0] cites edge[i][1]; those of one cited paper stand together. */
+/* Citations between known papers: edge[i][0] cites edge[i][1]; those of one cited paper stand
+ * together. */
 typedef struct {
     int64_t n;
     int64_t (*edge)[2];
@@ -215,8 +216,8 @@ static edges find_edges(const lra_citations *c)
     return g;
 }
 
-/* Reorders the edges, those of one cited paper together, in the order of the permutation of these papers; part[s] is
- * how many go to each split. */
+/* Reorders the edges, those of one cited paper together, in the order of the permutation of these
+ * papers; part[s] is how many go to each split. */
 static void divide(edges *g, int64_t part[LRA_N_SPLITS])
 {
     int64_t *first = lra_alloc_array((size_t)g->n + 1, sizeof *first), n_groups = 0, n = 0;
@@ -244,8 +245,8 @@ static bool strangers(const lra_citations *c, int64_t a, int64_t b)
     return a != b && !cites(c, a, b) && !cites(c, b, a);
 }
 
-/* other[k]: the citing paper of another edge that has nothing to do with what edge k cites, drawn from what is left
- * of a permutation, else by exchange with an earlier one; -1: there is none. */
+/* other[k]: the citing paper of another edge that has nothing to do with what edge k cites, drawn
+ * from what is left of a permutation, else by exchange with an earlier one; -1: there is none. */
 static void draw_others(const lra_citations *c, const edges *g, int64_t from, int64_t n,
                         int64_t *other)
 {

@@ -1,5 +1,5 @@
-/* gzip (RFC 1952) by zlib, which compares CRC and length.  Members may follow each other, and zeros the last one, as on
- * tapes; anything else behind a member is damage. */
+/* gzip (RFC 1952) by zlib, which compares CRC and length.  Members may follow each other, and zeros
+ * the last one, as on tapes; anything else behind a member is damage. */
 #include "datasets/formats/gunzip.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Unpacks gzip, and checks what libarchive leaves unread: the CRC and the length behind every member. */
+/* Unpacks gzip, and checks what libarchive leaves unread: the CRC and the length behind every
+ * member. */
 #ifndef LRA_DATASETS_FORMATS_GUNZIP_H
 #define LRA_DATASETS_FORMATS_GUNZIP_H
 
@@ -11,9 +12,11 @@ typedef struct lra_gunzip lra_gunzip;
 
 /* Do these first bytes of a file start a gzip stream? */
 bool lra_gunzip_is(const void *bytes, size_t n);
-/* From where the file stands, or from n bytes of memory.  Both are borrowed.  Nullable: file, bytes */
+/* From where the file stands, or from n bytes of memory.  Both are borrowed.  Nullable: file,
+ * bytes */
 lra_gunzip *lra_gunzip_new(FILE *file, const void *bytes, size_t n);
-/* The next bytes and their number; 0: the end, and everything before it was right; -1: lra_gunzip_error(). */
+/* The next bytes and their number; 0: the end, and everything before it was right; -1:
+ * lra_gunzip_error(). */
 int64_t lra_gunzip_next(lra_gunzip *g, const void **block);
 const char *lra_gunzip_error(const lra_gunzip *g);
 uint64_t lra_gunzip_total(const lra_gunzip *g); /* bytes given out */

@@ -1,5 +1,5 @@
-/* IDX: 4 bytes 0 0 8 RANK, RANK extents of 4 bytes, the highest byte first, then the bytes.  MNIST and what took
- * over its form.  Source: LeCun, Cortes, Burges, "The MNIST database". */
+/* IDX: 4 bytes 0 0 8 RANK, RANK extents of 4 bytes, the highest byte first, then the bytes.  MNIST
+ * and what took over its form.  Source: LeCun, Cortes, Burges, "The MNIST database". */
 #ifndef LRA_DATASETS_FORMATS_IDX_H
 #define LRA_DATASETS_FORMATS_IDX_H
 

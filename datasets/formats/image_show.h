@@ -4,8 +4,9 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Draws a square image of n grey levels 0..255, or of colours as their grey levels, two characters a pixel, darker where there is nothing; images wider
- * than 64 pixels are reduced to the brightest pixel of every block. */
+/* Draws a square image of n grey levels 0..255, or of colours as their grey levels, two characters
+ * a pixel, darker where there is nothing; images wider than 64 pixels are reduced to the brightest
+ * pixel of every block. */
 void lra_image_show(const lra_row *image, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* Reads IMDB reviews from a folder, an archive, or several archives in a folder.
- * Source: Maas et al. 2011, "Learning word vectors for sentiment analysis"; ratings 1..4 are negative, 7..10
- * positive; "unsup" and everything else of the archive is ignored. */
+ * Source: Maas et al. 2011, "Learning word vectors for sentiment analysis"; ratings 1..4 are
+ * negative, 7..10 positive; "unsup" and everything else of the archive is ignored. */
 #include "datasets/formats/imdb.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 enum { LEVELS = 4 /* two above train/neg */, MAX_ID = 1 << 30 };
 static const char *const part_names[2] = {"train", "test"}, *const label_names[2] = {"neg", "pos"};
 
-/* ---- names -------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Digits from *at up to `stop`, at most MAX_ID; moves *at behind it. */
 static bool read_number(const char **at, char stop, int32_t *value)
@@ -65,7 +65,7 @@ bool lra_reviews_wanted(void *reviews, const char *name)
     return read_place(name, &v, &file);
 }
 
-/* ---- reviews ------------------------------------------------------------------------------------------ */
+/* ---- reviews --------------------------------------------------------------------------------- */
 
 int lra_reviews_add(lra_reviews *r, const char *name, const char *bytes, size_t n, lra_err *e)
 {
@@ -136,7 +136,7 @@ void lra_reviews_free(lra_reviews *r)
     *r = (lra_reviews){0};
 }
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int add_file(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
 {

@@ -41,11 +41,11 @@ typedef struct {
 bool lra_reviews_wanted(void *reviews, const char *name);
 /* Adds a review by the name of its file. */
 int lra_reviews_add(lra_reviews *r, const char *name, const char *bytes, size_t n, lra_err *e);
-/* Puts them into the fixed order (train before test, neg before pos, by id) and drops repeated ones.  The same
- * review with two texts is a failure. */
+/* Puts them into the fixed order (train before test, neg before pos, by id) and drops repeated
+ * ones.  The same review with two texts is a failure. */
 int lra_reviews_sort(lra_reviews *r, lra_err *e);
-/* All of the above for the folder, archive or archives at a path, complete as far as every part and class has
- * reviews; warns of what is odd.  Nullable: walk (what the walk left out) */
+/* All of the above for the folder, archive or archives at a path, complete as far as every part and
+ * class has reviews; warns of what is odd.  Nullable: walk (what the walk left out) */
 int lra_reviews_read(lra_reviews *r, const char *path, lra_walk *walk, lra_err *e);
 /* Hash of the files that lra_reviews_read() would read. */
 int lra_reviews_hash(const char *path, lra_digest *to, lra_err *e);

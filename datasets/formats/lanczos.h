@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Weights of one axis: output pixel o is clip((2^21 + sum of weight * value) >> 22, 0, 255) over the
- * n[o] input pixels from first[o] on. */
+/* Weights of one axis: output pixel o is clip((2^21 + sum of weight * value) >> 22, 0, 255) over
+ * the n[o] input pixels from first[o] on. */
 typedef struct {
     int in, out, width;
     int *first, *n;  /* (out) */

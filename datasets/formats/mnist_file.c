@@ -45,7 +45,7 @@ static bool is_archive(void *mnist, const char *name)
     return found;
 }
 
-/* ---- one file ----------------------------------------------------------------------------------------- */
+/* ---- one file -------------------------------------------------------------------------------- */
 
 /* Copies what is there; again: only the same. */
 static int keep(uint8_t **to, int64_t *n, const lra_idx *found, int64_t size, const char *name,
@@ -86,7 +86,7 @@ int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, l
                   : keep(&p->image, &p->n_images, &found, LRA_MNIST_PIXELS, name, e);
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* Images and labels that belong together. */
 static void pair(lra_mnist *m, lra_mnist_part *p)

@@ -1,5 +1,5 @@
-/* PNG by libpng.  Its errors come back by longjmp; nothing that has to be freed is made between setjmp and
- * them but libpng's own structures. */
+/* PNG by libpng.  Its errors come back by longjmp; nothing that has to be freed is made between
+ * setjmp and them but libpng's own structures. */
 #include "datasets/formats/png.h"
 
 #include <png.h>
@@ -16,7 +16,7 @@ typedef struct {
     lra_err *e;
 } source;
 
-/* ---- messages ----------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void on_error(png_structp png, png_const_charp text)
 {
@@ -40,7 +40,7 @@ static void take(png_structp png, png_bytep to, size_t n)
     s->at += n, s->left -= n;
 }
 
-/* ---- read --------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 /* Up to the header.  Destroys what it made when it fails. */
 static png_structp open_png(source *s, png_infop *info, lra_err *e)
@@ -104,7 +104,7 @@ int lra_png_read(const void *bytes, size_t n, const char *name, int height, int 
     return 0;
 }
 
-/* ---- write -------------------------------------------------------------------------------------------- */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static int encode(FILE *f, const char *path, int height, int width, int channels,
                   const uint8_t *pixel, lra_err *e)

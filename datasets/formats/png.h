@@ -1,4 +1,5 @@
-/* Images as PNG, by libpng.  Reading is strict: 8-bit greyscale, not interlaced, every checksum right. */
+/* Images as PNG, by libpng.  Reading is strict: 8-bit greyscale, not interlaced, every checksum
+ * right. */
 #ifndef LRA_DATASETS_FORMATS_PNG_H
 #define LRA_DATASETS_FORMATS_PNG_H
 

@@ -4,7 +4,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Draws each number of the steps over time, 72 columns wide, from the least to the greatest value of each. */
+/* Draws each number of the steps over time, 72 columns wide, from the least to the greatest value
+ * of each. */
 void lra_signal_show(const lra_row *signal, FILE *out);
 
 #endif

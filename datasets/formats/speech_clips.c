@@ -16,9 +16,10 @@ const char *const lra_speech_words[LRA_SPEECH_WORDS + 1] = {
     "bird", "dog",   "eight", "follow", "four",    "happy", "learn",  "nine", "off",
     "one",  "seven", "six",   "stop",   "three",   "two",   "wow",    "zero", NULL};
 
-/* ---- names -------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* "WORD/FILE.wav" at the end of a path; *label: -1: the folder is no word.  NULL: no .wav in a folder. */
+/* "WORD/FILE.wav" at the end of a path; *label: -1: the folder is no word.  NULL: no .wav in a
+ * folder. */
 static const char *clip_of(const char *path, int *label)
 {
     const char *file = strrchr(path, '/');
@@ -102,7 +103,7 @@ void lra_clips_free(lra_clips *c)
     *c = (lra_clips){0};
 }
 
-/* ---- splits ------------------------------------------------------------------------------------------- */
+/* ---- splits ---------------------------------------------------------------------------------- */
 
 static int by_clip(const void *a, const void *b)
 {
@@ -190,7 +191,7 @@ int lra_clips_divide(lra_clips *c, int64_t rows, lra_err *e)
     return 0;
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 int lra_clips_samples(lra_clips *c, const char *name, const void *bytes, size_t n, uint16_t *token,
                       lra_err *e)

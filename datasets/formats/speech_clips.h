@@ -51,8 +51,9 @@ typedef struct {
 bool lra_clips_name(lra_clips *c, const char *path);
 /* Adds the lines of validation_list.txt or testing_list.txt. */
 void lra_clips_list(lra_clips *c, int split, const char *bytes, size_t n);
-/* Sorts clips and lists, and divides the clips: as the lists say where all three parts then hold one; else 80, 10,
- * 10 % by torch's random_split with seed 42.  rows: at most so many of each split, evenly spaced; 0: all. */
+/* Sorts clips and lists, and divides the clips: as the lists say where all three parts then hold
+ * one; else 80, 10, 10 % by torch's random_split with seed 42.  rows: at most so many of each
+ * split, evenly spaced; 0: all. */
 int lra_clips_divide(lra_clips *c, int64_t rows, lra_err *e);
 /* The samples of a clip: 16-bit levels + 2^15, padded with silence; token: (LRA_SPEECH_SAMPLES). */
 int lra_clips_samples(lra_clips *c, const char *name, const void *bytes, size_t n, uint16_t *token,

@@ -1,5 +1,5 @@
-/* Reads Speech Commands in two walks: names and lists first, which say where the samples of each clip go, then the
- * samples; nothing is in memory twice. */
+/* Reads Speech Commands in two walks: names and lists first, which say where the samples of each
+ * clip go, then the samples; nothing is in memory twice. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool is_archive(void *of, const char *name)
     return strncmp(base, "speech_commands", 15) == 0 && strstr(base, ".tar");
 }
 
-/* ---- first walk: names and lists ---------------------------------------------------------------------- */
+/* ---- first walk: names and lists ------------------------------------------------------------- */
 
 static bool note_name(void *clips, const char *name)
 {
@@ -43,7 +43,7 @@ static int read_list(void *clips, const char *name, const char *bytes, size_t n,
     return 0;
 }
 
-/* ---- second walk: samples ----------------------------------------------------------------------------- */
+/* ---- second walk: samples -------------------------------------------------------------------- */
 
 typedef struct {
     lra_clips *clips;
@@ -111,7 +111,7 @@ static void remove_gaps(const lra_clips *c, lra_sequences split[LRA_N_SPLITS])
     for (int s = 0; s < LRA_N_SPLITS; s++) split[s].n = kept[s];
 }
 
-/* ---- what is said ------------------------------------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------------------------- */
 
 static void report_split(const lra_clips *c, const char *path)
 {
@@ -162,7 +162,7 @@ static void report(const lra_clips *c, const lra_walk *w, const char *path)
         lra_warn("'%s': %lld clips longer than a second, cut", path, (long long)c->n_long);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int read_samples(lra_clips *c, const char *path, lra_sequences split[LRA_N_SPLITS],
                         lra_walk *w, lra_err *e)

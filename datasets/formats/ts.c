@@ -41,7 +41,7 @@ static bool next_line(const char **at, const char *end, line *l)
     return true;
 }
 
-/* ---- header ------------------------------------------------------------------------------------------- */
+/* ---- header ---------------------------------------------------------------------------------- */
 
 static bool starts_with(const line *l, const char *word)
 {
@@ -72,7 +72,7 @@ static int read_header(const char **at, const char *end, const char *name, lra_e
     return lra_fail(e, "'%s' has no line '@data'", name);
 }
 
-/* ---- series ------------------------------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 /* A number up to ',' or ':' or the end, where *at then stands. */
 static verdict read_number(line *l, float *value)
@@ -99,7 +99,8 @@ static void add_value(series *s, float value)
     s->value[s->n++] = value;
 }
 
-/* A dimension ends at ':' (*last = false); the last one, which is the target, at the end of the line. */
+/* A dimension ends at ':' (*last = false); the last one, which is the target, at the end of the
+ * line. */
 static verdict read_dimension(line *l, series *s, bool *last)
 {
     int64_t from = s->n;

@@ -1,6 +1,6 @@
-/* Series of the time series regression archive: text, header lines that start with '@' (or '#': comments), "@data",
- * then one series a line: its dimensions separated by ':', their values by ',', and the target after the last ':'.
- * '?' is a value that is missing.
+/* Series of the time series regression archive: text, header lines that start with '@' (or '#':
+ * comments), "@data", then one series a line: its dimensions separated by ':', their values by ',',
+ * and the target after the last ':'. '?' is a value that is missing.
  * Source: Tan, Bergmeir, Petitjean, Webb 2021, "Time series extrinsic regression". */
 #ifndef LRA_DATASETS_FORMATS_TS_H
 #define LRA_DATASETS_FORMATS_TS_H

@@ -1,7 +1,7 @@
 /* A walk over files, whatever holds them: which of them are wanted, who gets them, what was found.
- * Names are those below the path, with '/' between folders: members of an archive as the archive says
- * ("aclImdb/train/neg/0_3.txt"), a compressed file without its last suffix; members of an archive that lies in a
- * folder start with the name of the archive. */
+ * Names are those below the path, with '/' between folders: members of an archive as the archive
+ * says ("aclImdb/train/neg/0_3.txt"), a compressed file without its last suffix; members of an
+ * archive that lies in a folder start with the name of the archive. */
 #ifndef LRA_DATASETS_FORMATS_VISIT_H
 #define LRA_DATASETS_FORMATS_VISIT_H
 
@@ -16,18 +16,20 @@ typedef struct {
     bool (*wanted)(void *of, const char *name);
     /* Is this file of a folder an archive to be looked into?  Nullable: none is. */
     bool (*inside)(void *of, const char *name);
-    /* Is this folder to be looked into?  Nullable: all are.  Archives are read from end to end anyhow. */
+    /* Is this folder to be looked into?  Nullable: all are.  Archives are read from end to end
+     * anyhow. */
     bool (*enter)(void *of, const char *name);
     /* A file that is wanted; bytes[n] is 0.  A code other than 0 ends the walk. */
     int (*visit)(void *of, const char *name, const char *bytes, size_t n, lra_err *e);
-    /* Instead, for files of any size: their bytes piece by piece, then once n = 0.  Not with `sorted`. */
+    /* Instead, for files of any size: their bytes piece by piece, then once n = 0.  Not with
+     * `sorted`. */
     int (*piece)(void *of, const char *name, const char *bytes, size_t n, lra_err *e);
     void *of;
     bool sorted; /* archives: by name, all that is wanted in memory at once; folders always are */
     bool empty;  /* files of no bytes are visited too; not with `piece` */
     int levels;  /* folders: how deep files may lie below the path; 0: in it */
-    /* Bytes that a file (in pieces: any number), and all of an archive together, may unpack to; 0: 1 GiB and
-     * 64 GiB. */
+    /* Bytes that a file (in pieces: any number), and all of an archive together, may unpack to; 0:
+     * 1 GiB and 64 GiB. */
     uint64_t max_file, max_total;
 
     /* What was found. */

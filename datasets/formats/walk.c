@@ -13,7 +13,7 @@
 
 enum { BLOCK = 1 << 20 };
 
-/* ---- folders and plain files -------------------------------------------------------------------------- */
+/* ---- folders and plain files ----------------------------------------------------------------- */
 
 /* Is the file compressed or an archive, as its first bytes (of a tar archive: its 257th) say? */
 static bool is_packed(const char *path)
@@ -126,7 +126,7 @@ int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
     return walk_plain(w, path, lra_walk_base(path), e);
 }
 
-/* ---- hashes ------------------------------------------------------------------------------------------- */
+/* ---- hashes ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const lra_walk *w;

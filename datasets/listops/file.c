@@ -1,7 +1,7 @@
 /* Reading and writing ListOps files.
- * Tokens: `]` becomes X, parentheses vanish, the rest is cut at blanks.  A row of T tokens is written as
- * 3T-2 words: before a node with k arguments stand k+1 opening parentheses, and each argument and the
- * closing bracket is followed by a closing one. */
+ * Tokens: `]` becomes X, parentheses vanish, the rest is cut at blanks.  A row of T tokens is
+ * written as 3T-2 words: before a node with k arguments stand k+1 opening parentheses, and each
+ * argument and the closing bracket is followed by a closing one. */
 #include "datasets/listops/file.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define MAX_FILE ((uint64_t)1 << 33)
 
-/* ---- read ------------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 typedef struct {
     const char *name;
@@ -152,7 +152,7 @@ int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check,
     return out->n ? 0 : lra_fail(e, "'%s' holds no rows", name);
 }
 
-/* ---- one file ----------------------------------------------------------------------------------------- */
+/* ---- one file -------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *path;
@@ -174,7 +174,7 @@ int lra_listops_read(const char *path, bool check, lra_sequences *out, lra_err *
     return lra_walk_path(&w, path, e);
 }
 
-/* ---- the official files ------------------------------------------------------------------------------ */
+/* ---- the official files ---------------------------------------------------------------------- */
 
 enum { LEVELS = 3 }; /* lra_release/lra_release/listops-1000 */
 
@@ -245,7 +245,7 @@ int lra_listops_hash(const char *path, lra_digest *to, lra_err *e)
     return lra_walk_hash(&w, path, to, e);
 }
 
-/* ---- write ------------------------------------------------------------------------------------------ */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static bool is_op(uint16_t t)
 {

@@ -1,4 +1,5 @@
-/* ListOps files: the benchmark's TSV ("Source<TAB>Target") and the short variant with the label first. */
+/* ListOps files: the benchmark's TSV ("Source<TAB>Target") and the short variant with the label
+ * first. */
 #ifndef LRA_DATASETS_LISTOPS_FILE_H
 #define LRA_DATASETS_LISTOPS_FILE_H
 
@@ -6,11 +7,12 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length; a byte order mark and blank
- * lines at the end are no rows.  A header
+/* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length; a byte
+ * order mark and blank lines at the end are no rows.  A header
  * ("Source<TAB>Target" or "Target<TAB>Source") may be missing; then a lone digit in front of an
- * expression is the label.  Every line is checked: columns, tokens, brackets, label 0..9; after a wrong one reading
- * goes on, and the failure names the first (`name`, line number) and says how many there are.
+ * expression is the label.  Every line is checked: columns, tokens, brackets, label 0..9; after a
+ * wrong one reading goes on, and the failure names the first (`name`, line number) and says how
+ * many there are.
  * check: the label must be the value of the expression. */
 int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_sequences *out,
                       lra_err *e);
@@ -20,7 +22,8 @@ extern const char *const lra_listops_files[LRA_N_SPLITS];
 #define LRA_LISTOPS_SOURCE                                                                         \
     "basic_train.tsv, basic_val.tsv and basic_test.tsv of lra_release.gz (Long Range Arena), "     \
     "unpacked or not"
-/* The three files below a path: in it or up to three levels below, packed or not.  LRA_ABSENT: none of them. */
+/* The three files below a path: in it or up to three levels below, packed or not.  LRA_ABSENT: none
+ * of them. */
 int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_err *e);
 int lra_listops_hash(const char *path, lra_digest *to, lra_err *e);
 /* Writes rows in the benchmark's format: header, left-nested binary form, CRLF. */

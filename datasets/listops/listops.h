@@ -19,8 +19,8 @@ typedef struct {
 /* Of a valid row of n tokens (with or without <eos>). */
 lra_listops_facts lra_listops_row_facts(const uint16_t *token, int64_t n);
 
-/* Labels of n fresh rows of the generator, by root: count (LISTOPS_ROOTS, LISTOPS_LABELS).  They share no
- * random numbers with the data; duplicates are not removed. */
+/* Labels of n fresh rows of the generator, by root: count (LISTOPS_ROOTS, LISTOPS_LABELS).  They
+ * share no random numbers with the data; duplicates are not removed. */
 void lra_listops_expected(const lra_listops_shape *s, uint64_t seed, int64_t n, int64_t *count);
 
 #endif

@@ -1,4 +1,5 @@
-/* What is left of a ListOps row when all but a window of it is cut away, as an expression that is well formed. */
+/* What is left of a ListOps row when all but a window of it is cut away, as an expression that is
+ * well formed. */
 #include "datasets/listops/tree.h"
 #include "kernels/base/mem.h"
 

@@ -1,6 +1,6 @@
 /* Facts of a ListOps row, and label statistics of the generator.
- * Known: at the benchmark's parameters 56.4 % of MIN rows have the value 0 and 21.4 % of MED rows the
- * value 4 (10^6 accepted trees). */
+ * Known: at the benchmark's parameters 56.4 % of MIN rows have the value 0 and 21.4 % of MED rows
+ * the value 4 (10^6 accepted trees). */
 #include <string.h>
 
 #include "datasets/listops/listops.h"

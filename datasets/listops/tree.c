@@ -1,6 +1,6 @@
 /* ListOps expressions: drawing, evaluating exactly or only down to a depth, shuffling.
- * Source: Nangia & Bowman 2018; the long variant of the Long Range Arena (max_depth 10, max_args 10,
- * 500 < length < 2000, operator probability 0.25).
+ * Source: Nangia & Bowman 2018; the long variant of the Long Range Arena (max_depth 10, max_args
+ * 10, 500 < length < 2000, operator probability 0.25).
  * Known: [MAX 4 3 [MIN 2 3 ] 1 0 [MED 1 5 8 9 2 ] ] = 5, [MED 1 2 ] = 1, [SM 9 9 9 ] = 7. */
 #include "datasets/listops/tree.h"
 
@@ -12,7 +12,7 @@ const char *const lra_listops_tokens[LISTOPS_VOCAB] = {
     "<pad>", "<unk>", "<eos>", "X", "0", "1",    "2",    "3",    "4",
     "5",     "6",     "7",     "8", "9", "[MIN", "[MAX", "[MED", "[SM"};
 
-/* ---- evaluation ------------------------------------------------------------------------------------ */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 /* An open node: how often each digit stands among its arguments decides every operation. */
 typedef struct {
@@ -80,7 +80,7 @@ int lra_listops_root(const uint16_t *token)
     return token[0] >= LISTOPS_MIN ? token[0] - LISTOPS_MIN : LISTOPS_OPS;
 }
 
-/* ---- drawing ---------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 typedef struct {
     const lra_listops_shape *shape;
@@ -124,7 +124,7 @@ int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *tok
     return lra_listops_try(s, rng, INT64_MAX, token);
 }
 
-/* ---- shuffling -------------------------------------------------------------------------------------- */
+/* ---- shuffling ------------------------------------------------------------------------------- */
 
 /* The end of the argument that starts at i. */
 static int64_t argument_end(const uint16_t *token, int64_t i)

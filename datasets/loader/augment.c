@@ -1,5 +1,6 @@
-/* The registry of augmentations, and the first of them: the dihedral group of the square on images.  Every symmetry is (swap of the axes or not) followed by mirroring
- * or not along each axis; a quarter turn is a swap and one mirror. */
+/* The registry of augmentations, and the first of them: the dihedral group of the square on images.
+ * Every symmetry is (swap of the axes or not) followed by mirroring or not along each axis; a
+ * quarter turn is a swap and one mirror. */
 #include "datasets/loader/augment.h"
 
 #include <stddef.h>
@@ -62,7 +63,7 @@ const lra_augmentation lra_augmentation_d4 = {
     .variant = turn,
     .variant_text = turn_text};
 
-/* ---- the registry ------------------------------------------------------------------------------------ */
+/* ---- the registry ---------------------------------------------------------------------------- */
 
 static const lra_augmentation *const registry[] = {
 #define LRA_AUGMENTATION(name) &lra_augmentation_##name,

@@ -1,5 +1,5 @@
-/* Augmentations: another row with the same label and length.  Tasks name the function in their record; what people
- * read about it stands in augmentations.def. */
+/* Augmentations: another row with the same label and length.  Tasks name the function in their
+ * record; what people read about it stands in augmentations.def. */
 #ifndef LRA_DATASETS_LOADER_AUGMENT_H
 #define LRA_DATASETS_LOADER_AUGMENT_H
 
@@ -7,7 +7,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* One of the registry.  A sheet of examples has a row for every variant: what the augmentation draws one of. */
+/* One of the registry.  A sheet of examples has a row for every variant: what the augmentation
+ * draws one of. */
 typedef struct {
     const char *name, *summary;
     const lra_key *keys; /* parameters of the task that switch it.  Nullable: none */
@@ -23,21 +24,22 @@ const lra_augmentation *lra_augmentation_at(int i); /* NULL after the last */
 const lra_augmentation *lra_augmentation_find(const char *name, lra_err *e);
 const lra_augmentation *lra_augmentation_of(const lra_task *task); /* NULL: none */
 
-/* ---- symmetries of the square: augment.c --------------------------------------------------------------- */
+/* ---- symmetries of the square: augment.c ----------------------------------------------------- */
 
 enum { LRA_D4 = 8 };
-/* Turns a square image of n pixels, row by row, in place: bit 0 mirrors it left to right, bit 1 top to bottom, bit
- * 2 swaps rows and columns first.  The eight symmetries of the square; 0 leaves it as it is. */
+/* Turns a square image of n pixels, row by row, in place: bit 0 mirrors it left to right, bit 1 top
+ * to bottom, bit 2 swaps rows and columns first.  The eight symmetries of the square; 0 leaves it
+ * as it is. */
 void lra_image_turn(uint16_t *pixel, int64_t n, int symmetry);
 /* One of them at random, each as likely. */
 void lra_augment_d4(const lra_dataset *d, lra_rng *rng, lra_row *row);
 
-/* ---- AutoAugment's policy for CIFAR-10: augment_policy.c ------------------------------------------------- */
+/* ---- AutoAugment's policy for CIFAR-10: augment_policy.c ------------------------------------- */
 
 enum { LRA_N_POLICIES = 25 };
-/* Stages that a task with this augmentation must have among its parameters, each 0 or 1: a crop of 32 x 32 after
- * padding with 4 black pixels; a flip; one of the 25 pairs of operations; grey-first: the image becomes grey before
- * all that, not after. */
+/* Stages that a task with this augmentation must have among its parameters, each 0 or 1: a crop of
+ * 32 x 32 after padding with 4 black pixels; a flip; one of the 25 pairs of operations; grey-first:
+ * the image becomes grey before all that, not after. */
 #define LRA_AUGMENT_POLICY_ROWS                                                                    \
     LRA_FLAG_KEY("crop", "1", "augment: crop of 32 x 32 after padding with 4 black pixels"),       \
         LRA_FLAG_KEY("flip", "1", "augment: left and right swapped, or not"),                      \

@@ -1,7 +1,8 @@
-/* The policy that AutoAugment found on CIFAR-10: a crop after padding, a flip, then one of 25 pairs of operations.
- * Source: Cubuk et al. 2019, arXiv:1805.09501, table 7.  The locality paper trains on "a strategy derived from" it
- * and does not say which; here it is the policy itself, without the cutout that goes with it, on the colours, before
- * they become grey. */
+/* The policy that AutoAugment found on CIFAR-10: a crop after padding, a flip, then one of 25 pairs
+ * of operations.
+ * Source: Cubuk et al. 2019, arXiv:1805.09501, table 7.  The locality paper trains on "a strategy
+ * derived from" it and does not say which; here it is the policy itself, without the cutout that
+ * goes with it, on the colours, before they become grey. */
 #include <string.h>
 
 #include "datasets/loader/augment.h"

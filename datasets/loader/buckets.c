@@ -14,8 +14,8 @@ int64_t lra_buckets_end(const lra_dataset *d)
     return (d->longest + unit - 1) / unit * unit;
 }
 
-/* Dynamic programming over multiples of the unit: cost of a bucket that ends at j and starts after i is
- * (number of rows with i < length <= j) * j. */
+/* Dynamic programming over multiples of the unit: cost of a bucket that ends at j and starts after
+ * i is (number of rows with i < length <= j) * j. */
 lra_buckets lra_buckets_find(const lra_dataset *d)
 {
     if (d->task->goal == LRA_GOAL_NEXT) return (lra_buckets){1, {d->max_length}};

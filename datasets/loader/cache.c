@@ -1,5 +1,6 @@
-/* The file of prepared data: /config, and of each split start, label, then what its rows have of token, value,
- * target, middle; attributes width, n_targets, step_targets where they are not 1, 0, 0. */
+/* The file of prepared data: /config, and of each split start, label, then what its rows have of
+ * token, value, target, middle; attributes width, n_targets, step_targets where they are not 1, 0,
+ * 0. */
 #include "datasets/loader/cache.h"
 
 #include <inttypes.h>
@@ -48,7 +49,8 @@ static const void *data_of(const lra_sequences *r, int array)
     return data[array];
 }
 
-/* Hashes of start, token, label of the splits in a row, behind one of all that other kinds of rows have (0: none). */
+/* Hashes of start, token, label of the splits in a row, behind one of all that other kinds of rows
+ * have (0: none). */
 void lra_cache_fingerprint(lra_dataset *d)
 {
     uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};
@@ -69,7 +71,7 @@ void lra_cache_fingerprint(lra_dataset *d)
     snprintf(d->fingerprint, sizeof d->fingerprint, "%016" PRIx64, lra_hash64(parts, sizeof parts));
 }
 
-/* ---- write ---------------------------------------------------------------------------------------- */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static int write_split(lra_h5 *f, int s, const lra_sequences *r, lra_err *e)
 {
@@ -107,7 +109,7 @@ int lra_cache_write(const lra_dataset *d, const char *path, lra_err *e)
     return rc;
 }
 
-/* ---- read ----------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 static int read_array(lra_h5 *f, const char *group, int array, void **data, int64_t *n, lra_err *e)
 {

@@ -12,16 +12,18 @@ struct lra_dataset {
         max_length;  /* steps a model must hold: of a document of a pair; of a window of a stream */
     int64_t longest; /* the same as the parameters declare it, whatever rows there are */
     char fingerprint[17]; /* xxh3-64 of all rows */
-    /* An import's: rows of the official files (of a stream: its tokens) before any are chosen or carved, 0 where files
-     * have no such part or may not be compared.  Not kept with prepared data. */
+    /* An import's: rows of the official files (of a stream: its tokens) before any are chosen or
+     * carved, 0 where files have no such part or may not be compared.  Not kept with prepared
+     * data. */
     int64_t n_official[LRA_N_SPLITS];
     /* The task's, unless an import found its own vocabulary. */
     int vocab;
     char *words; /* that vocabulary, a line each, '\n' and '\\' escaped.  NULL: none */
-    /* Tasks with real inputs but no values(): a model sees scale[j] x[j] + shift[j], j counting all numbers of a
-     * row.  (longest row, width) */
+    /* Tasks with real inputs but no values(): a model sees scale[j] x[j] + shift[j], j counting all
+     * numbers of a row.  (longest row, width) */
     float *scale, *shift;
-    /* Tasks with positions(): what they give for rows of max_length steps.  (max_length, n_positions) */
+    /* Tasks with positions(): what they give for rows of max_length steps.  (max_length,
+     * n_positions) */
     float *positions;
 };
 

@@ -1,4 +1,5 @@
-/* The official files below a path by their bytes: one number for us, a sum for each file for people who compare. */
+/* The official files below a path by their bytes: one number for us, a sum for each file for people
+ * who compare. */
 #ifndef LRA_DATASETS_LOADER_DIGEST_H
 #define LRA_DATASETS_LOADER_DIGEST_H
 
@@ -19,7 +20,8 @@ typedef struct {
 } lra_digest;
 
 void lra_digest_free(lra_digest *d);
-/* SHA-256 of the lines "SHA256  NAME" of all files: what `sha256sum FILES | sha256sum` prints below the path. */
+/* SHA-256 of the lines "SHA256  NAME" of all files: what `sha256sum FILES | sha256sum` prints below
+ * the path. */
 void lra_digest_sum(const lra_digest *d, char hex[65]);
 
 #endif

@@ -18,7 +18,7 @@ enum {
     SAMPLE_STREAM = 0x5341
 };
 
-/* ---- the loader ------------------------------------------------------------------------------------- */
+/* ---- the loader ------------------------------------------------------------------------------ */
 
 static void wait_for_helper(lra_loader *l);
 static void fill_ahead(lra_loader *l, int64_t i);
@@ -281,7 +281,7 @@ static int next_buffer(const lra_loader *l)
     return (l->current + 1) % LRA_LOADER_BUFFERS;
 }
 
-/* ---- the helper fills the next buffer while a step runs; what a batch holds does not depend on it --- */
+/* ---- the helper fills the next buffer while a step runs; batches do not depend on it --------- */
 
 static void *helper(void *loader)
 {
@@ -309,7 +309,8 @@ static void wait_for_helper(lra_loader *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Signals are for the thread that trains.  Without a helper batches are made when they are asked for. */
+/* Signals are for the thread that trains.  Without a helper batches are made when they are asked
+ * for. */
 static bool start_helper(lra_loader *l)
 {
     sigset_t all, before;

@@ -1,6 +1,7 @@
-/* Official training and test files of rows of equal length, as three splits: validation rows are carved from the
- * training file by torch's random_split with seed 42, as the public pipelines do.
- * Parameters: val-split, the share that is carved, and rows, at most so many of each split, evenly spaced (0: all). */
+/* Official training and test files of rows of equal length, as three splits: validation rows are
+ * carved from the training file by torch's random_split with seed 42, as the public pipelines do.
+ * Parameters: val-split, the share that is carved, and rows, at most so many of each split, evenly
+ * spaced (0: all). */
 #ifndef LRA_DATASETS_LOADER_OFFICIAL_H
 #define LRA_DATASETS_LOADER_OFFICIAL_H
 

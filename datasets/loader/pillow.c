@@ -1,6 +1,6 @@
 /* Operations on small colour images.
- * Source: Pillow (Image.transform and rotate, ImageEnhance, ImageOps), whose integer and float arithmetic is
- * followed step by step, so that images are equal to the bit. */
+ * Source: Pillow (Image.transform and rotate, ImageEnhance, ImageOps), whose integer and float
+ * arithmetic is followed step by step, so that images are equal to the bit. */
 #include "datasets/loader/pillow.h"
 
 #include <math.h>
@@ -14,14 +14,15 @@ const char *const lra_pillow_names[LRA_N_PILLOW_OPS] = {
     "ShearX",   "ShearY",    "TranslateX", "TranslateY", "Rotate",       "Brightness", "Color",
     "Contrast", "Sharpness", "Posterize",  "Solarize",   "AutoContrast", "Equalize",   "Invert"};
 
-/* ---- geometry --------------------------------------------------------------------------------------- */
+/* ---- geometry -------------------------------------------------------------------------------- */
 
 static int64_t fixed(double v)
 {
     return (int64_t)floor(v * 65536.0 + 0.5);
 }
 
-/* out(x,y) = in(a0 x + a1 y + a2, a3 x + a4 y + a5) from the centres of pixels, in 16.16 fixed point. */
+/* out(x,y) = in(a0 x + a1 y + a2, a3 x + a4 y + a5) from the centres of pixels, in 16.16 fixed
+ * point. */
 static void transform(lra_picture *p, const double a[6])
 {
     const lra_picture in = *p;
@@ -51,7 +52,7 @@ static void rotate(lra_picture *p, double degrees)
         p, (const double[]){c, s, -half * c - half * s + half, -s, c, half * s - half * c + half});
 }
 
-/* ---- enhancers -------------------------------------------------------------------------------------- */
+/* ---- enhancers ------------------------------------------------------------------------------- */
 
 uint8_t lra_pillow_grey(const uint8_t rgb[3])
 {
@@ -101,7 +102,7 @@ static void enhance(lra_pillow_op op, double by, lra_picture *p)
     }
 }
 
-/* ---- tables of levels ------------------------------------------------------------------------------- */
+/* ---- tables of levels ------------------------------------------------------------------------ */
 
 static void look_up(lra_picture *p, int c, const uint8_t table[LEVELS])
 {
@@ -152,7 +153,7 @@ static uint8_t level_to(lra_pillow_op op, int level, int v)
     return (uint8_t)(255 - v); /* inverted */
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void by_table(lra_pillow_op op, int level, lra_picture *p)
 {

@@ -1,4 +1,5 @@
-/* What AutoAugment does to an image, to the bit as Pillow does it (nearest pixels, black outside). */
+/* What AutoAugment does to an image, to the bit as Pillow does it (nearest pixels, black
+ * outside). */
 #ifndef LRA_DATASETS_LOADER_PILLOW_H
 #define LRA_DATASETS_LOADER_PILLOW_H
 

@@ -4,8 +4,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* "2,400 of 96,000 training, 1,000 of 2,000 validation and 1,000 of 2,000 test rows"; NULL: all is there, or no rows
- * of the files are known.  The caller frees it. */
+/* "2,400 of 96,000 training, 1,000 of 2,000 validation and 1,000 of 2,000 test rows"; NULL: all is
+ * there, or no rows of the files are known.  The caller frees it. */
 char *lra_published_text(const lra_dataset *d);
 /* Warns of it. */
 void lra_published_report(const lra_dataset *d);

@@ -34,7 +34,7 @@ static bool hashes_has(const hashes *h, uint64_t hash)
     return *hashes_at(h, hash) == hash;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static uint64_t row_hash(const lra_sequences *r, int64_t i)
 {
@@ -81,7 +81,7 @@ static void count_rows(const lra_dataset *d, lra_repeats *r)
     lra_free(val.slot);
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------ */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 /* sum_k (token_k + 1) BASE^(T-1-k), modulo 2^64. */
 #define BASE 0x9E3779B97F4A7C15u
@@ -103,7 +103,8 @@ static int64_t n_tokens(const lra_sequences *r)
     return r->n ? r->start[1] : 0;
 }
 
-/* Windows of `of` that stand in `in`: those of the wanted hashes that occur are kept, then counted. */
+/* Windows of `of` that stand in `in`: those of the wanted hashes that occur are kept, then
+ * counted. */
 static int64_t count_windows(const lra_sequences *of, const lra_sequences *in, int64_t T)
 {
     int64_t n = n_tokens(of) / T, found = 0, to = n_tokens(in);

@@ -4,8 +4,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Rows with the same steps, whatever their labels.  Of a stream: windows of its context, one behind the other, that
- * stand anywhere in the other split. */
+/* Rows with the same steps, whatever their labels.  Of a stream: windows of its context, one behind
+ * the other, that stand anywhere in the other split. */
 typedef struct {
     int64_t in_train[LRA_N_SPLITS]; /* of the training split: rows that stood in an earlier one */
     int64_t in_val;                 /* test rows */

@@ -10,8 +10,8 @@
 enum { LRA_TRAIN_SPLIT, LRA_VAL_SPLIT, LRA_TEST_SPLIT, LRA_N_SPLITS };
 extern const char *const lra_split_names[LRA_N_SPLITS]; /* "train" "val" "test" */
 
-/* Rows of steps, one behind the other: row i has the steps start[i] .. start[i+1]-1.  A step is `width` numbers:
- * words of a vocabulary or levels (token), or real numbers (value). */
+/* Rows of steps, one behind the other: row i has the steps start[i] .. start[i+1]-1.  A step is
+ * `width` numbers: words of a vocabulary or levels (token), or real numbers (value). */
 typedef struct {
     int64_t n;
     int64_t *start;  /* (n+1) */
@@ -19,7 +19,8 @@ typedef struct {
     uint16_t *token; /* (steps, width); NULL: value */
     float *value;    /* (steps, width); NULL: token */
     int32_t *label;  /* (n); 0 where a task has no classes */
-    /* LRA_GOAL_VALUE: (n, n_targets).  LRA_GOAL_STEPS: (steps, n_targets), NAN where nothing is asked. */
+    /* LRA_GOAL_VALUE: (n, n_targets).  LRA_GOAL_STEPS: (steps, n_targets), NAN where nothing is
+     * asked. */
     float *target;
     int n_targets; /* 0: target is NULL */
     bool step_targets;
@@ -55,8 +56,8 @@ int64_t lra_sequences_length(const lra_sequences *r, int64_t i);
 /* Row i; points into r. */
 lra_row lra_sequences_row(const lra_sequences *r, int64_t i);
 /* Growing rows; all rows of a split are of one kind. */
-/* n rows of equal length more, whose tokens and labels the caller fills: tokens from the result on, labels from
- * r->label[r->n - n] on.  NULL with a message when they do not fit into memory. */
+/* n rows of equal length more, whose tokens and labels the caller fills: tokens from the result on,
+ * labels from r->label[r->n - n] on.  NULL with a message when they do not fit into memory. */
 uint16_t *lra_sequences_extend(lra_sequences *r, int64_t n, int64_t length, int width, lra_err *e);
 void lra_sequences_add(lra_sequences *r, const lra_row *row);
 void lra_sequences_add_tokens(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label);

@@ -1,20 +1,23 @@
-/* Permutations that reproduce published splits, bit for bit (the rest of the suite draws from Philox). */
+/* Permutations that reproduce published splits, bit for bit (the rest of the suite draws from
+ * Philox). */
 #ifndef LRA_DATASETS_LOADER_SPLIT_H
 #define LRA_DATASETS_LOADER_SPLIT_H
 
 #include <stdint.h>
 
-/* order = permutation of 0..n-1 as torch.randperm(n) after manual_seed(seed): random_split() cuts it into
- * consecutive slices (train, validation, test).  0 <= n < 2^32 / 20. */
+/* order = permutation of 0..n-1 as torch.randperm(n) after manual_seed(seed): random_split() cuts
+ * it into consecutive slices (train, validation, test).  0 <= n < 2^32 / 20. */
 void lra_split_torch(uint32_t seed, int64_t n, int64_t *order);
 
-/* order = numpy.random.RandomState(seed).permutation(n): scikit-learn's train_test_split() with test
- * fraction f takes the first ceil(f n) entries for test and the next n - ceil(f n) for training.
+/* order = numpy.random.RandomState(seed).permutation(n): scikit-learn's train_test_split() with
+ * test fraction f takes the first ceil(f n) entries for test and the next n - ceil(f n) for
+ * training.
  * 0 <= n <= 2^32. */
 void lra_split_numpy(uint32_t seed, int64_t n, int64_t *order);
 
-/* torch's two-way random_split of n rows as the public pipelines ask for it: order as lra_split_torch(), of which
- * the first floor(n (1 - share)) are for training, as returned; at least 1, and 1 is left where n > 1. */
+/* torch's two-way random_split of n rows as the public pipelines ask for it: order as
+ * lra_split_torch(), of which the first floor(n (1 - share)) are for training, as returned; at
+ * least 1, and 1 is left where n > 1. */
 int64_t lra_split_carve(uint32_t seed, int64_t n, double share, int64_t *order);
 /* Number of the k-th of `taken` evenly spaced rows of n. */
 int64_t lra_split_spaced(int64_t k, int64_t n, int64_t taken);

@@ -34,11 +34,13 @@ typedef struct {
 typedef struct lra_task {
     const char *name, *summary;
     const char *source; /* the official files and who publishes them.  Nullable: generated */
-    /* Python that makes them from the Parquet files of the data set's usual copy, in double quotes.  Nullable. */
+    /* Python that makes them from the Parquet files of the data set's usual copy, in double quotes.
+     * Nullable. */
     const char *from_parquet;
     /* Their rows (of a stream: tokens) as published, divided as the files are; 0: no such part. */
     int64_t published[LRA_N_SPLITS];
-    /* Correlation of neighbouring steps in the official training rows, in one number of a step; 0: not known. */
+    /* Correlation of neighbouring steps in the official training rows, in one number of a step; 0:
+     * not known. */
     double correlation;
     lra_goal goal;
     /* What selects and is reported (kernels/base/metric.h).  NULL: the goal's: accuracy, rmse, r2,
@@ -46,7 +48,8 @@ typedef struct lra_task {
     const char *metric;
     int n_classes, n_targets;
     const char *const *label_names; /* (n_classes).  Nullable */
-    int vocab; /* ids or levels below this; 0: rows hold values.  More than 65,536: a step is (low, high) halves */
+    int vocab; /* ids or levels below this; 0: rows hold values.  More than 65,536: a step is (low,
+                  high) halves */
     int first_word, mask; /* ids below first_word are special, and so is mask (0: there is none) */
     const char *const *token_names; /* (vocab).  Nullable */
     bool image;                     /* rows are square images, row by row */
@@ -59,42 +62,44 @@ typedef struct lra_task {
     void (*levels)(const lra_dataset *d, float *scale, float *shift);
     /* The (n, channels) numbers of a row where they are more than that.  Nullable. */
     void (*values)(const lra_dataset *d, const lra_row *row, float *out);
-    /* (n, n_positions) numbers of the steps of a row of n that only depend on where they are: made once, for values().
-     * Nullable. */
+    /* (n, n_positions) numbers of the steps of a row of n that only depend on where they are: made
+     * once, for values(). Nullable. */
     void (*positions)(int64_t n, float *out);
     int n_positions;
-    /* The most steps that a model must hold, of any data of these parameters: a document of a pair, a window of a
-     * stream.  Every row has `steps`; 0: longest() says. */
+    /* The most steps that a model must hold, of any data of these parameters: a document of a pair,
+     * a window of a stream.  Every row has `steps`; 0: longest() says. */
     int64_t steps;
     int64_t (*longest)(const lra_config *c);
     const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
     lra_budget quick, small, paper;
     /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
     int (*validate)(const lra_config *c, lra_err *e);
-    /* Changes the parameters so that make() gives n rows in all.  Nullable: train, val, test are divided as
-     * they were. */
+    /* Changes the parameters so that make() gives n rows in all.  Nullable: train, val, test are
+     * divided as they were. */
     void (*resize)(lra_config *c, int64_t n);
-    /* Fills the splits; rows are distinct across them and depend on the parameters alone.  Nullable: the task is
-     * only imported, and source says from where. */
+    /* Fills the splits; rows are distinct across them and depend on the parameters alone.
+     * Nullable: the task is only imported, and source says from where. */
     int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
-    /* The same from the official files in a folder; import_hash: hashes of their bytes.  import_keys: the
-     * parameters that say what is imported ("level size"); Nullable: none. */
+    /* The same from the official files in a folder; import_hash: hashes of their bytes.
+     * import_keys: the parameters that say what is imported ("level size"); Nullable: none. */
     const char *import_keys;
-    /* A word that differs where an earlier version of this program prepared other rows from the same files and
-     * parameters, so that what it left is not taken for them; NULL: none did.  Nullable. */
+    /* A word that differs where an earlier version of this program prepared other rows from the
+     * same files and parameters, so that what it left is not taken for them; NULL: none did.
+     * Nullable. */
     const char *(*revision)(const lra_config *c);
-    /* The parameters that change no row, only what models see of it: prepared data are shared by all their values,
-     * dataset->config has them beside those that made the rows.  Nullable: none. */
+    /* The parameters that change no row, only what models see of it: prepared data are shared by
+     * all their values, dataset->config has them beside those that made the rows.  Nullable:
+     * none. */
     const char *view_keys;
     /* LRA_ABSENT: there are no such files. */
     int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
     int (*import_hash)(const lra_config *c, const char *folder, lra_digest *to, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
     void (*augment)(const lra_dataset *d, lra_rng *rng, lra_row *row);
-    bool
-        fresh; /* augment() draws a new row, label or targets included; training does so in every epoch */
-    /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns; returns
-     * its name, NULL after the last. */
+    bool fresh; /* augment() draws a new row, label or targets included; training does so in every
+                   epoch */
+    /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns;
+     * returns its name, NULL after the last. */
     const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
                             int32_t *predicted);
 
@@ -104,17 +109,18 @@ typedef struct lra_task {
     int (*group)(const uint16_t *token, int64_t n);
     /* The splits as official files in a folder, which exists.  Nullable. */
     int (*write)(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e);
-    /* The same for tasks whose files hold more than rows and labels: makes and writes the rows of the
-     * parameters, as far as they are not there (again: all of them).  Nullable. */
+    /* The same for tasks whose files hold more than rows and labels: makes and writes the rows of
+     * the parameters, as far as they are not there (again: all of them).  Nullable. */
     int (*make_files)(const lra_config *c, const char *folder, bool again, lra_err *e);
     /* Appends the rows of one official file, every label recomputed.  Nullable. */
     int (*check)(const char *path, lra_sequences *out, lra_err *e);
     /* The file names of write(), for check() of a folder.  Nullable. */
     const char *const *file_names; /* (LRA_N_SPLITS) */
-    /* Checks the official files in a folder as far as they go beyond single rows, and says what it found; fails
-     * when labels do not fit.  Nullable. */
+    /* Checks the official files in a folder as far as they go beyond single rows, and says what it
+     * found; fails when labels do not fit.  Nullable. */
     int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
-    /* Which steps of a row the question is about (n; false at first): paths end there, words are no fillers.  Nullable. */
+    /* Which steps of a row the question is about (n; false at first): paths end there, words are no
+     * fillers.  Nullable. */
     void (*marks)(const lra_row *row, bool *marked);
     /* Draws a row for people.  Nullable. */
     void (*show)(const lra_row *row, FILE *out);
@@ -123,7 +129,8 @@ typedef struct lra_task {
 const lra_metric *lra_task_metric(const lra_task *t);
 /* What "quick", "small" or "paper" is for a task; NULL: nothing. */
 const lra_budget *lra_task_budget(const lra_task *t, const char *preset);
-/* Its parameters; NULL with a message when the task lacks it.  Those of "paper" are there always. */
+/* Its parameters; NULL with a message when the task lacks it.  Those of "paper" are there
+ * always. */
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
 
 /* The most steps that data of these parameters can have. */

@@ -4,8 +4,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* The first `most` steps of a row in words of d->words: characters one behind the other, words of a language model
- * with blanks between.  What a terminal could take for a command is shown as '?'. */
+/* The first `most` steps of a row in words of d->words: characters one behind the other, words of a
+ * language model with blanks between.  What a terminal could take for a command is shown as '?'. */
 void lra_vocabulary_show(const lra_dataset *d, const lra_row *row, int64_t most, FILE *out);
 
 #endif

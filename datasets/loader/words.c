@@ -54,7 +54,7 @@ void lra_word_text_free(lra_word_text *t)
     *t = (lra_word_text){0};
 }
 
-/* ---- encoding ----------------------------------------------------------------------------------------- */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 /* Where a word stands in the table, or would. */
 static int32_t *find_slot(const lra_words *w, const char *s, size_t n)
@@ -157,7 +157,7 @@ int lra_words_encode(lra_words *w, lra_word_text *t, const char *bytes, size_t n
     return rc;
 }
 
-/* ---- the vocabulary ----------------------------------------------------------------------------------- */
+/* ---- the vocabulary -------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t count, order;

@@ -1,7 +1,7 @@
 /* Words of texts as tokens: separated by white space, <eos> at every line end, case kept.
- * Ids are known only when the whole training text has been seen, so texts are first encoded with provisional ids and
- * renumbered when the counts are complete:  <eos> 0, then the words of the training text by descending frequency,
- * ties by first occurrence. */
+ * Ids are known only when the whole training text has been seen, so texts are first encoded with
+ * provisional ids and renumbered when the counts are complete:  <eos> 0, then the words of the
+ * training text by descending frequency, ties by first occurrence. */
 #ifndef LRA_DATASETS_LOADER_WORDS_H
 #define LRA_DATASETS_LOADER_WORDS_H
 
@@ -30,7 +30,8 @@ typedef struct {
 int lra_words_encode(lra_words *w, lra_word_text *t, const char *bytes, size_t n, lra_err *e);
 void lra_word_text_free(lra_word_text *t);
 
-/* Decides the vocabulary; returns the number of ids.  A training text without the word <unk> gets it as the last. */
+/* Decides the vocabulary; returns the number of ids.  A training text without the word <unk> gets
+ * it as the last. */
 int lra_words_fix(lra_words *w);
 /* From provisional ids to those of the vocabulary; words outside of it are <unk>. */
 void lra_words_renumber(const lra_words *w, int32_t *token, int64_t n);

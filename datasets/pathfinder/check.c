@@ -1,7 +1,8 @@
-/* Checking the files of a level: which images are missing or broken, whether labels are fair coins and belong to
- * the images (paths are traced), and how far the images differ from generated ones.
- * With a second copy of the level below the path (the public archive has two of pathfinder128), whether both hold
- * the same bytes, and the labels of each: a public report says those of one do not fit. */
+/* Checking the files of a level: which images are missing or broken, whether labels are fair coins
+ * and belong to the images (paths are traced), and how far the images differ from generated ones.
+ * With a second copy of the level below the path (the public archive has two of pathfinder128),
+ * whether both hold the same bytes, and the labels of each: a public report says those of one do
+ * not fit. */
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +22,9 @@ static int64_t n_traced(int64_t n, int window)
     return n < limit ? n : limit;
 }
 
-/* Images to be generated beside n of the files: more than four times as many tell little more; at most as many as
- * leave an effect size an error of 0.025 (128 px), 0.05 (256 px) where the files are many. */
+/* Images to be generated beside n of the files: more than four times as many tell little more; at
+ * most as many as leave an effect size an error of 0.025 (128 px), 0.05 (256 px) where the files
+ * are many. */
 static int64_t n_generated(int64_t n, int window)
 {
     int64_t least = (int64_t)4000 * 1024 / (window * window), most = window > 128 ? 400 : 1600;
@@ -30,7 +32,7 @@ static int64_t n_generated(int64_t n, int window)
     return 4 * n < least ? least : 4 * n < most ? 4 * n : most;
 }
 
-/* ---- labels ------------------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 /* Labels of the first n images that traced paths confirm. */
 static int64_t count_confirmed(const lra_pathfinder_spec *s, const uint8_t *pixel,
@@ -55,8 +57,8 @@ typedef struct {
     int64_t n, right;
 } expectation;
 
-/* The labels of one copy; its facts start with `prefix`.  Fails below what is expected by four standard errors of the
- * difference and one image. */
+/* The labels of one copy; its facts start with `prefix`.  Fails below what is expected by four
+ * standard errors of the difference and one image. */
 static int check_labels(const lra_pathfinder_spec *s, const lra_pathfinder_set *set,
                         const uint8_t *pixel, const expectation *x, const char *prefix,
                         lra_facts *found, lra_err *e)
@@ -90,10 +92,10 @@ static void check_markers(const lra_pathfinder_set *set, const double *distance,
                   "labels that marker distance tells, %%");
 }
 
-/* ---- two samples -------------------------------------------------------------------------------------- */
+/* ---- two samples ----------------------------------------------------------------------------- */
 
-/* Adds the measures of n images in order, so that sums do not depend on the number of threads; distance: (n),
- * Nullable. */
+/* Adds the measures of n images in order, so that sums do not depend on the number of threads;
+ * distance: (n), Nullable. */
 static void sum_up(const lra_pathfinder_size *size, const uint8_t *pixel, int64_t n,
                    lra_pathfinder_stats *to, double *distance)
 {
@@ -155,7 +157,7 @@ static void compare(const lra_pathfinder_stats *files, const lra_pathfinder_stat
     lra_facts_add(found, lra_pathfinder_grey_distance(files, ours), "grey levels, total variation");
 }
 
-/* ---- the files ---------------------------------------------------------------------------------------- */
+/* ---- the files ------------------------------------------------------------------------------- */
 
 static void count_images(const lra_pathfinder_set *set, lra_facts *found)
 {

@@ -1,5 +1,7 @@
-/* Finding the files of Pathfinder levels below a path: a folder, an archive, or archives in a folder.
- * Files are kept as they are, one behind the other: a PNG takes a sixth (128 pixels) to a half (32) of its pixels. */
+/* Finding the files of Pathfinder levels below a path: a folder, an archive, or archives in a
+ * folder.
+ * Files are kept as they are, one behind the other: a PNG takes a sixth (128 pixels) to a half (32)
+ * of its pixels. */
 #include "datasets/pathfinder/copy.h"
 
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 enum { BLOCK = 1 << 24, MAX_FILE = 1 << 28, MAX_COPIES = 64 };
 enum { LEVELS = PATHFINDER_DEPTH + 2 /* imgs/BATCH */ };
 
-/* ---- names -------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Does the folder or archive name[0..n-1] bear this name, whatever suffixes stand behind it? */
 static bool is_named(const char *name, size_t n, const char *as)
@@ -36,8 +38,10 @@ static void read_part(const char *name, size_t n, int *window, int *level)
     }
 }
 
-/* Which of the wanted levels the folder `name` (n characters) below the path may hold, -1: none of them.
- * The nearest parts that name a set and a level count.  Names of our own choice may hold any, of one level. */
+/* Which of the wanted levels the folder `name` (n characters) below the path may hold, -1: none of
+ * them.
+ * The nearest parts that name a set and a level count.  Names of our own choice may hold any, of
+ * one level. */
 static int wanted_level(const pathfinder_copies *c, const char *name, size_t n)
 {
     char *full = lra_format("%s/%.*s", c->path, (int)n, name);
@@ -122,7 +126,7 @@ static bool is_archive(void *of, const char *name)
     return named && !inside_level(name) && may_hold(of, name);
 }
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 struct pathfinder_block {
     pathfinder_block *next;
@@ -185,7 +189,7 @@ static int keep(void *of, const char *name, const char *bytes, size_t n, lra_err
     return lra_stop_signal() ? lra_fail(e, "stopped while '%s' was read", c->path) : 0;
 }
 
-/* ---- order -------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -233,7 +237,7 @@ const pathfinder_file *pathfinder_copy_find(const pathfinder_copy *c, const char
     return NULL;
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static lra_walk make_walk(pathfinder_copies *c)
 {

@@ -1,5 +1,6 @@
 /* Pathfinder: the files of levels, from wherever they lie, in memory (internal to the reader).
- * A level is a folder with `imgs` and `metadata` below it; the same level may be there several times. */
+ * A level is a folder with `imgs` and `metadata` below it; the same level may be there several
+ * times. */
 #ifndef LRA_DATASETS_PATHFINDER_COPY_H
 #define LRA_DATASETS_PATHFINDER_COPY_H
 
@@ -30,7 +31,8 @@ typedef struct pathfinder_copy {
     uint64_t hash; /* xxh3-64 of names and bytes of the files */
 } pathfinder_copy;
 
-/* What is wanted: levels (indices of lra_pathfinder_level_names) of one size; and what was found. */
+/* What is wanted: levels (indices of lra_pathfinder_level_names) of one size; and what was
+ * found. */
 typedef struct {
     const char *path;
     int window, n_levels;
@@ -39,7 +41,8 @@ typedef struct {
     int n, last;
 } pathfinder_copies;
 
-/* Walks through the path once.  A file that an archive holds twice counts as when it is unpacked: the last does. */
+/* Walks through the path once.  A file that an archive holds twice counts as when it is unpacked:
+ * the last does. */
 int pathfinder_copies_read(pathfinder_copies *c, lra_err *e);
 int pathfinder_copies_hash(const pathfinder_copies *c, lra_digest *to, lra_err *e);
 void pathfinder_copy_free(pathfinder_copy *c);

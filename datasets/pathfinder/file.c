@@ -15,7 +15,7 @@ struct pathfinder_png {
     size_t n;
 };
 
-/* ---- metadata ----------------------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -46,7 +46,7 @@ static int read_list(lra_pathfinder_set *s, lra_pathfinder_list *list, lra_err *
     return rc;
 }
 
-/* ---- images ------------------------------------------------------------------------------------------- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 enum { GOOD, ABSENT, EMPTY, BROKEN };
 
@@ -125,7 +125,7 @@ uint8_t *lra_pathfinder_pixels(const lra_pathfinder_set *s, lra_err *e)
     return pixel;
 }
 
-/* ---- levels ------------------------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 static bool is_copy(const pathfinder_copy *at, int level)
 {

@@ -2,7 +2,8 @@
  *   SET/LEVEL/imgs/BATCH/sample_I.png    8-bit greyscale
  *   SET/LEVEL/metadata/BATCH.npy         text in spite of its name, or a NumPy array of texts; a row an image:
  *     folder file number LABEL continuity contour distractor length thickness margin contrasts
- * SET is pathfinder32 and so on; LEVEL curv_baseline, curv_contour_length_9, curv_contour_length_14.
+ * SET is pathfinder32 and so on; LEVEL curv_baseline, curv_contour_length_9,
+ * curv_contour_length_14.
  * Published as lra_release.gz, a gzip'ed tar archive of all sets, with pathfinder128 twice. */
 #ifndef LRA_DATASETS_PATHFINDER_FILE_H
 #define LRA_DATASETS_PATHFINDER_FILE_H
@@ -19,8 +20,9 @@ enum { LRA_PATHFINDER_BATCH = 1000 };
 
 #define LRA_PATHFINDER_SOURCE "lra_release.gz (Long Range Arena), unpacked or not"
 
-/* The images of a level, in the order that splits refer to: metadata by the number in their name, lines as they
- * come.  Images that are absent, empty or cannot be decoded are left out and counted. */
+/* The images of a level, in the order that splits refer to: metadata by the number in their name,
+ * lines as they come.  Images that are absent, empty or cannot be decoded are left out and
+ * counted. */
 typedef struct {
     int64_t n;
     int window;
@@ -38,14 +40,16 @@ typedef struct {
     struct pathfinder_copy *from; /* owns the bytes */
 } lra_pathfinder_set;
 
-/* The levels (indices of lra_pathfinder_level_names) of one size, set[k] for level[k]: from a folder, an archive, or
- * archives in a folder (datasets/formats/walk.h), in one pass and without writing anything.  The folder of a level may lie
- * up to four levels below the path (lra_release/lra_release/SET/LEVEL).  In memory are the files of these levels as
- * they are, 100 MB for 200,000 images of 32 pixels and 520 MB of 128.  LRA_ABSENT: there are none. */
+/* The levels (indices of lra_pathfinder_level_names) of one size, set[k] for level[k]: from a
+ * folder, an archive, or archives in a folder (datasets/formats/walk.h), in one pass and without
+ * writing anything.  The folder of a level may lie up to four levels below the path
+ * (lra_release/lra_release/SET/LEVEL).  In memory are the files of these levels as they are, 100 MB
+ * for 200,000 images of 32 pixels and 520 MB of 128.  LRA_ABSENT: there are none. */
 int lra_pathfinder_read(const char *path, int window, int n_levels, const int *level,
                         lra_pathfinder_set *set, lra_err *e);
 void lra_pathfinder_sets_free(int n_levels, lra_pathfinder_set *set);
-/* All *n copies of one level, in the order of their folders; the caller frees the sets and the array. */
+/* All *n copies of one level, in the order of their folders; the caller frees the sets and the
+ * array. */
 int lra_pathfinder_read_copies(const char *path, int window, int level, int *n,
                                lra_pathfinder_set **set, lra_err *e);
 /* xxh3-64 of the files that would be read, of an archive as a whole. */

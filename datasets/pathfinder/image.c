@@ -3,8 +3,8 @@
  *   2. distractors one after another, five tries each
  *   3. a coin for the label, a coin for the path that carries the first marker
  *   4. levels = trunc(255 (v - min) / (max - min) + 1/2), v = max(contrast of the kind * ink)
- * Source: Linsley et al. 2018 (snakes2.py), Tay et al. 2021.  The number of distractors follows the level, as
- * the parameters say; the public driver may have kept that of the easy level.
+ * Source: Linsley et al. 2018 (snakes2.py), Tay et al. 2021.  The number of distractors follows the
+ * level, as the parameters say; the public driver may have kept that of the easy level.
  * Known: at 32 px, hard, a pair takes 327 attempts and 1.15 of 5 distractors are placed. */
 #include "datasets/pathfinder/image.h"
 
@@ -17,9 +17,10 @@
 
 enum { STREAM = 0x50460000, TRIES = 5 };
 
-/* ---- make and free ------------------------------------------------------------------------------------ */
+/* ---- make and free --------------------------------------------------------------------------- */
 
-/* Where every pixel of the kernel lies in the central window: [2 seed_distance, window - 2 seed_distance). */
+/* Where every pixel of the kernel lies in the central window: [2 seed_distance, window - 2
+ * seed_distance). */
 static void find_tails(lra_pathfinder *g, int margin)
 {
     const lra_paddles *p = g->paddles[margin];
@@ -112,7 +113,7 @@ void lra_pathfinder_sheet_free(lra_pathfinder_sheet *s)
     lra_free(s);
 }
 
-/* ---- ink ---------------------------------------------------------------------------------------------- */
+/* ---- ink ------------------------------------------------------------------------------------- */
 
 static void draw_path(const pathfinder_pen *n, const pathfinder_path *path, uint8_t *ink)
 {
@@ -129,7 +130,8 @@ static void draw_path(const pathfinder_pen *n, const pathfinder_path *path, uint
     }
 }
 
-/* Contrasts, then the range of the image stretched to 0..255.  Paddles pass through float32, as in the reference:
+/* Contrasts, then the range of the image stretched to 0..255.  Paddles pass through float32, as in
+ * the reference:
  * it decides how levels halfway between two are rounded. */
 static void mix(const pathfinder_pen *n, uint8_t *pixel)
 {
@@ -150,7 +152,7 @@ static void mix(const pathfinder_pen *n, uint8_t *pixel)
         }
 }
 
-/* ---- an image ----------------------------------------------------------------------------------------- */
+/* ---- an image -------------------------------------------------------------------------------- */
 
 static void copy_place(int to[2], const int from[2])
 {

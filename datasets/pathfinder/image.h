@@ -1,5 +1,5 @@
-/* Pathfinder images: two long paths, short distractors, two round markers.  Label 1: both markers lie on the
- * same path. */
+/* Pathfinder images: two long paths, short distractors, two round markers.  Label 1: both markers
+ * lie on the same path. */
 #ifndef LRA_DATASETS_PATHFINDER_IMAGE_H
 #define LRA_DATASETS_PATHFINDER_IMAGE_H
 
@@ -20,8 +20,9 @@ typedef struct {
     double mean_ink; /* of the image, 0..255 */
 } lra_pathfinder_facts;
 
-/* n_distractors -1: as the size and level say.  uniform: seeds in every orientation, a data set of its own
- * (the reference rejects orientations by the border rule).  size has been found, 1 <= n_paddles <= 14. */
+/* n_distractors -1: as the size and level say.  uniform: seeds in every orientation, a data set of
+ * its own (the reference rejects orientations by the border rule).  size has been found, 1 <=
+ * n_paddles <= 14. */
 lra_pathfinder *lra_pathfinder_new(const lra_pathfinder_size *size, int n_paddles,
                                    int n_distractors, bool uniform);
 void lra_pathfinder_free(lra_pathfinder *g); /* Nullable: g */
@@ -34,8 +35,8 @@ typedef struct lra_pathfinder_sheet lra_pathfinder_sheet;
 lra_pathfinder_sheet *lra_pathfinder_sheet_new(const lra_pathfinder *g);
 void lra_pathfinder_sheet_free(lra_pathfinder_sheet *s); /* Nullable: s */
 
-/* Image `index` of the set `seed`: (window,window) grey levels.  Nothing else has a say.  Returns the label.
- * Nullable: facts. */
+/* Image `index` of the set `seed`: (window,window) grey levels.  Nothing else has a say.  Returns
+ * the label.  Nullable: facts. */
 int32_t lra_pathfinder_image(const lra_pathfinder *g, lra_pathfinder_sheet *s, uint64_t seed,
                              uint64_t index, uint8_t *pixel, lra_pathfinder_facts *facts);
 

@@ -1,7 +1,7 @@
-/* Where the paths of an image lie: two long ones, seeded seed_distance apart and grown in turn, then the
- * distractors.
- * The border rule: a path starts only in orientations whose seed kernel reaches inside from every border
- * pixel (a peculiarity of the reference: at 32 px 30 of 360 degrees).
+/* Where the paths of an image lie: two long ones, seeded seed_distance apart and grown in turn,
+ * then the distractors.
+ * The border rule: a path starts only in orientations whose seed kernel reaches inside from every
+ * border pixel (a peculiarity of the reference: at 32 px 30 of 360 degrees).
  * Source: Linsley et al. 2018 (snakes2.py). */
 #include "datasets/pathfinder/layout.h"
 
@@ -18,7 +18,7 @@ static void copy_mask(const pathfinder_mask *from, const pathfinder_mask *to)
     memcpy(to->level, from->level, pathfinder_mask_bytes(from));
 }
 
-/* ---- the pair ----------------------------------------------------------------------------------------- */
+/* ---- the pair -------------------------------------------------------------------------------- */
 
 static int draw_degree(pathfinder_pen *n)
 {
@@ -69,10 +69,10 @@ bool pathfinder_pair(pathfinder_pen *n, pathfinder_path path[2])
     return true;
 }
 
-/* ---- distractors -------------------------------------------------------------------------------------- */
+/* ---- distractors ----------------------------------------------------------------------------- */
 
-/* blocked = the mask with its outermost pixels blocked, dilated by the seed kernel; returns the number of
- * free pixels, -1 when less than 1 % were free before. */
+/* blocked = the mask with its outermost pixels blocked, dilated by the seed kernel; returns the
+ * number of free pixels, -1 when less than 1 % were free before. */
 static int find_free(pathfinder_pen *n, int degree)
 {
     int window = n->g->size->window, before = 0, after = 0, n_kernel = n->p->n_kernel[degree];

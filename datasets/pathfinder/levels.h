@@ -1,4 +1,5 @@
-/* The three levels of Pathfinder: their names, their official folders, the length of their paths. */
+/* The three levels of Pathfinder: their names, their official folders, the length of their
+ * paths. */
 #ifndef LRA_DATASETS_PATHFINDER_LEVELS_H
 #define LRA_DATASETS_PATHFINDER_LEVELS_H
 

@@ -1,6 +1,6 @@
 /* Markers: on a canvas twice as fine, pixels within 2 r of twice the tip; reduced by Lanczos.
- * Found again: a(p) = min over the disc d of pixel(p + k) / d(k); at a marker it is the markers' level, anywhere
- * else a paddle is too thin to reach it. */
+ * Found again: a(p) = min over the disc d of pixel(p + k) / d(k); at a marker it is the markers'
+ * level, anywhere else a paddle is too thin to reach it. */
 #include "datasets/pathfinder/marker.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *z, 
         }
 }
 
-/* ---- finding ------------------------------------------------------------------------------------------ */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 struct lra_marker_finder {
     int window, n;
@@ -109,7 +109,7 @@ int lra_marker_find(const lra_marker_finder *f, const uint8_t *pixel, int at[2][
     return (int)(best[1] < 255 ? best[1] : 255);
 }
 
-/* ---- the baseline ------------------------------------------------------------------------------------- */
+/* ---- the baseline ---------------------------------------------------------------------------- */
 
 double lra_marker_distance(int at[2][2])
 {

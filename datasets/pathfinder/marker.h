@@ -1,4 +1,5 @@
-/* Pathfinder: the round markers, drawn and found again, and how far their distance gives the label away. */
+/* Pathfinder: the round markers, drawn and found again, and how far their distance gives the label
+ * away. */
 #ifndef LRA_DATASETS_PATHFINDER_MARKER_H
 #define LRA_DATASETS_PATHFINDER_MARKER_H
 
@@ -11,11 +12,13 @@ lra_lanczos *lra_pathfinder_shrink(const lra_pathfinder_size *size);
 void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *shrink,
                          const int tip[2], uint8_t *ink);
 
-/* Finds the markers of an image of grey levels: every pixel of a disc is at least as bright as the disc. */
+/* Finds the markers of an image of grey levels: every pixel of a disc is at least as bright as the
+ * disc. */
 typedef struct lra_marker_finder lra_marker_finder;
 lra_marker_finder *lra_marker_finder_new(const lra_pathfinder_size *size);
 void lra_marker_finder_free(lra_marker_finder *f); /* Nullable: f */
-/* Places (y,x) of the two best; returns the level of a marker's plateau, 0..255, of the dimmer one. */
+/* Places (y,x) of the two best; returns the level of a marker's plateau, 0..255, of the dimmer
+ * one. */
 int lra_marker_find(const lra_marker_finder *f, const uint8_t *pixel, int at[2][2]);
 
 /* The baseline: the majority label of every 1.5-pixel bin of the distance between the markers. */

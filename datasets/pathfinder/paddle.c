@@ -1,8 +1,8 @@
 /* Paddles: short wide lines with soft edges, and the masks that keep others away.
- * On a canvas twice as fine a line of width round(2 th) goes from the centre to move(centre, t, 2 len); the
- * mask is that line grown by a disc of radius 2 m; both are reduced by Lanczos.
- * Source: Linsley et al. 2018 (snakes2.py), with the parameters of the benchmark; lines are rasterised as
- * Pillow does it, byte for byte. */
+ * On a canvas twice as fine a line of width round(2 th) goes from the centre to move(centre, t, 2
+ * len); the mask is that line grown by a disc of radius 2 m; both are reduced by Lanczos.
+ * Source: Linsley et al. 2018 (snakes2.py), with the parameters of the benchmark; lines are
+ * rasterised as Pillow does it, byte for byte. */
 #include "datasets/pathfinder/paddle.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ double lra_pathfinder_reverse(double angle)
     return angle < 0 ? angle + pi : angle - pi;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 typedef struct {
     int side;
@@ -83,8 +83,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills a polygon: on every row the spans between sorted intersections with its edges.  An edge that ends on
- * the row counts twice, unless it is the last row. */
+/* Fills a polygon: on every row the spans between sorted intersections with its edges.  An edge
+ * that ends on the row counts twice, unless it is the last row. */
 static void fill_polygon(const canvas *c, int n, int (*const vertex)[2])
 {
     int top = vertex[0][1], bottom = top;
@@ -136,7 +136,7 @@ static void grow(const canvas *c, int r, const canvas *to)
                     if (dy * dy + dx * dx <= r * r) set_pixel(to, x + dx, y + dy);
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static int16_t *index_of(const lra_paddles *p, double t)
 {
@@ -163,8 +163,8 @@ static void draw(lra_paddles *p, const lra_lanczos *z, int dy, int dx, int image
     lra_free(mask.pixel);
 }
 
-/* The kernel: pixels of the mask that are exactly 1, on a patch around the pixel one above and left of the
- * paddle's start. */
+/* The kernel: pixels of the mask that are exactly 1, on a patch around the pixel one above and left
+ * of the paddle's start. */
 static void find_kernel(lra_paddles *p, int degree)
 {
     int half = p->size->length + p->margin, n = 0;
@@ -192,8 +192,8 @@ static int16_t number_end(lra_paddles *p, double t)
     return *index;
 }
 
-/* The integer degrees, then what extensions can ask for besides: back from pixels around a pivot (at 64 px
- * the ratio 3:4:5 gives one end point that no integer degree has). */
+/* The integer degrees, then what extensions can ask for besides: back from pixels around a pivot
+ * (at 64 px the ratio 3:4:5 gives one end point that no integer degree has). */
 static void number_ends(lra_paddles *p)
 {
     int r = p->size->length + p->margin;

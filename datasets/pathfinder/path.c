@@ -1,7 +1,8 @@
 /* Growing a path.
  *   pivot' = move(pivot, t, len + 2m);  candidates: pixels on the circle of radius len + m around pivot'
  *   weight = (1 - M dilated by a disc of radius m) * max(0, cos(min(continuity * turn, pi/2)))^2
- * The paddle goes from the candidate back towards the pivot; it is taken when nowhere M + mask >= 1.8.
+ * The paddle goes from the candidate back towards the pivot; it is taken when nowhere M + mask >=
+ * 1.8.
  * Levels are bytes: 1.8 is 459 of 255.
  * Source: Linsley et al. 2018 (snakes2.py). */
 #include "datasets/pathfinder/path.h"
@@ -43,7 +44,8 @@ pathfinder_turns *pathfinder_turns_new(const lra_paddles *p)
 {
     pathfinder_turns *t = lra_alloc(sizeof *t);
     int r = p->size->length + p->margin, m = p->margin;
-    /* Coordinates are truncated where they are positive; those that are not lie on the blocked frame. */
+    /* Coordinates are truncated where they are positive; those that are not lie on the blocked
+     * frame. */
     for (int i = 0; i < 2 * pi * r; i++)
         add_candidate(t, (int)floor(r * sin((double)i / r)), (int)floor(r * cos((double)i / r)));
     for (int y = -m; y <= m; y++)

@@ -19,7 +19,8 @@ typedef struct {
 } lra_pathfinder_spec;
 int lra_pathfinder_spec_read(const lra_config *c, lra_pathfinder_spec *s, lra_err *e);
 
-/* Checks the files of a level: what is missing or broken, labels, statistics beside generated images. */
+/* Checks the files of a level: what is missing or broken, labels, statistics beside generated
+ * images. */
 int lra_pathfinder_inspect(const lra_config *c, const char *path, lra_facts *found, lra_err *e);
 
 #endif

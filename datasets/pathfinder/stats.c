@@ -89,7 +89,7 @@ void lra_pathfinder_measure(lra_pathfinder_meter *m, const uint8_t *pixel,
     value[LRA_PATHFINDER_MARKER_X] = (marker[0][1] + marker[1][1]) / 2.0;
 }
 
-/* ---- sets --------------------------------------------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 void lra_pathfinder_stats_add(lra_pathfinder_stats *s, int n_pixels, const uint8_t *pixel,
                               const double value[LRA_PATHFINDER_N_MEASURES])

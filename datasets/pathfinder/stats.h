@@ -4,8 +4,8 @@
 
 #include "datasets/pathfinder/marker.h"
 
-/* Mean level 0..255; shares of the pixels above 0 and above 127; 8-connected regions above 127; distance of the
- * markers in pixels, and the mean of their rows and columns. */
+/* Mean level 0..255; shares of the pixels above 0 and above 127; 8-connected regions above 127;
+ * distance of the markers in pixels, and the mean of their rows and columns. */
 #define LRA_PATHFINDER_MEASURES(X)                                                                 \
     X(GREY, "mean grey")                                                                           \
     X(INK, "share above 0")                                                                        \
@@ -38,7 +38,8 @@ void lra_pathfinder_stats_add(lra_pathfinder_stats *s, int n_pixels, const uint8
                               const double value[LRA_PATHFINDER_N_MEASURES]);
 double lra_pathfinder_mean(const lra_pathfinder_stats *s, int measure);
 double lra_pathfinder_deviation(const lra_pathfinder_stats *s, int measure);
-/* Difference of the means over the pooled standard deviation (Cohen's d), and its standard error. */
+/* Difference of the means over the pooled standard deviation (Cohen's d), and its standard
+ * error. */
 double lra_pathfinder_effect(const lra_pathfinder_stats *a, const lra_pathfinder_stats *b,
                              int measure, double *error);
 /* Half the sum of absolute differences of the two histograms of grey levels, 0..1. */

@@ -1,11 +1,13 @@
-/* Tracing: a paddle is there when every pixel of its line is at least as bright as a path's ink would be.
+/* Tracing: a paddle is there when every pixel of its line is at least as bright as a path's ink
+ * would be.
  * Levels are known from the markers', whose ink has contrast 1.
- * From a marker every orientation is tried, then, paddle by paddle, every candidate that an extension of the path
- * could have drawn; label 1 when the last of n_paddles ends on the other marker.
- * Where we differ from a flood fill over gaps of 2m+1 pixels: gaps are bridged along the direction of the last
- * paddle alone, since other paths come as close as the next paddle of the same path.
- * Known: 98 % of labels are found in easy images of 32 px, 95 % in hard ones (a chain of 14 paddles is sometimes
- * there by chance), all in 24 images of 128 px. */
+ * From a marker every orientation is tried, then, paddle by paddle, every candidate that an
+ * extension of the path could have drawn; label 1 when the last of n_paddles ends on the other
+ * marker.
+ * Where we differ from a flood fill over gaps of 2m+1 pixels: gaps are bridged along the direction
+ * of the last paddle alone, since other paths come as close as the next paddle of the same path.
+ * Known: 98 % of labels are found in easy images of 32 px, 95 % in hard ones (a chain of 14 paddles
+ * is sometimes there by chance), all in 24 images of 128 px. */
 #include "datasets/pathfinder/trace.h"
 
 #include <math.h>

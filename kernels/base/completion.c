@@ -1,8 +1,8 @@
 /* Completion for bash: what may stand at the cursor, from the option tables.
  *
- * Choices, placeholders and usages are read alike: words in lower case stand for themselves ("tasks|models"), a
- * placeholder for what it names: DIR folders, FILE, PATH and RESULT files, RUN the runs below --out, COMMAND the
- * commands, any other the program's own words ("TASK"). */
+ * Choices, placeholders and usages are read alike: words in lower case stand for themselves
+ * ("tasks|models"), a placeholder for what it names: DIR folders, FILE, PATH and RESULT files, RUN
+ * the runs below --out, COMMAND the commands, any other the program's own words ("TASK"). */
 #include <ctype.h>
 #include <string.h>
 

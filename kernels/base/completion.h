@@ -4,8 +4,8 @@
 
 #include "kernels/base/program.h"
 
-/* Appends the words that "a|b|c" or "[RUN]... FILE" stands for, a blank behind each: lower case as it is, placeholders
- * as what they name; @folders, @files, @runs for what a shell finds itself. */
+/* Appends the words that "a|b|c" or "[RUN]... FILE" stands for, a blank behind each: lower case as
+ * it is, placeholders as what they name; @folders, @files, @runs for what a shell finds itself. */
 void lra_completion_words(const lra_program *p, const char *usage, lra_text *to);
 /* The words that may follow an option; nothing for a flag, or where any text may. */
 void lra_completion_values(const lra_program *p, const lra_option *o, lra_text *to);

@@ -32,7 +32,7 @@ static bool split_words(const char *words, const char *wanted, lra_text *plain)
     return found;
 }
 
-/* ---- zsh ------------------------------------------------------------------------------------------------- */
+/* ---- zsh ------------------------------------------------------------------------------------- */
 
 static void zsh_action(const char *words, FILE *out)
 {
@@ -99,7 +99,7 @@ void lra_completion_zsh(const lra_program *p, FILE *out)
     fputs("esac\n", out);
 }
 
-/* ---- fish ------------------------------------------------------------------------------------------------ */
+/* ---- fish ------------------------------------------------------------------------------------ */
 
 /* " -x -a 'a b c'": what may follow, and whether files may. */
 static void fish_words(const char *words, bool exclusive, FILE *out)

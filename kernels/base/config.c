@@ -114,7 +114,7 @@ lra_config *lra_config_parse(const char *text, lra_err *e)
     return c;
 }
 
-/* ---- get ------------------------------------------------------------------------------------------ */
+/* ---- get ------------------------------------------------------------------------------------- */
 
 bool lra_config_has(const lra_config *c, const char *key)
 {
@@ -169,7 +169,7 @@ const char *lra_config_value(const lra_config *c, int i)
     return i < c->n ? c->at[i].value : NULL;
 }
 
-/* ---- text ----------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 char *lra_config_lines(const lra_config *c)
 {

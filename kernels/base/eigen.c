@@ -1,4 +1,5 @@
-/* Cyclic Jacobi rotations: each makes one pair of elements 0, sweeps over all pairs converge quadratically. */
+/* Cyclic Jacobi rotations: each makes one pair of elements 0, sweeps over all pairs converge
+ * quadratically. */
 #include "kernels/base/eigen.h"
 
 #include <float.h>
@@ -28,7 +29,8 @@ static void rotate_rows(int64_t n, double complex *m, int64_t p, int64_t q, doub
     }
 }
 
-/* tan of the angle that makes a_pq 0: the smaller root of t^2 + 2 t (a_qq - a_pp)/(2 |a_pq|) - 1. */
+/* tan of the angle that makes a_pq 0: the smaller root of t^2 + 2 t (a_qq - a_pp)/(2 |a_pq|) -
+ * 1. */
 static void make_zero(int64_t n, double complex *a, double complex *v, int64_t p, int64_t q)
 {
     double complex off = a[p * n + q];

@@ -1,5 +1,5 @@
-/* Error messages: one line, always terminated, cut with "..." when too long; control characters, which a damaged
- * file may bring into a message and from there to a terminal, are shown as '?'. */
+/* Error messages: one line, always terminated, cut with "..." when too long; control characters,
+ * which a damaged file may bring into a message and from there to a terminal, are shown as '?'. */
 #include "kernels/base/err.h"
 
 #include <errno.h>

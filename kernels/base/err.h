@@ -31,8 +31,8 @@ int lra_fail(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 /* The same for a wrong command line; always returns -2.  Nullable: e. */
 int lra_fail_usage(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* The same where what was looked for is not there, which who looks in several places must tell from what is there
- * and broken; always returns -3.  Nullable: e. */
+/* The same where what was looked for is not there, which who looks in several places must tell from
+ * what is there and broken; always returns -3.  Nullable: e. */
 int lra_fail_absent(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* Puts context in front of the message already there ("context: message"); always returns -1.

@@ -12,7 +12,7 @@
 
 #include "kernels/base/mem.h"
 
-/* ---- read ----------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 static int read_all(FILE *f, const char *path, char *to, size_t n, lra_err *e)
 {
@@ -25,8 +25,8 @@ static int read_all(FILE *f, const char *path, char *to, size_t n, lra_err *e)
 FILE *lra_file_open(const char *path, lra_err *e)
 {
     struct stat s;
-    /* Opening a device can do things, and opening a FIFO waits: both are asked for what they are, and the name may
-     * come to mean something else in between. */
+    /* Opening a device can do things, and opening a FIFO waits: both are asked for what they are,
+     * and the name may come to mean something else in between. */
     bool there = stat(path, &s) == 0, plain = there && S_ISREG(s.st_mode);
     int fd = plain ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     if (fd >= 0 && (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))) plain = false;
@@ -64,7 +64,7 @@ char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err
     return bytes;
 }
 
-/* ---- folders -------------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------- */
 
 bool lra_file_exists(const char *path)
 {

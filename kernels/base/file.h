@@ -15,9 +15,9 @@ FILE *lra_file_open(const char *path, lra_err *e);
  * `max_bytes`.  Caller frees with lra_free_large(). */
 char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err *e);
 
-/* Writes to PATH.N.tmp, a file of its own for every writer; lra_file_commit() flushes, syncs, renames and syncs the
- * folder, and reports a full disk; on failure PATH is untouched.  lra_file_abort(), and a signal that ends the
- * program, remove PATH.N.tmp.  Nullable: w */
+/* Writes to PATH.N.tmp, a file of its own for every writer; lra_file_commit() flushes, syncs,
+ * renames and syncs the folder, and reports a full disk; on failure PATH is untouched.
+ * lra_file_abort(), and a signal that ends the program, remove PATH.N.tmp.  Nullable: w */
 typedef struct lra_file lra_file;
 lra_file *lra_file_create(const char *path, lra_err *e);
 FILE *lra_file_stream(lra_file *w);                /* open for reading too */
@@ -33,8 +33,8 @@ bool lra_file_exists(const char *path);
 bool lra_is_folder(const char *path);
 /* mkdir -p */
 int lra_folder_make(const char *path, lra_err *e);
-/* Entry names of a folder without "." and "..", sorted; returns their number or -1; the caller frees
- * names with lra_names_free(). */
+/* Entry names of a folder without "." and "..", sorted; returns their number or -1; the caller
+ * frees names with lra_names_free(). */
 int lra_folder_list(const char *path, char ***names, lra_err *e);
 void lra_names_free(char **names, int n);
 /* Removes a file; absent is no error. */

@@ -1,7 +1,8 @@
 /* Writing files: whole or absent.
- * The bytes go to a file of a name of its own beside PATH, which is made and never found: O_EXCL and O_NOFOLLOW, so
- * that neither a link that somebody has planted is followed nor another writer's file shared.  Its writer holds a lock
- * on it; one that nobody holds is of a writer that was killed, and is removed by the next who would use its name. */
+ * The bytes go to a file of a name of its own beside PATH, which is made and never found: O_EXCL
+ * and O_NOFOLLOW, so that neither a link that somebody has planted is followed nor another writer's
+ * file shared.  Its writer holds a lock on it; one that nobody holds is of a writer that was
+ * killed, and is removed by the next who would use its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct lra_file {
     int unfinished; /* of lra_unfinished_add() */
 };
 
-/* ---- temporary files --------------------------------------------------------------------------------- */
+/* ---- temporary files ------------------------------------------------------------------------- */
 
 /* flock() and not lra_lock(): two descriptors of one process exclude each other too. */
 static bool lock_alone(int fd)
@@ -38,7 +39,8 @@ static bool is_named(int fd, const char *name)
            held.st_dev == named.st_dev;
 }
 
-/* Removes what a dead writer has left.  Where the file system has no locks nobody is known to be dead. */
+/* Removes what a dead writer has left.  Where the file system has no locks nobody is known to be
+ * dead. */
 static bool remove_stale(const char *name)
 {
     struct stat s;
@@ -88,7 +90,7 @@ void lra_folder_clean(const char *path)
     if (n >= 0) lra_names_free(names, n);
 }
 
-/* ---- write ------------------------------------------------------------------------------------------- */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static void forget(lra_file *w)
 {
@@ -151,7 +153,8 @@ int lra_file_commit(lra_file *w, lra_err *e)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
     else if (ferror(w->stream)) /* its errno is gone */
         rc = lra_fail(e, "cannot write '%s': an earlier write failed (is the disk full?)", w->path);
-    /* Renamed before it is closed: without its lock it would look like the file of a dead writer. */
+    /* Renamed before it is closed: without its lock it would look like the file of a dead
+     * writer. */
     if (rc == 0 && rename(w->temporary, w->path) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
     if (rc == 0)

@@ -1,7 +1,7 @@
 /* HDF5, our own files: whole or absent, and no changed bit goes unnoticed.
- * Written to a temporary file (file.h) with format bounds V110, every dataset chunked with shuffle, deflate and
- * fletcher32, scalars and short text as attributes; then closed, sealed with a hash of all its bytes,
- * fsynced, renamed, directory fsynced.
+ * Written to a temporary file (file.h) with format bounds V110, every dataset chunked with shuffle,
+ * deflate and fletcher32, scalars and short text as attributes; then closed, sealed with a hash of
+ * all its bytes, fsynced, renamed, directory fsynced.
  * Root attributes: lra.format = 2 and lra.kind = checkpoint|result|data|probe. */
 #ifndef LRA_BASE_H5_H
 #define LRA_BASE_H5_H
@@ -12,7 +12,8 @@
 
 #include "kernels/base/err.h"
 
-/* 2: texts are lines, tables name their columns, epochs are counted from 1; 1: reports/FORMAT.md tells. */
+/* 2: texts are lines, tables name their columns, epochs are counted from 1; 1: reports/FORMAT.md
+ * tells. */
 enum { LRA_H5_FORMAT = 2, LRA_H5_MAX_RANK = 8 };
 enum { LRA_H5_ROOM = 16 << 20 }; /* bytes that the library takes to write a file */
 
@@ -36,9 +37,10 @@ typedef struct {
 
 typedef struct lra_h5 lra_h5; /* an open file, being written or being read */
 
-/* ---- write ------------------------------------------------------------------------------------ */
+/* ---- write ----------------------------------------------------------------------------------- */
 
-/* Opens a temporary file; refuses a directory that cannot be written before anything is computed. */
+/* Opens a temporary file; refuses a directory that cannot be written before anything is
+ * computed. */
 lra_h5 *lra_h5_create(const char *path, const char *kind, lra_err *e);
 /* Closes, syncs, renames.  Frees f in any case; on failure PATH is untouched. */
 int lra_h5_commit(lra_h5 *f, lra_err *e);
@@ -46,8 +48,8 @@ int lra_h5_commit(lra_h5 *f, lra_err *e);
 /* Intermediate groups are made.  Rank 0 is refused: use an attribute.  Dimensions may be 0. */
 int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                const void *data, lra_err *e);
-/* UTF-8 text as a dataset of strings of one length, an element for each line: every program shows it as text.  What
- * is read again ends with '\n' even if this did not. */
+/* UTF-8 text as a dataset of strings of one length, an element for each line: every program shows
+ * it as text.  What is read again ends with '\n' even if this did not. */
 int lra_h5_put_text(lra_h5 *f, const char *path, const char *text, lra_err *e);
 /* Values (rows, columns) with the attribute "columns": their names, separated by blanks. */
 int lra_h5_put_table(lra_h5 *f, const char *path, const char *columns, int64_t n_rows,
@@ -57,7 +59,7 @@ int lra_h5_set_int(lra_h5 *f, const char *path, const char *name, int64_t value,
 int lra_h5_set_real(lra_h5 *f, const char *path, const char *name, double value, lra_err *e);
 int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *text, lra_err *e);
 
-/* ---- read ------------------------------------------------------------------------------------- */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 /* Checks that the file is HDF5, complete, of our format (or an older one) and of this kind.
  * Nullable: kind (any). */
@@ -71,13 +73,13 @@ void lra_h5_close(lra_h5 *f);
 
 bool lra_h5_has(lra_h5 *f, const char *path);
 int lra_h5_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e);
-/* Reads all of a dataset whose type and extent must be the given ones; a dimension given as -1 may be
- * anything (the caller has asked lra_h5_find() before it allocated). */
+/* Reads all of a dataset whose type and extent must be the given ones; a dimension given as -1 may
+ * be anything (the caller has asked lra_h5_find() before it allocated). */
 int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                void *data, lra_err *e);
 char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e); /* caller frees; at most 64 MiB */
-/* The columns of a table that are named, in this order, (rows, number of names): *values is the caller's.  Files of
- * format 1 name none: they must have as many. */
+/* The columns of a table that are named, in this order, (rows, number of names): *values is the
+ * caller's.  Files of format 1 name none: they must have as many. */
 int lra_h5_get_table(lra_h5 *f, const char *path, const char *columns, int64_t *n_rows,
                      double **values, lra_err *e);
 bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name);

@@ -9,7 +9,8 @@ void lra_h5_start(void)
 {
     static bool started;
     if (started) return;
-    H5dont_atexit(); /* every file is closed by who opened it; after a failure its clean-up can crash */
+    H5dont_atexit(); /* every file is closed by who opened it; after a failure its clean-up can
+                        crash */
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);

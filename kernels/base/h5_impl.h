@@ -31,7 +31,8 @@ int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e);
 hid_t lra_h5_stream_create(lra_h5 *f);
 
 enum { LRA_H5_TEXT_MAX = 64 << 20 };
-/* Properties of a new dataset: chunks of at most 1 MiB, all filters; and of its link: groups are made. */
+/* Properties of a new dataset: chunks of at most 1 MiB, all filters; and of its link: groups are
+ * made. */
 hid_t lra_h5_creation(size_t element, int rank, const int64_t *dims);
 hid_t lra_h5_make_groups(void);
 /* Opens a dataset that is stored in an accepted way; -1 with a message. */

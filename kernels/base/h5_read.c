@@ -76,7 +76,7 @@ bool lra_h5_sealed(const lra_h5 *f)
     return f->sealed;
 }
 
-/* ---- finding -------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 /* Every part of the path is a hard link: nothing leads out of the file. */
 bool lra_h5_has(lra_h5 *f, const char *path)
@@ -134,8 +134,8 @@ static bool small_chunks(hid_t list, size_t element)
     return rank >= 1 && rank <= LRA_H5_MAX_RANK && bytes <= CHUNK_MAX;
 }
 
-/* Inside the file, without surprises, and with as many bytes as its extent can come from: an extent that
- * nobody has stored would be memory that nobody has paid for. */
+/* Inside the file, without surprises, and with as many bytes as its extent can come from: an extent
+ * that nobody has stored would be memory that nobody has paid for. */
 static bool stored_inside(hid_t set, const lra_h5_info *info)
 {
     hid_t list = H5Dget_create_plist(set), type = H5Dget_type(set);
@@ -238,15 +238,15 @@ int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
     return rc;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name)
 {
     return lra_h5_has(f, path) && H5Aexists_by_name(f->id, path, name, H5P_DEFAULT) > 0;
 }
 
-/* Opens the attribute, which must be one value of the type that we write: H5T_C_S1 stands for texts of any
- * fixed length. */
+/* Opens the attribute, which must be one value of the type that we write: H5T_C_S1 stands for texts
+ * of any fixed length. */
 static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, hid_t expected,
                             lra_err *e)
 {
@@ -314,7 +314,7 @@ char *lra_h5_attr_text(lra_h5 *f, const char *path, const char *name, lra_err *e
     return text;
 }
 
-/* ---- children ------------------------------------------------------------------------------------- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 typedef struct {
     char **names;

@@ -1,8 +1,8 @@
-/* The seal: 64 bytes behind the HDF5 data with the xxh3-64 of everything before them.  The library's own
- * checksums do not cover all of its metadata, and it can crash on what it does not notice; a file is
- * therefore hashed before the library sees it.  Other programs read sealed files as they are: HDF5 ends
- * where its superblock says.  A file that ends there has no seal (older, or rewritten by another tool) and
- * is left to the library's checksums. */
+/* The seal: 64 bytes behind the HDF5 data with the xxh3-64 of everything before them.  The
+ * library's own checksums do not cover all of its metadata, and it can crash on what it does not
+ * notice; a file is therefore hashed before the library sees it.  Other programs read sealed files
+ * as they are: HDF5 ends where its superblock says.  A file that ends there has no seal (older, or
+ * rewritten by another tool) and is left to the library's checksums. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

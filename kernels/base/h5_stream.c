@@ -1,6 +1,7 @@
 /* A driver for HDF5 that writes into a file of ours as the library goes along.
- * A write that fails is remembered and not told: the library cannot close a file that cannot be written, and crashes
- * over what it keeps of it.  It goes on as if all were well, and lra_h5_commit() reports the failure. */
+ * A write that fails is remembered and not told: the library cannot close a file that cannot be
+ * written, and crashes over what it keeps of it.  It goes on as if all were well, and
+ * lra_h5_commit() reports the failure. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

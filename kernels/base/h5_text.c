@@ -4,7 +4,7 @@
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
 
-/* ---- texts: an element for each line --------------------------------------------------------------------- */
+/* ---- texts: an element for each line --------------------------------------------------------- */
 
 static hid_t line_type(size_t longest)
 {
@@ -111,7 +111,7 @@ char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e)
     return text;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static int n_names(const char *names)
 {

@@ -1,4 +1,5 @@
-/* Writing HDF5: what stands under the final name is always whole; a full disk is an ordinary write error. */
+/* Writing HDF5: what stands under the final name is always whole; a full disk is an ordinary write
+ * error. */
 #include <string.h>
 
 #include "kernels/base/h5_impl.h"
@@ -6,7 +7,7 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
-/* ---- create and commit ------------------------------------------------------------------------------- */
+/* ---- create and commit ----------------------------------------------------------------------- */
 
 lra_h5 *lra_h5_create(const char *path, const char *kind, lra_err *e)
 {
@@ -46,7 +47,7 @@ int lra_h5_commit(lra_h5 *f, lra_err *e)
     return rc;
 }
 
-/* ---- datasets ------------------------------------------------------------------------------------- */
+/* ---- datasets -------------------------------------------------------------------------------- */
 
 /* Chunks of at most 1 MiB: as much as fits, from the last dimension to the first. */
 static void chunk_of(size_t element, int rank, const int64_t *dims, hsize_t *chunk)
@@ -104,7 +105,7 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
     return rc;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 /* The object `path`, a new group when there is none. */
 static hid_t object(lra_h5 *f, const char *path)

@@ -4,8 +4,8 @@
 
 #include "kernels/base/h5.h"
 
-/* Columns in memory, where row i is epoch i + 1; in files the number of the epoch stands before them.  A value is
- * that of the task's metric. */
+/* Columns in memory, where row i is epoch i + 1; in files the number of the epoch stands before
+ * them.  A value is that of the task's metric. */
 enum {
     LRA_HISTORY_STEP,
     LRA_HISTORY_TRAIN_LOSS,

@@ -10,7 +10,7 @@
 #include "kernels/base/nearest.h"
 #include "kernels/base/options.h"
 
-/* ---- one value ------------------------------------------------------------------------------------------ */
+/* ---- one value ------------------------------------------------------------------------------- */
 
 void lra_real_text(double value, char text[40])
 {
@@ -106,7 +106,7 @@ char *lra_key_text(const lra_key *k, const char *value, lra_err *e)
     return NULL;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 const lra_key *lra_key_find(const lra_key *keys, const char *name)
 {

@@ -1,8 +1,10 @@
-/* Settings that users change: one table of keys for every task, model, objective and schedule, and one for training.
- * The table alone says what may be given (kind, range, choices), what help and completion offer, and how a value is
- * written, so that equal settings are equal text and hash equally:
+/* Settings that users change: one table of keys for every task, model, objective and schedule, and
+ * one for training. The table alone says what may be given (kind, range, choices), what help and
+ * completion offer, and how a value is written, so that equal settings are equal text and hash
+ * equally:
  *   int     -?[0-9]+ without leading zeros
- *   real    the shortest decimal that reads back the same double: 4e-3 is "0.004", 1.0 is "1", 1e-08 is "1e-8"
+ *   real    the shortest decimal that reads back the same double: 4e-3 is "0.004", 1.0 is "1",
+ *           1e-08 is "1e-8"
  *   flag    0 or 1
  *   choice  one of the choices
  *   text    one word
@@ -21,7 +23,8 @@ typedef struct {
     lra_key_kind kind;
     const char *value; /* default */
     double min, max;   /* int, real; both included */
-    /* choice: "mean|last|max".  text: what completion offers, like lra_option.arg ("SCHEDULE").  Else NULL. */
+    /* choice: "mean|last|max".  text: what completion offers, like lra_option.arg ("SCHEDULE").
+     * Else NULL. */
     const char *choices;
     const char *help; /* one line, no full stop */
     /* offsetof() what it fills in its owner's struct (lra_keys_fill); 0: nothing. */
@@ -51,17 +54,19 @@ typedef struct {
 
 /* The row of a key; NULL: the table has none. */
 const lra_key *lra_key_find(const lra_key *keys, const char *name);
-/* The value as it is stored, or NULL with "'rate' is 'x', expected a number from 0 to 10"; the caller frees it. */
+/* The value as it is stored, or NULL with "'rate' is 'x', expected a number from 0 to 10"; the
+ * caller frees it. */
 char *lra_key_text(const lra_key *k, const char *value, lra_err *e);
-/* "int", "real", "flag", "choice", "text"; and what is allowed: "1 to 65535", "mean, last or max", "" (the caller
- * frees it). */
+/* "int", "real", "flag", "choice", "text"; and what is allowed: "1 to 65535", "mean, last or max",
+ * "" (the caller frees it). */
 const char *lra_key_kind_name(const lra_key *k);
 char *lra_key_range(const lra_key *k);
 
 /* A configuration of all defaults; or adds them to one. */
 lra_config *lra_keys_config(const lra_key *keys);
 void lra_keys_add(const lra_key *keys, lra_config *to);
-/* Sets "key=value" from a user: 0, or LRA_USAGE with a suggestion; `what` names the owner ("model 'resconv'"). */
+/* Sets "key=value" from a user: 0, or LRA_USAGE with a suggestion; `what` names the owner ("model
+ * 'resconv'"). */
 int lra_keys_assign(const lra_key *keys, lra_config *c, const char *assignment, const char *what,
                     lra_err *e);
 /* Every "key=value" of a text of our own ("layers=3 width=32"); what is wrong there is a bug. */

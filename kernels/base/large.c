@@ -1,4 +1,5 @@
-/* Large memory: refused with a message before the kernel's overcommit can accept what the machine does not have. */
+/* Large memory: refused with a message before the kernel's overcommit can accept what the machine
+ * does not have. */
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -9,8 +10,9 @@
 
 enum { SMALL = 1 << 20, MAPPED = 4 << 20 };
 
-/* What is freed goes back to the system, and is free for whoever asks next (lra_memory_free() knows nothing of what
- * malloc keeps).  Left alone, glibc would keep blocks of up to 32 MiB once one of them was freed. */
+/* What is freed goes back to the system, and is free for whoever asks next (lra_memory_free() knows
+ * nothing of what malloc keeps).  Left alone, glibc would keep blocks of up to 32 MiB once one of
+ * them was freed. */
 static void give_back_large(void)
 {
 #ifdef __GLIBC__
@@ -41,7 +43,8 @@ static void *refuse(double n_bytes, const char *what, lra_err *e)
     return NULL;
 }
 
-/* Whether there may be room.  The machine is not asked for every small file: that takes longer than reading it. */
+/* Whether there may be room.  The machine is not asked for every small file: that takes longer than
+ * reading it. */
 static bool fits(double n_bytes)
 {
     double free_bytes = n_bytes < SMALL ? 0 : lra_memory_free(); /* 0: it does not say */

@@ -9,7 +9,8 @@
 /* An exclusive lock on PATH (made when missing), so that two processes do not train the same run.
  * Returns a descriptor to lra_unlock(), or -1 with "'PATH' is in use by process N". */
 int lra_lock(const char *path, lra_err *e);
-/* The same, but waits for the other process with a note; -1 when a signal asks to stop meanwhile. */
+/* The same, but waits for the other process with a note; -1 when a signal asks to stop
+ * meanwhile. */
 int lra_lock_wait(const char *path, lra_err *e);
 void lra_unlock(int lock);
 /* The process that holds the lock on PATH; 0: nobody, or there is no such file. */

@@ -13,7 +13,8 @@
 
 static lra_text *warnings; /* NULL: stderr */
 
-/* What is said may hold names of files, and texts out of them: no control characters but ends of lines. */
+/* What is said may hold names of files, and texts out of them: no control characters but ends of
+ * lines. */
 static void line(const char *before, const char *fmt, va_list args)
 {
     lra_text said = {0};

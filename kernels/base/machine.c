@@ -1,4 +1,5 @@
-/* What the machine has and what of it this process may use, as Linux tells it in /proc and /sys/fs/cgroup. */
+/* What the machine has and what of it this process may use, as Linux tells it in /proc and
+ * /sys/fs/cgroup. */
 #include "kernels/base/machine.h"
 
 #include <pthread.h>
@@ -58,7 +59,7 @@ int lra_threads_ready(int n, lra_err *e)
         alive + 1, n, strerror(rc), alive + 1);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static double smaller(double free, double left)
 {
@@ -90,7 +91,8 @@ static double stat_of(const char *folder, const char *name)
     return value;
 }
 
-/* Names of version 1 and 2 of control groups: where the memory controller is, what its files are called. */
+/* Names of version 1 and 2 of control groups: where the memory controller is, what its files are
+ * called. */
 typedef struct {
     const char *mount, *controller, *limit, *used, *cache[2];
 } group_names;
@@ -104,7 +106,8 @@ static const group_names versions[] = {
      {"total_active_file", "total_inactive_file"}},
 };
 
-/* One group.  File cache counts as used there, but the kernel gives it back before it refuses memory. */
+/* One group.  File cache counts as used there, but the kernel gives it back before it refuses
+ * memory. */
 static double group_free(double free, const char *folder, const group_names *v)
 {
     char limit[64], used[64], *end;
@@ -203,4 +206,4 @@ double lra_memory_peak(void)
     return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
 }
 
-/* ---- the command ------------------------------------------------------------------------------------ */
+/* ---- the command ----------------------------------------------------------------------------- */

@@ -39,7 +39,8 @@ static void put_line(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* A name of lra_program or lra_command as a page is called: "lra-probe train" is lra-probe-train. */
+/* A name of lra_program or lra_command as a page is called: "lra-probe train" is
+ * lra-probe-train. */
 static void put_page(FILE *out, const char *name)
 {
     for (; *name; name++) put_text(out, *name == ' ' ? "-" : name, 1);

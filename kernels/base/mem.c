@@ -1,4 +1,5 @@
-/* Memory: small allocations, arenas, growing text.  Large ones are in large.c; nothing else calls malloc. */
+/* Memory: small allocations, arenas, growing text.  Large ones are in large.c; nothing else calls
+ * malloc. */
 #include "kernels/base/mem.h"
 
 #include <stdio.h>
@@ -77,7 +78,7 @@ char *lra_size_text(char buf[32], double n_bytes)
     return buf;
 }
 
-/* ---- arena -------------------------------------------------------------------------------------- */
+/* ---- arena ----------------------------------------------------------------------------------- */
 
 enum { BLOCK = 1 << 16 };
 
@@ -159,7 +160,7 @@ char *lra_arena_format(lra_arena *a, const char *fmt, ...)
     return copy;
 }
 
-/* ---- text --------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 enum { TEXT_MAX = 1 << 30 };
 

@@ -17,7 +17,8 @@ extern "C" {
 
 /* Zeroed memory; ends the program, exit code 1, when there is none.  n may be 0. */
 void *lra_alloc(size_t n_bytes);
-/* n elements of `size` bytes, zeroed, product checked; ends the program, exit code 1, when there is none. */
+/* n elements of `size` bytes, zeroed, product checked; ends the program, exit code 1, when there is
+ * none. */
 void *lra_alloc_array(size_t n, size_t size);
 /* Like realloc, ends the program, exit code 1, when there is none; new bytes are not cleared. */
 void *lra_resize(void *p, size_t n_bytes);
@@ -52,7 +53,7 @@ char *lra_arena_format(lra_arena *a, const char *fmt, ...) LRA_PRINTF(2, 3);
 lra_mark lra_arena_mark(const lra_arena *a);
 void lra_arena_reset(lra_arena *a, lra_mark m); /* frees everything allocated since the mark */
 
-/* ---- text that grows -------------------------------------------------------------------------- */
+/* ---- text that grows ------------------------------------------------------------------------- */
 
 /* Starts as {0}; `s` is NULL or terminated; never longer than 1 GiB. */
 typedef struct {

@@ -1,5 +1,5 @@
-/* What a run is measured by.  A metric is a function of sums over what was asked, so that the same few numbers
- * serve one row, a running mean, a split and a bootstrap over its rows.
+/* What a run is measured by.  A metric is a function of sums over what was asked, so that the same
+ * few numbers serve one row, a running mean, a split and a bootstrap over its rows.
  *   accuracy     right / n
  *   rmse         sqrt(loss / n)                          loss: squared errors
  *   mae          loss / n                                loss: absolute errors

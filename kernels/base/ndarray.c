@@ -44,7 +44,7 @@ int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e)
     return 0;
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* Where the elements stand in row-major order: call next_offset() once for each. */
 typedef struct {
@@ -159,7 +159,7 @@ static double real_value(lra_dtype t, uint64_t bits)
     }
 }
 
-/* ---- whole arrays ------------------------------------------------------------------------------------ */
+/* ---- whole arrays ---------------------------------------------------------------------------- */
 
 static int check_bools(const lra_ndarray *a, const char *name, lra_err *e)
 {
@@ -219,7 +219,7 @@ int lra_ndarray_get_i64(const lra_ndarray *a, const char *name, int64_t *out, lr
     return 0;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Appends a code point; false: it is none. */
 static bool add_utf8(lra_text *t, uint32_t c)

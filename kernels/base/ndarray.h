@@ -1,6 +1,7 @@
-/* A dense array as a file holds it: element type, shape, bytes; the common ground of npy and safetensors.
- * Limits of every reader: rank <= 8, each dimension <= 2^40, elements <= 2^48, bytes computed with overflow
- * check.  Non-finite values are values. */
+/* A dense array as a file holds it: element type, shape, bytes; the common ground of npy and
+ * safetensors.
+ * Limits of every reader: rank <= 8, each dimension <= 2^40, elements <= 2^48, bytes computed with
+ * overflow check.  Non-finite values are values. */
 #ifndef LRA_BASE_NDARRAY_H
 #define LRA_BASE_NDARRAY_H
 
@@ -57,14 +58,15 @@ size_t lra_dtype_bytes(lra_dtype t);     /* 0 for texts */
 
 /* Sets n from rank and dims, checked against the limits; `name` stands in the message. */
 int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e);
-/* Elements as float64 or float32 in row-major order.  Integers, F16 and BF16 are widened; F64 and wide
- * integers are rounded to float32.  BOOL bytes other than 0 and 1, complex numbers, texts and 8-bit floats
- * fail.  `name` stands in the message. */
+/* Elements as float64 or float32 in row-major order.  Integers, F16 and BF16 are widened; F64 and
+ * wide integers are rounded to float32.  BOOL bytes other than 0 and 1, complex numbers, texts and
+ * 8-bit floats fail.  `name` stands in the message. */
 int lra_ndarray_get_f64(const lra_ndarray *a, const char *name, double *out, lra_err *e);
 int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_err *e);
 /* Integers and BOOL alone; U64 above 2^63 - 1 fails. */
 int lra_ndarray_get_i64(const lra_ndarray *a, const char *name, int64_t *out, lra_err *e);
-/* The i-th element (row-major) of a TEXT or BYTES array as UTF-8, without the zeros that pad it; caller frees.
+/* The i-th element (row-major) of a TEXT or BYTES array as UTF-8, without the zeros that pad it;
+ * caller frees.
  * NULL with a message when it is no valid text. */
 char *lra_ndarray_text(const lra_ndarray *a, int64_t i, const char *name, lra_err *e);
 

@@ -1,4 +1,5 @@
-/* Misspelt names: the nearest known one by optimal string alignment (insert, delete, replace, swap). */
+/* Misspelt names: the nearest known one by optimal string alignment (insert, delete, replace,
+ * swap). */
 #include "kernels/base/nearest.h"
 
 #include <stdlib.h>

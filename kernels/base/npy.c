@@ -11,7 +11,7 @@
 enum { MAX_HEADER = 10000, ALIGNMENT = 64 }; /* numpy's own safety limit */
 static const char magic[] = "\x93NUMPY";
 
-/* ---- the header: a small Python literal --------------------------------------------------------------- */
+/* ---- the header: a small Python literal ------------------------------------------------------ */
 
 typedef struct {
     const char *at, *end, *name;
@@ -99,7 +99,7 @@ static int read_shape(scanner *s, lra_ndarray *a)
     return 0;
 }
 
-/* ---- the element type --------------------------------------------------------------------------------- */
+/* ---- the element type ------------------------------------------------------------------------ */
 
 static int refuse_type(const char *name, const char *descr, lra_err *e)
 {
@@ -146,7 +146,7 @@ static int read_type(const char *name, const char *descr, bool texts, lra_ndarra
     return 0;
 }
 
-/* ---- parse -------------------------------------------------------------------------------------------- */
+/* ---- parse ----------------------------------------------------------------------------------- */
 
 /* One pair; seen: which keys stood before. */
 static int read_pair(scanner *s, bool texts, lra_ndarray *a, unsigned *seen, char *quote)
@@ -248,7 +248,7 @@ int lra_npy_read(const char *path, bool texts, lra_ndarray *a, char **image, lra
     return LRA_FAILED;
 }
 
-/* ---- write -------------------------------------------------------------------------------------------- */
+/* ---- write ----------------------------------------------------------------------------------- */
 
 static char *header_text(lra_dtype dtype, int rank, const int64_t *dims)
 {

@@ -72,7 +72,7 @@ static const lra_option *find_letter(const lra_command *c, char letter)
     return NULL;
 }
 
-/* ---- checks --------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static int fail_int(const lra_option *o, const char *value, lra_err *e)
 {
@@ -132,7 +132,7 @@ static int check(const lra_option *o, const char *value, lra_err *e)
     return 0;
 }
 
-/* ---- parsing -------------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* The option whose keys are short for it.  NULL: the command has none. */
 static const lra_option *find_keys(const lra_command *c)
@@ -285,7 +285,7 @@ void lra_options_free(lra_options *o)
     lra_free(o);
 }
 
-/* ---- reading -------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 bool lra_options_help_wanted(const lra_options *o)
 {

@@ -31,7 +31,8 @@ typedef struct {
     const char *choices; /* CHOICE: "auto|cpu|cuda" */
     const char *arg;     /* placeholder: in help, and what completion offers (lra_program.words) */
     const char *help;    /* one line, no full stop */
-    /* REPEAT of KEY=VALUE: "--KEY VALUE" is short for it for these names; NULL after the last.  Nullable. */
+    /* REPEAT of KEY=VALUE: "--KEY VALUE" is short for it for these names; NULL after the last.
+     * Nullable. */
     const char *(*key)(int i);
 } lra_option;
 
@@ -46,8 +47,9 @@ typedef struct {
 
 typedef struct lra_options lra_options;
 
-/* Parses argv[0..argc-1] (program and subcommand names already removed).  Returns NULL with a message
- * for wrong usage (exit code 2).  `-h`/`--help` anywhere is no error: lra_options_help_wanted(). */
+/* Parses argv[0..argc-1] (program and subcommand names already removed).  Returns NULL with a
+ * message for wrong usage (exit code 2).  `-h`/`--help` anywhere is no error:
+ * lra_options_help_wanted(). */
 lra_options *lra_options_parse(const lra_command *c, int argc, char **argv, lra_err *e);
 void lra_options_free(lra_options *o); /* Nullable: o */
 bool lra_options_help_wanted(const lra_options *o);
@@ -56,8 +58,8 @@ void lra_options_help(const lra_command *c, FILE *out);
 /* The short form, for no arguments at all. */
 void lra_options_usage(const lra_command *c, FILE *out);
 
-/* An unknown name in these calls is a bug of ours.  Unset INT/REAL/TEXT without default: the `given`
- * function tells; int and real then return 0, text NULL. */
+/* An unknown name in these calls is a bug of ours.  Unset INT/REAL/TEXT without default: the
+ * `given` function tells; int and real then return 0, text NULL. */
 bool lra_option_given(const lra_options *o, const char *name); /* by the user */
 bool lra_option_flag(const lra_options *o, const char *name);
 int64_t lra_option_int(const lra_options *o, const char *name);

@@ -39,7 +39,7 @@ static const char *value_of(const lra_origin *o, int i)
     return *(char *const *)(const void *)((const char *)o + texts[i].offset);
 }
 
-/* ---- here ---------------------------------------------------------------------------------------------- */
+/* ---- here ------------------------------------------------------------------------------------ */
 
 char *lra_date_text(char buf[32], time_t t)
 {
@@ -119,7 +119,7 @@ void lra_origin_free(lra_origin *o)
     *o = (lra_origin){0};
 }
 
-/* ---- files --------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 int lra_origin_write(lra_h5 *f, const lra_origin *o, lra_err *e)
 {
@@ -165,7 +165,7 @@ int lra_origin_read(lra_h5 *f, lra_origin *o, lra_err *e)
     return rc;
 }
 
-/* ---- people -------------------------------------------------------------------------------------------- */
+/* ---- people ---------------------------------------------------------------------------------- */
 
 const char *lra_origin_line(const lra_origin *o, int i, char **text)
 {

@@ -1,6 +1,6 @@
-/* Where, by what, when and how a file was made: written into results, checkpoints and what probes measured, as
- * attributes of the group "/origin".  The date and the command differ between runs of the same bits; everything
- * else may explain why two results differ.  NULL and 0: not recorded. */
+/* Where, by what, when and how a file was made: written into results, checkpoints and what probes
+ * measured, as attributes of the group "/origin".  The date and the command differ between runs of
+ * the same bits; everything else may explain why two results differ.  NULL and 0: not recorded. */
 #ifndef LRA_BASE_ORIGIN_H
 #define LRA_BASE_ORIGIN_H
 
@@ -32,8 +32,8 @@ int lra_origin_write(lra_h5 *f, const lra_origin *o, lra_err *e);
 /* Files of format 1 have only a few of these, elsewhere. */
 int lra_origin_read(lra_h5 *f, lra_origin *o, lra_err *e);
 
-/* The i-th line for people: its name, and its text in *text (the caller frees it; NULL: not recorded).  NULL after
- * the last. */
+/* The i-th line for people: its name, and its text in *text (the caller frees it; NULL: not
+ * recorded).  NULL after the last. */
 const char *lra_origin_line(const lra_origin *o, int i, char **text);
 
 /* "2026-05-04T12:30:00Z".  Returns buf. */

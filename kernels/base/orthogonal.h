@@ -1,7 +1,8 @@
-/* Random rows at right angles, as long as normal vectors: what features of a kernel are drawn along.
+/* Random rows at right angles, as long as normal vectors: what features of a kernel are drawn
+ * along.
  *   Q R = G, G (K,K) normal, R with a positive diagonal; row i of Q becomes |g_i| long, g_i another normal vector
- * Without the sign correction rows would not be uniform: the first number of the first would mostly be negative.  More
- * than K rows are blocks of K that know nothing of each other.
+ * Without the sign correction rows would not be uniform: the first number of the first would mostly
+ * be negative.  More than K rows are blocks of K that know nothing of each other.
  * Source: Choromanski et al. 2021, arXiv:2009.14794, section 3.2. */
 #ifndef LRA_BASE_ORTHOGONAL_H
 #define LRA_BASE_ORTHOGONAL_H

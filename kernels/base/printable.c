@@ -6,7 +6,8 @@
 /* Bytes of the character at s; 0: it is none, or a control character. */
 static size_t character(const unsigned char *s)
 {
-    /* First bytes, what the second must lie in (no longer form than needed, no surrogates, no C1), bytes in all. */
+    /* First bytes, what the second must lie in (no longer form than needed, no surrogates, no C1),
+     * bytes in all. */
     static const struct {
         unsigned char first, last, lo, hi;
         size_t n;

@@ -22,7 +22,7 @@
 
 enum { MOST_TEXT = 1 << 20 };
 
-/* ---- children ------------------------------------------------------------------------------------- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 static void child_stream(int to, int from)
 {
@@ -38,7 +38,8 @@ static void live_with(pid_t parent)
     if (getppid() != parent) _exit(128 + SIGTERM); /* it was gone before that */
 }
 
-/* In the child: folder (Nullable) and streams in place, signals as a program expects them, then the program. */
+/* In the child: folder (Nullable) and streams in place, signals as a program expects them, then the
+ * program. */
 static void become(const char *folder, char *const *argv, const int in[2], const int out[2],
                    const int err[2], unsigned flags, pid_t parent)
 {
@@ -143,7 +144,8 @@ void lra_process_signal(const lra_process *p, int number)
     if (p->pid > 0) kill((pid_t)p->pid, number);
 }
 
-/* Feeds stdin and collects both outputs, each up to `most` bytes and a little more, until the child closes them. */
+/* Feeds stdin and collects both outputs, each up to `most` bytes and a little more, until the child
+ * closes them. */
 static void converse(const lra_process *p, int in, const char *input, size_t most, lra_text *out,
                      lra_text *err)
 {

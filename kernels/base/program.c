@@ -1,4 +1,5 @@
-/* Finds the command, parses its options, runs it, turns its error into one line and an exit code. */
+/* Finds the command, parses its options, runs it, turns its error into one line and an exit
+ * code. */
 #include "kernels/base/program.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A program made of commands: 'PROGRAM COMMAND [options]'.  One list of commands and their option tables drives
- * running, --help, man pages and completion, so that none of them can miss an option. */
+/* A program made of commands: 'PROGRAM COMMAND [options]'.  One list of commands and their option
+ * tables drives running, --help, man pages and completion, so that none of them can miss an
+ * option. */
 #ifndef LRA_BASE_PROGRAM_H
 #define LRA_BASE_PROGRAM_H
 
@@ -18,8 +19,8 @@ typedef struct {
     const char *examples;               /* two, each on a line of its own */
     const char *codes;                  /* "0 done, 1 failed ..." */
     const lra_subcommand *(*at)(int i); /* NULL after the last */
-    /* Appends the words that a placeholder of a usage or an option stands for ("TASK": listops ...), a blank behind
-     * each; nothing when it knows none. */
+    /* Appends the words that a placeholder of a usage or an option stands for ("TASK": listops
+     * ...), a blank behind each; nothing when it knows none. */
     void (*words)(const char *placeholder, lra_text *to);
 } lra_program;
 
@@ -32,7 +33,7 @@ int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc,
 const lra_subcommand *lra_program_find(const lra_program *p, const char *name, lra_err *e);
 void lra_program_help(const lra_program *p, FILE *out);
 
-/* ---- the command `help` of every program -------------------------------------------------------------- */
+/* ---- the command `help` of every program ----------------------------------------------------- */
 
 extern const lra_option *const lra_help_tables[];
 int lra_help_run(const lra_program *p, const lra_options *o, lra_err *e);

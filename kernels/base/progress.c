@@ -24,7 +24,8 @@ static void erase(lra_progress *p)
     if (p) p->visible = false;
 }
 
-/* One line that fits: on a narrow terminal the bar goes first, then the end of the detail, then that of the title. */
+/* One line that fits: on a narrow terminal the bar goes first, then the end of the detail, then
+ * that of the title. */
 static void draw(lra_progress *p)
 {
     char left[32] = "?", line[512], bar[25];

@@ -1,5 +1,5 @@
-/* Progress of long work: a bar with the time left on a terminal, shown after one second, at most 10 updates a
- * second; nothing elsewhere (callers print one plain line per epoch with lra_note()). */
+/* Progress of long work: a bar with the time left on a terminal, shown after one second, at most 10
+ * updates a second; nothing elsewhere (callers print one plain line per epoch with lra_note()). */
 #ifndef LRA_BASE_PROGRESS_H
 #define LRA_BASE_PROGRESS_H
 

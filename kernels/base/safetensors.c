@@ -35,10 +35,10 @@ int lra_safetensors_check_name(const char *name, lra_err *e)
     return 0;
 }
 
-/* ---- the header as text ------------------------------------------------------------------------------- */
+/* ---- the header as text ---------------------------------------------------------------------- */
 
-/* What jansson lets pass: nesting (it recurses), signs, fractions and exponents, blanks other than spaces
- * behind the object, which must be all there is. */
+/* What jansson lets pass: nesting (it recurses), signs, fractions and exponents, blanks other than
+ * spaces behind the object, which must be all there is. */
 static int check_text(const char *text, size_t n, lra_err *e)
 {
     int depth = 0;
@@ -65,7 +65,7 @@ static int check_text(const char *text, size_t n, lra_err *e)
     return 0;
 }
 
-/* ---- one tensor --------------------------------------------------------------------------------------- */
+/* ---- one tensor ------------------------------------------------------------------------------ */
 
 typedef struct {
     lra_safetensor t;
@@ -157,7 +157,7 @@ static int read_meta(json_t *object, lra_config *meta, lra_err *e)
     return 0;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
 {

@@ -10,8 +10,8 @@
 
 enum { ALIGNMENT = 8 };
 
-/* The order of the reference: by its own rank of element types, which puts larger elements first, so that each
- * array is aligned to its own; then by name. */
+/* The order of the reference: by its own rank of element types, which puts larger elements first,
+ * so that each array is aligned to its own; then by name. */
 static int by_type(const void *a, const void *b)
 {
     static const int rank[LRA_N_DTYPES] = {

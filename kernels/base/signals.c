@@ -1,4 +1,5 @@
-/* Signals that ask the program to end, and the files that must not be left half-written when it does. */
+/* Signals that ask the program to end, and the files that must not be left half-written when it
+ * does. */
 #include "kernels/base/signals.h"
 
 #include <errno.h>

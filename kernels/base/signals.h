@@ -5,9 +5,10 @@
 /* Exit codes beside 0 (done), 1 (failed) and 2 (wrong usage): a checkpoint is saved. */
 enum { LRA_EXIT_INTERRUPTED = 130, LRA_EXIT_REQUEUE = 75 };
 
-/* SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) end the program with exit code 130, and remove the files
- * that it is writing.  While somebody holds them they are noted instead: the work goes on to the next safe point,
- * saves and returns.  SIGUSR1 is always noted.  A second SIGINT ends the program at once.  SIGPIPE and SIGXFSZ are
+/* SIGINT, SIGTERM and SIGHUP (unless it is ignored: nohup) end the program with exit code 130, and
+ * remove the files that it is writing.  While somebody holds them they are noted instead: the work
+ * goes on to the next safe point, saves and returns.  SIGUSR1 is always noted.  A second SIGINT
+ * ends the program at once.  SIGPIPE and SIGXFSZ are
  * ignored: they are write errors. */
 void lra_signals_init(void);
 /* Who calls it asks lra_stop_signal() again and again until it releases them. */
@@ -17,7 +18,8 @@ void lra_signals_release(void);
 int lra_stop_signal(void);
 /* Tells children to come who their parent is, for systems that do not tell them when it ends. */
 void lra_signals_adopt(void);
-/* Files that are removed when a signal ends the program; -1: there are too many.  The name is copied. */
+/* Files that are removed when a signal ends the program; -1: there are too many.  The name is
+ * copied. */
 int lra_unfinished_add(const char *path);
 void lra_unfinished_remove(int i);
 

@@ -4,7 +4,8 @@
 
 #include "kernels/base/mem.h"
 
-/* From now on lra_warn() appends a line to the text; NULL: it writes to stderr again.  Returns what was set before. */
+/* From now on lra_warn() appends a line to the text; NULL: it writes to stderr again.  Returns what
+ * was set before. */
 lra_text *lra_warn_into(lra_text *to);
 
 #endif

@@ -1,6 +1,6 @@
-/* The instructions on tiles (AMX), for the files of this folder that use them: eight tiles of 16 rows of 64 bytes.
- * With LRA_AMX_EMULATED they are plain C, so that a machine without tiles tests everything else: what a file reads and
- * writes, and where. */
+/* The instructions on tiles (AMX), for the files of this folder that use them: eight tiles of 16
+ * rows of 64 bytes. With LRA_AMX_EMULATED they are plain C, so that a machine without tiles tests
+ * everything else: what a file reads and writes, and where. */
 #ifndef LRA_CPU_AMX_FN_H
 #define LRA_CPU_AMX_FN_H
 
@@ -32,7 +32,8 @@ static float wide(const unsigned char *p)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-/* TDPBF16PS: sum (m,n) += products of 16 pairs of k, which stand side by side in row m of a and in column n of b. */
+/* TDPBF16PS: sum (m,n) += products of 16 pairs of k, which stand side by side in row m of a and in
+ * column n of b. */
 static void emulate(int c, int a, int b)
 {
     for (int m = 0; m < 16; m++)
@@ -55,8 +56,8 @@ typedef struct {
     uint16_t row_bytes[16];
     uint8_t rows[16];
 } tile_config;
-/* All eight tiles 16 x 64.  As an instruction: gcc 12's intrinsic declares an operand of one byte, and the
- * stores to the rest are dropped. */
+/* All eight tiles 16 x 64.  As an instruction: gcc 12's intrinsic declares an operand of one byte,
+ * and the stores to the rest are dropped. */
 AMX static void tile_start(void)
 {
     tile_config c __attribute__((aligned(64))) = {.palette = 1};

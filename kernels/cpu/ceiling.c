@@ -1,7 +1,7 @@
 /* Ceilings: multiply-adds on registers alone, and copies.
  *
- * Each thread keeps twelve independent sums, more than latency times throughput of any present core; they
- * start at different values, or the compiler would keep one.
+ * Each thread keeps twelve independent sums, more than latency times throughput of any present
+ * core; they start at different values, or the compiler would keep one.
  * The best of several runs is the ceiling: a neighbour can only make a run slower. */
 #include "kernels/cpu/ceiling.h"
 
@@ -22,7 +22,8 @@
 
 enum { SUMS = 12, RUNS = 10, ROUNDS = 1 << 21 };
 
-/* One burst of ROUNDS x SUMS instructions; returns something of the result, so that it is computed. */
+/* One burst of ROUNDS x SUMS instructions; returns something of the result, so that it is
+ * computed. */
 typedef float (*burst)(void);
 
 static float burst_portable(void)

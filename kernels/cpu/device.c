@@ -14,8 +14,8 @@
 
 enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20 };
 
-/* Large memory starts at a huge page and asks for huge pages, where the system has them: a fault for every
- * 4 KiB of a workspace costs more than some of its kernels. */
+/* Large memory starts at a huge page and asks for huge pages, where the system has them: a fault
+ * for every 4 KiB of a workspace costs more than some of its kernels. */
 static void ask_for_huge_pages(void *p, size_t n_bytes)
 {
 #if defined(MADV_HUGEPAGE)

@@ -54,7 +54,8 @@ static int machine_level(void)
     return has(state, 0xE6) && has(b, f_dq_bw_vl) ? LRA_LEVEL_AVX512 : LRA_LEVEL_AVX2;
 }
 
-/* The system hands out tile registers on demand (Linux: arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA)). */
+/* The system hands out tile registers on demand (Linux: arch_prctl(ARCH_REQ_XCOMP_PERM,
+ * XTILEDATA)). */
 static bool tiles_permitted(void)
 {
 #if defined(__linux__)

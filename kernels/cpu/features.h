@@ -1,16 +1,16 @@
-/* What the processor can do: CPUID bits and the register state that the system saves (XCR0), never a
- * model number, which virtual machines hide. */
+/* What the processor can do: CPUID bits and the register state that the system saves (XCR0), never
+ * a model number, which virtual machines hide. */
 #ifndef LRA_CPU_FEATURES_H
 #define LRA_CPU_FEATURES_H
 
 #include "kernels/base/err.h"
 
-/* How bf16 products are computed: by unpacking to float32, by the dot-product instruction on registers
- * (AVX512_BF16), by tiles (AMX). */
+/* How bf16 products are computed: by unpacking to float32, by the dot-product instruction on
+ * registers (AVX512_BF16), by tiles (AMX). */
 typedef enum { LRA_BF16_NONE, LRA_BF16_AVX512, LRA_BF16_AMX } lra_bf16_unit;
 
-/* Reads the processor once; LRA_CPU=portable|avx2|avx512|avx512bf16|amx in the environment lowers the
- * level.  Fails when LRA_CPU names no level, or one above the machine's. */
+/* Reads the processor once; LRA_CPU=portable|avx2|avx512|avx512bf16|amx in the environment lowers
+ * the level.  Fails when LRA_CPU names no level, or one above the machine's. */
 int lra_cpu_init(lra_err *e);
 /* LRA_LEVEL_*; LRA_LEVEL_PORTABLE before lra_cpu_init(). */
 int lra_cpu_level(void);

@@ -1,8 +1,8 @@
 /* The transform of fft.h for one type; included by fft.c with REAL and NAME(x) defined.
- * A real transform of n is a complex one of m = n/2: even elements are its real part, odd ones the imaginary
- * part, and two frequencies k, m - k of it give two of the result.  The complex transform is that of Stockham
- * (autosort): each stage reads one array and writes another, so that nothing is reordered; a stage of radix r
- * sums r numbers that are len/r apart. */
+ * A real transform of n is a complex one of m = n/2: even elements are its real part, odd ones the
+ * imaginary part, and two frequencies k, m - k of it give two of the result.  The complex transform
+ * is that of Stockham (autosort): each stage reads one array and writes another, so that nothing is
+ * reordered; a stage of radix r sums r numbers that are len/r apart. */
 
 typedef struct {
     REAL re, im;
@@ -18,8 +18,8 @@ static inline NAME(number) NAME(times)(NAME(number) a, NAME(number) b)
     return (NAME(number)){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* r numbers become their sums a_0 w^0 + a_1 w^k + ..., w = exp(-+2 pi i/r); w: (r) powers.  Radix is a constant
- * where this is inlined. */
+/* r numbers become their sums a_0 w^0 + a_1 w^k + ..., w = exp(-+2 pi i/r); w: (r) powers.  Radix
+ * is a constant where this is inlined. */
 static inline __attribute__((always_inline)) void NAME(butterfly)(const int radix, REAL sign,
                                                                   const NAME(number) * w,
                                                                   const NAME(number) * a,
@@ -46,7 +46,8 @@ static inline __attribute__((always_inline)) void NAME(butterfly)(const int radi
     }
 }
 
-/* One stage: length len in m/len interleaved sequences; the sums over numbers part apart, times root^(ik). */
+/* One stage: length len in m/len interleaved sequences; the sums over numbers part apart, times
+ * root^(ik). */
 static inline __attribute__((always_inline)) void NAME(stage)(const NAME(plan) * p, const int radix,
                                                               int64_t len, REAL sign,
                                                               const NAME(number) *restrict from,

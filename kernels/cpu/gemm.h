@@ -1,5 +1,6 @@
-/* Dense products of bf16 on one thread; those of float32 and float64 are in kernels/ops/gemm_fn.h.  Ops call them on fixed blocks of rows from their own parallel
- * loops, so that a result does not depend on the number of threads. */
+/* Dense products of bf16 on one thread; those of float32 and float64 are in kernels/ops/gemm_fn.h.
+ * Ops call them on fixed blocks of rows from their own parallel loops, so that a result does not
+ * depend on the number of threads. */
 #ifndef LRA_CPU_GEMM_H
 #define LRA_CPU_GEMM_H
 
@@ -8,8 +9,9 @@
 
 /* The processor multiplies bf16 itself; otherwise lra_gemm_bf16() must not be called. */
 bool lra_gemm_bf16_fast(void);
-/* b (K,N), element (k,n) at b[k * row + n * column], packed for lra_gemm_bf16(); what pads K to even and N
- * to a multiple of 16 is zero.  A panel holds 16 columns and starts `panel` elements after the one before
+/* b (K,N), element (k,n) at b[k * row + n * column], packed for lra_gemm_bf16(); what pads K to
+ * even and N to a multiple of 16 is zero.  A panel holds 16 columns and starts `panel` elements
+ * after the one before
  * it: 16 * (K rounded up to even) when all of K is packed at once. */
 void lra_pack_bf16(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t column,
                    int64_t panel, uint16_t *packed);
@@ -21,8 +23,10 @@ void lra_transpose_bf16(int64_t n, int64_t width, const uint16_t *const *x, int6
                         uint16_t *to);
 /* Elements of the packed b. */
 int64_t lra_packed_bf16(int64_t K, int64_t N);
-/* Pairs of neighbours in k of the left operand: those of row i stand at a + i * row + p * step, p = k/2.
- * Stored rows, which may overlap: (a, lda, 2).  Transposed: pairs of lra_pair_bf16(), (pairs, 2, 2 width). */
+/* Pairs of neighbours in k of the left operand: those of row i stand at a + i * row + p * step, p =
+ * k/2.
+ * Stored rows, which may overlap: (a, lda, 2).  Transposed: pairs of lra_pair_bf16(), (pairs, 2, 2
+ * width). */
 typedef struct {
     const uint16_t *a;
     int64_t row, step;
@@ -32,10 +36,12 @@ typedef struct {
     const void *at;
     int64_t bytes;
 } lra_ahead;
-/* Where a product goes: c, added to what is there if `add`; or, c NULL, rounded to y: relu(a b + bias) + residual.
- * ld: elements from row to row of c, or of y and residual.  follow: rows of a, y and residual behind the last that this
- * thread comes to next, and ahead: what else it will read, both asked for early.  Nullable: bias, residual, and finish, which is called
- * instead with sums (rows,columns), `ld_sum` apart, and their place (m,n) in the product. */
+/* Where a product goes: c, added to what is there if `add`; or, c NULL, rounded to y: relu(a b +
+ * bias) + residual.
+ * ld: elements from row to row of c, or of y and residual.  follow: rows of a, y and residual
+ * behind the last that this thread comes to next, and ahead: what else it will read, both asked for
+ * early.  Nullable: bias, residual, and finish, which is called instead with sums (rows,columns),
+ * `ld_sum` apart, and their place (m,n) in the product. */
 typedef struct lra_bf16_out lra_bf16_out;
 struct lra_bf16_out {
     float *c;
@@ -54,8 +60,9 @@ void lra_gemm_bf16_to(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const u
 /* The same into c. */
 void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
                    int64_t panel, bool add, float *c, int64_t ldc);
-/* Interleaves rows: pairs[p][j] = (x[2p][j], x[2p+1][j]) for 2p < n; x (n,width) with rows ld apart; a row
- * that is missing is zero, and so is row `first` - 1 and before: x starts at row `first`, 0 or 1. */
+/* Interleaves rows: pairs[p][j] = (x[2p][j], x[2p+1][j]) for 2p < n; x (n,width) with rows ld
+ * apart; a row that is missing is zero, and so is row `first` - 1 and before: x starts at row
+ * `first`, 0 or 1. */
 void lra_pair_bf16(int64_t n, int64_t width, const uint16_t *x, int64_t ld, int first,
                    uint16_t *pairs);
 

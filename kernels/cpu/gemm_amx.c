@@ -1,29 +1,35 @@
-/* bf16 products on tiles (AMX).  A tile holds 16 rows of 64 bytes, and one instruction adds to a 16 x 16 tile of
- * float32 sums the product of 16 rows of 32 bf16 with 16 pairs of rows of 16 columns, which is how
- * lra_pack_bf16() packs b.
+/* bf16 products on tiles (AMX).  A tile holds 16 rows of 64 bytes, and one instruction adds to a 16
+ * x 16 tile of float32 sums the product of 16 rows of 32 bf16 with 16 pairs of rows of 16 columns,
+ * which is how lra_pack_bf16() packs b.
  *
- * What limits it: a product takes 16 cycles, a load of a tile 8 when it comes from the first cache.  Four tiles of
- * sums share two of a and two of b, so that a step of 32 in k has 4 products (64 cycles) for 4 loads (32 cycles),
- * and b may stream from the second cache, 2 KiB in 64 cycles, while the rows of a stay in the first: b is loaded with
- * the hint that it will not be wanted again soon.  Hence the order: strips of 32 rows outside, all columns inside.  When
- * b is too large for the second cache, columns are cut into ranges that are not.
- * Sums leave the tiles through a block of 32 x 32 floats in the first cache.  They stay where they are until the first
- * step of the next block, where each tile is stored just before it is cleared, between products of the tiles beside it:
- * stored together at the end of their block, they would wait for its last products and the next block for them (100
- * cycles, of 256 with 128 in k).  From there they are finished (bias, relu, bf16) a quarter at a time between steps: the
- * processor runs ahead of its products by some hundred instructions, so that what stands between two steps costs nothing.
- * The rows of a, of y and of the residual that come next are asked for, in the order of memory, a few lines with every
- * step: in this order the processor's own prefetching joins in, and a strip finds its lines in the caches of the core.
- * From the third cache 128 to 256 is 1.3 times as fast for it, from memory 2.4 times.
- * What remains beside the products is traffic of the second cache: with 128 in k a block of 32 x 32 reads 8 KiB of b
- * and writes 2 KiB of y in the time of 256 cycles, which is why few k reach less than many.  A strip of 64 rows, which
- * would halve what is read of b, gains nothing; nor does writing y past the caches (whose stores then wait in order).
- * Where a neighbour works on the other thread of the core, loads of tiles no longer hide behind products: 64 cycles of
- * products and 32 of loads are 116, whatever their order.
+ * What limits it: a product takes 16 cycles, a load of a tile 8 when it comes from the first cache.
+ * Four tiles of sums share two of a and two of b, so that a step of 32 in k has 4 products (64
+ * cycles) for 4 loads (32 cycles), and b may stream from the second cache, 2 KiB in 64 cycles,
+ * while the rows of a stay in the first: b is loaded with the hint that it will not be wanted again
+ * soon.  Hence the order: strips of 32 rows outside, all columns inside.  When b is too large for
+ * the second cache, columns are cut into ranges that are not.
+ * Sums leave the tiles through a block of 32 x 32 floats in the first cache.  They stay where they
+ * are until the first step of the next block, where each tile is stored just before it is cleared,
+ * between products of the tiles beside it: stored together at the end of their block, they would
+ * wait for its last products and the next block for them (100 cycles, of 256 with 128 in k).  From
+ * there they are finished (bias, relu, bf16) a quarter at a time between steps: the processor runs
+ * ahead of its products by some hundred instructions, so that what stands between two steps costs
+ * nothing.  The rows of a, of y and of the residual that come next are asked for, in the order of
+ * memory, a few lines with every
+ * step: in this order the processor's own prefetching joins in, and a strip finds its lines in the
+ * caches of the core.  From the third cache 128 to 256 is 1.3 times as fast for it, from memory 2.4
+ * times.
+ * What remains beside the products is traffic of the second cache: with 128 in k a block of 32 x 32
+ * reads 8 KiB of b and writes 2 KiB of y in the time of 256 cycles, which is why few k reach less
+ * than many.  A strip of 64 rows, which would halve what is read of b, gains nothing; nor does
+ * writing y past the caches (whose stores then wait in order).  Where a neighbour works on the
+ * other thread of the core, loads of tiles no longer hide behind products: 64 cycles of products
+ * and 32 of loads are 116, whatever their order.
  *
- * Edges cost no kernel of their own.  Rows of a are read where they stand (in_place()) if 32 of them and whole steps
- * of k are there, in whole lines that do not fall on few sets of the cache; else they are copied into tiles of scratch
- * with zeros around them.  Zeros, not neighbours: zero times the infinity of somebody else would be NaN.
+ * Edges cost no kernel of their own.  Rows of a are read where they stand (in_place()) if 32 of
+ * them and whole steps of k are there, in whole lines that do not fall on few sets of the cache;
+ * else they are copied into tiles of scratch with zeros around them.  Zeros, not neighbours: zero
+ * times the infinity of somebody else would be NaN.
  *
  * The instructions, and plain C in their place, are in amx_fn.h. */
 #include "kernels/cpu/gemm_amx.h"
@@ -49,9 +55,9 @@
 enum {
     STRIP = 32,
     QUARTER = STRIP / 4,
-    DEPTH = 1024, /* k of a pass at most: what scratch holds of a */
-    SHARE =
-        512, /* the same of a that must be transposed: what fits the first cache beside b and the sums */
+    DEPTH = 1024,   /* k of a pass at most: what scratch holds of a */
+    SHARE = 512,    /* the same of a that must be transposed: what fits the first cache beside b and
+                       the sums */
     COLUMNS = 512,  /* of a range at most: what scratch holds of sums between passes */
     RANGE = 1 << 19 /* elements of b that stay in the second cache */
 };
@@ -80,12 +86,13 @@ typedef struct {
     float *held;
     int64_t ld_held;
     int R, C;
-    /* The block that waits in own.sum, or is held and will, to be finished from row `done` on; n < 0: none. */
+    /* The block that waits in own.sum, or is held and will, to be finished from row `done` on; n <
+     * 0: none. */
     int64_t m, n, done;
 } product;
 
-/* A block of sums: a: tiles of rows `a_next` apart, steps of k `a_step` apart, rows `stride` bytes apart; b: panels.
- * The last step of b is `tail` where k ends within it. */
+/* A block of sums: a: tiles of rows `a_next` apart, steps of k `a_step` apart, rows `stride` bytes
+ * apart; b: panels. The last step of b is `tail` where k ends within it. */
 typedef struct {
     const uint16_t *a, *a_next, *b, *b_next;
     int64_t a_step, stride, steps;
@@ -126,7 +133,8 @@ static void finish(product *p)
     while (p->n >= 0) finish_some(p);
 }
 
-/* Tile t, the one of row r and column c of the block: the sums of the block before leave, those of this one begin. */
+/* Tile t, the one of row r and column c of the block: the sums of the block before leave, those of
+ * this one begin. */
 #define EXCHANGE(t, r, c)                                                                          \
     if (first) {                                                                                   \
         if (p->held) {                                                                             \
@@ -139,7 +147,8 @@ static void finish(product *p)
         }                                                                                          \
     }
 
-/* A step of 32 in k of R x C tiles of sums; these and `first` are constants where this is inlined. */
+/* A step of 32 in k of R x C tiles of sums; these and `first` are constants where this is
+ * inlined. */
 AMX INLINE void step(const int R, const int C, const bool first, const product *p,
                      const tile_job *j, const uint16_t *a, const uint16_t *a_next,
                      const uint16_t *b, const uint16_t *b_next)
@@ -217,7 +226,7 @@ AMX static void block_any(int R, int C, product *p, const tile_job *j)
         block(1, 1, p, j);
 }
 
-/* ---- a of a strip ------------------------------------------------------------------------------------- */
+/* ---- a of a strip ---------------------------------------------------------------------------- */
 
 /* Rows [0, rows) and k of [0, depth) into own.a, zeros around them. */
 COPY static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
@@ -240,8 +249,9 @@ static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
                                 a.a + r * a.row + k / 2 * a.step, a.step, own.a[r / 16][k / 32]);
 }
 
-/* Rows that start within a line would be read as two; rows whose distance is a multiple of 1 KiB fall on few sets
- * of the first cache, unless they are read whole.  Few columns do not repay a copy. */
+/* Rows that start within a line would be read as two; rows whose distance is a multiple of 1 KiB
+ * fall on few sets of the first cache, unless they are read whole.  Few columns do not repay a
+ * copy. */
 static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     bool aligned = ((uintptr_t)a.a | (uintptr_t)(2 * a.row)) % 64 == 0;
@@ -249,7 +259,7 @@ static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t d
            ((aligned && (a.row % 512 != 0 || a.row == depth)) || p->N <= 2 * STRIP);
 }
 
-/* ---- blocks of a strip -------------------------------------------------------------------------------- */
+/* ---- blocks of a strip ----------------------------------------------------------------------- */
 
 /* Columns [n, n + 32) of a strip, as far as there are any: k of one pass. */
 AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64_t part, bool first,
@@ -280,9 +290,10 @@ AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64
     if (last && !direct) p->m = m, p->n = n, p->done = 0;
 }
 
-/* Whole blocks whose results are bf16 and need no function of their own: what most products consist of.  As block(), one
- * after the other with nothing written to memory between them but results: every store waits for those before it, which
- * wait for their lines, and a processor that holds no more of them stands still. */
+/* Whole blocks whose results are bf16 and need no function of their own: what most products consist
+ * of.  As block(), one after the other with nothing written to memory between them but results:
+ * every store waits for those before it, which wait for their lines, and a processor that holds no
+ * more of them stands still. */
 AMX static void result_blocks(product *p, const tile_job *j, int64_t m, int64_t n0, int64_t n1)
 {
     const lra_bf16_out *out = p->out;
@@ -335,8 +346,8 @@ static int64_t pass_steps(const product *p)
     return (all + n_passes - 1) / n_passes;
 }
 
-/* What the strip after the one at row m will read and write, where that stands side by side.  Of rows of a that overlap,
- * what is not in this strip yet. */
+/* What the strip after the one at row m will read and write, where that stands side by side.  Of
+ * rows of a that overlap, what is not in this strip yet. */
 static void want_next(product *p, int64_t m, int64_t n0, int64_t n1)
 {
     const lra_bf16_out *out = p->out;

@@ -1,8 +1,9 @@
 /* Packing of the right operand of bf16 products, in pairs of rows:
  *   packed[n/16][k/2][n%16][k%2]
- * so that a register or a row of a tile holds 16 columns of a pair.  Operands are activations as often as weights,
- * so that packing is on the way of every product: rows side by side are interleaved and columns side by side are
- * transposed by whole registers; anything else goes element by element. */
+ * so that a register or a row of a tile holds 16 columns of a pair.  Operands are activations as
+ * often as weights, so that packing is on the way of every product: rows side by side are
+ * interleaved and columns side by side are transposed by whole registers; anything else goes
+ * element by element. */
 #include "kernels/cpu/gemm_pack.h"
 
 #include <stdbool.h>
@@ -83,7 +84,8 @@ TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_
     for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + 32 * i, t[i]);
 }
 
-/* 32 columns of two rows, as far as they are live, become a register of pairs of 16 columns in each panel. */
+/* 32 columns of two rows, as far as they are live, become a register of pairs of 16 columns in each
+ * panel. */
 TARGET static inline __attribute__((always_inline)) void
 pack_pair(const uint16_t *x0, const uint16_t *x1, __mmask32 live, uint16_t *to, uint16_t *next)
 {
@@ -131,8 +133,9 @@ TARGET static void pack_pointed_rows(int64_t K, int64_t N, const uint16_t *const
     }
 }
 
-/* 32 rows of 8 columns: four rows eight apart share a register, whose quarters are transposed side by side, so
- * that the quarters of a column end up in order.  Loads into quarters cost no shuffle. */
+/* 32 rows of 8 columns: four rows eight apart share a register, whose quarters are transposed side
+ * by side, so that the quarters of a column end up in order.  Loads into quarters cost no
+ * shuffle. */
 TARGET static void transpose_32_8(const uint16_t *const *x, int64_t column, int64_t ld,
                                   uint16_t *to)
 {

@@ -1,7 +1,7 @@
-/* What limits it: a product of tiles takes 16 cycles, a load of one 8, a store of one 16.  The operands of attention are
- * short in k (one to four steps), so that sums leave and enter the tiles almost as often as they are multiplied; hence two
- * pairs of tiles for sums, one of which is stored while the other is worked on: 188 ns instead of 235 for
- * 64 x 64 x 32. */
+/* What limits it: a product of tiles takes 16 cycles, a load of one 8, a store of one 16.  The
+ * operands of attention are short in k (one to four steps), so that sums leave and enter the tiles
+ * almost as often as they are multiplied; hence two pairs of tiles for sums, one of which is stored
+ * while the other is worked on: 188 ns instead of 235 for 64 x 64 x 32. */
 #include "kernels/cpu/tiles.h"
 
 #include "kernels/base/err.h"
@@ -46,7 +46,8 @@ bool lra_tiles_usable(void)
         TILE_STORE(c1, j->c + (m)*j->ld + (n) + 16, 4 * j->ld);                                    \
     } while (0)
 
-/* 32 columns from n on of all M rows.  The sums of 16 rows are stored while the next 16 are multiplied. */
+/* 32 columns from n on of all M rows.  The sums of 16 rows are stored while the next 16 are
+ * multiplied. */
 AMX static void strip(const lra_tiles_job *j, int64_t M, int64_t n, int64_t K)
 {
     for (int64_t m = 0; m < M; m += 32) {

@@ -1,13 +1,15 @@
-/* Products on tiles (AMX) of operands that an op keeps in the order of tiles itself, so that nothing is packed twice.
- * Between lra_tiles_begin() and lra_tiles_end() a thread may call lra_tiles_product(). */
+/* Products on tiles (AMX) of operands that an op keeps in the order of tiles itself, so that
+ * nothing is packed twice. Between lra_tiles_begin() and lra_tiles_end() a thread may call
+ * lra_tiles_product(). */
 #ifndef LRA_CPU_TILES_H
 #define LRA_CPU_TILES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* a: 32 elements of k for a step, rows `row` elements apart, at any address; b: panels of 16 columns, `panel` elements
- * apart, a step of which is 16 pairs of k by 16 columns; c: rows `ld` apart. */
+/* a: 32 elements of k for a step, rows `row` elements apart, at any address; b: panels of 16
+ * columns, `panel` elements apart, a step of which is 16 pairs of k by 16 columns; c: rows `ld`
+ * apart. */
 typedef struct {
     const uint16_t *a;
     int64_t row;

@@ -1,5 +1,5 @@
-/* Running a plan on a GPU.  The first run queues node by node: libraries warm up, and it is a real step.  The
- * second records the same into a CUDA graph, which it and all others launch. */
+/* Running a plan on a GPU.  The first run queues node by node: libraries warm up, and it is a real
+ * step.  The second records the same into a CUDA graph, which it and all others launch. */
 #include "kernels/cuda/joined.h"
 #include "kernels/cuda/state.h"
 
@@ -53,7 +53,7 @@ int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
     return n == 1 ? lra_fail_in(e, "'%s'", lra_tensor_path(calls[0].y)) : LRA_FAILED;
 }
 
-/* ---- times ------------------------------------------------------------------------------------------ */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 enum { HOLD_CLOCKS = 40000, HOLD_MOST = 1 << 27 };
 
@@ -99,7 +99,7 @@ int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seco
     return failed;
 }
 
-/* ---- recording -------------------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 void *lra_cuda_capture(lra_device *d, const lra_call *calls, int n, lra_err *e)
 {

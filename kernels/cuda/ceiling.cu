@@ -1,5 +1,5 @@
-/* What the open GPU can do at best, measured: large products by the library, large copies.  Operands are random:
- * products of zeros draw less power, and run faster than any real ones. */
+/* What the open GPU can do at best, measured: large products by the library, large copies.
+ * Operands are random: products of zeros draw less power, and run faster than any real ones. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
@@ -19,8 +19,8 @@ static __global__ void fill_kernel(int64_t n_words, bool pairs, uint32_t *words)
     }
 }
 
-/* Seconds of one call of work(memory) among the fastest IN_A_ROW; 0: it failed.  A call in front of the first event
- * keeps the GPU busy while the host queues the others. */
+/* Seconds of one call of work(memory) among the fastest IN_A_ROW; 0: it failed.  A call in front of
+ * the first event keeps the GPU busy while the host queues the others. */
 static double best_time(void (*work)(lra_type t, char *memory), lra_type t, char *memory)
 {
     cudaEvent_t start = NULL, end = NULL;

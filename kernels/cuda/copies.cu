@@ -1,6 +1,7 @@
-/* Data in and out.  Inputs are gathered in a slot (staging.h) and sent when something is queued that may read them:
- * pinned memory to a staging buffer on the loader's stream, which the work of the step before does not hold up, then
- * within the device on the stream of the work.  Results go to places in pinned memory behind the work that makes them. */
+/* Data in and out.  Inputs are gathered in a slot (staging.h) and sent when something is queued
+ * that may read them: pinned memory to a staging buffer on the loader's stream, which the work of
+ * the step before does not hold up, then within the device on the stream of the work.  Results go
+ * to places in pinned memory behind the work that makes them. */
 #include "kernels/cuda/state.h"
 
 #include <string.h>
@@ -79,7 +80,7 @@ int lra_cuda_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e)
     return lra_cuda_check(cudaMemsetAsync(p, byte, n_bytes, lra_cuda->work), "clearing memory", e);
 }
 
-/* ---- results --------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 typedef struct {
     void *host;

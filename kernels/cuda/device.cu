@@ -17,7 +17,7 @@ lra_cuda_state *lra_cuda;
 
 enum { RESERVE = 512 << 20 };
 
-/* ---- errors --------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 /* Errors after which nothing on this GPU works until the process ends. */
 static bool is_lost(cudaError_t rc)
@@ -46,7 +46,7 @@ int lra_cuda_check(cudaError_t rc, const char *what, lra_err *e)
                                is_lost(rc));
 }
 
-/* ---- which GPUs there are --------------------------------------------------------------------------- */
+/* ---- which GPUs there are -------------------------------------------------------------------- */
 
 extern "C" const char *lra_cuda_built(void)
 {
@@ -88,7 +88,7 @@ extern "C" int lra_cuda_describe(int index, char *buf, size_t size, lra_err *e)
     return 0;
 }
 
-/* ---- memory --------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void *cuda_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err *e)
 {
@@ -114,7 +114,8 @@ static void cuda_free(lra_device *d, void *p)
     cudaFree(p); /* waits for what still uses it; an error would show at the next call */
 }
 
-/* What a workspace may take: kernels that are loaded later, recorded steps and input slots need some too. */
+/* What a workspace may take: kernels that are loaded later, recorded steps and input slots need
+ * some too. */
 static double cuda_memory_free(const lra_device *d)
 {
     size_t free_bytes = 0, total = 0;
@@ -123,7 +124,7 @@ static double cuda_memory_free(const lra_device *d)
     return free_bytes > RESERVE ? (double)(free_bytes - RESERVE) : 1;
 }
 
-/* ---- opening -------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int cuda_threads(const lra_device *d)
 {

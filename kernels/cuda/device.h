@@ -11,12 +11,14 @@ extern "C" {
 /* What was built: "CUDA 13.0 (80-real 90a-real 90-virtual)" or "no CUDA". */
 const char *lra_cuda_built(void);
 bool lra_cuda_is_built(void);
-/* GPUs that this process sees.  0 with the reason in e: no driver, one too old, none there, not built. */
+/* GPUs that this process sees.  0 with the reason in e: no driver, one too old, none there, not
+ * built. */
 int lra_cuda_count(lra_err *e);
-/* "NVIDIA H200, compute capability 9.0, 139.1 of 139.8 GiB free"; -1 when the GPU cannot be asked. */
+/* "NVIDIA H200, compute capability 9.0, 139.1 of 139.8 GiB free"; -1 when the GPU cannot be
+ * asked. */
 int lra_cuda_describe(int index, char *buf, size_t size, lra_err *e);
-/* Opens GPU `index`; it stays open until the process ends, and opening it again gives the same.  A process
- * uses one GPU. */
+/* Opens GPU `index`; it stays open until the process ends, and opening it again gives the same.  A
+ * process uses one GPU. */
 int lra_cuda_device(lra_device *out, int index, lra_err *e);
 /* Bytes read and written per second by a large copy on the open GPU, measured. */
 double lra_cuda_copy_rate(const lra_device *d);

@@ -1,4 +1,5 @@
-/* Transforms by cuFFT, loaded with dlopen(): a program that needs none runs where there is no cuFFT. */
+/* Transforms by cuFFT, loaded with dlopen(): a program that needs none runs where there is no
+ * cuFFT. */
 #include "kernels/cuda/fft.h"
 #include "kernels/cuda/state.h"
 
@@ -29,7 +30,7 @@ static int load(lra_err *e)
     return 0;
 }
 
-/* ---- plans ------------------------------------------------------------------------------------------ */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 enum { MAX_PLANS = 256 };
 

@@ -1,4 +1,5 @@
-/* Dense products by cuBLASLt, which is loaded when a GPU is opened: the program starts where there is none.
+/* Dense products by cuBLASLt, which is loaded when a GPU is opened: the program starts where there
+ * is none.
  * Row-major c = a b is column-major c^T = b^T a^T, so the operands change places. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/state.h"
@@ -51,7 +52,7 @@ int lra_cuda_gemm_open(lra_err *e)
                                        : lra_fail(e, "cuBLASLt cannot be used: status %d", (int)rc);
 }
 
-/* ---- a product as the library sees it ------------------------------------------------------------- */
+/* ---- a product as the library sees it -------------------------------------------------------- */
 
 typedef struct {
     cublasLtMatmulDesc_t what;
@@ -164,7 +165,8 @@ extern "C" void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const vo
     forget(&d);
 }
 
-/* Of float32, whose bias is of the same type: the only combinations that the library's manual lists. */
+/* Of float32, whose bias is of the same type: the only combinations that the library's manual
+ * lists. */
 static bool add_epilogue(const description *d, const lra_cuda_epilogue *x)
 {
     cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;

@@ -1,5 +1,6 @@
-/* Dense matrix products on a GPU, by cuBLASLt: algorithms by its heuristic, never by timing, so that a
- * machine type gives the same bits every time.  float32 is true float32 (no TF32), bf16 is summed in float32. */
+/* Dense matrix products on a GPU, by cuBLASLt: algorithms by its heuristic, never by timing, so
+ * that a machine type gives the same bits every time.  float32 is true float32 (no TF32), bf16 is
+ * summed in float32. */
 #ifndef LRA_CUDA_GEMM_H
 #define LRA_CUDA_GEMM_H
 
@@ -9,7 +10,8 @@
 extern "C" {
 #endif
 
-/* c = op(a) op(b), row-major: op(a): (M,K), op(b): (K,N), c: (M,N); op transposes where a_t, b_t are set. */
+/* c = op(a) op(b), row-major: op(a): (M,K), op(b): (K,N), c: (M,N); op transposes where a_t, b_t
+ * are set. */
 typedef struct {
     bool a_t, b_t;
     int64_t M, N, K;
@@ -19,7 +21,8 @@ typedef struct {
 
 /* What goes wrong is reported by the device once the call has returned. */
 void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c, void *stream);
-/* What the library adds to a product of float32 as it writes it: c = relu(op(a) op(b) + residual + bias). */
+/* What the library adds to a product of float32 as it writes it: c = relu(op(a) op(b) + residual +
+ * bias). */
 typedef struct {
     const float *bias;    /* Nullable */
     const void *residual; /* as c is; Nullable */

@@ -1,5 +1,6 @@
-/* How CUDA files start kernels and name shared memory.  Everything that nvcc and the host shim of the tests
- * spell differently stands here: the shim is included before anything else and defines LRA_SHIM.
+/* How CUDA files start kernels and name shared memory.  Everything that nvcc and the host shim of
+ * the tests spell differently stands here: the shim is included before anything else and defines
+ * LRA_SHIM.
  *   LRA_LAUNCH(kernel, grid, block, shared, stream, args...)   shared: bytes of LRA_SHARED()
  *   LRA_SHARED(real, tile);                                    in a kernel: real *tile */
 #ifndef LRA_CUDA_LAUNCH_H
@@ -19,7 +20,8 @@
     type *name = (type *)lra_shared_memory
 #endif
 
-/* In front of a loop whose arrays are meant to stay in registers; of one that would take too many of them. */
+/* In front of a loop whose arrays are meant to stay in registers; of one that would take too many
+ * of them. */
 #ifdef LRA_SHIM
 #define LRA_UNROLL
 #define LRA_UNROLL_4
@@ -35,7 +37,8 @@
 
 enum { LRA_WARP = 32, LRA_BLOCK = 256, LRA_BLOCK_WARPS = LRA_BLOCK / LRA_WARP };
 
-/* Blocks for n pieces of work, per_block in each; kernels step by the grid where this is cut off. */
+/* Blocks for n pieces of work, per_block in each; kernels step by the grid where this is cut
+ * off. */
 static inline unsigned lra_grid(int64_t n, int64_t per_block)
 {
     int64_t blocks = (n + per_block - 1) / per_block;

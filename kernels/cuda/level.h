@@ -1,5 +1,5 @@
-/* Which instructions the kernels of convolutions and attention use: LRA_CUDA_LEVEL=plain|mma|wgmma, so that tests
- * compare them on one GPU.  Other results differ by rounding alone. */
+/* Which instructions the kernels of convolutions and attention use: LRA_CUDA_LEVEL=plain|mma|wgmma,
+ * so that tests compare them on one GPU.  Other results differ by rounding alone. */
 #ifndef LRA_CUDA_LEVEL_H
 #define LRA_CUDA_LEVEL_H
 

@@ -1,4 +1,5 @@
-/* Libraries of the toolkit, loaded by name when they are wanted, so that one program runs with and without them. */
+/* Libraries of the toolkit, loaded by name when they are wanted, so that one program runs with and
+ * without them. */
 #include "kernels/base/mem.h"
 #include "kernels/cuda/places.h"
 #include "kernels/cuda/state.h"

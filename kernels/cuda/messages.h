@@ -1,5 +1,5 @@
-/* What is said when a GPU cannot be used: no CUDA type here, so that tests without a GPU call it.  All return
- * -1 with one line in e. */
+/* What is said when a GPU cannot be used: no CUDA type here, so that tests without a GPU call it.
+ * All return -1 with one line in e. */
 #ifndef LRA_CUDA_MESSAGES_H
 #define LRA_CUDA_MESSAGES_H
 
@@ -13,8 +13,8 @@ extern "C" {
 
 typedef enum { LRA_NO_DRIVER, LRA_OLD_DRIVER, LRA_NO_GPU, LRA_BAD_DRIVER } lra_cuda_trouble;
 
-/* There is no GPU at all.  found, built: CUDA releases as the driver and the toolkit count them, 12040 for
- * 12.4; reason: of LRA_BAD_DRIVER. */
+/* There is no GPU at all.  found, built: CUDA releases as the driver and the toolkit count them,
+ * 12040 for 12.4; reason: of LRA_BAD_DRIVER. */
 int lra_cuda_say_none(lra_err *e, lra_cuda_trouble why, int found, int built, const char *reason);
 /* GPU `index` was asked for, n are seen. */
 int lra_cuda_say_index(lra_err *e, int index, int n);

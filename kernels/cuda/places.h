@@ -1,4 +1,5 @@
-/* Where the libraries of CUDA lie when the loader does not know: a toolkit's folder, a Python package. */
+/* Where the libraries of CUDA lie when the loader does not know: a toolkit's folder, a Python
+ * package. */
 #ifndef LRA_CUDA_PLACES_H
 #define LRA_CUDA_PLACES_H
 
@@ -6,8 +7,9 @@
 extern "C" {
 #endif
 
-/* The i-th file called `name` ("libcublasLt.so.13"), to be freed with lra_free(); NULL after the last.  Looked for in
- * CUDA_HOME, the Python of VIRTUAL_ENV, CONDA_PREFIX and HOME, then in the usual folders of both. */
+/* The i-th file called `name` ("libcublasLt.so.13"), to be freed with lra_free(); NULL after the
+ * last.  Looked for in CUDA_HOME, the Python of VIRTUAL_ENV, CONDA_PREFIX and HOME, then in the
+ * usual folders of both. */
 char *lra_cuda_place(const char *name, int i);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* Inputs on their way to a GPU: gathered one behind the other in a slot, so that a step's go over the bus in one copy.
- * Where their places on the device stand apart as they do in the slot, one copy moves them there, too. */
+/* Inputs on their way to a GPU: gathered one behind the other in a slot, so that a step's go over
+ * the bus in one copy. Where their places on the device stand apart as they do in the slot, one
+ * copy moves them there, too. */
 #ifndef LRA_CUDA_STAGING_H
 #define LRA_CUDA_STAGING_H
 

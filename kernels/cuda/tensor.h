@@ -1,6 +1,6 @@
-/* Tensor-core products of bf16 summed in float32, and copies into shared memory that run on their own, for
- * compute capability 8.0 and newer (PTX ISA 8.x: cp.async, ldmatrix, mma.sync).  The host shim has the same
- * functions in tests/shim/tensor.h. */
+/* Tensor-core products of bf16 summed in float32, and copies into shared memory that run on their
+ * own, for compute capability 8.0 and newer (PTX ISA 8.x: cp.async, ldmatrix, mma.sync).  The host
+ * shim has the same functions in tests/shim/tensor.h. */
 #ifndef LRA_CUDA_TENSOR_H
 #define LRA_CUDA_TENSOR_H
 

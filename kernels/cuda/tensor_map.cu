@@ -1,5 +1,5 @@
-/* Tensor maps.  The function that makes them belongs to the driver, which is never linked: the runtime asks for
- * it by name. */
+/* Tensor maps.  The function that makes them belongs to the driver, which is never linked: the
+ * runtime asks for it by name. */
 #include <cuda.h>
 
 #include "kernels/cuda/state.h"

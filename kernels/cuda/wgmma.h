@@ -1,7 +1,7 @@
-/* What compute capability 9.0 adds for matrix products: barriers in shared memory that count bytes, copies of
- * boxes of a tensor that the hardware does on its own (TMA), products that a group of four warps reads straight
- * from shared memory (PTX ISA 8.0: mbarrier, cp.async.bulk.tensor, wgmma).  The host shim has the same functions
- * in tests/shim/wgmma.h.
+/* What compute capability 9.0 adds for matrix products: barriers in shared memory that count bytes,
+ * copies of boxes of a tensor that the hardware does on its own (TMA), products that a group of
+ * four warps reads straight from shared memory (PTX ISA 8.0: mbarrier, cp.async.bulk.tensor,
+ * wgmma).  The host shim has the same functions in tests/shim/wgmma.h.
  *
  * Kernels with LRA_HAS_WGMMA 0 have no body: they are never started on another GPU. */
 #ifndef LRA_CUDA_WGMMA_H
@@ -19,7 +19,7 @@
 
 enum { WG_THREADS = 128 };
 
-/* ---- tensor maps: boxes of a tensor (d[2], d[1], d[0]) of bf16, d[0] fastest, contiguous --------------- */
+/* ---- tensor maps: boxes of a tensor (d[2], d[1], d[0]) of bf16, d[0] fastest, contiguous ----- */
 
 /* Goes to a kernel by value, as `const __grid_constant__ lra_map`. */
 typedef struct alignas(64) {
@@ -29,22 +29,25 @@ typedef struct alignas(64) {
 /* Bytes of a row of a box with wg_swizzled(): 64 elements. */
 enum { WG_ROW = 128, WG_ATOM = 8 * WG_ROW };
 
-/* d[0] is a multiple of 8, data are at a multiple of 16; swizzled: box[0] is 64 and the 16-byte pieces of a row
- * are exchanged as wg_swizzled() says.  False, with the fault of the device set, when the driver refuses. */
+/* d[0] is a multiple of 8, data are at a multiple of 16; swizzled: box[0] is 64 and the 16-byte
+ * pieces of a row are exchanged as wg_swizzled() says.  False, with the fault of the device set,
+ * when the driver refuses. */
 extern "C" bool lra_cuda_map(lra_map *m, const void *data, const int64_t d[3], const int box[3],
                              bool swizzled);
 
-/* Where byte `at` of a swizzled box stands, at and the result counted from a multiple of 1024 bytes. */
+/* Where byte `at` of a swizzled box stands, at and the result counted from a multiple of 1024
+ * bytes. */
 static inline __host__ __device__ uint32_t wg_swizzled(uint32_t at)
 {
     return at ^ (at >> 7 & 7u) << 4;
 }
 
-/* ---- operands of a product ---------------------------------------------------------------------------- */
+/* ---- operands of a product ------------------------------------------------------------------- */
 
-/* A matrix in shared memory at `address`, a multiple of 16.  It consists of cores of eight lines, a line being
- * 8 neighbouring elements (16 bytes) and the next line 16 bytes on; swizzled: a line is 64 elements (128 bytes),
- * the next 128 bytes on, and the matrix starts in its first rows of 1024 bytes.
+/* A matrix in shared memory at `address`, a multiple of 16.  It consists of cores of eight lines, a
+ * line being 8 neighbouring elements (16 bytes) and the next line 16 bytes on; swizzled: a line is
+ * 64 elements (128 bytes), the next 128 bytes on, and the matrix starts in its first rows of 1024
+ * bytes.
  *   lines run along K (not transposed): `stride` from eight lines to the next eight, `leading` from 8 elements
  *     to the next 8 along K (swizzled: not used);
  *   lines run along M or N (transposed): from 8 k to the next 8 `leading`, from 8 elements to the next `stride`;
@@ -57,7 +60,7 @@ static inline __host__ __device__ uint64_t wg_matrix(uint32_t address, uint32_t 
 }
 
 #if !defined(LRA_SHIM) && LRA_HAS_WGMMA
-/* ---- barriers: a phase ends when `count` threads have arrived and all expected bytes are there --------- */
+/* ---- barriers: a phase ends when `count` threads arrived and all expected bytes are there ---- */
 
 LRA_DEV void bar_init(uint64_t *bar, int count)
 {
@@ -92,8 +95,8 @@ LRA_DEV void bar_wait(uint64_t *bar, int parity)
                  : "memory");
 }
 
-/* Starts copying the box at (c0, c1, c2); what lies outside the tensor is zero.  The bytes of the whole box
- * arrive at the barrier.  shared: a multiple of 128 bytes, of 1024 where swizzled. */
+/* Starts copying the box at (c0, c1, c2); what lies outside the tensor is zero.  The bytes of the
+ * whole box arrive at the barrier.  shared: a multiple of 128 bytes, of 1024 where swizzled. */
 LRA_DEV void tm_load(void *shared, const lra_map *map, int c0, int c1, int c2, uint64_t *bar)
 {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -102,7 +105,7 @@ LRA_DEV void tm_load(void *shared, const lra_map *map, int c0, int c1, int c2, u
                  : "memory");
 }
 
-/* ---- products ------------------------------------------------------------------------------------------ */
+/* ---- products -------------------------------------------------------------------------------- */
 
 /* Before the first product that uses registers which other instructions have written. */
 LRA_DEV void wg_fence(void)
@@ -121,8 +124,8 @@ template <int PENDING> LRA_DEV void wg_wait(void)
 
 #define WG_OUT4(i)  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define WG_OUT16(i) WG_OUT4(i), WG_OUT4(i + 4), WG_OUT4(i + 8), WG_OUT4(i + 12)
-/* d (64,128) += a (64,16) b (16,128), queued.  Thread 32 w + 4 r + c of the group holds in d[4 j + 2 h + i]
- * row 16 w + 8 h + r, column 8 j + 2 c + i. */
+/* d (64,128) += a (64,16) b (16,128), queued.  Thread 32 w + 4 r + c of the group holds in d[4 j +
+ * 2 h + i] row 16 w + 8 h + r, column 8 j + 2 c + i. */
 template <int TRANSPOSE_A, int TRANSPOSE_B> LRA_DEV void wg_mma(float d[64], uint64_t a, uint64_t b)
 {
     asm volatile("{\n"

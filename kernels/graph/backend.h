@@ -12,7 +12,8 @@ typedef struct {
     size_t at, n_bytes;
 } lra_later_part;
 
-/* LRA_JOIN_OVER: if what it reads of the group is read by nobody else, which is then not written. */
+/* LRA_JOIN_OVER: if what it reads of the group is read by nobody else, which is then not
+ * written. */
 typedef enum { LRA_JOIN_NOT, LRA_JOIN_BESIDE, LRA_JOIN_OVER } lra_join;
 extern const char lra_joined;
 #define LRA_JOINED ((const void *)&lra_joined)
@@ -35,25 +36,29 @@ typedef struct {
     int (*clear)(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
     /* Runs the calls in order. */
     int (*run)(lra_device *d, const lra_call *calls, int n, lra_err *e);
-    /* The same; seconds of each call by the device's own clock.  NULL: the host's, around run() of each. */
+    /* The same; seconds of each call by the device's own clock.  NULL: the host's, around run() of
+     * each. */
     int (*run_timed)(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
     /* Records a list once and replays it; NULL: run() every time. */
     void *(*capture)(lra_device *d, const lra_call *calls, int n, lra_err *e);
     int (*replay)(lra_device *d, void *captured, lra_err *e);
     void (*forget)(lra_device *d, void *captured);
-    /* Nodes that run as one: may `next` be run together with these, the first of which decides on its kernel?  NULL: none
-     * are.  Calls of joined nodes follow each other, those behind the first have LRA_JOINED for a gate; `out` is NULL
-     * where a result is read by a joined node alone, and the scratch of all is the first one's. */
+    /* Nodes that run as one: may `next` be run together with these, the first of which decides on
+     * its kernel?  NULL: none are.  Calls of joined nodes follow each other, those behind the first
+     * have LRA_JOINED for a gate; `out` is NULL where a result is read by a joined node alone, and
+     * the scratch of all is the first one's. */
     lra_join (*joins)(const lra_tensor *const *group, int n, const lra_tensor *next);
     int64_t (*joined_scratch)(const lra_tensor *const *group, int n);
     /* Bytes of scratch of a node; NULL: op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);
-    /* A place on the host for n_bytes of results; NULL and e: there is no memory.  All four NULL: copy() instead. */
+    /* A place on the host for n_bytes of results; NULL and e: there is no memory.  All four NULL:
+     * copy() instead. */
     void *(*later_new)(lra_device *d, size_t n_bytes, lra_err *e);
     void (*later_free)(lra_device *d, void *place);
     /* Queues copies of them. */
     int (*later_copy)(lra_device *d, void *place, int n, const lra_later_part *part, lra_err *e);
-    /* Waits for what was copied there, and for nothing behind it; returns its memory, NULL and e: the device failed. */
+    /* Waits for what was copied there, and for nothing behind it; returns its memory, NULL and e:
+     * the device failed. */
     const void *(*later_wait)(lra_device *d, void *place, lra_err *e);
     /* Waits until all that was queued is done; NULL: nothing ever is. */
     int (*wait)(lra_device *d, lra_err *e);

@@ -63,7 +63,7 @@ int lra_graph_check(const lra_graph *g, lra_err *e)
     return g->failed ? lra_fail(e, "%s", g->err.msg) : 0;
 }
 
-/* ---- scopes and names --------------------------------------------------------------------------- */
+/* ---- scopes and names ------------------------------------------------------------------------ */
 
 void lra_push(lra_graph *g, const char *fmt, ...)
 {
@@ -149,7 +149,7 @@ int lra_graph_params(const lra_graph *g, lra_tensor **out)
     return n;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static lra_tensor *add_node(lra_graph *g, const lra_op *op)
 {
@@ -245,7 +245,7 @@ const lra_param_spec *lra_spec_of(const lra_tensor *param)
     return &((const lra_leaf *)param->args)->spec;
 }
 
-/* ---- parameters and states ---------------------------------------------------------------------- */
+/* ---- parameters and states ------------------------------------------------------------------- */
 
 bool lra_is_stored(const lra_tensor *x)
 {

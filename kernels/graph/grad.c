@@ -1,7 +1,8 @@
 /* Gradients as nodes: reverse walk over the graph; each op's rule emits expressions.
  *   d(y . seed)/d(x) = sum over uses u of x of rule_u(d(y . seed)/d(u))
- * Contributions are summed in float32 and rounded once (n-ary lra_sum).  Values that are not kept for the rules
- * (recompute.c) are computed again: the rules read copies, made where they are first needed. */
+ * Contributions are summed in float32 and rounded once (n-ary lra_sum).  Values that are not kept
+ * for the rules (recompute.c) are computed again: the rules read copies, made where they are first
+ * needed. */
 #include "kernels/graph/graph_impl.h"
 
 #include <string.h>
@@ -64,7 +65,8 @@ static void free_dependence(dependence *d)
     lra_free(d->lost);
 }
 
-/* A gradient came to t, on whose way to an x is an op without a rule: it would be zero without a word. */
+/* A gradient came to t, on whose way to an x is an op without a rule: it would be zero without a
+ * word. */
 static void fail_lost(const dependence *d, lra_tensor *t)
 {
     lra_graph *g = t->graph;
@@ -75,7 +77,7 @@ static void fail_lost(const dependence *d, lra_tensor *t)
                    lra_tensor_path(t), lra_tensor_path(end), end->op->name);
 }
 
-/* ---- values that are computed again ---------------------------------------------------------------------- */
+/* ---- values that are computed again ---------------------------------------------------------- */
 
 typedef struct {
     bool *keep;        /* by id of the forward node */
@@ -84,7 +86,8 @@ typedef struct {
 
 static lra_tensor *stand_in(again *a, lra_tensor *t);
 
-/* What t is made of, as the backward pass reads it; in the arena.  Sets *same when that is t's own. */
+/* What t is made of, as the backward pass reads it; in the arena.  Sets *same when that is t's
+ * own. */
 static lra_tensor **sources(again *a, lra_tensor *t, bool *same)
 {
     lra_tensor **src = lra_arena_alloc(t->graph->arena, (size_t)(t->n_src + 1) * sizeof *src);
@@ -117,7 +120,7 @@ static void apply_rule(again *a, lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     z->src = own;
 }
 
-/* ---- the walk --------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* Hands dy of one node to its sources. */
 static void pass_on(again *a, lra_tensor *y, lra_tensor *dy, const dependence *d, parts *all)

@@ -33,9 +33,11 @@ bool lra_reads_shadow(const lra_op *op, int i);
 /* The node whose memory x is a part of, and where x starts in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
 
-/* A second node with the op, the arguments and the scope of t, no name, and sources of the same shapes. */
+/* A second node with the op, the arguments and the scope of t, no name, and sources of the same
+ * shapes. */
 lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src);
-/* By id up to `last`: what stays for the backward pass.  on: what passes gradients; caller frees. */
+/* By id up to `last`: what stays for the backward pass.  on: what passes gradients; caller
+ * frees. */
 bool *lra_find_kept(const lra_graph *g, int last, const bool *on);
 
 /* Of one run of a node. */
@@ -85,7 +87,8 @@ typedef struct {
     int first, last;
 } lra_range;
 
-/* Which of the calls run as one on the plan's device: reorders them, fills p->joined and p->hidden. */
+/* Which of the calls run as one on the plan's device: reorders them, fills p->joined and
+ * p->hidden. */
 void lra_join_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out);
 
 /* Assigns offsets so that ranges in use at the same time do not overlap; returns the total size.
@@ -114,7 +117,8 @@ struct lra_plan {
     bool poison, resolved;
     void *captured;
 };
-/* Bytes that a call moves, without what those before it, with which it runs, have read or keep to themselves. */
+/* Bytes that a call moves, without what those before it, with which it runs, have read or keep to
+ * themselves. */
 double lra_call_bytes(const lra_plan *p, int at);
 /* Where an output stands on the device; NULL and e: there is no memory. */
 const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e);

@@ -1,5 +1,6 @@
-/* Nodes that a device runs as one kernel: what one node writes and the next reads again stays where it was computed.
- * Joined nodes move to the first of them, and in front of it what they read besides. */
+/* Nodes that a device runs as one kernel: what one node writes and the next reads again stays where
+ * it was computed. Joined nodes move to the first of them, and in front of it what they read
+ * besides. */
 #include "kernels/graph/graph_impl.h"
 
 const char lra_joined;

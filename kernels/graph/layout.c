@@ -1,4 +1,5 @@
-/* Where buffers stand in the workspace: best fit over the holes that buffers already dead have left. */
+/* Where buffers stand in the workspace: best fit over the holes that buffers already dead have
+ * left. */
 #include "kernels/graph/graph_impl.h"
 
 enum { ALIGN = 256 };

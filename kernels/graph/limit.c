@@ -1,4 +1,5 @@
-/* The limit of distance of a graph: an input that grows by a number with every op that reads one. */
+/* The limit of distance of a graph: an input that grows by a number with every op that reads
+ * one. */
 #include "kernels/graph/graph_impl.h"
 
 void lra_graph_limit(lra_graph *g)

@@ -4,8 +4,8 @@
 
 #include "kernels/graph/graph.h"
 
-/* In the order of running, lra_plan_cost(p).n_nodes of them; seconds are 0.  What several nodes that run as one read counts
- * with the first of them. */
+/* In the order of running, lra_plan_cost(p).n_nodes of them; seconds are 0.  What several nodes
+ * that run as one read counts with the first of them. */
 void lra_plan_nodes(const lra_plan *p, lra_node_time *out);
 /* Does the device run call `at` with one before it? */
 bool lra_plan_joined(const lra_plan *p, int at);

@@ -2,8 +2,8 @@
  * kernels/ops/.  To add one: the file, one line in ops.def, its builder in ops.h.
  *
  * A file foo.c is compiled once per graph type (LRA_PASS 32, 64, 16) and instruction level
- * (LRA_LEVEL portable, avx2, avx512).  Bodies are written once with the types `real` (arithmetic) and
- * `elem` (storage) of kernels/ops/real.h; what stands under `#if LRA_RECORD` exists once. */
+ * (LRA_LEVEL portable, avx2, avx512).  Bodies are written once with the types `real` (arithmetic)
+ * and `elem` (storage) of kernels/ops/real.h; what stands under `#if LRA_RECORD` exists once. */
 #ifndef LRA_GRAPH_OP_H
 #define LRA_GRAPH_OP_H
 
@@ -70,7 +70,7 @@ struct lra_op {
     lra_tensor *(*sample)(lra_graph *g, int i); /* i-th test case, NULL after the last */
 };
 
-/* ---- the registry ------------------------------------------------------------------------------- */
+/* ---- the registry ---------------------------------------------------------------------------- */
 
 #define LRA_OP(name) extern const lra_op lra_op_##name;
 #include "kernels/graph/ops.def"
@@ -81,15 +81,18 @@ const lra_op *lra_op_at(int i); /* NULL after the last */
 int64_t lra_cuda_scratch(const lra_tensor *y);
 int64_t lra_no_scratch(const lra_tensor *y);
 
-/* ---- for builders ------------------------------------------------------------------------------- */
+/* ---- for builders ---------------------------------------------------------------------------- */
 
-/* A node: copies src and args, calls op->shape, records failures in the graph as "'scope/op': ...". */
+/* A node: copies src and args, calls op->shape, records failures in the graph as "'scope/op':
+ * ...". */
 lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
                      const void *args, size_t args_size);
-/* lra_state() with a path from the top instead of a name in the current scope ("adam/m/layer0/w"). */
+/* lra_state() with a path from the top instead of a name in the current scope
+ * ("adam/m/layer0/w"). */
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);
-/* The limit of the op that is built, (1) int32; NULL: the graph has none.  Every op that lets positions see each other
- * asks once, and obeys, or models that use it say why they cannot (lra_model.unlimited). */
+/* The limit of the op that is built, (1) int32; NULL: the graph has none.  Every op that lets
+ * positions see each other asks once, and obeys, or models that use it say why they cannot
+ * (lra_model.unlimited). */
 lra_tensor *lra_next_limit(lra_graph *g);
 int lra_expect_limit(const lra_tensor *limit, lra_err *e);
 lra_type lra_real(const lra_graph *g); /* F32, F64, and F32 in a BF16 graph */
@@ -108,14 +111,15 @@ int lra_expect_shape(const lra_tensor *x, lra_shape s, const char *what, lra_err
 int lra_expect_length(const lra_tensor *length, int64_t B, lra_err *e);
 const lra_param_spec *lra_spec_of(const lra_tensor *param);
 
-/* ---- for samples: inputs that the tests fill ------------------------------------------------------ */
+/* ---- for samples: inputs that the tests fill ------------------------------------------------- */
 
-/* fill: "normal", "away" (normal, |x| > 0.05: for kinks), "positive" (uniform in (0.1,1)), "index:N"
- * (int32 in [0,N)), "label:N" (the same, and some -1), "length:T" (int32 in [1,T]), "step". */
+/* fill: "normal", "away" (normal, |x| > 0.05: for kinks), "positive" (uniform in (0.1,1)),
+ * "index:N" (int32 in [0,N)), "label:N" (the same, and some -1), "length:T" (int32 in [1,T]),
+ * "step". */
 lra_tensor *lra_sample_input(lra_graph *g, const char *name, const char *fill, lra_shape s);
 const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input */
 
-/* ---- one file, several compilations --------------------------------------------------------------- */
+/* ---- one file, several compilations ---------------------------------------------------------- */
 
 #ifdef LRA_PASS
 #define LRA_CAT4_(a, b, c, d) a##b##_##c##_##d
@@ -139,7 +143,8 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
     extern "C" void LRA_CAT3(lra_cuda_, name, LRA_PASS)(const lra_call *c, void *stream);          \
     extern "C" void LRA_CAT3(lra_cuda_, name, LRA_PASS)(const lra_call *c, void *stream)
 
-/* LRA_CUDA: there are CUDA bodies to link; LRA_CUDA_FILE: of this op (its .cu stands beside its .c). */
+/* LRA_CUDA: there are CUDA bodies to link; LRA_CUDA_FILE: of this op (its .cu stands beside its
+ * .c). */
 #if defined(LRA_CUDA) && defined(LRA_CUDA_FILE)
 #define LRA_CUDA_DECLARE(name)                                                                     \
     void lra_cuda_##name##_32(const lra_call *c, void *stream);                                    \

@@ -1,6 +1,7 @@
-/* Every op builder, with its formula.  Shapes as in the project: B batch, T length, D width, H heads,
- * V vocabulary, C classes; ".." stands for any leading dimensions.
- * Builders take tensors of one graph; `length` is (B) int32, tokens that are real; Nullable everywhere.
+/* Every op builder, with its formula.  Shapes as in the project: B batch, T length, D width, H
+ * heads, V vocabulary, C classes; ".." stands for any leading dimensions.
+ * Builders take tensors of one graph; `length` is (B) int32, tokens that are real; Nullable
+ * everywhere.
  * Padding (t >= length) never influences a result. */
 #ifndef LRA_GRAPH_OPS_H
 #define LRA_GRAPH_OPS_H
@@ -15,50 +16,59 @@ typedef enum { LRA_ACT_NONE, LRA_ACT_RELU, LRA_ACT_GELU, LRA_ACT_GELU_TANH, LRA_
 /* CLS is no op but a row in front of the encoder's inputs: models/network.h. */
 typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX, LRA_POOL_CLS } lra_pool_kind;
 
-/* ---- tables and products ------------------------------------------------------------------------ */
+/* ---- tables and products --------------------------------------------------------------------- */
 
-/* y = table[index].  table: (V,D), index: (..) int32, y: (..,D).  An index outside [0,V) is a bug. */
+/* y = table[index].  table: (V,D), index: (..) int32, y: (..,D).  An index outside [0,V) is a
+ * bug. */
 lra_tensor *lra_embedding(lra_tensor *table, lra_tensor *index);
-/* y = act(x w + bias) + residual.  x: (..,D), w: (D,H) in memory order in, out; bias: (H); residual and
+/* y = act(x w + bias) + residual.  x: (..,D), w: (D,H) in memory order in, out; bias: (H); residual
+ * and
  * y: (..,H).  Nullable: bias, residual. */
 lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                        lra_tensor *residual);
-/* y = a b, each optionally transposed in its last two dimensions.  (..,M,K) (..,K,N) -> (..,M,N); equal
- * leading dimensions, or b without any (then it is shared). */
+/* y = a b, each optionally transposed in its last two dimensions.  (..,M,K) (..,K,N) -> (..,M,N);
+ * equal leading dimensions, or b without any (then it is shared). */
 lra_tensor *lra_matmul_t(lra_tensor *a, bool a_transposed, lra_tensor *b, bool b_transposed);
 lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
 /* Convolution over time, "same": y[t] = act(bias + sum_k x[t + (k - (K-1)/2) dilation] w[k]), zero
- * outside [0,length).  x: (B,T,D), w: (K, D/G, H) in memory order tap, in, out; output channel h belongs
- * to group h / (H/G); y: (B,T,H), zero for t >= length.  K odd, dilation from 1.  Nullable: bias, length. */
+ * outside [0,length).  x: (B,T,D), w: (K, D/G, H) in memory order tap, in, out; output channel h
+ * belongs to group h / (H/G); y: (B,T,H), zero for t >= length.  K odd, dilation from 1.  Nullable:
+ * bias, length. */
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                      lra_tensor *length, int64_t groups, int64_t dilation);
-/* The same with all taps at the present and in the past: y[t] = act(bias + sum_k x[t + (k - (K-1)) dilation] w[k]).
- * Padding behind an example is never seen, so that there is no length; outputs there mean nothing. */
+/* The same with all taps at the present and in the past: y[t] = act(bias + sum_k x[t + (k - (K-1))
+ * dilation] w[k]). Padding behind an example is never seen, so that there is no length; outputs
+ * there mean nothing. */
 lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                             int64_t groups, int64_t dilation);
 
-/* Convolution with long kernels, channel by channel: y[t] = sum_(j>=0) k[j] x[t-j], and with a second one
- * + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for t >= length. */
+/* Convolution with long kernels, channel by channel: y[t] = sum_(j>=0) k[j] x[t-j], and with a
+ * second one + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for
+ * t >= length. */
 lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
-/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0, along one axis.
+/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
+ * along one axis.
  * limit: (1) int32 (lra_next_limit). */
 lra_tensor *lra_near(lra_tensor *x, lra_tensor *limit, int axis, int64_t zero, int64_t step);
-/* lra_long_conv() with what is at most `limit` steps away.  From T-1 on these are its bits; below, sums over the lags
- * themselves, O(T limit): in a Fourier transform what is far away would change last bits. */
+/* lra_long_conv() with what is at most `limit` steps away.  From T-1 on these are its bits; below,
+ * sums over the lags themselves, O(T limit): in a Fourier transform what is far away would change
+ * last bits. */
 lra_tensor *lra_long_conv_near(lra_tensor *x, lra_tensor *kernel, lra_tensor *limit,
                                lra_tensor *length);
 
 /* Kernels of diagonal state-space layers, by lag:
  *   k[r,l] = 2 Re sum_n c_rn dt phi(dt a) exp(dt a l),  phi(x) = (e^x - 1)/x,  dt of r mod H, a of r mod S
- * a: (2,S,N), c: (2,R,N) (real, imaginary), dt: (H); k: (R,L); all real.  Nullable: dt, then k = Re sum_n c exp(a l). */
+ * a: (2,S,N), c: (2,R,N) (real, imaginary), dt: (H); k: (R,L); all real.  Nullable: dt, then k = Re
+ * sum_n c exp(a l). */
 lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
 /* k[r,l] = 2 Re sum_n c_rn dt/(1 - z/2) ((1 + z/2)/(1 - z/2))^l,  z = dt a */
 lra_tensor *lra_ssm_kernel_bilinear(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
 /* k[r,l] = Re sum_n c_rn exp(a l) / sum_(m < T) exp(a m) */
 lra_tensor *lra_ssm_kernel_shares(lra_tensor *a, lra_tensor *c, int64_t L, int64_t T);
 
-/* Kernels of layers whose state matrix is diagonal plus low rank, A = diag(a) - p q^T, each followed by its conjugate
- * (a, conj a), so that they are real; bilinear, with Ab = (1 - dt/2 A)^-1 (1 + dt/2 A) and Bb = (1 - dt/2 A)^-1 dt b:
+/* Kernels of layers whose state matrix is diagonal plus low rank, A = diag(a) - p q^T, each
+ * followed by its conjugate (a, conj a), so that they are real; bilinear, with Ab = (1 - dt/2 A)^-1
+ * (1 + dt/2 A) and Bb = (1 - dt/2 A)^-1 dt b:
  *   k[r,l] = c_r (1 - Ab^L)^-1 Ab^l Bb,  l < L,  a, b, p, q and dt of r mod H; L even, a product of 2, 3 and 5
  * a, b, p, q: (2,H,N) (real, imaginary), c: (2,R,N), dt: (H), k: (R,L); all real. */
 lra_tensor *lra_dplr_kernel(lra_tensor *a, lra_tensor *b, lra_tensor *p, lra_tensor *q,
@@ -73,16 +83,17 @@ typedef struct {
 /* x[t] = lambda x[t-1] + u[t] (back: lambda x[t+1] + u[t]), complex, from 0; zero for t >= length.
  * u, x: (B,T,2N), N real parts, then N imaginary ones; x is real. */
 lra_tensor *lra_scan(lra_tensor *u, lra_tensor *length, const lra_scan_spec *s);
-/* h of an LSTM: (i,f,g,o) = x_t + h_(t-1) w, c = sigmoid(f) c + sigmoid(i) tanh(g), h = sigmoid(o) tanh(c), from zeros; with
- * back from the last token to the first.  x: (B,T,4H), what inputs and biases give; w: (H,4H), real; y: (B,T,H), zero for
- * t >= length. */
+/* h of an LSTM: (i,f,g,o) = x_t + h_(t-1) w, c = sigmoid(f) c + sigmoid(i) tanh(g), h = sigmoid(o)
+ * tanh(c), from zeros; with back from the last token to the first.  x: (B,T,4H), what inputs and
+ * biases give; w: (H,4H), real; y: (B,T,H), zero for t >= length. */
 lra_tensor *lra_lstm(lra_tensor *x, lra_tensor *w, lra_tensor *length, bool back);
 
-/* ---- attention ---------------------------------------------------------------------------------- */
+/* ---- attention ------------------------------------------------------------------------------- */
 
 enum { LRA_MAX_HEADS = 64 };
 
-/* Which pairs of channels rotary positions leave as they are: none, the slower half, the faster half. */
+/* Which pairs of channels rotary positions leave as they are: none, the slower half, the faster
+ * half. */
 typedef enum { LRA_HALF_NONE, LRA_HALF_SLOW, LRA_HALF_FAST } lra_rotary_half;
 
 /* Which keys j a query i sees, and how distance enters its score
@@ -94,8 +105,9 @@ typedef struct {
     int64_t beside;        /* with chunk: and so many blocks to each side of the own */
     int64_t ahead;         /* with window: and only j <= i + ahead; 0: as far as the window */
     int64_t stride;        /* only where i - j is a multiple of it; 0: all */
-    /* Only keys of the blocks that the list has for the block of the query: (B,H,query blocks,most) int32, ascending,
-     * -1 behind the last, or -2 for all; of `block` tokens each.  Nullable: all */
+    /* Only keys of the blocks that the list has for the block of the query: (B,H,query blocks,most)
+     * int32, ascending, -1 behind the last, or -2 for all; of `block` tokens each.  Nullable:
+     * all */
     lra_tensor *blocks;
     int64_t block;
     lra_tensor *limit;  /* one int32 that may change between steps: only |i-j| <= limit */
@@ -107,36 +119,42 @@ typedef struct {
     lra_tensor
         *bias;  /* (H,2R-1), real, learned: entry j-i+R-1, the ends for all beyond.  Nullable: 0 */
     int smooth; /* weights are averaged over so many columns, with causal to the past; 0: not */
-    /* The weight of a key is f(s_ij), the share below s_ij of a normal distribution of mean 0.707107 and deviation 0.282095,
-     * instead of a softmax; `scale`, 0: 1, is divided by the number of keys that i sees without the limit. */
+    /* The weight of a key is f(s_ij), the share below s_ij of a normal distribution of mean
+     * 0.707107 and deviation 0.282095, instead of a softmax; `scale`, 0: 1, is divided by the
+     * number of keys that i sees without the limit. */
     bool laplace;
     bool centred; /* with causal: to both sides all the same */
     bool renorm;  /* averages of a row are divided by their sum, which is below 1 at the ends */
     bool cross;   /* keys are another sequence: as many as it has, with lengths of their own */
-    /* Centred averages of causal weights without what falls behind the query; a row is divided by its sum.  Whole maps:
-     * with smooth, centred, causal and no more than scale, decay, slope and chunk. */
+    /* Centred averages of causal weights without what falls behind the query; a row is divided by
+     * its sum.  Whole maps: with smooth, centred, causal and no more than scale, decay, slope and
+     * chunk. */
     bool remask;
     lra_tensor *key_length; /* (B) int32, with cross.  Nullable: all keys */
-    /* Share of weights that training drops, the others become 1/(1 - dropout) as large; not with smooth. */
+    /* Share of weights that training drops, the others become 1/(1 - dropout) as large; not with
+     * smooth. */
     double dropout;
 } lra_attention_spec;
-/* y_i = sum_j softmax_j(s_ij) v_j, or sum_j f(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v: (B,T',H,V), y: (B,T,H,V); T' = T
- * unless cross.  y is zero for t >= length, and where a query sees no key.  A limit of T' and more changes no bit. */
+/* y_i = sum_j softmax_j(s_ij) v_j, or sum_j f(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v:
+ * (B,T',H,V), y: (B,T,H,V); T' = T unless cross.  y is zero for t >= length, and where a query sees
+ * no key.  A limit of T' and more changes no bit. */
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s);
-/* y_i = sum_j q_i . k_j v_j, `whole`, of those j alone that are at most `limit` away; one product for each pair.  From T-1 on
- * its bits are those of whole.  All (B,T,H,..); without a gradient. */
+/* y_i = sum_j q_i . k_j v_j, `whole`, of those j alone that are at most `limit` away; one product
+ * for each pair.  From T-1 on its bits are those of whole.  All (B,T,H,..); without a gradient. */
 lra_tensor *lra_products_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                               lra_tensor *limit);
 /* Mass of the weights by distance, mean over the queries of an example: (B,H,max(T,T')), real. */
 lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
                                   const lra_attention_spec *s);
-/* The same of an attention that stands in a graph, as it is there: what lra_attention() returned, or its node. */
+/* The same of an attention that stands in a graph, as it is there: what lra_attention() returned,
+ * or its node. */
 lra_tensor *lra_attention_profile_of(const lra_tensor *attention);
 /* Turns channels (2i,2i+1) at position t by t base^(-2i/K).  x: (B,T,H,K), K even. */
 lra_tensor *lra_rotary(lra_tensor *x, double base, lra_rotary_half half);
-/* Key blocks of every query block in BigBird, for lra_attention_spec.blocks: all for the first and the last of an example;
- * else these two, the own one, its neighbours and `random` others, drawn by (layer, head).  length: (B), not NULL. */
+/* Key blocks of every query block in BigBird, for lra_attention_spec.blocks: all for the first and
+ * the last of an example; else these two, the own one, its neighbours and `random` others, drawn by
+ * (layer, head).  length: (B), not NULL. */
 lra_tensor *lra_block_list(lra_tensor *length, int64_t T, int64_t heads, int64_t block,
                            int64_t random, int64_t layer);
 /* Mean over `width` positions: to the past, or centred (width odd); zero beyond chunk (0: none) and
@@ -144,20 +162,21 @@ lra_tensor *lra_block_list(lra_tensor *length, int64_t T, int64_t heads, int64_t
 lra_tensor *lra_smooth(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,
                        int64_t chunk);
 
-/* ---- normalisation ------------------------------------------------------------------------------ */
+/* ---- normalisation --------------------------------------------------------------------------- */
 
-/* y = gain x / sqrt(mean x^2 + eps) over the last dimension; eps 1e-5 if 0.  gain: (D) is RMSNorm, () ScaleNorm.
- * Nullable: gain. */
+/* y = gain x / sqrt(mean x^2 + eps) over the last dimension; eps 1e-5 if 0.  gain: (D) is RMSNorm,
+ * () ScaleNorm.  Nullable: gain. */
 lra_tensor *lra_rms_norm(lra_tensor *x, lra_tensor *gain, double eps);
-/* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance; eps 1e-5 if 0. */
+/* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance; eps 1e-5 if
+ * 0. */
 lra_tensor *lra_layer_norm(lra_tensor *x, lra_tensor *gain, lra_tensor *bias, double eps);
-/* The same per channel over all rows that are not padding.  x: (B,T,D) or (B,D); mean, var: lra_state
- * (D), updated in training as (1 - momentum) old + momentum new (the unbiased variance), used in
- * evaluation.  Nullable: length. */
+/* The same per channel over all rows that are not padding.  x: (B,T,D) or (B,D); mean, var:
+ * lra_state (D), updated in training as (1 - momentum) old + momentum new (the unbiased variance),
+ * used in evaluation.  Nullable: length. */
 lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, lra_tensor *bias,
                            lra_tensor *mean, lra_tensor *var, double momentum, double eps);
 
-/* ---- elementwise -------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 lra_tensor *lra_relu(lra_tensor *x);      /* max(x, 0) */
 lra_tensor *lra_elu_one(lra_tensor *x);   /* x + 1 above 0, e^x below: ELU + 1 */
@@ -174,23 +193,23 @@ lra_tensor *lra_sin(lra_tensor *x);
 lra_tensor *lra_cos(lra_tensor *x);
 lra_tensor *lra_activation(lra_tensor *x, lra_act act);
 lra_tensor *lra_affine(lra_tensor *x, double scale, double shift); /* scale x + shift */
-/* Shapes equal, or they broadcast to each other: (B,1,D) and (T,1) give (B,T,D).  Dimensions are equal, 1, or
- * missing in front. */
+/* Shapes equal, or they broadcast to each other: (B,1,D) and (T,1) give (B,T,D).  Dimensions are
+ * equal, 1, or missing in front. */
 lra_tensor *lra_add(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_mul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_sub(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_div(lra_tensor *a, lra_tensor *b);
 /* x_1 + ... + x_n, summed in real, rounded once; equal shapes. */
 lra_tensor *lra_sum(int n, lra_tensor *const *x);
-/* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied: one
- * draw per (first dimension, last dimension), shared between.  Identity in LRA_EVAL graphs. */
+/* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied:
+ * one draw per (first dimension, last dimension), shared between.  Identity in LRA_EVAL graphs. */
 lra_tensor *lra_dropout(lra_tensor *x, double rate, bool tied);
-/* m random rows of K numbers at right angles to each other, K at a time, as long as normal vectors; drawn by (seed, step,
- * path of the node).  y: (m,K), real, without a gradient. */
+/* m random rows of K numbers at right angles to each other, K at a time, as long as normal vectors;
+ * drawn by (seed, step, path of the node).  y: (m,K), real, without a gradient. */
 lra_tensor *lra_orthogonal(lra_graph *g, int64_t m, int64_t K);
 lra_tensor *lra_cast(lra_tensor *x, lra_type type); /* real <-> elem of the graph */
 
-/* ---- shape -------------------------------------------------------------------------------------- */
+/* ---- shape ----------------------------------------------------------------------------------- */
 
 lra_tensor *lra_reshape(lra_tensor *x, lra_shape s); /* alias */
 lra_tensor *lra_detach(lra_tensor *x);               /* alias that stops gradients, on purpose */
@@ -201,52 +220,59 @@ lra_tensor *lra_slice(lra_tensor *x, int axis, int64_t from, int64_t n);
 lra_tensor *lra_broadcast(lra_tensor *x, lra_shape s); /* repeats dimensions of size 1 */
 lra_tensor *lra_reduce(lra_tensor *x, lra_shape s);    /* sums to s; inverse of broadcast */
 lra_tensor *lra_flip(lra_tensor *x, int axis);         /* y[.., i, ..] = x[.., n-1-i, ..] */
-/* y[.., i, ..] = sum of x[.., j, ..] over j <= i; back: over j >= i.  Summed in real, in that order. */
+/* y[.., i, ..] = sum of x[.., j, ..] over j <= i; back: over j >= i.  Summed in real, in that
+ * order. */
 lra_tensor *lra_cumsum(lra_tensor *x, int axis, bool back);
 lra_tensor *lra_zeros(lra_graph *g, lra_type type, lra_shape s);
 lra_tensor *lra_ones(lra_graph *g, lra_type type, lra_shape s);
 /* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M) int32 in [0,T), y: (B,M,D). */
 lra_tensor *lra_gather(lra_tensor *x, lra_tensor *index);
 
-/* Sorted rows in chunks: order (N,T) says which token stands where, tokens before padding; an example of n tokens, of
- * which there are N/B rows in turn, has chunks of ceil(n/J) of them.  int32, C = ceil(T/J).  Nullable: length, (B).
- *   KEY   (N,J 2C)  the tokens of a chunk, then those of the one before it (of the first: the last), then zeros
+/* Sorted rows in chunks: order (N,T) says which token stands where, tokens before padding; an
+ * example of n tokens, of which there are N/B rows in turn, has chunks of ceil(n/J) of them.
+ * int32, C = ceil(T/J).  Nullable: length, (B).
+ *   KEY   (N,J 2C)  the tokens of a chunk, then those of the one before it (of the first: the
+ *         last), then zeros
  *   OWN   (N J)     how many a chunk has                SEEN   (N J)   how many it has with the one before it
  *   SLOT  (N,T)     where in (J,C) a token stands, 0 for padding */
 typedef enum { LRA_CHUNK_KEY, LRA_CHUNK_OWN, LRA_CHUNK_SEEN, LRA_CHUNK_SLOT } lra_chunk_part;
 lra_tensor *lra_chunks(lra_tensor *order, lra_tensor *length, int64_t J, lra_chunk_part part);
 
-/* ---- rows, pooling, losses ---------------------------------------------------------------------- */
+/* ---- rows, pooling, losses ------------------------------------------------------------------- */
 
 lra_tensor *lra_softmax(lra_tensor *x); /* over the last dimension */
-/* Over the last dimension, (..,D) -> (..): the largest (the first of equals takes the gradient), and where it is,
- * int32. */
+/* Over the last dimension, (..,D) -> (..): the largest (the first of equals takes the gradient),
+ * and where it is, int32. */
 lra_tensor *lra_row_max(lra_tensor *x);
 lra_tensor *lra_argmax(lra_tensor *x);
-/* Places of the elements of a row from the smallest to the largest, equals in their order.  x: (..,D) real or int32
- * without NaN; y: (..,D) int32, without a gradient. */
+/* Places of the elements of a row from the smallest to the largest, equals in their order.  x:
+ * (..,D) real or int32 without NaN; y: (..,D) int32, without a gradient. */
 lra_tensor *lra_argsort(lra_tensor *x);
-/* y[.., c] = 1 where c = index, else 0; an index outside [0,C) gives zeros.  index: (..) int32, y: (..,C) elem. */
+/* y[.., c] = 1 where c = index, else 0; an index outside [0,C) gives zeros.  index: (..) int32, y:
+ * (..,C) elem. */
 lra_tensor *lra_one_hot(lra_tensor *index, int64_t C);
-/* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum (first of equals takes the gradient). */
+/* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum (first of equals takes the
+ * gradient). */
 lra_tensor *lra_pool(lra_tensor *x, lra_tensor *length, lra_pool_kind kind);
 /* Mean of -log softmax(logits)[label] over rows with label >= 0; logits: (..,C), label: (..) int32;
  * scalar, real; 0 when there is no such row. */
 lra_tensor *lra_cross_entropy(lra_tensor *logits, lra_tensor *label);
-/* The same row by row, to be measured: y = -log softmax(logits)[label], 0 where label < 0.  y: (..), real, without
- * a gradient. */
+/* The same row by row, to be measured: y = -log softmax(logits)[label], 0 where label < 0.  y:
+ * (..), real, without a gradient. */
 lra_tensor *lra_cross_entropy_rows(lra_tensor *logits, lra_tensor *label);
 lra_tensor *lra_mse(lra_tensor *x, lra_tensor *target); /* mean of (x - target)^2; scalar */
 lra_tensor *lra_l1(lra_tensor *x, lra_tensor *target);  /* mean of |x - target|; scalar */
 
-/* ---- optimiser ---------------------------------------------------------------------------------- */
+/* ---- optimiser ------------------------------------------------------------------------------- */
 
-/* AdamW with decoupled decay (Loshchilov & Hutter 2019, algorithm 2) over n parameters, gradients of
- * `loss` included: g is scaled to global norm <= clip; m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2;
+/* AdamW with decoupled decay (Loshchilov & Hutter 2019, algorithm 2) over n parameters, gradients
+ * of `loss` included: g is scaled to global norm <= clip; m = b1 m + (1-b1) g; v = b2 v + (1-b2)
+ * g^2;
  * p -= rate (mhat/(sqrt(vhat) + eps) + decay p).  Rates and decay of single parameters follow their
  * spec.  Rate comes from lra_step_input(); the number of applied updates is the state "adam/count".
  * An update whose loss or gradient norm is not finite changes nothing.
- * Returns real (4): loss, gradient norm before clipping, 1 if applied else 0, updates skipped in a row. */
+ * Returns real (4): loss, gradient norm before clipping, 1 if applied else 0, updates skipped in a
+ * row. */
 typedef struct {
     double beta1, beta2, eps; /* 0.9, 0.999, 1e-8 */
     double decay;
@@ -255,9 +281,9 @@ typedef struct {
 } lra_adamw_spec;
 lra_tensor *lra_adamw(lra_tensor *loss, int n, lra_tensor *const *params,
                       const lra_adamw_spec *spec);
-/* One update from n_parts batches, each with a graph of its own: its loss is the mean of theirs.  Parts before the
- * last add their gradients to the states "adam/sum/<path>", the first starts them, and return the loss; the last
- * updates. */
+/* One update from n_parts batches, each with a graph of its own: its loss is the mean of theirs.
+ * Parts before the last add their gradients to the states "adam/sum/<path>", the first starts them,
+ * and return the loss; the last updates. */
 lra_tensor *lra_adamw_part(lra_tensor *loss, int n, lra_tensor *const *params,
                            const lra_adamw_spec *spec, int part, int n_parts);
 

@@ -61,7 +61,7 @@ lra_array *lra_params_find(const lra_params *p, const char *path)
     return NULL;
 }
 
-/* ---- copying ------------------------------------------------------------------------------------- */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 static size_t real_bytes(const lra_params *p, const lra_array *a)
 {
@@ -163,7 +163,7 @@ uint64_t lra_params_hash(const lra_params *p)
     return hash;
 }
 
-/* ---- binding ------------------------------------------------------------------------------------- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
 /* What a plan asks of an array, by its place in the store. */
 typedef struct {
@@ -251,7 +251,7 @@ int lra_params_bind(lra_params *p, const lra_graph *g, int n, lra_tensor *const 
     return rc;
 }
 
-/* ---- checkpoints --------------------------------------------------------------------------------- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 /* "/param/layer0/w", "/adam/m/layer0/w", "/state/norm/mean" */
 static char *dataset_path(const lra_array *a)

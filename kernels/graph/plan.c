@@ -20,7 +20,7 @@ static bool is_leaf(const lra_tensor *x)
     return x->op->flags & LRA_LEAF;
 }
 
-/* ---- which nodes, in which order ------------------------------------------------------------------- */
+/* ---- which nodes, in which order ------------------------------------------------------------- */
 
 /* Outputs, assignments, and everything they are made of. */
 static bool *find_needed(const lra_graph *g, int n, lra_tensor *const *out)
@@ -54,7 +54,7 @@ static int order_nodes(const lra_graph *g, const bool *needed, lra_tensor **orde
     return n;
 }
 
-/* ---- liveness ------------------------------------------------------------------------------------- */
+/* ---- liveness -------------------------------------------------------------------------------- */
 
 /* What layout works on, by node id. */
 typedef struct {
@@ -87,7 +87,8 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
     if (p->gate_node >= 0) l[p->gate_node].last = INT_MAX;
 }
 
-/* y may take over the buffer of source 0 when that dies here and nobody else of y's sources uses it. */
+/* y may take over the buffer of source 0 when that dies here and nobody else of y's sources uses
+ * it. */
 static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
 {
     size_t offset;
@@ -107,8 +108,8 @@ static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
     }
 }
 
-/* Inputs, which live from the first call for good, stand side by side in the order in which they were made: a device
- * then gets them in one copy. */
+/* Inputs, which live from the first call for good, stand side by side in the order in which they
+ * were made: a device then gets them in one copy. */
 static int by_first(const void *a, const void *b)
 {
     const lra_range *x = a, *y = b;
@@ -129,7 +130,8 @@ static int64_t scratch_of(const lra_plan *p, lra_tensor **order, int at, int max
     return y->op->scratch ? y->op->scratch(y, max_threads) : 0;
 }
 
-/* Ranges of all buffers and scratches; `offset` carries who owns the range until layout fills it. */
+/* Ranges of all buffers and scratches; `offset` carries who owns the range until layout fills
+ * it. */
 static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_threads)
 {
     const lra_graph *g = p->graph;
@@ -167,7 +169,7 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
     return lra_layout(p->range, n);
 }
 
-/* ---- cost ----------------------------------------------------------------------------------------- */
+/* ---- cost ------------------------------------------------------------------------------------ */
 
 double lra_node_flops(const lra_tensor *t)
 {
@@ -211,8 +213,8 @@ static void add_cost(lra_plan *p, int at)
     p->cost.n_nodes++;
 }
 
-/* One thread per 20 MFLOP of a node, on average: a small model is faster on one, and its ladder on several
- * processes. */
+/* One thread per 20 MFLOP of a node, on average: a small model is faster on one, and its ladder on
+ * several processes. */
 static int threads_for(const lra_plan *p, int most)
 {
     double per_node = p->cost.n_nodes ? p->cost.flops / p->cost.n_nodes : 0;
@@ -220,7 +222,7 @@ static int threads_for(const lra_plan *p, int most)
     return n < most ? n : most;
 }
 
-/* ---- the plan ------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* Parameters and states in use, and which of them a bf16 op reads through a shadow. */
 static int bind_leaves(lra_plan *p, lra_tensor **order, const bool *needed, lra_err *e)

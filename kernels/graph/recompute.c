@@ -1,21 +1,26 @@
-/* Recomputation: what the backward pass reads again it may compute again, so that the forward pass keeps less.
- * Which values are kept is decided here; grad.c then lets gradients read copies of the others, which it emits
- * where they are first needed.  A copy has the inputs, the arguments and so the bits of its original.
+/* Recomputation: what the backward pass reads again it may compute again, so that the forward pass
+ * keeps less.
+ * Which values are kept is decided here; grad.c then lets gradients read copies of the others,
+ * which it emits where they are first needed.  A copy has the inputs, the arguments and so the bits
+ * of its original.
  *
- *   LRA_KEEP_PRODUCTS  keeps results that cost more than FEW operations per element: a few per cent of time
- *   LRA_KEEP_LAYERS    cuts the forward pass into segments and keeps what crosses a cut: at most one more
- *                      forward pass.  With cuts c and segments of s(c) bytes the memory is about
+ *   LRA_KEEP_PRODUCTS  keeps results that cost more than FEW operations per element: a few per cent
+ *                      of time
+ *   LRA_KEEP_LAYERS    cuts the forward pass into segments and keeps what crosses a cut: at most
+ *                      one more forward pass.  With cuts c and segments of s(c) bytes the memory is
+ *                      about
  *                        sum over c of crossing bytes(c) + max over c of s(c)
  *                      and the cuts are those that make it least.
- * Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", sections 3 and 4; where they place
- * cuts greedily, we place them by dynamic programming for each bound on the longest segment. */
+ * Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", sections 3 and 4;
+ * where they place cuts greedily, we place them by dynamic programming for each bound on the
+ * longest segment. */
 #include "kernels/graph/graph_impl.h"
 
 #include <math.h>
 
 enum { FEW = 32, MAX_BOUNDS = 64 };
 
-/* ---- values: results of the forward pass that depend on what is differentiated ---------------------------- */
+/* ---- values: results of the forward pass that depend on what is differentiated --------------- */
 
 typedef struct {
     int n;
@@ -65,10 +70,10 @@ static values find_values(const lra_graph *g, int last, const bool *on)
     return v;
 }
 
-/* ---- cuts -------------------------------------------------------------------------------------------------- */
+/* ---- cuts ------------------------------------------------------------------------------------ */
 
-/* The cheapest cuts with segments of at most `bound` bytes: before[i] is the cut before a cut at i.  Returns the
- * bytes that they keep, INFINITY when one value alone is larger. */
+/* The cheapest cuts with segments of at most `bound` bytes: before[i] is the cut before a cut at i.
+ * Returns the bytes that they keep, INFINITY when one value alone is larger. */
 static double place_cuts(const values *v, double bound, double *kept, int *before)
 {
     kept[0] = 0;
@@ -81,7 +86,8 @@ static double place_cuts(const values *v, double bound, double *kept, int *befor
     return kept[v->n];
 }
 
-/* Marks what crosses the cuts of the best plan, and the last segment: its gradients come at once. */
+/* Marks what crosses the cuts of the best plan, and the last segment: its gradients come at
+ * once. */
 static void keep_crossing(const values *v, bool *keep)
 {
     double *kept = lra_alloc_array((size_t)v->n + 1, sizeof *kept), least = INFINITY, best = 0;

@@ -7,7 +7,7 @@
 
 #include "kernels/base/terminal.h"
 
-/* ---- the space ------------------------------------------------------------------------------------ */
+/* ---- the space ------------------------------------------------------------------------------- */
 
 lra_space *lra_space_new(lra_device *dev)
 {
@@ -37,7 +37,7 @@ int lra_space_seal(lra_space *s, lra_err *e)
     return 0;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static void *address(const lra_plan *p, const lra_tensor *x)
 {
@@ -86,7 +86,7 @@ static int resolve(lra_plan *p, lra_err *e)
     return 0;
 }
 
-/* ---- data ----------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 int lra_set(lra_plan *p, const lra_tensor *input, const void *host, lra_err *e)
 {
@@ -129,7 +129,7 @@ int lra_get(lra_plan *p, const lra_tensor *out, void *host, lra_err *e)
     return 0;
 }
 
-/* ---- run ------------------------------------------------------------------------------------------ */
+/* ---- run ------------------------------------------------------------------------------------- */
 
 /* Freed ranges become NaN, so that a read of something dead shows. */
 static int poison_after(lra_plan *p, int at, lra_err *e)

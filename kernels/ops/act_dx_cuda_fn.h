@@ -1,4 +1,5 @@
-/* dx = dy act'(v), zero for t >= length: a pass of its own, for the op and where a kernel in front cannot do it. */
+/* dx = dy act'(v), zero for t >= length: a pass of its own, for the op and where a kernel in front
+ * cannot do it. */
 #ifndef LRA_OPS_ACT_DX_CUDA_FN_H
 #define LRA_OPS_ACT_DX_CUDA_FN_H
 

@@ -1,4 +1,5 @@
-/* Activation functions and their slopes, shared by the elementwise ops and by the epilogues of products:
+/* Activation functions and their slopes, shared by the elementwise ops and by the epilogues of
+ * products:
  *   relu max(x, 0) · gelu x (1 + erf(x/sqrt 2))/2 · gelu_tanh x (1 + tanh(u))/2 with
  *   u = sqrt(2/pi) (x + 0.044715 x^3) · silu x sigmoid(x)
  * (formulas: activation_source_fn.h; on vectors: activation_lanes_fn.h).

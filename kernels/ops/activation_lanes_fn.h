@@ -1,4 +1,5 @@
-/* Activations of vectors: lanes_gelu(v), lanes_gelu_slope(v), ...  Formulas: activation_source_fn.h. */
+/* Activations of vectors: lanes_gelu(v), lanes_gelu_slope(v), ...  Formulas:
+ * activation_source_fn.h. */
 #ifndef LRA_OPS_ACTIVATION_LANES_FN_H
 #define LRA_OPS_ACTIVATION_LANES_FN_H
 

@@ -1,6 +1,6 @@
-/* The formulas of activation.h for one type: F, F_NAME(name) of what is defined here, and of F_MATH(name): exp, tanh,
- * normal; F_MAX(a, b), b where one is NaN, and F_STEP(x), 1 where x > 0.  Included by activation.h for real and by
- * activation_lanes_fn.h for vectors of it. */
+/* The formulas of activation.h for one type: F, F_NAME(name) of what is defined here, and of
+ * F_MATH(name): exp, tanh, normal; F_MAX(a, b), b where one is NaN, and F_STEP(x), 1 where x > 0.
+ * Included by activation.h for real and by activation_lanes_fn.h for vectors of it. */
 
 LRA_FN F F_NAME(sigmoid)(F x)
 {

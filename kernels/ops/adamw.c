@@ -1,8 +1,8 @@
 /* AdamW with decoupled decay over all parameters at once, global-norm clipping, finite guard.
  *   g = clip/norm g if norm > clip;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
  *   p -= rate (m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps) + decay p)
- * Loshchilov & Hutter 2019, algorithm 2; t counts applied updates.  An update whose loss or gradient norm
- * is not finite changes nothing but the number of updates skipped in a row.
+ * Loshchilov & Hutter 2019, algorithm 2; t counts applied updates.  An update whose loss or
+ * gradient norm is not finite changes nothing but the number of updates skipped in a row.
  * Sources: loss, count (2), step, then n parameters, n gradients, n m, n v. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
@@ -159,7 +159,7 @@ static adamw_group group_of(const lra_tensor *p, const lra_adamw_spec *spec)
     return group;
 }
 
-/* ---- builder -------------------------------------------------------------------------------------- */
+/* ---- builder --------------------------------------------------------------------------------- */
 
 static lra_tensor *moment(lra_graph *g, const char *which, const lra_tensor *p)
 {
@@ -169,7 +169,8 @@ static lra_tensor *moment(lra_graph *g, const char *which, const lra_tensor *p)
     return m;
 }
 
-/* Adds the gradients to the sums of the parts before, and keeps them there unless it is the last part. */
+/* Adds the gradients to the sums of the parts before, and keeps them there unless it is the last
+ * part. */
 static void accumulate(lra_graph *g, int n, lra_tensor *const *params, lra_tensor **grad, int part,
                        int n_parts)
 {

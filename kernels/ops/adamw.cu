@@ -1,5 +1,5 @@
-/* AdamW on a GPU: squares of all gradients in blocks, one block that decides about the step, one update of
- * all parameters.  Formulas and sources: adamw.c. */
+/* AdamW on a GPU: squares of all gradients in blocks, one block that decides about the step, one
+ * update of all parameters.  Formulas and sources: adamw.c. */
 #include "kernels/ops/cuda_fn.h"
 
 enum { LOSS, COUNT, STEP, FIRST };

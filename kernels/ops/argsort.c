@@ -1,5 +1,5 @@
-/* Places of the elements of each row in ascending order, equals in their order: a merge sort from the bottom, two
- * places of scratch for an element. */
+/* Places of the elements of each row in ascending order, equals in their order: a merge sort from
+ * the bottom, two places of scratch for an element. */
 #include "kernels/ops/typed.h"
 
 /* The number at a place, of either kind of row. */

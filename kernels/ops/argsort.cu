@@ -1,5 +1,5 @@
-/* argsort on a GPU: the place of an element is the number of those that go before it.  D comparisons for each; a warp
- * shares them. */
+/* argsort on a GPU: the place of an element is the number of those that go before it.  D
+ * comparisons for each; a warp shares them. */
 #include "kernels/ops/cuda_fn.h"
 
 LRA_DEV bool goes_before(const void *x, lra_type t, int64_t a, int64_t b)

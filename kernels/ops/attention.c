@@ -3,11 +3,12 @@
  *   s_ij = scale exp(-alpha |i-j|) q_i k_j - m |i-j| + c_(j-i)
  *   alpha: the exponential decay of LaS (Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4),
  *   m: the slope of ALiBi, c: a learned bias (MEGA; Shaw et al. 2018)
- * laplace attention (MEGA, eq. 16) has a_ij = f(s_ij), with the scale over the number of keys that i may see.
- * Rotary positions turn q and k before (rotary.c); averaging the rows of a over P columns, the smoothing of LaS, is
- * averaging v over P positions instead, which is what is done (smooth.c).
- * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al. 2022); the logarithm of
- * the sum stays behind y, so that gradients need not sum again. */
+ * laplace attention (MEGA, eq. 16) has a_ij = f(s_ij), with the scale over the number of keys that
+ * i may see.
+ * Rotary positions turn q and k before (rotary.c); averaging the rows of a over P columns, the
+ * smoothing of LaS, is averaging v over P positions instead, which is what is done (smooth.c).
+ * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al.
+ * 2022); the logarithm of the sum stays behind y, so that gradients need not sum again. */
 #include "kernels/ops/attention_tiles_forward_fn.h"
 
 static inline int64_t thread_scratch(const attention_sizes *s)

@@ -1,5 +1,6 @@
-/* Attention on a GPU.  2 products of 2 K FLOP for each pair of query and key; q, k, v and y once over the bus, so
- * that T / 4 FLOP and more stand against a byte of bf16: arithmetic limits it at every length that matters. */
+/* Attention on a GPU.  2 products of 2 K FLOP for each pair of query and key; q, k, v and y once
+ * over the bus, so that T / 4 FLOP and more stand against a byte of bf16: arithmetic limits it at
+ * every length that matters. */
 #include "kernels/ops/attention_cuda_fn.h"
 #if LRA_PASS == 16
 #include "kernels/ops/attention_mma_fn.h"

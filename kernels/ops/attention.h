@@ -1,5 +1,6 @@
-/* What the attention ops share, in C and in CUDA: the arguments of a node, which pairs of query and key there are, where
- * optional sources stand, and how statistics of a row travel from the forward node to its gradient. */
+/* What the attention ops share, in C and in CUDA: the arguments of a node, which pairs of query and
+ * key there are, where optional sources stand, and how statistics of a row travel from the forward
+ * node to its gradient. */
 #ifndef LRA_OPS_ATTENTION_H
 #define LRA_OPS_ATTENTION_H
 
@@ -46,9 +47,10 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
     return n;
 }
 
-/* ---- pairs ---------------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Which pairs there are in an example: numbers of real queries and keys, and what the spec leaves of their pairs. */
+/* Which pairs there are in an example: numbers of real queries and keys, and what the spec leaves
+ * of their pairs. */
 typedef struct {
     int64_t n_q, n_k, all;         /* all: queries of the example, whatever their residue */
     int64_t chunk, beside;         /* chunk 0: one */
@@ -95,8 +97,8 @@ LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t head, i
     return m;
 }
 
-/* Of n rows on the other side those from `back` rows before row i to `ahead` rows behind it that it may meet, the order
- * of the two left aside. */
+/* Of n rows on the other side those from `back` rows before row i to `ahead` rows behind it that it
+ * may meet, the order of the two left aside. */
 LRA_FN attention_range attention_near(const attention_mask *m, int64_t i, int64_t n, int64_t back,
                                       int64_t ahead)
 {
@@ -138,7 +140,7 @@ LRA_FN attention_range attention_met(bool by_key, const attention_mask *m, int64
     return by_key ? attention_queries_of(m, i) : attention_keys_of(m, i);
 }
 
-/* ---- laplace attention ---------------------------------------------------------------------------------- */
+/* ---- laplace attention ----------------------------------------------------------------------- */
 
 /* 1/n, n: the keys that query i sees without a limit, at least 1. */
 LRA_FN real attention_share(const attention_mask *m, int64_t i)
@@ -149,7 +151,8 @@ LRA_FN real attention_share(const attention_mask *m, int64_t i)
     return 1 / (real)(keys.to > keys.from ? keys.to - keys.from : 1);
 }
 
-/* The weight of a score, of the deviation 1/3.5449, and how it grows with it; both 0 at -infinity. */
+/* The weight of a score, of the deviation 1/3.5449, and how it grows with it; both 0 at
+ * -infinity. */
 LRA_FN real attention_laplace(real score, real *slope)
 {
     real density, below = act_normal((score - R(0.707107)) * R(3.544905085166345), &density);
@@ -157,10 +160,10 @@ LRA_FN real attention_laplace(real score, real *slope)
     return below;
 }
 
-/* ---- lists of blocks -------------------------------------------------------------------------------------- */
+/* ---- lists of blocks ------------------------------------------------------------------------- */
 
-/* The key blocks of a head that a query block sees: `most` numbers for each query block, ascending, then -1; or, first
- * of all, ATTENTION_ALL_BLOCKS. */
+/* The key blocks of a head that a query block sees: `most` numbers for each query block, ascending,
+ * then -1; or, first of all, ATTENTION_ALL_BLOCKS. */
 enum { ATTENTION_ALL_BLOCKS = -2 };
 typedef struct {
     const int32_t *list; /* NULL: all of all */
@@ -185,20 +188,21 @@ LRA_FN int64_t attention_entry(int64_t i, int64_t j, int64_t width)
     return at < 0 ? 0 : at < width ? at : width - 1;
 }
 
-/* ---- dropout -------------------------------------------------------------------------------------------- */
+/* ---- dropout --------------------------------------------------------------------------------- */
 
-/* Word i % 4 of this counter decides on the weight of key j for query i of head `at` of all B H; without the 4 words of
- * a last query that is none, counters of a key follow each other. */
+/* Word i % 4 of this counter decides on the weight of key j for query i of head `at` of all B H;
+ * without the 4 words of a last query that is none, counters of a key follow each other. */
 LRA_FN int64_t attention_draw_at(int64_t Tq, int64_t Tk, int64_t at, int64_t i, int64_t j)
 {
     return (at * Tk + j) * ((Tq + 3) / 4) + i / 4;
 }
 
-/* ---- numbers of 24 bits in arrays of elem ------------------------------------------------------------------ */
+/* ---- numbers of 24 bits in arrays of elem ---------------------------------------------------- */
 
-/* The forward node leaves, behind y, the logarithm (base 2) of the sum of exponentials of every row, and the node of
- * gradients, behind those of q, k and v, that of the bias.  A node has one array, of elem: in bf16 such a number is kept
- * as the sum of three, which together hold all bits of a float32.  Part p of number i of n stands at p n + i. */
+/* The forward node leaves, behind y, the logarithm (base 2) of the sum of exponentials of every
+ * row, and the node of gradients, behind those of q, k and v, that of the bias.  A node has one
+ * array, of elem: in bf16 such a number is kept as the sum of three, which together hold all bits
+ * of a float32.  Part p of number i of n stands at p n + i. */
 #if LRA_PASS == 16
 enum { ATTENTION_PARTS = 3 };
 #else
@@ -218,7 +222,7 @@ LRA_FN real attention_get(const elem *from, int64_t n, int64_t i)
     return v;
 }
 
-/* ---- sizes, for builders and bodies -------------------------------------------------------------------------- */
+/* ---- sizes, for builders and bodies ---------------------------------------------------------- */
 
 typedef struct {
     int64_t B, Tq, Tk, H, K, V, R; /* R: entries of the bias, 0 without */
@@ -235,7 +239,8 @@ LRA_FN attention_list attention_list_at(const attention_args *a, const attention
 
 /* What the CUDA kernels leave of a query for the gradients of keys: maximum, 1/sum, dy y. */
 enum { ATTENTION_LEFT = 3 };
-/* Their sums by offset i - j: of a diagonal of tiles of 64 x 64, and how many of these there are. */
+/* Their sums by offset i - j: of a diagonal of tiles of 64 x 64, and how many of these there
+ * are. */
 enum { ATTENTION_CUDA_TILE = 64, AT_OFFSETS = 2 * ATTENTION_CUDA_TILE - 1 };
 LRA_FN int64_t attention_diagonals(const attention_sizes *s)
 {
@@ -253,7 +258,8 @@ LRA_FN int64_t attention_cuda_scratch(const attention_sizes *s)
 extern "C" {
 #endif
 
-/* Of a node with q as source number q, k and, if it is there, v behind it, and options behind n sources. */
+/* Of a node with q as source number q, k and, if it is there, v behind it, and options behind n
+ * sources. */
 attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n);
 int attention_check(const lra_tensor *y, int q, int n, lra_err *e);
 /* Pairs of query and key of one example without padding; a limit is not known yet. */
@@ -262,7 +268,8 @@ double attention_pairs(const lra_tensor *y, const attention_sizes *s);
 int64_t attention_parts(const lra_graph *g);
 /* FLOP of a node that has scores, and no values. */
 double attention_score_flops(const lra_tensor *y);
-/* What lra_attention() and lra_attention_apply() do to values before the core and behind it; length: of the keys. */
+/* What lra_attention() and lra_attention_apply() do to values before the core and behind it;
+ * length: of the keys. */
 lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor *length);
 lra_tensor *attention_result(lra_tensor *y, int64_t T);
 lra_tensor *attention_statistics_sample(lra_graph *g, int i);

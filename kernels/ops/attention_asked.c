@@ -44,7 +44,7 @@ lra_tensor *lra_attention_bias(const lra_tensor *attention)
     return bias < 0 ? NULL : y->src[bias];
 }
 
-/* ---- statistics ----------------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
                                         const lra_attention_question *ask)
@@ -75,7 +75,7 @@ int64_t lra_attention_statistics_near(const lra_tensor *statistics)
     return sizes_of(statistics).near;
 }
 
-/* ---- values ----------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Values as the layer made them, before the core's own changes: attention_values(). */
 static lra_tensor *values_of(const lra_tensor *y)
@@ -133,7 +133,7 @@ lra_tensor *lra_attention_apply(const lra_tensor *attention, lra_tensor *x)
     return attention_result(own, a->T);
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------------ */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 lra_tensor *lra_attention_lists(const lra_tensor *attention)
 {
@@ -181,7 +181,7 @@ void lra_attention_allowed(const lra_tensor *attention, int64_t T, int64_t head,
         allowed[j * S + r] = attention_listed(&own, i / S, j);
 }
 
-/* ---- test cases --------------------------------------------------------------------------------------------- */
+/* ---- test cases ------------------------------------------------------------------------------ */
 
 lra_tensor *attention_statistics_sample(lra_graph *g, int i)
 {

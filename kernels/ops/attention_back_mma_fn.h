@@ -1,5 +1,6 @@
-/* Gradients of attention of bf16 on tensor cores, in the two passes of attention_grad.cu.  Of queries as forward; of
- * keys with a block's keys and values in shared memory, while queries and their gradients come in tiles.
+/* Gradients of attention of bf16 on tensor cores, in the two passes of attention_grad.cu.  Of
+ * queries as forward; of keys with a block's keys and values in shared memory, while queries and
+ * their gradients come in tiles.
  * 6 and 8 K FLOP a pair on tensor cores, an exponential each. */
 #ifndef LRA_OPS_ATTENTION_BACK_MMA_FN_H
 #define LRA_OPS_ATTENTION_BACK_MMA_FN_H
@@ -10,7 +11,7 @@ enum { AM_LEFT = 2 }; /* of a query: log2 of the sum of exponentials, dy y */
 /* Columns of scores at a time: as many as registers allow. */
 #define AM_STEP(DISTANT) ((DISTANT) ? 16 : 32)
 
-/* ---- of queries ----------------------------------------------------------------------------------------- */
+/* ---- of queries ------------------------------------------------------------------------------ */
 
 /* dot = dy y of a lane's rows; every lane of a row gets it. */
 template <int W>
@@ -50,7 +51,8 @@ LRA_DEV void am_times_ds(const attention_place *p, int j0, const float dot[AM_M(
     }
 }
 
-/* Leaves what the keys need of a lane's rows; sum becomes what sums of the row are multiplied with. */
+/* Leaves what the keys need of a lane's rows; sum becomes what sums of the row are multiplied
+ * with. */
 template <int W, bool DISTANT>
 LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const float max[AM_M(W)][2],
                       const float dot[AM_M(W)][2], float sum[AM_M(W)][2])
@@ -128,7 +130,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     am_finish<W>(&p, sum, sums, j.out, &of_q);
 }
 
-/* ---- of keys -------------------------------------------------------------------------------------------- */
+/* ---- of keys --------------------------------------------------------------------------------- */
 
 /* What the end needs: in shared memory, not in registers, while sums are there. */
 typedef struct {

@@ -1,9 +1,11 @@
-/* Gradients of 64 queries of a head against all keys that they see.  With p the softmax and g = p (dy v - dy y):
+/* Gradients of 64 queries of a head against all keys that they see.  With p the softmax and g = p
+ * (dy v - dy y):
  *   dv_j += p_ij dy_i,   dk_j += f g_ij q_i,   dq_i += f g_ij k_j,   dc_(j-i) += g_ij
- * f: what a product was multiplied with to be a score.  p comes from the scores and what the forward node left of each row,
- * so a pair costs five products and one exponential.  Queries are the outer loop: their four arrays and dq stay in the
- * first cache, while k, v, dk and dv pass by.  Of laplace attention p are its weights, g = (dy v) times their slope.
- * With dropout dy v, and p where it meets dy, is multiplied with what the weight was. */
+ * f: what a product was multiplied with to be a score.  p comes from the scores and what the
+ * forward node left of each row, so a pair costs five products and one exponential.  Queries are
+ * the outer loop: their four arrays and dq stay in the first cache, while k, v, dk and dv pass by.
+ * Of laplace attention p are its weights, g = (dy v) times their slope.  With dropout dy v, and p
+ * where it meets dy, is multiplied with what the weight was. */
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 
@@ -48,8 +50,8 @@ static inline void attention_take_back(attention_backward *b, real *own)
     for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
 }
 
-/* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add nothing to what is
- * summed over lanes. */
+/* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add
+ * nothing to what is summed over lanes. */
 static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &b->h.s;

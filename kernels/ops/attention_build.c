@@ -1,5 +1,5 @@
-/* Builders of attention: a spec becomes nodes for what can be done before the core (rotation of q and k, averages of v),
- * and the arguments and optional sources of the core. */
+/* Builders of attention: a spec becomes nodes for what can be done before the core (rotation of q
+ * and k, averages of v), and the arguments and optional sources of the core. */
 #include <stdio.h>
 
 #include "kernels/base/file.h"
@@ -35,7 +35,8 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
     return a;
 }
 
-/* (B,T,H,K) to (B,T/stride,stride H,K), a head for each residue of the positions; zeros behind T up to a whole stride. */
+/* (B,T,H,K) to (B,T/stride,stride H,K), a head for each residue of the positions; zeros behind T up
+ * to a whole stride. */
 static lra_tensor *by_residue(lra_tensor *x, int64_t stride)
 {
     const int64_t *d = x->shape.d, rows = (d[1] + stride - 1) / stride, more = rows * stride - d[1];
@@ -83,7 +84,8 @@ static lra_tensor *beside_ones(lra_tensor *v)
     lra_tensor *both[] = {v, lra_ones(v->graph, v->type, LRA_SHAPE(d[0], d[1], d[2], 1))};
     return lra_concat(2, both, 3);
 }
-/* The other channels over the last, which is at least 1/width, or 0, like the others, where nothing is seen. */
+/* The other channels over the last, which is at least 1/width, or 0, like the others, where nothing
+ * is seen. */
 static lra_tensor *over_ones(lra_tensor *y, int width)
 {
     const int64_t n = lra_width(y) - 1;
@@ -111,7 +113,8 @@ lra_tensor *attention_result(lra_tensor *y, int64_t T)
     return a->renorm && a->smooth > 1 ? over_ones(y, a->smooth) : y;
 }
 
-/* The limit of the graph, where it has one: of the core, or, where weights are averaged, of its result. */
+/* The limit of the graph, where it has one: of the core, or, where weights are averaged, of its
+ * result. */
 static lra_attention_spec limited(lra_graph *g, const lra_attention_spec *s, lra_tensor **of_result)
 {
     lra_attention_spec own = *s;
@@ -160,7 +163,8 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
     return limit ? near(y, q, k, v, limit, length, s) : y;
 }
 
-/* Residues (B,stride H,T/stride) of a profile together: (B,H,T), a step between two of them being `stride` long. */
+/* Residues (B,stride H,T/stride) of a profile together: (B,H,T), a step between two of them being
+ * `stride` long. */
 static lra_tensor *over_residues(lra_tensor *m)
 {
     const attention_args *a = m->args;
@@ -191,7 +195,7 @@ lra_tensor *lra_attention_profile_of(const lra_tensor *y)
         lra_node(&lra_op_attention_profile, y->graph, y->n_src - 1, src, &a, sizeof a));
 }
 
-/* ---- gradients ------------------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 lra_tensor *attention_grad_node(lra_tensor *y, lra_tensor *dy)
 {
@@ -219,11 +223,12 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[bias] = parts > 1 ? lra_sum((int)parts, part) : part[0];
 }
 
-/* ---- test cases ------------------------------------------------------------------------------------------ */
+/* ---- test cases ------------------------------------------------------------------------------ */
 
 enum { SAMPLES = 27 };
 
-/* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels of v. */
+/* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels
+ * of v. */
 lra_tensor *attention_sample(lra_graph *g, int i)
 {
     static const double decay[] = {0, 0.3, 0.05}, slope[] = {0.5, 0.25, 0.125};

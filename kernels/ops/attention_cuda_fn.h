@@ -1,6 +1,7 @@
-/* Attention in plain CUDA, any widths, float32 and bf16: what the kernels of the ops share.  A block of 256 threads
- * has 64 rows (queries, or keys where gradients of keys are summed) of one head and meets the other side 64 rows at
- * a time; a thread has 4 x 4 scores.  What the tensor-core kernels are compared with, and what float32 runs.
+/* Attention in plain CUDA, any widths, float32 and bf16: what the kernels of the ops share.  A
+ * block of 256 threads has 64 rows (queries, or keys where gradients of keys are summed) of one
+ * head and meets the other side 64 rows at a time; a thread has 4 x 4 scores.  What the tensor-core
+ * kernels are compared with, and what float32 runs.
  * Rows are read through the caches: 16 FLOP a byte and more, so that arithmetic is the limit. */
 #ifndef LRA_OPS_ATTENTION_CUDA_FN_H
 #define LRA_OPS_ATTENTION_CUDA_FN_H
@@ -33,7 +34,8 @@ typedef struct {
     real kept;
 } attention_job;
 
-/* Sizes and options of a call whose q is source number `q`, whose options stand behind n sources. */
+/* Sizes and options of a call whose q is source number `q`, whose options stand behind n
+ * sources. */
 static inline attention_job attention_job_of(const lra_call *c, int q, int n)
 {
     attention_job j = {*(const attention_args *)c->y->args, attention_sizes_of(c->y, q, n)};
@@ -162,7 +164,8 @@ LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool 
     return k;
 }
 
-/* Whether any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; by all threads of a block alike. */
+/* Whether any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; by all threads
+ * of a block alike. */
 LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
 {
     const attention_list *l = &p->listed;
@@ -175,7 +178,7 @@ LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
     return false;
 }
 
-/* ---- a block of 256 threads ------------------------------------------------------------------------- */
+/* ---- a block of 256 threads ------------------------------------------------------------------ */
 
 /* A thread's first row, and which of the threads of these rows it is. */
 LRA_DEV int at_row(void)
@@ -192,7 +195,8 @@ LRA_DEV real at_load(const elem *x, const attention_rows *r, int t, int c)
     return t < r->n && c < r->width ? e_load(x[r->first + t * r->step + c]) : R(0.0);
 }
 
-/* s (rows, lane + 16 k) += x y^T: 64 rows of x from x0 on and of y from y0 on.  shared: AT_TILE AT_PITCH */
+/* s (rows, lane + 16 k) += x y^T: 64 rows of x from x0 on and of y from y0 on.  shared: AT_TILE
+ * AT_PITCH */
 LRA_DEV void at_products(const elem *x, const attention_rows *of_x, int x0, const elem *y,
                          const attention_rows *of_y, int y0, real *shared, real s[AT_SUMS][AT_SUMS])
 {
@@ -223,7 +227,8 @@ LRA_DEV void at_put(const real s[AT_SUMS][AT_SUMS], real *tile)
         tile[(at_lane() + AT_LANES * k) * AT_PITCH + at_row() + i] = s[i][k];
 }
 
-/* sum (rows, 4 lane + k of 64 channels from c0 on) += tile x, for CHUNKS times 64 channels; x: 64 rows from x0 on */
+/* sum (rows, 4 lane + k of 64 channels from c0 on) += tile x, for CHUNKS times 64 channels; x: 64
+ * rows from x0 on */
 template <int CHUNKS>
 LRA_DEV void at_add(const real *tile, const elem *x, const attention_rows *of_x, int x0, int c0,
                     real *shared, real sum[CHUNKS][AT_SUMS][AT_SUMS])
@@ -291,7 +296,8 @@ LRA_DEV real at_max(real v)
     return v;
 }
 
-/* The rows of a thread while keys pass by: maximum of the scores, its part of the sum of exp(score - max). */
+/* The rows of a thread while keys pass by: maximum of the scores, its part of the sum of exp(score
+ * - max). */
 typedef struct {
     int from[AT_SUMS], to[AT_SUMS];
     real max[AT_SUMS], sum[AT_SUMS];
@@ -309,7 +315,8 @@ LRA_DEV void at_begin(const attention_place *p, at_softmax *r)
     }
 }
 
-/* Products with the keys from j0 on become weights of laplace attention, or how these grow with scores. */
+/* Products with the keys from j0 on become weights of laplace attention, or how these grow with
+ * scores. */
 LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softmax *r,
                         real s[AT_SUMS][AT_SUMS])
 {
@@ -324,7 +331,8 @@ LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softma
     }
 }
 
-/* Products with the keys from j0 on become exp(score - max); shrink: what earlier terms are multiplied with.
+/* Products with the keys from j0 on become exp(score - max); shrink: what earlier terms are
+ * multiplied with.
  * slopes: of laplace attention, as at_laplace(). */
 LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_SUMS][AT_SUMS],
                     real shrink[AT_SUMS], bool slopes = false)
@@ -374,7 +382,7 @@ LRA_DEV void at_shrink(const real shrink[AT_SUMS], real sum[CHUNKS][AT_SUMS][AT_
         LRA_UNROLL for (int k = 0; k < AT_SUMS; k++) sum[n][i][k] *= shrink[i];
 }
 
-/* ---- launches ---------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 enum { AT_SHARED = 2 * AT_TILE * AT_PITCH * (int)sizeof(real) };
 

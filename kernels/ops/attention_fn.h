@@ -1,13 +1,15 @@
-/* One head of one example, tile by tile, on a CPU: what the bodies of the attention ops share.  No (T,T) array exists.
+/* One head of one example, tile by tile, on a CPU: what the bodies of the attention ops share.  No
+ * (T,T) array exists.
  *
- * A tile holds the scores of 64 keys, a row each, and 64 queries, which are the lanes: maximum, sum and what is left of a
- * row of the softmax are then numbers of a lane, no sum ever runs across a register, and what depends on distance is, for
- * one key, a run of a table by i - j.  64 x 64 float32 are 16 KiB: a tile and the second one of the gradients stay in
- * the first cache; the rows of 64 keys and values, and of 64 queries, come from the second.
+ * A tile holds the scores of 64 keys, a row each, and 64 queries, which are the lanes: maximum, sum
+ * and what is left of a row of the softmax are then numbers of a lane, no sum ever runs across a
+ * register, and what depends on distance is, for one key, a run of a table by i - j.  64 x 64
+ * float32 are 16 KiB: a tile and the second one of the gradients stay in the first cache; the rows
+ * of 64 keys and values, and of 64 queries, come from the second.
  *
- * Scores are kept in units of 2: exp(s) = 2^(s log2 e), the factor being that of the scale, which costs nothing.
- * Without decay, slope and learned bias a score is its product times one number.  Scores of laplace attention are in
- * units of 1. */
+ * Scores are kept in units of 2: exp(s) = 2^(s log2 e), the factor being that of the scale, which
+ * costs nothing.  Without decay, slope and learned bias a score is its product times one number.
+ * Scores of laplace attention are in units of 1. */
 #ifndef LRA_OPS_ATTENTION_FN_H
 #define LRA_OPS_ATTENTION_FN_H
 
@@ -48,8 +50,8 @@ LRA_FN int64_t attention_offsets(const attention_sizes *s)
 }
 
 /* 2^x.  0 below 2^-126; x is not far above 0; NaN stays NaN.
- * 2^x = 2^n 2^f, |f| <= 1/2; 2^f by a polynomial of degree 6, whose relative error is 2e-9 before rounding.  Adding
- * 1.5 2^23 leaves n in the low bits, which become the exponent. */
+ * 2^x = 2^n 2^f, |f| <= 1/2; 2^f by a polynomial of degree 6, whose relative error is 2e-9 before
+ * rounding.  Adding 1.5 2^23 leaves n in the low bits, which become the exponent. */
 static inline real attention_exp2(real x)
 {
 #if LRA_PASS == 64
@@ -72,7 +74,7 @@ static inline real attention_exp2(real x)
 #endif
 }
 
-/* ---- setting up a head ------------------------------------------------------------------------------------- */
+/* ---- setting up a head ----------------------------------------------------------------------- */
 
 /* Rows of one head, H width elements apart, as real, `pad` from one to the next. */
 static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t width, int64_t pad,
@@ -111,8 +113,8 @@ static inline void attention_tables(attention_head *h, int head, const real *bia
     }
 }
 
-/* Head `at` of all B H of a node whose options stand behind n sources, q being number `q`.  Takes tables and a tile from
- * `own`, and returns what stands behind them. */
+/* Head `at` of all B H of a node whose options stand behind n sources, q being number `q`.  Takes
+ * tables and a tile from `own`, and returns what stands behind them. */
 static inline real *attention_open(attention_head *h, const lra_call *c, int q, int n, int64_t at,
                                    real *own)
 {
@@ -163,7 +165,8 @@ static inline int64_t attention_lanes(int64_t n)
     return attention_padded(n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
 }
 
-/* Queries from i0 on that are worked on together: those of one block, where there is a list of them. */
+/* Queries from i0 on that are worked on together: those of one block, where there is a list of
+ * them. */
 static inline int64_t attention_queries_at(const attention_head *h, int64_t i0)
 {
     int64_t n = h->mask.n_q - i0, block = h->listed.block;
@@ -178,14 +181,15 @@ static inline attention_range attention_span(const attention_head *h, int64_t i0
                              attention_keys_of(&h->mask, i1 - 1).to};
 }
 
-/* ---- a tile: keys [j0, j0 + n), lanes [i0, i0 + lanes) ------------------------------------------------------- */
+/* ---- a tile: keys [j0, j0 + n), lanes [i0, i0 + lanes) --------------------------------------- */
 
 typedef struct {
     int64_t i0, queries, lanes; /* lanes: queries, rounded up */
     int64_t j0, keys;
 } attention_place;
 
-/* Goes through the keys of some queries, tile by tile: those in their reach, of the blocks that are listed. */
+/* Goes through the keys of some queries, tile by tile: those in their reach, of the blocks that are
+ * listed. */
 typedef struct {
     attention_range span, now; /* of all; what is left of the block that it is in */
     const int32_t *next, *end; /* blocks to come */
@@ -290,7 +294,8 @@ static inline void attention_drop(const attention_head *h, const attention_place
         ATTENTION_EACH_LANE(l, p) s[r + l] *= h->kept[r + l];
 }
 
-/* For who has all keys in one tile: those of blocks that are not listed for these queries, which are of one block. */
+/* For who has all keys in one tile: those of blocks that are not listed for these queries, which
+ * are of one block. */
 static inline void attention_unlisted(const attention_head *h, const attention_place *p, real *s)
 {
     for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)

@@ -14,8 +14,8 @@ typedef struct {
     real *max, *sum;     /* of the lanes, max in units of 2 */
 } attention_forward;
 
-/* What a thread needs that keeps no values: the tables, k, a block of queries, their maxima and sums, and tiles as high
- * as there are keys. */
+/* What a thread needs that keeps no values: the tables, k, a block of queries, their maxima and
+ * sums, and tiles as high as there are keys. */
 static inline int64_t attention_score_scratch(const attention_sizes *s, int64_t tiles)
 {
     return s->Tk * s->K + ATTENTION_QUERIES * (s->K + tiles * s->Tk + 2) + ATTENTION_TILE +
@@ -33,8 +33,9 @@ static inline void attention_take(attention_forward *f, real *own)
     f->sum = f->max + ATTENTION_QUERIES;
 }
 
-/* The largest score of each of n lanes, which stay in registers; n is a constant where this is inlined.  A maximum waits
- * for the one before it, so that all lanes of a tile are taken together. */
+/* The largest score of each of n lanes, which stay in registers; n is a constant where this is
+ * inlined.  A maximum waits for the one before it, so that all lanes of a tile are taken
+ * together. */
 static inline __attribute__((always_inline)) void attention_top(const int n, const real *s,
                                                                 int64_t keys, real *top)
 {
@@ -49,8 +50,8 @@ static inline __attribute__((always_inline)) void attention_top(const int n, con
     for (int l = 0; l < n; l++) top[l] = most[l];
 }
 
-/* Maxima of the lanes take in a tile; what was summed so far shrinks accordingly.  A lane without a score yet has the
- * maximum -infinity, and nothing to shrink. */
+/* Maxima of the lanes take in a tile; what was summed so far shrinks accordingly.  A lane without a
+ * score yet has the maximum -infinity, and nothing to shrink. */
 static inline void attention_grow(attention_forward *f, const attention_place *p)
 {
     const real unit = f->h.unit, *s = f->h.tile;

@@ -1,5 +1,6 @@
-/* Gradients of attention, head by head (attention_backward_fn.h): one array of elem with those of q, k and v and, in
- * parts, of the learned bias, whose sums are taken head by head and then over examples in their order. */
+/* Gradients of attention, head by head (attention_backward_fn.h): one array of elem with those of
+ * q, k and v and, in parts, of the learned bias, whose sums are taken head by head and then over
+ * examples in their order. */
 #include "kernels/ops/attention_tiles_backward_fn.h"
 
 /* Elements behind each other: dq, dk, dv, each part of the bias. */
@@ -26,7 +27,8 @@ static inline int64_t thread_scratch(const attention_sizes *s)
            (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
-/* sources: dy, q, k, v, what the forward node wrote, options.  k, v, dq: of this head; leaves dk and dv in b */
+/* sources: dy, q, k, v, what the forward node wrote, options.  k, v, dq: of this head; leaves dk
+ * and dv in b */
 static void back_head(attention_backward *b, const elem *k, const elem *v, elem *dq, real *own)
 {
     const attention_sizes *s = &b->h.s;

@@ -3,8 +3,8 @@
  *     dq_i = sum_j f e_ij (dy_i v_j - dy_i y_i) k_j / sum_j e_ij,
  *     and the maximum, 1/sum and dy_i y_i of a row are left for the other pass;
  *   of keys: queries pass by, p_ij = e_ij / sum is known.
- * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the bus q, k, v, dy twice,
- * y and the gradients once. */
+ * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the
+ * bus q, k, v, dy twice, y and the gradients once. */
 #include "kernels/ops/attention_cuda_fn.h"
 #if LRA_PASS == 16
 #include "kernels/ops/attention_back_mma_fn.h"
@@ -75,7 +75,8 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_q);
 }
 
-/* Products k q (keys, queries from i0 on) become p, times what dropout made of it, products v dy become g. */
+/* Products k q (keys, queries from i0 on) become p, times what dropout made of it, products v dy
+ * become g. */
 LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, int i0,
                               real s[AT_SUMS][AT_SUMS], real ds[AT_SUMS][AT_SUMS])
 {
@@ -137,7 +138,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel
     at_finish<CHUNKS>(&p, c0, one, dv, j.dv, &of_v);
 }
 
-/* ---- of the learned bias: by offset of a diagonal of tiles, then by entry ------------------------------------ */
+/* ---- of the learned bias: by offset of a diagonal of tiles, then by entry -------------------- */
 
 typedef struct {
     attention_job j;
@@ -146,8 +147,8 @@ typedef struct {
     elem *out;  /* (H,R), in parts */
 } bias_job;
 
-/* x: heads and diagonals.  A block has the tiles (keys t0, queries t0 + delta), computes each once and adds it up by
- * offset query - key. */
+/* x: heads and diagonals.  A block has the tiles (keys t0, queries t0 + delta), computes each once
+ * and adds it up by offset query - key. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(bias_job e)
 {
     LRA_SHARED(real, shared);
@@ -221,7 +222,8 @@ static inline void bias_run(const attention_job *j, real *part, elem *bias, void
     LRA_LAUNCH(attention_entry_kernel, lra_grid(n, LRA_BLOCK), LRA_BLOCK, 0, stream, e, n);
 }
 
-/* sources: dy, q, k, v, what the forward node wrote, options; scratch: ATTENTION_LEFT for every query, sums by offset */
+/* sources: dy, q, k, v, what the forward node wrote, options; scratch: ATTENTION_LEFT for every
+ * query, sums by offset */
 LRA_CUDA_BODY(attention_grad)
 {
     attention_job j = attention_job_of(c, 1, 5);

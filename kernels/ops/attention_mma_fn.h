@@ -1,10 +1,12 @@
-/* Attention of bf16 on tensor cores, widths up to 128: what the kernels share, and the forward kernel.
- * A block of 128 threads has 128 rows of a head (64 where heads are wider than 64), a warp 32 (16) of them as rows of
- * mma.m16n8k16; the other side comes in tiles of 64 rows, the next one while this one is multiplied.  Scores stay in
- * registers and become the left operand of the next product there; exponentials are powers of two.
+/* Attention of bf16 on tensor cores, widths up to 128: what the kernels share, and the forward
+ * kernel.
+ * A block of 128 threads has 128 rows of a head (64 where heads are wider than 64), a warp 32 (16)
+ * of them as rows of mma.m16n8k16; the other side comes in tiles of 64 rows, the next one while
+ * this one is multiplied.  Scores stay in registers and become the left operand of the next product
+ * there; exponentials are powers of two.
  *
- * A pair of query and key costs 4 K FLOP on tensor cores and one exponential: at 16 exponentials a clock and
- * multiprocessor, heads of 32 are limited by them, of 64 and more by the products. */
+ * A pair of query and key costs 4 K FLOP on tensor cores and one exponential: at 16 exponentials a
+ * clock and multiprocessor, heads of 32 are limited by them, of 64 and more by the products. */
 #ifndef LRA_OPS_ATTENTION_MMA_FN_H
 #define LRA_OPS_ATTENTION_MMA_FN_H
 
@@ -20,8 +22,8 @@ enum { AM_THREADS = 128, AM_TILE = 64, AM_WIDEST = 128 };
 #define AM_PITCH(W) ((W) + 8) /* elements from row to row: no two of eight rows in one bank */
 #define AM_STAGE(W) (2 * AM_TILE * AM_PITCH(W)) /* elements of two tiles */
 
-/* Starts copying rows from x0 on, zero beyond the tokens and the width of the heads.  A thread has the same channels of
- * every (AM_THREADS / (W / 8))-th row. */
+/* Starts copying rows from x0 on, zero beyond the tokens and the width of the heads.  A thread has
+ * the same channels of every (AM_THREADS / (W / 8))-th row. */
 template <int W, int ROWS>
 LRA_DEV void am_load(const elem *x, const attention_rows *r, int x0, elem *to)
 {
@@ -47,7 +49,8 @@ template <int W> LRA_DEV int am_row0(void)
 {
     return (int)threadIdx.x / LRA_WARP * 16 * AM_M(W);
 }
-/* Row of the block that sums [m][..][2 half + ..] of this lane belong to, and the first of their columns. */
+/* Row of the block that sums [m][..][2 half + ..] of this lane belong to, and the first of their
+ * columns. */
 template <int W> LRA_DEV int am_row(int m, int half)
 {
     return am_row0<W>() + 16 * m + 8 * half + am_lane() / 4;
@@ -105,10 +108,10 @@ LRA_DEV void am_apply(const float s[AM_M(W)][N / 8][4], const elem *y, float sum
     }
 }
 
-/* ---- softmax, in powers of two --------------------------------------------------------------------- */
+/* ---- softmax, in powers of two --------------------------------------------------------------- */
 
-/* Factor and bias by distance, times log2 e.  Without decay and slope products are left as they are, and a score is
- * am_unit() of them. */
+/* Factor and bias by distance, times log2 e.  Without decay and slope products are left as they
+ * are, and a score is am_unit() of them. */
 LRA_DEV float am_factor(const attention_place *p, int distance)
 {
     return p->scale * tc_exp2(-p->decay * AM_LOG2E * (float)distance);
@@ -122,8 +125,9 @@ template <bool DISTANT> LRA_DEV float am_unit(const attention_place *p)
     return DISTANT ? 1.0f : p->scale * AM_LOG2E;
 }
 
-/* What each row of the block meets, rows [from, to) of the other side, and behind that what all of them meet: in shared
- * memory, worked out once, where 64-bit numbers and divisions by the length of a chunk take no registers from sums. */
+/* What each row of the block meets, rows [from, to) of the other side, and behind that what all of
+ * them meet: in shared memory, worked out once, where 64-bit numbers and divisions by the length of
+ * a chunk take no registers from sums. */
 typedef struct {
     int from, to;
 } am_range;
@@ -175,8 +179,8 @@ LRA_DEV void am_mask(const attention_place *p, const am_range *met, int j0,
     }
 }
 
-/* Scores become exp(score - max); max is of the scores in units of `unit`, sum the lane's part.  sums, of what came
- * before, shrink where the maximum grew. */
+/* Scores become exp(score - max); max is of the scores in units of `unit`, sum the lane's part.
+ * sums, of what came before, shrink where the maximum grew. */
 template <int W, int N>
 LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2],
                     float sum[AM_M(W)][2], float sums[AM_M(W)][W / 8][4])
@@ -230,7 +234,7 @@ LRA_DEV void am_finish(const attention_place *p, const float factor[AM_M(W)][2],
     }
 }
 
-/* ---- forward ------------------------------------------------------------------------------------------ */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 /* x: tiles and heads */
 template <int W, bool DISTANT>
@@ -288,10 +292,11 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
     am_finish<W>(&p, sum, sums, j.out, &of_q);
 }
 
-/* ---- which kernel ------------------------------------------------------------------------------------- */
+/* ---- which kernel ---------------------------------------------------------------------------- */
 
-/* Eight channels are the unit of a copy; values as wide as keys; no learned bias, whose gradient has kernels of its own
- * that need what the plain ones leave; no list of blocks, of which the plain kernels leave tiles out; no dropout. */
+/* Eight channels are the unit of a copy; values as wide as keys; no learned bias, whose gradient
+ * has kernels of its own that need what the plain ones leave; no list of blocks, of which the plain
+ * kernels leave tiles out; no dropout. */
 static inline bool attention_mma_fits(const attention_job *j)
 {
     bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y) &&

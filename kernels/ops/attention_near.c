@@ -1,10 +1,12 @@
-/* Attention of each query to what is at most `limit` steps away, as if the example were no longer than that on either side
- * of it, where attention itself cannot do so:
- *   averaged weights    scores of the window, softmax, average over columns; what an average puts outside of the window is
- *                       lost like that before the first token (renorm, remask: a row is divided by what is left)
+/* Attention of each query to what is at most `limit` steps away, as if the example were no longer
+ * than that on either side of it, where attention itself cannot do so:
+ *   averaged weights    scores of the window, softmax, average over columns; what an average puts
+ *                       outside of the window is lost like that before the first token (renorm,
+ *                       remask: a row is divided by what is left)
  *   products (no softmax)   y_i = sum over the window of q_i . k_j v_j
- * A limit of T-1 or more cuts nothing, and source 0, the same without a limit, is the result with its bits; below, keys are
- * taken one by one, O(T limit).  An intervention on trained models: it has no gradient. */
+ * A limit of T-1 or more cuts nothing, and source 0, the same without a limit, is the result with
+ * its bits; below, keys are taken one by one, O(T limit).  An intervention on trained models: it
+ * has no gradient. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* attention_near on a GPU: a warp for each row, key by key, twice: the largest score, then weights.  Sums of the row stand
- * in scratch, each of them in the hands of one thread. */
+/* attention_near on a GPU: a warp for each row, key by key, twice: the largest score, then weights.
+ * Sums of the row stand in scratch, each of them in the hands of one thread. */
 #include "kernels/ops/attention_near.h"
 #include "kernels/ops/cuda_fn.h"
 

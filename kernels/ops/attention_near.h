@@ -1,4 +1,5 @@
-/* Attention under a limit of distance where the core op cannot obey it: averaged weights, products of features. */
+/* Attention under a limit of distance where the core op cannot obey it: averaged weights, products
+ * of features. */
 #ifndef LRA_OPS_ATTENTION_NEAR_H
 #define LRA_OPS_ATTENTION_NEAR_H
 
@@ -57,7 +58,8 @@ LRA_FN real attention_near_score(const attention_near_args *a, int64_t head, rea
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* lra_attention() of the graph's limit, of whole: y without one.  q, k as the core takes them, v as it was before averages. */
+/* lra_attention() of the graph's limit, of whole: y without one.  q, k as the core takes them, v as
+ * it was before averages. */
 lra_tensor *attention_pairs_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                                  lra_tensor *limit, lra_tensor *length,
                                  const attention_near_args *a);

@@ -1,7 +1,9 @@
-/* The products of attention, of tiles that stand in the first or second cache: c = a b, or added to c.
- * a is read one number at a time through two steps (so that it may be a transposed array) and goes to all lanes of a
- * register; b and c are rows of whole registers.  With 16 sums in registers (4 rows of 4 of them, 8 of 2) each register
- * of b is used 4 (8) times: 8 loads for 16 multiplications, of which a core begins two a clock, as it does of loads. */
+/* The products of attention, of tiles that stand in the first or second cache: c = a b, or added to
+ * c.
+ * a is read one number at a time through two steps (so that it may be a transposed array) and goes
+ * to all lanes of a register; b and c are rows of whole registers.  With 16 sums in registers (4
+ * rows of 4 of them, 8 of 2) each register of b is used 4 (8) times: 8 loads for 16
+ * multiplications, of which a core begins two a clock, as it does of loads. */
 #ifndef LRA_OPS_ATTENTION_PRODUCT_FN_H
 #define LRA_OPS_ATTENTION_PRODUCT_FN_H
 
@@ -30,7 +32,8 @@ typedef struct {
 #define AP_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* c (R, V registers) = a (R,depth) b (depth, V registers); R and V are constants where this is inlined. */
+/* c (R, V registers) = a (R,depth) b (depth, V registers); R and V are constants where this is
+ * inlined. */
 static inline __attribute__((always_inline)) void ap_tile(const int R, const int V, ap_left a,
                                                           int64_t depth, const real *b, int64_t ldb,
                                                           bool add, real *c, int64_t ldc)
@@ -96,8 +99,9 @@ static void ap_product(int64_t rows, int64_t columns, int64_t depth, ap_left a, 
 {
     ap_panels(rows, columns, depth, a, b, ldb, add, c, ldc);
 }
-/* The same, added, of an a whose rows are `row` apart, a constant where this is inlined: eight rows then take one pointer,
- * where eight pointers do not fit the registers (two registers of columns: 105 -> 137 GFLOP/s of 138). */
+/* The same, added, of an a whose rows are `row` apart, a constant where this is inlined: eight rows
+ * then take one pointer, where eight pointers do not fit the registers (two registers of columns:
+ * 105 -> 137 GFLOP/s of 138). */
 static inline __attribute__((always_inline)) void ap_add_product(const int row, int64_t rows,
                                                                  int64_t columns, int64_t depth,
                                                                  const real *a, const real *b,

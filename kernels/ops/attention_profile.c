@@ -1,13 +1,13 @@
 /* How far attention looks: mass at each distance, without storing a map.
  *   m[b,h,d] = mean over the queries i < length[b] of  sum over keys j with |i-j| = d of a_ij
- * a: the weights that multiply v, so after decay and smoothing; every row sums to 1 (less where smoothing loses mass at the
- * left border); weights of laplace attention are divided by their sum.  analysis/ turns m into the profile M(d) of a set of
- * examples. */
+ * a: the weights that multiply v, so after decay and smoothing; every row sums to 1 (less where
+ * smoothing loses mass at the left border); weights of laplace attention are divided by their sum.
+ * analysis/ turns m into the profile M(d) of a set of examples. */
 #include "kernels/ops/attention_forward_fn.h"
 #include "kernels/ops/attention_profile.h"
 
-/* Adds the mass of a key to the distances of the columns that it is averaged into: those that lra_smooth() adds for
- * it. */
+/* Adds the mass of a key to the distances of the columns that it is averaged into: those that
+ * lra_smooth() adds for it. */
 static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real mass, real *out)
 {
     const attention_args *a = h->args;

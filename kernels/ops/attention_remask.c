@@ -1,8 +1,9 @@
 /* Attention whose averaged weights are cut off behind the query again:
  *   a = softmax of the scores;  b_ij = mean of a_ik over |k - j| <= (P-1)/2, k in the chunk of j, or 0 where j > i
  *   y_i = sum_j b_ij v_j / sum_j b_ij
- * What is cut off differs from query to query, so that it is no average of v: this one reading of LaS holds whole maps,
- * (B,H,T,T), as ops that are there.  Padding stands behind every query that counts. */
+ * What is cut off differs from query to query, so that it is no average of v: this one reading of
+ * LaS holds whole maps, (B,H,T,T), as ops that are there.  Padding stands behind every query that
+ * counts. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,10 +1,12 @@
-/* What attention does, without storing a map: mass by signed distance (and in pixels), mass of every key, entropy, effective
- * number of keys, of a head or, weighted by values, of all heads of a layer together.
+/* What attention does, without storing a map: mass by signed distance (and in pixels), mass of
+ * every key, entropy, effective number of keys, of a head or, weighted by values, of all heads of a
+ * layer together.
  *   entropy of a row of a softmax of scores s:   ln sum exp(s - m) - sum a (s - m),   m: the largest
- * so that no pair needs a logarithm; averages over columns, laplace weights and norms do.  A block of 64 queries has the
- * scores of all its keys at once: memory is linear in the number of keys.
- * Norms of weighted sums of values need no values:  || sum_h a_h u_h ||^2 = sum_hg a_h a_g u_h.u_g,  u_h.u_g: the Gram matrix
- * of a key (Kobayashi et al. 2020 have the norm of each head; this is that of their sum).
+ * so that no pair needs a logarithm; averages over columns, laplace weights and norms do.  A block
+ * of 64 queries has the scores of all its keys at once: memory is linear in the number of keys.
+ * Norms of weighted sums of values need no values:  || sum_h a_h u_h ||^2 = sum_hg a_h a_g u_h.u_g,
+ * u_h.u_g: the Gram matrix of a key (Kobayashi et al. 2020 have the norm of each head; this is that
+ * of their sum).
  * Known: equal weights of n keys: entropy ln n, support n. */
 #include "kernels/ops/attention_statistics_rows_fn.h"
 
@@ -14,7 +16,7 @@ typedef struct {
     int64_t rows, several, all;
 } row_sums;
 
-/* ---- sums over rows --------------------------------------------------------------------------------------- */
+/* ---- sums over rows -------------------------------------------------------------------------- */
 
 /* A column's weights to the grid of (dy, dx), run by run of an image's row; i, j: positions. */
 static void add_square(const statistics_sizes *z, int64_t i, int64_t j, int64_t n, const real *x,
@@ -94,10 +96,10 @@ static void add_rows(group *g, int64_t i0, int64_t n, real *out, real *grid, row
     add_weights(g, &p, j0, columns, weight, share, out, grid);
 }
 
-/* ---- the body ---------------------------------------------------------------------------------------------- */
+/* ---- the body -------------------------------------------------------------------------------- */
 
-/* Of a head: what attention_open() takes, k, a block of queries with maxima and sums, a tile as high as there are keys,
- * and of averages another. */
+/* Of a head: what attention_open() takes, k, a block of queries with maxima and sums, a tile as
+ * high as there are keys, and of averages another. */
 static int64_t head_scratch(const attention_sizes *s, const attention_args *a)
 {
     return attention_score_scratch(s, a->smooth > 1 ? 2 : 1);

@@ -1,8 +1,10 @@
-/* Statistics of attention on a GPU: 64 rows of every head at a time, whose maps lie in scratch, so that memory is linear in
- * the number of keys.  Of each 64 rows
- *   scores, average, combine   a warp for each row: weights as they multiply v; averages; norms of all heads together
+/* Statistics of attention on a GPU: 64 rows of every head at a time, whose maps lie in scratch, so
+ * that memory is linear in the number of keys.  Of each 64 rows
+ *   scores, average, combine   a warp for each row: weights as they multiply v; averages; norms of
+ *                              all heads together
  *   numbers                    a warp for each row: entropy, keys; the row over its sum
- *   totals, add                a thread for each number of the result: nothing is added by two, in a fixed order
+ *   totals, add                a thread for each number of the result: nothing is added by two, in
+ *                              a fixed order
  * Two products of K FLOP a pair at most; what probes ask once needs no tensor cores. */
 #include "kernels/ops/attention_cuda_fn.h"
 #include "kernels/ops/attention_statistics_fn.h"
@@ -78,7 +80,8 @@ static __global__ void statistics_scores_kernel(statistics_job e)
     }
 }
 
-/* Averages of the columns that a key may be averaged into: the same that lra_smooth() adds for it. */
+/* Averages of the columns that a key may be averaged into: the same that lra_smooth() adds for
+ * it. */
 static __global__ void statistics_average_kernel(statistics_job e)
 {
     for (EACH_ROW(row, e.j.s.B * e.j.s.H * STATISTICS_ROWS)) {

@@ -1,4 +1,5 @@
-/* What the bodies of attention_statistics share: sizes of the result, columns that averages reach. */
+/* What the bodies of attention_statistics share: sizes of the result, columns that averages
+ * reach. */
 #ifndef LRA_OPS_ATTENTION_STATISTICS_FN_H
 #define LRA_OPS_ATTENTION_STATISTICS_FN_H
 
@@ -22,7 +23,8 @@ LRA_FN statistics_sizes statistics_sizes_of(const attention_args *a, const atten
     return z;
 }
 
-/* Scratch of the CUDA body, in float32: maps of so many rows of every head, averaged ones, numbers of rows. */
+/* Scratch of the CUDA body, in float32: maps of so many rows of every head, averaged ones, numbers
+ * of rows. */
 enum { STATISTICS_ROWS = 64 };
 LRA_FN int64_t statistics_cuda_scratch(const attention_args *a, const attention_sizes *s)
 {
@@ -31,7 +33,8 @@ LRA_FN int64_t statistics_cuda_scratch(const attention_args *a, const attention_
     return s->B * STATISTICS_ROWS * (maps + z.stride * z.heads * LRA_ATTENTION_NUMBERS);
 }
 
-/* Columns that a row has weights in, once they are averaged: those of its keys and their neighbours, in its chunk. */
+/* Columns that a row has weights in, once they are averaged: those of its keys and their
+ * neighbours, in its chunk. */
 LRA_FN attention_range statistics_spread(const attention_args *a, const attention_mask *m,
                                          int64_t i, attention_range keys)
 {

@@ -1,5 +1,5 @@
-/* Weights of 64 queries of attention_statistics, on a CPU: of a head or of all heads together, and the numbers of their
- * rows. */
+/* Weights of 64 queries of attention_statistics, on a CPU: of a head or of all heads together, and
+ * the numbers of their rows. */
 #ifndef LRA_OPS_ATTENTION_STATISTICS_ROWS_FN_H
 #define LRA_OPS_ATTENTION_STATISTICS_ROWS_FN_H
 
@@ -23,7 +23,8 @@ typedef struct {
     real entropy[ATTENTION_QUERIES], support[ATTENTION_QUERIES], sum[ATTENTION_QUERIES];
 } lane_sums;
 
-/* log2 of x > 0 and not denormal: x = 2^n m, m about 1, by t = (m - 1) / (m + 1); absolute error 1e-7. */
+/* log2 of x > 0 and not denormal: x = 2^n m, m about 1, by t = (m - 1) / (m + 1); absolute error
+ * 1e-7. */
 static inline real log2_of(real x)
 {
 #if LRA_PASS == 64
@@ -41,7 +42,7 @@ static inline real log2_of(real x)
 #endif
 }
 
-/* ---- weights of a block of queries ----------------------------------------------------------------------- */
+/* ---- weights of a block of queries ----------------------------------------------------------- */
 
 static inline real *tile_of(const attention_forward *f)
 {
@@ -64,7 +65,8 @@ static inline void scores(const group *g, attention_forward *f, const attention_
     for (int l = 0; l < ATTENTION_QUERIES; l++) f->h.tile[hole * ATTENTION_QUERIES + l] = -INFINITY;
 }
 
-/* Scores of a softmax become exponentials, as attention_weights() makes them, and tell their entropy on the way. */
+/* Scores of a softmax become exponentials, as attention_weights() makes them, and tell their
+ * entropy on the way. */
 static inline void weigh(attention_forward *f, const attention_place *p, lane_sums *sums)
 {
     const real unit = f->h.unit;
@@ -136,8 +138,8 @@ static inline void describe(const attention_place *p, int64_t n, const real *w, 
     }
 }
 
-/* Weights of a head as they multiply v, in whole: those of a softmax over their sum, averages over theirs where they are
- * renormalised. */
+/* Weights of a head as they multiply v, in whole: those of a softmax over their sum, averages over
+ * theirs where they are renormalised. */
 static inline void whole(const group *g, const attention_forward *f, const attention_place *p,
                          int64_t n, real *w)
 {
@@ -152,7 +154,8 @@ static inline void whole(const group *g, const attention_forward *f, const atten
         ATTENTION_EACH_LANE(l, p) w[c * ATTENTION_QUERIES + l] *= factor[l];
 }
 
-/* Norms of the heads' sums, in place of the first head's weights; w: of every head, columns from j0 on. */
+/* Norms of the heads' sums, in place of the first head's weights; w: of every head, columns from j0
+ * on. */
 static inline void combine(const group *g, const attention_place *p, int64_t j0, int64_t n,
                            real *const *w)
 {

@@ -1,4 +1,5 @@
-/* Gradients on tiles: 64 queries of a head against all keys that they see, as attention_backward_fn.h. */
+/* Gradients on tiles: 64 queries of a head against all keys that they see, as
+ * attention_backward_fn.h. */
 #ifndef LRA_OPS_ATTENTION_TILES_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_TILES_BACKWARD_FN_H
 
@@ -48,8 +49,8 @@ static inline void ax_take_back(ax_backward *a, real *own)
     for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
 }
 
-/* Two keys and 32 queries: p and g, from scores and products dy v or, where distance has a say, as they are there
- * already, rounded for the three products that follow. */
+/* Two keys and 32 queries: p and g, from scores and products dy v or, where distance has a say, as
+ * they are there already, rounded for the three products that follow. */
 static inline __attribute__((always_inline)) void
 ax_differentiate_32(const bool ready, const ax_backward *a, int64_t r, int64_t l0)
 {

@@ -1,15 +1,17 @@
 /* Attention in bf16 on tiles (AMX): every product by tiles, scores and statistics in float32.
  *
- * The tile of scores, (keys, queries), is what the left operand k and the right one q give, and it is stored once: its
- * rows, rounded, are left operands of the products over queries (dv, dk), and two rows side by side are the pairs that a
- * right operand of the products over keys (y, dq) consists of.  No tile is ever transposed: what a product over keys needs
- * as its left operand are v and k by channel, which are turned once for a head.
- * The order in which a product sums is free as long as both sides keep it, so a word of a left operand over queries holds
- * queries w and w + 16 of 32, two whole registers next to each other, and rows of dy and q are paired like that.
+ * The tile of scores, (keys, queries), is what the left operand k and the right one q give, and it
+ * is stored once: its rows, rounded, are left operands of the products over queries (dv, dk), and
+ * two rows side by side are the pairs that a right operand of the products over keys (y, dq)
+ * consists of.  No tile is ever transposed: what a product over keys needs as its left operand are
+ * v and k by channel, which are turned once for a head.
+ * The order in which a product sums is free as long as both sides keep it, so a word of a left
+ * operand over queries holds queries w and w + 16 of 32, two whole registers next to each other,
+ * and rows of dy and q are paired like that.
  *
- * Per pair of K = 32 channels: 7 products of 16 cycles for 256 pairs, half a cycle; two exponentials and what stands
- * around them, a cycle and more.  So the loops between the products are what counts, and rounding is the short one: to the
- * nearest, ties upwards. */
+ * Per pair of K = 32 channels: 7 products of 16 cycles for 256 pairs, half a cycle; two
+ * exponentials and what stands around them, a cycle and more.  So the loops between the products
+ * are what counts, and rounding is the short one: to the nearest, ties upwards. */
 #ifndef LRA_OPS_ATTENTION_TILES_FN_H
 #define LRA_OPS_ATTENTION_TILES_FN_H
 
@@ -26,8 +28,8 @@ typedef struct {
     int64_t K, V;         /* channels that are summed over: steps */
     int64_t k_out, v_out; /* channels of results: tiles */
     int64_t rows,
-        row; /* rows of keys; elements of a channel's row of keys: odd numbers of cache lines, or the 16 rows
-                           * of a tile would meet in few sets of the first cache */
+        row; /* rows of keys; elements of a channel's row of keys: odd numbers of cache lines, or
+              * the 16 rows of a tile would meet in few sets of the first cache */
 } ax_sizes;
 
 LRA_FN ax_sizes ax_sizes_of(const attention_sizes *s)
@@ -70,7 +72,7 @@ LRA_FN float ax_exp2(float x)
     return p * scale;
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* n rows of a head as left operand over channels: (rows,pad), zeros around them. */
 static inline void ax_rows(const uint16_t *x, int64_t n, int64_t step, int64_t width, int64_t rows,
@@ -108,7 +110,8 @@ static inline void ax_queries(const uint16_t *x, int64_t n, int64_t step, int64_
     }
 }
 
-/* n queries as right operand over queries: panels of 16 channels, queries w and w + 16 of 32 in a word. */
+/* n queries as right operand over queries: panels of 16 channels, queries w and w + 16 of 32 in a
+ * word. */
 static inline void ax_query_pairs(const uint16_t *x, int64_t n, int64_t step, int64_t width,
                                   int64_t channels, uint16_t *to)
 {

@@ -182,7 +182,7 @@ LRA_DECLARE(batch_norm)
 LRA_DECLARE(batch_norm_dgain)
 LRA_DECLARE(batch_norm_dx)
 
-/* ---- shapes --------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static int check_source(const lra_tensor *y, const lra_tensor *x, lra_err *e)
 {
@@ -223,7 +223,7 @@ static int norm_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* ---- scratch and cost ------------------------------------------------------------------------------ */
+/* ---- scratch and cost ------------------------------------------------------------------------ */
 
 static int64_t stats_scratch(const lra_tensor *y, int n_threads)
 {
@@ -240,7 +240,7 @@ static double flops(const lra_tensor *y)
     return 4 * (double)lra_elements(y->src[0]);
 }
 
-/* ---- gradient and builder -------------------------------------------------------------------------- */
+/* ---- gradient and builder -------------------------------------------------------------------- */
 
 /* mean and var are constants in evaluation; in training their dependence on x is in dx. */
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
@@ -286,7 +286,7 @@ lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, 
     return lra_node(&lra_op_batch_norm, g, length ? 6 : 5, src, &a, sizeof a);
 }
 
-/* ---- samples --------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static lra_tensor *sample(lra_graph *g, int i)
 {

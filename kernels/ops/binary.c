@@ -1,5 +1,5 @@
-/* a + b, a - b, a b, a / b, element by element.  The builders make both sources the same shape (lra_broadcast)
- * and type: elem, where one is real and the other elem. */
+/* a + b, a - b, a b, a / b, element by element.  The builders make both sources the same shape
+ * (lra_broadcast) and type: elem, where one is real and the other elem. */
 #include "kernels/ops/lanes_fn.h"
 
 #define BODY(name, operator)                                                                       \

@@ -128,7 +128,7 @@ bool lra_shape_spreads(lra_shape from, lra_shape to)
     return true;
 }
 
-/* ---- broadcast ------------------------------------------------------------------------------------ */
+/* ---- broadcast ------------------------------------------------------------------------------- */
 
 static int broadcast_shape(lra_tensor *y, lra_err *e)
 {
@@ -176,7 +176,7 @@ const lra_op lra_op_broadcast = {.name = "broadcast",
                                  .cpu = LRA_BODIES(broadcast),
                                  .sample = broadcast_sample};
 
-/* ---- reduce --------------------------------------------------------------------------------------- */
+/* ---- reduce ---------------------------------------------------------------------------------- */
 
 static int reduce_shape(lra_tensor *y, lra_err *e)
 {

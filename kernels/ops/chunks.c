@@ -1,5 +1,6 @@
-/* Chunks of sorted rows, for attention of each chunk to itself and to the one before it: numbers of tokens and places,
- * which depend on the lengths of the examples.  The first chunk looks back at the last that is not empty. */
+/* Chunks of sorted rows, for attention of each chunk to itself and to the one before it: numbers of
+ * tokens and places, which depend on the lengths of the examples.  The first chunk looks back at
+ * the last that is not empty. */
 #include "kernels/ops/chunks_fn.h"
 #include "kernels/ops/typed.h"
 

@@ -1,5 +1,5 @@
-/* Chunks of sorted rows: where what stands.  An example of n tokens has chunks of ceil(n/J) places, of which the last may be
- * shorter, and those behind it empty. */
+/* Chunks of sorted rows: where what stands.  An example of n tokens has chunks of ceil(n/J) places,
+ * of which the last may be shorter, and those behind it empty. */
 #ifndef LRA_OPS_CHUNKS_FN_H
 #define LRA_OPS_CHUNKS_FN_H
 
@@ -28,7 +28,8 @@ LRA_FN int64_t chunk_tokens(int64_t length, int64_t c, int64_t j)
     return left < 0 ? 0 : left < c ? left : c;
 }
 
-/* Place of a chunk and of the one before it: what stands there, the own tokens first; 0 where nothing does. */
+/* Place of a chunk and of the one before it: what stands there, the own tokens first; 0 where
+ * nothing does. */
 LRA_FN int32_t chunk_key(const int32_t *order, int64_t length, int64_t c, int64_t j, int64_t place)
 {
     int64_t own = chunk_tokens(length, c, j), last = (length + c - 1) / c - 1;

@@ -1,8 +1,8 @@
-/* Sums over rows, column by column, on a GPU: partial sums of blocks of LRA_ROW_BLOCK rows, then the partial
- * sums, each in a fixed order.
+/* Sums over rows, column by column, on a GPU: partial sums of blocks of LRA_ROW_BLOCK rows, then
+ * the partial sums, each in a fixed order.
  *
- * COLUMN_KERNEL(name, args, N, add): x is seen as (O,R,D); part (O, blocks of R, N, D) gets the N sums over
- * rows of what add(a, row, d, s) adds to s[N]; row counts over O and R. */
+ * COLUMN_KERNEL(name, args, N, add): x is seen as (O,R,D); part (O, blocks of R, N, D) gets the N
+ * sums over rows of what add(a, row, d, s) adds to s[N]; row counts over O and R. */
 #ifndef LRA_OPS_COLUMNS_FN_H
 #define LRA_OPS_COLUMNS_FN_H
 
@@ -43,7 +43,8 @@ LRA_FN int64_t column_chunks(int64_t D)
     LRA_LAUNCH(name, (unsigned)((O)*row_blocks(R) * column_chunks(D)), ROW_BLOCK,                  \
                (N)*LRA_BLOCK * sizeof(real), stream, a, R, row_blocks(R), D, part)
 
-/* y (O,n) = sum over blocks of part (O, n_blocks, n): eight runs of neighbouring blocks, then the runs. */
+/* y (O,n) = sum over blocks of part (O, n_blocks, n): eight runs of neighbouring blocks, then the
+ * runs. */
 static __global__ void add_blocks_kernel(const real *part, int64_t n_blocks, int64_t n, real *y)
 {
     LRA_SHARED(real, shared);

@@ -1,6 +1,7 @@
 /* Convolution over time: y[t] = act(bias + sum_k x[t + (k - (K-1)/2) dilation] w[k]), zero outside
- * [0,length), one product per group.  Tap 0 sees the past, tap K-1 the future (PyTorch's Conv1d does the same).
- * Gradients: conv_dx.c, conv_dw.c; act' is read off y for relu, else the sum is computed again. */
+ * [0,length), one product per group.  Tap 0 sees the past, tap K-1 the future (PyTorch's Conv1d
+ * does the same).  Gradients: conv_dx.c, conv_dw.c; act' is read off y for relu, else the sum is
+ * computed again. */
 #include <stdio.h>
 
 #include "kernels/ops/args.h"

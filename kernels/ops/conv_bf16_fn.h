@@ -1,8 +1,11 @@
-/* The convolution of conv_fn.h where the processor multiplies bf16 itself: a block of rows is one product, whose
- * left rows overlap and are read where they stand in x.  Copied, with zeros around them, are blocks that touch the
- * ends of a sequence and rows that do not stand side by side (groups, dilation).
- * Blocks are several times longer than those of float32, and a multiple of the 32 rows that tiles take at once:
- * the packed weights of 31 taps do not fit the second cache, and pass through it once for every block.
+/* The convolution of conv_fn.h where the processor multiplies bf16 itself: a block of rows is one
+ * product, whose left rows overlap and are read where they stand in x.  Copied, with zeros around
+ * them, are blocks that touch the ends of a sequence and rows that do not stand side by side
+ * (groups, dilation).
+ * Blocks are several times longer than those of float32, and a multiple of the 32 rows that tiles
+ * take at once:
+ * the packed weights of 31 taps do not fit the second cache, and pass through it once for every
+ * block.
  * Part of conv_fn.h, passes 16 and 32 (sizes of scratch). */
 #ifndef LRA_OPS_CONV_BF16_FN_H
 #define LRA_OPS_CONV_BF16_FN_H
@@ -60,7 +63,8 @@ static inline void conv_product_bf16(const conv_sizes *s, const conv_job *job, i
                      16 * s->K * s->n_in, &out);
 }
 
-/* All taps of all rows in one product: where at most a quarter of them sees zeros, and the slab holds these. */
+/* All taps of all rows in one product: where at most a quarter of them sees zeros, and the slab
+ * holds these. */
 static inline bool conv_is_whole(const conv_sizes *s, const conv_block *b)
 {
     int64_t P = (s->K - 1) / 2, before = conv_max(0, P - b->t0);

@@ -1,10 +1,10 @@
-/* Gradient of a convolution with respect to w: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T dy[b][t],
- * rows t >= length of x and dy read as zero.
+/* Gradient of a convolution with respect to w: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T
+ * dy[b][t], rows t >= length of x and dy read as zero.
  *
- * The work is cut over the result (group, some taps, 64 columns) and, where that gives too few pieces,
- * over the rows too; each piece walks its rows in blocks, sums a block in registers and adds it to a sum
- * in cache.  Cuts follow from the shape alone and parts are added in order, so that the result does not
- * depend on the number of threads. */
+ * The work is cut over the result (group, some taps, 64 columns) and, where that gives too few
+ * pieces, over the rows too; each piece walks its rows in blocks, sums a block in registers and
+ * adds it to a sum in cache.  Cuts follow from the shape alone and parts are added in order, so
+ * that the result does not depend on the number of threads. */
 #include <stdio.h>
 
 #include "kernels/ops/args.h"
@@ -15,8 +15,9 @@
 
 enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64, DW_PART_ROWS = 256 };
 
-/* s: of whole samples, since a tap sums over all rows alike; a piece covers `taps` taps, whose rows of x
- * start `step` rows apart in their copy: as far as they stand apart, unless blocks of rows are shorter. */
+/* s: of whole samples, since a tap sums over all rows alike; a piece covers `taps` taps, whose rows
+ * of x start `step` rows apart in their copy: as far as they stand apart, unless blocks of rows are
+ * shorter. */
 typedef struct {
     conv_sizes s;
     int64_t dilation, step, taps, tap_chunks, column_chunks, row_blocks, n_parts;

@@ -1,5 +1,5 @@
-/* Weight gradient of a convolution on a GPU: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T dy[b][t], parts
- * of the rows B T summed apart and added in order. */
+/* Weight gradient of a convolution on a GPU: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T
+ * dy[b][t], parts of the rows B T summed apart and added in order. */
 #include "kernels/ops/columns_fn.h"
 #include "kernels/ops/conv_dw_fn.h"
 #include "kernels/ops/conv_dw_grouped_fn.h"

@@ -1,17 +1,19 @@
-/* Weight gradients where the processor multiplies bf16 itself: of convolutions, and of dense layers, which have
- * one tap.
+/* Weight gradients where the processor multiplies bf16 itself: of convolutions, and of dense
+ * layers, which have one tap.
  *
- * The sum runs over time.  All sequences are laid end to end on one axis, (K-1)/2 rows of zeros before each, which is
- * what a tap sees beyond either end; rows at or beyond a length are not there at all.  The axis is cut into chunks.
- * For a chunk x is transposed, time along its rows, and dy is packed in pairs of rows; every tap is then one product.
- * Taps move dy, not x: rows of x that start within a line would be read as two, while panels of dy move by whole
- * lines, if by even numbers of rows.  For the odd ones dy is packed a second time, one row later.
+ * The sum runs over time.  All sequences are laid end to end on one axis, (K-1)/2 rows of zeros
+ * before each, which is what a tap sees beyond either end; rows at or beyond a length are not there
+ * at all.  The axis is cut into chunks.  For a chunk x is transposed, time along its rows, and dy
+ * is packed in pairs of rows; every tap is then one product.  Taps move dy, not x: rows of x that
+ * start within a line would be read as two, while panels of dy move by whole lines, if by even
+ * numbers of rows.  For the odd ones dy is packed a second time, one row later.
  *
- * What limits it: a chunk adds all sums of its piece, which are read and written from the second cache, so that
- * pieces (some taps, some columns of a group) are cut to DW_SUMS; and both operands are laid out again for
- * every piece, at some fourteen elements in a nanosecond.  Where there are too few pieces for the threads of a machine, the axis
- * is cut into parts with sums of their own, which are added in order.  Cuts follow from shapes alone, so that the
- * result does not depend on the number of threads. */
+ * What limits it: a chunk adds all sums of its piece, which are read and written from the second
+ * cache, so that pieces (some taps, some columns of a group) are cut to DW_SUMS; and both operands
+ * are laid out again for every piece, at some fourteen elements in a nanosecond.  Where there are
+ * too few pieces for the threads of a machine, the axis is cut into parts with sums of their own,
+ * which are added in order.  Cuts follow from shapes alone, so that the result does not depend on
+ * the number of threads. */
 #ifndef LRA_OPS_CONV_DW_BF16_FN_H
 #define LRA_OPS_CONV_DW_BF16_FN_H
 
@@ -30,8 +32,8 @@ enum {
     DW_PIECES_MOST = 16
 };
 
-/* before: rows of dy that the taps of a piece see before those of x, made even.  Elements of a panel of dy, and of
- * a chunk of x, of dy (packed once), of a row of zeros. */
+/* before: rows of dy that the taps of a piece see before those of x, made even.  Elements of a
+ * panel of dy, and of a chunk of x, of dy (packed once), of a row of zeros. */
 typedef struct {
     conv_sizes s;
     int64_t columns, column_pieces, taps, tap_pieces, n_parts;
@@ -111,8 +113,8 @@ static inline void dw_seek(const dw_work *w, int64_t at, dw_place *p)
     }
 }
 
-/* row[i]: row `at` + i of the axis, whose sequences begin `lead` rows late, in x with rows `width` apart.  p: where
- * to begin looking. */
+/* row[i]: row `at` + i of the axis, whose sequences begin `lead` rows late, in x with rows `width`
+ * apart.  p: where to begin looking. */
 static inline void dw_find_rows(const dw_work *w, dw_place p, int64_t lead, int64_t at, int64_t n,
                                 const elem *x, int64_t width, const elem **row)
 {
@@ -127,8 +129,9 @@ static inline void dw_find_rows(const dw_work *w, dw_place p, int64_t lead, int6
     }
 }
 
-/* Adds n rows of the axis from `at` on to taps [k, k + n_taps) of to (K, n_in, H).  p: places that x and dy are
- * looked for from, moved on.  next: rows of a dense layer that follow, asked for during the product. */
+/* Adds n rows of the axis from `at` on to taps [k, k + n_taps) of to (K, n_in, H).  p: places that
+ * x and dy are looked for from, moved on.  next: rows of a dense layer that follow, asked for
+ * during the product. */
 static inline void dw_chunk(const dw_work *w, dw_place p[2], int64_t at, int64_t n, int64_t k,
                             int64_t n_taps, int64_t columns, int64_t next, bool add, real *to)
 {

@@ -1,8 +1,8 @@
-/* Weight gradient of a convolution of narrow groups (at most 16 channels in and out) in plain CUDA.  A block has
- * 32 output channels of several groups, in lanes, and walks over tiles of 64 rows of a part of the samples.  An
- * item is two inputs by eight taps: a thread sums it for its channel, with a window of x that moves over eight
- * rows of dy.  Where there are fewer than eight items the rows of a tile are split, and the splits are added in
- * order. */
+/* Weight gradient of a convolution of narrow groups (at most 16 channels in and out) in plain CUDA.
+ * A block has 32 output channels of several groups, in lanes, and walks over tiles of 64 rows of a
+ * part of the samples.  An item is two inputs by eight taps: a thread sums it for its channel, with
+ * a window of x that moves over eight rows of dy.  Where there are fewer than eight items the rows
+ * of a tile are split, and the splits are added in order. */
 #ifndef LRA_OPS_CONV_DW_GROUPED_FN_H
 #define LRA_OPS_CONV_DW_GROUPED_FN_H
 
@@ -28,7 +28,8 @@ static inline gdw_cut gdw_cut_of(const conv_dw_sizes *s)
     return c;
 }
 
-/* Rows [t0 - half, ..) of x, rows [t0, t0 + 64) of dy, of a sequence; zeros outside the sample and the groups. */
+/* Rows [t0 - half, ..) of x, rows [t0, t0 + 64) of dy, of a sequence; zeros outside the sample and
+ * the groups. */
 LRA_DEV void gdw_load(const dw_job *j, const gdw_cut *c, int64_t sequence, int64_t t0,
                       int64_t length, int64_t g0, real *xs, real *ds)
 {
@@ -49,7 +50,8 @@ LRA_DEV void gdw_load(const dw_job *j, const gdw_cut *c, int64_t sequence, int64
     }
 }
 
-/* sum[n][k] += sum over eight rows r of x[r + k][n] dy[r]; x: its first row and input, dy: of this lane */
+/* sum[n][k] += sum over eight rows r of x[r + k][n] dy[r]; x: its first row and input, dy: of this
+ * lane */
 LRA_DEV void gdw_add(const real *x, int width, const real *dy, int n_inputs,
                      real sum[GDW_IN][GDW_TAPS])
 {

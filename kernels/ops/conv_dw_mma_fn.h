@@ -1,7 +1,7 @@
-/* Weight gradient of a convolution of bf16 on tensor cores: for each tap and group a product x^T dy over the
- * rows of a part, tiles of 128 x 128 channels, 32 rows a step.  Rows that a tap does not see are zeros from
- * the copy itself.  Both operands stand in shared memory as rows of channels and are transposed as they are
- * read. */
+/* Weight gradient of a convolution of bf16 on tensor cores: for each tap and group a product x^T dy
+ * over the rows of a part, tiles of 128 x 128 channels, 32 rows a step.  Rows that a tap does not
+ * see are zeros from the copy itself.  Both operands stand in shared memory as rows of channels and
+ * are transposed as they are read. */
 #ifndef LRA_OPS_CONV_DW_MMA_FN_H
 #define LRA_OPS_CONV_DW_MMA_FN_H
 
@@ -37,8 +37,8 @@ LRA_DEV dw_place dw_find(const dw_job *j, int tile)
     return p;
 }
 
-/* One of the rows that a thread copies in every step: time t of sample b, and where it stands in x, as the tap sees
- * it, and in dy.  Divisions are for the first step alone. */
+/* One of the rows that a thread copies in every step: time t of sample b, and where it stands in x,
+ * as the tap sees it, and in dy.  Divisions are for the first step alone. */
 typedef struct {
     int b, t, left; /* left: rows of the part from this one on */
     const elem *x, *dy;

@@ -1,10 +1,12 @@
-/* The weight gradient of narrow groups: the correlation of conv_narrow_fn.h with taps as sums and rows of dy
- * as coefficients.  Part of conv_dw.c.  A piece is 16 channels over a part of the samples; parts are added in
- * order, so that the result does not depend on the number of threads. */
+/* The weight gradient of narrow groups: the correlation of conv_narrow_fn.h with taps as sums and
+ * rows of dy as coefficients.  Part of conv_dw.c.  A piece is 16 channels over a part of the
+ * samples; parts are added in order, so that the result does not depend on the number of
+ * threads. */
 #ifndef LRA_OPS_CONV_DW_NARROW_FN_H
 #define LRA_OPS_CONV_DW_NARROW_FN_H
 
-/* Scratch of a thread, in reals: spread rows of x, a block of dy, sums (n_in, taps padded, lanes). */
+/* Scratch of a thread, in reals: spread rows of x, a block of dy, sums (n_in, taps padded,
+ * lanes). */
 typedef struct {
     conv_sizes s;
     int64_t H, taps, n_blocks, n_parts, spread_size, dy_size, sum_size;

@@ -1,6 +1,6 @@
-/* How the weight gradient of a convolution is cut on a GPU: into tiles of channels for each tap or four, or,
- * where groups are narrow, into items; and into parts of the rows B T where that gives fewer blocks than a large
- * GPU can hold.  The same for every level, so that scratch is. */
+/* How the weight gradient of a convolution is cut on a GPU: into tiles of channels for each tap or
+ * four, or, where groups are narrow, into items; and into parts of the rows B T where that gives
+ * fewer blocks than a large GPU can hold.  The same for every level, so that scratch is. */
 #ifndef LRA_OPS_CONV_DW_PARTS_H
 #define LRA_OPS_CONV_DW_PARTS_H
 
@@ -10,7 +10,7 @@ typedef struct {
     int64_t B, T, K, groups, n_in, n_out, dilation;
 } conv_dw_sizes;
 
-/* ---- groups of at most 16 channels: conv_dw_grouped_fn.h ------------------------------------------------ */
+/* ---- groups of at most 16 channels: conv_dw_grouped_fn.h ------------------------------------- */
 
 enum {
     GDW_ROWS = 64, /* of a tile */
@@ -65,9 +65,10 @@ static inline int64_t gdw_tiles(const conv_dw_sizes *s)
     return s->B * gdw_sequences(s) * gdw_sequence_tiles(s);
 }
 
-/* ---- parts ---------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
-/* 132: the multiprocessors of a large GPU, each with one block of dw_wgmma_kernel or several of the others. */
+/* 132: the multiprocessors of a large GPU, each with one block of dw_wgmma_kernel or several of the
+ * others. */
 enum { CONV_DW_TAPS = 4, CONV_DW_BLOCKS = 132 };
 
 static inline int64_t conv_dw_parts(const conv_dw_sizes *s)

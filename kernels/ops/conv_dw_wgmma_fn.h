@@ -1,10 +1,11 @@
-/* Weight gradient of a convolution of bf16 on compute capability 9.0: a block sums x^T dy for four taps, 64 input
- * and 128 output channels, over the rows of a part, 64 a step.  Two groups of four warps have two taps each, one
- * more thread starts all copies.
+/* Weight gradient of a convolution of bf16 on compute capability 9.0: a block sums x^T dy for four
+ * taps, 64 input and 128 output channels, over the rows of a part, 64 a step.  Two groups of four
+ * warps have two taps each, one more thread starts all copies.
  *
- * A step copies 64 rows of dy, swizzled, and the rows of x that the taps see (64 + 3 dilation, at most 72), as eight planes of eight channels,
- * 16 bytes a row: a tap is an addition to the address (conv_wgmma_fn.h).  Rows outside the sample are zeros from the
- * copy; rows beyond its length are cleared by the warps that read them. */
+ * A step copies 64 rows of dy, swizzled, and the rows of x that the taps see (64 + 3 dilation, at
+ * most 72), as eight planes of eight channels, 16 bytes a row: a tap is an addition to the address
+ * (conv_wgmma_fn.h).  Rows outside the sample are zeros from the copy; rows beyond its length are
+ * cleared by the warps that read them. */
 #ifndef LRA_OPS_CONV_DW_WGMMA_FN_H
 #define LRA_OPS_CONV_DW_WGMMA_FN_H
 
@@ -27,7 +28,8 @@ typedef struct {
     uint64_t full[DWG_STAGES], empty[DWG_STAGES], clear;
 } dwg_bars;
 
-/* What a block works on: taps [k0, k0 + 4), channels from i0 and o0 of group g, tiles [first, end). */
+/* What a block works on: taps [k0, k0 + 4), channels from i0 and o0 of group g, tiles [first,
+ * end). */
 typedef struct {
     int part, g, k0, i0, o0, per_sample, first, end, shift; /* shift: of tap k0 */
 } dwg_place;
@@ -180,7 +182,8 @@ static __global__ void __launch_bounds__(DWG_BLOCK, 1)
 #endif
 }
 
-/* The slab of x is as long as the taps of a block are apart: where it does not fit, dw_mma_kernel has a tap each. */
+/* The slab of x is as long as the taps of a block are apart: where it does not fit, dw_mma_kernel
+ * has a tap each. */
 static inline bool dw_wgmma_fits(const dw_job *j)
 {
     if (DWG_ROWS + (CONV_DW_TAPS - 1) * j->s.dilation > DWG_SLAB) return false;

@@ -1,5 +1,5 @@
-/* Gradient of a convolution with respect to x on a GPU: the same convolution with taps reversed and channels
- * exchanged; formulas: conv_dx.c. */
+/* Gradient of a convolution with respect to x on a GPU: the same convolution with taps reversed and
+ * channels exchanged; formulas: conv_dx.c. */
 #include "kernels/ops/conv_cuda_fn.h"
 
 LRA_CUDA_BODY(conv_dx)

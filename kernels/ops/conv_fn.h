@@ -1,14 +1,14 @@
-/* Convolution over time as a product with overlapping rows, shared by lra_conv() and its gradient with
- * respect to x, which is the same convolution with taps reversed and channels exchanged.
+/* Convolution over time as a product with overlapping rows, shared by lra_conv() and its gradient
+ * with respect to x, which is the same convolution with taps reversed and channels exchanged.
  *
- * Row t of the left matrix is x[t - (K-1)/2 .. t + (K-1)/2], K n_in adjacent numbers; row t+1 starts
- * n_in numbers later.  A block of rows is copied with the rows around it into the thread's scratch
- * (zeros outside [0,length), one group's channels), multiplied tile by tile with the packed weights, and
- * finished with bias and activation.  Taps that see nothing but zeros are left out.
+ * Row t of the left matrix is x[t - (K-1)/2 .. t + (K-1)/2], K n_in adjacent numbers; row t+1
+ * starts n_in numbers later.  A block of rows is copied with the rows around it into the thread's
+ * scratch (zeros outside [0,length), one group's channels), multiplied tile by tile with the packed
+ * weights, and finished with bias and activation.  Taps that see nothing but zeros are left out.
  *
- * With dilation d the rows p, p + d, p + 2d, .. of a sample (p < d) meet nobody else: they are a sequence of
- * their own, convolved without dilation.  So a sample is d sequences whose rows stand d apart, gathered as
- * they are copied; whatever follows the copy knows no dilation. */
+ * With dilation d the rows p, p + d, p + 2d, .. of a sample (p < d) meet nobody else: they are a
+ * sequence of their own, convolved without dilation.  So a sample is d sequences whose rows stand d
+ * apart, gathered as they are copied; whatever follows the copy knows no dilation. */
 #ifndef LRA_OPS_CONV_FN_H
 #define LRA_OPS_CONV_FN_H
 
@@ -22,13 +22,14 @@ enum {
     CONV_EDGE = 24   /* rows that share the taps they see, near the ends of a sample */
 };
 
-/* B sequences of at most T rows; n_in, n_out: channels of one group; sample_rows: rows of a sample. */
+/* B sequences of at most T rows; n_in, n_out: channels of one group; sample_rows: rows of a
+ * sample. */
 typedef struct {
     int64_t B, T, K, groups, n_in, n_out, dilation, sample_rows;
 } conv_sizes;
 
-/* Rows [0, len) of a sequence are below the length of its sample, n there are in all; row 0 stands at row
- * `first` of (B T), the next one `dilation` rows later. */
+/* Rows [0, len) of a sequence are below the length of its sample, n there are in all; row 0 stands
+ * at row `first` of (B T), the next one `dilation` rows later. */
 typedef struct {
     int64_t first, n, len;
 } conv_sequence;
@@ -139,7 +140,8 @@ static inline void conv_copy_rows(const elem *x, int64_t n_in, int64_t width, in
     }
 }
 
-/* What a block of one sequence works on: rows [t0, t0+n) of y, all below len; slab starts at row lo. */
+/* What a block of one sequence works on: rows [t0, t0+n) of y, all below len; slab starts at row
+ * lo. */
 typedef struct {
     int64_t t0, n, len, lo;
 } conv_block;
@@ -186,7 +188,8 @@ static inline void conv_group(const conv_sizes *s, const conv_job *job, const co
                    job->act, NULL, y + r * s->dilation * out);
 }
 
-/* Block `at` of rows, `rows` in each: what of it lies below the length; the rest of y is cleared. */
+/* Block `at` of rows, `rows` in each: what of it lies below the length; the rest of y is
+ * cleared. */
 static inline conv_block conv_block_at(const conv_sizes *s, const conv_job *job,
                                        const conv_sequence *q, int64_t at, int64_t rows)
 {

@@ -1,7 +1,7 @@
-/* Grouped convolution in plain CUDA, for at most 16 channels in a group: a block holds the channels of
- * several groups for 64 rows and all taps around them; a thread has one output channel and eight rows, and
- * moves a window of inputs over eight taps at a time.  Rows here are those of a sequence (conv_fn.h): with
- * dilation d a sample is d of them. */
+/* Grouped convolution in plain CUDA, for at most 16 channels in a group: a block holds the channels
+ * of several groups for 64 rows and all taps around them; a thread has one output channel and eight
+ * rows, and moves a window of inputs over eight taps at a time.  Rows here are those of a sequence
+ * (conv_fn.h): with dilation d a sample is d of them. */
 #ifndef LRA_OPS_CONV_GROUPED_FN_H
 #define LRA_OPS_CONV_GROUPED_FN_H
 
@@ -35,7 +35,8 @@ LRA_FN int64_t grouped_length(const conv_job *j)
     return (j->T + j->dilation - 1) / j->dilation;
 }
 
-/* block (32, 8): output channels, rows by eights; grid x: tiles of rows, sets of groups, sequences */
+/* block (32, 8): output channels, rows by eights; grid x: tiles of rows, sets of groups,
+ * sequences */
 static __global__ void __launch_bounds__(LRA_BLOCK)
     conv_grouped_kernel(conv_job j, int64_t n_groups)
 {

@@ -1,10 +1,12 @@
-/* Convolution of bf16 on tensor cores: an implicit product over (channel block, tap).  A block of 256 threads
- * makes 128 rows of a sample by 128 columns.  The slab of 128 + (K-1) dilation rows of x is loaded once for
- * each block of 32 channels, and tap k reads it from row k dilation on; where that is more than fits, every
- * tap loads the 128 rows that it sees.  The weights of a tap come in while the two taps before it are
- * multiplied.  Rows outside the sample are zeros from the copy itself, so there is no padding anywhere.
+/* Convolution of bf16 on tensor cores: an implicit product over (channel block, tap).  A block of
+ * 256 threads makes 128 rows of a sample by 128 columns.  The slab of 128 + (K-1) dilation rows of
+ * x is loaded once for each block of 32 channels, and tap k reads it from row k dilation on; where
+ * that is more than fits, every tap loads the 128 rows that it sees.  The weights of a tap come in
+ * while the two taps before it are multiplied.  Rows outside the sample are zeros from the copy
+ * itself, so there is no padding anywhere.
  *
- * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1 (backward). */
+ * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1
+ * (backward). */
 #ifndef LRA_OPS_CONV_MMA_FN_H
 #define LRA_OPS_CONV_MMA_FN_H
 
@@ -22,14 +24,15 @@ enum {
                                                                 : MMA_DEPTH *MMA_WIDE
 };
 
-/* Slabs in shared memory, elements from one to the next; apart: they change with every step, not with every
- * block of channels. */
+/* Slabs in shared memory, elements from one to the next; apart: they change with every step, not
+ * with every block of channels. */
 typedef struct {
     int n, size;
     bool apart;
 } mma_slabs;
 
-/* A block's place, and the order of its steps: channel blocks, in each the taps that see something. */
+/* A block's place, and the order of its steps: channel blocks, in each the taps that see
+ * something. */
 typedef struct {
     int b, g, t0, o0, length, k_first, n_taps, n_steps;
     mma_slabs slabs;
@@ -45,7 +48,8 @@ static inline bool mma_has_room(mma_slabs s)
     return mma_shared(s) <= (size_t)96 << 10;
 }
 
-/* One tap needs a new slab with every step anyway, and so do taps that are farther apart than what fits. */
+/* One tap needs a new slab with every step anyway, and so do taps that are farther apart than what
+ * fits. */
 static inline mma_slabs mma_slabs_of(const conv_job *j)
 {
     int64_t rows = MMA_ROWS + 2 * conv_half(j);
@@ -86,7 +90,8 @@ LRA_DEV void mma_load_slab(const conv_job *j, const mma_place *p, int tap, int c
     }
 }
 
-/* Weights of tap k, channels from c0 on: (32 inputs, 128 outputs), or transposed where inputs are adjacent. */
+/* Weights of tap k, channels from c0 on: (32 inputs, 128 outputs), or transposed where inputs are
+ * adjacent. */
 template <bool ADJACENT_IN>
 LRA_DEV void mma_load_weights(const conv_job *j, const mma_place *p, int64_t k, int c0,
                               uint16_t *to)

@@ -1,10 +1,12 @@
 /* Convolution of narrow groups (fewer output channels than a register has lanes), forward and both
- * gradients, on whole registers: lane l of a block stands for output channel h0 + l, whatever its group.
+ * gradients, on whole registers: lane l of a block stands for output channel h0 + l, whatever its
+ * group.
  *
- * x is spread: spread[i][t][l] = x[t][group(h0 + l) n_in + i], so that every channel of a group meets every
- * lane of the group; then all three are one correlation of sequences of registers,
+ * x is spread: spread[i][t][l] = x[t][group(h0 + l) n_in + i], so that every channel of a group
+ * meets every lane of the group; then all three are one correlation of sequences of registers,
  *   sum[a] += sum_b spread[i][a + b] c[b]:
- * forward and gradient of x: a are rows of y, b taps, c weights; gradient of w: a are taps, b rows, c dy.
+ * forward and gradient of x: a are rows of y, b taps, c weights; gradient of w: a are taps, b rows,
+ * c dy.
  * A spread row is loaded once for STEPS values of b. */
 #ifndef LRA_OPS_CONV_NARROW_FN_H
 #define LRA_OPS_CONV_NARROW_FN_H
@@ -28,7 +30,8 @@ static inline bool conv_is_narrow(int64_t groups, int64_t n_in, int64_t n_out)
     return groups > 1 && n_out < TILE_PAD && n_in <= NARROW_MOST;
 }
 
-/* Rows of spread x that a block needs for K taps, whole sums included; reals of scratch of a thread. */
+/* Rows of spread x that a block needs for K taps, whole sums included; reals of scratch of a
+ * thread. */
 static inline int64_t narrow_spread_rows(int64_t K)
 {
     return NARROW_ROWS + K + 2 * 16;
@@ -38,7 +41,8 @@ static inline int64_t narrow_spread_size(int64_t n_in, int64_t K)
     return n_in * narrow_spread_rows(K) * NARROW_LANES_MOST;
 }
 
-/* sum[a] += sum over b in [0, n) of x[a + b] c[b]; x and c are rows of TILE_LANES, c rows `step` apart. */
+/* sum[a] += sum over b in [0, n) of x[a + b] c[b]; x and c are rows of TILE_LANES, c rows `step`
+ * apart. */
 static inline void narrow_correlate(const real *x, const real *c, int64_t step, int64_t n,
                                     tile_vector *sum)
 {
@@ -89,7 +93,8 @@ static inline void spread_row_any(const int64_t *place, const elem *from, int64_
             to[i * n_rows * TILE_LANES + l] = e_load(from[place[l] + i]);
 }
 
-/* Rows [lo, lo + n) of x, zero outside [0, len), for the lanes of output channels [h0, h0 + TILE_LANES);
+/* Rows [lo, lo + n) of x, zero outside [0, len), for the lanes of output channels [h0, h0 +
+ * TILE_LANES);
  * lanes beyond the last channel repeat the last group.  x: rows of a sequence, `width` apart. */
 static inline void narrow_spread(const conv_sizes *s, const elem *x, int64_t h0, int64_t lo,
                                  int64_t n, int64_t len, real *spread)
@@ -119,7 +124,7 @@ static inline void narrow_spread(const conv_sizes *s, const elem *x, int64_t h0,
     }
 }
 
-/* ---- forward, and the gradient of x --------------------------------------------------------------- */
+/* ---- forward, and the gradient of x ---------------------------------------------------------- */
 
 /* Reals of scratch: weights as (K, n_in, channels padded), and a thread's spread rows. */
 static inline int64_t narrow_weight_size(const conv_sizes *s)

@@ -14,7 +14,8 @@ static inline int conv_check_dilation(int64_t dilation, lra_err *e)
                     CONV_DILATION_MOST);
 }
 
-/* Rows (B,T,..), whose name and dimensions stand in messages, and weights (K,D/G,H), K odd and H in G groups. */
+/* Rows (B,T,..), whose name and dimensions stand in messages, and weights (K,D/G,H), K odd and H in
+ * G groups. */
 static inline int conv_check(const lra_tensor *rows, const char *name, const char *dims,
                              const lra_tensor *w, int64_t groups, int64_t dilation, lra_err *e)
 {

@@ -1,15 +1,18 @@
-/* Convolution of bf16 on compute capability 9.0: an implicit product over (channel block, tap) that copies and
- * multiplies at the same time.  A block makes 2 x 128 rows by 128 columns: two groups of four warps have 128 rows
- * of a sample each, one more thread starts all copies.
+/* Convolution of bf16 on compute capability 9.0: an implicit product over (channel block, tap) that
+ * copies and multiplies at the same time.  A block makes 2 x 128 rows by 128 columns: two groups of
+ * four warps have 128 rows of a sample each, one more thread starts all copies.
  *
- * The slab of 128 + (K-1) dilation rows of x is copied once for each block of 64 channels, as eight planes of eight
- * channels: 16 bytes a row, one row after the other.  In a plane row r stands 16 r bytes on, whatever r is, so that
- * tap k reads the slab from row k dilation on by adding 16 k dilation to an address (in a swizzled slab the exchange of pieces would
- * move with k).  Rows before and behind the sample are zeros from the copy; rows beyond the length of a sample are
- * cleared by the warps that read them.  The weights of a tap, 64 channels by 128 columns, come in swizzled rows
- * and are shared by both groups; six stages of them are under way.
+ * The slab of 128 + (K-1) dilation rows of x is copied once for each block of 64 channels, as eight
+ * planes of eight
+ * channels: 16 bytes a row, one row after the other.  In a plane row r stands 16 r bytes on,
+ * whatever r is, so that tap k reads the slab from row k dilation on by adding 16 k dilation to an
+ * address (in a swizzled slab the exchange of pieces would move with k).  Rows before and behind
+ * the sample are zeros from the copy; rows beyond the length of a sample are cleared by the warps
+ * that read them.  The weights of a tap, 64 channels by 128 columns, come in swizzled rows and are
+ * shared by both groups; six stages of them are under way.
  *
- * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1 (backward, taps reversed). */
+ * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1 (backward,
+ * taps reversed). */
 #ifndef LRA_OPS_CONV_WGMMA_FN_H
 #define LRA_OPS_CONV_WGMMA_FN_H
 
@@ -32,7 +35,8 @@ typedef struct {
     uint64_t full[WG_STAGES], empty[WG_STAGES], slab_full[WG_SLABS], slab_empty[WG_SLABS], clear[2];
 } wg_bars;
 
-/* Rows [t0, t0 + 128) of sample b, of which taps [k_first, k_end) see something; none: not alive. */
+/* Rows [t0, t0 + 128) of sample b, of which taps [k_first, k_end) see something; none: not
+ * alive. */
 typedef struct {
     int b, t0, length, k_first, k_end;
     bool alive;
@@ -93,7 +97,7 @@ LRA_DEV wg_place wg_find(const conv_job *j)
 }
 
 #if LRA_HAS_WGMMA
-/* ---- the thread that copies ------------------------------------------------------------------------------ */
+/* ---- the thread that copies ------------------------------------------------------------------ */
 
 LRA_DEV void wg_load_slab(const conv_job *j, const lra_map *x, const wg_place *p, int block,
                           unsigned char *slabs, wg_bars *bars)
@@ -129,7 +133,8 @@ LRA_DEV void wg_load_weights(const conv_job *j, const lra_map *w, const wg_place
     }
 }
 
-/* The next slab is asked for when its place is about to be free: as soon as the stages hold taps of this block. */
+/* The next slab is asked for when its place is about to be free: as soon as the stages hold taps of
+ * this block. */
 template <bool ADJACENT_IN>
 LRA_DEV void wg_copy(const conv_job *j, const lra_map *x, const lra_map *w, const wg_place *p,
                      unsigned char *weights, unsigned char *slabs, wg_bars *bars)
@@ -144,7 +149,7 @@ LRA_DEV void wg_copy(const conv_job *j, const lra_map *x, const lra_map *w, cons
         }
 }
 
-/* ---- the groups that multiply ---------------------------------------------------------------------------- */
+/* ---- the groups that multiply ---------------------------------------------------------------- */
 
 /* Clears rows of the slab beyond the length of the sample; rows beyond T are zeros already. */
 LRA_DEV void wg_clear(const conv_job *j, const wg_tile *w, int rows, unsigned char *slab,
@@ -180,7 +185,8 @@ LRA_DEV void wg_multiply(uint32_t slab, int rows, int row, uint32_t weights, flo
     wg_commit();
 }
 
-/* slabs: of this group.  A step is given back when the products of the step after it are queued and its own are done. */
+/* slabs: of this group.  A step is given back when the products of the step after it are queued and
+ * its own are done. */
 template <bool ADJACENT_IN>
 LRA_DEV void wg_sum(const conv_job *j, const wg_place *p, const wg_tile *own,
                     unsigned char *weights, unsigned char *slabs, wg_bars *bars, uint64_t *clear,

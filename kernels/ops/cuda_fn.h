@@ -1,5 +1,5 @@
-/* What CUDA bodies share: eight elements at a time (16 bytes of bf16, 32 of float32), sums over a warp and a
- * block in a fixed order, elementwise kernels. */
+/* What CUDA bodies share: eight elements at a time (16 bytes of bf16, 32 of float32), sums over a
+ * warp and a block in a fixed order, elementwise kernels. */
 #ifndef LRA_OPS_CUDA_FN_H
 #define LRA_OPS_CUDA_FN_H
 
@@ -11,7 +11,7 @@ enum { LRA_LANES = 8 };
 /* The type of elem arrays. */
 #define ELEM_TYPE (LRA_PASS == 16 ? LRA_BF16 : LRA_F32)
 
-/* ---- eight elements ------------------------------------------------------------------------------- */
+/* ---- eight elements -------------------------------------------------------------------------- */
 
 /* Vector access needs all of these at multiples of 16 bytes. */
 static inline bool is_aligned(const void *a, const void *b, const void *c)
@@ -76,7 +76,7 @@ LRA_DEV void store8(void *y, lra_type t, int64_t i, int64_t n, bool wide, const 
     i < (n);                                                                                       \
     i += (int64_t)gridDim.x * blockDim.x * LRA_LANES
 
-/* ---- elementwise kernels --------------------------------------------------------------------------- */
+/* ---- elementwise kernels --------------------------------------------------------------------- */
 
 /* y = f(a, b; p, q); b is NULL for functions of one variable. */
 typedef struct {
@@ -109,7 +109,7 @@ static inline each_args each_of(const lra_call *c, const void *a, const void *b)
     return e;
 }
 
-/* ---- sums in a fixed order -------------------------------------------------------------------------- */
+/* ---- sums in a fixed order ------------------------------------------------------------------- */
 
 /* Every lane gets the sum (maximum) over its warp. */
 LRA_DEV real warp_sum(real v)

@@ -1,5 +1,6 @@
-/* y[.., i, ..] = sum of x[.., j, ..] over j <= i, or over j >= i; its gradient is the same of dy the other way.
- * Summed in real in the order of the axis, rounded where y is stored, so that the sum is not of rounded sums. */
+/* y[.., i, ..] = sum of x[.., j, ..] over j <= i, or over j >= i; its gradient is the same of dy
+ * the other way. Summed in real in the order of the axis, rounded where y is stored, so that the
+ * sum is not of rounded sums. */
 #include "kernels/ops/along_fn.h"
 #include "kernels/ops/typed.h"
 

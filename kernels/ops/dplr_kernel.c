@@ -1,8 +1,11 @@
-/* Kernels of state-space layers whose matrix is diagonal plus low rank, A = diag(a) - p q^T, by their truncated generating
- * function at the roots of unity w_j = exp(-2 pi i j/L), with the sums r[v] of dplr_kernel_fn.h:
- *   K_j = 2/(1 + w_j) (r[b c] - r[b q] r[p c]/(1 + r[p q])),  K_(L/2) = dt Re sum_n b_n c_n;  k = inverse transform of K
- * All in double whatever the graph: near a pole the sums lose as many digits as |a|/|Re a| has.  Per channel, mode and
- * frequency one division; the directions of a channel share it, and half of the sums.
+/* Kernels of state-space layers whose matrix is diagonal plus low rank, A = diag(a) - p q^T, by
+ * their truncated generating function at the roots of unity w_j = exp(-2 pi i j/L), with the sums
+ * r[v] of dplr_kernel_fn.h:
+ *   K_j = 2/(1 + w_j) (r[b c] - r[b q] r[p c]/(1 + r[p q])),  K_(L/2) = dt Re sum_n b_n c_n;
+ *   k = inverse transform of K
+ * All in double whatever the graph: near a pole the sums lose as many digits as |a|/|Re a| has.
+ * Per channel, mode and frequency one division; the directions of a channel share it, and half of
+ * the sums.
  * Gradients: those of the sums follow from the transform of dk; with E = 1/D and R that of a sum,
  *   dA = sum_j Re(conj(R) E),  dB = sum_j Re(conj(R) i Y E),  dD = -sum_v R conj((A + i Y B) E^2).
  * Source: Gu et al. 2022, arXiv:2111.00396, appendix C (S4), with what the public code does at L/2.
@@ -166,8 +169,8 @@ static inline void transform_dk(const dplr_args *s, const real *dk, int64_t h, d
     }
 }
 
-/* sources: a, b, p, q, c, dt, dk; y: (9 + 2 sides,H,N), see dplr_mode_gradient(); scratch: of each thread, then a
- * dplr_change for each mode of it */
+/* sources: a, b, p, q, c, dt, dk; y: (9 + 2 sides,H,N), see dplr_mode_gradient(); scratch: of each
+ * thread, then a dplr_change for each mode of it */
 LRA_BODY(dplr_kernel_grad)
 {
     const dplr_args *s = c->y->args;
@@ -307,7 +310,8 @@ static lra_tensor *numbers(lra_graph *g, const char *name, int64_t rows, int64_t
     return lra_cast(lra_sample_input(g, name, "normal", LRA_SHAPE(2, rows, N)), lra_real(g));
 }
 
-/* One direction and two; a block of frequencies and more; one mode.  Re a < 0, q = conj p, as all layers have it. */
+/* One direction and two; a block of frequencies and more; one mode.  Re a < 0, q = conj p, as all
+ * layers have it. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][4] = {{6, 2, 2, 3}, {150, 2, 4, 2}, {10, 3, 6, 1}};

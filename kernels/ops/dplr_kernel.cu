@@ -1,5 +1,6 @@
-/* Kernels of diagonal-plus-low-rank layers on a GPU: a thread for each frequency of a channel, then transforms of rows.
- * Gradients: the same thread for what changes the sums, then a block for each mode, over all frequencies. */
+/* Kernels of diagonal-plus-low-rank layers on a GPU: a thread for each frequency of a channel, then
+ * transforms of rows. Gradients: the same thread for what changes the sums, then a block for each
+ * mode, over all frequencies. */
 #include "kernels/cuda/fft.h"
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/dplr_kernel_fn.h"

@@ -1,5 +1,6 @@
-/* One channel of a diagonal-plus-low-rank kernel, in double, for the C and the CUDA compiler.  At frequency j < L/2 all
- * is about five kinds of sums of a channel, at the point i Y of the imaginary axis, Y = 2 tan(pi j/L)/dt,
+/* One channel of a diagonal-plus-low-rank kernel, in double, for the C and the CUDA compiler.  At
+ * frequency j < L/2 all is about five kinds of sums of a channel, at the point i Y of the imaginary
+ * axis, Y = 2 tan(pi j/L)/dt,
  *   r[v] = sum_n v_n/(iY - a_n) + conj(v_n)/(iY - conj a_n) = sum_n (A_n + i Y B_n)/D_n,
  *   A = -2 Re(v conj a),  B = 2 Re v,  D = |a|^2 - Y^2 - 2 i Y Re a,
  * of v = b q, p q, and for each direction b c and p c; the inverse of D serves all of them. */

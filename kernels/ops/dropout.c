@@ -1,6 +1,7 @@
-/* Inverted dropout: y = x mask/(1 - rate), mask 0 with probability rate; the gradient is the same op with
- * the same mask.  A mask word is Philox4x32-10 with key (seed, xxh32 of the node's path) and counter
- * (step, element/4): nothing is stored, and it does not depend on threads, plans or length buckets.
+/* Inverted dropout: y = x mask/(1 - rate), mask 0 with probability rate; the gradient is the same
+ * op with the same mask.  A mask word is Philox4x32-10 with key (seed, xxh32 of the node's path)
+ * and counter (step, element/4): nothing is stored, and it does not depend on threads, plans or
+ * length buckets.
  * tied: the element is that of (first dimension, last dimension), shared between
  * (variational dropout, Gal & Ghahramani 2016). */
 #include "kernels/ops/args.h"

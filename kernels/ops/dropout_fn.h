@@ -1,5 +1,5 @@
-/* Factors of what is dropped, many at a time: 0, or 1/(1 - rate).  Lane by lane what lra_philox_at() gives with key (seed,
- * path) and counter (step, number of the draw). */
+/* Factors of what is dropped, many at a time: 0, or 1/(1 - rate).  Lane by lane what
+ * lra_philox_at() gives with key (seed, path) and counter (step, number of the draw). */
 #ifndef LRA_OPS_DROPOUT_FN_H
 #define LRA_OPS_DROPOUT_FN_H
 
@@ -7,8 +7,8 @@
 
 #include "kernels/base/philox.h"
 
-/* A word is the low half of a lane of 64 bits: a product comes whole, and what stands above a word is never read.  As
- * many draws as registers hold: the rounds of one are a chain. */
+/* A word is the low half of a lane of 64 bits: a product comes whole, and what stands above a word
+ * is never read.  As many draws as registers hold: the rounds of one are a chain. */
 enum { DRAWS = 32, DROPOUT_BLOCK = 4 * DRAWS };
 #if defined(LRA_LEVEL_avx512)
 enum { DRAW_LANES = 8 };

@@ -1,5 +1,5 @@
-/* y = table[index].  table: (V,D), index: (..), y: (..,D).  The gradient adds rows in the order of the
- * indices, each thread its own columns, so its bits do not depend on the number of threads.
+/* y = table[index].  table: (V,D), index: (..), y: (..,D).  The gradient adds rows in the order of
+ * the indices, each thread its own columns, so its bits do not depend on the number of threads.
  * An index outside [0,V) is a bug: readers check their vocabulary. */
 #include "kernels/ops/embedding_fn.h"
 #include "kernels/ops/lanes_fn.h"

@@ -1,9 +1,10 @@
-/* y = table[index] and its gradient on a GPU.  The gradient of a row sums the places where it was read, in
- * order: places are cut into slices, a block sums those of one row of the table in one slice, slices are
- * added in order.  An index out of range, which is a bug, gives NaN.
+/* y = table[index] and its gradient on a GPU.  The gradient of a row sums the places where it was
+ * read, in
+ * order: places are cut into slices, a block sums those of one row of the table in one slice,
+ * slices are added in order.  An index out of range, which is a bug, gives NaN.
  *
- * Many places in a large table: every place is added to its row as an integer, in units of 2^-40 of the largest gradient; sums
- * of integers do not depend on their order. */
+ * Many places in a large table: every place is added to its row as an integer, in units of 2^-40 of
+ * the largest gradient; sums of integers do not depend on their order. */
 #include "kernels/ops/columns_fn.h"
 #include "kernels/ops/embedding_fn.h"
 
@@ -31,7 +32,8 @@ LRA_CUDA_BODY(embedding)
                (elem *)c->out);
 }
 
-/* part (slices, V, D).  A block of 128 threads for a row of the table (x) and a slice of places (y). */
+/* part (slices, V, D).  A block of 128 threads for a row of the table (x) and a slice of places
+ * (y). */
 static __global__ void embedding_grad_kernel(int64_t n, int64_t per_slice, int64_t V, int64_t D,
                                              lra_type t, const void *dy, const int32_t *index,
                                              real *part)
@@ -54,7 +56,7 @@ static __global__ void embedding_grad_kernel(int64_t n, int64_t per_slice, int64
     }
 }
 
-/* ---- many places -------------------------------------------------------------------------------------- */
+/* ---- many places ----------------------------------------------------------------------------- */
 
 static __global__ void clear_kernel(int64_t n, unsigned long long *sum)
 {

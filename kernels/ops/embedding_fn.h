@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Every row of the table looks for its places, V n comparisons; where those would take longer than four short
- * kernels, each place is added to its row, in fixed point. */
+/* Every row of the table looks for its places, V n comparisons; where those would take longer than
+ * four short kernels, each place is added to its row, in fixed point. */
 enum { EMBEDDING_PAIRS = 1 << 21, EMBEDDING_BITS = 40 };
 static inline int embedding_scatters(int64_t n, int64_t V)
 {

@@ -1,6 +1,7 @@
-/* Complex Fourier transforms by one block in shared memory, in place: decimation in frequency forth, in time back
- * (Cooley & Tukey 1965, Gentleman & Sande 1966).  Forth leaves the frequencies in bit-reversed order, where back takes
- * them, so that nothing is reordered; stages have radix 16 and 8, in registers.
+/* Complex Fourier transforms by one block in shared memory, in place: decimation in frequency
+ * forth, in time back (Cooley & Tukey 1965, Gentleman & Sande 1966).  Forth leaves the frequencies
+ * in bit-reversed order, where back takes them, so that nothing is reordered; stages have radix 16
+ * and 8, in registers.
  *   X_k = sum_t x_t exp(-2 pi i k t/n), and back without 1/n; n from 1024 to 8192, a power of two */
 #ifndef LRA_OPS_FFT_FN_H
 #define LRA_OPS_FFT_FN_H
@@ -13,14 +14,15 @@ typedef struct {
     float re, im;
 } lf_complex;
 
-/* ---- transforms of R numbers in registers -------------------------------------------------------------- */
+/* ---- transforms of R numbers in registers ---------------------------------------------------- */
 
 LRA_DEV lf_complex lf_times(lf_complex a, lf_complex b)
 {
     return lf_complex{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* v exp(-2 pi i k/16), 0 <= k < 8; of the opposite sign on the way back.  k is known when this is compiled. */
+/* v exp(-2 pi i k/16), 0 <= k < 8; of the opposite sign on the way back.  k is known when this is
+ * compiled. */
 LRA_DEV lf_complex lf_turn(lf_complex v, int k, bool back)
 {
     const float cosine[8] = {1, 0.92387953f,  0.70710678f,  0.38268343f,
@@ -61,7 +63,8 @@ template <int R> LRA_DEV void lf_back(lf_complex v[R])
     }
 }
 
-/* Number i, which is frequency k in bit-reversed order, times root^k: bit by bit, for want of registers. */
+/* Number i, which is frequency k in bit-reversed order, times root^k: bit by bit, for want of
+ * registers. */
 template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
 {
     LRA_UNROLL for (int bit = LF_BITS(R) - 1; bit >= 0; bit--)
@@ -71,7 +74,7 @@ template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
     }
 }
 
-/* ---- transforms of n numbers in shared memory ----------------------------------------------------------- */
+/* ---- transforms of n numbers in shared memory ------------------------------------------------ */
 
 /* A block of n / LF_OWN threads; re and im stand apart, with a gap behind every 32 numbers. */
 typedef struct {
@@ -115,8 +118,8 @@ LRA_DEV void lf_write(const lf_rows *r, int t, lf_complex v)
     if (r->b) r->b[t] = e_store(v.im);
 }
 
-/* One stage: N numbers `step` apart, in blocks of N step; EDGE: the first, which reads rows, or the last on the way
- * back, which writes them. */
+/* One stage: N numbers `step` apart, in blocks of N step; EDGE: the first, which reads rows, or the
+ * last on the way back, which writes them. */
 template <int N, bool BACK, bool EDGE>
 LRA_DEV void lf_stage(const lf_space *s, int step, const lf_rows *rows)
 {
@@ -152,7 +155,8 @@ LRA_DEV void lf_any_stage(const lf_space *s, bool sixteen, int step, const lf_ro
         lf_stage<8, BACK, false>(s, step, rows);
 }
 
-/* Stages but the last, which has radix 16 and neighbours: radix 16 where their number allows it, then 8. */
+/* Stages but the last, which has radix 16 and neighbours: radix 16 where their number allows it,
+ * then 8. */
 LRA_DEV int lf_sixteens(int n)
 {
     int bits = 0;

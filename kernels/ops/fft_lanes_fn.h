@@ -1,8 +1,10 @@
-/* Complex Fourier transforms of LANES sequences at once, one in each lane, in place; n a power of two from 4 on.
+/* Complex Fourier transforms of LANES sequences at once, one in each lane, in place; n a power of
+ * two from 4 on.
  *   forth: X_k = sum_t x_t exp(-2 pi i k t/n), in the order that decimation in frequency leaves them; back takes that
  *   order, and gives n times the sequences (Cooley & Tukey 1965, Gentleman & Sande 1966; radix 4, at the end 2).
- * Products need no other order, so nothing is moved.  A stage splits the sequence in four that are transformed one after
- * the other, down to the last numbers: what no cache holds is read and written only by the first stages.
+ * Products need no other order, so nothing is moved.  A stage splits the sequence in four that are
+ * transformed one after the other, down to the last numbers: what no cache holds is read and
+ * written only by the first stages.
  * Number t stands at z + 2 t: real parts, then imaginary parts. */
 #ifndef LRA_OPS_FFT_LANES_FN_H
 #define LRA_OPS_FFT_LANES_FN_H
@@ -17,7 +19,8 @@
 #endif
 
 enum { FFT_BITS = 40 };
-/* Roots of n, n/4, n/16, ..; behind the last stage of radix 4 there is nothing, or one of radix 2. */
+/* Roots of n, n/4, n/16, ..; behind the last stage of radix 4 there is nothing, or one of radix
+ * 2. */
 typedef struct {
     int64_t n;
     const real *root[FFT_BITS / 2];

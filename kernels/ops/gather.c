@@ -1,5 +1,5 @@
-/* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M), y: (B,M,D).  Its gradient, scatter, adds rows in
- * the order of m, one sample per thread: same bits for any number of threads. */
+/* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M), y: (B,M,D).  Its gradient, scatter, adds
+ * rows in the order of m, one sample per thread: same bits for any number of threads. */
 #include "kernels/ops/typed.h"
 
 static inline void check_index(const int32_t *index, int64_t n, int64_t T)

@@ -1,10 +1,13 @@
-/* Dense products on the register tile of tile_fn.h: c = op(a) b, with b packed once and then met by any number of rows.
+/* Dense products on the register tile of tile_fn.h: c = op(a) b, with b packed once and then met by
+ * any number of rows.
  *
- * What limits it: a tile of 6 rows and 4 vectors makes 24 multiply-adds for 4 loads of b and 6 of a, so that it runs at
- * the speed of its arithmetic as long as b comes from the first cache: a panel of 64 columns and TILE_DEPTH in k is
- * 64 KiB at most, and all rows of a strip pass over it before the next.  Rows of a are read where they stand; columns (a
- * transposed) are copied first, since lines a power of two apart fall on few sets of a cache.
- * Sums go through k in the order of memory, in passes of TILE_DEPTH, whatever the rows of a strip and the threads. */
+ * What limits it: a tile of 6 rows and 4 vectors makes 24 multiply-adds for 4 loads of b and 6 of
+ * a, so that it runs at the speed of its arithmetic as long as b comes from the first cache: a
+ * panel of 64 columns and TILE_DEPTH in k is 64 KiB at most, and all rows of a strip pass over it
+ * before the next.  Rows of a are read where they stand; columns (a transposed) are copied first,
+ * since lines a power of two apart fall on few sets of a cache.
+ * Sums go through k in the order of memory, in passes of TILE_DEPTH, whatever the rows of a strip
+ * and the threads. */
 #ifndef LRA_OPS_GEMM_FN_H
 #define LRA_OPS_GEMM_FN_H
 
@@ -16,8 +19,8 @@ static inline int64_t gemm_packed(int64_t K, int64_t N)
     return K * tile_padded(N);
 }
 
-/* Columns [at, end) of b (K,N), of whole panels; element (k,n) stands at b[k * row + n * column].  Reads b along its
- * rows in memory, whichever they are. */
+/* Columns [at, end) of b (K,N), of whole panels; element (k,n) stands at b[k * row + n * column].
+ * Reads b along its rows in memory, whichever they are. */
 #define GEMM_PACK(NAME, TYPE, LOAD)                                                                \
     static inline void NAME(int64_t K, int64_t N, const TYPE *b, int64_t row, int64_t column,      \
                             int64_t at, int64_t end, real *packed)                                 \
@@ -68,8 +71,9 @@ static inline void gemm_edge(int rows, int V, tile_rows a, int64_t K, const real
             c[r * ldc + n] = sum[r * TILE_COLUMNS + n] + (add ? c[r * ldc + n] : 0);
 }
 
-/* Asks for the rows of c that a tile will write, and for the rows of a that the next one will read, while there is a
- * tile's arithmetic to wait for them: c is written in pieces too short for the processor to foresee. */
+/* Asks for the rows of c that a tile will write, and for the rows of a that the next one will read,
+ * while there is a tile's arithmetic to wait for them: c is written in pieces too short for the
+ * processor to foresee. */
 static inline void gemm_prefetch(int rows, int V, tile_rows a, int64_t depth, bool next,
                                  const real *c, int64_t ldc)
 {
@@ -105,8 +109,8 @@ static inline int64_t gemm_tiles(int64_t M, int64_t N)
     return (M + TILE_ROWS - 1) / TILE_ROWS * ((N + TILE_COLUMNS - 1) / TILE_COLUMNS);
 }
 
-/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on; packed: b of K rows.  Meanwhile x and y are
- * asked for. */
+/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on; packed: b of K rows.
+ * Meanwhile x and y are asked for. */
 static inline void gemm_rows_while(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1,
                                    tile_rows a, const real *packed, bool add, real *c, int64_t ldc,
                                    gemm_next x, gemm_next y)
@@ -141,7 +145,8 @@ static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_
     gemm_rows_while(M, N, K, k0, k1, a, packed, add, c, ldc, none, none);
 }
 
-/* Rows [0,n) of x, `width` wide and ld apart, as real and an odd number of lines apart: gemm_odd(width). */
+/* Rows [0,n) of x, `width` wide and ld apart, as real and an odd number of lines apart:
+ * gemm_odd(width). */
 static inline int64_t gemm_odd(int64_t width)
 {
     int64_t padded = tile_padded(width);

@@ -6,7 +6,7 @@
 #include "kernels/ops/columns_fn.h"
 #include "kernels/ops/conv_cuda_fn.h"
 
-/* ---- layer norm, backward ------------------------------------------------------------------------------- */
+/* ---- layer norm, backward -------------------------------------------------------------------- */
 
 typedef struct {
     int64_t rows, D;
@@ -26,8 +26,8 @@ template <int LANES> LRA_DEV real row_sum(real v)
     return v;
 }
 
-/* LANES threads have a row, eight neighbouring columns each, CHUNKS times; x and dy are read once, and their part of the
- * sums over the rows of a block stays in registers. */
+/* LANES threads have a row, eight neighbouring columns each, CHUNKS times; x and dy are read once,
+ * and their part of the sums over the rows of a block stays in registers. */
 template <int LANES, int CHUNKS, int THREADS>
 static __global__ void __launch_bounds__(THREADS) norm_back_kernel(norm_back j)
 {
@@ -138,7 +138,7 @@ static void run_norm(const lra_call *c, int n, void *stream)
     if (sums) add_blocks(j.part, 1, row_blocks(j.rows), 2 * D, (real *)sums->out, stream);
 }
 
-/* ---- a dense layer behind an activation, backward ------------------------------------------------------------ */
+/* ---- a dense layer behind an activation, backward -------------------------------------------- */
 
 typedef struct {
     const elem *y;

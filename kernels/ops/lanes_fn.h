@@ -1,7 +1,7 @@
-/* Vectors of reals of the instruction level, loaded from and stored to arrays that are elem or real: what a row or an
- * element-by-element op is written in where the compiler's own vectors of a loop are slow (a bf16 array among float32
- * ones, sums of short rows, choices that it turns into masks).  One source for all levels and types; a pass whose reals
- * are double has vectors of one.
+/* Vectors of reals of the instruction level, loaded from and stored to arrays that are elem or
+ * real: what a row or an element-by-element op is written in where the compiler's own vectors of a
+ * loop are slow (a bf16 array among float32 ones, sums of short rows, choices that it turns into
+ * masks).  One source for all levels and types; a pass whose reals are double has vectors of one.
  *   lanes_fn: f(i, w, ...) reads and writes elements [i, i + w) by lanes_load() and lanes_store();
  *   LANES_EACH(n, f, ...): f for all of [0, n), with w = LANES, a constant, and once with what is left
  *   LANES_BODY(n, t, f, ...): the same as the body of an op, in parallel, with t, a constant, as third argument
@@ -33,7 +33,8 @@
 #define LANES_TYPED(first, last, f, t, ...) LANES_SPAN(first, last, f, LRA_F32, __VA_ARGS__)
 #endif
 
-/* All of an elementwise body: f(i, w, t, ...) for the n elements of type t, in parallel by pieces of LRA_PIECE. */
+/* All of an elementwise body: f(i, w, t, ...) for the n elements of type t, in parallel by pieces
+ * of LRA_PIECE. */
 #define LANES_BODY(n, t, f, ...)                                                                   \
     const int64_t all_ = (n);                                                                      \
     LRA_PRAGMA(omp parallel for num_threads(c->n_threads) if (all_ >= LRA_PARALLEL_MIN))           \
@@ -49,7 +50,7 @@
 #define LANES_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* ---- the vectors --------------------------------------------------------------------------------------- */
+/* ---- the vectors ----------------------------------------------------------------------------- */
 
 #if LRA_PASS == 64
 enum { LANES = 1 };
@@ -208,7 +209,7 @@ LRA_ROW_FN lanes lanes_of(real x)
     return x - (lanes){0};
 }
 
-/* ---- arrays -------------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* Elements [i, i + w) of x; the lanes behind are zero. */
 LRA_ROW_FN lanes lanes_load(const void *x, lra_type t, int64_t i, int64_t w)
@@ -250,7 +251,7 @@ LRA_ROW_FN lanes lanes_keep(lanes v, int64_t w, real rest)
     return lanes_read(part);
 }
 
-/* ---- functions of vectors: lanes_exp, lanes_tanh, lanes_normal, lanes_abs; exact ones in double -------------- */
+/* ---- functions of vectors: lanes_exp, lanes_tanh, lanes_normal, lanes_abs; in double exact -- */
 
 #if LRA_PASS == 64
 #define lanes_exp  exp

@@ -6,8 +6,8 @@
 #include "kernels/ops/lanes_fn.h"
 #include "kernels/ops/norm_shape.h"
 
-/* Rows that are worked on together: one row's sums, root and quotient are a chain of dependent steps as long as all
- * its other work, which those of the other rows fill. */
+/* Rows that are worked on together: one row's sums, root and quotient are a chain of dependent
+ * steps as long as all its other work, which those of the other rows fill. */
 enum { TOGETHER = 4 };
 
 typedef struct {
@@ -41,8 +41,8 @@ LRA_ROW_FN void add_square(int64_t i, int64_t w, lra_type t, const int n, const 
     }
 }
 
-/* m and r of each row.  The differences are read from the nearest cache again: nothing cancels, and a row may be of any
- * magnitude whose square is finite. */
+/* m and r of each row.  The differences are read from the nearest cache again: nothing cancels, and
+ * a row may be of any magnitude whose square is finite. */
 LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
 {
     lanes sum[TOGETHER] = {0}, square[TOGETHER] = {0};

@@ -1,10 +1,12 @@
-/* y = act(x w + bias) + residual on a GPU.  Of float32 the library adds what it can.  Of bf16 its manual lists no bias
- * of float32: layers of moderate width are made by the convolution's kernel, which has everything in its epilogue; for
- * others the rest is one pass over the sums, which are float32 until then. */
+/* y = act(x w + bias) + residual on a GPU.  Of float32 the library adds what it can.  Of bf16 its
+ * manual lists no bias of float32: layers of moderate width are made by the convolution's kernel,
+ * which has everything in its epilogue; for others the rest is one pass over the sums, which are
+ * float32 until then. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/ops/conv_cuda_fn.h"
 
-/* That pass takes 8 bytes for each sum at 4.3 TB/s, 1.9 ps; mma.sync instead of the library 2 x 0.5 D / 770 TFLOP/s. */
+/* That pass takes 8 bytes for each sum at 4.3 TB/s, 1.9 ps; mma.sync instead of the library 2 x 0.5
+ * D / 770 TFLOP/s. */
 enum { DENSE_MOST = 1024 };
 
 static __global__ void finish_kernel(int64_t rows, int64_t H, bool wide, lra_act act,

@@ -1,6 +1,7 @@
-/* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows.  The result is cut into ranges of columns, and rows
- * into parts, which are added in order: both cuts follow from the shape alone, so that the result does not depend on the
- * number of threads.  A part walks its rows in blocks of TILE_DEPTH, whose x and dy are copied for the register tile. */
+/* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows.  The result is cut into
+ * ranges of columns, and rows into parts, which are added in order: both cuts follow from the shape
+ * alone, so that the result does not depend on the number of threads.  A part walks its rows in
+ * blocks of TILE_DEPTH, whose x and dy are copied for the register tile. */
 #include <omp.h>
 
 #include "kernels/ops/conv_dw_bf16_fn.h"
@@ -53,8 +54,8 @@ static inline gemm_next rows_of(const elem *x, int64_t n, int64_t width, int64_t
     return (gemm_next){(const char *)x, width * size, ld * size, n, 0};
 }
 
-/* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is multiplied the next one comes
- * from memory, or copying it would wait for every line. */
+/* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is
+ * multiplied the next one comes from memory, or copying it would wait for every line. */
 static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n, int64_t first,
                      int64_t end, real *own, real *sum)
 {

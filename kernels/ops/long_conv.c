@@ -3,8 +3,9 @@
  * x and y are zero for t >= length; a kernel of L values is zero beyond them.
  *   y = F^-1(F(x) F(k)),  dx = F^-1(F(dy) conj F(k)),  dk = F^-1(sum_b conj F(x_b) F(dy_b))
  * of a size at which nothing wraps around: lag j stands at j, lag -(1+j) at n-1-j.
- * Channels are lanes (fft_lanes_fn.h): x (B,T,D) is read as it stands.  Two examples are the real and the imaginary part
- * of one transform: a kernel is real, so that they stay apart; in dk the sum of both is the real part.
+ * Channels are lanes (fft_lanes_fn.h): x (B,T,D) is read as it stands.  Two examples are the real
+ * and the imaginary part of one transform: a kernel is real, so that they stay apart; in dk the sum
+ * of both is the real part.
  * Source: S4 (Gu et al. 2022) composes its two directions so. */
 #include <omp.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ static inline int64_t numbers_size(int64_t n)
     return 2 * MAX_LANES * n;
 }
 
-/* Examples that are read or written together, of w channels from column d0 on; those from `length` on are zero. */
+/* Examples that are read or written together, of w channels from column d0 on; those from `length`
+ * on are zero. */
 typedef struct {
     const elem *in[2];
     elem *out[2];
@@ -256,7 +258,8 @@ static int64_t dk_scratch(const lra_tensor *y, int n_threads)
     return n_threads * 3 * numbers_size(n) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* On a GPU within shared memory: roots, spectra, some examples; else rows of the kernel and of some examples. */
+/* On a GPU within shared memory: roots, spectra, some examples; else rows of the kernel and of some
+ * examples. */
 static int64_t cuda_scratch_of(const lra_shape *x, int64_t L, int arrays)
 {
     int64_t B = x->d[0], T = x->d[1], D = x->d[2], points = long_conv_points(T, L);
@@ -289,7 +292,8 @@ lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
                  : lra_long_conv_whole(x, kernel, length);
 }
 
-/* Kernels shorter than the sequence and longer, one and two directions, more channels than a block. */
+/* Kernels shorter than the sequence and longer, one and two directions, more channels than a
+ * block. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][3] = {{7, 3, 5}, {7, 3, 9}, {6, 10, 6}, {1, 2, 3}};

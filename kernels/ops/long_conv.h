@@ -28,14 +28,15 @@ static inline int64_t size_of(int64_t T, int64_t L)
     return lra_fft_size(T + lags_of(T, L));
 }
 
-/* ---- on a GPU --------------------------------------------------------------------------------------------- */
+/* ---- on a GPU -------------------------------------------------------------------------------- */
 
 /* Bytes that stay in the L2 cache from one step to the next. */
 #ifndef LRA_LONG_CONV_BYTES
 #define LRA_LONG_CONV_BYTES (24 << 20)
 #endif
 
-/* Points of a transform within shared memory; 0: too few or too many for one, rows in memory are transformed. */
+/* Points of a transform within shared memory; 0: too few or too many for one, rows in memory are
+ * transformed. */
 static inline int64_t long_conv_points(int64_t T, int64_t L)
 {
     int64_t least = T + lags_of(T, L), n = 1024;
@@ -43,7 +44,8 @@ static inline int64_t long_conv_points(int64_t T, int64_t L)
     return least <= 256 || n > 8192 ? 0 : n;
 }
 
-/* There: pairs of examples at a time, for the same reason; parts of them whose sums are added behind. */
+/* There: pairs of examples at a time, for the same reason; parts of them whose sums are added
+ * behind. */
 static inline int64_t long_conv_pairs(int64_t B, int64_t D, int64_t T, int arrays)
 {
     int64_t bytes = arrays * 2 * D * T * (int64_t)sizeof(float), most = LRA_LONG_CONV_BYTES / bytes;
@@ -61,7 +63,8 @@ static inline int64_t long_conv_spectra(int64_t D, int64_t n)
     return D * n * 2 * (int64_t)sizeof(float);
 }
 
-/* Examples whose rows are transformed together: `arrays` of them stay in the cache, at least one. */
+/* Examples whose rows are transformed together: `arrays` of them stay in the cache, at least
+ * one. */
 static inline int64_t long_conv_examples(int64_t B, int64_t D, int64_t n, int arrays)
 {
     int64_t bytes = arrays * D * lra_fft_row(n) * (int64_t)sizeof(float),

@@ -1,16 +1,18 @@
-/* Long convolution on a GPU within shared memory, for transforms of 1024 to 8192 points.  Two examples of a channel are
- * the real and the imaginary part of one complex signal z: as kernels are real, z * k holds both results.  A block
- * transforms it (fft_fn.h), multiplies by the kernel's spectrum, which has the same order, and transforms back:
+/* Long convolution on a GPU within shared memory, for transforms of 1024 to 8192 points.  Two
+ * examples of a channel are the real and the imaginary part of one complex signal z: as kernels are
+ * real, z * k holds both results.  A block transforms it (fft_fn.h), multiplies by the kernel's
+ * spectrum, which has the same order, and transforms back:
  *   y = F^-1(F(z) F(k)),  dx with conj F(k),  dk = real part of F^-1(sum of F(dz) conj F(z) over the pairs)
- * FLOP: 10 n log2 n + 6 n for two examples; over the bus 2 bytes in and out for a bf16 (rows between the steps stay in
- * the L2 cache); in shared memory 64 bytes a point (96 at 8192), which takes about as long as the arithmetic. */
+ * FLOP: 10 n log2 n + 6 n for two examples; over the bus 2 bytes in and out for a bf16 (rows
+ * between the steps stay in the L2 cache); in shared memory 64 bytes a point (96 at 8192), which
+ * takes about as long as the arithmetic. */
 #ifndef LRA_OPS_LONG_CONV_FFT_FN_H
 #define LRA_OPS_LONG_CONV_FFT_FN_H
 
 #include "kernels/ops/fft_fn.h"
 #include "kernels/ops/long_conv_rows_fn.h"
 
-/* ---- kernels --------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Rows of elem, (examples, D, T), and where spectra stand: (.., D, n). */
 typedef struct {
@@ -100,8 +102,9 @@ static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
     lf_back_but_last(&s, &rows);
 }
 
-/* x: channels, then parts of the pairs: sum of F(dz) conj F(z); first: nothing is in the spectra yet.  F(z) waits for
- * F(dz) in shared memory where there is room for two (SPARE), else in registers, not all of which there are. */
+/* x: channels, then parts of the pairs: sum of F(dz) conj F(z); first: nothing is in the spectra
+ * yet.  F(z) waits for F(dz) in shared memory where there is room for two (SPARE), else in
+ * registers, not all of which there are. */
 template <bool SPARE>
 static __global__ void __launch_bounds__(SPARE ? 256 : 512, SPARE ? 2 : 1)
     lf_sum_kernel(lf_job e, bool first)
@@ -160,7 +163,7 @@ static __global__ void lf_gradient_kernel(lf_job e, real *kernel)
     }
 }
 
-/* ---- the ops --------------------------------------------------------------------------------------------- */
+/* ---- the ops --------------------------------------------------------------------------------- */
 
 /* Scratch: roots, spectra, rows of x, rows of dy. */
 static inline lf_job lf_job_of(const long_conv_job *j, int arrays, real *scratch, void *stream)

@@ -1,16 +1,19 @@
 /* Long convolution with what is at most `limit` steps away (long_conv.c, kernels cut by near.c):
  *   y[t] = sum_(0 <= j <= limit) k[j] x[t-j]  (+ sum_(0 <= j < limit) k'[j] x[t+1+j])
- * Every value of a Fourier transform holds rounding of all inputs, so that what is far away would still change last
- * bits; here the lags are summed one by one.  A limit of T-1 or more cuts nothing, and source 0, the convolution
- * by transforms, is the result as it is, with its bits and in its place.
- * Source 0 and these sums are one number, so that the gradient goes to source 0 alone, whose own cuts the kernels. */
+ * Every value of a Fourier transform holds rounding of all inputs, so that what is far away would
+ * still change last bits; here the lags are summed one by one.  A limit of T-1 or more cuts
+ * nothing, and source 0, the convolution by transforms, is the result as it is, with its bits and
+ * in its place.
+ * Source 0 and these sums are one number, so that the gradient goes to source 0 alone, whose own
+ * cuts the kernels. */
 #include <omp.h>
 #include <stdio.h>
 
 #include "kernels/ops/long_conv.h"
 #include "kernels/ops/typed.h"
 
-/* Channels of a block, a cache line of float32, and rows whose sums stay in registers: more would spill with AVX2. */
+/* Channels of a block, a cache line of float32, and rows whose sums stay in registers: more would
+ * spill with AVX2. */
 enum { CHANNELS = 16, ROWS = 4 };
 
 /* A kernel row for each lag from -limit to limit, and the inputs with zeros before and behind. */
@@ -142,7 +145,8 @@ lra_tensor *lra_long_conv_near(lra_tensor *x, lra_tensor *kernel, lra_tensor *li
     return lra_node(&lra_op_long_conv_near, x->graph, length ? 5 : 4, src, &a, sizeof a);
 }
 
-/* Limits below and above the length; one direction and two, kernels shorter and longer, more channels than a block. */
+/* Limits below and above the length; one direction and two, kernels shorter and longer, more
+ * channels than a block. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][3] = {{9, 3, 5}, {7, 3, 11}, {6, 19, 6}, {1, 2, 3}, {14, 2, 14}};

@@ -1,7 +1,8 @@
-/* Long convolution on a GPU by transforms of rows in memory, for any size.  Examples are taken a few at a time, so
- * that their rows stay in the L2 cache between the steps: x is laid out as rows of reals, transformed, multiplied by
- * the spectrum of the kernel, transformed back, taken out.
- * FLOP: 5 n log2 n + 6 n for a row of n >= 2 T; over the bus: x and y once, over the cache 14 n values a row. */
+/* Long convolution on a GPU by transforms of rows in memory, for any size.  Examples are taken a
+ * few at a time, so that their rows stay in the L2 cache between the steps: x is laid out as rows
+ * of reals, transformed, multiplied by the spectrum of the kernel, transformed back, taken out.
+ * FLOP: 5 n log2 n + 6 n for a row of n >= 2 T; over the bus: x and y once, over the cache 14 n
+ * values a row. */
 #ifndef LRA_OPS_LONG_CONV_ROWS_FN_H
 #define LRA_OPS_LONG_CONV_ROWS_FN_H
 
@@ -46,7 +47,7 @@ LRA_DEV lc_place lc_find(const long_conv_job *j, int64_t width)
     return lc_place{at / down, blockIdx.x % along * LC_TILE, at % down * LC_TILE};
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Examples from b0 on as rows, zero behind the tokens. */
 static __global__ void lc_lay_kernel(long_conv_job j, int64_t b0, const elem *x, real *rows)
@@ -122,7 +123,7 @@ static __global__ void lc_gradient_kernel(long_conv_job j, const real *rows, rea
     }
 }
 
-/* ---- spectra: two complex numbers at a time ----------------------------------------------------------- */
+/* ---- spectra: two complex numbers at a time -------------------------------------------------- */
 
 /* a b, or a conj(b) */
 LRA_DEV float4 lc_product(float4 a, float4 b, real sign)
@@ -156,7 +157,7 @@ static __global__ void lc_sum_kernel(long_conv_job j, int64_t examples, bool fir
     }
 }
 
-/* ---- the ops ---------------------------------------------------------------------------------------- */
+/* ---- the ops --------------------------------------------------------------------------------- */
 
 static inline void lc_lay(const long_conv_job *j, int64_t b0, int64_t examples, const elem *x,
                           real *rows, void *stream)

@@ -137,7 +137,7 @@ static double flops(const lra_tensor *y)
     return 4 * (double)lra_elements(y->src[0]);
 }
 
-/* ---- cross-entropy -------------------------------------------------------------------------------- */
+/* ---- cross-entropy --------------------------------------------------------------------------- */
 
 static int entropy_shape(lra_tensor *y, lra_err *e)
 {
@@ -249,7 +249,7 @@ const lra_op lra_op_cross_entropy_rows = {.name = "cross_entropy_rows",
                                           .cpu = LRA_BODIES(cross_entropy_rows),
                                           .sample = rows_sample};
 
-/* ---- distances ------------------------------------------------------------------------------------ */
+/* ---- distances ------------------------------------------------------------------------------- */
 
 static int distance_shape(lra_tensor *y, lra_err *e)
 {

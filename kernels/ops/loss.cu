@@ -1,5 +1,5 @@
-/* Losses on a GPU: partial sums of blocks in double, then one block adds them in order.  A label beyond the
- * classes, which is a bug, gives NaN. */
+/* Losses on a GPU: partial sums of blocks in double, then one block adds them in order.  A label
+ * beyond the classes, which is a bug, gives NaN. */
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/loss_fn.h"
 
@@ -25,7 +25,7 @@ static void mean_of(int64_t n_parts, const double *part, const double *counts, d
                counts, n, (real *)y);
 }
 
-/* ---- cross-entropy -------------------------------------------------------------------------------- */
+/* ---- cross-entropy --------------------------------------------------------------------------- */
 
 /* Maximum of a row and sum of exp(z - maximum), for all lanes. */
 LRA_DEV real exp_sum(const real *z, int64_t C, real *max)
@@ -122,7 +122,7 @@ LRA_CUDA_BODY(cross_entropy_grad)
                (const real *)c->in[1], (const int32_t *)c->in[2], (real *)c->out);
 }
 
-/* ---- distances ------------------------------------------------------------------------------------ */
+/* ---- distances ------------------------------------------------------------------------------- */
 
 /* name: sources x, target, a block for LRA_PIECE elements; name_grad: dy, x, target */
 #define BODIES(name)                                                                               \

@@ -1,9 +1,10 @@
 /* The recurrent part of an LSTM over all steps, to the past or, with back, to the future:
  *   (i,f,g,o)_t = x_t + h_(t-1) w;  c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g);  h_t = sigmoid(o) tanh(c_t)
- * x, what inputs and biases give to the gates, is one product for all steps and made before.  Examples are independent, so
- * that a thread goes through the steps of a block of them: a small product and 5 H functions a step, w packed once and
- * then in the second cache.  States are real, c and gates are kept for the gradient (lstm_fn.h), which goes the other way
- * likewise; that of w is one product h_(t-1)^T dx again.  Behind an example's length everything is 0, so that back begins
+ * x, what inputs and biases give to the gates, is one product for all steps and made before.
+ * Examples are independent, so that a thread goes through the steps of a block of them: a small
+ * product and 5 H functions a step, w packed once and then in the second cache.  States are real, c
+ * and gates are kept for the gradient (lstm_fn.h), which goes the other way likewise; that of w is
+ * one product h_(t-1)^T dx again.  Behind an example's length everything is 0, so that back begins
  * at the last token.
  * Source: Hochreiter & Schmidhuber 1997; Gers et al. 2000 (f).  Order of gates as in PyTorch. */
 #include <omp.h>
@@ -125,7 +126,8 @@ static inline void back_row(const lstm_sizes *s, int64_t row, int64_t before, co
     for (int64_t j = 0; j < 4 * H; j++) dx[row * 4 * H + j] = e_store(da[j]);
 }
 
-/* sources: dh (B,T,H), what the op kept, x, w, [length]; y: dx.  Scratch: packed w, then dh, dc and da of every thread's block */
+/* sources: dh (B,T,H), what the op kept, x, w, [length]; y: dx.  Scratch: packed w, then dh, dc and
+ * da of every thread's block */
 LRA_BODY(lstm_grad)
 {
     const lstm_args *a = c->y->args;
@@ -204,7 +206,8 @@ static lra_tensor *states(lra_tensor *y, const lstm_sizes *s)
     return lra_reshape(lra_slice(y, 0, 0, lstm_plane(s)), LRA_SHAPE(s->B, s->T, s->H));
 }
 
-/* The gradient of h, which is all that is ever asked of what the op kept: what a slice of it padded. */
+/* The gradient of h, which is all that is ever asked of what the op kept: what a slice of it
+ * padded. */
 static lra_tensor *of_states(lra_tensor *dy, const lstm_sizes *s)
 {
     bool padded = dy->op == &lra_op_pad && lra_elements(dy->src[0]) == lstm_plane(s);

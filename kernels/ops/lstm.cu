@@ -1,5 +1,6 @@
-/* An LSTM on a GPU: a block goes through the steps of an example, with its state in shared memory and w, which all blocks
- * read, from the second cache.  Steps follow each other: 4 H^2 multiplications of a block, some microseconds. */
+/* An LSTM on a GPU: a block goes through the steps of an example, with its state in shared memory
+ * and w, which all blocks read, from the second cache.  Steps follow each other: 4 H^2
+ * multiplications of a block, some microseconds. */
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/lstm_fn.h"
 

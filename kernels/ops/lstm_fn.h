@@ -1,4 +1,5 @@
-/* One channel of an LSTM, forward and back, for the C and the CUDA compiler; and where what is kept stands. */
+/* One channel of an LSTM, forward and back, for the C and the CUDA compiler; and where what is kept
+ * stands. */
 #ifndef LRA_OPS_LSTM_FN_H
 #define LRA_OPS_LSTM_FN_H
 
@@ -13,14 +14,16 @@ typedef struct {
     bool back;
 } lstm_sizes;
 
-/* The op keeps, one behind the other and all real: h and c (B,T,H); the gates i, f, g, o (B,T,4,H). */
+/* The op keeps, one behind the other and all real: h and c (B,T,H); the gates i, f, g, o
+ * (B,T,4,H). */
 enum { LSTM_PLANES = 6 };
 LRA_FN int64_t lstm_plane(const lstm_sizes *s)
 {
     return s->B * s->T * s->H;
 }
 
-/* The step number `step` in the order of the recurrence, and the one before it; -1: there is none. */
+/* The step number `step` in the order of the recurrence, and the one before it; -1: there is
+ * none. */
 LRA_FN int64_t lstm_step(const lstm_sizes *s, int64_t step)
 {
     return s->back ? s->T - 1 - step : step;

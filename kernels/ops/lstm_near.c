@@ -1,8 +1,9 @@
-/* An LSTM whose state starts anew `limit` steps before each step: h_t is that of tokens t - limit .. t alone (to the future
- * t .. t + limit), whatever stands beyond.
- * A limit of T-1 or more cuts nothing, and source 0, the states without a limit, is the result with its bits; below, every
- * step has a run of its own, O(T limit) steps of the recurrence; a block of neighbours goes together, so that a step is
- * one product.  An intervention on trained models: it has no gradient. */
+/* An LSTM whose state starts anew `limit` steps before each step: h_t is that of tokens t - limit
+ * .. t alone (to the future t .. t + limit), whatever stands beyond.
+ * A limit of T-1 or more cuts nothing, and source 0, the states without a limit, is the result with
+ * its bits; below, every step has a run of its own, O(T limit) steps of the recurrence; a block of
+ * neighbours goes together, so that a step is one product.  An intervention on trained models: it
+ * has no gradient. */
 #include <omp.h>
 
 #include "kernels/ops/gemm_fn.h"
@@ -16,7 +17,8 @@ static inline int64_t thread_scratch(int64_t H)
     return tile_padded(ROWS * 6 * H + 4 * H);
 }
 
-/* Where the run for step t stands after s of its steps; -1: before the example begins, or behind it. */
+/* Where the run for step t stands after s of its steps; -1: before the example begins, or behind
+ * it. */
 static inline int64_t near_step(const lstm_sizes *z, int64_t t, int64_t s, int64_t limit,
                                 int64_t length)
 {
@@ -48,7 +50,8 @@ static inline void near_block(const lstm_sizes *z, int64_t t0, int64_t n, int64_
             y[(t0 + r) * H + k] = t0 + r < length ? e_store(h[r * H + k]) : 0;
 }
 
-/* sources: states without a limit, x, w, limit, [length]; scratch: packed w, then that of every thread */
+/* sources: states without a limit, x, w, limit, [length]; scratch: packed w, then that of every
+ * thread */
 LRA_BODY(lstm_near)
 {
     const lstm_args *a = c->y->args;

@@ -1,4 +1,5 @@
-/* lstm_near on a GPU: a block for each step, which goes through the steps before it with a state of its own. */
+/* lstm_near on a GPU: a block for each step, which goes through the steps before it with a state of
+ * its own. */
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/lstm_fn.h"
 

@@ -1,7 +1,8 @@
-/* exp, tanh and the normal distribution in float32 without branches, tables or calls, so that loops over them become
- * vector code at every instruction level (a loop marked `omp simd`, nothing else in it that calls); the same on vectors
- * of the level, without what a compiler makes of loops, is lanes_fn.h.  Formulas (math_source_fn.h), with
- * errors in units of the last place (ulp, 2^-24 relative), found by tests/math_test.c:
+/* exp, tanh and the normal distribution in float32 without branches, tables or calls, so that loops
+ * over them become vector code at every instruction level (a loop marked `omp simd`, nothing else
+ * in it that calls); the same on vectors of the level, without what a compiler makes of loops, is
+ * lanes_fn.h.  Formulas (math_source_fn.h), with errors in units of the last place (ulp, 2^-24
+ * relative), found by tests/math_test.c:
  *   exp(x) = 2^n e^r, n = round(x / ln 2), |r| <= ln 2 / 2, e^r a polynomial of degree 6 (3e-9 exactly): 1 ulp with
  *     fused multiply-add, 2 without; 0 below -86.99, where a result would be below 2^-125.5; infinity from 88.73 on
  *   tanh(x) = m/(m + 2), m = exp(2x) - 1 without cancellation: 4 ulp

@@ -1,5 +1,6 @@
-/* The formulas of math_fn.h for one type: F, its bits F_BITS, the same signed F_INT, F_MAX(a, b) and F_MIN(a, b), which
- * are b where one is NaN, and F_NAME(name).  Included by math_fn.h for float and by lanes_fn.h for vectors of it. */
+/* The formulas of math_fn.h for one type: F, its bits F_BITS, the same signed F_INT, F_MAX(a, b)
+ * and F_MIN(a, b), which are b where one is NaN, and F_NAME(name).  Included by math_fn.h for float
+ * and by lanes_fn.h for vectors of it. */
 
 LRA_FN F_BITS F_NAME(to_bits)(F x)
 {
@@ -19,8 +20,10 @@ LRA_FN F F_NAME(abs)(F x)
     return F_NAME(from_bits)(F_NAME(to_bits)(x) & 0x7FFFFFFFu);
 }
 
-/* x = n ln 2 + r; returns r, and 2^(n-1) in half: n goes to 128, and 2^128 would not fit.  0 for n = -126.
- * Adding 1.5 2^23 leaves the nearest integer in the low bits; here 126 more, so that they are an exponent. */
+/* x = n ln 2 + r; returns r, and 2^(n-1) in half: n goes to 128, and 2^128 would not fit.  0 for n
+ * = -126.
+ * Adding 1.5 2^23 leaves the nearest integer in the low bits; here 126 more, so that they are an
+ * exponent. */
 LRA_FN F F_NAME(reduce)(F x, F *half)
 {
     const float shift = 12582912.0f + 126;

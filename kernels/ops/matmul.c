@@ -36,8 +36,8 @@ static inline bool fits_bf16(const extent *s)
     return lra_gemm_bf16_fast() && s->K % 2 == 0;
 }
 
-/* Bytes of scratch of a BF16 graph, where the processor multiplies bf16 itself: packed b, one for all threads if
- * they share it; a thread's block of a in pairs of k, if it is transposed. */
+/* Bytes of scratch of a BF16 graph, where the processor multiplies bf16 itself: packed b, one for
+ * all threads if they share it; a thread's block of a in pairs of k, if it is transposed. */
 static inline int64_t packed_bytes(const extent *s)
 {
     return (lra_packed_bf16(s->K, s->N) * (int64_t)sizeof(uint16_t) + 63) / 64 * 64;
@@ -59,7 +59,8 @@ static inline int64_t packed_reals(const extent *s)
 {
     return tile_padded(gemm_packed(s->K, s->N));
 }
-/* Of a thread: rows of a as real; or some columns of a transposed one, and, where elem is not real, rows of y. */
+/* Of a thread: rows of a as real; or some columns of a transposed one, and, where elem is not real,
+ * rows of y. */
 static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
 {
     if (!a_t) return bf16 ? tile_padded(GEMM_STRIP * s->K) : 0;
@@ -85,7 +86,8 @@ static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int
     lra_gemm_bf16_to(n, s->N, s->K, pairs, packed, 16 * s->K, &out);
 }
 
-/* Where the processor multiplies bf16 itself.  A b of its own is packed by the thread that comes to it. */
+/* Where the processor multiplies bf16 itself.  A b of its own is packed by the thread that comes to
+ * it. */
 static void matmul_bf16(const lra_call *c, const extent *s)
 {
     const matmul_args *args = c->y->args;

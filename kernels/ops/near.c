@@ -1,6 +1,7 @@
-/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0, along one axis.
- * The limit is read when the op runs, so that one plan serves all.  What is left is x bit for bit, and convolutions
- * add exact zeros for the rest. */
+/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
+ * along one axis.
+ * The limit is read when the op runs, so that one plan serves all.  What is left is x bit for bit,
+ * and convolutions add exact zeros for the rest. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/along_fn.h"
 #include "kernels/ops/near_fn.h"

@@ -1,4 +1,5 @@
-/* orthogonal on a GPU: a block of threads for each block of K rows, which come one after another. */
+/* orthogonal on a GPU: a block of threads for each block of K rows, which come one after
+ * another. */
 #include "kernels/ops/cuda_fn.h"
 
 #include "kernels/base/orthogonal.h"

@@ -1,4 +1,5 @@
-/* Pooling over time and its gradient on a GPU: blocks of 32 columns, eight threads share a column. */
+/* Pooling over time and its gradient on a GPU: blocks of 32 columns, eight threads share a
+ * column. */
 #include "kernels/ops/cuda_fn.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* What the C and the CUDA bodies of the ops on positions share: how fast a pair of channels turns (rotary.c), which
- * positions an average holds (smooth.c). */
+/* What the C and the CUDA bodies of the ops on positions share: how fast a pair of channels turns
+ * (rotary.c), which positions an average holds (smooth.c). */
 #ifndef LRA_OPS_POSITIONS_FN_H
 #define LRA_OPS_POSITIONS_FN_H
 

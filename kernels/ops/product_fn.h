@@ -85,8 +85,8 @@ static inline lra_bf16_out bf16_result(elem *y, int64_t ld, const real *bias, lr
     return out;
 }
 
-/* w (K,N), element (k,n) at w[k * row + n * column], packed as lra_pack_bf16() does, by all threads of a parallel
- * region. */
+/* w (K,N), element (k,n) at w[k * row + n * column], packed as lra_pack_bf16() does, by all threads
+ * of a parallel region. */
 static inline void pack_weights(int64_t K, int64_t N, const elem *w, int64_t row, int64_t column,
                                 elem *packed)
 {

@@ -1,7 +1,7 @@
 /* The arithmetic type `real` and the storage type `elem` of the pass being compiled:
  *   pass 32: float/float    pass 64: double/double    pass 16: float/bf16 (uint16_t, round to nearest even)
- * Bodies read and write elem arrays through e_load() and e_store() and compute in real; arrays that are
- * `real` by the type rule are real pointers. */
+ * Bodies read and write elem arrays through e_load() and e_store() and compute in real; arrays that
+ * are `real` by the type rule are real pointers. */
 #ifndef LRA_OPS_REAL_H
 #define LRA_OPS_REAL_H
 
@@ -65,7 +65,8 @@ LRA_FN real e_load(elem x)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-/* Chooses before it narrows: a choice between 16-bit values by a 32-bit condition keeps loops scalar. */
+/* Chooses before it narrows: a choice between 16-bit values by a 32-bit condition keeps loops
+ * scalar. */
 LRA_FN elem e_store(real x)
 {
     uint32_t bits;
@@ -86,8 +87,8 @@ LRA_FN elem e_store(real x)
 
 /* Loops below this many elements are not worth a second thread. */
 enum { LRA_PARALLEL_MIN = 1 << 14 };
-/* Rows per block of a reduction over rows: partial sums of blocks are added in block order, so that the
- * result does not depend on the number of threads. */
+/* Rows per block of a reduction over rows: partial sums of blocks are added in block order, so that
+ * the result does not depend on the number of threads. */
 enum { LRA_ROW_BLOCK = 512 };
 
 #endif

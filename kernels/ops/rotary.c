@@ -1,14 +1,17 @@
-/* Rotary positions: the pair (a,b) of channels (2i,2i+1) of a head at position t is turned by the angle t w_i:
- *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K);  half: w_i = 0 for the slower, or the faster, half of the pairs
- * The gradient turns back.  Source: Su et al. 2021; half: On the locality bias and results in the LRA, table 5. */
+/* Rotary positions: the pair (a,b) of channels (2i,2i+1) of a head at position t is turned by the
+ * angle t w_i:
+ *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K);
+ *   half: w_i = 0 for the slower, or the faster, half of the pairs
+ * The gradient turns back.  Source: Su et al. 2021; half: On the locality bias and results in the
+ * LRA, table 5. */
 #include "kernels/ops/lanes_fn.h"
 #include "kernels/ops/positions_fn.h"
 
 #if LRA_PASS == 64
 enum { STEPS = 1 };
 #else
-/* Positions from one cosine to the next: those between are turned by the angle of one position, which costs 1e-14 in
- * double.  A cosine for each took as long as all of the rest. */
+/* Positions from one cosine to the next: those between are turned by the angle of one position,
+ * which costs 1e-14 in double.  A cosine for each took as long as all of the rest. */
 enum { STEPS = 32 };
 
 LRA_ROW_FN lanes neighbours(lanes v)
@@ -23,7 +26,8 @@ LRA_ROW_FN lanes neighbours(lanes v)
 }
 #endif
 
-/* A row as it stands, and its neighbours: (a,b,..) c + (b,a,..) s with c = (cos,cos,..), s = (-sin,sin,..). */
+/* A row as it stands, and its neighbours: (a,b,..) c + (b,a,..) s with c = (cos,cos,..), s =
+ * (-sin,sin,..). */
 LRA_ROW_FN void turn_lanes(int64_t i, int64_t w, const elem *x, const real *c, const real *s,
                            elem *y)
 {

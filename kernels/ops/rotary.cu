@@ -1,5 +1,6 @@
 /* Rotary positions on a GPU: cosines and sines once for all examples and heads, then the turns.
- * Bytes: every element read and written once, and a table of 4 T K bytes, which stays in the L2 cache. */
+ * Bytes: every element read and written once, and a table of 4 T K bytes, which stays in the L2
+ * cache. */
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/positions_fn.h"
 

@@ -1,14 +1,16 @@
 /* Complex diagonal recurrences over time, channel by channel:
  *   x[k] = lambda x[k-1] + u[k],  x[-1] = 0,  k from the first token of an example, or from the last one with `back`
- * and with a limit of distance r the sum over the last r+1 inputs alone: x[k] = sum_(0 <= j <= r) lambda^j u[k-j].
- * Gradients: du[k] = conj(lambda) du[k+1] + dx[k], a scan the other way, and
+ * and with a limit of distance r the sum over the last r+1 inputs alone: x[k] = sum_(0 <= j <= r)
+ * lambda^j u[k-j].  Gradients: du[k] = conj(lambda) du[k+1] + dx[k], a scan the other way, and
  *   dlambda = sum_k g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),  g = du of the scan without a limit; no u without one.
- * Rows (B,T,2N) hold N real parts, then N imaginary ones; u may be elem, x is real: a slow state is a sum of many inputs.
- * Vectors of channels walk side by side, which hides the latency of the recurrence; where examples and
- * channels are few, chunks of a sequence run side by side: their ends from 0, carried on, then all again.  Which of
- * the two is a matter of shapes, so that the bits are not one of threads.
- * Windows: blocks of r+1 steps; sums from the start of a block and those to the end of the block before it, each exact
- * about what they hold, make every window with two additions; nothing is taken away, so that nothing far leaves a trace. */
+ * Rows (B,T,2N) hold N real parts, then N imaginary ones; u may be elem, x is real: a slow state is
+ * a sum of many inputs.  Vectors of channels walk side by side, which hides the latency of the
+ * recurrence; where examples and channels are few, chunks of a sequence run side by side: their
+ * ends from 0, carried on, then all again.  Which of the two is a matter of shapes, so that the
+ * bits are not one of threads.
+ * Windows: blocks of r+1 steps; sums from the start of a block and those to the end of the block
+ * before it, each exact about what they hold, make every window with two additions; nothing is
+ * taken away, so that nothing far leaves a trace. */
 #include <omp.h>
 #include <stdio.h>
 
@@ -17,9 +19,10 @@
 /* Pieces of work from which on sequences stay whole. */
 enum { WHOLE_FROM = 32 };
 
-/* ---- chunks -------------------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* From the ends of chunks that started at 0 to the states that chunks start with.  state: (chunks,2N) of an example */
+/* From the ends of chunks that started at 0 to the states that chunks start with.  state:
+ * (chunks,2N) of an example */
 static inline void carry(const walk *p, const real *lambda, bool conjugate, real *ends)
 {
     int64_t end = p->vectors == VECTORS ? VECTORS * LANES : p->w;
@@ -61,7 +64,7 @@ static inline void scan_chunked(const lra_call *c, scan_sizes s)
     }
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* own[i - from] = sum of lambda^(to-1-j) u[j] over j from i to the end of the block [from, to). */
 LRA_ROW_FN void sum_ends(const walk *p, int64_t from, int64_t to, int vectors, state *own)
@@ -117,7 +120,7 @@ static inline void scan_windows(const walk *p, int64_t window, state *own)
     clear(p, 0, p->T);
 }
 
-/* ---- bodies -------------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 /* sources: u, lambda, [length], [limit]; scratch: ends of chunks, or states of each thread */
 LRA_BODY(scan)
@@ -234,7 +237,8 @@ typedef struct {
     bool back, length, limit;
 } sample_case;
 
-/* Both ways; one channel, part of a vector, all vectors and one more; several chunks; more examples than chunks are worth; windows. */
+/* Both ways; one channel, part of a vector, all vectors and one more; several chunks; more examples
+ * than chunks are worth; windows. */
 static const sample_case cases[] = {
     {2, 7, 3, false, true, false},    {2, 7, 3, true, true, false},
     {1, 150, 1, false, false, false}, {1, 150, 2, true, true, false},

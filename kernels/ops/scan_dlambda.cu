@@ -1,4 +1,5 @@
-/* What a scan's lambda is changed by, on a GPU: a thread for each channel of a chunk, then one for each sum of all. */
+/* What a scan's lambda is changed by, on a GPU: a thread for each channel of a chunk, then one for
+ * each sum of all. */
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/scan_fn.h"
 

@@ -1,6 +1,7 @@
 /* What the C and the CUDA bodies of scans share.
- * Steps k count from where a scan starts: tokens from the first, or from the last of an example.  A sequence is cut into
- * chunks of so many steps, whose states are carried from one to the next, so that they run side by side. */
+ * Steps k count from where a scan starts: tokens from the first, or from the last of an example.  A
+ * sequence is cut into chunks of so many steps, whose states are carried from one to the next, so
+ * that they run side by side. */
 #ifndef LRA_OPS_SCAN_FN_H
 #define LRA_OPS_SCAN_FN_H
 

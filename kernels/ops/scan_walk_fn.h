@@ -1,4 +1,5 @@
-/* How the CPU walks through a scan: some vectors of neighbouring channels of an example, step by step. */
+/* How the CPU walks through a scan: some vectors of neighbouring channels of an example, step by
+ * step. */
 #ifndef LRA_OPS_SCAN_WALK_FN_H
 #define LRA_OPS_SCAN_WALK_FN_H
 

@@ -54,7 +54,8 @@ LRA_BODY(pad)
     }
 }
 
-/* to[i to_step + j] = from[j from_step + i]: n x m elements, read and written a cache line at a time. */
+/* to[i to_step + j] = from[j from_step + i]: n x m elements, read and written a cache line at a
+ * time. */
 #define TILE_FN(name, type)                                                                        \
     static inline void name(type *to, const type *from, int64_t n, int64_t m, int64_t to_step,     \
                             int64_t from_step)                                                     \
@@ -141,7 +142,7 @@ static double no_flops(const lra_tensor *y)
     return 0;
 }
 
-/* ---- reshape -------------------------------------------------------------------------------------- */
+/* ---- reshape --------------------------------------------------------------------------------- */
 
 static int reshape_shape(lra_tensor *y, lra_err *e)
 {
@@ -181,7 +182,7 @@ const lra_op lra_op_reshape = {.name = "reshape",
                                .flops = no_flops,
                                .sample = reshape_sample};
 
-/* ---- slice and pad -------------------------------------------------------------------------------- */
+/* ---- slice and pad --------------------------------------------------------------------------- */
 
 static int slice_shape(lra_tensor *y, lra_err *e)
 {
@@ -277,7 +278,7 @@ const lra_op lra_op_pad = {.name = "pad",
                            .cpu = LRA_BODIES(pad),
                            .sample = pad_sample};
 
-/* ---- permute -------------------------------------------------------------------------------------- */
+/* ---- permute --------------------------------------------------------------------------------- */
 
 static int permute_shape(lra_tensor *y, lra_err *e)
 {
@@ -331,7 +332,7 @@ const lra_op lra_op_permute = {.name = "permute",
                                .cpu = LRA_BODIES(permute),
                                .sample = permute_sample};
 
-/* ---- concat --------------------------------------------------------------------------------------- */
+/* ---- concat ---------------------------------------------------------------------------------- */
 
 static int concat_shape(lra_tensor *y, lra_err *e)
 {

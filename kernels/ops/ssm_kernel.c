@@ -1,11 +1,12 @@
 /* Kernels of diagonal state-space layers: sums of damped turning exponentials, by lag l = 0 .. L-1,
  *   k[r,l] = scale Re sum_n c_rn gain exp(x l)                             r < R; S divides H, H divides R
- * where x and gain follow from a[r mod S] and dt[r mod H] by the rules of ssm_kernel_fn.h; scale is 2 with dt, else 1.
- * exp(x l) = exp(64 x b) exp(x j) with l = 64 b + j: two short tables in double and one dense product in real between
- * them, so that a lag costs multiplications and no exponential.  Gradients, with w = c gain and z = dt a:
+ * where x and gain follow from a[r mod S] and dt[r mod H] by the rules of ssm_kernel_fn.h; scale is
+ * 2 with dt, else 1.  exp(x l) = exp(64 x b) exp(x j) with l = 64 b + j: two short tables in double
+ * and one dense product in real between them, so that a lag costs multiplications and no
+ * exponential.  Gradients, with w = c gain and z = dt a:
  *   dw = conj G0,  dz = conj(w G1 dx/dz) + conj(dw/dz) dw,  G_i = sum_l l^i dk_l exp(x l);  c, a, dt by the chain rule.
- * Source: Gu et al. 2022, arXiv:2206.11893, section 3.2 (S4D); Gupta et al. 2022, arXiv:2212.00768 (DLR: the plain sum)
- * and arXiv:2203.14343 (DSS-softmax: shares). */
+ * Source: Gu et al. 2022, arXiv:2206.11893, section 3.2 (S4D); Gupta et al. 2022, arXiv:2212.00768
+ * (DLR: the plain sum) and arXiv:2203.14343 (DSS-softmax: shares). */
 #include <math.h>
 #include <omp.h>
 
@@ -20,8 +21,10 @@ static inline int64_t blocks_of(int64_t L)
     return (L + BLOCK - 1) / BLOCK;
 }
 
-/* Of a thread.  packed: exp(x j), and j exp(x j), as right factors; rows: left factors, or sums over the lags of a block;
- * step: exp(64 x); at: where it stands after so many steps; sum: G0 and G1.  Complex numbers: real parts, then imaginary. */
+/* Of a thread.  packed: exp(x j), and j exp(x j), as right factors; rows: left factors, or sums
+ * over the lags of a block;
+ * step: exp(64 x); at: where it stands after so many steps; sum: G0 and G1.  Complex numbers: real
+ * parts, then imaginary. */
 typedef struct {
     real *packed[2], *table, *k, *rows[2];
     double *step, *at, *sum[2];
@@ -293,7 +296,8 @@ static lra_tensor *real_input(lra_graph *g, const char *name, const char *fill, 
     return lra_cast(lra_sample_input(g, name, fill, s), lra_real(g));
 }
 
-/* One block and several; shared rates, two directions; a step so small that the series are used; every rule. */
+/* One block and several; shared rates, two directions; a step so small that the series are used;
+ * every rule. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i > 7) return NULL;

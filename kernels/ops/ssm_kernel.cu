@@ -1,5 +1,6 @@
-/* Kernels of diagonal state-space layers on a GPU: a thread a lag, every exponential by itself in double.  What limits
- * it are R N L sines, some milliseconds at 256 x 32 x 4096, against which the long convolution behind it weighs more. */
+/* Kernels of diagonal state-space layers on a GPU: a thread a lag, every exponential by itself in
+ * double.  What limits it are R N L sines, some milliseconds at 256 x 32 x 4096, against which the
+ * long convolution behind it weighs more. */
 #include "kernels/ops/cuda_fn.h"
 #include "kernels/ops/ssm_kernel_fn.h"
 
@@ -40,7 +41,8 @@ LRA_CUDA_BODY(ssm_kernel)
                ssm_has_dt(s) ? (const real *)c->in[2] : NULL, (real *)c->out);
 }
 
-/* A block a mode of a row: each thread sums every LRA_BLOCK-th lag, then halves are added in a fixed order. */
+/* A block a mode of a row: each thread sums every LRA_BLOCK-th lag, then halves are added in a
+ * fixed order. */
 static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real *a, const real *w,
                                    const real *dt, real *out)
 {

@@ -1,5 +1,5 @@
-/* One mode of a diagonal state-space kernel, in double, for the C and the CUDA compiler: what it starts with, how it
- * turns and decays from lag to lag, and how both depend on what is trained. */
+/* One mode of a diagonal state-space kernel, in double, for the C and the CUDA compiler: what it
+ * starts with, how it turns and decays from lag to lag, and how both depend on what is trained. */
 #ifndef LRA_OPS_SSM_KERNEL_FN_H
 #define LRA_OPS_SSM_KERNEL_FN_H
 
@@ -100,7 +100,8 @@ LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real 
     return m;
 }
 
-/* From G_i = scale sum_l l^i dk_l exp(x l) to what is trained.  out: (5,R,N): c (re, im), a (re, im), dt. */
+/* From G_i = scale sum_l l^i dk_l exp(x l) to what is trained.  out: (5,R,N): c (re, im), a (re,
+ * im), dt. */
 LRA_FN void ssm_mode_gradient(const ssm_kernel_args *s, const ssm_mode *m, c_number g0, c_number g1,
                               int64_t at, real *out)
 {

@@ -1,5 +1,6 @@
-/* The register tile under convolutions and dense products: c += a b with a read through two steps, so that rows of a
- * may overlap (no BLAS accepts a row step below the row's length) or be columns of a stored matrix.
+/* The register tile under convolutions and dense products: c += a b with a read through two steps,
+ * so that rows of a may overlap (no BLAS accepts a row step below the row's length) or be columns
+ * of a stored matrix.
  * One source for all types and instruction levels, in vectors of the level's width.
  *
  * b is packed in panels: (K, columns) with the columns of one tile adjacent. */
@@ -41,7 +42,8 @@ typedef struct {
 #define TILE_UNROLL _Pragma("GCC unroll 6")
 #endif
 
-/* c (R, V vectors) = a (R,K) b (K, V vectors), plus c itself if `add`; R and V are constants where this is inlined. */
+/* c (R, V vectors) = a (R,K) b (K, V vectors), plus c itself if `add`; R and V are constants where
+ * this is inlined. */
 static inline __attribute__((always_inline)) void tile(const int R, const int V, tile_rows a,
                                                        int64_t K, const real *b, bool add, real *c,
                                                        int64_t ldc)

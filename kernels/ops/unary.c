@@ -4,7 +4,7 @@
 #include "kernels/ops/args.h"
 #include "kernels/ops/unary_fn.h"
 
-/* ---- value and derivative of a vector ------------------------------------------------------------------ */
+/* ---- value and derivative of a vector -------------------------------------------------------- */
 
 /* What has no vector code goes lane by lane. */
 #define LANE_BY_LANE(name)                                                                         \
@@ -43,7 +43,7 @@ LANE_BY_LANE(cos_d)
 #define lanes_sqrt_f       lanes_sqrt
 #define lanes_sqrt_d(y)    (R(0.5) / (y))
 
-/* ---- bodies -------------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 #define BODIES(name, from, fill)                                                                   \
     LRA_ROW_FN void name##_value(int64_t i, int64_t w, lra_type t, const void *x, void *y)         \

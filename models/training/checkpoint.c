@@ -9,8 +9,8 @@
 #include "models/training/objective.h"
 #include "models/training/session.h"
 
-/* The whole numbers and the reals of a run's state, by name; `older` is the name in files from before there was
- * more than accuracy, "": they have none, and it is 0. */
+/* The whole numbers and the reals of a run's state, by name; `older` is the name in files from
+ * before there was more than accuracy, "": they have none, and it is 0. */
 typedef struct {
     const char *name;
     int64_t *value;
@@ -57,7 +57,7 @@ static char *file_of(const lra_train_spec *s, const char *name)
     return lra_format("%s/%s", s->folder, name);
 }
 
-/* ---- history ------------------------------------------------------------------------------------------ */
+/* ---- history --------------------------------------------------------------------------------- */
 
 static int write_history(const lra_run_state *now, lra_h5 *f, lra_err *e)
 {
@@ -104,7 +104,7 @@ static int write_identity(const lra_train_spec *s, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-/* ---- checkpoint --------------------------------------------------------------------------------------- */
+/* ---- checkpoint ------------------------------------------------------------------------------ */
 
 int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, const lra_params *p,
                          lra_err *e)
@@ -193,7 +193,7 @@ int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params 
     return rc;
 }
 
-/* ---- best --------------------------------------------------------------------------------------------- */
+/* ---- best ------------------------------------------------------------------------------------ */
 
 int lra_best_write(const lra_train_spec *s, int64_t epoch, double value, const lra_params *p,
                    lra_err *e)

@@ -1,5 +1,6 @@
-/* Where a run is, and its checkpoint.  Everything that decides the following steps is in it: parameters,
- * moments, states, position in the data, schedule, running sums of the epoch, history. */
+/* Where a run is, and its checkpoint.  Everything that decides the following steps is in it:
+ * parameters, moments, states, position in the data, schedule, running sums of the epoch,
+ * history. */
 #ifndef LRA_MODELS_TRAINING_CHECKPOINT_H
 #define LRA_MODELS_TRAINING_CHECKPOINT_H
 
@@ -24,8 +25,8 @@ typedef struct {
 /* Writes FOLDER/checkpoint.h5, whole or not at all. */
 int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, const lra_params *p,
                          lra_err *e);
-/* Reads it; *found is false when there is none.  A checkpoint of another configuration is refused with
- * the first line that differs. */
+/* Reads it; *found is false when there is none.  A checkpoint of another configuration is refused
+ * with the first line that differs. */
 int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params *p, bool *found,
                         lra_err *e);
 /* FOLDER/best.h5: weights and states of the selected epoch. */

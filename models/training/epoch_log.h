@@ -7,7 +7,8 @@
 #include "kernels/base/metric.h"
 #include "models/training/train_spec.h"
 
-/* chance: the metric on the validation split without a look at the inputs.  *n_bytes: of the log, with this line. */
+/* chance: the metric on the validation split without a look at the inputs.  *n_bytes: of the log,
+ * with this line. */
 int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,
                       const lra_epoch_record *h, int64_t *n_bytes, lra_err *e);
 /* The epoch as a row of the history: (LRA_HISTORY_COLUMNS). */

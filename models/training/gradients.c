@@ -48,7 +48,7 @@ void lra_gradients_free(lra_gradients *g)
     *g = (lra_gradients){0};
 }
 
-/* ---- the arrays of a file ------------------------------------------------------------------------------ */
+/* ---- the arrays of a file -------------------------------------------------------------------- */
 
 typedef struct {
     lra_safetensor *array;

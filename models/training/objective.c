@@ -16,7 +16,7 @@ const lra_key lra_objective_picking[] = {
                    "share of the steps that are picked; the default follows from the task"),
     LRA_KEYS_END};
 
-/* ---- the registry ------------------------------------------------------------------------------------ */
+/* ---- the registry ---------------------------------------------------------------------------- */
 
 static const lra_objective *const registry[] = {
 #define LRA_OBJECTIVE(name) &lra_objective_##name,
@@ -41,7 +41,7 @@ const lra_objective *lra_objective_find(const char *name, lra_err *e)
     return NULL;
 }
 
-/* ---- what follows from one --------------------------------------------------------------------------- */
+/* ---- what follows from one ------------------------------------------------------------------- */
 
 double lra_objective_share(const lra_objective *o, const lra_task *t)
 {

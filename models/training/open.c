@@ -14,7 +14,7 @@
 #include "models/training/transfer.h"
 #include "models/training/weights.h"
 
-/* ---- weights ----------------------------------------------------------------------------------------- */
+/* ---- weights --------------------------------------------------------------------------------- */
 
 static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
 {
@@ -73,7 +73,7 @@ int lra_weights_read(const lra_train_spec *run, lra_params *p, lra_open_weights 
     LRA_BUG("weights %d", (int)which);
 }
 
-/* ---- a model ----------------------------------------------------------------------------------------- */
+/* ---- a model --------------------------------------------------------------------------------- */
 
 int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
              lra_err *e)
@@ -146,7 +146,7 @@ const lra_tensor *lra_open_limited_node(const lra_opened *m, int i)
     return found;
 }
 
-/* ---- graphs and plans -------------------------------------------------------------------------------- */
+/* ---- graphs and plans ------------------------------------------------------------------------ */
 
 /* As many as the first graph has; all graphs are of one model. */
 static void make_limits(lra_opened *m, const lra_tensor *limit)
@@ -191,7 +191,7 @@ int lra_open_plan(lra_opened *m, lra_err *e)
     return lra_weights_read(m->run, m->params, m->weights, &m->step, e);
 }
 
-/* ---- running ----------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static lra_view *view_of(const lra_opened *m, int64_t rows, int64_t T)
 {
@@ -242,7 +242,7 @@ int lra_open_run(lra_opened *m, int split, const bool *wanted,
     return rc;
 }
 
-/* ---- evaluation -------------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 typedef struct {
     const lra_train_spec *run;

@@ -6,7 +6,8 @@
 #include "kernels/base/metric.h"
 #include "models/training/train_spec.h"
 
-/* What the rows of a batch of length T add to the sums of a metric; row: (n), 0 where there is no row. */
+/* What the rows of a batch of length T add to the sums of a metric; row: (n), 0 where there is no
+ * row. */
 void lra_session_rows(const lra_train_spec *s, const lra_batch *b, int64_t n, int64_t T,
                       const float *output, lra_sums *row);
 

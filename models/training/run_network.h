@@ -1,4 +1,5 @@
-/* What a run asks of its network: what stands before and behind the encoder, and what a batch asks. */
+/* What a run asks of its network: what stands before and behind the encoder, and what a batch
+ * asks. */
 #ifndef LRA_MODELS_TRAINING_RUN_NETWORK_H
 #define LRA_MODELS_TRAINING_RUN_NETWORK_H
 

@@ -1,4 +1,5 @@
-/* The status of a run: one pwrite() of a line padded to a fixed size, so that a reader finds a whole one. */
+/* The status of a run: one pwrite() of a line padded to a fixed size, so that a reader finds a
+ * whole one. */
 #include "models/training/run_status.h"
 
 #include <fcntl.h>
@@ -82,7 +83,7 @@ void lra_run_reporter_free(lra_run_reporter *r, bool finished)
     lra_free(r);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* "key":"text" without escapes. */
 static bool find_text(const char *line, const char *key, char *to, size_t size)

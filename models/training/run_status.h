@@ -1,6 +1,6 @@
-/* How far a run is, for people and other processes: FOLDER/status, one line of JSON that the run overwrites in
- * place, at most once a second, and removes when it is finished.  It is never synced and says nothing that a
- * checkpoint needs: what is missing or unreadable there is "unknown". */
+/* How far a run is, for people and other processes: FOLDER/status, one line of JSON that the run
+ * overwrites in place, at most once a second, and removes when it is finished.  It is never synced
+ * and says nothing that a checkpoint needs: what is missing or unreadable there is "unknown". */
 #ifndef LRA_MODELS_TRAINING_RUN_STATUS_H
 #define LRA_MODELS_TRAINING_RUN_STATUS_H
 

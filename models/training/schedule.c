@@ -22,7 +22,7 @@ double lra_schedule_progress(const lra_schedule *s, int64_t step)
     return n > 0 ? fmin(fmax(((double)step - from) / n, 0), 1) : 0;
 }
 
-/* ---- the registry ----------------------------------------------------------------------------------------- */
+/* ---- the registry ---------------------------------------------------------------------------- */
 
 static const lra_schedule_kind *const registry[] = {
 #define LRA_SCHEDULE(name) &lra_schedule_##name,
@@ -47,7 +47,7 @@ const lra_schedule_kind *lra_schedule_find(const char *name, lra_err *e)
     return NULL;
 }
 
-/* ---- any of them -------------------------------------------------------------------------------------------- */
+/* ---- any of them ----------------------------------------------------------------------------- */
 
 static const lra_schedule_kind *kind_of(const lra_schedule *s)
 {

@@ -3,8 +3,8 @@
  *   rate(step) = rate * warmup(step) * shape(step)        W: steps of warm-up, T: total, t: step, counted from 0
  *   warmup     ((t + 1) / W)^power, at most 1
  *
- * shape: the files of schedules/.  To add one: a file there and one line in schedules.def; numbers of its own are fields of
- * lra_schedule. */
+ * shape: the files of schedules/.  To add one: a file there and one line in schedules.def; numbers
+ * of its own are fields of lra_schedule. */
 #ifndef LRA_MODELS_TRAINING_SCHEDULE_H
 #define LRA_MODELS_TRAINING_SCHEDULE_H
 

@@ -223,7 +223,8 @@ static int32_t *places_of(const lra_network *k, const lra_batch *b)
 }
 
 enum { MOST_INPUTS = 11 };
-/* What a plan gets, in the order in which inputs were made: side by side in memory they are one copy. */
+/* What a plan gets, in the order in which inputs were made: side by side in memory they are one
+ * copy. */
 typedef struct {
     const lra_tensor *input[MOST_INPUTS];
     const void *host[MOST_INPUTS];

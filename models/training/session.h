@@ -1,4 +1,5 @@
-/* The plans of a run: one training and one evaluation graph per length bucket over one parameter store. */
+/* The plans of a run: one training and one evaluation graph per length bucket over one parameter
+ * store. */
 #ifndef LRA_MODELS_TRAINING_SESSION_H
 #define LRA_MODELS_TRAINING_SESSION_H
 
@@ -14,8 +15,8 @@ typedef struct {
     lra_plan *plan;
 } lra_session_plan;
 
-/* What the batches of an update go through, one after another: the first of several, one between, the last (the only
- * one where every batch is an update). */
+/* What the batches of an update go through, one after another: the first of several, one between,
+ * the last (the only one where every batch is an update). */
 enum { LRA_FIRST_PART, LRA_MIDDLE_PART, LRA_LAST_PART, LRA_N_PARTS };
 typedef struct {
     lra_session_plan train[LRA_N_PARTS], eval;
@@ -42,8 +43,8 @@ typedef struct {
     int n_started, first; /* in a ring */
 } lra_session;
 
-/* The network of a run for batches of so many rows (documents, in pretraining on pairs: twice as many); limited: by
- * distance, placed: where they are told to stand, as lra_network_spec says. */
+/* The network of a run for batches of so many rows (documents, in pretraining on pairs: twice as
+ * many); limited: by distance, placed: where they are told to stand, as lra_network_spec says. */
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                               int64_t T, bool limited, bool placed);
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
@@ -59,13 +60,15 @@ lra_loader *lra_session_loader(const lra_session *s, int split, bool training);
 double lra_session_workspace(const lra_session *s); /* bytes: of the largest plan */
 double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: unknown */
 
-/* Starts one batch of training, the i-th of its update; b: valid until it is finished.  How many may be started beside
+/* Starts one batch of training, the i-th of its update; b: valid until it is finished.  How many
+ * may be started beside
  * it: one where the device goes on while the host does, else none. */
 int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
                       lra_err *e);
 int lra_session_ahead(const lra_session *s);
 /* Waits for the batch that was started first, which it returns until another is started, and leaves
- * its output; status: of the last batch of an update loss, gradient norm, applied, skipped in a row;
+ * its output; status: of the last batch of an update loss, gradient norm, applied, skipped in a
+ * row;
  * of others the loss alone.  NULL and e: the device failed. */
 const lra_started *lra_session_finish(lra_session *s, float status[4], lra_err *e);
 /* Both. */
@@ -73,8 +76,9 @@ int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_st
                      float status[4], lra_err *e);
 /* Forward only. */
 int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e);
-/* Sums over the rows of a loader, one batch in memory at a time.  Nullable: output, (rows, outputs) logits or
- * numbers in the order of the split, not for goals that are asked at steps; row: (rows) what each adds. */
+/* Sums over the rows of a loader, one batch in memory at a time.  Nullable: output, (rows, outputs)
+ * logits or numbers in the order of the split, not for goals that are asked at steps; row: (rows)
+ * what each adds. */
 int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,
                          lra_sums *row, lra_err *e);
 /* Runs the batch, the i-th of its update, node by node and names the first bad node. */

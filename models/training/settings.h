@@ -1,6 +1,6 @@
-/* The settings of training: one row of settings.c each.  Those of a schedule or an objective stand in its record and
- * are settings of the runs that have it.  One more setting of training is one more row, which names the field of
- * lra_train_spec that it fills. */
+/* The settings of training: one row of settings.c each.  Those of a schedule or an objective stand
+ * in its record and are settings of the runs that have it.  One more setting of training is one
+ * more row, which names the field of lra_train_spec that it fills. */
 #ifndef LRA_MODELS_TRAINING_SETTINGS_H
 #define LRA_MODELS_TRAINING_SETTINGS_H
 

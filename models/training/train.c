@@ -46,7 +46,7 @@ typedef struct {
     char *log_path;
 } run;
 
-/* ---- one step, one epoch --------------------------------------------------------------------------------- */
+/* ---- one step, one epoch --------------------------------------------------------------------- */
 
 static double session_seconds(const run *r)
 {
@@ -161,7 +161,8 @@ static int start_part(run *r, const lra_batch *b, int64_t part, const lra_step *
     return 0;
 }
 
-/* Starts an update.  Its results, or those of the one before, where a device is still busy with it, are taken in. */
+/* Starts an update.  Its results, or those of the one before, where a device is still busy with it,
+ * are taken in. */
 static int do_step(run *r, lra_err *e)
 {
     int64_t parts = lra_update_batches(r->spec), at = r->now.step + r->ahead;
@@ -272,7 +273,8 @@ static int train_epochs(run *r, lra_err *e)
     return lra_stop_signal() ? LRA_STOPPED : 0; /* the last epoch is saved */
 }
 
-/* From here on a signal waits for the next step, whose checkpoint is written before the run stops. */
+/* From here on a signal waits for the next step, whose checkpoint is written before the run
+ * stops. */
 static int train_all(run *r, lra_err *e)
 {
     lra_signals_hold();
@@ -281,7 +283,7 @@ static int train_all(run *r, lra_err *e)
     return rc;
 }
 
-/* ---- a run ----------------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 /* There is a first update. */
 static int check_batch(const lra_train_spec *s, lra_err *e)

@@ -7,8 +7,8 @@
 #include "models/training/train_spec.h"
 
 enum { LRA_STOPPED = 1 };
-/* 0: done; LRA_STOPPED: a signal asked, the checkpoint is saved; -1: failed.  A folder with a checkpoint
- * of the same configuration goes on where it was, bit for bit. */
+/* 0: done; LRA_STOPPED: a signal asked, the checkpoint is saved; -1: failed.  A folder with a
+ * checkpoint of the same configuration goes on where it was, bit for bit. */
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *r, lra_err *e);
 
 #endif

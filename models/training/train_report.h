@@ -5,7 +5,8 @@
 #include "kernels/base/metric.h"
 #include "models/training/train_spec.h"
 
-/* Rows of the training sample at most; which ones, the fingerprint of the data says (lra_loader_spec.sample). */
+/* Rows of the training sample at most; which ones, the fingerprint of the data says
+ * (lra_loader_spec.sample). */
 enum { LRA_TRAIN_SAMPLE = 10000 };
 
 typedef struct {
@@ -21,7 +22,8 @@ typedef struct {
     /* Tasks with classes: the validation split, by the same weights.  0: none. */
     int64_t n_val;
     float *val_output; /* (n_val, outputs) */
-    /* A sample of the rows that were trained on, by the same weights and as they stand: not augmented, no dropout. */
+    /* A sample of the rows that were trained on, by the same weights and as they stand: not
+     * augmented, no dropout. */
     int64_t n_train;
     lra_sums train;
     lra_sums *train_row; /* (n_train) in the order of the split */

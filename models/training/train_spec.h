@@ -29,7 +29,8 @@ typedef struct {
     const lra_safetensors *weights; /* to start from.  Nullable: drawn from the seed */
     const char *weights_path;       /* in messages */
     bool untrained;                 /* `weights` are measured as they are: no step is taken */
-    /* best.h5 of a run whose inputs and encoder this one starts from (transfer.h).  Nullable: none */
+    /* best.h5 of a run whose inputs and encoder this one starts from (transfer.h).  Nullable:
+     * none */
     const char *from;
     lra_schedule schedule; /* steps_per_epoch is filled in */
     lra_adamw_spec optimizer;

@@ -1,4 +1,5 @@
-/* Fine-tuning starts here.  Source: Amos et al. 2024, arXiv:2310.02980: all weights are trained on, with a new head. */
+/* Fine-tuning starts here.  Source: Amos et al. 2024, arXiv:2310.02980: all weights are trained on,
+ * with a new head. */
 #include "models/training/transfer.h"
 
 #include <string.h>

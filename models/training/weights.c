@@ -7,7 +7,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
 
-/* ---- layout --------------------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 static void reverse_dims(int rank, int64_t *dims)
 {
@@ -30,9 +30,10 @@ void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out
     reverse_dims(s->n, s->d);
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* The name of the i-th array in a file; NULL: a moment or a constant, which has none.  Caller frees. */
+/* The name of the i-th array in a file; NULL: a moment or a constant, which has none.  Caller
+ * frees. */
 static char *tensor_name(const lra_params *p, int i)
 {
     const char *path = lra_params_path(p, i);
@@ -45,7 +46,7 @@ static bool is_reversed(const lra_params *p, int i)
     return lra_params_layout(p, i) == LRA_LAYOUT_REVERSED;
 }
 
-/* ---- export --------------------------------------------------------------------------------------------- */
+/* ---- export ---------------------------------------------------------------------------------- */
 
 /* Dimensions of a file: a scalar is an array of one. */
 static void set_dims(lra_ndarray *a, lra_shape s)
@@ -120,7 +121,7 @@ int lra_weights_export(const lra_params *p, const char *config, int64_t step, co
     return rc;
 }
 
-/* ---- import --------------------------------------------------------------------------------------------- */
+/* ---- import ---------------------------------------------------------------------------------- */
 
 int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e)
 {

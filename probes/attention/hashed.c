@@ -1,9 +1,11 @@
-/* Attention among tokens that were sorted by what they are and cut into chunks (reformer): an attention op whose keys were
- * gathered by lra_chunks(), each chunk being followed by the one before it.
+/* Attention among tokens that were sorted by what they are and cut into chunks (reformer): an
+ * attention op whose keys were gathered by lra_chunks(), each chunk being followed by the one
+ * before it.
  *   a_ij = softmax of scale q_i . k_j + bias over the tokens j of both chunks
- * Queries are the first rows of the keys, which share their projection.  Which tokens meet differs from example to example
- * and from head to head: equal weights are those of the same tokens.  A token that stands in both chunks, where there is
- * but one, counts twice, as in the model; with a bias a token is no key of its own, but where it stands twice. */
+ * Queries are the first rows of the keys, which share their projection.  Which tokens meet differs
+ * from example to example and from head to head: equal weights are those of the same tokens.  A
+ * token that stands in both chunks, where there is but one, counts twice, as in the model; with a
+ * bias a token is no key of its own, but where it stands twice. */
 #include <math.h>
 
 #include "kernels/base/mem.h"

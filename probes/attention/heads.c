@@ -39,7 +39,7 @@ double lra_head_sink(const lra_attention_head *h, double *equal)
     return sum;
 }
 
-/* ---- an example -------------------------------------------------------------------------------------------- */
+/* ---- an example ------------------------------------------------------------------------------ */
 
 /* column, equal: what each key gets, and what equal weights give it. */
 static void add_sink(lra_attention_head *h, int64_t T, const double *column, const double *equal)
@@ -87,7 +87,8 @@ static void add_profiles(const lra_attention_mask *mask, int64_t T, int64_t D, c
     lra_free(by_distance);
 }
 
-/* A layer's results in a batch: (sequences,H,W) of each head; of the second pass the same without sinks. */
+/* A layer's results in a batch: (sequences,H,W) of each head; of the second pass the same without
+ * sinks. */
 typedef struct {
     int64_t H, D, W, W_together;
     float *each, *together;
@@ -233,7 +234,7 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
     return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* Asks for what is told of every layer of view i. */
 static int ask_view(work *w, int i, lra_err *e)

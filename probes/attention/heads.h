@@ -1,7 +1,9 @@
-/* The attention of a run, asked over a sample of the test split without storing a map: profiles by distance, in tokens and
- * in pixels, entropy, sinks, of each head; of each layer the heads together, weighted by values.  Nodes are found by op, so
- * that every model with attention is asked, chunked, strided and sparse ones, averaged and laplace weights too; of other
- * families (matrix.h) row by row, on the host; attention to another sequence has no distances and is left out, by name. */
+/* The attention of a run, asked over a sample of the test split without storing a map: profiles by
+ * distance, in tokens and in pixels, entropy, sinks, of each head; of each layer the heads
+ * together, weighted by values.  Nodes are found by op, so that every model with attention is
+ * asked, chunked, strided and sparse ones, averaged and laplace weights too; of other families
+ * (matrix.h) row by row, on the host; attention to another sequence has no distances and is left
+ * out, by name. */
 #ifndef LRA_PROBES_ATTENTION_HEADS_H
 #define LRA_PROBES_ATTENTION_HEADS_H
 
@@ -17,7 +19,8 @@ typedef struct {
     lra_profile *pixels; /* NULL: no images */
     lra_profile
         *nosink; /* without each example's sink, rows over what is left; NULL: it is no sink */
-    /* Of each example: the largest mean weight of a key, what equal weights give that key, and where it stands. */
+    /* Of each example: the largest mean weight of a key, what equal weights give that key, and
+     * where it stands. */
     int64_t examples;
     double *sink, *sink_equal;
     int64_t *sink_at;

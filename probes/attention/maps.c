@@ -26,7 +26,7 @@ typedef struct {
     } view[LRA_MAX_BUCKETS];
 } work;
 
-/* ---- a row of a map ----------------------------------------------------------------------------------------- */
+/* ---- a row of a map -------------------------------------------------------------------------- */
 
 /* A map of an example, and the tree of its tokens. */
 typedef struct {
@@ -107,7 +107,8 @@ static void add_map(work *w, const map_of *m, int at)
     lra_free(allowed);
 }
 
-/* Makes room for the maps of an example, where it is longer than those that are kept, and not too long. */
+/* Makes room for the maps of an example, where it is longer than those that are kept, and not too
+ * long. */
 static void keep(work *w, int64_t example, int64_t row, int64_t T)
 {
     lra_maps *out = w->out;
@@ -199,7 +200,7 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
     return rc;
 }
 
-/* ---- the graph ------------------------------------------------------------------------------------------------ */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 lra_tensor *lra_attention_map(const lra_tensor *node)
 {

@@ -1,5 +1,6 @@
-/* What needs whole maps of the attention of a run, for inputs of at most LRA_MAPS_LONGEST positions: shares of position and
- * content, mass on relations of ListOps trees, and the maps of one example themselves. */
+/* What needs whole maps of the attention of a run, for inputs of at most LRA_MAPS_LONGEST
+ * positions: shares of position and content, mass on relations of ListOps trees, and the maps of
+ * one example themselves. */
 #ifndef LRA_PROBES_ATTENTION_MAPS_H
 #define LRA_PROBES_ATTENTION_MAPS_H
 
@@ -9,8 +10,8 @@
 
 enum { LRA_MAPS_LONGEST = 2048, LRA_MAPS_KEPT = 256 };
 
-/* Of an example: mean over its rows that have such a relation of the mass on it, and of what equal weights put there; NAN:
- * no row has one. */
+/* Of an example: mean over its rows that have such a relation of the mass on it, and of what equal
+ * weights put there; NAN: no row has one. */
 typedef struct {
     double mass, equal;
 } lra_related;
@@ -27,8 +28,8 @@ typedef struct {
     int n_heads, n_layers;
     lra_head_maps *head;  /* in the order of lra_heads */
     bool shares, related; /* are there shares (they need 30 examples, and memory); relations */
-    int64_t
-        kept_row; /* of the test split, whose maps are kept: the longest of at most LRA_MAPS_KEPT; -1 */
+    int64_t kept_row;     /* of the test split, whose maps are kept: the longest of at most
+                             LRA_MAPS_KEPT; -1 */
 } lra_maps;
 
 /* sample: rows of the test split, 0: all; n_heads: of all layers.  No heads: inputs are longer. */

@@ -1,5 +1,5 @@
-/* What equal weights would do in the place of attention, for examples of one length after another: profiles of the pairs
- * that each head may use, and what a key would get. */
+/* What equal weights would do in the place of attention, for examples of one length after another:
+ * profiles of the pairs that each head may use, and what a key would get. */
 #ifndef LRA_PROBES_ATTENTION_MASKS_H
 #define LRA_PROBES_ATTENTION_MASKS_H
 
@@ -20,8 +20,9 @@ typedef struct {
         *mask[LRA_ATTENTION_LAYERS]; /* one, or of lists one for each head, then all */
 } lra_attention_masks;
 
-/* Those of layer k for examples of T positions; kept until another length comes.  list: of such an example,
- * (H,query blocks,most), where the layer has lists; node: of the view that it comes from. */
+/* Those of layer k for examples of T positions; kept until another length comes.  list: of such an
+ * example, (H,query blocks,most), where the layer has lists; node: of the view that it comes
+ * from. */
 void lra_attention_masks_make(lra_attention_masks *m, int k, const lra_tensor *node, int64_t T,
                               const int32_t *list);
 /* head -1: of all together. */

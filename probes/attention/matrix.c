@@ -13,7 +13,7 @@ static const lra_matrix_family *const families[] = {&lra_matrix_products, &lra_m
                                                     &lra_matrix_remasked};
 enum { FAMILIES = sizeof families / sizeof *families };
 
-/* ---- in a graph -------------------------------------------------------------------------------------------- */
+/* ---- in a graph ------------------------------------------------------------------------------ */
 
 lra_tensor *lra_matrix_behind(const lra_tensor *x)
 {
@@ -52,7 +52,7 @@ lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T)
     return (lra_matrix){.node = node};
 }
 
-/* ---- after a run -------------------------------------------------------------------------------------------- */
+/* ---- after a run ----------------------------------------------------------------------------- */
 
 void lra_matrix_ask(lra_view *v, const lra_matrix *w)
 {
@@ -90,7 +90,7 @@ void lra_matrix_free(lra_matrix_values *v)
     *v = (lra_matrix_values){0};
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 double lra_matrix_dot(const float *x, const float *y, int64_t n)
 {
@@ -100,7 +100,8 @@ double lra_matrix_dot(const float *x, const float *y, int64_t n)
     return (double)sum;
 }
 
-/* Sizes of the weights of a row over their sum, -1 where none may fall; returns how many may.  0: the row is undefined. */
+/* Sizes of the weights of a row over their sum, -1 where none may fall; returns how many may.  0:
+ * the row is undefined. */
 static int64_t shares(int64_t T, double *w)
 {
     double sum = 0;
@@ -137,7 +138,8 @@ void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int
     lra_free(w);
 }
 
-/* Row i of A' = (mean over heads of A + 1) / 2, whose rows add up to 1; seen: where a weight may be. */
+/* Row i of A' = (mean over heads of A + 1) / 2, whose rows add up to 1; seen: where a weight may
+ * be. */
 static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *own,
                      double *mean, uint8_t *seen)
 {
@@ -156,7 +158,8 @@ static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T
     seen[i] = 1;
 }
 
-/* Adds `from` rows of A' to a row of the next product; seen, reached: where there is a weight, a path. */
+/* Adds `from` rows of A' to a row of the next product; seen, reached: where there is a weight, a
+ * path. */
 static void add_row(int64_t T, double from, const double *mean, const uint8_t *seen, double *to,
                     uint8_t *reached)
 {

@@ -1,7 +1,8 @@
-/* Weights between positions that no attention op has by itself: a matrix that stands in a graph as a product, as a mixture or
- * behind a sort.  A family knows it by its ops, asks the graph for arrays that grow with the length (not with its square, but
- * where the model itself holds maps), and tells the matrix row by row from them, so that no map is stored.  To add one: a
- * file, a line in matrix.c. */
+/* Weights between positions that no attention op has by itself: a matrix that stands in a graph as
+ * a product, as a mixture or behind a sort.  A family knows it by its ops, asks the graph for
+ * arrays that grow with the length (not with its square, but where the model itself holds maps),
+ * and tells the matrix row by row from them, so that no map is stored.  To add one: a file, a line
+ * in matrix.c. */
 #ifndef LRA_PROBES_ATTENTION_MATRIX_H
 #define LRA_PROBES_ATTENTION_MATRIX_H
 
@@ -20,8 +21,8 @@ typedef struct {
     const lra_tensor *part; /* a node that is told with it.  NULL: none */
     int64_t heads, T;       /* T: positions, more than the graph's where the model pads */
     lra_tensor *array[LRA_MATRIX_ARRAYS]; /* NULL: as many as there are */
-    int64_t
-        paths; /* on which values of a key reach the output: heads, where the family says nothing else */
+    int64_t paths; /* on which values of a key reach the output: heads, where the family says
+                      nothing else */
     lra_tensor
         *gram; /* lra_matrix_values_of(), (B,T,paths,paths).  NULL: not asked, there is none */
 } lra_matrix;
@@ -37,15 +38,17 @@ typedef struct {
 struct lra_matrix_family {
     const char *name; /* of its weights, a word, for files */
     const char *what; /* the same for people */
-    /* false: not of this family.  Else node is the last op of such a matrix in a graph of n sequences of T positions, and *w is
-     * filled, with arrays that are real or int32; nodes may be appended for them. */
+    /* false: not of this family.  Else node is the last op of such a matrix in a graph of n
+     * sequences of T positions, and *w is filled, with arrays that are real or int32; nodes may be
+     * appended for them. */
     bool (*find)(lra_tensor *node, int64_t n, int64_t T, lra_matrix *w);
-    /* Row i of a head, for sequence s of the batch, of T positions: what values are multiplied with, w (T); NAN: no weight may
-     * fall there. */
+    /* Row i of a head, for sequence s of the batch, of T positions: what values are multiplied
+     * with, w (T); NAN: no weight may fall there. */
     void (*row)(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
                 double *w);
-    /* What positions have on each path, v (B,T,paths,V), and what it is multiplied with on its way out, w (paths V,D), of the
-     * linear layer `out` (heads V',D) behind the heads; false: this is not known. */
+    /* What positions have on each path, v (B,T,paths,V), and what it is multiplied with on its way
+     * out, w (paths V,D), of the linear layer `out` (heads V',D) behind the heads; false: this is
+     * not known. */
     bool (*values)(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by);
     /* Row i of every path, (paths,T), 0 where none may fall.  NULL: paths are heads */
     void (*paths)(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *w);
@@ -60,24 +63,28 @@ double lra_matrix_dot(const float *x, const float *y, int64_t n);
 /* (B,n,H,n) of ones where both n agree. */
 lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H);
 
-/* The matrix whose last op this node is, in a graph of n sequences of T positions; else one without a family. */
+/* The matrix whose last op this node is, in a graph of n sequences of T positions; else one without
+ * a family. */
 lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T);
 void lra_matrix_ask(lra_view *v, const lra_matrix *w);
-/* Asks also for what lra_matrix_value_profile() needs, where a linear layer stands behind the heads. */
+/* Asks also for what lra_matrix_value_profile() needs, where a linear layer stands behind the
+ * heads. */
 void lra_matrix_ask_values(lra_view *v, lra_matrix *w);
 /* After a run.  Free it whatever happened. */
 int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e);
 void lra_matrix_free(lra_matrix_values *v);
 
-/* An example of T positions, to profiles.  hole: a key that is left out, -1: none.  Nullable: tokens, pixels; column,
+/* An example of T positions, to profiles.  hole: a key that is left out, -1: none.  Nullable:
+ * tokens, pixels; column,
  * equal: (T) mean over rows of what a key gets, and of what equal weights give it */
 void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
                         int64_t hole, lra_profile *tokens, lra_profile *pixels, double *column,
                         double *equal);
-/* The same of the heads together, where values were asked:  w_ij = || sum over paths of a_pij v_pj W_p ||. */
+/* The same of the heads together, where values were asked:  w_ij = || sum over paths of a_pij v_pj
+ * W_p ||. */
 void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T, lra_profile *to);
-/* Row number i of R = A'_L .. A'_1 (rollout.h), (n,T) for n rows at position[]; those below 0 are not asked.  -1: what no
- * path leads to. */
+/* Row number i of R = A'_L .. A'_1 (rollout.h), (n,T) for n rows at position[]; those below 0 are
+ * not asked.  -1: what no path leads to. */
 void lra_matrix_roll(int n_layers, const lra_matrix_values *layer, int64_t s, int64_t T, int64_t n,
                      const int32_t *position, double *r);
 

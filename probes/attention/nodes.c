@@ -41,7 +41,8 @@ static bool is_part(int n, const lra_matrix *w, const lra_tensor *node)
     return false;
 }
 
-/* The nodes of an op in the order of the graph: matrices of families, and those of attention itself. */
+/* The nodes of an op in the order of the graph: matrices of families, and those of attention
+ * itself. */
 static void take(const lra_view *v, const lra_op *op, lra_attention_nodes *out)
 {
     lra_graph *g = v->network.graph;

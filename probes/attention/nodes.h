@@ -1,5 +1,6 @@
-/* The attention of a model, found by op in the graph of a length: layers whose keys are their own sequence, those whose
- * matrix is another one than an attention op's (matrix.h), and the others by name. */
+/* The attention of a model, found by op in the graph of a length: layers whose keys are their own
+ * sequence, those whose matrix is another one than an attention op's (matrix.h), and the others by
+ * name. */
 #ifndef LRA_PROBES_ATTENTION_NODES_H
 #define LRA_PROBES_ATTENTION_NODES_H
 

@@ -1,9 +1,11 @@
-/* Attention through a memory (luna): a first attention packs all positions into M rows, a second one unpacks them,
+/* Attention through a memory (luna): a first attention packs all positions into M rows, a second
+ * one unpacks them,
  *   a_hij = sum_m u_him mean_g p_gmj
- * u: weights of head h of the second; p: of the first, whose heads g all reach head h, through a linear layer.  A pair of
- * attention ops, of which the second reads the first.  Rows add up to 1.  What the memory keeps from layer to layer beside
- * what it packs is left aside.  Values take the path of a pair of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the
- * rows of g and columns of h of the linear layer between both, and the rows of h of the one behind. */
+ * u: weights of head h of the second; p: of the first, whose heads g all reach head h, through a
+ * linear layer.  A pair of attention ops, of which the second reads the first.  Rows add up to 1.
+ * What the memory keeps from layer to layer beside what it packs is left aside.  Values take the
+ * path of a pair of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the rows of g and columns
+ * of h of the linear layer between both, and the rows of h of the one behind. */
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention_statistics.h"
 #include "probes/attention/matrix.h"

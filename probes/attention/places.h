@@ -1,4 +1,5 @@
-/* What learned positions have become: is a product of two rows of their table one of the distance between them alone?
+/* What learned positions have become: is a product of two rows of their table one of the distance
+ * between them alone?
  *   X = P P^T,  P (T,D): the rows that the longest examples use;  its Toeplitz share (analysis/spectrum.h)
  * (Wennberg and Henter 2021 fit Toeplitz matrices to such products.) */
 #ifndef LRA_PROBES_ATTENTION_PLACES_H

@@ -1,8 +1,9 @@
 /* Attention by products of features (linear-transformer, performer):
  *   y_i = q_i (sum_j k_j v_j^T) / n_i,  so that  a_ij = q_i . k_j / n_i
- * a pair of products, of which the inner one sums over positions.  Features are not below 0; n_i is what the row adds up
- * to, but for the 1e-6 or so that models add to it, which is left out here.  Padding has features of 0, or, where the
- * model sees it (masked=0), is part of n_i and left out otherwise, as everywhere. */
+ * a pair of products, of which the inner one sums over positions.  Features are not below 0; n_i is
+ * what the row adds up to, but for the 1e-6 or so that models add to it, which is left out here.
+ * Padding has features of 0, or, where the model sees it (masked=0), is part of n_i and left out
+ * otherwise, as everywhere. */
 #include "kernels/graph/op.h"
 #include "kernels/ops/args.h"
 #include "probes/attention/matrix.h"

@@ -1,10 +1,11 @@
-/* Who is who in the tree of a ListOps row, token by token.  A token stands for a node: a digit for itself, an operator and
- * the bracket that closes it for theirs.
+/* Who is who in the tree of a ListOps row, token by token.  A token stands for a node: a digit for
+ * itself, an operator and the bracket that closes it for theirs.
  *   parent     the operator of the node around its own
  *   children   digits and operators that are arguments of its own
  *   siblings   those that are other arguments of the node around its own
  *   bracket    the other end of its own
- * so that brackets that close are nobody's parent, child or sibling; behind the root stands none. */
+ * so that brackets that close are nobody's parent, child or sibling; behind the root stands
+ * none. */
 #ifndef LRA_PROBES_ATTENTION_RELATIONS_H
 #define LRA_PROBES_ATTENTION_RELATIONS_H
 

@@ -1,6 +1,8 @@
-/* Averaged weights that are cut off behind the query (las with smoothing=centred-remask): the map is an array of the graph,
+/* Averaged weights that are cut off behind the query (las with smoothing=centred-remask): the map
+ * is an array of the graph,
  *   y_i = sum_j b_ij v_j,  b = c m / (sums of its rows),  c averaged weights, m 1 where the key is seen
- * key by query.  The model itself holds maps, so that memory grows with the square of the length. */
+ * key by query.  The model itself holds maps, so that memory grows with the square of the
+ * length. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

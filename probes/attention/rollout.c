@@ -8,7 +8,7 @@
 #include "probes/attention/nodes.h"
 #include "probes/influence/jacobian.h"
 
-/* ---- the graph ----------------------------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 /* Sum over heads of a^T u / H; u: (n,T,P). */
 static lra_tensor *transposed(const lra_tensor *node, lra_tensor *u)
@@ -46,7 +46,7 @@ lra_tensor *lra_rollout(int n_nodes, const lra_tensor *const *node, lra_tensor *
     return r;
 }
 
-/* ---- a sample -------------------------------------------------------------------------------------------- */
+/* ---- a sample -------------------------------------------------------------------------------- */
 
 typedef struct {
     const lra_opened *m;

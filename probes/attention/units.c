@@ -10,7 +10,7 @@
 
 enum { MOST = 3 * LRA_PROFILE_FINDINGS + LRA_SHARES_FINDINGS + LRA_RELATIONS + 8 };
 
-/* ---- numbers of a head --------------------------------------------------------------------------------- */
+/* ---- numbers of a head ----------------------------------------------------------------------- */
 
 /* Mean over examples with its interval; examples without it are left out. */
 static lra_finding mean_of(const char *id, int64_t n, const double *x)
@@ -97,7 +97,7 @@ static lra_finding peak_of(const lra_attention_head *best, const lra_attention_h
     return f;
 }
 
-/* ---- units --------------------------------------------------------------------------------------------- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 /* Curves by distance under these names; the last of the initial weights. */
 static void add_curves(lra_probe_unit *u, const char *prefix, const lra_profile *p,

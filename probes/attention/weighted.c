@@ -1,7 +1,7 @@
 /* Values of a matrix of weights (matrix.h): what each key adds to a layer's output,
  *   w_ij = || sum_p a_pij u_pj ||,  u_pj = v_pj W_p,  through the matrix of the key  G_pqj = u_pj . u_qj
- * of the paths p that values take: heads, or pairs of them.  The sum over j of what stands in || || is the output of the
- * linear layer behind the heads, but for biases. */
+ * of the paths p that values take: heads, or pairs of them.  The sum over j of what stands in || ||
+ * is the output of the linear layer behind the heads, but for biases. */
 #include <math.h>
 
 #include "kernels/base/mem.h"
@@ -9,7 +9,7 @@
 #include "kernels/ops/attention_statistics.h"
 #include "probes/attention/matrix.h"
 
-/* ---- in a graph -------------------------------------------------------------------------------------------- */
+/* ---- in a graph ------------------------------------------------------------------------------ */
 
 /* What x is in another order, or over what a row adds up to; NULL: it is computed from several. */
 static const lra_tensor *source(const lra_tensor *x)
@@ -19,7 +19,8 @@ static const lra_tensor *source(const lra_tensor *x)
     return same || moved || x->op == &lra_op_div ? x->src[0] : NULL;
 }
 
-/* The matrix (heads V,D) of the linear layer that takes what stands on the node; NULL: none does. */
+/* The matrix (heads V,D) of the linear layer that takes what stands on the node; NULL: none
+ * does. */
 static lra_tensor *layer_behind(const lra_tensor *node)
 {
     int n = lra_graph_nodes(node->graph, &lra_op_linear, 0, NULL);
@@ -43,7 +44,7 @@ void lra_matrix_ask_values(lra_view *v, lra_matrix *w)
     lra_view_ask(v, w->gram);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Row i of all paths, (paths,T); seen: keys that a weight may fall on. */
 static void row_of_paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *a,

@@ -16,7 +16,8 @@ typedef struct {
 /* Sorts the n measured seconds. */
 bench_time bench_time_of(double *seconds, int n);
 
-/* One line of a table.  floor: the seconds below which the ceilings do not allow it; 0: not known. */
+/* One line of a table.  floor: the seconds below which the ceilings do not allow it; 0: not
+ * known. */
 typedef struct {
     char *name;
     int64_t count; /* times it occurs in what was measured */
@@ -55,7 +56,8 @@ void bench_row_add(bench_table *t, bench_row row);
 double bench_floor(const bench *b, double flops, double bytes, double exps);
 /* The first of n nodes with that op.  Nullable: result */
 const lra_node_time *bench_first_node(const lra_node_time *times, int n, const char *op);
-/* Exponentials of a node that was run: one for each element or pair of query and key; 0 for most ops.
+/* Exponentials of a node that was run: one for each element or pair of query and key; 0 for most
+ * ops.
  * Nullable: attention, the node of the forward pass that a gradient belongs to. */
 double bench_exps(const lra_node_time *node, const lra_node_time *attention);
 /* Measures b->exps. */
@@ -76,7 +78,8 @@ int bench_params(bench *b, lra_err *e);
 int bench_levels(bench *b, lra_err *e); /* prints lines of its own */
 int bench_memory(bench *b, lra_err *e); /* likewise, what a first step makes the process grow by */
 int bench_data(bench *b, lra_err *e);
-/* step --predict: a step, or with --table1 a table of runs, counted without a GPU.  Prints its table. */
+/* step --predict: a step, or with --table1 a table of runs, counted without a GPU.  Prints its
+ * table. */
 int bench_predict(bench *b, lra_err *e);
 /* data --task, --all: batches beside training steps.  Prints its table. */
 int bench_loader(const lra_options *o, lra_err *e);

@@ -1,4 +1,5 @@
-/* Data: making the rows of each generated task, and batching them; loader.c has batches beside steps. */
+/* Data: making the rows of each generated task, and batching them; loader.c has batches beside
+ * steps. */
 #include <omp.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Does the device's LRA_CUDA_LEVEL do what it shall?  A convolution of bf16 with its gradients, of sizes that every
- * kernel takes, beside the CPU: the trial that a GPU is opened with (kernels/cuda/trial.h). */
+/* Does the device's LRA_CUDA_LEVEL do what it shall?  A convolution of bf16 with its gradients, of
+ * sizes that every kernel takes, beside the CPU: the trial that a GPU is opened with
+ * (kernels/cuda/trial.h). */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-/* Does the loader keep up?  Batches beside training steps, task by task, in one table (loader_case.h says what is
- * measured).  What is only imported is found below --data-dir as 'data --all --check' finds it. */
+/* Does the loader keep up?  Batches beside training steps, task by task, in one table
+ * (loader_case.h says what is measured).  What is only imported is found below --data-dir as 'data
+ * --all --check' finds it. */
 #include <omp.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ typedef struct {
     int n_measured, n_slow, n_failed;
 } loader_bench;
 
-/* ---- the table ------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void add_names(loader_bench *l, const lra_loader_case *c)
 {
@@ -77,7 +78,7 @@ static void add_reason(loader_bench *l, const lra_loader_case *c, const lra_err 
     lra_free(note);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* As asked for; else every objective without, and the task's goal with the augmentation as well. */
 static bool is_wanted(const lra_loader_case *c)
@@ -144,7 +145,7 @@ static int run_task(loader_bench *l, const lra_task *t, lra_err *e)
     return rc == LRA_ABSENT ? 0 : rc;
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static lra_table *new_table(void)
 {

@@ -15,7 +15,7 @@
 
 enum { EPOCH = 8 /* batches of images */, LEAST = 3 };
 
-/* ---- the run whose step it is ------------------------------------------------------------------------- */
+/* ---- the run whose step it is ---------------------------------------------------------------- */
 
 static const lra_option *const job_tables[] = {lra_job_options, NULL};
 static const lra_command job_command = {.program = "lra-probe bench", .tables = job_tables};
@@ -58,10 +58,10 @@ static void free_line(command_line l)
     lra_free(l.argv);
 }
 
-/* ---- its data ------------------------------------------------------------------------------------------ */
+/* ---- its data -------------------------------------------------------------------------------- */
 
-/* Reads what the nearest folder holds; when none does, says what the first lacks.  Warnings say what its accuracies can
- * be compared with: not asked here. */
+/* Reads what the nearest folder holds; when none does, says what the first lacks.  Warnings say
+ * what its accuracies can be compared with: not asked here. */
 static int import(const lra_official_folders *p, const lra_job *j, lra_dataset **out, lra_err *e)
 {
     int rc = LRA_ABSENT;
@@ -117,7 +117,7 @@ static int prepare(lra_loader_case *c, const lra_job *j, lra_err *e)
     return rc;
 }
 
-/* ---- the measurement ------------------------------------------------------------------------------------ */
+/* ---- the measurement ------------------------------------------------------------------------- */
 
 static int take_step(lra_session *s, const lra_batch *b, double *seconds, lra_err *e)
 {

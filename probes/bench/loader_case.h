@@ -1,14 +1,15 @@
 /* Batches and training steps of one task at one preset, timed in turn.
  *
- *   loader  the time that one thread needs for a batch: rows fetched, drawn anew or augmented, masked, padded; and
- *           the batch's share of the order of its epoch
- *   step    the time of the training step on that same batch, by the code that trains: inputs set, forward, backward,
- *           update (at rate 0, so that a thousand of them change nothing)
- * Here no helper makes batches ahead (datasets/loader/loader_impl.h): each is made between two steps, on the processor that takes
- * them, with the caches as a step leaves them.  So loader / step is the share of a step that loading costs with one
- * thread; a run with a processor to spare pays less.  A loader has one thread however many a step has.
- * Turns are taken for a tenth of --seconds, three at least.  What is generated has the parameters of its preset, but
- * as many images as fill 8 batches. */
+ *   loader  the time that one thread needs for a batch: rows fetched, drawn anew or augmented,
+ *           masked, padded; and the batch's share of the order of its epoch
+ *   step    the time of the training step on that same batch, by the code that trains: inputs set,
+ *           forward, backward, update (at rate 0, so that a thousand of them change nothing)
+ * Here no helper makes batches ahead (datasets/loader/loader_impl.h): each is made between two
+ * steps, on the processor that takes them, with the caches as a step leaves them.  So loader / step
+ * is the share of a step that loading costs with one thread; a run with a processor to spare pays
+ * less.  A loader has one thread however many a step has.
+ * Turns are taken for a tenth of --seconds, three at least.  What is generated has the parameters
+ * of its preset, but as many images as fill 8 batches. */
 #ifndef LRA_PROBES_BENCH_LOADER_CASE_H
 #define LRA_PROBES_BENCH_LOADER_CASE_H
 
@@ -39,7 +40,8 @@ typedef struct {
     const char *precision;
 } lra_loader_times;
 
-/* 0; LRA_ABSENT: its data are not to be had; LRA_USAGE: the objective does not fit the task; LRA_FAILED. */
+/* 0; LRA_ABSENT: its data are not to be had; LRA_USAGE: the objective does not fit the task;
+ * LRA_FAILED. */
 int lra_loader_case_run(lra_loader_case *c, lra_loader_times *t, lra_err *e);
 
 #endif

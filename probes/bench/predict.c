@@ -1,9 +1,10 @@
-/* A training step on a GPU by counting, without one: every node takes the longest of its FLOPs over the rate of
- * products and its bytes (sources, result) over the rate of copies, and one launch.  The ceilings are options; what a
- * kernel reaches of them is not known here, so that times are floors for those ceilings.
+/* A training step on a GPU by counting, without one: every node takes the longest of its FLOPs over
+ * the rate of products and its bytes (sources, result) over the rate of copies, and one launch.
+ * The ceilings are options; what a kernel reaches of them is not known here, so that times are
+ * floors for those ceilings.
  *
- * --table1 counts the 30 runs of Table 1 of the locality paper (resconv, five tasks, six kernels): all epochs of the
- * paper's settings, training and validation, at the mean length of the rows. */
+ * --table1 counts the 30 runs of Table 1 of the locality paper (resconv, five tasks, six kernels):
+ * all epochs of the paper's settings, training and validation, at the mean length of the rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ typedef struct {
     int64_t B, T;
 } subject;
 
-/* ---- a plan as a GPU would have it ----------------------------------------------------------------------- */
+/* ---- a plan as a GPU would have it ----------------------------------------------------------- */
 
 static int one_thread(const lra_device *d)
 {
@@ -132,7 +133,7 @@ static int predict(const subject *s, const rates *r, prediction *p, lra_err *e)
     return plan ? 0 : lra_fail_in(e, "model '%s'", s->model->name);
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------------ */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 static const char *format_of(const lra_options *o)
 {
@@ -193,10 +194,11 @@ static int print_step(const bench *b, const rates *r, lra_err *e)
     return rc;
 }
 
-/* ---- Table 1 --------------------------------------------------------------------------------------------------- */
+/* ---- Table 1 --------------------------------------------------------------------------------- */
 
-/* Rows of a run as published and divided, and their mean length after cutting: ListOps of its generator, Text counted
- * on the published 25,000 files, Retrieval on 1,512 published documents; images are whole, Pathfinder is three sets. */
+/* Rows of a run as published and divided, and their mean length after cutting: ListOps of its
+ * generator, Text counted on the published 25,000 files, Retrieval on 1,512 published documents;
+ * images are whole, Pathfinder is three sets. */
 static const struct {
     const char *task;
     double train, validation, length;

@@ -79,7 +79,8 @@ static char *text_of(const bench *b, const step *s)
     return text;
 }
 
-/* FLOPs of products alone, which is what published counts mean; attention counts the pairs it computes. */
+/* FLOPs of products alone, which is what published counts mean; attention counts the pairs it
+ * computes. */
 static bool is_matrix(const char *op)
 {
     return strncmp(op, "conv", 4) == 0 || strncmp(op, "linear", 6) == 0 ||

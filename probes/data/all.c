@@ -1,7 +1,8 @@
 /* Checks everything that is below a folder.
  *
- * Each task that can be imported is asked for its files at the folder, then at the folders below it, the nearest
- * first, until its reader finds some; they are examined with the task's own parameters.  Nothing is written. */
+ * Each task that can be imported is asked for its files at the folder, then at the folders below
+ * it, the nearest first, until its reader finds some; they are examined with the task's own
+ * parameters.  Nothing is written. */
 #include "probes/data/all.h"
 
 #include <inttypes.h>
@@ -28,7 +29,7 @@ typedef struct {
     lra_text warnings; /* a line each */
 } verdict;
 
-/* ---- one task ----------------------------------------------------------------------------------------- */
+/* ---- one task -------------------------------------------------------------------------------- */
 
 static int check_task(const lra_official_folders *p, verdict *v, lra_err *e)
 {
@@ -48,7 +49,7 @@ static int check_task(const lra_official_folders *p, verdict *v, lra_err *e)
     return 0;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void add_row(lra_table *t, const verdict *v, const char *folder)
 {

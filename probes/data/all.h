@@ -6,8 +6,8 @@
 
 #include "kernels/base/err.h"
 
-/* Prints the table as text, or as one JSON document.  Fails, after it, when something that is there cannot be read;
- * and when there is nothing. */
+/* Prints the table as text, or as one JSON document.  Fails, after it, when something that is there
+ * cannot be read; and when there is nothing. */
 int lra_data_check_all(const char *folder, bool json, lra_err *e);
 
 #endif

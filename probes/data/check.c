@@ -1,4 +1,5 @@
-/* Checks official files: all of a task's below a path, or every label of one file of rows that can be evaluated. */
+/* Checks official files: all of a task's below a path, or every label of one file of rows that can
+ * be evaluated. */
 #include "probes/data/check.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 
 enum { MAX_FILES = 16 /* with a line of their own */ };
 
-/* ---- text --------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_files(const lra_digest *files)
 {
@@ -52,7 +53,7 @@ static void print_text(const lra_task *t, const lra_examination *x)
     print_facts(&x->facts);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *json_files(const lra_digest *files)
 {
@@ -89,7 +90,7 @@ static void print_json(const lra_task *t, const lra_examination *x)
     json_decref(root);
 }
 
-/* ---- the check ---------------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------- */
 
 /* One file of rows, whatever its name is. */
 static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)

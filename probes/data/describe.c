@@ -1,5 +1,6 @@
-/* Describes prepared data: lengths of each split, labels by group (ListOps: the operator at the root),
- * accuracy of the task's baselines on the test split, fitted on the training split where they learn. */
+/* Describes prepared data: lengths of each split, labels by group (ListOps: the operator at the
+ * root), accuracy of the task's baselines on the test split, fitted on the training split where
+ * they learn. */
 #include "probes/data/describe.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include "datasets/loader/repeats.h"
 #include "kernels/base/mem.h"
 
-/* ---- what is counted -------------------------------------------------------------------------------- */
+/* ---- what is counted ------------------------------------------------------------------------- */
 
 enum { N_QUANTILES = 7 };
 static const double quantile_at[N_QUANTILES] = {0, .05, .25, .5, .75, .95, 1};
@@ -99,9 +100,10 @@ static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t 
     lra_free(n);
 }
 
-/* ---- text ------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
-/* In train: rows that stand in the training split too; of that split: rows that stood in an earlier one. */
+/* In train: rows that stand in the training split too; of that split: rows that stood in an earlier
+ * one. */
 static void print_lengths(const lra_dataset *d)
 {
     lra_repeats repeats;
@@ -242,7 +244,7 @@ static void print_text(const lra_dataset *d)
     print_baselines(d);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *json_splits(const lra_dataset *d)
 {

@@ -1,9 +1,10 @@
 /* Information in data.
  *
- * Tokens are symbols as they are; of more than 256 the 255 most frequent ones in training and the rest.  Numbers and
- * levels stand in 16 bins of equal share in training (fewer where many are equal), of several numbers a step the first.
- * Pairs are counted in training rows, at most so many steps of them that it takes seconds, and never leave a row (the
- * first document of a pair; a window of a stream). */
+ * Tokens are symbols as they are; of more than 256 the 255 most frequent ones in training and the
+ * rest.  Numbers and levels stand in 16 bins of equal share in training (fewer where many are
+ * equal), of several numbers a step the first.  Pairs are counted in training rows, at most so many
+ * steps of them that it takes seconds, and never leave a row (the first document of a pair; a
+ * window of a stream). */
 #include "probes/data/information.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ enum {
 static const int widths[] = {1, 2, 3, 4, 5, 8};
 enum { WIDTHS = sizeof widths / sizeof *widths };
 
-/* ---- symbols ------------------------------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 /* What a step is: a symbol by its id, or by the bin of its number. */
 typedef struct {
@@ -101,7 +102,7 @@ static uint8_t symbol_at(const coding *c, const lra_sequences *r, int64_t step)
     return (uint8_t)b;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct {
     lra_symbols rows;
@@ -123,7 +124,8 @@ static int64_t window_of(const lra_dataset *d)
     return d->task->goal == LRA_GOAL_NEXT ? WINDOW : INT64_MAX;
 }
 
-/* Rows evenly spread over the split, of about so many steps in all.  first: of pairs the first document alone. */
+/* Rows evenly spread over the split, of about so many steps in all.  first: of pairs the first
+ * document alone. */
 static void code(const lra_dataset *d, const coding *by, int split, int64_t steps, bool first,
                  coded *to)
 {
@@ -157,7 +159,7 @@ static int64_t longest_of(const lra_symbols *s)
     return most;
 }
 
-/* ---- what is found --------------------------------------------------------------------------------------------------- */
+/* ---- what is found --------------------------------------------------------------------------- */
 
 static lra_finding with_ends(const char *id, const char *unit, lra_estimate x, int64_t examples)
 {
@@ -253,7 +255,7 @@ static void add_ngrams(const lra_dataset *d, const coding *by, lra_probe_unit *u
     coded_free(&test);
 }
 
-/* ---- file ---------------------------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------------ */
 
 /* The parameters of the data, as lines; caller frees. */
 static char *lines_of(const lra_dataset *d)

@@ -1,5 +1,5 @@
-/* A contact sheet: training images side by side in the first row, what each variant of the augmentation makes of
- * them below, the whole augmentation in the last row. */
+/* A contact sheet: training images side by side in the first row, what each variant of the
+ * augmentation makes of them below, the whole augmentation in the last row. */
 #include "probes/data/sheet.h"
 
 #include <stdio.h>

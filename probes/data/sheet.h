@@ -4,8 +4,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Writes the PNG `path`, and to stdout what each of its rows shows.  LRA_USAGE when the task has no augmentation of
- * images. */
+/* Writes the PNG `path`, and to stdout what each of its rows shows.  LRA_USAGE when the task has no
+ * augmentation of images. */
 int lra_data_sheet(const lra_dataset *d, const char *path, lra_err *e);
 
 #endif

@@ -15,9 +15,10 @@ enum {
 /* Neighbours that share less of what is known of the published rows, or bits, are called noise. */
 static const double LEAST_SHARE = 0.5, LEAST_BITS = 0.02;
 
-/* ---- numbers ------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Sums over the numbers of one channel, and over pairs of a number and the same channel's in the next step. */
+/* Sums over the numbers of one channel, and over pairs of a number and the same channel's in the
+ * next step. */
 typedef struct {
     double n, sum, squares;
     double pairs, a, b, ab, aa, bb;
@@ -73,7 +74,7 @@ static void describe_numbers(const lra_dataset *d, lra_facts *found)
             d->task->name, neighbours, known);
 }
 
-/* ---- words -------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* -sum p log2 p of counts with this total. */
 static double entropy(const int64_t *count, int64_t n, int64_t total)

@@ -26,7 +26,8 @@ int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
     LRA_BUG("restriction %d", (int)kind);
 }
 
-/* Masked and pruned windows are those that are cropped, so that nothing but the places, or what is around, differs. */
+/* Masked and pruned windows are those that are cropped, so that nothing but the places, or what is
+ * around, differs. */
 static lra_rng rng_of(const lra_change *c)
 {
     bool same = c->kind == LRA_MASK_WINDOW || c->kind == LRA_PRUNE_WINDOW;
@@ -78,7 +79,7 @@ static void reorder(const lra_change *c, int64_t n, size_t size, const char *fro
     lra_free(order);
 }
 
-/* ---- marks ------------------------------------------------------------------------------------------- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near)
 {

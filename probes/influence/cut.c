@@ -7,9 +7,10 @@
 #include "kernels/graph/op.h"
 #include "probes/influence/sample_rows.h"
 
-/* ---- layers ------------------------------------------------------------------------------------------ */
+/* ---- layers ---------------------------------------------------------------------------------- */
 
-/* "layer0" of "encoder/layer0/attention": the first part of the path that is called so, else all of it. */
+/* "layer0" of "encoder/layer0/attention": the first part of the path that is called so, else all of
+ * it. */
 static char *layer_of(const lra_tensor *node)
 {
     const char *path = lra_tensor_path(node);
@@ -45,10 +46,11 @@ static void find_layers(const lra_opened *m, lra_cut *c, int *layer)
     }
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
-/* All limits of a curve at r, the others wide.  From the longest input on a limit reaches across the padding of the
- * longest graph too: kernels are as long as that, and where they are cut a Fourier transform has other last bits. */
+/* All limits of a curve at r, the others wide.  From the longest input on a limit reaches across
+ * the padding of the longest graph too: kernels are as long as that, and where they are cut a
+ * Fourier transform has other last bits. */
 static int ask(lra_opened *m, const int *layer, int curve, double r, lra_sample_answers *a,
                lra_sums *to, lra_err *e)
 {
@@ -87,7 +89,7 @@ static int ask_all(lra_opened *m, const int *layer, lra_sample_answers *a, lra_c
     return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 int64_t lra_cut_runs(int n_layers, int64_t T)
 {

@@ -1,8 +1,10 @@
-/* The intervention without retraining: what stands more than r steps apart does not meet, in all layers or in one.
- *   cut.gain(r)      gain of the whole model when every op between positions obeys r (window.gain: attention's name)
+/* The intervention without retraining: what stands more than r steps apart does not meet, in all
+ * layers or in one.
+ *   cut.gain(r)      gain of the whole model when every op between positions obeys r (window.gain:
+ *                    attention's name)
  *   cut.layer(l, r)  the same when the ops of layer l obey, and the others are whole
- * One plan serves them all: r is the input of kernels/graph/limit.c.  What a model declares is checked on the way: from
- * r = T - 1 on the answers are those of the whole model, bit for bit. */
+ * One plan serves them all: r is the input of kernels/graph/limit.c.  What a model declares is
+ * checked on the way: from r = T - 1 on the answers are those of the whole model, bit for bit. */
 #ifndef LRA_PROBES_INFLUENCE_CUT_H
 #define LRA_PROBES_INFLUENCE_CUT_H
 
@@ -28,7 +30,8 @@ typedef struct {
 
 /* Runs of the split's rows that it takes, for a model of so many layers. */
 int64_t lra_cut_runs(int n_layers, int64_t T);
-/* By the selected weights.  sample: rows of the test split, 0: all.  LRA_USAGE: undefined for this model. */
+/* By the selected weights.  sample: rows of the test split, 0: all.  LRA_USAGE: undefined for this
+ * model. */
 int lra_cut_measure(const lra_train_spec *run, lra_device *dev, int64_t sample, lra_steps *steps,
                     lra_cut *out, lra_err *e);
 void lra_cut_free(lra_cut *c);

@@ -26,9 +26,10 @@ int64_t lra_jacobian_middle(int64_t T, int64_t grid)
     return grid ? T / grid / 2 * grid + grid / 2 : T / 2;
 }
 
-/* ---- the graph --------------------------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
-/* Of a view: which position of each sequence is asked, and what its features are multiplied with. */
+/* Of a view: which position of each sequence is asked, and what its features are multiplied
+ * with. */
 typedef struct {
     lra_tensor *position, *draw; /* (n) int32; (n,m,D) */
     lra_tensor *square;          /* (n,m,T) */
@@ -63,7 +64,7 @@ static question ask(lra_view *v, int64_t draws)
     return q;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct {
     const lra_opened *m;
@@ -167,7 +168,8 @@ static void set_sequence(work *w, const question *q, int64_t s, int64_t example,
     }
 }
 
-/* Sequence s of a batch stands for an example, whose number it gets: of pairs the second documents are others. */
+/* Sequence s of a batch stands for an example, whose number it gets: of pairs the second documents
+ * are others. */
 static int64_t example_of(const lra_batch *b, const lra_view *v, int64_t s)
 {
     int64_t row = b->row[s % v->rows], parts = v->network.n / v->rows;

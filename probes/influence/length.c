@@ -8,7 +8,7 @@
 #include "kernels/base/mem.h"
 #include "probes/influence/sample_rows.h"
 
-/* ---- rows -------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 const char *lra_length_key(const lra_dataset *d)
 {
@@ -40,7 +40,7 @@ static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n,
     return d;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 int lra_own_answers_ask(const lra_train_spec *run, lra_device *dev, int64_t sample,
                         lra_steps *steps, lra_own_answers *out, lra_err *e)
@@ -69,7 +69,7 @@ void lra_own_answers_free(lra_own_answers *a)
     *a = (lra_own_answers){0};
 }
 
-/* ---- lengths ----------------------------------------------------------------------------------------- */
+/* ---- lengths --------------------------------------------------------------------------------- */
 
 /* Made for inputs of so many steps, does the model still answer what it did? */
 static int check_longer(const lra_train_spec *run, lra_device *dev, int64_t longest,

@@ -1,6 +1,8 @@
-/* Inputs of which stretches are replaced by the tokens of another row at the same places, and what a pooled model scores
- * them: by the margin logit (of the true class less the best other), or its first number.  So the inputs stay on the data's
- * distribution place by place.  For goals that are asked once of a single sequence. */
+/* Inputs of which stretches are replaced by the tokens of another row at the same places, and what
+ * a pooled model scores
+ * them: by the margin logit (of the true class less the best other), or its first number.  So the
+ * inputs stay on the data's distribution place by place.  For goals that are asked once of a single
+ * sequence. */
 #ifndef LRA_PROBES_INFLUENCE_OCCLUDE_H
 #define LRA_PROBES_INFLUENCE_OCCLUDE_H
 
@@ -22,10 +24,11 @@ typedef struct {
 
 /* Row i is in the sample, and so is another that its tokens can come from. */
 bool lra_occlude_counts(const lra_occluder *o, int64_t i);
-/* Runs the network with stretches of every row replaced by the draw-th row behind it; it is asked for output and features.
- * Rows that do not count stay as they are. */
+/* Runs the network with stretches of every row replaced by the draw-th row behind it; it is asked
+ * for output and features. Rows that do not count stay as they are. */
 int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw, lra_err *e);
-/* Scores (rows) with stretches of every row replaced by the draw-th row behind it.  Rows that do not count have none. */
+/* Scores (rows) with stretches of every row replaced by the draw-th row behind it.  Rows that do
+ * not count have none. */
 int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
                     lra_err *e);
 /* Would that draw change any token of row i? */

@@ -46,14 +46,15 @@ const char *lra_influence_unplaced(const lra_influence *p)
     return m->rooted && m->rooted(c) ? "the model's blocks begin at fixed places" : NULL;
 }
 
-/* ---- gains ------------------------------------------------------------------------------------------- */
+/* ---- gains ----------------------------------------------------------------------------------- */
 
 static bool of_classes(const lra_influence *p)
 {
     return p->run->result->n_classes > 0;
 }
 
-/* What is right (of several answers for a row, their mean), or values whose mean is the metric, larger ones better. */
+/* What is right (of several answers for a row, their mean), or values whose mean is the metric,
+ * larger ones better. */
 static void add_series(const lra_influence *p, lra_sample *s, int64_t n, const lra_sums *row)
 {
     double *value = NULL;
@@ -135,7 +136,7 @@ void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *pre
     lra_probe_unit_findings(u, 1, &f);
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------------- */
+/* ---- profiles -------------------------------------------------------------------------------- */
 
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p)
 {

@@ -1,5 +1,5 @@
-/* What `lra-probe influence` is made of: parts that are announced, measured and saved one by one.  To add one: a record
- * in a file of this folder, and one line in parts.def. */
+/* What `lra-probe influence` is made of: parts that are announced, measured and saved one by one.
+ * To add one: a record in a file of this folder, and one line in parts.def. */
 #ifndef LRA_PROBES_INFLUENCE_PART_H
 #define LRA_PROBES_INFLUENCE_PART_H
 
@@ -34,14 +34,14 @@ typedef struct {
 #undef LRA_PART
 const lra_influence_part *lra_influence_part_at(int i); /* NULL after the last */
 
-/* ---- what parts share --------------------------------------------------------------------------------- */
+/* ---- what parts share ------------------------------------------------------------------------ */
 
-/* Gains of answers under restrictions by ascending x: row (points, n) and full (n) are of the rows index[i] of the test
- * split. */
+/* Gains of answers under restrictions by ascending x: row (points, n) and full (n) are of the rows
+ * index[i] of the test split. */
 void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
                         const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out);
-/* Its arrays x, gain, value (points, 3: value and interval), and the findings PREFIX50 .. PREFIX99 of `unit`, and AREA
- * where it is named.  Nullable: prefix, area */
+/* Its arrays x, gain, value (points, 3: value and interval), and the findings PREFIX50 .. PREFIX99
+ * of `unit`, and AREA where it is named.  Nullable: prefix, area */
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
                             const char *area, const lra_gain *g, int64_t n);
 /* The profile's curves and findings. */
@@ -49,7 +49,8 @@ typedef struct lra_profile lra_profile;
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);
 /* shift.peak: the distance, up to half of the length, whose intensity learning raised most. */
 lra_finding lra_influence_peak(const lra_profile *best, const lra_profile *initial);
-/* Why tokens cannot be told to stand elsewhere than they do (lra_network_spec.placed); NULL: they can. */
+/* Why tokens cannot be told to stand elsewhere than they do (lra_network_spec.placed); NULL: they
+ * can. */
 const char *lra_influence_unplaced(const lra_influence *p);
 /* Rows of the test split, at most so many. */
 int64_t lra_influence_rows(const lra_influence *p, int64_t examples);

@@ -1,10 +1,13 @@
-/* Part cut: what is left when nothing farther than r counts, in all layers and in each alone (cut.h).
- *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps so much of the gain; and of attention, in
+/* Part cut: what is left when nothing farther than r counts, in all layers and in each alone
+ * (cut.h).
+ *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps so much of the gain; and of
+ *                attention, in
  *   cut.window   window.w50 ..
  *   cut.LAYER    layer.w50 .. .w99: the same where that layer alone is cut
- * Two-token XOR at 8, 16, 32 steps: cut.r95 is the distance of three convolutions; 16 and 32 at 8 and 16 steps of s4d, 32,
- * 16 and 128 of a Transformer, whose layers pass on what they found, so that it bounds the distance from above.
- * Chance of a kept share is not defined; beside each stands the length, which keeps everything. */
+ * Two-token XOR at 8, 16, 32 steps: cut.r95 is the distance of three convolutions; 16 and 32 at 8
+ * and 16 steps of s4d, 32, 16 and 128 of a Transformer, whose layers pass on what they found, so
+ * that it bounds the distance from above.  Chance of a kept share is not defined; beside each
+ * stands the length, which keeps everything. */
 #include "probes/influence/cut.h"
 #include "probes/influence/part.h"
 

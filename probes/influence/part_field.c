@@ -1,10 +1,11 @@
-/* Part field: the effective receptive field as vision uses the word: the mean over examples and draws of the squared
- * gradient of the features at the middle position, J^2 at one position (jacobian.h), normalised to sum 1.  What holds for
- * all positions is part jacobian.
- *   field     erf.r20 .r30 .r50 .r99: radius in tokens; erf.area20 ..: its share of the input; array erf (2 T - 1) by
- *             offset from the middle
+/* Part field: the effective receptive field as vision uses the word: the mean over examples and
+ * draws of the squared gradient of the features at the middle position, J^2 at one position
+ * (jacobian.h), normalised to sum 1.  What holds for all positions is part jacobian.
+ *   field     erf.r20 .r30 .r50 .r99: radius in tokens; erf.area20 ..: its share of the input;
+ *             array erf (2 T - 1) by offset from the middle
  *   field.px  of images: radius in pixels, a square; array erf (rows, columns)
- * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the middle position. */
+ * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the
+ * middle position. */
 #include "probes/influence/jacobian.h"
 #include "probes/influence/part.h"
 

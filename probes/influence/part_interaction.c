@@ -1,11 +1,13 @@
-/* Part interaction: how far apart are parts of the input that the answer lets work together (analysis/interaction.h), for models
- * whose pooled answer has no position: second differences of the margin logit, blocks being replaced by those of other rows
- * (occlude.h), 4 draws.  Blocks are a 32nd of the longest example.
- *   interaction        inter.mean, inter.q95, inter.peak, inter.contrast, inter.p; arrays intensity (3, 32): by distance in
- *                      blocks, with the band of permuted blocks; width: tokens of a block
+/* Part interaction: how far apart are parts of the input that the answer lets work together
+ * (analysis/interaction.h), for models whose pooled answer has no position: second differences of
+ * the margin logit, blocks being replaced by those of other rows (occlude.h), 4 draws.  Blocks are
+ * a 32nd of the longest example.
+ *   interaction        inter.mean, inter.q95, inter.peak, inter.contrast, inter.p; arrays intensity
+ *                      (3, 32): by distance in blocks, with the band of permuted blocks; width:
+ *                      tokens of a block
  *   interaction.init   the same of initial weights: arrays
- * It says at what distance a dependency stands, to a block: of two-token XOR at 8 steps, resconv of 9 taps in 3 layers,
- * inter.peak is 8; inter.mean, 6.3 of 12.7, is not. */
+ * It says at what distance a dependency stands, to a block: of two-token XOR at 8 steps, resconv of
+ * 9 taps in 3 layers, inter.peak is 8; inter.mean, 6.3 of 12.7, is not. */
 #include <float.h>
 #include <math.h>
 

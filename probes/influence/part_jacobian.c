@@ -1,13 +1,14 @@
-/* Part jacobian: how far away are the inputs that the features of a position depend on (jacobian.h), with trained and
- * with initial weights, whose shift is what learning changed.
- *   jacobian        weights J(i,j): everything that a profile has, shift.w1, shift.js; shift.peak: the distance at which
- *                   the intensity grew most over that of the initial weights; jacobian.leak (jacobian.h)
+/* Part jacobian: how far away are the inputs that the features of a position depend on
+ * (jacobian.h), with trained and with initial weights, whose shift is what learning changed.
+ *   jacobian        weights J(i,j): everything that a profile has, shift.w1, shift.js; shift.peak:
+ *                   the distance at which the intensity grew most over that of the initial weights;
+ *                   jacobian.leak (jacobian.h)
  *   jacobian.p2     the same of J(i,j)^2
  *   jacobian.px     of images: distances in pixels
  *   jacobian.init   initial weights: curves
- * It does not say at what distance a dependency stands: of two-token XOR at 8, 16, 32 steps range.q95 is the reach of a
- * convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of the initial weights, and shift.peak lies within half and
- * all of the distance in 3 runs of 8. */
+ * It does not say at what distance a dependency stands: of two-token XOR at 8, 16, 32 steps
+ * range.q95 is the reach of a convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of the
+ * initial weights, and shift.peak lies within half and all of the distance in 3 runs of 8. */
 #include "probes/influence/jacobian.h"
 #include "probes/influence/part.h"
 
@@ -21,8 +22,8 @@ enum { EXAMPLES = 64, POSITIONS = 32, DRAWS = 8 };
 enum { PLAIN, SQUARES, PIXELS, N_PROFILES };
 static const char *const unit_names[N_PROFILES] = {"jacobian", "jacobian.p2", "jacobian.px"};
 
-/* Of one set of weights.  The rows of an example come between those of others of its batch, and are kept until it is
- * complete. */
+/* Of one set of weights.  The rows of an example come between those of others of its batch, and are
+ * kept until it is complete. */
 typedef struct {
     lra_profile *profile[N_PROFILES]; /* NULL: not images */
     int n_open;
@@ -89,7 +90,7 @@ static void take_row(void *context, const lra_jacobian_row *row)
     if (row->last) add_example(a, at);
 }
 
-/* ---- the part ---------------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 static double passes(const lra_influence *p, int64_t examples)
 {

@@ -1,10 +1,12 @@
-/* Part length: inputs of other lengths than the run was trained on (length.h): a quarter, half, once and twice the length of
- * its rows, or --lengths.
- *   length   arrays x (points): the lengths; gain, value (points, 3): what is left of the gain on the run's own test rows
- *            length.gain.xR: the gain at R times the length
- * A length that is undefined is left out, and where --lengths names it, fails.  Chance is that of the run's own rows.
- * Examples are others at every length, so that the pairs of the intervals have nothing in common.
- * Known: what the weights answer to these rows as those of a run of theirs (tests/length_test.c). */
+/* Part length: inputs of other lengths than the run was trained on (length.h): a quarter, half,
+ * once and twice the length of its rows, or --lengths.
+ *   length   arrays x (points): the lengths; gain, value (points, 3): what is left of the gain on
+ *            the run's own test rows length.gain.xR: the gain at R times the length
+ * A length that is undefined is left out, and where --lengths names it, fails.  Chance is that of
+ * the run's own rows.  Examples are others at every length, so that the pairs of the intervals have
+ * nothing in common.
+ * Known: what the weights answer to these rows as those of a run of theirs
+ * (tests/length_test.c). */
 #include <stdio.h>
 
 #include "kernels/base/log.h"

@@ -1,14 +1,17 @@
-/* Part occlusion: how much the features of a position change when a block of the input is replaced by that of another row
- * (occlude.h), beside part jacobian, which asks the same of an input that moves by next to nothing: where activations
- * saturate, gradients are small and changes are not.
+/* Part occlusion: how much the features of a position change when a block of the input is replaced
+ * by that of another row (occlude.h), beside part jacobian, which asks the same of an input that
+ * moves by next to nothing: where activations saturate, gradients are small and changes are not.
  *   w(i,b) = mean over 4 draws of || h_i(x) - h_i(x with block b replaced) ||
- * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16 tokens; a weight stands at the
- * middle of its block.  Draws that change no token are left out, and blocks of which none does.
- *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width: tokens of a block
+ * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16
+ * tokens; a weight stands at the middle of its block.  Draws that change no token are left out, and
+ * blocks of which none does.
+ *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width:
+ *                    tokens of a block
  *   occlusion.init   initial weights: curves
- * At what distance a dependency stands it says where answers are asked at every step: of 14 runs of copy at 8 to 64 steps
- * shift.peak is within a factor of sqrt 2 of it in all, of 19 others with one answer (recall, select-at, xor) in 7, as
- * good as gradients (14 and 6); of a convolution range.q95 is its reach.
+ * At what distance a dependency stands it says where answers are asked at every step: of 14 runs of
+ * copy at 8 to 64 steps shift.peak is within a factor of sqrt 2 of it in all, of 19 others with one
+ * answer (recall, select-at, xor) in 7, as good as gradients (14 and 6); of a convolution range.q95
+ * is its reach.
  * Known: of features that are their own inputs d steps before, all weight stands at d. */
 #include <math.h>
 
@@ -27,7 +30,8 @@ typedef struct {
     uint64_t seed;
 } changes;
 
-/* Of a batch: features as they are and changed, and by row, position and block what was added up. */
+/* Of a batch: features as they are and changed, and by row, position and block what was added
+ * up. */
 typedef struct {
     float *whole, *changed; /* (rows, T, D) */
     double *sum;            /* (rows, POSITIONS, blocks) */
@@ -126,7 +130,7 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
     return rc;
 }
 
-/* ---- the part ---------------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 static const char *undefined(const lra_influence *p)
 {

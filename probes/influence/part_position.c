@@ -1,8 +1,10 @@
-/* Part position: where in the input what counts stands, by replacing a twentieth of it at a time (occlude.h).
- *   position   arrays effect (20, 3): mean over examples and 4 draws of |change of the margin logit|, with its interval, by
- *              relative position; drop (20): the mean of the change itself, above 0 where the margin falls
- *              position.edge: mean effect of the outer fifth over that of the middle fifth, "lost in the middle" when above 1;
- *              null value of initial weights
+/* Part position: where in the input what counts stands, by replacing a twentieth of it at a time
+ * (occlude.h).
+ *   position   arrays effect (20, 3): mean over examples and 4 draws of |change of the margin
+ *              logit|, with its interval, by relative position; drop (20): the mean of the change
+ *              itself, above 0 where the margin falls position.edge: mean effect of the outer fifth
+ *              over that of the middle fifth, "lost in the middle" when above 1; null value of
+ *              initial weights
  * It is no receptive field: what is pooled has no position. */
 #include <math.h>
 

@@ -1,14 +1,17 @@
-/* Parts keep, swap, token, mask, prune, bag, order-in, order-out, drop, drop-token: what is left when the input is
- * restricted (restrict.h), over widths w.
+/* Parts keep, swap, token, mask, prune, bag, order-in, order-out, drop, drop-token: what is left
+ * when the input is restricted (restrict.h), over widths w.
  *   keep, swap, token, mask, prune   keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
- *   drop, drop-token     drop.w50 .. .w99, drop.auc: the same of distances to what the task marks, of images in pixels
+ *   drop, drop-token     drop.w50 .. .w99, drop.auc: the same of distances to what the task marks,
+ *                        of images in pixels
  *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
- *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the gain; order.global:
- *                        largest m whose permutation of windows does
- *   keep, of classes     key.w05: smallest window with which at most 5 % of the answers lose more than 2 nats; arrays key
- *                        (points, 3): the share that do, and by row of the test split (rows) the largest window that does
- *                        (width; 0: none), so that those who need context can be read
- * Of windows of ListOps and paths in images nothing is left that the task would produce: flag ill-formed; but for prune. */
+ *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the
+ *                        gain; order.global: largest m whose permutation of windows does
+ *   keep, of classes     key.w05: smallest window with which at most 5 % of the answers lose more
+ *                        than 2 nats; arrays key (points, 3): the share that do, and by row of the
+ *                        test split (rows) the largest window that does (width; 0: none), so that
+ *                        those who need context can be read
+ * Of windows of ListOps and paths in images nothing is left that the task would produce: flag
+ * ill-formed; but for prune. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +43,8 @@ static bool ill_formed(const lra_influence *p)
     return strncmp(name, "listops", 7) == 0 || strncmp(name, "path", 4) == 0;
 }
 
-/* Order: the smallest (largest) width at which at most 95 % of the gain is left; none: INFINITY (0). */
+/* Order: the smallest (largest) width at which at most 95 % of the gain is left; none: INFINITY
+ * (0). */
 static lra_finding order_of(const lra_gain *g, bool inside)
 {
     double at = inside ? INFINITY : 0;

@@ -1,19 +1,21 @@
 /* Inputs with something taken away or moved, of which a model is asked again:
- *   KEEP       only a window of w tokens stays: the first, the last, the middle ones and 8 random windows, one after
- *              another; what is gone is cropped: the input is shorter
+ *   KEEP       only a window of w tokens stays: the first, the last, the middle ones and 8 random
+ *              windows, one after another; what is gone is cropped: the input is shorter
  *   SWAP       the same windows; what is gone are the tokens of another row at the same places
- *   MASK       the same windows; what is gone is padding, and what stays is told the places where it stood: it is cropped, and
- *              takes those rows of the table of positions (lra_batch.place)
- *   PRUNE      the same windows; of ListOps digits outside of them are gone, and nodes that have none left, so that what is
- *              left is an expression: operators around the window stay
+ *   MASK       the same windows; what is gone is padding, and what stays is told the places where
+ *              it stood: it is cropped, and takes those rows of the table of positions
+ *              (lra_batch.place)
+ *   PRUNE      the same windows; of ListOps digits outside of them are gone, and nodes that have
+ *              none left, so that what is left is an expression: operators around the window stay
  *   TOKEN      the same windows; what is gone is token 0, or number 0
  *   BAG        windows of w tokens side by side, each answered alone, answers averaged
  *   ORDER_IN   tokens are permuted inside windows of w, whose first begins at random
  *   ORDER_OUT  such windows are permuted whole
- *   DROP_SWAP  only tokens at most w from one that the task marks (lra_task.marks) stay, of images in pixels; what is gone
- *              are the tokens of another row at the same places
+ *   DROP_SWAP  only tokens at most w from one that the task marks (lra_task.marks) stay, of images
+ *              in pixels; what is gone are the tokens of another row at the same places
  *   DROP_TOKEN the same; what is gone is token 0, or number 0
- * Documents of a pair are changed each for itself.  Draws depend on (seed, row, w, number of the draw) alone. */
+ * Documents of a pair are changed each for itself.  Draws depend on (seed, row, w, number of the
+ * draw) alone. */
 #ifndef LRA_PROBES_INFLUENCE_RESTRICT_H
 #define LRA_PROBES_INFLUENCE_RESTRICT_H
 
@@ -34,9 +36,9 @@ typedef enum {
     LRA_PRUNE_WINDOW
 } lra_restriction;
 
-/* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of the row that SWAP takes
- * from, other_n steps, or NULL.  draw: number of the window or permutation.  Returns how many steps are left; 0: there is
- * no such window. */
+/* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of
+ * the row that SWAP takes from, other_n steps, or NULL.  draw: number of the window or permutation.
+ * Returns how many steps are left; 0: there is no such window. */
 typedef struct {
     lra_restriction kind;
     int64_t w, draw;
@@ -47,12 +49,14 @@ int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void
                          const void *other, int64_t other_n, void *to);
 /* Where the window begins that stays. */
 int64_t lra_change_start(const lra_change *c, int64_t n);
-/* (n) how far the nearest marked step is; grid: pixels in a row of the image, 0: none.  Nothing is marked: 0. */
+/* (n) how far the nearest marked step is; grid: pixels in a row of the image, 0: none.  Nothing is
+ * marked: 0. */
 void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near);
 /* How many draws of a sequence of n steps there are. */
 int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n);
 
-/* Answers of a sample of the test split under n_points widths: sums over draws of each row, (points, n); full: (n). */
+/* Answers of a sample of the test split under n_points widths: sums over draws of each row,
+ * (points, n); full: (n). */
 typedef struct {
     int64_t n, *index;
     int n_points;

@@ -6,7 +6,8 @@
 #include "models/training/rows.h"
 #include "probes/influence/steps.h"
 
-/* How many; index: (n) which; place: by row of the split, where it stands among them.  The caller frees both. */
+/* How many; index: (n) which; place: by row of the split, where it stands among them.  The caller
+ * frees both. */
 int64_t lra_sample_rows(const lra_opened *m, int64_t **index, int64_t **place);
 
 /* Asks all graphs for what the network answers; returns the elements of the largest answer. */
@@ -27,8 +28,9 @@ void lra_sample_answers_free(lra_sample_answers *a);
 /* For lra_open_run(), with a lra_sample_answers. */
 int lra_sample_keep(const lra_view *v, const lra_batch *b, void *answers, lra_err *e);
 
-/* Opens a run in float32, for answers that lie close together, asks for them and for features, and goes through the sample;
- * the caller closes it, whatever happened.  placed: tokens may be told where they stand. */
+/* Opens a run in float32, for answers that lie close together, asks for them and for features, and
+ * goes through the sample; the caller closes it, whatever happened.  placed: tokens may be told
+ * where they stand. */
 int lra_sample_each(lra_opened *m, const lra_train_spec *run, lra_device *dev,
                     lra_open_weights weights, int64_t sample, bool placed,
                     int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),

@@ -1,6 +1,8 @@
-/* Tokens that are told to stand k steps later than they do, as if so many steps of masked padding stood in front of them:
+/* Tokens that are told to stand k steps later than they do, as if so many steps of masked padding
+ * stood in front of them:
  *   KL(p || p moved by k) = sum_c p_c (ln p_c - ln p'_c), in nats, p the probabilities of a classifier's answer
- * for rows whose length leaves room for k steps in the longest row of the data.  Documents of a pair move together. */
+ * for rows whose length leaves room for k steps in the longest row of the data.  Documents of a
+ * pair move together. */
 #ifndef LRA_PROBES_INFLUENCE_SHIFT_H
 #define LRA_PROBES_INFLUENCE_SHIFT_H
 

@@ -1,4 +1,5 @@
-/* Work that is announced in passes (a row forward or backward through the network) and shown while it is done. */
+/* Work that is announced in passes (a row forward or backward through the network) and shown while
+ * it is done. */
 #ifndef LRA_PROBES_INFLUENCE_STEPS_H
 #define LRA_PROBES_INFLUENCE_STEPS_H
 

@@ -1,11 +1,13 @@
-/* Kernels of diagonal plus low rank by lag, and their energies, without eigenvalues.  With Ab, Bb of A = D - p q^T (2N modes,
- * conjugates behind the others, step dt) the kernel is y Ab^l Bb, y (1 - Ab^L) = c, and
+/* Kernels of diagonal plus low rank by lag, and their energies, without eigenvalues.  With Ab, Bb
+ * of A = D - p q^T (2N modes, conjugates behind the others, step dt) the kernel is y Ab^l Bb, y (1
+ * - Ab^L) = c, and
  *   sum_(l >= m) (y Ab^l Bb)^2 = v G v^*,  v = y Ab^m,  G = sum_l Ab^l Bb Bb^* Ab^*l
- * G solves a Stein equation, which the bilinear rule turns into A G + G A^* = -dt b b^*.  D and the rank of the rest leave of
- * it a linear system for g = G conj(q):
+ * G solves a Stein equation, which the bilinear rule turns into A G + G A^* = -dt b b^*.  D and the
+ * rank of the rest leave of it a linear system for g = G conj(q):
  *   (a_i + conj a_j) G_ij = -dt b_i conj(b_j) + p_i conj(g_j) + g_i conj(p_j)
- * in which conj(g_j) is g of the conjugate mode.  In the basis that is trained Ab is close to a contraction, so that powers
- * and sums lose nothing, where weights of LegS' modes cancel to nothing.
+ * in which conj(g_j) is g of the conjugate mode.  In the basis that is trained Ab is close to a
+ * contraction, so that powers and sums lose nothing, where weights of LegS' modes cancel to
+ * nothing.
  * What does not decay has no energy; there the equation gives one below 0.
  * Known: the op, and sums of it, of up to 64 stored modes (tests/kernel_modes_test.c). */
 #include <complex.h>
@@ -21,7 +23,8 @@ struct lra_dplr_exact {
     int64_t n, rows, channels; /* n: modes with conjugates */
     number *y;                 /* (rows, n) */
     number *G;                 /* (channels, n, n) */
-    /* (channels, n): (1 - dt/2 A)^-1 = diag(r) - (r p) (r q)^T / down, as r, rp / down, rq; and Bb. */
+    /* (channels, n): (1 - dt/2 A)^-1 = diag(r) - (r p) (r q)^T / down, as r, rp / down, rq; and
+     * Bb. */
     number *r, *rp, *rq, *Bb;
 };
 
@@ -90,7 +93,7 @@ static void multiply(int64_t n, const number *a, const number *b, number *to)
     lra_free(sum);
 }
 
-/* ---- a channel --------------------------------------------------------------------------------------- */
+/* ---- a channel ------------------------------------------------------------------------------- */
 
 /* 2N numbers each, conjugates behind the others; room: 2 (n,n). */
 typedef struct {
@@ -211,7 +214,7 @@ void lra_dplr_exact_free(lra_dplr_exact *x)
     lra_free(x);
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------------- */
+/* ---- what is asked --------------------------------------------------------------------------- */
 
 /* v = y Ab^lag of a row; the caller frees it. */
 static number *carried(const lra_dplr_exact *x, int64_t row, int64_t lag)

@@ -15,7 +15,7 @@
 enum { MOST_NODES = 4096 };
 static const int64_t most_numbers = (int64_t)1 << 25; /* of the kernels of one scan */
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* "encoder/layer0/conv/long_conv" -> "layer0.conv" */
 static char *name_of(const lra_tensor *node)
@@ -44,7 +44,7 @@ static char *unique_name(const lra_found *f, const lra_tensor *node)
     }
 }
 
-/* ---- one state ----------------------------------------------------------------------------------------------------- */
+/* ---- one state ------------------------------------------------------------------------------- */
 
 /* What a node convolves with. */
 static lra_tensor *weights_of(const lra_tensor *node)
@@ -141,7 +141,7 @@ static int read_scan(const lra_view *v, lra_tensor *node, int state, lra_found_k
     return rc;
 }
 
-/* ---- beyond the lags ------------------------------------------------------------------------------------------------- */
+/* ---- beyond the lags ------------------------------------------------------------------------- */
 
 /* By modes, or without them where there are doubts. */
 static double value_of(const lra_modes *m, bool modes, int64_t row, int64_t lag)
@@ -166,7 +166,8 @@ static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t firs
     return off <= 1e-6 * near;
 }
 
-/* Where lag 0 of the side that looks ahead stands: it holds it, or begins behind it.  2: it is not this kernel. */
+/* Where lag 0 of the side that looks ahead stands: it holds it, or begins behind it.  2: it is not
+ * this kernel. */
 static int64_t later_of(const lra_found_kernels *k, const lra_modes *m, bool modes, int64_t c,
                         const double *zero)
 {
@@ -219,7 +220,7 @@ static void fill_cuts(lra_found_kernels *k, int state)
     if (!all) m->rows = 0;
 }
 
-/* ---- both states --------------------------------------------------------------------------------------------------- */
+/* ---- both states ----------------------------------------------------------------------------- */
 
 typedef struct {
     lra_opened model;
@@ -255,7 +256,8 @@ static int ask_node(network *n, lra_tensor *node, lra_err *e)
     return 0;
 }
 
-/* The network of the longest examples with the weights, and its nodes asked for; in the order of the model. */
+/* The network of the longest examples with the weights, and its nodes asked for; in the order of
+ * the model. */
 static int open_network(network *n, const lra_train_spec *run, lra_device *device,
                         lra_open_weights which, lra_err *e)
 {

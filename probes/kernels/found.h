@@ -1,9 +1,10 @@
 /* The convolution kernels of a run, found in its network by op, by initial and by selected weights.
  *   long_conv   the kernel that it reads, whatever makes it: parameters, a state space, averages
  *   conv        taps of each output channel: vectors with a number for each input of its group
- *   scan        what its recurrence and the dense layers around it do together (scans.h): vectors as above; of very many
- *               numbers some outputs, evenly spread
- * A kernel that a state space makes is closed: its modes are known, and with them its energy beyond any lag. */
+ *   scan        what its recurrence and the dense layers around it do together (scans.h): vectors
+ *               as above; of very many numbers some outputs, evenly spread
+ * A kernel that a state space makes is closed: its modes are known, and with them its energy beyond
+ * any lag. */
 #ifndef LRA_PROBES_KERNELS_FOUND_H
 #define LRA_PROBES_KERNELS_FOUND_H
 

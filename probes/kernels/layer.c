@@ -14,7 +14,7 @@
 
 enum { DRAWN = 16, FINDINGS = 8 * LRA_KERNEL_FINDINGS };
 
-/* ---- over channels ------------------------------------------------------------------------------------------------- */
+/* ---- over channels --------------------------------------------------------------------------- */
 
 /* The numbers of every channel in one state. */
 typedef struct {
@@ -96,7 +96,7 @@ static void channels_free(channels *x)
     lra_free(x);
 }
 
-/* ---- of the layer -------------------------------------------------------------------------------------------------- */
+/* ---- of the layer ---------------------------------------------------------------------------- */
 
 /* Share of channels whose kind of decay is that one. */
 static double share_of_kind(const double *kind, int64_t n, double is)
@@ -182,7 +182,7 @@ static int add_shift(const lra_found_kernels *k, lra_finding *out)
     return added;
 }
 
-/* ---- curves ---------------------------------------------------------------------------------------------------------- */
+/* ---- curves ---------------------------------------------------------------------------------- */
 
 /* Some channels as they are, evenly spread; vectors by their norms. */
 static void add_drawn(const lra_found_kernels *k, int state, lra_probe_unit *u)

@@ -1,4 +1,5 @@
-/* Modes of state spaces, diagonal ones and those of diagonal plus low rank, from the node that makes their kernels. */
+/* Modes of state spaces, diagonal ones and those of diagonal plus low rank, from the node that
+ * makes their kernels. */
 #ifndef LRA_PROBES_KERNELS_MODES_H
 #define LRA_PROBES_KERNELS_MODES_H
 
@@ -9,16 +10,17 @@ typedef struct {
     int64_t rows, n; /* of kernels, directions after each other; modes of each */
     double scale;
     double *x, *w; /* (rows, n, 2) real and imaginary parts */
-    /* Of diagonal plus low rank: the kernel without modes, and these are to be used where they give it again.  NULL: they are
-     * the kernel. */
+    /* Of diagonal plus low rank: the kernel without modes, and these are to be used where they give
+     * it again.  NULL: they are the kernel. */
     struct lra_dplr_exact *exact;
 } lra_modes;
 void lra_modes_free(lra_modes *m);
 
-/* The node behind a tensor of kernels, through what only moves numbers (the first part of what is put together); NULL: they
- * are not made by one. */
+/* The node behind a tensor of kernels, through what only moves numbers (the first part of what is
+ * put together); NULL: they are not made by one. */
 lra_tensor *lra_modes_node(lra_tensor *kernel);
-/* The numbers of a tensor after a run, in double whatever its type; the caller frees them; NULL: failed. */
+/* The numbers of a tensor after a run, in double whatever its type; the caller frees them; NULL:
+ * failed. */
 double *lra_view_numbers(const lra_view *v, const lra_tensor *x, lra_err *e);
 void lra_modes_ask(lra_view *v, lra_tensor *node);
 /* After a run. */
@@ -29,13 +31,14 @@ double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from);
 /* k_r(d) itself. */
 double lra_modes_value(const lra_modes *m, int64_t row, int64_t d);
 
-/* What a kernel of diagonal plus low rank is made of, as kernels/ops/dplr_kernel.c has it: a, b, p, q (2,channels,modes), c
- * (2,rows,modes), dt (channels). */
+/* What a kernel of diagonal plus low rank is made of, as kernels/ops/dplr_kernel.c has it: a, b, p,
+ * q (2,channels,modes), c (2,rows,modes), dt (channels). */
 typedef struct {
     int64_t L, channels, rows, modes;
     const double *a, *b, *p, *q, *c, *dt;
 } lra_dplr_numbers;
-/* Values and energies as above, of row r of c, that need no modes.  NULL: the numbers allow none. */
+/* Values and energies as above, of row r of c, that need no modes.  NULL: the numbers allow
+ * none. */
 typedef struct lra_dplr_exact lra_dplr_exact;
 lra_dplr_exact *lra_dplr_exact_new(const lra_dplr_numbers *s);
 void lra_dplr_exact_free(lra_dplr_exact *x); /* Nullable: x */

@@ -11,7 +11,7 @@
 
 enum { MOST_NODES = 4096, MOST_SIDES = 2 };
 
-/* ---- in the graph -------------------------------------------------------------------------------------- */
+/* ---- in the graph ---------------------------------------------------------------------------- */
 
 /* What a tensor is the numbers of, in whatever type. */
 static lra_tensor *bare(lra_tensor *x)
@@ -138,7 +138,7 @@ void lra_scan_map_free(lra_scan_map *m)
     *m = (lra_scan_map){0};
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static double complex at(const double *z, int64_t i)
 {
@@ -174,7 +174,8 @@ void lra_scan_kernels(const lra_scan_map *m, int64_t n, int64_t step, int64_t be
         for (int s = 0; s < m->sides; s++) add_side(m, s, i * step, behind, ahead, k + i * size);
 }
 
-/* sum_i b_(i,n) b_(i,k) and sum_i b_(i,n) conj b_(i,k): (N,N,2) each; the caller frees the first. */
+/* sum_i b_(i,n) b_(i,k) and sum_i b_(i,n) conj b_(i,k): (N,N,2) each; the caller frees the
+ * first. */
 static double complex *products(const lra_scan_map *m, double complex **turned)
 {
     int64_t N = m->N;
@@ -189,7 +190,8 @@ static double complex *products(const lra_scan_map *m, double complex **turned)
     return same;
 }
 
-/* Both become sums over lags d >= from of (lambda_n lambda_k)^d, and with conj(lambda_k), times themselves. */
+/* Both become sums over lags d >= from of (lambda_n lambda_k)^d, and with conj(lambda_k), times
+ * themselves. */
 static void sum_lags(const lra_scan_map *m, int64_t from, double complex *same,
                      double complex *turned)
 {

@@ -13,7 +13,8 @@ typedef struct {
     double *lambda, *b, *g;            /* (N), (inputs,N), (sides,N,outputs) */
 } lra_scan_map;
 
-/* Scans from the past that are not half of another, in the order of the graph; returns their number (at most `most`). */
+/* Scans from the past that are not half of another, in the order of the graph; returns their number
+ * (at most `most`). */
 int lra_scans_find(const lra_graph *g, int most, lra_tensor **scan);
 /* Asks for the numbers of one; fails where something else than dense layers stands around it. */
 int lra_scan_ask(lra_view *v, lra_tensor *scan, lra_err *e);
@@ -26,7 +27,8 @@ int lra_scan_sizes(const lra_view *v, lra_tensor *scan, lra_scan_map *m, lra_err
 /* k: (n, inputs, behind + ahead) of the outputs 0, step, 2 step, ..; lag -behind first. */
 void lra_scan_kernels(const lra_scan_map *m, int64_t n, int64_t step, int64_t behind, int64_t ahead,
                       double *k);
-/* (n) share of the squares of each that lies beyond its lags, in closed form; 1: some mode does not decay. */
+/* (n) share of the squares of each that lies beyond its lags, in closed form; 1: some mode does not
+ * decay. */
 void lra_scan_cuts(const lra_scan_map *m, int64_t n, int64_t step, int64_t behind, int64_t ahead,
                    const double *k, double *cut);
 /* lambda as modes; w: what they start with, |g_n| |b_n|, of each side. */

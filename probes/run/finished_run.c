@@ -21,7 +21,7 @@ const lra_option lra_finished_run_options[] = {
     LRA_THREADS_OPTION("as many as help"),
     {.name = NULL}};
 
-/* ---- finding ----------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static char *parent_of(const char *path)
 {
@@ -99,7 +99,7 @@ static int read_result(lra_finished_run *r, lra_err *e)
     return rc;
 }
 
-/* ---- the job ----------------------------------------------------------------------------------------- */
+/* ---- the job --------------------------------------------------------------------------------- */
 
 /* A run is what its stored text says, whatever version wrote it. */
 static int check_hash(const lra_result *r, lra_err *e)
@@ -121,7 +121,8 @@ static int apply_line(lra_config *c, const lra_key *keys, const char *name, cons
     return text ? 0 : LRA_FAILED;
 }
 
-/* Applies the lines.  Runs of older versions name settings of schedules and objectives that they have not. */
+/* Applies the lines.  Runs of older versions name settings of schedules and objectives that they
+ * have not. */
 static int apply_lines(lra_job *j, const lra_config *lines, lra_err *e)
 {
     const struct {
@@ -173,8 +174,8 @@ static int make_job(lra_finished_run *r, const lra_options *o, lra_err *e)
     return rc;
 }
 
-/* The selected weights of the run that this one started from, which lies beside it: they are its initial ones.  Where it is
- * gone, whoever asks for these is told which file is missing. */
+/* The selected weights of the run that this one started from, which lies beside it: they are its
+ * initial ones.  Where it is gone, whoever asks for these is told which file is missing. */
 static void find_start(lra_finished_run *r)
 {
     const char *hash = lra_config_text_or(r->job.train_config, "from", "");

@@ -15,8 +15,9 @@ typedef struct {
 /* --out --data-dir --threads */
 extern const lra_option lra_finished_run_options[];
 
-/* The folder of the run that is called so: a run folder, a file in it, or the name of a run below OUT/runs.  Fails
- * with one line when there is none (the nearest name is suggested); the caller frees it. */
+/* The folder of the run that is called so: a run folder, a file in it, or the name of a run below
+ * OUT/runs.  Fails with one line when there is none (the nearest name is suggested); the caller
+ * frees it. */
 int lra_finished_run_find(const char *name, const char *out, char **folder, lra_err *e);
 /* Opens it.  Fails when it is not finished, damaged, or of another task.  Nullable: task (any). */
 int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,

@@ -8,7 +8,7 @@
 #include "models/training/session.h"
 #include "models/training/weights.h"
 
-/* ---- a fresh model ------------------------------------------------------------------------------------- */
+/* ---- a fresh model --------------------------------------------------------------------------- */
 
 static int set_tokens(const lra_fresh_model *m, const lra_network *k, lra_plan *plan, lra_err *e)
 {
@@ -62,7 +62,7 @@ int lra_gradient_file_of_model(const lra_fresh_model *m, const char *to, int *n,
     return rc;
 }
 
-/* ---- a run --------------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 void lra_gradient_spec(const lra_finished_run *run, lra_train_spec *spec)
 {

@@ -15,7 +15,8 @@ typedef struct {
     int threads; /* 0: all processors */
 } lra_fresh_model;
 
-/* Both as a model in evaluation: nothing is dropped, running statistics are used.  *n: arrays in the file. */
+/* Both as a model in evaluation: nothing is dropped, running statistics are used.  *n: arrays in
+ * the file. */
 int lra_gradient_file_of_model(const lra_fresh_model *m, const char *to, int *n, lra_err *e);
 /* Of the first batch of the training rows, in their order; its data must be loaded. */
 int lra_gradient_file_of_run(const lra_finished_run *run, lra_open_weights which, const char *to,

@@ -12,7 +12,8 @@
 
 enum { CONFIG_VERSION = 2 };
 
-/* As the S4 pipeline scores: validation and test without their last rows where these fill no batch. */
+/* As the S4 pipeline scores: validation and test without their last rows where these fill no
+ * batch. */
 static int drop_last_rows(lra_job *r, lra_err *e)
 {
     int64_t batch = lra_config_int(r->train_config, "batch");

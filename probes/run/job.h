@@ -16,8 +16,8 @@ typedef struct {
     const lra_objective *objective;
     const lra_schedule_kind *schedule;
     lra_preset plan; /* what the preset says of them */
-    char *
-        from; /* best.h5 of the run that this one starts from.  NULL: none, or it is not known where it is */
+    char *from; /* best.h5 of the run that this one starts from.  NULL: none, or it is not known
+                   where it is */
     lra_device device;
     lra_err no_gpu; /* why --device auto is the CPU; empty: nothing to say */
     lra_dataset *data;
@@ -30,9 +30,11 @@ typedef struct {
     const char *weights_path;
     lra_safetensors weights;
     bool evaluate; /* spec.untrained */
-    /* What the result says of the ladder it is a rung of (rungs.h); not part of the configuration.  Nullable */
+    /* What the result says of the ladder it is a rung of (rungs.h); not part of the configuration.
+     * Nullable */
     const char *ladder;
-    /* A run that is done, of whatever version: its configuration as it was stored, and its hash.  NULL: made anew. */
+    /* A run that is done, of whatever version: its configuration as it was stored, and its hash.
+     * NULL: made anew. */
     const char *stored, *stored_hash;
 } lra_job;
 
@@ -41,8 +43,8 @@ int lra_job_load_data(lra_job *r, lra_err *e);
 int lra_job_load_weights(lra_job *r, const char *path, lra_err *e);
 void lra_job_close(lra_job *r);
 
-/* The configuration of one seed as "key=value" lines (every option that changes the result and differs
- * from its default) and its folder OUT/runs/TASK-MODEL-HASH; the caller frees both. */
+/* The configuration of one seed as "key=value" lines (every option that changes the result and
+ * differs from its default) and its folder OUT/runs/TASK-MODEL-HASH; the caller frees both. */
 char *lra_job_config(const lra_job *r, int64_t seed, char hash[17]);
 char *lra_job_folder(const lra_job *r, int64_t seed);
 /* Fills a training specification; the caller frees folder, title and config. */

@@ -57,7 +57,8 @@ static const lra_key_table *same_kind(const lra_key_table *all, int n, const cha
     return NULL;
 }
 
-/* "schedules 'cosine' and 'linear'", at most three of them; the kind of the first, NULL: nobody has it. */
+/* "schedules 'cosine' and 'linear'", at most three of them; the kind of the first, NULL: nobody has
+ * it. */
 static const char *owners(const char *name, lra_text *to)
 {
     enum { SHOWN = 3 };

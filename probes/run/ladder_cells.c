@@ -109,7 +109,8 @@ static int start_cells(dealer *d, lra_err *e)
     return 0;
 }
 
-/* The next cell that ends; meanwhile the display is kept up to date.  Returns its process, or -1. */
+/* The next cell that ends; meanwhile the display is kept up to date.  Returns its process, or
+ * -1. */
 static int wait_for_cell(dealer *d, int *status, lra_err *e)
 {
     int slot = d->n_jobs;
@@ -134,8 +135,8 @@ static int cell_ended(dealer *d, const lra_ladder_cell *c, int status, lra_err *
     return 0;
 }
 
-/* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and those that run
- * finish. */
+/* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and
+ * those that run finish. */
 static int deal(dealer *d, lra_err *e)
 {
     int rc = 0;

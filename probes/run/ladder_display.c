@@ -1,7 +1,7 @@
-/* The display of cells that run.  Each is asked for its status (run_status.h).  The time left is that of dealing the
- * cells that wait to the processes as they become free: a cell that runs needs what it says, one that waits what was
- * planned times how much longer than planned the others took so far.  Ladders after this one are taken to cost what
- * this one does. */
+/* The display of cells that run.  Each is asked for its status (run_status.h).  The time left is
+ * that of dealing the cells that wait to the processes as they become free: a cell that runs needs
+ * what it says, one that waits what was planned times how much longer than planned the others took
+ * so far.  Ladders after this one are taken to cost what this one does. */
 #include "probes/run/ladder_display.h"
 
 #include <inttypes.h>

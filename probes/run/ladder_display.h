@@ -1,4 +1,5 @@
-/* One line for cells that are trained by several processes: how many are done, what runs, how long yet. */
+/* One line for cells that are trained by several processes: how many are done, what runs, how long
+ * yet. */
 #ifndef LRA_PROBES_RUN_LADDER_DISPLAY_H
 #define LRA_PROBES_RUN_LADDER_DISPLAY_H
 

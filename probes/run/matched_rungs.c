@@ -1,9 +1,9 @@
-/* Rungs of one size.  With everything else the same, a wider rung has more parameters and does more work, so that
- * reach is confounded with size; here the model's size key is solved for each rung such that the count is that of the
- * reference rung, within 2 %.
+/* Rungs of one size.  With everything else the same, a wider rung has more parameters and does more
+ * work, so that reach is confounded with size; here the model's size key is solved for each rung
+ * such that the count is that of the reference rung, within 2 %.
  *
- * The count grows with the key, and nearly in proportion: between a size below and one above, the next guess stands
- * where a straight line meets the target, until the two are neighbours. */
+ * The count grows with the key, and nearly in proportion: between a size below and one above, the
+ * next guess stands where a straight line meets the target, until the two are neighbours. */
 #include "models/training/estimate.h"
 #include "probes/run/matched_rungs.h"
 
@@ -14,7 +14,8 @@
 static const double within = 0.02;
 enum { MOST = 1 << 20 }; /* of a size */
 
-/* What a size comes to: parameters, or FLOPs of a training step at the longest bucket when nothing is computed twice. */
+/* What a size comes to: parameters, or FLOPs of a training step at the longest bucket when nothing
+ * is computed twice. */
 static int count_of(const lra_rungs *l, int i, int64_t size, lra_job *r, double *count, lra_err *e)
 {
     lra_train_spec s;
@@ -34,7 +35,8 @@ typedef struct {
     double count;
 } guess;
 
-/* Neighbours, `step` apart, that hold the target between them; equal where even the smallest is too large. */
+/* Neighbours, `step` apart, that hold the target between them; equal where even the smallest is too
+ * large. */
 static int bracket(const lra_rungs *l, int i, int64_t step, lra_job *r, guess *lo, guess *hi,
                    lra_err *e)
 {

@@ -1,4 +1,5 @@
-/* What is decided before a run starts, in full: device, precision, schedule, optimizer, selection. */
+/* What is decided before a run starts, in full: device, precision, schedule, optimizer,
+ * selection. */
 #include "probes/run/plan_text.h"
 
 #include <inttypes.h>
@@ -22,8 +23,8 @@ static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
     if (s->from) lra_text_add(t, "start        inputs and encoder of '%s', a new head\n", s->from);
 }
 
-/* Every setting of training that is not the usual and that no other line tells: its value, and what it is.  One more
- * setting needs nothing here. */
+/* Every setting of training that is not the usual and that no other line tells: its value, and what
+ * it is.  One more setting needs nothing here. */
 static void add_others(const lra_job *r, lra_text *t)
 {
     static const char told[] = "objective schedule batch epochs rate warmup decay clip beta1 beta2 "

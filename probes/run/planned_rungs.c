@@ -7,7 +7,8 @@
 #include "kernels/base/mem.h"
 #include "probes/run/matched_rungs.h"
 
-/* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no ladder. */
+/* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no
+ * ladder. */
 static int check_reach(const lra_rungs *l, lra_job *r, lra_err *e)
 {
     int64_t before = -1, T = r->data->max_length, reach = 0;
@@ -37,7 +38,8 @@ static void add_names(lra_text *t, const lra_key *keys)
         lra_text_add(t, "%s%s", t->s[t->n - 1] == '=' ? "" : ",", keys->name);
 }
 
-/* "vary=train.rate usual=0.001"; a schedule or an objective has settings of its own, which go with it. */
+/* "vary=train.rate usual=0.001"; a schedule or an objective has settings of its own, which go with
+ * it. */
 static void add_vary(lra_text *t, const lra_vary *v)
 {
     lra_text_add(t, " vary=%s.%s usual=%s", v->owner, v->key, v->usual);
@@ -48,8 +50,8 @@ static void add_vary(lra_text *t, const lra_vary *v)
     for (int i = 0; objectives && lra_objective_at(i); i++) add_names(t, lra_objective_at(i)->keys);
 }
 
-/* What a result says of its ladder, so that reports know the rungs of one and what differs between it and others:
- * nothing for plain kernels. */
+/* What a result says of its ladder, so that reports know the rungs of one and what differs between
+ * it and others: nothing for plain kernels. */
 static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
 {
     const lra_vary *v = l->vary && l->vary->key ? l->vary : NULL;

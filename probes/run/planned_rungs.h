@@ -4,8 +4,8 @@
 
 #include "probes/run/rungs.h"
 
-/* With data: reach must grow from rung to rung, and sizes are solved.  Fails, naming the nearest size, where none is
- * within 2 % of the reference's count. */
+/* With data: reach must grow from rung to rung, and sizes are solved.  Fails, naming the nearest
+ * size, where none is within 2 % of the reference's count. */
 int lra_rungs_plan(lra_rungs *l, lra_job *r, lra_err *e);
 
 #endif

@@ -1,4 +1,5 @@
-/* Presets multiply: budget (task x preset), size (model x preset), published settings (paper x task x model).
+/* Presets multiply: budget (task x preset), size (model x preset), published settings (paper x task
+ * x model).
  *   quick, small   ours
  *   paper          the locality paper's settings of the model, else those of the model's own paper
  *   paper:NAME     those of one paper: locality, las, spt, lra, own

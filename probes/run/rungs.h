@@ -1,4 +1,5 @@
-/* The rungs of a ladder: values of the key that bounds the reach (--axis, --kernels), and the size of each (--match). */
+/* The rungs of a ladder: values of the key that bounds the reach (--axis, --kernels), and the size
+ * of each (--match). */
 #ifndef LRA_PROBES_RUN_RUNGS_H
 #define LRA_PROBES_RUN_RUNGS_H
 
@@ -26,7 +27,8 @@ typedef struct {
     const lra_vary *vary; /* what differs between ladders.  Nullable: nothing does */
 } lra_rungs;
 
-/* Reads the options; the job is configured.  Fails where the model lacks the key, or refuses a value. */
+/* Reads the options; the job is configured.  Fails where the model lacks the key, or refuses a
+ * value. */
 int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, const lra_vary *vary,
                    lra_err *e);
 void lra_rungs_close(lra_rungs *l);

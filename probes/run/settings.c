@@ -1,4 +1,5 @@
-/* The settings of a run: defaults, preset, objective, what the user changes; checked in this order. */
+/* The settings of a run: defaults, preset, objective, what the user changes; checked in this
+ * order. */
 #include "probes/run/settings.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ const lra_key lra_relation_keys[] = {
     LRA_TEXT_KEY("related", "none", NULL, "the settings of that run but for seed and rung"),
     LRA_KEYS_END};
 
-/* ---- who has which key ---------------------------------------------------------------------------------- */
+/* ---- who has which key ----------------------------------------------------------------------- */
 
 enum { N_OWNERS = 5 };
 /* The tables of this run, and where their values stand. */
@@ -66,7 +67,8 @@ static int assign(lra_job *r, const char *assignment, lra_err *e)
     return rc;
 }
 
-/* Every change of a preset.  It names settings of its own schedule, which are nothing to a run with another. */
+/* Every change of a preset.  It names settings of its own schedule, which are nothing to a run with
+ * another. */
 static int assign_preset(lra_job *r, const char *text, lra_err *e)
 {
     lra_config *changes = lra_config_parse(text, e);
@@ -84,7 +86,7 @@ static int assign_preset(lra_job *r, const char *text, lra_err *e)
     return rc;
 }
 
-/* ---- what is chosen by name ------------------------------------------------------------------------------ */
+/* ---- what is chosen by name ------------------------------------------------------------------ */
 
 /* The value of the last "KEY=value" of the user; else the option of that name. */
 static const char *named(const lra_options *o, const char *key, const char *assignment)
@@ -116,7 +118,7 @@ static int choose_schedule(lra_job *r, const char *name, int n, const char *cons
     return r->schedule ? 0 : LRA_USAGE;
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Settings of which there is no model, or one that cannot learn the task. */
 static int check_model(const lra_job *r, lra_err *e)
@@ -128,7 +130,7 @@ static int check_model(const lra_job *r, lra_err *e)
     return lra_network_check(r->model, r->model_config, &s, e);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 void lra_job_defaults(lra_job *r)
 {

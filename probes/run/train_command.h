@@ -4,7 +4,8 @@
 
 #include "kernels/base/err.h"
 
-/* "lra-probe train --task image --preset small --set kernel=7 ...": every setting that differs from its preset's.
+/* "lra-probe train --task image --preset small --set kernel=7 ...": every setting that differs from
+ * its preset's.
  * folder: of the run.  NULL with a message when the run is not finished; the caller frees it. */
 char *lra_train_command(const char *folder, const char *out, lra_err *e);
 

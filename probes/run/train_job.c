@@ -159,7 +159,8 @@ int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
     char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
     int rc = lra_folder_make(s.folder, e), lock = -1;
     if (rc == 0 && !lra_file_exists(path)) {
-        /* Cells outlive a sweep that was killed: the same command waits for them and uses what they leave. */
+        /* Cells outlive a sweep that was killed: the same command waits for them and uses what they
+         * leave. */
         lock = lra_lock_wait(lock_path, e);
         rc = lock >= 0           ? train_missing(r, &s, path, e)
              : lra_stop_signal() ? LRA_STOPPED

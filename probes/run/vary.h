@@ -1,5 +1,5 @@
-/* --vary KEY=V1,V2,...: one ladder for each value of a setting of task, model or training.  --distance LIST is
- * --vary distance=LIST of the task. */
+/* --vary KEY=V1,V2,...: one ladder for each value of a setting of task, model or training.
+ * --distance LIST is --vary distance=LIST of the task. */
 #ifndef LRA_PROBES_RUN_VARY_H
 #define LRA_PROBES_RUN_VARY_H
 
@@ -22,7 +22,8 @@ int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e);
 void lra_vary_close(lra_vary *v);
 /* "key=value" of the i-th, for lra_job_configure(); the caller frees it.  NULL: nothing varies. */
 char *lra_vary_assignment(const lra_vary *v, int i);
-/* With a job that has one of the values: whose key it is, and that every value makes a run, before one is trained. */
+/* With a job that has one of the values: whose key it is, and that every value makes a run, before
+ * one is trained. */
 int lra_vary_check(lra_vary *v, const lra_options *o, const lra_job *r, lra_err *e);
 
 #endif

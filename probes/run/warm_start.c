@@ -41,7 +41,8 @@ static void remove_varied(lra_config *c, const lra_config *ladder)
     }
 }
 
-/* What seeds, the rungs of a ladder and the ladders of a sweep differ in, as the run says of its ladder. */
+/* What seeds, the rungs of a ladder and the ladders of a sweep differ in, as the run says of its
+ * ladder. */
 static int remove_own(lra_config *c, const lra_model *model, const lra_result *run, lra_err *e)
 {
     static const char *const always[] = {"seed", "train.from", "train.matched"};

@@ -8,9 +8,11 @@
 /* --from RUN, --matched RUN */
 extern const lra_option lra_warm_start_options[];
 
-/* Finds the run, loads the data of the job and relates it; the run's hash becomes part of the configuration.
+/* Finds the run, loads the data of the job and relates it; the run's hash becomes part of the
+ * configuration.
  *   from     inputs and encoder of a finished run, with a new head
- *   matched  nothing of it, but as many steps more as it took, rounded up to epochs: the control of the former */
+ *   matched  nothing of it, but as many steps more as it took, rounded up to epochs: the control of
+ *            the former */
 int lra_warm_start(lra_job *r, const lra_options *o, lra_err *e);
 
 #endif

@@ -21,6 +21,7 @@ check || complain "a clean tree is refused: $(cat "$tmp/out")"
 if command -v clang-format >/dev/null; then
     fresh && printf 'int  lra_two( void );\n' >"$tmp/tree/kernels/base/two.c" && refused 'two.c: not formatted'
 fi
+fresh && awk 'BEGIN {printf "/*"; for (i = 0; i < 33; i++) printf " on"; print " */"}' >"$tmp/tree/kernels/base/two.c" && refused 'comment over 100 columns'
 fresh && body kernels/base/two.c 'return atoi("2");' && refused 'banned function'
 fresh && body kernels/graph/two.c 'return malloc(2) != 0;' && refused 'allocation outside kernels/base'
 fresh && body kernels/graph/two.c 'int a, b = 2; if (a = b) return 1;' && refused 'assignment inside a condition'

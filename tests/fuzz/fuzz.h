@@ -1,6 +1,6 @@
-/* What every fuzz target shares.  A target is one file NAME_fuzz.c with two functions: libFuzzer's entry,
- * which must survive any bytes, and the seeds, from which libFuzzer starts and which replay.c damages in the
- * ordinary tests.
+/* What every fuzz target shares.  A target is one file NAME_fuzz.c with two functions: libFuzzer's
+ * entry, which must survive any bytes, and the seeds, from which libFuzzer starts and which
+ * replay.c damages in the ordinary tests.
  *   cmake -S . -B build/fuzz -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang -DLRA_FUZZ=ON
  *   build/fuzz/tests/replay_npy --write corpus && build/fuzz/tests/fuzz_npy -max_total_time=900 corpus */
 #ifndef LRA_TESTS_FUZZ_FUZZ_H

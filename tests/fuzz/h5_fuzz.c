@@ -1,8 +1,10 @@
 /* Our HDF5 files.  The seal would refuse every change, so it is made anew behind what was changed:
  *   0..4 IMAGE    the bytes of a file of the kind (format_files.h);
- *   5.. EDITS     the whole file of kind first % 5 in which datasets and attributes are replaced by others of any
- *                 type, rank and extent, through the library, so that its own checksums are right.
- * Whatever is read, the readers refuse it with a message or accept it; memory is bounded by the file. */
+ *   5.. EDITS     the whole file of kind first % 5 in which datasets and attributes are replaced by
+ *                 others of any type, rank and extent, through the library, so that its own
+ *                 checksums are right.
+ * Whatever is read, the readers refuse it with a message or accept it; memory is bounded by the
+ * file. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +30,7 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-/* ---- edits ---------------------------------------------------------------------------------------------- */
+/* ---- edits ----------------------------------------------------------------------------------- */
 
 static const char *const objects[] = {"/train/start",
                                       "/train/token",
@@ -95,7 +97,8 @@ static hid_t any_space(stream *s, hsize_t dims[10], int *rank)
     return *rank == 10 ? H5Screate(H5S_NULL) : H5Screate_simple(*rank, dims, NULL);
 }
 
-/* Elements of the space, from the stream, in a buffer that is large enough for any type; NULL: too many. */
+/* Elements of the space, from the stream, in a buffer that is large enough for any type; NULL: too
+ * many. */
 static uint8_t *any_values(stream *s, hid_t space, hid_t type)
 {
     hssize_t n = H5Sget_simple_extent_npoints(space);
@@ -175,7 +178,7 @@ static void edit(const char *path, stream *s)
     H5Fclose(file);
 }
 
-/* ---- the target --------------------------------------------------------------------------------------------- */
+/* ---- the target ------------------------------------------------------------------------------ */
 
 static void load_images(void)
 {

@@ -1,5 +1,5 @@
-/* ListOps TSV: any bytes; what is accepted consists of rows that have a value, and the rows that are written
- * from them read back the same. */
+/* ListOps TSV: any bytes; what is accepted consists of rows that have a value, and the rows that
+ * are written from them read back the same. */
 #include <stdio.h>
 #include <unistd.h>
 

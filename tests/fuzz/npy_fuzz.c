@@ -1,4 +1,5 @@
-/* npy: any bytes, with and without texts allowed; what is accepted can be read to its last element. */
+/* npy: any bytes, with and without texts allowed; what is accepted can be read to its last
+ * element. */
 #include "kernels/base/npy.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
-/* Pairs of papers: any bytes, whole and in two pieces, as rows and as papers; and as a citation list.  Rows fit
- * together, pieces do not matter, pairs that are built keep every cited paper in one split. */
+/* Pairs of papers: any bytes, whole and in two pieces, as rows and as papers; and as a citation
+ * list.  Rows fit together, pieces do not matter, pairs that are built keep every cited paper in
+ * one split. */
 #include "datasets/formats/aan.h"
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/citations.h"

@@ -1,4 +1,5 @@
-/* Pathfinder metadata, text or NumPy: any bytes; what is accepted names files below the folder and labels 0, 1. */
+/* Pathfinder metadata, text or NumPy: any bytes; what is accepted names files below the folder and
+ * labels 0, 1. */
 #include "datasets/pathfinder/metadata.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
-/* PNG: any bytes, and the same with every chunk's checksum made right, so that changes get beyond it.  What is
- * accepted has the size that was announced and fills every pixel, the same at every reading. */
+/* PNG: any bytes, and the same with every chunk's checksum made right, so that changes get beyond
+ * it.  What is accepted has the size that was announced and fills every pixel, the same at every
+ * reading. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* Feeds a fuzz target without libFuzzer.
- *   replay_NAME              the seeds, all their truncations, and every single-bit flip (of seeds above 2 KiB an
- *                            even choice)
+ *   replay_NAME              the seeds, all their truncations, and every single-bit flip (of seeds
+ *                            above 2 KiB an even choice)
  *   replay_NAME --all        without exception
  *   replay_NAME --write DIR  writes the seeds as files
  *   replay_NAME FILE...      what a fuzzer has found */

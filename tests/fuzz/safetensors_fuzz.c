@@ -1,5 +1,5 @@
-/* safetensors: any bytes; what is accepted can be read to its last element, and is the same after it was
- * written. */
+/* safetensors: any bytes; what is accepted can be read to its last element, and is the same after
+ * it was written. */
 #include <stdio.h>
 #include <unistd.h>
 

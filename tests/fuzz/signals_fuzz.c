@@ -1,5 +1,6 @@
-/* Series of .ts files, WAV clips, names and lists of clips: any bytes.  What is accepted has finite values, as many as
- * were announced; clips have levels; names are sorted, each once, and every clip has a place in one split. */
+/* Series of .ts files, WAV clips, names and lists of clips: any bytes.  What is accepted has finite
+ * values, as many as were announced; clips have levels; names are sorted, each once, and every clip
+ * has a place in one split. */
 #include <math.h>
 
 #include "datasets/formats/speech_clips.h"

@@ -1,5 +1,5 @@
-/* Words, characters and letters of any bytes: pieces do not matter, every id is in the vocabulary, what is cleaned for
- * text8 is text8. */
+/* Words, characters and letters of any bytes: pieces do not matter, every id is in the vocabulary,
+ * what is cleaned for text8 is text8. */
 #include "datasets/formats/characters.h"
 #include "datasets/language.h"
 #include "datasets/loader/words.h"

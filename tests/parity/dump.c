@@ -1,8 +1,10 @@
-/* parity_dump FOLDER STEPS MODEL [CHANGES [DRAW]]: one batch of a model, STEPS long, for parity.py, which compares it with a
- * reference in PyTorch.  Writes FOLDER/{f64,f32,bf16}.safetensors, as lra-probe export --gradients does; in f64 also
+/* parity_dump FOLDER STEPS MODEL [CHANGES [DRAW]]: one batch of a model, STEPS long, for parity.py,
+ * which compares it with a reference in PyTorch.  Writes FOLDER/{f64,f32,bf16}.safetensors, as
+ * lra-probe export --gradients does; in f64 also
  *   group/PATH (2)   factor of the rate (0: frozen) and decay of a parameter
  *   losses (20)      before each step of AdamW, at rate 1e-2 and decay 0.1
- * Metadata: the model's settings, and lra.T_max.  Draws from 1 on have other weights, neither f32 nor what is in f64 alone. */
+ * Metadata: the model's settings, and lra.T_max.  Draws from 1 on have other weights, neither f32
+ * nor what is in f64 alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* Threads of a block as fibers in lock step: each runs until it waits for its warp or its block; when all
- * that are alive wait at the same kind of barrier they go on.  Anything else is a deadlock on a GPU, and a
- * bug here.  A fiber starts by setcontext() and is left by longjmp(), which asks the system for nothing. */
+/* Threads of a block as fibers in lock step: each runs until it waits for its warp or its block;
+ * when all that are alive wait at the same kind of barrier they go on.  Anything else is a deadlock
+ * on a GPU, and a bug here.  A fiber starts by setcontext() and is left by longjmp(), which asks
+ * the system for nothing. */
 #include "tests/shim/shim.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* CUDA on the host, for tests: kernels compiled as C++ run thread by thread on fibers (fibers.c), so that CI
- * checks them without a GPU.  Included before everything else; instructions of tensor cores: tensor.h. */
+/* CUDA on the host, for tests: kernels compiled as C++ run thread by thread on fibers (fibers.c),
+ * so that CI checks them without a GPU.  Included before everything else; instructions of tensor
+ * cores: tensor.h. */
 #ifndef LRA_TESTS_SHIM_H
 #define LRA_TESTS_SHIM_H
 #define LRA_SHIM 1
@@ -21,7 +22,8 @@ extern void *shim_shared;  /* of the block, filled with NaN before it starts */
 extern int shim_backwards; /* threads run from last to first: a race then changes results */
 /* Runs body(arg) as every thread of the grid; all threads must meet at the same barriers. */
 void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void *arg), void *arg);
-/* Waits for the threads of the warp, four warps, the block; SHIM_READY lets the others run, and looks again. */
+/* Waits for the threads of the warp, four warps, the block; SHIM_READY lets the others run, and
+ * looks again. */
 enum { SHIM_READY, SHIM_WARP, SHIM_GROUP, SHIM_BLOCK, SHIM_DONE };
 void shim_wait(int what);
 int shim_lane(void);

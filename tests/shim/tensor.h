@@ -1,5 +1,5 @@
-/* Atomic and tensor-core instructions on the host shim, as the PTX manual lays them out over a warp; kernels/cuda/tensor.h
- * says what they do.  Copies arrive at once. */
+/* Atomic and tensor-core instructions on the host shim, as the PTX manual lays them out over a
+ * warp; kernels/cuda/tensor.h says what they do.  Copies arrive at once. */
 #ifndef LRA_TESTS_SHIM_TENSOR_H
 #define LRA_TESTS_SHIM_TENSOR_H
 
@@ -69,8 +69,8 @@ static inline float tc_half(uint32_t pair, int which)
     return f;
 }
 
-/* Lane 4 g + t holds rows g, g + 8 of a at k 2t, 2t + 1 (+ 8), column g of b at the same k, and rows g, g + 8
- * of c at columns 2t, 2t + 1. */
+/* Lane 4 g + t holds rows g, g + 8 of a at k 2t, 2t + 1 (+ 8), column g of b at the same k, and
+ * rows g, g + 8 of c at columns 2t, 2t + 1. */
 static inline void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
 {
     uint32_t own[6] = {a[0], a[1], a[2], a[3], b0, b1}, row[6], column[6];

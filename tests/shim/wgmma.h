@@ -1,6 +1,6 @@
-/* The instructions of kernels/cuda/wgmma.h on the host shim.  Shared memory is addressed from its start, as on a
- * GPU.  Copies arrive at once and products are made when they are waited for: the earliest and the latest
- * moment, so that memory given back too soon shows. */
+/* The instructions of kernels/cuda/wgmma.h on the host shim.  Shared memory is addressed from its
+ * start, as on a GPU.  Copies arrive at once and products are made when they are waited for: the
+ * earliest and the latest moment, so that memory given back too soon shows. */
 #ifndef LRA_TESTS_SHIM_WGMMA_H
 #define LRA_TESTS_SHIM_WGMMA_H
 
@@ -9,7 +9,7 @@
 #define __grid_constant__
 #include "kernels/cuda/wgmma.h"
 
-/* ---- barriers ------------------------------------------------------------------------------------- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 typedef struct {
     int bytes;
@@ -43,7 +43,7 @@ static inline void bar_wait(uint64_t *bar, int parity)
     while (((shim_bar *)bar)->phase == parity) shim_wait(SHIM_READY);
 }
 
-/* ---- tensor maps ------------------------------------------------------------------------------------ */
+/* ---- tensor maps ----------------------------------------------------------------------------- */
 
 typedef struct {
     const uint16_t *data;
@@ -85,7 +85,7 @@ static inline void tm_load(void *shared, const lra_map *map, int c0, int c1, int
     shim_bar_add(bar, 0, -(int)at);
 }
 
-/* ---- products ------------------------------------------------------------------------------------------ */
+/* ---- products -------------------------------------------------------------------------------- */
 
 /* Element (line, k) of an operand, line along M or N. */
 static inline float shim_operand(uint64_t matrix, bool transposed, int line, int k)

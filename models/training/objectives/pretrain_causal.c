@@ -1,4 +1,5 @@
-/* The step that follows, which the model must not see: words and levels by cross-entropy, values by mean absolute error.
+/* The step that follows, which the model must not see: words and levels by cross-entropy, values by
+ * mean absolute error.
  * Source: Amos et al. 2024, arXiv:2310.02980. */
 #include "models/training/objective.h"
 

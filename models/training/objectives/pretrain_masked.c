@@ -1,5 +1,6 @@
 /* What was masked: words and levels by cross-entropy, values by mean absolute error.
- * Source: Amos et al. 2024, arXiv:2310.02980 (pretraining on the task's own data; p of its section 4 and presets). */
+ * Source: Amos et al. 2024, arXiv:2310.02980 (pretraining on the task's own data; p of its section
+ * 4 and presets). */
 #include "models/training/objective.h"
 
 const lra_objective lra_objective_pretrain_masked = {

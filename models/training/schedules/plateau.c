@@ -1,9 +1,10 @@
 /* The rate falls by a factor when validation rests, and linearly in the last epochs.
- * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the epochs; the numbers are
- * our concretisation, one choice for all runs.
+ * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the
+ * epochs; the numbers are our concretisation, one choice for all runs.
  *   product of `factor`s, one after each `patience` epochs whose validation score is not above the best by `threshold`,
  *   never below min_rate; from epoch ceil((1 - final_share) E) on it rests, and the rate falls linearly to `final_rate`
- *   of its value at entry.  The score is the metric of the task, its negative where less is better */
+ *   of its value at entry.  The score is the metric of the task, its negative where less is
+ *                           better */
 #include "models/training/schedule.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* 1 / sqrt(max(t + 1, W)): the rate is that of step 1 without warm-up (the LRA's own Transformers: 0.05). */
+/* 1 / sqrt(max(t + 1, W)): the rate is that of step 1 without warm-up (the LRA's own Transformers:
+ * 0.05). */
 #include "models/training/schedule.h"
 
 #include <math.h>
