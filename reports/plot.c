@@ -129,18 +129,27 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
 
 /* ---- legend ---------------------------------------------------------------------------------- */
 
-/* Centimetres: a sample with the space behind it, a letter, the space between columns. */
-static const double sample = 0.55, sample_and_space = 0.7, letter = 0.147, between = 0.3;
+/* Centimetres: a sample with the space behind it, the space between columns, the size of letters. */
+static const double sample = 0.55, sample_and_space = 0.7, between = 0.3, letters = 0.2822;
+
+/* About what it takes in the widest usual font, DejaVu Sans; others leave more space. */
+static double text_width(const char *text)
+{
+    double width = 0;
+    for (; *text; text++)
+        width += strchr(" ijlI.,:;'|!", *text)  ? 0.32
+                 : strchr("frt-()[]/\"", *text) ? 0.41
+                 : strchr("mwMW%=+<>~", *text)  ? 0.9
+                                                : 0.63;
+    return letters * width;
+}
 
 /* The width of a column of that many rows, which starts with entry i. */
 static double column_width(int rows, int i, int n, const lra_plot_entry *entry)
 {
-    size_t longest = 0;
-    for (int k = i; k < n && k < i + rows; k++) {
-        size_t length = strlen(entry[k].text);
-        if (length > longest) longest = length;
-    }
-    return sample_and_space + letter * (double)longest;
+    double longest = 0;
+    for (int k = i; k < n && k < i + rows; k++) longest = fmax(longest, text_width(entry[k].text));
+    return sample_and_space + longest;
 }
 
 int lra_plot_legend_rows(const lra_plot *p, double x, int n, const lra_plot_entry *entry)

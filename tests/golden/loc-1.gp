@@ -24,10 +24,10 @@ set yrange [0:71.2409]
 set boxwidth 0.75
 set object rectangle from screen 0.02941,0.9089 to screen 0.09412,0.9311 fc rgb '#a6cee3' fs solid noborder
 set label 'training split' at screen 0.1118,0.92 left
-set arrow from screen 0.3892,0.92 to screen 0.4539,0.92 nohead lw 3 dt 1 lc rgb '#D55E00'
-set label 'generator' at screen 0.4715,0.92 left
-set arrow from screen 0.6625,0.92 to screen 0.7272,0.92 arrowstyle 1
-set label '95 % interval' at screen 0.7448,0.92 left
+set arrow from screen 0.3665,0.92 to screen 0.4312,0.92 nohead lw 3 dt 1 lc rgb '#D55E00'
+set label 'generator' at screen 0.4489,0.92 left
+set arrow from screen 0.6505,0.92 to screen 0.7152,0.92 arrowstyle 1
+set label '95 % interval' at screen 0.7328,0.92 left
 
 set lmargin at screen 0.1353
 set rmargin at screen 0.5471

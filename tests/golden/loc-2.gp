@@ -21,10 +21,10 @@ set object rectangle from screen 0.1353,0.9068 to screen 0.2,0.9295 fc rgb '#7fc
 set label 'K = 5 (3 seeds)' at screen 0.2176,0.9182 left
 set object rectangle from screen 0.1353,0.8614 to screen 0.2,0.8841 fc rgb '#0c2c84' fs solid noborder
 set label 'K = 9 (1 seed)' at screen 0.2176,0.8727 left
-set arrow from screen 0.5124,0.9182 to screen 0.5771,0.9182 arrowstyle 1
-set label '95 % interval' at screen 0.5947,0.9182 left
-set label '' at screen 0.5447,0.8727 point pt 8 ps 0.8 lw 2 lc rgb '#333333'
-set label 'shallow A, depth 2' at screen 0.5947,0.8727 left
+set arrow from screen 0.5199,0.9182 to screen 0.5846,0.9182 arrowstyle 1
+set label '95 % interval' at screen 0.6022,0.9182 left
+set label '' at screen 0.5522,0.8727 point pt 8 ps 0.8 lw 2 lc rgb '#333333'
+set label 'shallow A, depth 2' at screen 0.6022,0.8727 left
 
 set lmargin at screen 0.1353
 set rmargin at screen 0.9882

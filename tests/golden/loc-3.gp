@@ -23,10 +23,10 @@ set xtics 1 scale 0
 set boxwidth 0.75
 set object rectangle from screen 0.07303,0.9405 to screen 0.1039,0.955 fc rgb '#a6d8c4' fs solid noborder
 set label 'right among rows of the label' at screen 0.1124,0.9477 left
-set arrow from screen 0.3687,0.9477 to screen 0.3996,0.9477 arrowstyle 1
-set label '95 % interval' at screen 0.408,0.9477 left
-set label '' at screen 0.5477,0.9477 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
-set label 'how often the label is predicted at all (null)' at screen 0.5716,0.9477 left
+set arrow from screen 0.3707,0.9477 to screen 0.4016,0.9477 arrowstyle 1
+set label '95 % interval' at screen 0.41,0.9477 left
+set label '' at screen 0.5498,0.9477 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
+set label 'how often the label is predicted at all (null)' at screen 0.5737,0.9477 left
 set label 'right (%)' at screen 0.01685, screen 0.8065 center rotate
 set format x ''
 set yrange [0:100]
@@ -136,8 +136,8 @@ unset label
 set label 'rows (%)' at screen 0.01685, screen 0.1613 center rotate
 set object rectangle from screen 0.07303,0.2806 to screen 0.1039,0.2952 fc rgb '#9ecae1' fs solid noborder
 set label 'predicted labels' at screen 0.1124,0.2879 left
-set label '' at screen 0.2768,0.2879 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
-set label 'true labels' at screen 0.3007,0.2879 left
+set label '' at screen 0.2778,0.2879 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
+set label 'true labels' at screen 0.3017,0.2879 left
 set grid ytics
 set yrange [0:77]
 set ytics autofreq scale 0.5
