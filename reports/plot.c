@@ -129,7 +129,7 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
 
 /* ---- legend ---------------------------------------------------------------------------------- */
 
-/* Centimetres: a sample with the space behind it, the space between columns, the size of letters. */
+/* Centimetres: a sample with the space behind it, the space between columns, the size of letters */
 static const double sample = 0.55, sample_and_space = 0.7, between = 0.3, letters = 0.2822;
 
 /* About what it takes in the widest usual font, DejaVu Sans; others leave more space. */
