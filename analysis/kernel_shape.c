@@ -68,17 +68,19 @@ void lra_kernel_envelope(const lra_kernel *k, double *envelope)
 typedef struct {
     lra_finding *out;
     int n;
+    const char *suffix; /* behind every name: "" or ".mod" */
 } list;
 
 static void add(list *l, const char *id, const char *unit, double value, double null)
 {
     lra_finding f = lra_finding_of(id, unit, value);
+    snprintf(f.id, sizeof f.id, "%s%s", id, l->suffix);
     f.null[LRA_NULL_UNIFORM] = null;
     l->out[l->n++] = f;
 }
 
-/* Ranges of weights by lag; those of |k| are fewer. */
-static void add_ranges(list *l, const lra_kernel *k, const double *weight, bool p1)
+/* Ranges of weights by lag; with a suffix they are fewer. */
+static void add_ranges(list *l, const lra_kernel *k, const double *weight, const char *suffix)
 {
     lra_finding all[LRA_PROFILE_FINDINGS];
     int64_t n = lags_of(k);
@@ -88,12 +90,12 @@ static void add_ranges(list *l, const lra_kernel *k, const double *weight, bool 
     lra_profile_begin(p, n);
     lra_profile_row(p, k->ahead - 1, 0, n, w);
     lra_profile_end(p);
-    int found = lra_profile_findings(p, &(lra_profile_options){.suffix = p1 ? ".p1" : ""}, all);
+    int found = lra_profile_findings(p, &(lra_profile_options){.suffix = suffix}, all);
     for (int i = 0; i < found; i++) {
         bool range = strncmp(all[i].id, "range.", 6) == 0;
         bool other = strncmp(all[i].id, "decay.", 6) == 0 || strncmp(all[i].id, "far.", 4) == 0;
         all[i].examples = 0;
-        if (p1 ? range : !other) l->out[l->n++] = all[i];
+        if (*suffix ? range : !other) l->out[l->n++] = all[i];
     }
     lra_profile_free(p);
     lra_free(w);
@@ -141,14 +143,24 @@ static void add_decay(list *l, const lra_kernel *k, const double *w, const lra_k
     lra_free(size);
 }
 
+static void add_tail(list *l, const lra_kernel *k, const double *w)
+{
+    int64_t half = (lra_kernel_distances(k) + 1) / 2;
+    double energy = 0, far = 0;
+    for (int64_t i = 0; i < lags_of(k); i++) {
+        int64_t d = i < k->behind ? k->behind - i : i - k->behind;
+        energy += w[i];
+        if (d >= half) far += w[i];
+    }
+    add(l, "kernel.tail", "1", far / energy, NAN);
+}
+
 static void add_roughness(list *l, const lra_kernel *k, const double *w)
 {
-    int64_t n = lags_of(k), half = (lra_kernel_distances(k) + 1) / 2;
-    double energy = 0, sum = 0, steps = 0, lengths = 0, far = 0;
+    int64_t n = lags_of(k);
+    double energy = 0, sum = 0, steps = 0, lengths = 0;
     for (int64_t i = 0; i < n; i++) {
-        int64_t d = i < k->behind ? k->behind - i : i - k->behind;
         energy += w[i], sum += sqrt(w[i]);
-        if (d >= half) far += w[i];
         double step = 0;
         for (int64_t c = 0; c < k->components && i + 1 < n; c++) {
             double change = k->k[c * n + i + 1] - k->k[c * n + i];
@@ -156,7 +168,6 @@ static void add_roughness(list *l, const lra_kernel *k, const double *w)
         }
         steps += step, lengths += sqrt(step);
     }
-    add(l, "kernel.tail", "1", far / energy, NAN);
     add(l, "kernel.tv", "1", lengths / sum, NAN);
     add(l, "kernel.smooth", "1", steps / energy, 2);
     double centroid, band;
@@ -186,19 +197,44 @@ static void add_pixels(list *l, const lra_kernel *k, const double *w, int64_t co
     }
 }
 
+/* |k|^2 and |k| by lag, which the caller frees; NULL: the kernel is zero, or not finite. */
+static double *new_weights(const lra_kernel *k)
+{
+    int64_t n = lags_of(k);
+    double *w = lra_alloc_array(2 * (size_t)n, sizeof *w), sum = 0;
+    squares(k, w);
+    for (int64_t i = 0; i < n; i++) sum += w[i], w[n + i] = sqrt(w[i]);
+    if (sum > 0 && isfinite(sum)) return w;
+    lra_free(w);
+    return NULL;
+}
+
+int lra_kernel_modulus_findings(const lra_kernel *k, const lra_kendall_null *null, lra_finding *out,
+                                double *p)
+{
+    list l = {out, 0, ".mod"};
+    double *w = new_weights(k);
+    *p = NAN;
+    if (w) {
+        add_ranges(&l, k, w, l.suffix);
+        add_decay(&l, k, w, null, p);
+        add_tail(&l, k, w);
+    }
+    lra_free(w);
+    return l.n;
+}
+
 int lra_kernel_findings(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
                         lra_finding *out, double *p)
 {
-    list l = {out, 0};
-    int64_t n = lags_of(k);
-    double *w = lra_alloc_array(2 * (size_t)n, sizeof *w), *size = w + n, sum = 0;
-    squares(k, w);
-    for (int64_t i = 0; i < n; i++) sum += w[i], size[i] = sqrt(w[i]);
+    list l = {out, 0, ""};
+    double *w = new_weights(k);
     if (p) *p = NAN;
-    if (sum > 0 && isfinite(sum)) {
-        add_ranges(&l, k, w, false);
-        add_ranges(&l, k, size, true);
+    if (w) {
+        add_ranges(&l, k, w, "");
+        add_ranges(&l, k, w + lags_of(k), ".p1");
         add_decay(&l, k, w, null, p);
+        add_tail(&l, k, w);
         add_roughness(&l, k, w);
         if (columns > 0) add_pixels(&l, k, w, columns);
     }

@@ -9,8 +9,9 @@
  *   decay.*          fits of analysis/decay.h to maxima of |k| in blocks of 16 lags, each where it
  *                    stands, from lag 1 on; fewer than 128 lags: an eighth of them.  decay.test:
  *                    Kendall's tau-b of the maxima
- * A kernel may be vectors (one output of a dense convolution, a number for each input): then |k| is
- * their norm.
+ * ID.mod is the same of the modulus of a complex kernel, whose real part is used: its decay where
+ * the real part turns.  A kernel may be vectors (one output of a dense convolution, a number for
+ * each input): then |k| is their norm.
  * Known: box of half width 15, p1: mean 7.741935; 0.98^d: tau 49.4983. */
 #ifndef LRA_ANALYSIS_KERNEL_SHAPE_H
 #define LRA_ANALYSIS_KERNEL_SHAPE_H
@@ -33,6 +34,9 @@ enum { LRA_KERNEL_FINDINGS = 96 };
 int lra_kernel_findings(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
                         lra_finding *out, double *p);
 int lra_kernel_blocks(const lra_kernel *k);
+/* Those of ranges, decay and kernel.tail with .mod behind their names; k: moduli. */
+int lra_kernel_modulus_findings(const lra_kernel *k, const lra_kendall_null *null, lra_finding *out,
+                                double *p);
 
 /* (n = max(behind + 1, ahead)) shares of energy by distance; and e(d) = max of |k| from d on, over
  * that at 0. */

@@ -5,7 +5,8 @@
  * convolutions, long convolutions whatever makes their kernels, state spaces with their modes,
  * scans between dense layers.  Each channel is measured by analysis/kernel_shape.h; a layer is the
  * median over its channels with quartiles, best and worst.  The initial weights of the same run
- * stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted.
+ * stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted, unless
+ * --kernel-skip says so.
  * What an LSTM remembers depends on its input, so that it has no kernel; 'influence' asks it.
  * What is measured goes to RUN/kernels.h5. */
 #include <inttypes.h>
@@ -25,6 +26,9 @@
 
 static const lra_option own[] = {
     LRA_JSON_OPTION("print one JSON document instead of a table"),
+    {.name = "kernel-skip",
+     .kind = LRA_OPTION_FLAG,
+     .help = "the direct path D u beside a kernel counts as its lag 0"},
     {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "list the kernels that would be measured"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
@@ -70,14 +74,14 @@ static void add_model(lra_probe_result *r)
     lra_free(list);
 }
 
-static lra_probe_result *measure(const lra_finished_run *run, const lra_found *f)
+static lra_probe_result *measure(const lra_finished_run *run, const lra_found *f, bool skip)
 {
     lra_origin origin;
     lra_probe_origin(&run->job.device, &origin);
     lra_probe_result *r = lra_probe_result_new("kernels", run->result, &origin);
     lra_progress *bar = lra_progress_new("kernels", f->n);
     lra_probe_result_set(r, "weight", "energy");
-    lra_probe_result_set(r, "skip", "0");
+    lra_probe_result_set(r, "skip", "%d", skip);
     for (int i = 0; i < f->n; i++) {
         lra_progress_at(bar, i, f->kernels[i].name);
         lra_layer_measure(&f->kernels[i], run->result->grid, r);
@@ -91,8 +95,9 @@ static void list_kernels(const lra_finished_run *run, const lra_found *f)
 {
     for (int i = 0; i < f->n; i++) {
         const lra_found_kernels *k = &f->kernels[i];
-        printf("%s %s %s: %" PRId64 " channels, lags %" PRId64 " to %" PRId64 "\n", run->folder,
-               k->name, k->op, k->channels, -k->behind, k->ahead - 1);
+        printf("%s %s %s: %" PRId64 " channels, lags %" PRId64 " to %" PRId64 "%s\n", run->folder,
+               k->name, k->op, k->channels, -k->behind, k->ahead - 1,
+               k->skip[LRA_FOUND_TRAINED] ? ", D u at lag 0" : "");
     }
 }
 
@@ -108,16 +113,26 @@ static lra_probe_result *through_file(const lra_finished_run *run, const lra_pro
     return again;
 }
 
-static int find(lra_finished_run *run, lra_found *f, lra_err *e)
+static int find(lra_finished_run *run, bool skip, lra_found *f, lra_err *e)
 {
     lra_train_spec spec;
     lra_device device = run->job.device;
     lra_job_spec(&run->job, run->result->seed, &spec);
     lra_free((void *)(uintptr_t)spec.folder);
     spec.folder = lra_copy_text(run->folder); /* it may have been moved */
-    int rc = lra_found_open(f, &spec, &device, e);
+    int rc = lra_found_open(f, &spec, &device, skip, e);
     lra_job_spec_free(&spec);
     return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", run->folder);
+}
+
+/* What was asked for and is not there. */
+static void tell_skip(const lra_finished_run *run, const lra_found *f)
+{
+    int n = 0;
+    for (int i = 0; i < f->n; i++) n += f->kernels[i].skip[LRA_FOUND_TRAINED] != NULL;
+    if (n < f->n)
+        lra_note("%s: %d of %d kernels have no direct path D u, and are as without --kernel-skip",
+                 run->folder, f->n - n, f->n);
 }
 
 /* *to stays NULL for a model without kernels, which of several runs is left out. */
@@ -125,18 +140,20 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
 {
     static const char none[] = "run '%s': model '%s' has no convolution kernels; "
                                "'lra-probe attention' and 'influence' ask others";
+    bool skip = lra_option_flag(o, "kernel-skip");
     lra_finished_run run;
     lra_found f = {0};
     int rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
-    if (rc == 0) rc = find(&run, &f, e);
+    if (rc == 0) rc = find(&run, skip, &f, e);
     if (rc == 0 && f.n == 0) {
         rc = lra_fail(e, none, run.folder, run.result->model);
         if (lra_option_n_args(o) > 1) lra_note("%s: left out", e->msg), rc = 0;
     } else if (rc == 0 && lra_option_flag(o, "dry-run")) {
         list_kernels(&run, &f);
     } else if (rc == 0) {
-        lra_probe_result *r = measure(&run, &f);
+        if (skip) tell_skip(&run, &f);
+        lra_probe_result *r = measure(&run, &f, skip);
         *to = through_file(&run, r, e);
         rc = *to ? 0 : LRA_FAILED;
         lra_probe_result_free(r);

@@ -6,11 +6,19 @@
 #include "kernels/base/config.h"
 #include "kernels/base/mem.h"
 
-/* The configuration without its seed; caller frees. */
+bool lra_probe_skip(const lra_probe_result *r)
+{
+    lra_config *settings = lra_config_parse(r->settings, NULL);
+    bool skip = settings && strcmp(lra_config_text_or(settings, "skip", "0"), "1") == 0;
+    lra_config_free(settings);
+    return skip;
+}
+
+/* The configuration without its seed, and what was measured; caller frees. */
 static char *without_seed(const lra_probe_result *r)
 {
     lra_text t = {0};
-    lra_text_add(&t, "%s\n", r->fingerprint);
+    lra_text_add(&t, "%s\nskip=%d\n", r->fingerprint, lra_probe_skip(r));
     for (const char *at = r->config; *at;) {
         size_t n = strcspn(at, "\n");
         if (strncmp(at, "seed=", 5) != 0) lra_text_bytes(&t, at, n + (at[n] == '\n'));
@@ -85,7 +93,12 @@ static void name_cells(int n, lra_probe_cell *cells)
         const lra_probe_result *r = cells[c].seed[0];
         who[c] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
     }
-    for (int c = 0; c < n; c++) cells[c].name = lra_cell_name(c, n, who);
+    for (int c = 0; c < n; c++) {
+        char *name = lra_cell_name(c, n, who);
+        bool skip = lra_probe_skip(cells[c].seed[0]);
+        cells[c].name = skip ? lra_format("%s with D u", name) : lra_copy_text(name);
+        lra_free(name);
+    }
     lra_free(who);
 }
 

@@ -13,6 +13,9 @@ typedef struct {
     char *name; /* "s4d", "resconv K = 5": with what tells it from the others */
 } lra_probe_cell;
 
+/* Of kernels: does the direct path D u count as their lag 0? */
+bool lra_probe_skip(const lra_probe_result *r);
+
 /* Who a cell is: texts are borrowed. */
 typedef struct {
     const char *model, *task, *config;

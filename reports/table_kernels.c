@@ -30,6 +30,8 @@ static const column columns[] = {COLUMN("range.mean.rel", "mean/equal", "range_m
                                  COLUMN("decay.power", "power", "decay_power", false),
                                  COLUMN("decay.falls", "falls", "decay_falls", false),
                                  COLUMN("decay.tau", "tau", "decay_tau", false),
+                                 COLUMN("decay.tau.mod", "mod", "decay_tau_mod", false),
+                                 COLUMN("range.q95.mod", "", "range_q95_mod", false),
                                  COLUMN("kernel.tail", "tail", "kernel_tail", false),
                                  COLUMN("kernel.cut", "cut", "kernel_cut", false),
                                  COLUMN("kernel.smooth", "rough", "kernel_smooth", true),
@@ -37,13 +39,13 @@ static const column columns[] = {COLUMN("range.mean.rel", "mean/equal", "range_m
                                  COLUMN("kernel.erank", "erank", "kernel_erank", true),
                                  COLUMN("local.2.px", "", "local_2_px", false),
                                  COLUMN("local.5.px", "", "local_5_px", false)};
-enum { N = sizeof columns / sizeof *columns, BEFORE = 7, COLUMNS = BEFORE + 3 * N };
+enum { N = sizeof columns / sizeof *columns, BEFORE = 8, COLUMNS = BEFORE + 3 * N };
 
 static lra_table *new_table(void)
 {
-    static const char *const head[BEFORE] = {"model", "task", "", "", "seeds", "layer", "ch."};
-    static const char *const key[BEFORE] = {"model", "task",  "preset",  "data",
-                                            "seeds", "layer", "channels"};
+    static const char *const head[BEFORE] = {"model", "task", "", "", "seeds", "", "layer", "ch."};
+    static const char *const key[BEFORE] = {"model", "task", "preset", "data",
+                                            "seeds", "skip", "layer",  "channels"};
     const char *heads[LRA_TABLE_COLUMNS], *keys[LRA_TABLE_COLUMNS];
     for (int i = 0; i < BEFORE; i++) heads[i] = head[i], keys[i] = key[i];
     for (int i = 0; i < N; i++) {
@@ -88,6 +90,7 @@ static void add_row(lra_table *t, const lra_probe_cell *c, const lra_probe_unit 
     lra_table_cell(t, "%s", r->preset);
     lra_table_cell(t, "%s", r->fingerprint);
     lra_table_number(t, c->n_seeds, 0);
+    lra_table_number(t, lra_probe_skip(r), 0);
     lra_table_cell(t, "%s", u->name);
     lra_table_number(t, channels_of(u) ? (double)channels_of(u) : NAN, 0);
     for (int i = 0; i < N; i++) {
@@ -97,6 +100,17 @@ static void add_row(lra_table *t, const lra_probe_cell *c, const lra_probe_unit 
         add_value(t, f.null[LRA_NULL_INIT], NAN);
         lra_table_interval(t, f.lo, f.hi, 3);
     }
+}
+
+/* Whether lag 0 holds the direct path of the n cells. */
+static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
+{
+    int counted = 0;
+    for (int c = 0; c < n; c++) counted += lra_probe_skip(cells[c].seed[0]);
+    lra_table_note(t, "D u\tthe direct path beside a kernel: %s",
+                   counted == 0   ? "not counted ('lra-probe kernels --kernel-skip' does)"
+                   : counted == n ? "counted as its lag 0"
+                                  : "counted as its lag 0 where the name says so");
 }
 
 static void add_notes(lra_table *t)
@@ -114,6 +128,9 @@ static void add_notes(lra_table *t)
         "(Kendall, Holm)");
     lra_table_note(t,
                    "tau\tof exp(-d/tau) fitted to block maxima of |k|, tokens; > T: does not fall");
+    lra_table_note(t,
+                   "mod\tthe same of the modulus, where the kernel is the real part of a complex "
+                   "one");
     lra_table_note(
         t, "tail cut\tenergy in the far half of the lags; beyond the last lag (state spaces)");
     lra_table_note(
@@ -138,6 +155,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
             for (int u = 0; u < cells[c].seed[0]->n_units; u++)
                 add_row(t, &cells[c], cells[c].seed[0]->unit[u]);
         add_notes(t);
+        add_skip_note(t, n, cells);
     }
     lra_probe_cells_free(cells, n);
     *list = lra_alloc_array(1, sizeof **list);

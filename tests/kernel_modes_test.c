@@ -17,8 +17,10 @@
 #include "kernels/cpu/device.h"
 #include "kernels/graph/ops.h"
 #include "models/legs.h"
+#include "probes/kernels/found.h"
 #include "probes/kernels/modes.h"
 #include "probes/kernels/scans.h"
+#include "probes/kernels/skip.h"
 
 static void is_near(double value, double expected, double tolerance)
 {
@@ -115,7 +117,7 @@ static void scan_impulses(int sides)
     if (lra_scan_read(&t.view, scan[0], &m, &e) != 0) fail_msg("%s", e.msg);
     assert_true(m.sides == sides && m.N == N && m.inputs == D && m.outputs == H);
     int64_t behind = sides == 2 ? T - 1 : 0, lags = behind + T;
-    lra_scan_kernels(&m, H, 1, behind, T, &k[0][0][0]);
+    lra_scan_kernels(&m, H, 1, behind, T, &k[0][0][0], NULL);
     const double *flat = &k[0][0][0];
     for (int c = 0; c < H; c++)
         for (int i = 0; i < D; i++)
@@ -126,7 +128,7 @@ static void scan_impulses(int sides)
             }
     /* Some outputs are those of all. */
     static double some[2 * D * (2 * T - 1)];
-    lra_scan_kernels(&m, 2, 3, behind, T, some);
+    lra_scan_kernels(&m, 2, 3, behind, T, some, NULL);
     assert_memory_equal(some + D * lags, flat + 3 * D * lags, (size_t)(D * lags) * sizeof *some);
     lra_scan_map_free(&m);
     close_trial(&t);
@@ -149,12 +151,12 @@ static void energy_beyond(void **state)
     double lambda[] = {0.97, 0.1, -0.5, 0.6}, b[] = {1, 0.5, 0.2, -1}, cut = 0, far = 0, all = 0;
     double g[] = {1, 0, 0.3, 0.7, -1, 2, 0.5, 0.5}; /* two sides of two modes, one output */
     lra_scan_map m = {2, 2, 1, 1, lambda, b, g};
-    lra_scan_kernels(&m, 1, 1, LONG - 1, LONG, k);
+    lra_scan_kernels(&m, 1, 1, LONG - 1, LONG, k, NULL);
     for (int i = 0; i < 2 * LONG - 1; i++) {
         int lag = i - (LONG - 1);
         all += k[i] * k[i], far += lag >= SHORT || lag <= -SHORT ? k[i] * k[i] : 0;
     }
-    lra_scan_kernels(&m, 1, 1, SHORT - 1, SHORT, near);
+    lra_scan_kernels(&m, 1, 1, SHORT - 1, SHORT, near, NULL);
     lra_scan_cuts(&m, 1, 1, SHORT - 1, SHORT, near, &cut);
     is_near(cut, far / all, 1e-12);
     lambda[0] = 1.01;
@@ -172,7 +174,7 @@ static void planted_decay(void **state)
     lra_scan_map m = {1, 1, 1, 1, lambda, b, g};
     lra_modes modes;
     lra_finding list[LRA_KERNEL_FINDINGS];
-    lra_scan_kernels(&m, 1, 1, 0, LAGS, k);
+    lra_scan_kernels(&m, 1, 1, 0, LAGS, k, NULL);
     lra_scan_modes(&m, &modes);
     is_near(-1 / modes.x[0], -1 / log(0.95), 1e-9);
     is_near(modes.w[0], 6, 1e-12);
@@ -185,6 +187,103 @@ static void planted_decay(void **state)
     is_near(lra_finding_find(n, list, "decay.tau")->value, -1 / log(0.95), 1e-6);
     is_near(lra_finding_find(n, list, "decay.kind")->value, LRA_DECAY_EXP, 0);
     assert_true(p < 1e-6);
+}
+
+/* ---- complex kernels ------------------------------------------------------------------------- */
+
+/* Re(c exp(z l)) turns, so that the fit of its block maxima misses its time; |c| exp(l Re z), which
+ * the modes and the scan give, does not. */
+static void planted_turn(void **state)
+{
+    (void)state;
+    enum { LAGS = 400 };
+    const double tau = 60;
+    static double z[2 * LAGS], k[2 * LAGS], mod[LAGS], re[LAGS];
+    double x[] = {-1 / tau, 0.015}, w[] = {0.3, -0.4}, p;
+    const lra_modes m = {.rows = 1, .n = 1, .scale = 2, .x = x, .w = w};
+    lra_finding list[LRA_KERNEL_FINDINGS];
+    lra_modes_complex(&m, 0, LAGS, z);
+    for (int d = 0; d < LAGS; d++) {
+        re[d] = z[2 * d], mod[d] = hypot(z[2 * d], z[2 * d + 1]);
+        is_near(re[d], lra_modes_value(&m, 0, d), 1e-12);
+        is_near(mod[d], exp(-d / tau), 1e-12);
+    }
+    int n = lra_kernel_findings(&(lra_kernel){1, 0, LAGS, re}, 0, NULL, list, &p);
+    assert_true(fabs(lra_finding_find(n, list, "decay.tau")->value - tau) > 0.05 * tau);
+    n = lra_kernel_modulus_findings(&(lra_kernel){1, 0, LAGS, mod}, NULL, list, &p);
+    is_near(lra_finding_find(n, list, "decay.tau.mod")->value, tau, 1e-6);
+    is_near(lra_finding_find(n, list, "decay.kind.mod")->value, LRA_DECAY_EXP, 0);
+    is_near(lra_finding_find(n, list, "decay.test.mod")->value, -1, 0);
+    is_near(lra_finding_find(n, list, "range.mean.mod")->value, 1 / expm1(2 / tau), 1e-3);
+    is_near(lra_finding_find(n, list, "kernel.tail.mod")->value, exp(-LAGS / tau), 1e-5);
+    /* The same mode between dense layers of two inputs: the norm of their moduli. */
+    const double complex one = cexp(x[0] + I * x[1]);
+    double lambda[] = {creal(one), cimag(one)}, b[] = {3, 0, 0, 4}, g[] = {0.6, 0.8};
+    lra_scan_map s = {1, 1, 2, 1, lambda, b, g};
+    assert_true(lra_scan_kernels(&s, 1, 1, 0, LAGS, k, mod));
+    for (int d = 0; d < LAGS; d++) is_near(mod[d], 5 * exp(-d / tau), 1e-12);
+    lambda[1] = b[2] = b[3] = g[1] = 0;
+    assert_false(lra_scan_kernels(&s, 1, 1, 0, LAGS, k, mod));
+}
+
+/* D of y = k * u + D u is found beside a convolution and a scan; what else adds a product is none. */
+static void direct_path_found(void **state)
+{
+    (void)state;
+    trial t;
+    open_trial(&t);
+    lra_graph *g = t.view.network.graph;
+    lra_tensor *u = lra_input(g, "u", LRA_F64, LRA_SHAPE(1, T, D));
+    lra_tensor *k = lra_input(g, "k", LRA_F64, LRA_SHAPE(D, T));
+    lra_tensor *skip = lra_input(g, "d", LRA_F64, LRA_SHAPE(D));
+    lra_tensor *y = lra_long_conv(u, k, NULL), *other = lra_long_conv(lra_mul(u, skip), k, NULL);
+    lra_tensor *into = lra_linear(u, lra_input(g, "in", LRA_F64, LRA_SHAPE(D, 2 * N)), NULL,
+                                  LRA_ACT_NONE, NULL);
+    lra_tensor *lambda = lra_input(g, "lambda", LRA_F64, LRA_SHAPE(2, N));
+    lra_tensor *x = lra_scan(into, NULL, &(lra_scan_spec){lambda, false});
+    lra_tensor *out = lra_input(g, "out", LRA_F64, LRA_SHAPE(2 * N, D));
+    lra_linear(x, out, NULL, LRA_ACT_NONE, lra_mul(u, skip));
+    assert_null(lra_skip_find(g, y));
+    lra_add(lra_mul(u, skip), y);
+    lra_add(u, other);
+    assert_ptr_equal(lra_skip_find(g, y), skip);
+    assert_ptr_equal(lra_skip_find(g, x), skip);
+    assert_null(lra_skip_find(g, other));
+    close_trial(&t);
+}
+
+/* A kernel of two inputs without lag 0: D moves D^2 over the sum there, and what lies beyond the
+ * lags has its share of more; a complex one has its imaginary part as before. */
+static void direct_path_counts(void **state)
+{
+    (void)state;
+    trial t;
+    lra_err e;
+    enum { LAGS = 4 };
+    double k[2 * 2 * LAGS] = {0, 1, 2, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 1, 1};
+    double mod[2 * LAGS] = {4, 3, 2, 0, 0, 4, 1, 1}, cut[] = {0.1, 1}, mass[LAGS];
+    const double d[] = {3, -2};
+    lra_found_kernels f = {.channels = 2, .components = 2, .ahead = LAGS, .step = 1};
+    f.k[0] = k, f.mod[0] = mod, f.cut[0] = cut;
+    open_trial(&t);
+    lra_tensor *skip = lra_input(t.view.network.graph, "d", LRA_F64, LRA_SHAPE(2));
+    lra_view_ask(&t.view, lra_affine(skip, 1, 0));
+    lra_view_ask(&t.view, skip);
+    plan_trial(&t);
+    set_input(&t, skip, d);
+    assert_int_equal(lra_run(t.view.plan, &e), 0);
+    assert_int_equal(lra_skip_add(&t.view, skip, &f, 0, &e), 0);
+    lra_kernel one = lra_found_channel(&f, 0, 0);
+    lra_kernel_mass(&one, mass);
+    is_near(mass[0], 9. / (9 + 9), 1e-12);
+    is_near(k[0], 3, 0);
+    is_near(k[2 * LAGS + LAGS], -2, 0); /* channel 1: its own input is the second */
+    is_near(mod[0], 5, 1e-12);
+    is_near(mod[LAGS], 2, 1e-12);
+    is_near(cut[0], 1. / (1 + 18), 1e-12); /* 1 of 10 lay beyond */
+    is_near(cut[1], 1, 0);
+    lra_free(f.skip[0]);
+    close_trial(&t);
 }
 
 /* ---- diagonal plus low rank ------------------------------------------------------------------ */
@@ -294,10 +393,13 @@ static void low_rank_modes(double size)
 static void low_rank_without_modes(int modes, double size)
 {
     legs *x = open_legs(modes, size);
+    static double z[2 * LENGTH];
     for (int row = 0; row < ROWS; row++) {
         const double *k = x->k + row * LENGTH;
         double most = 0, near = 0, next = 0;
         for (int d = 0; d < LENGTH; d++) most = fmax(most, fabs(k[d])), near += k[d] * k[d];
+        lra_modes_complex(&x->m, row, LENGTH, z);
+        for (int d = 0; d < LENGTH; d++) is_near(z[2 * d], k[d], 1e-9 * most);
         for (int d = 0; d < LENGTH; d += 7)
             is_near(lra_dplr_value(x->m.exact, row, d), k[d], 1e-9 * most);
         double all = lra_dplr_energy(x->m.exact, row, 0);
@@ -309,6 +411,15 @@ static void low_rank_without_modes(int modes, double size)
         }
         is_near(far - lra_dplr_energy(x->m.exact, row, LENGTH + 40), next, 1e-8 * all);
         assert_true(lra_dplr_energy(x->m.exact, row, 400) < far);
+        for (int d = 0; d < LENGTH && size == 0; d += 7) { /* its modes, each with its conjugate */
+            double complex sum = 0;
+            for (int n = 0; n < modes; n++) {
+                const double *w = x->m.w + 2 * (row * x->m.n + n);
+                const double *rate = x->m.x + 2 * (row * x->m.n + n);
+                sum += 2 * (w[0] + I * w[1]) * cexp((rate[0] + I * rate[1]) * d);
+            }
+            is_near(z[2 * d + 1], cimag(sum), 1e-6 * most);
+        }
         if (size == 0) is_near(lra_modes_energy(&x->m, row, LENGTH), far, 1e-7 * all);
     }
     close_legs(x);
@@ -345,8 +456,10 @@ static void low_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans_by_impulses), cmocka_unit_test(energy_beyond),
-        cmocka_unit_test(planted_decay),     cmocka_unit_test(low_rank),
-        cmocka_unit_test(low_rank_of_many),  cmocka_unit_test(low_rank_that_grows)};
+        cmocka_unit_test(scans_by_impulses),  cmocka_unit_test(energy_beyond),
+        cmocka_unit_test(planted_decay),      cmocka_unit_test(planted_turn),
+        cmocka_unit_test(direct_path_found),  cmocka_unit_test(direct_path_counts),
+        cmocka_unit_test(low_rank),           cmocka_unit_test(low_rank_of_many),
+        cmocka_unit_test(low_rank_that_grows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,7 +210,7 @@ static void open_run(const char *model, lra_found *f)
     run.spec.checkpoint_every = 1e6;
     if (lra_train(&run.spec, &device, &report, &e) != 0) fail_msg("%s", e.msg);
     lra_train_report_free(&report);
-    if (lra_found_open(f, &run.spec, &device, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_found_open(f, &run.spec, &device, false, &e) != 0) fail_msg("%s", e.msg);
 }
 
 /* Lags of taps: tap k reads k - (K-1)/2 steps ahead; of a causal model all look back; dilation

@@ -253,3 +253,18 @@ double lra_dplr_energy(const lra_dplr_exact *x, int64_t row, int64_t from)
     if (creal(sum) < -1e-9 * size) return INFINITY; /* what grows solves the equation, too */
     return fmax(creal(sum), 0);
 }
+
+void lra_dplr_complex(const lra_dplr_exact *x, int64_t row, int64_t n, double *z)
+{
+    int64_t at = row % x->channels;
+    number *v = carried(x, row, 0), *next = v + x->n;
+    const number *Bb = x->Bb + at * x->n;
+    for (int64_t d = 0; d < n; d++) {
+        number sum = 0;
+        for (int64_t i = 0; i < x->n / 2; i++) sum += 2 * v[i] * Bb[i];
+        z[2 * d] = creal(sum), z[2 * d + 1] = cimag(sum);
+        carry(x, at, v, next);
+        memcpy(v, next, (size_t)x->n * sizeof *v);
+    }
+    lra_free(v);
+}

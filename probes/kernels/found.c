@@ -9,8 +9,10 @@
 #include "kernels/graph/op.h"
 #include "kernels/ops/args.h"
 #include "kernels/ops/long_conv.h"
+#include "probes/kernels/closed.h"
 #include "probes/kernels/modes.h"
 #include "probes/kernels/scans.h"
+#include "probes/kernels/skip.h"
 
 enum { MOST_NODES = 4096 };
 static const int64_t most_numbers = (int64_t)1 << 25; /* of the kernels of one scan */
@@ -120,8 +122,8 @@ static int measure_scan(const lra_view *v, lra_tensor *node, lra_found_kernels *
     lra_scan_map m;
     if (lra_scan_sizes(v, node, &m, e) != 0) return LRA_FAILED;
     k->ahead = v->T, k->behind = m.sides == 2 ? v->T - 1 : 0, k->components = m.inputs;
-    int64_t step = scan_step(&m, k->ahead + k->behind);
-    k->channels = (m.outputs + step - 1) / step;
+    k->step = scan_step(&m, k->ahead + k->behind);
+    k->channels = (m.outputs + k->step - 1) / k->step;
     return 0;
 }
 
@@ -130,94 +132,19 @@ static int read_scan(const lra_view *v, lra_tensor *node, int state, lra_found_k
 {
     lra_scan_map m;
     int rc = lra_scan_read(v, node, &m, e);
-    int64_t step = rc == 0 ? scan_step(&m, k->ahead + k->behind) : 1;
+    int64_t lags = k->behind + k->ahead;
+    if (rc == 0) k->mod[state] = lra_try_array(k->channels * lags, sizeof **k->mod, k->name, e);
+    if (rc == 0 && !k->mod[state]) rc = LRA_FAILED;
     if (rc == 0) {
-        lra_scan_kernels(&m, k->channels, step, k->behind, k->ahead, k->k[state]);
+        bool turns = lra_scan_kernels(&m, k->channels, k->step, k->behind, k->ahead, k->k[state],
+                                      k->mod[state]);
+        if (!turns) lra_free(k->mod[state]), k->mod[state] = NULL;
         k->cut[state] = lra_alloc_array((size_t)k->channels, sizeof(double));
-        lra_scan_cuts(&m, k->channels, step, k->behind, k->ahead, k->k[state], k->cut[state]);
+        lra_scan_cuts(&m, k->channels, k->step, k->behind, k->ahead, k->k[state], k->cut[state]);
         lra_scan_modes(&m, &k->mode[state]);
     }
     lra_scan_map_free(&m);
     return rc;
-}
-
-/* ---- beyond the lags ------------------------------------------------------------------------- */
-
-/* By modes, or without them where there are doubts. */
-static double value_of(const lra_modes *m, bool modes, int64_t row, int64_t lag)
-{
-    return modes || !m->exact ? lra_modes_value(m, row, lag) : lra_dplr_value(m->exact, row, lag);
-}
-
-static double energy_of(const lra_modes *m, int64_t row, int64_t from)
-{
-    return m->exact ? lra_dplr_energy(m->exact, row, from) : lra_modes_energy(m, row, from);
-}
-
-/* Lag `first` + j of the row is what stands at `from` + j * step. */
-static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t first, int64_t n,
-                       const double *from, int64_t step)
-{
-    double near = 0, off = 0;
-    for (int64_t j = 0; j < n; j += 1 + n / 8) {
-        double own = value_of(m, modes, row, first + j), k = from[j * step];
-        off += (own - k) * (own - k), near += k * k;
-    }
-    return off <= 1e-6 * near;
-}
-
-/* Where lag 0 of the side that looks ahead stands: it holds it, or begins behind it.  2: it is not
- * this kernel. */
-static int64_t later_of(const lra_found_kernels *k, const lra_modes *m, bool modes, int64_t c,
-                        const double *zero)
-{
-    int64_t later = 0;
-    while (later < 2 && !are_kernel(m, modes, c + k->channels, later, k->behind, zero - 1, -1))
-        later++;
-    return later;
-}
-
-static const double *zero_of(const lra_found_kernels *k, int state, int64_t c)
-{
-    return k->k[state] + c * (k->behind + k->ahead) + k->behind;
-}
-
-/* Are these the kernels as they are used? */
-static bool has_kernel(const lra_found_kernels *k, int state, bool modes, int64_t c)
-{
-    const lra_modes *m = &k->mode[state];
-    const double *zero = zero_of(k, state, c);
-    if (m->rows != (k->behind ? 2 : 1) * k->channels) return false;
-    return are_kernel(m, modes, c, 0, k->ahead, zero, 1) &&
-           (!k->behind || later_of(k, m, modes, c, zero) < 2);
-}
-
-/* Energy beyond the lags that there are. */
-static double cut_of(const lra_found_kernels *k, int state, int64_t c)
-{
-    const lra_modes *m = &k->mode[state];
-    if (!has_kernel(k, state, false, c)) return NAN;
-    double far = energy_of(m, c, k->ahead), all = energy_of(m, c, 0);
-    if (k->behind) {
-        int64_t row = c + k->channels, later = later_of(k, m, false, c, zero_of(k, state, c));
-        far += energy_of(m, row, k->behind + later);
-        all += energy_of(m, row, later);
-    }
-    if (isinf(all) || isinf(far)) return 1;
-    return all > 0 ? fmin(fmax(far / all, 0), 1) : (double)NAN;
-}
-
-static void fill_cuts(lra_found_kernels *k, int state)
-{
-    lra_modes *m = &k->mode[state];
-    bool all = true;
-    if (m->rows == 0 || k->cut[state]) return;
-    k->cut[state] = lra_alloc_array((size_t)k->channels, sizeof(double));
-    for (int64_t c = 0; c < k->channels; c++) {
-        k->cut[state][c] = cut_of(k, state, c);
-        all = all && (!m->exact || has_kernel(k, state, true, c));
-    }
-    if (!all) m->rows = 0;
 }
 
 /* ---- both states ----------------------------------------------------------------------------- */
@@ -225,6 +152,7 @@ static void fill_cuts(lra_found_kernels *k, int state)
 typedef struct {
     lra_opened model;
     lra_view *view;
+    bool skip; /* is asked for */
     int n;
     lra_tensor *node[MOST_NODES];
 } network;
@@ -249,6 +177,8 @@ static void sort_nodes(network *n)
 
 static int ask_node(network *n, lra_tensor *node, lra_err *e)
 {
+    lra_tensor *skip = n->skip ? lra_skip_find(n->view->network.graph, node) : NULL;
+    if (skip) lra_view_ask(n->view, skip);
     if (is_scan(node)) return lra_scan_ask(n->view, node, e);
     lra_tensor *modes = lra_modes_node(weights_of(node));
     lra_view_ask(n->view, weights_of(node));
@@ -290,6 +220,7 @@ static int read_conv(const network *n, lra_tensor *node, int state, lra_found_ke
     if (rc == 0 && is_long(node)) fill_long(node, k, from, k->k[state]);
     if (rc == 0 && !is_long(node)) fill_conv(node, n->view->T, k, from, k->k[state]);
     if (rc == 0 && modes) rc = lra_modes_get(n->view, modes, &k->mode[state], e);
+    if (rc == 0) rc = lra_closed_fill(k, state, e);
     lra_free(from);
     return rc;
 }
@@ -302,7 +233,8 @@ static int read_node(const network *n, int i, int state, lra_found_kernels *k, l
     if (!k->k[state]) return LRA_FAILED;
     int rc = is_scan(n->node[i]) ? read_scan(n->view, n->node[i], state, k, e)
                                  : read_conv(n, n->node[i], state, k, e);
-    if (rc == 0) fill_cuts(k, state);
+    lra_tensor *skip = n->skip ? lra_skip_find(n->view->network.graph, n->node[i]) : NULL;
+    if (rc == 0 && skip) rc = lra_skip_add(n->view, skip, k, state, e);
     return rc;
 }
 
@@ -313,6 +245,7 @@ static int add_nodes(lra_found *f, const network *n, lra_err *e)
         lra_found_kernels *k = &f->kernels[i];
         k->name = unique_name(f, n->node[i]);
         k->op = n->node[i]->op->name;
+        k->step = 1;
         f->n++;
         if (is_scan(n->node[i])) {
             if (measure_scan(n->view, n->node[i], k, e) != 0) return LRA_FAILED;
@@ -325,11 +258,13 @@ static int add_nodes(lra_found *f, const network *n, lra_err *e)
     return 0;
 }
 
-int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, lra_err *e)
+int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, bool skip,
+                   lra_err *e)
 {
     static const lra_open_weights which[] = {LRA_INITIAL_WEIGHTS, LRA_BEST_WEIGHTS};
     network *n = lra_alloc(sizeof *n);
     int rc = 0;
+    n->skip = skip;
     *f = (lra_found){0};
     for (int state = 0; state < LRA_FOUND_STATES && rc == 0; state++) {
         rc = open_network(n, run, device, which[state], e);
@@ -348,6 +283,8 @@ void lra_found_close(lra_found *f)
         for (int s = 0; s < LRA_FOUND_STATES; s++) {
             lra_free(k->k[s]);
             lra_modes_free(&k->mode[s]);
+            lra_free(k->mod[s]);
+            lra_free(k->skip[s]);
             lra_free(k->cut[s]);
         }
         lra_free(k->name);
@@ -360,4 +297,9 @@ lra_kernel lra_found_channel(const lra_found_kernels *k, int state, int64_t c)
 {
     int64_t size = k->components * (k->behind + k->ahead);
     return (lra_kernel){k->components, k->behind, k->ahead, k->k[state] + c * size};
+}
+
+lra_kernel lra_found_modulus(const lra_found_kernels *k, int state, int64_t c)
+{
+    return (lra_kernel){1, k->behind, k->ahead, k->mod[state] + c * (k->behind + k->ahead)};
 }

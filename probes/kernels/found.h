@@ -10,28 +10,20 @@
 
 #include "analysis/kernel_shape.h"
 #include "models/training/open.h"
-#include "probes/kernels/modes.h"
-
-enum { LRA_FOUND_INITIAL, LRA_FOUND_TRAINED, LRA_FOUND_STATES };
-
-typedef struct {
-    char *name;     /* "layer0.conv" */
-    const char *op; /* "long_conv" */
-    int64_t channels, components, behind, ahead;
-    double *k[LRA_FOUND_STATES]; /* (channels, components, behind + ahead), see kernel_shape.h */
-    lra_modes mode[LRA_FOUND_STATES]; /* rows 0: not of a state space */
-    double *cut[LRA_FOUND_STATES]; /* (channels) share of energy beyond the lags; NULL: the same */
-} lra_found_kernels;
+#include "probes/kernels/numbers.h"
 
 typedef struct {
     int n;
     lra_found_kernels *kernels;
 } lra_found;
 
-/* Of the longest examples of the run.  The run's data must be loaded. */
-int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, lra_err *e);
+/* Of the longest examples of the run.  The run's data must be loaded.  skip: D u beside a kernel is
+ * its lag 0 (skip.h). */
+int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, bool skip,
+                   lra_err *e);
 void lra_found_close(lra_found *f);
-/* Channel c of them. */
+/* Channel c of them, and its moduli where there are some. */
 lra_kernel lra_found_channel(const lra_found_kernels *k, int state, int64_t c);
+lra_kernel lra_found_modulus(const lra_found_kernels *k, int state, int64_t c);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct {
     int state, n_ids;
     lra_finding id[LRA_KERNEL_FINDINGS]; /* of any channel that is defined */
     double *value;                       /* (ids, channels) NAN: undefined */
-    double *p;                           /* (channels) of decay.test */
+    double *p, *p_mod;                   /* (channels) of decay.test, decay.test.mod */
     int64_t undefined;
 } channels;
 
@@ -72,17 +72,23 @@ static channels *channels_new(const lra_found_kernels *k, int state, int64_t col
     lra_finding one[LRA_KERNEL_FINDINGS];
     x->of = k, x->state = state;
     x->value = lra_alloc_array((size_t)k->channels * LRA_KERNEL_FINDINGS, sizeof *x->value);
-    x->p = lra_alloc_array((size_t)k->channels, sizeof *x->p);
+    x->p = lra_alloc_array(2 * (size_t)k->channels, sizeof *x->p);
+    x->p_mod = x->p + k->channels;
     for (int64_t i = 0; i < k->channels * LRA_KERNEL_FINDINGS; i++) x->value[i] = NAN;
     for (int64_t c = 0; c < k->channels; c++) {
         lra_kernel kernel = lra_found_channel(k, state, c);
         int n = lra_kernel_findings(&kernel, columns, null, one, &x->p[c]);
+        x->p_mod[c] = NAN;
         if (n == 0) {
             x->undefined++;
             continue;
         }
         if (k->cut[state]) one[n++] = lra_finding_of("kernel.cut", "1", k->cut[state][c]);
-        if (x->n_ids == 0) memcpy(x->id, one, (size_t)n * sizeof *one), x->n_ids = n;
+        if (k->mod[state]) { /* the last ones, which single channels may lack */
+            lra_kernel modulus = lra_found_modulus(k, state, c);
+            n += lra_kernel_modulus_findings(&modulus, null, one + n, &x->p_mod[c]);
+        }
+        if (n > x->n_ids) memcpy(x->id, one, (size_t)n * sizeof *one), x->n_ids = n;
         for (int i = 0; i < n; i++) x->value[i * k->channels + c] = one[i].value;
     }
     lra_kendall_null_free(null);
@@ -106,12 +112,12 @@ static double share_of_kind(const double *kind, int64_t n, double is)
     return known ? (double)count / (double)known : NAN;
 }
 
-/* Share of channels that decay, all tests of the layer together (Holm). */
-static double share_falling(const channels *x)
+/* Share of channels that decay, all n tests of the layer together (Holm). */
+static double share_falling(int64_t n, const double *tests)
 {
-    int64_t n = x->of->channels, known = 0, count = 0;
+    int64_t known = 0, count = 0;
     double *p = lra_alloc_array((size_t)n, sizeof *p);
-    memcpy(p, x->p, (size_t)n * sizeof *p);
+    memcpy(p, tests, (size_t)n * sizeof *p);
     lra_holm((int)n, p);
     for (int64_t c = 0; c < n; c++) known += !isnan(p[c]), count += p[c] < 0.05;
     lra_free(p);
@@ -137,6 +143,20 @@ static int add_modes(const lra_modes *m, lra_finding *out)
     return added + 1;
 }
 
+/* Of the kinds of decay, of kernels or of their moduli. */
+static int add_kinds(const channels *x, const double *kind, bool mod, lra_finding *out)
+{
+    int64_t C = x->of->channels;
+    out[0] = lra_finding_of(mod ? "decay.exp.mod" : "decay.exp", "1",
+                            share_of_kind(kind, C, LRA_DECAY_EXP));
+    out[1] = lra_finding_of(mod ? "decay.power.mod" : "decay.power", "1",
+                            share_of_kind(kind, C, LRA_DECAY_POWER));
+    out[2] = lra_finding_of(mod ? "decay.falls.mod" : "decay.falls", "1",
+                            share_falling(C, mod ? x->p_mod : x->p));
+    out[2].null[LRA_NULL_UNIFORM] = 0;
+    return 3;
+}
+
 static int add_layer(const channels *x, lra_finding *out)
 {
     const lra_found_kernels *k = x->of;
@@ -144,14 +164,11 @@ static int add_layer(const channels *x, lra_finding *out)
     int n = 0;
     for (int i = 0; i < x->n_ids; i++) {
         const double *value = x->value + i * C;
-        if (strcmp(x->id[i].id, "decay.kind") != 0) {
+        bool mod = strcmp(x->id[i].id, "decay.kind.mod") == 0;
+        if (mod || strcmp(x->id[i].id, "decay.kind") == 0)
+            n += add_kinds(x, value, mod, out + n);
+        else
             n += summarise(&x->id[i], C, value, out + n);
-            continue;
-        }
-        out[n++] = lra_finding_of("decay.exp", "1", share_of_kind(value, C, LRA_DECAY_EXP));
-        out[n++] = lra_finding_of("decay.power", "1", share_of_kind(value, C, LRA_DECAY_POWER));
-        out[n] = lra_finding_of("decay.falls", "1", share_falling(x));
-        out[n++].null[LRA_NULL_UNIFORM] = 0;
     }
     out[n++] = lra_finding_of("kernel.erank", "channels",
                               lra_effective_rank(C, lags, k->k[x->state]));
@@ -202,6 +219,9 @@ static void add_drawn(const lra_found_kernels *k, int state, lra_probe_unit *u)
         }
     }
     lra_probe_unit_array(u, state ? "kernel" : "kernel0", 2, (int64_t[]){n, lags}, drawn);
+    for (int64_t i = 0; i < n && k->skip[state]; i++)
+        drawn[i] = k->skip[state][(int64_t)channel[i]];
+    if (k->skip[state]) lra_probe_unit_array(u, state ? "skip" : "skip0", 1, &n, drawn);
     if (state) {
         lra_probe_unit_array(u, "channels", 1, &n, channel);
         lra_probe_unit_array(u, "behind", 1, (int64_t[]){1}, (double[]){(double)k->behind});

@@ -101,6 +101,25 @@ double lra_modes_value(const lra_modes *m, int64_t row, int64_t d)
     return m->scale * sum;
 }
 
+void lra_modes_complex(const lra_modes *m, int64_t row, int64_t n, double *z)
+{
+    if (m->exact) {
+        lra_dplr_complex(m->exact, row, n, z);
+        return;
+    }
+    double complex *now = lra_alloc_array((size_t)(2 * m->n), sizeof *now), *turn = now + m->n;
+    for (int64_t i = 0; i < m->n; i++) {
+        now[i] = m->scale * at(m->w, row * m->n + i);
+        turn[i] = cexp(at(m->x, row * m->n + i));
+    }
+    for (int64_t d = 0; d < n; d++) {
+        double complex sum = 0;
+        for (int64_t i = 0; i < m->n; i++) sum += now[i], now[i] *= turn[i];
+        z[2 * d] = creal(sum), z[2 * d + 1] = cimag(sum);
+    }
+    lra_free(now);
+}
+
 /* By Re a Re b = Re(a b + a conj b)/2 and geometric sums. */
 double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from)
 {

@@ -31,6 +31,11 @@ double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from);
 /* k_r(d) itself. */
 double lra_modes_value(const lra_modes *m, int64_t row, int64_t d);
 
+/* z: (n,2) lags 0 .. n-1 of the complex kernel that k_r is the real part of: the sum without Re; of
+ * diagonal plus low rank twice what the stored half of the modes gives, in the basis that is
+ * trained (without eigenvalues). */
+void lra_modes_complex(const lra_modes *m, int64_t row, int64_t n, double *z);
+
 /* What a kernel of diagonal plus low rank is made of, as kernels/ops/dplr_kernel.c has it: a, b, p,
  * q (2,channels,modes), c (2,rows,modes), dt (channels). */
 typedef struct {
@@ -44,6 +49,7 @@ lra_dplr_exact *lra_dplr_exact_new(const lra_dplr_numbers *s);
 void lra_dplr_exact_free(lra_dplr_exact *x); /* Nullable: x */
 double lra_dplr_value(const lra_dplr_exact *x, int64_t row, int64_t lag);
 double lra_dplr_energy(const lra_dplr_exact *x, int64_t row, int64_t from);
+void lra_dplr_complex(const lra_dplr_exact *x, int64_t row, int64_t n, double *z);
 /* False: the eigenvalues do not settle, and there are none. */
 bool lra_dplr_modes(const lra_dplr_numbers *s, lra_modes *m);
 

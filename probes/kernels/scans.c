@@ -145,9 +145,9 @@ static double complex at(const double *z, int64_t i)
     return z[2 * i] + z[2 * i + 1] * I;
 }
 
-/* Lags 0 and on of a side, added where they stand. */
+/* Lags 0 and on of a side, added where they stand.  z: (inputs, behind + ahead) */
 static void add_side(const lra_scan_map *m, int side, int64_t output, int64_t behind, int64_t ahead,
-                     double *k)
+                     double complex *z)
 {
     int64_t lags = behind + ahead, n_lags = side ? behind + 1 : ahead;
     double complex *now = lra_alloc_array((size_t)m->N, sizeof *now);
@@ -155,23 +155,40 @@ static void add_side(const lra_scan_map *m, int side, int64_t output, int64_t be
     for (int64_t d = 0; d < n_lags; d++) {
         for (int64_t i = 0; i < m->inputs; i++) {
             const double *b = m->b + 2 * i * m->N;
-            double sum = 0;
-            for (int64_t n = 0; n < m->N; n++)
-                sum += creal(now[n]) * b[2 * n] - cimag(now[n]) * b[2 * n + 1];
-            k[i * lags + behind + (side ? -d : d)] += sum;
+            double re = 0, im = 0;
+            for (int64_t n = 0; n < m->N; n++) {
+                re += creal(now[n]) * b[2 * n] - cimag(now[n]) * b[2 * n + 1];
+                im += creal(now[n]) * b[2 * n + 1] + cimag(now[n]) * b[2 * n];
+            }
+            z[i * lags + behind + (side ? -d : d)] += re + im * I;
         }
         for (int64_t n = 0; n < m->N; n++) now[n] *= at(m->lambda, n);
     }
     lra_free(now);
 }
 
-void lra_scan_kernels(const lra_scan_map *m, int64_t n, int64_t step, int64_t behind, int64_t ahead,
-                      double *k)
+bool lra_scan_kernels(const lra_scan_map *m, int64_t n, int64_t step, int64_t behind, int64_t ahead,
+                      double *k, double *mod)
 {
-    int64_t size = m->inputs * (behind + ahead);
-    memset(k, 0, (size_t)(n * size) * sizeof *k);
-    for (int64_t i = 0; i < n; i++)
-        for (int s = 0; s < m->sides; s++) add_side(m, s, i * step, behind, ahead, k + i * size);
+    int64_t lags = behind + ahead, size = m->inputs * lags;
+    double complex *z = lra_alloc_array((size_t)size, sizeof *z);
+    bool turns = false;
+    for (int64_t c = 0; c < n; c++, k += size) {
+        memset(z, 0, (size_t)size * sizeof *z);
+        for (int s = 0; s < m->sides; s++) add_side(m, s, c * step, behind, ahead, z);
+        for (int64_t i = 0; i < size; i++) {
+            k[i] = creal(z[i]);
+            turns = turns || cimag(z[i]) != 0;
+        }
+        for (int64_t j = 0; j < lags && mod; j++) {
+            double squares = 0;
+            for (int64_t i = j; i < size; i += lags)
+                squares += creal(z[i]) * creal(z[i]) + cimag(z[i]) * cimag(z[i]);
+            mod[c * lags + j] = sqrt(squares);
+        }
+    }
+    lra_free(z);
+    return turns;
 }
 
 /* sum_i b_(i,n) b_(i,k) and sum_i b_(i,n) conj b_(i,k): (N,N,2) each; the caller frees the

@@ -24,9 +24,11 @@ void lra_scan_map_free(lra_scan_map *m);
 /* Without numbers: what the shapes tell. */
 int lra_scan_sizes(const lra_view *v, lra_tensor *scan, lra_scan_map *m, lra_err *e);
 
-/* k: (n, inputs, behind + ahead) of the outputs 0, step, 2 step, ..; lag -behind first. */
-void lra_scan_kernels(const lra_scan_map *m, int64_t n, int64_t step, int64_t behind, int64_t ahead,
-                      double *k);
+/* k: (n, inputs, behind + ahead) of the outputs 0, step, 2 step, ..; lag -behind first.  mod: (n,
+ * behind + ahead) norms over the inputs of the moduli of the sums without Re; false: they are real.
+ * Nullable: mod */
+bool lra_scan_kernels(const lra_scan_map *m, int64_t n, int64_t step, int64_t behind, int64_t ahead,
+                      double *k, double *mod);
 /* (n) share of the squares of each that lies beyond its lags, in closed form; 1: some mode does not
  * decay. */
 void lra_scan_cuts(const lra_scan_map *m, int64_t n, int64_t step, int64_t behind, int64_t ahead,

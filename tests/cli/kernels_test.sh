@@ -28,6 +28,23 @@ cmp -s table from_files || complain "lra-report prints other numbers"
 "$probe" kernels "$(ls o/runs | grep s4d)" --out o -q --json >json || complain "--json fails"
 has json '"kernel_cut": 0'
 has json '"range_q95_initial": '
+# the direct path is counted where it is asked for, found beside every kind of kernel, and never mixed with others
+"$probe" kernels o/runs/* --kernel-skip --dry-run >out 2>err || complain "--kernel-skip: $(cat err)"
+for layer in layer0.ssm layer0.lru layer0.s5 layer0.ema; do matches out " $layer .*, D u at lag 0\$"; done
+grep -q 'layer0.\(conv\|gate\) .*D u' out && complain "a direct path that is none: $(cat out)"
+mkdir -p skip/runs
+cp -r o/runs/listops-lru-* skip/runs/
+"$probe" kernels skip/runs/listops-lru-* --kernel-skip >out 2>err || complain "--kernel-skip: $(cat err)"
+matches out 'D u *the direct path beside a kernel: counted as its lag 0'
+matches table 'D u *the direct path beside a kernel: not counted'
+"$report" tables --table kernels o/runs/listops-lru-* skip -f json >json 2>err || complain "with and without D u: $(cat err)"
+matches json '"model": "lru with D u"'
+awk '/"model":/ { with = /with D u/ } /"skip":/ { n[with, $2 + 0]++ } END { exit !(n[0, 0] == 3 && n[1, 1] == 3) }' json ||
+    complain "which counts D u: $(cat json)"
+matches json '"decay_tau_mod": [0-9]'
+"$probe" kernels o/runs/listops-gmlp-* --kernel-skip >out 2>err || complain "gmlp with --kernel-skip: $(cat err)"
+matches err 'o/runs/listops-gmlp-.*: 2 of 2 kernels have no direct path D u'
+"$probe" kernels o/runs/listops-gmlp-* -q >out 2>err || complain "gmlp again: $(cat err)"
 # locality: results and what probes left beside them, by the folder and by the result's own name
 "$report" tables --table locality o -f csv >locality 2>err || complain "locality: $(cat err)"
 matches locality '^s4d,listops,quick,.*range_mean_rel: not asked: no influence.h5'

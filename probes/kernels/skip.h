@@ -1,0 +1,13 @@
+/* The direct path beside a kernel, D of y = k * u + D u, which --kernel-skip counts as its lag 0. */
+#ifndef LRA_PROBES_KERNELS_SKIP_H
+#define LRA_PROBES_KERNELS_SKIP_H
+
+#include "probes/kernels/numbers.h"
+
+/* The vector of D that stands beside a long convolution or a scan, found by what it does: it
+ * multiplies their input, and the product is added to what they give.  NULL: there is none. */
+lra_tensor *lra_skip_find(const lra_graph *g, const lra_tensor *node);
+/* After a run, to kernels that are filled: of vectors to the number of the channel's own input. */
+int lra_skip_add(const lra_view *v, lra_tensor *skip, lra_found_kernels *k, int state, lra_err *e);
+
+#endif
