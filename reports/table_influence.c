@@ -10,47 +10,21 @@
 #include "reports/report.h"
 
 /* What people look at first; files hold the rest. */
-static const char *const headline[] = {"cut.r95",
-                                       "cut.r99",
-                                       "window.w95",
-                                       "window.w99",
-                                       "layer.w95",
-                                       "layer.w99",
-                                       "range.mean",
-                                       "range.mean.rel",
-                                       "range.q50",
-                                       "range.q95",
-                                       "range.q95.used",
-                                       "side",
-                                       "decay.tau",
-                                       "decay.beta",
-                                       "shift.w1",
-                                       "shift.peak",
-                                       "erf.r50",
-                                       "erf.r99",
-                                       "range.mean.px",
-                                       "range.mean.rel.px",
-                                       "range.q95.px",
-                                       "keep.w95",
-                                       "keep.auc",
-                                       "bag.w95",
-                                       "bag.auc",
-                                       "key.w05",
-                                       "inter.mean",
-                                       "inter.q95",
-                                       "inter.peak",
-                                       "inter.contrast",
-                                       "inter.p",
-                                       "position.edge",
-                                       "order.local",
-                                       "order.global",
-                                       "drop.w95",
-                                       "drop.auc",
-                                       "length.gain.*",
-                                       "position.shift.*",
-                                       "erf.r50.px",
-                                       "erf.r99.px",
-                                       NULL};
+static const char *const headline[] = {"cut.r95",        "cut.r99",           "window.w95",
+                                       "window.w99",     "layer.w95",         "layer.w99",
+                                       "range.mean",     "range.mean.rel",    "range.q50",
+                                       "range.q95",      "range.q95.used",    "side",
+                                       "decay.tau",      "decay.beta",        "shift.w1",
+                                       "shift.peak",     "erf.r50",           "erf.r99",
+                                       "range.mean.px",  "range.mean.rel.px", "range.q95.px",
+                                       "keep.w95",       "keep.auc",          "bag.w95",
+                                       "bag.auc",        "key.w05",           "kl.most",
+                                       "kl.w95",         "kl.local",          "kl.global",
+                                       "inter.mean",     "inter.q95",         "inter.peak",
+                                       "inter.contrast", "inter.p",           "position.edge",
+                                       "order.local",    "order.global",      "drop.w95",
+                                       "drop.auc",       "length.gain.*",     "position.shift.*",
+                                       "erf.r50.px",     "erf.r99.px",        NULL};
 
 static lra_table *findings_table(lra_probe_result *const *list, int n)
 {
@@ -60,6 +34,11 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
     lra_table_note(t,
                    "range\tof gradients of positions, or of their changes when blocks are replaced "
                    "(occlusion): mean, relative to equal weights, radius with 50, 95 %%");
+    lra_table_note(
+        t, "kl\twithout labels: divergence of the restricted answer from the whole one, "
+           "most: the largest mean of a width, equal: of who sees nothing; w95: smallest "
+           "width with at most 5 %% of that; local, global: of permutations that cost more");
+    lra_table_note(t, "key\tsmallest window with which at most 5 %% of the answers lose 2 nats");
     lra_table_note(t,
                    "drop\tsmallest distance to what the task marks that keeps 95 %% of the gain; "
                    "length.gain: at so many times the length of the run's rows");

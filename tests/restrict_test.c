@@ -254,20 +254,34 @@ static void a_model_is_asked(void **state)
         assert_int_equal(r.n, trained.report.n_rows);
         bool order = kinds[k] == LRA_ORDER_IN;
         int same = order ? 0 : r.n_points - 1, changed = order ? 2 : 0, differ = 0;
+        int differ_kl = 0;
         for (int64_t i = 0; i < r.n; i++) {
             const lra_sums *whole = &r.row[same * r.n + i], *part = &r.row[changed * r.n + i];
             assert_true(r.full[i].loss == trained.report.row[i].loss);
             assert_int_equal(whole->n, 1);
             assert_true(whole->loss == r.full[i].loss);
+            assert_true(r.kl[same * r.n + i] == 0);
+            differ_kl += r.kl[changed * r.n + i] > 0;
             assert_int_equal(part->n, kinds[k] == LRA_KEEP_WINDOW || kinds[k] == LRA_SWAP_WINDOW ||
                                               kinds[k] == LRA_TOKEN_WINDOW
                                           ? 11
                                           : 1);
             differ += part->loss != r.full[i].loss;
         }
-        assert_true(differ > 0);
+        assert_true(differ > 0 && differ_kl > 0);
         lra_restricted_free(&r);
     }
+}
+
+static double kl_of(const float *a, const float *b)
+{
+    double all_a = 0, all_b = 0, kl = 0;
+    for (int c = 0; c < TINY_CLASSES; c++) all_a += exp((double)a[c]), all_b += exp((double)b[c]);
+    for (int c = 0; c < TINY_CLASSES; c++) {
+        double p = exp((double)a[c]) / all_a;
+        kl += p * log(p / (exp((double)b[c]) / all_b));
+    }
+    return kl;
 }
 
 /* Marks of the first token: what is dropped by hand, row by row of the split, is answered alike. */
@@ -285,6 +299,7 @@ static void marks_are_asked(void **state)
     lra_dataset data = *trained.run.data, dropped = data;
     lra_train_spec run = trained.run.spec;
     lra_sums row[TINY_ROWS];
+    float output[TINY_ROWS * TINY_CLASSES];
     const lra_sequences *of = &data.split[LRA_TEST_SPLIT];
     size_t steps = (size_t)of->start[of->n];
     uint16_t *token = lra_alloc_array(steps, sizeof *token);
@@ -301,11 +316,16 @@ static void marks_are_asked(void **state)
         dropped.split[LRA_TEST_SPLIT].token = token;
         run.data = &dropped;
         assert_int_equal(
-            lra_evaluate(&run, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e),
+            lra_evaluate(&run, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, output, row, &e),
             0);
-        for (int64_t i = 0; i < r.n; i++)
+        for (int64_t i = 0; i < r.n; i++) {
+            int64_t at = r.index[i] * TINY_CLASSES;
             assert_true(r.row[p * r.n + i].loss == row[r.index[i]].loss);
+            assert_true(fabs(r.kl[p * r.n + i] - kl_of(trained.report.output + at, output + at)) <
+                        1e-9);
+        }
     }
+    assert_true(r.kl[0] > 0 && r.kl[(r.n_points - 1) * r.n] == 0);
     assert_true(r.row[0].loss != r.full[0].loss);
     lra_restricted_free(&r);
     lra_free(token);

@@ -15,7 +15,7 @@ static double nats(const float *logits, int64_t C, int32_t label)
     return log(sum) - ((double)logits[label] - most);
 }
 
-static lra_sums class_row(const float *logits, int64_t C, int32_t label)
+lra_sums lra_class_row(const float *logits, int64_t C, int32_t label)
 {
     int64_t best = 0;
     if (label < 0) return (lra_sums){0};
@@ -56,7 +56,7 @@ static lra_sums sequence(const lra_network_spec *k, int64_t i, int64_t T, const 
     int64_t C = k->outputs, n = k->head == LRA_HEAD_STEPS ? C * T : C;
     switch (k->head) {
     case LRA_HEAD_CLASS:
-    case LRA_HEAD_PAIR: return class_row(output + i * C, C, a->label[i]);
+    case LRA_HEAD_PAIR: return lra_class_row(output + i * C, C, a->label[i]);
     case LRA_HEAD_VALUE:
     case LRA_HEAD_STEPS:
         return number_row(n, output + i * n, a->target + i * n, a->asked + i * n, k->absolute);

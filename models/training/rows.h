@@ -10,5 +10,7 @@
  * row. */
 void lra_session_rows(const lra_train_spec *s, const lra_batch *b, int64_t n, int64_t T,
                       const float *output, lra_sums *row);
+/* What logits of one answer add; 0 where the label is below 0. */
+lra_sums lra_class_row(const float *logits, int64_t C, int32_t label);
 
 #endif

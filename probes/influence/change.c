@@ -1,11 +1,12 @@
 /* What is done to a sequence. */
+#include "probes/influence/change.h"
+
 #include <string.h>
 
 #include "analysis/profile.h"
 #include "datasets/listops/tree.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
-#include "probes/influence/restrict.h"
 
 enum { RANDOM_WINDOWS = 8, FIXED_WINDOWS = 3, PERMUTATIONS = 1, STREAM = 0x5243 };
 

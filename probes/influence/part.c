@@ -109,6 +109,21 @@ static lra_finding finding_of(const char *prefix, const char *more, const char *
     return f;
 }
 
+void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *area,
+                             const lra_gain *g, int64_t n)
+{
+    for (int k = 0; k < LRA_GAIN_SHARES && prefix; k++) {
+        char share[8];
+        snprintf(share, sizeof share, "%.0f", 100 * lra_gain_shares[k]);
+        lra_finding f = finding_of(prefix, share, "tokens", &g->least[k], n);
+        f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* all of it */
+        lra_probe_unit_findings(u, 1, &f);
+    }
+    if (!area) return;
+    lra_finding f = finding_of(area, "", "1", &g->area, n);
+    lra_probe_unit_findings(u, 1, &f);
+}
+
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
                             const char *area, const lra_gain *g, int64_t n)
 {
@@ -124,16 +139,7 @@ void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *pre
     lra_probe_unit_array(u, "x", 1, (int64_t[]){g->n}, g->x);
     lra_probe_unit_array(u, "gain", 2, (int64_t[]){g->n, 3}, gain);
     lra_probe_unit_array(u, "value", 2, (int64_t[]){g->n, 3}, value);
-    for (int k = 0; k < LRA_GAIN_SHARES && prefix; k++) {
-        char share[8];
-        snprintf(share, sizeof share, "%.0f", 100 * lra_gain_shares[k]);
-        lra_finding f = finding_of(prefix, share, "tokens", &g->least[k], n);
-        f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* all of it */
-        lra_probe_unit_findings(u, 1, &f);
-    }
-    if (!area) return;
-    lra_finding f = finding_of(area, "", "1", &g->area, n);
-    lra_probe_unit_findings(u, 1, &f);
+    lra_influence_add_least(u, prefix, area, g, n);
 }
 
 /* ---- profiles -------------------------------------------------------------------------------- */

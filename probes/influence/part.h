@@ -44,6 +44,9 @@ void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index,
  * of `unit`, and AREA where it is named.  Nullable: prefix, area */
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
                             const char *area, const lra_gain *g, int64_t n);
+/* Those findings alone. */
+void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *area,
+                             const lra_gain *g, int64_t n);
 /* The profile's curves and findings. */
 typedef struct lra_profile lra_profile;
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);

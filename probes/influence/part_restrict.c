@@ -1,40 +1,50 @@
 /* Parts keep, swap, token, mask, prune, bag, order-in, order-out, drop, drop-token: what is left
- * when the input is restricted (restrict.h), over widths w.
- *   keep, swap, token, mask, prune   keep.w50 .. .w99: smallest window that keeps so much of the gain; keep.auc
+ * when the input is restricted (change.h), over widths w, by labels and by the answers alone.
+ *   keep, swap, token, mask, prune   keep.w50 .. .w99: smallest window that keeps so much of the
+ *                        gain; keep.auc
  *   drop, drop-token     drop.w50 .. .w99, drop.auc: the same of distances to what the task marks,
  *                        of images in pixels
  *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
  *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the
  *                        gain; order.global: largest m whose permutation of windows does
- *   keep, of classes     key.w05: smallest window with which at most 5 % of the answers lose more
- *                        than 2 nats; arrays key (points, 3): the share that do, and by row of the
- *                        test split (rows) the largest window that does (width; 0: none), so that
- *                        those who need context can be read
+ *   all                  kl.most: the largest mean KL(p || p restricted) of a width, in nats; its
+ *                        null value, N, is what to see nothing costs: mean KL(p || mean p);
+ *                        array kl; kl.w50 .. .w99, kl.auc, kl.local, kl.global: as above, of the
+ *                        share 1 - KL / N
+ *   keep                 key.w05: smallest window with which at most 5 % of the answers lose more
+ *                        than 2 nats; arrays key, rows, steps, width (restricted.h)
+ * Numbers for answers are no probabilities: neither kl nor key.  Of a language model answers to
+ * some steps of each row are asked, and bags are undefined.
  * Of windows of ListOps and paths in images nothing is left that the task would produce: flag
- * ill-formed; but for prune. */
+ * ill-formed; but for prune.
+ * Known: a full window 0, and 0 from w on where nothing farther is seen
+ * (tests/restrict_next_test.c). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/interval.h"
-#include "kernels/base/mem.h"
+#include "models/training/run_network.h"
 #include "probes/influence/part.h"
-#include "probes/influence/restrict.h"
+#include "probes/influence/restricted.h"
 
 static const char *undefined(const lra_influence *p)
 {
-    lra_goal goal = p->spec.data->task->goal;
-    bool pooled = goal == LRA_GOAL_CLASS || goal == LRA_GOAL_PAIR || goal == LRA_GOAL_VALUE;
-    return pooled ? NULL : "answers are asked at every step, not of the whole input";
+    bool speaks = p->spec.data->task->goal == LRA_GOAL_NEXT;
+    switch (lra_session_network(&p->spec).head) {
+    case LRA_HEAD_CLASS:
+    case LRA_HEAD_PAIR:
+    case LRA_HEAD_VALUE: return NULL;
+    case LRA_HEAD_NEXT:
+        if (speaks) return NULL;
+        break;
+    case LRA_HEAD_STEPS: break;
+    }
+    return "answers are asked at every step, not of the whole input";
 }
 
 static double passes_of(const lra_influence *p, int64_t examples, lra_restriction kind)
 {
-    double w[LRA_GAIN_POINTS], sum = 1;
-    int64_t T = p->spec.data->max_length;
-    int n = lra_restrict_axis(p->spec.data, kind, w);
-    for (int i = 0; i < n; i++) sum += (double)lra_change_draws(kind, (int64_t)w[i], T);
-    return sum * (double)lra_influence_rows(p, examples);
+    return lra_restrict_runs(p->spec.data, kind) * (double)lra_influence_rows(p, examples);
 }
 
 static bool ill_formed(const lra_influence *p)
@@ -43,80 +53,76 @@ static bool ill_formed(const lra_influence *p)
     return strncmp(name, "listops", 7) == 0 || strncmp(name, "path", 4) == 0;
 }
 
-/* Order: the smallest (largest) width at which at most 95 % of the gain is left; none: INFINITY
- * (0). */
-static lra_finding order_of(const lra_gain *g, bool inside)
+/* What finding ids begin with, and that of the area; NULL: of permutations. */
+static const char *prefix_of(lra_restriction kind, const char **area)
+{
+    bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
+    bool permutes = kind == LRA_ORDER_IN || kind == LRA_ORDER_OUT;
+    *area = permutes ? NULL : kind == LRA_BAG ? "bag.auc" : drops ? "drop.auc" : "keep.auc";
+    return permutes ? NULL : kind == LRA_BAG ? "bag.w" : drops ? "drop.w" : "keep.w";
+}
+
+/* Order: the smallest (largest) width at which at most 95 % is left; none: INFINITY (0). */
+static lra_finding order_of(const char *prefix, const lra_gain *g, bool inside, int64_t n)
 {
     double at = inside ? INFINITY : 0;
+    char id[LRA_FINDING_ID];
     for (int i = 0; i < g->n; i++) {
         if (!(g->gain[i].value <= 0.95)) continue;
         if (inside && g->x[i] < at) at = g->x[i];
         if (!inside && g->x[i] > at) at = g->x[i];
     }
-    lra_finding f = lra_finding_of(inside ? "order.local" : "order.global", "tokens",
-                                   g->at_chance ? NAN : at);
+    snprintf(id, sizeof id, "%s.%s", prefix, inside ? "local" : "global");
+    lra_finding f = lra_finding_of(id, "tokens", g->at_chance ? NAN : at);
+    f.examples = n;
     if (isinf(f.value)) f.flags |= LRA_CENSORED;
     return f;
 }
 
-/* Answers whose label loses more than 2 nats when only w tokens stay, on average over windows. */
-static void add_keys(const lra_restricted *r, lra_probe_unit *u)
+/* By labels, and by the answers alone. */
+static void add_findings(lra_influence *p, lra_probe_unit *u, const lra_restricted *r,
+                         lra_restriction kind)
 {
-    static const double nats = 2, share = 0.05;
-    double key[3 * LRA_GAIN_POINTS], least = INFINITY, n = (double)r->n;
-    double *rows = lra_alloc_array(2 * (size_t)r->n + 1, sizeof *rows), *width = rows + r->n;
-    for (int p = r->n_points - 1; p >= 0; p--) {
-        int64_t lost = 0;
-        for (int64_t i = 0; i < r->n; i++) {
-            const lra_sums *x = &r->row[p * r->n + i];
-            if (!(x->loss / (double)x->n - r->full[i].loss > nats)) continue;
-            lost++;
-            width[i] = fmax(width[i], r->w[p]);
-        }
-        lra_estimate e = lra_wilson((double)lost, n, 0.95);
-        key[3 * p] = (double)lost / n, key[3 * p + 1] = e.lo, key[3 * p + 2] = e.hi;
-        if (key[3 * p] <= share) least = r->w[p];
-    }
-    for (int64_t i = 0; i < r->n; i++) rows[i] = (double)r->index[i];
-    lra_probe_unit_array(u, "key", 2, (int64_t[]){r->n_points, 3}, key);
-    lra_probe_unit_array(u, "rows", 1, (int64_t[]){r->n}, rows);
-    lra_probe_unit_array(u, "width", 1, (int64_t[]){r->n}, width);
-    lra_finding f = lra_finding_of("key.w05", "tokens", least);
-    f.examples = r->n;
-    if (isinf(least)) f.flags |= LRA_CENSORED;
-    lra_probe_unit_findings(u, 1, &f);
-    lra_free(rows);
+    const char *area, *prefix = prefix_of(kind, &area);
+    int64_t n = r->n / r->answers;
+    bool inside = kind == LRA_ORDER_IN;
+    lra_gain g, kl;
+    lra_restricted_gain(p, r, &g);
+    lra_influence_add_gain(p, u, prefix, area, &g, n);
+    lra_finding f = order_of("order", &g, inside, n);
+    if (!prefix) lra_probe_unit_findings(u, 1, &f);
+    if (!r->kl) return;
+    if (kind == LRA_KEEP_WINDOW) lra_restricted_add_keys(p, u, r);
+    lra_restricted_add_kl(p, u, r, &kl);
+    if (prefix) lra_influence_add_least(u, "kl.w", "kl.auc", &kl, n);
+    f = order_of("kl", &kl, inside, n);
+    if (!prefix) lra_probe_unit_findings(u, 1, &f);
 }
 
 static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind, const char *unit,
                         lra_err *e)
 {
-    static const char *const prefix[] = {"keep.w", "keep.w", "bag.w",  NULL,     NULL,
-                                         "keep.w", "keep.w", "drop.w", "drop.w", "keep.w"};
-    static const char *const area[] = {"keep.auc", "keep.auc", "bag.auc",  NULL,       NULL,
-                                       "keep.auc", "keep.auc", "drop.auc", "drop.auc", "keep.auc"};
     lra_restricted r;
-    lra_gain g;
+    bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
     int rc = lra_restrict_measure(&p->spec, &p->device, kind, examples, &p->steps, &r, e);
     if (rc == 0) {
         lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
-        lra_influence_gain(p, r.n, r.index, r.n_points, r.w, r.row, r.full, &g);
-        lra_influence_add_gain(p, u, prefix[kind], area[kind], &g, r.n);
-        if (kind == LRA_KEEP_WINDOW && p->run->result->n_classes > 0) add_keys(&r, u);
-        if (!prefix[kind]) {
-            lra_finding f = order_of(&g, kind == LRA_ORDER_IN);
-            f.examples = r.n;
-            lra_probe_unit_findings(u, 1, &f);
-        }
+        add_findings(p, u, &r, kind);
         for (int i = 0; i < u->n_findings; i++) {
             lra_finding *f = &u->finding[i];
             if (ill_formed(p) && kind != LRA_PRUNE_WINDOW) f->flags |= LRA_ILL_FORMED;
-            bool pixels = p->run->result->grid && strncmp(f->id, "drop.w", 6) == 0;
+            bool pixels = drops && p->run->result->grid && strcmp(f->unit, "tokens") == 0;
             if (pixels) snprintf(f->unit, sizeof f->unit, "pixels");
         }
     }
     lra_restricted_free(&r);
     return rc;
+}
+
+static const char *undefined_bag(const lra_influence *p)
+{
+    bool speaks = p->spec.data->task->goal == LRA_GOAL_NEXT;
+    return speaks ? "windows of a language model answer for tokens of their own" : undefined(p);
 }
 
 static const char *undefined_mask(const lra_influence *p)
@@ -165,7 +171,8 @@ PART(mask, LRA_MASK_WINDOW, "mask", 500, "the same, the rest masked: tokens keep
      undefined_mask);
 PART(prune, LRA_PRUNE_WINDOW, "prune", 500, "digits of a window of w tokens, operators around stay",
      undefined_prune);
-PART(bag, LRA_BAG, "bag", 500, "windows of w tokens answered alone, answers averaged", undefined);
+PART(bag, LRA_BAG, "bag", 500, "windows of w tokens answered alone, answers averaged",
+     undefined_bag);
 PART(order_in, LRA_ORDER_IN, "order-in", 2000, "tokens permuted inside windows of w", undefined);
 PART(order_out, LRA_ORDER_OUT, "order-out", 2000, "windows of w permuted whole", undefined);
 PART(drop, LRA_DROP_SWAP, "drop", 2000, "what is farther than w from marks is from another row",

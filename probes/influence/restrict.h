@@ -1,68 +1,32 @@
-/* Inputs with something taken away or moved, of which a model is asked again:
- *   KEEP       only a window of w tokens stays: the first, the last, the middle ones and 8 random
- *              windows, one after another; what is gone is cropped: the input is shorter
- *   SWAP       the same windows; what is gone are the tokens of another row at the same places
- *   MASK       the same windows; what is gone is padding, and what stays is told the places where
- *              it stood: it is cropped, and takes those rows of the table of positions
- *              (lra_batch.place)
- *   PRUNE      the same windows; of ListOps digits outside of them are gone, and nodes that have
- *              none left, so that what is left is an expression: operators around the window stay
- *   TOKEN      the same windows; what is gone is token 0, or number 0
- *   BAG        windows of w tokens side by side, each answered alone, answers averaged
- *   ORDER_IN   tokens are permuted inside windows of w, whose first begins at random
- *   ORDER_OUT  such windows are permuted whole
- *   DROP_SWAP  only tokens at most w from one that the task marks (lra_task.marks) stay, of images
- *              in pixels; what is gone are the tokens of another row at the same places
- *   DROP_TOKEN the same; what is gone is token 0, or number 0
- * Documents of a pair are changed each for itself.  Draws depend on (seed, row, w, number of the
- * draw) alone. */
+/* Restricted inputs (change.h), of which a model is asked again.
+ *
+ * A language model answers at every step.  Its rows are asked at some steps each, one after
+ * another: what stands up to such a step is an input of its own, of which the window that ends
+ * there stays, or all of which is permuted, and the answer is the one to its last step. */
 #ifndef LRA_PROBES_INFLUENCE_RESTRICT_H
 #define LRA_PROBES_INFLUENCE_RESTRICT_H
 
 #include "analysis/gain.h"
 #include "models/training/open.h"
+#include "probes/influence/change.h"
 #include "probes/influence/steps.h"
 
-typedef enum {
-    LRA_KEEP_WINDOW,
-    LRA_SWAP_WINDOW,
-    LRA_BAG,
-    LRA_ORDER_IN,
-    LRA_ORDER_OUT,
-    LRA_TOKEN_WINDOW,
-    LRA_MASK_WINDOW,
-    LRA_DROP_SWAP,
-    LRA_DROP_TOKEN,
-    LRA_PRUNE_WINDOW
-} lra_restriction;
-
-/* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of
- * the row that SWAP takes from, other_n steps, or NULL.  draw: number of the window or permutation.
- * Returns how many steps are left; 0: there is no such window. */
+/* Answers of a sample of the test split under n_points widths: of each its draws, (points, n). */
 typedef struct {
-    lra_restriction kind;
-    int64_t w, draw;
-    uint64_t seed, row;
-    const int32_t *near; /* (n) DROP: how far the nearest mark is */
-} lra_change;
-int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void *from,
-                         const void *other, int64_t other_n, void *to);
-/* Where the window begins that stays. */
-int64_t lra_change_start(const lra_change *c, int64_t n);
-/* (n) how far the nearest marked step is; grid: pixels in a row of the image, 0: none.  Nothing is
- * marked: 0. */
-void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near);
-/* How many draws of a sequence of n steps there are. */
-int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n);
-
-/* Answers of a sample of the test split under n_points widths: sums over draws of each row,
- * (points, n); full: (n). */
-typedef struct {
-    int64_t n, *index;
+    int64_t n, answers; /* all of them; of a row, which follow each other */
+    int64_t *index;     /* (n) rows of the split */
+    int64_t *step;      /* (n) of language models: which is asked, -1: the row is too short */
     int n_points;
     double w[LRA_GAIN_POINTS];
-    lra_sums *row, *full;
+    lra_sums *row, *full; /* sums over draws; full: (n) */
+    /* Where answers are probabilities, else NULL: sums over draws of KL(full || restricted) in
+     * nats; (n) entropies of the full ones, and the entropy of their mean (probabilities.h). */
+    double *kl, *entropy, mean_entropy;
 } lra_restricted;
+/* Language models: how many answers of a row are asked, of other models 1. */
+int64_t lra_restrict_answers(const lra_dataset *d, lra_restriction kind);
+/* Runs of an example that all widths take. */
+double lra_restrict_runs(const lra_dataset *d, lra_restriction kind);
 /* The widths. */
 int lra_restrict_axis(const lra_dataset *d, lra_restriction kind, double *w);
 int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restriction kind,

@@ -1,11 +1,10 @@
 /* Moved content. */
 #include "probes/influence/shift.h"
 
-#include <math.h>
-
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
+#include "probes/influence/probabilities.h"
 #include "probes/influence/sample_rows.h"
 
 const int32_t lra_shift_steps[LRA_SHIFTS] = {1, 4, 16, 64};
@@ -16,21 +15,6 @@ typedef struct {
     lra_shifted *out;
     float *output; /* of the network: as it is, and moved */
 } work;
-
-/* sum p (ln p - ln q) of logits. */
-static double divergence(int64_t C, const float *a, const float *b)
-{
-    double most[2] = {-INFINITY, -INFINITY}, all[2] = {0, 0}, kl = 0;
-    for (int64_t c = 0; c < C; c++)
-        most[0] = fmax(most[0], (double)a[c]), most[1] = fmax(most[1], (double)b[c]);
-    for (int64_t c = 0; c < C; c++)
-        all[0] += exp((double)a[c] - most[0]), all[1] += exp((double)b[c] - most[1]);
-    for (int64_t c = 0; c < C; c++) {
-        double p = (double)a[c] - most[0] - log(all[0]), q = (double)b[c] - most[1] - log(all[1]);
-        kl += exp(p) * (p - q);
-    }
-    return fmax(kl, 0);
-}
 
 /* Documents of a pair move together. */
 static bool has_room(const work *w, const lra_view *v, const lra_batch *b, int64_t i, int32_t by)
@@ -55,7 +39,7 @@ static int move_batch(work *w, const lra_view *v, const lra_batch *b, int k, lra
     if (asked && rc == 0) rc = lra_get(v->plan, v->network.output, w->output + n, e);
     for (int64_t i = 0; i < v->rows && rc == 0; i++) {
         if (b->row[i] < 0 || !has_room(w, v, b, i, lra_shift_steps[k])) continue;
-        double kl = divergence(C, w->output + i * C, w->output + n + i * C);
+        double kl = lra_kl(C, w->output + i * C, w->output + n + i * C);
         w->out->by[k].n++, w->out->by[k].kl += kl, w->out->by[k].square += kl * kl;
     }
     lra_steps_add(w->steps, (double)asked);

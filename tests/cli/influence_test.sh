@@ -31,6 +31,8 @@ has out 'layers'
 has out 'position.edge'
 has out 'inter.mean'
 has out 'key.w05'
+grep -q ' keep  *kl.w95 ' out || complain "no answers without labels: $(cat out)"
+grep -q ' order-in  *kl.local ' out || complain "no order without labels: $(cat out)"
 has out 'drop.w95'
 has out 'length.gain.x2'
 grep -q 'mask *undefined: no positions are added' err || complain "a mask of a model that knows no positions: $(cat err)"
@@ -69,6 +71,15 @@ for model in las linear-transformer; do
     has out 'r = 21'
     has out 'window.w99'
 done
+
+# A language model is asked what follows at steps of its windows; what needs one answer to a whole input says so.
+awk 'BEGIN { for (i = 0; i < 90; i++) printf "the quick brown fox jumps over the lazy dog " }' >text8
+"$probe" train --task text8 --data-dir text8 --model transformer --set context=16 --set width=8 --set heads=2 --set hidden=8 --set layers=1 \
+    --set epochs=1 --set batch=4 --out lm -q >train.out 2>&1 || complain "text8: $(cat train.out)"
+"$probe" influence lm/runs/* --data-dir text8 --parts keep,order-in,bag,cut --examples 3 --out lm >out 2>err || complain "a language model: $(cat err)"
+grep -q '^  bag *undefined: windows of a language model answer' err || complain "bags of a language model: $(cat err)"
+grep -q '^  keep  *144 passes, 3 examples' err || complain "what 8 steps under 5 widths cost: $(cat err)"
+for id in keep.w95 key.w05 kl.w95 kl.local window.w95; do has out $id; done
 
 # A budget makes samples smaller, and says so.
 "$probe" influence "$run" --out o --examples 100 --budget 2000 --dry-run >out 2>err || complain "--budget: $(cat err)"

@@ -1,0 +1,23 @@
+/* A restriction of all sequences of a batch (change.h). */
+#ifndef LRA_PROBES_INFLUENCE_RESTRICT_BATCH_H
+#define LRA_PROBES_INFLUENCE_RESTRICT_BATCH_H
+
+#include "models/training/open.h"
+#include "probes/influence/change.h"
+
+typedef struct {
+    lra_restriction kind;
+    uint64_t seed;
+    bool last;               /* of windows the last one alone */
+    const int32_t *near;     /* (n,T) to the nearest mark, where the kind asks for it */
+    const lra_batch *source; /* rows that swapped tokens come from, where the kind asks for it */
+} lra_batch_change;
+
+/* A changed copy of the batch, to: room for it.  row: (rows) those that there is such a draw of,
+ * whose number is returned, others as -1. */
+int64_t lra_batch_apply(const lra_batch_change *c, const lra_view *v, const lra_batch *b,
+                        int64_t width, int64_t draw, lra_batch *to, int64_t *row);
+/* near: (n,T) how far from what the task marks the steps of the rows are. */
+void lra_batch_marks(const lra_dataset *d, const lra_view *v, const lra_batch *b, int32_t *near);
+
+#endif
