@@ -14,7 +14,7 @@
 #include "models/training/session.h"
 #include "probes/influence/occlude.h"
 #include "probes/influence/part.h"
-#include "tests/folder.h"
+#include "tests/goal_run.h"
 #include "tests/tiny_run.h"
 
 static int set_up(void **state)
@@ -41,7 +41,15 @@ typedef struct {
     int rows, changed;
 } seen;
 
-/* Every pair of rows: tokens 2 .. 5 and 7 of the one in the place of those of the other. */
+/* Tokens 2 .. 5 and 7; and the middle two of each five, three times: a square of an image. */
+static const lra_stretches asked[] = {{{2, 7}, {6, 8}, 0, 0}, {{6, 0}, {8, 0}, 3, 5}};
+
+static bool is_asked(int k, int64_t t)
+{
+    return k ? t >= 5 && t < 20 && (t % 5 == 1 || t % 5 == 2) : (t >= 2 && t < 6) || t == 7;
+}
+
+/* Every pair of rows: tokens of the one in the place of those of the other. */
 static int look(const lra_occluder *o, void *context, lra_err *e)
 {
     seen *s = context;
@@ -56,11 +64,11 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
         const float *logits = trained.report.output + b->row[i] * TINY_CLASSES;
         assert_true(fabs(score[i] - margin(logits, b->label[i])) < 1e-5);
         assert_false(lra_occlude_changes(o, i, &of[i], 0));
-        of[i] = (lra_stretches){{2, 7}, {6, 8}};
         s->rows++;
     }
-    for (int draw = 0; draw < 3; draw++) {
+    for (int draw = 0; draw < 6; draw++) {
         double *again = lra_alloc_array((size_t)rows, sizeof *again);
+        for (int64_t i = 0; i < rows; i++) of[i] = asked[draw % 2];
         assert_int_equal(lra_occlude_ask(o, of, draw, again, e), 0);
         for (int64_t i = 0; i < rows; i++) {
             if (!lra_occlude_counts(o, i)) continue;
@@ -70,8 +78,8 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
                 float output[64 * TINY_CLASSES];
                 if (from == i || b->row[from] < 0) continue;
                 memcpy(token, b->token, (size_t)(rows * T) * sizeof *token);
-                for (int64_t t = 2; t < 8; t++)
-                    if (t != 6 && t < b->length[i] && t < b->length[from])
+                for (int64_t t = 0; t < T; t++)
+                    if (is_asked(draw % 2, t) && t < b->length[i] && t < b->length[from])
                         token[i * T + t] = b->token[from * T + t];
                 own.token = token;
                 const lra_network *k = &o->view->network;
@@ -116,14 +124,15 @@ static lra_tensor *delayed(const lra_build *b, lra_tensor *x)
     return lra_concat(2, (lra_tensor *[]){none, lra_slice(x, 1, 0, b->T - DELAY)}, 1);
 }
 
-static void a_delay_is_found(void **state)
+typedef struct {
+    const char *id;
+    double value;
+} known;
+
+/* What the part finds of a run whose model is replaced by the delay; grid: of an image. */
+static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, const char *unit,
+                 int64_t examples, int n, const known *list)
 {
-    (void)state;
-    static const struct {
-        const char *id;
-        double value;
-    } known[] = {{"range.mean", DELAY}, {"range.q50", DELAY}, {"range.q99", DELAY},
-                 {"side", 1},           {"entropy", 0},       {"shift.w1", 0}};
     char empty[] = "";
     lra_err e = {{0}};
     lra_result result = {.task = empty,
@@ -133,26 +142,60 @@ static void a_delay_is_found(void **state)
                          .fingerprint = empty,
                          .run = empty,
                          .config = empty,
+                         .grid = grid,
+                         .n = examples,
                          .reach = -1};
-    lra_finished_run run = {.result = &result};
+    lra_finished_run own = {.result = &result};
     lra_model delay = lra_model_resconv;
     lra_origin origin = {0};
-    lra_influence p = {.run = &run, .spec = trained.run.spec, .device = trained.device};
+    lra_influence p = {.run = &own, .spec = *spec, .device = *dev};
     delay.encode = delayed, p.spec.model = &delay;
     p.steps.bar = lra_progress_new("occlusion", 1);
     p.out = lra_probe_result_new("influence", &result, &origin);
-    assert_null(lra_part_occlusion.undefined(&p));
+    assert_null(lra_part_occlusion.undefined);
     if (lra_part_occlusion.measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
-    const lra_probe_unit *u = lra_probe_unit_find(p.out, "occlusion");
+    assert_true(p.steps.done > 0 && p.steps.done <= lra_part_occlusion.passes(&p, 0));
+    assert_int_equal(lra_probe_unit_find(p.out, "occlusion.px") != NULL, grid > 0);
+    const lra_probe_unit *u = lra_probe_unit_find(p.out, unit);
     assert_true(lra_probe_array_find(u, "width")->value[0] == 1);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const lra_finding *f = lra_probe_finding(u, known[i].id);
-        if (!f || !(fabs(f->value - known[i].value) < 1e-9))
-            fail_msg("%s: %g, expected %g", known[i].id, f ? f->value : (double)NAN,
-                     known[i].value);
+    for (int i = 0; i < n; i++) {
+        const lra_finding *f = lra_probe_finding(u, list[i].id);
+        if (!f || !(fabs(f->value - list[i].value) < 1e-9))
+            fail_msg("%s: %g, expected %g", list[i].id, f ? f->value : (double)NAN, list[i].value);
     }
     lra_progress_free(p.steps.bar);
     lra_probe_result_free(p.out);
+}
+
+static void a_delay_is_found(void **state)
+{
+    (void)state;
+    static const known list[] = {{"range.mean", DELAY}, {"range.q50", DELAY}, {"range.q99", DELAY},
+                                 {"side", 1},           {"entropy", 0},       {"shift.w1", 0}};
+    find(&trained.run.spec, &trained.device, 0, "occlusion", TINY_ROWS, 6, list);
+}
+
+/* Of rows of three pixels the one above is one away, in blocks of a pixel. */
+static void a_pixel_above_is_found(void **state)
+{
+    (void)state;
+    static const known list[] = {
+        {"range.mean.px", 1}, {"range.q99.px", 1}, {"side.px", 1}, {"shift.w1.px", 0}};
+    find(&trained.run.spec, &trained.device, DELAY, "occlusion.px", TINY_ROWS, 4, list);
+}
+
+/* Each document by itself: the one is not in the features of the other. */
+static void a_delay_in_pairs_is_found(void **state)
+{
+    (void)state;
+    static const known list[] = {{"range.mean", DELAY}, {"range.q99", DELAY}, {"side", 1}};
+    run pairs;
+    open_run(&pairs, LRA_GOAL_PAIR, "pairs", 1);
+    lra_train_report report = train(&pairs);
+    assert_non_null(lra_occlude_undefined(&pairs.spec));
+    find(&pairs.spec, &pairs.device, 0, "occlusion", report.n_rows, 3, list);
+    lra_train_report_free(&report);
+    close_run(&pairs);
 }
 
 int main(void)
@@ -160,6 +203,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_of_changed_inputs),
         cmocka_unit_test(a_delay_is_found),
+        cmocka_unit_test(a_pixel_above_is_found),
+        cmocka_unit_test(a_delay_in_pairs_is_found),
     };
     return cmocka_run_group_tests_name("occlude", tests, set_up, tear_down);
 }

@@ -34,42 +34,52 @@ const char *lra_occlude_undefined(const lra_train_spec *run)
                : "answers are asked at every step, not of the whole input";
 }
 
-/* The draw-th row behind row i that is there; -1: there is no other. */
-static int64_t source_of(const lra_occluder *o, int64_t i, int64_t draw)
+static int64_t row_of(const lra_occluder *o, int64_t s)
 {
-    int64_t rows = o->view->rows, others = 0;
+    return s % o->view->rows;
+}
+
+/* The draw-th sequence behind s that is there; -1: there is no other. */
+static int64_t source_of(const lra_occluder *o, int64_t s, int64_t draw)
+{
+    int64_t rows = o->view->rows, i = row_of(o, s), others = 0;
     for (int64_t k = 0; k < rows; k++) others += k != i && o->batch->row[k] >= 0;
     if (others == 0) return -1;
     draw %= others;
     for (int64_t k = 1;; k++) {
         int64_t other = (i + k) % rows;
-        if (other != i && o->batch->row[other] >= 0 && draw-- == 0) return other;
+        if (other != i && o->batch->row[other] >= 0 && draw-- == 0) return s - i + other;
     }
 }
 
-bool lra_occlude_counts(const lra_occluder *o, int64_t i)
+bool lra_occlude_counts(const lra_occluder *o, int64_t s)
 {
-    return o->batch->row[i] >= 0 && o->batch->length[i] > 0 && source_of(o, i, 0) >= 0;
+    return o->batch->row[row_of(o, s)] >= 0 && o->batch->length[s] > 0 && source_of(o, s, 0) >= 0;
 }
 
-/* What of a stretch both rows have. */
-static int64_t common(const lra_occluder *o, int64_t i, int64_t other, int64_t to)
+/* The k-th piece of stretches that both sequences have; false behind the last. */
+static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_stretches *of,
+                     int64_t k, int64_t *from, int64_t *n)
 {
+    int64_t times = of->times > 0 ? of->times : 1, second = k == times;
     const int32_t *length = o->batch->length;
-    int64_t n = length[i] < length[other] ? length[i] : length[other];
-    return to < n ? to : n;
+    int64_t most = length[s] < length[other] ? length[s] : length[other];
+    if (k > times) return false;
+    *from = of->from[second] + (second ? 0 : k * of->stride);
+    *n = of->to[second] - of->from[second];
+    if (*n > most - *from) *n = most - *from;
+    return true;
 }
 
-bool lra_occlude_changes(const lra_occluder *o, int64_t i, const lra_stretches *of, int64_t draw)
+bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_stretches *of, int64_t draw)
 {
-    int64_t other = source_of(o, i, draw);
+    int64_t other = source_of(o, s, draw), from, n;
     size_t size;
-    const char *own = lra_batch_steps(&o->view->network, o->batch, i, &size);
-    const char *from = lra_batch_steps(&o->view->network, o->batch, other, &size);
-    for (int k = 0; k < 2; k++) {
-        int64_t to = common(o, i, other, of->to[k]), n = to - of->from[k];
-        size_t at = (size_t)of->from[k] * size;
-        if (n > 0 && memcmp(own + at, from + at, (size_t)n * size) != 0) return true;
+    const char *own = lra_batch_steps(&o->view->network, o->batch, s, &size);
+    const char *theirs = lra_batch_steps(&o->view->network, o->batch, other, &size);
+    for (int64_t k = 0; piece_of(o, s, other, of, k, &from, &n); k++) {
+        size_t at = (size_t)from * size;
+        if (n > 0 && memcmp(own + at, theirs + at, (size_t)n * size) != 0) return true;
     }
     return false;
 }
@@ -90,20 +100,19 @@ int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw
     lra_occluded *w = o->with;
     lra_batch to = *o->batch;
     size_t size;
-    int64_t asked = 0;
+    int64_t asked = 0, from, n;
     const char *all = lra_batch_steps(k, o->batch, 0, &size);
     memcpy(w->copy, all, (size_t)(k->n * k->T) * size);
-    for (int64_t i = 0; i < o->view->rows; i++) {
-        if (!lra_occlude_counts(o, i)) continue;
-        int64_t other = source_of(o, i, draw);
-        for (int r = 0; r < 2; r++) {
-            int64_t n = common(o, i, other, of[i].to[r]) - of[i].from[r];
-            size_t at = (size_t)of[i].from[r] * size, row = (size_t)k->T * size;
+    for (int64_t s = 0; s < k->n; s++) {
+        if (!lra_occlude_counts(o, s)) continue;
+        int64_t other = source_of(o, s, draw);
+        for (int64_t r = 0; piece_of(o, s, other, &of[s], r, &from, &n); r++) {
+            size_t at = (size_t)from * size, row = (size_t)k->T * size;
             if (n > 0)
-                memcpy(w->copy + (size_t)i * row + at, all + (size_t)other * row + at,
+                memcpy(w->copy + (size_t)s * row + at, all + (size_t)other * row + at,
                        (size_t)n * size);
         }
-        asked++;
+        asked += s < o->view->rows;
     }
     if (k->tokens)
         to.token = (int32_t *)(void *)w->copy;

@@ -1,17 +1,17 @@
 /* Inputs of which stretches are replaced by the tokens of another row at the same places, and what
- * a pooled model scores
- * them: by the margin logit (of the true class less the best other), or its first number.  So the
- * inputs stay on the data's distribution place by place.  For goals that are asked once of a single
- * sequence. */
+ * a pooled model scores them: by the margin logit (of the true class less the best other), or its
+ * first number.  So the inputs stay on the data's distribution place by place.  Scores are of goals
+ * that are asked once of a single sequence. */
 #ifndef LRA_PROBES_INFLUENCE_OCCLUDE_H
 #define LRA_PROBES_INFLUENCE_OCCLUDE_H
 
 #include "models/training/open.h"
 #include "probes/influence/steps.h"
 
-/* Two stretches [from, to) of a row; an empty one replaces nothing. */
+/* Two stretches [from, to) of a sequence; an empty one replaces nothing.  The first stands `times`
+ * times (0: once), each `stride` steps behind the one before: a square of an image. */
 typedef struct {
-    int64_t from[2], to[2];
+    int64_t from[2], to[2], times, stride;
 } lra_stretches;
 
 /* A batch that is asked. */
@@ -22,24 +22,25 @@ typedef struct {
     lra_occluded *with;
 } lra_occluder;
 
-/* Row i is in the sample, and so is another that its tokens can come from. */
-bool lra_occlude_counts(const lra_occluder *o, int64_t i);
-/* Runs the network with stretches of every row replaced by the draw-th row behind it; it is asked
- * for output and features. Rows that do not count stay as they are. */
+/* Sequence s of the batch, of pairs a document, is in the sample, and so is another that its tokens
+ * can come from: of pairs one that stands at the same side. */
+bool lra_occlude_counts(const lra_occluder *o, int64_t s);
+/* Runs the network with stretches of every sequence replaced by the draw-th row behind it; it is
+ * asked for output and features.  Sequences that do not count stay as they are. */
 int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw, lra_err *e);
 /* Scores (rows) with stretches of every row replaced by the draw-th row behind it.  Rows that do
  * not count have none. */
 int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
                     lra_err *e);
-/* Would that draw change any token of row i? */
-bool lra_occlude_changes(const lra_occluder *o, int64_t i, const lra_stretches *of, int64_t draw);
+/* Would that draw change any token of sequence s? */
+bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_stretches *of, int64_t draw);
 
 /* Hands every batch of a sample to `each`. */
 int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
                 int64_t sample, lra_steps *steps,
                 int (*each)(const lra_occluder *o, void *context, lra_err *e), void *context,
                 lra_err *e);
-/* Why that is undefined for a run; NULL: it is not. */
+/* Why scores are undefined for a run; NULL: they are not. */
 const char *lra_occlude_undefined(const lra_train_spec *run);
 /* Steps of sequence s of a batch; their size in bytes. */
 const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s, size_t *size);

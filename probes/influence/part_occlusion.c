@@ -3,10 +3,12 @@
  * moves by next to nothing: where activations saturate, gradients are small and changes are not.
  *   w(i,b) = mean over 4 draws of || h_i(x) - h_i(x with block b replaced) ||
  * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16
- * tokens; a weight stands at the middle of its block.  Draws that change no token are left out, and
- * blocks of which none does.
+ * tokens, and of images also squares, an eighth of a row wide; a weight stands at the middle of its
+ * block.  Draws that change no token are left out, and blocks of which none does.  Documents of a
+ * pair are examples of their own: they meet in the head alone.
  *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width:
  *                    tokens of a block
+ *   occlusion.px     of images: the same of squares, distances in pixels, as is width
  *   occlusion.init   initial weights: curves
  * At what distance a dependency stands it says where answers are asked at every step: of 14 runs of
  * copy at 8 to 64 steps shift.peak is within a factor of sqrt 2 of it in all, of 19 others with one
@@ -22,27 +24,50 @@
 #include "probes/influence/occlude.h"
 #include "probes/influence/part.h"
 
-enum { EXAMPLES = 64, POSITIONS = 32, BLOCKS = 32, WIDEST = 16, DRAWS = 4 };
+enum { EXAMPLES = 64, POSITIONS = 32, BLOCKS = 32, WIDEST = 16, SIDE = 8, DRAWS = 4 };
 
 typedef struct {
     lra_profile *profile;
     int64_t width, blocks, examples;
+    int64_t columns; /* of an image whose blocks are squares; 0: stretches */
     uint64_t seed;
 } changes;
 
-/* Of a batch: features as they are and changed, and by row, position and block what was added
+/* Of a batch: features as they are and changed, and by sequence, position and block what was added
  * up. */
 typedef struct {
-    float *whole, *changed; /* (rows, T, D) */
-    double *sum;            /* (rows, POSITIONS, blocks) */
-    int *draws;             /* (rows, blocks) */
-    lra_stretches *of;      /* (rows) */
+    float *whole, *changed; /* (n, T, D) */
+    double *sum;            /* (n, POSITIONS, blocks) */
+    int *draws;             /* (n, blocks) */
+    lra_stretches *of;      /* (n) */
 } asked;
 
-static int64_t width_of(const lra_influence *p)
+static int64_t width_of(const lra_influence *p, int64_t columns)
 {
-    int64_t width = (p->spec.data->max_length + BLOCKS - 1) / BLOCKS;
+    int64_t T = p->spec.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
+    if (columns) return (columns + SIDE - 1) / SIDE;
     return width < WIDEST ? width : WIDEST;
+}
+
+static int64_t blocks_of(int64_t steps, int64_t width)
+{
+    return (steps + width - 1) / width;
+}
+
+/* A block of an example of T steps, empty where it has none; returns its middle. */
+static int64_t block_of(const changes *c, int64_t T, int64_t block, lra_stretches *of)
+{
+    int64_t from = block * c->width, to = from + c->width < T ? from + c->width : T;
+    *of = (lra_stretches){{from < T ? from : 0, 0}, {from < T ? to : 0, 0}, 0, 0};
+    if (c->columns == 0) return (from + to - 1) / 2;
+    int64_t across = blocks_of(c->columns, c->width), rows = T / c->columns;
+    int64_t x = block % across * c->width, y = block / across * c->width;
+    int64_t right = x + c->width < c->columns ? x + c->width : c->columns;
+    int64_t low = y + c->width < rows ? y + c->width : rows;
+    *of = (lra_stretches){{0, 0}, {0, 0}, low - y, c->columns};
+    if (y >= rows) return -1;
+    of->from[0] = y * c->columns + x, of->to[0] = y * c->columns + right;
+    return (y + low - 1) / 2 * c->columns + (x + right - 1) / 2;
 }
 
 static double distance(int64_t D, const float *x, const float *y)
@@ -53,53 +78,51 @@ static double distance(int64_t D, const float *x, const float *y)
     return sqrt(sum);
 }
 
-/* Positions of row i that are asked; returns how many. */
-static int positions_of(const changes *c, const lra_occluder *o, int64_t i, int64_t *at)
+/* Positions of sequence s that are asked; returns how many.  Documents of a pair are examples. */
+static int positions_of(const changes *c, const lra_occluder *o, int64_t s, int64_t *at)
 {
-    int64_t T = o->batch->length[i];
+    int64_t T = o->batch->length[s], rows = o->view->rows;
+    int64_t example = o->batch->row[s % rows] * (o->view->network.n / rows) + s / rows;
     int n = T < POSITIONS ? (int)T : POSITIONS;
-    for (int p = 0; p < n; p++)
-        at[p] = lra_jacobian_position(c->seed, o->batch->row[i], POSITIONS, p, T);
+    for (int p = 0; p < n; p++) at[p] = lra_jacobian_position(c->seed, example, POSITIONS, p, T);
     return n;
 }
 
-/* One draw of one block, of all rows. */
+/* One draw of one block, of all sequences. */
 static int ask_block(const changes *c, asked *a, const lra_occluder *o, int64_t block, int draw,
                      lra_err *e)
 {
     const lra_network *k = &o->view->network;
-    int64_t D = lra_width(k->features), from = block * c->width, at[POSITIONS];
-    for (int64_t i = 0; i < o->view->rows; i++) {
-        int64_t n = o->batch->length[i], to = from + c->width < n ? from + c->width : n;
-        a->of[i] = (lra_stretches){{from < n ? from : 0, 0}, {from < n ? to : 0, 0}};
-    }
+    int64_t D = lra_width(k->features), at[POSITIONS];
+    for (int64_t s = 0; s < k->n; s++) block_of(c, o->batch->length[s], block, &a->of[s]);
     int rc = lra_occlude_run(o, a->of, draw, e);
     if (rc == 0) rc = lra_get(o->view->plan, k->features, a->changed, e);
-    for (int64_t i = 0; i < o->view->rows && rc == 0; i++) {
-        if (!lra_occlude_counts(o, i) || !lra_occlude_changes(o, i, &a->of[i], draw)) continue;
-        int n = positions_of(c, o, i, at);
-        a->draws[i * c->blocks + block]++;
+    for (int64_t s = 0; s < k->n && rc == 0; s++) {
+        if (!lra_occlude_counts(o, s) || !lra_occlude_changes(o, s, &a->of[s], draw)) continue;
+        int n = positions_of(c, o, s, at);
+        a->draws[s * c->blocks + block]++;
         for (int p = 0; p < n; p++) {
-            int64_t row = (i * k->T + at[p]) * D;
-            a->sum[(i * POSITIONS + p) * c->blocks + block] += distance(D, a->whole + row,
+            int64_t row = (s * k->T + at[p]) * D;
+            a->sum[(s * POSITIONS + p) * c->blocks + block] += distance(D, a->whole + row,
                                                                         a->changed + row);
         }
     }
     return rc;
 }
 
-static void add_example(changes *c, const asked *a, const lra_occluder *o, int64_t i)
+static void add_example(changes *c, const asked *a, const lra_occluder *o, int64_t s)
 {
-    int64_t T = o->batch->length[i], at[POSITIONS];
-    int n = positions_of(c, o, i, at);
+    int64_t T = o->batch->length[s], at[POSITIONS];
+    int n = positions_of(c, o, s, at);
     double *w = lra_alloc_array((size_t)T + 1, sizeof *w);
     lra_profile_begin(c->profile, T);
     for (int p = 0; p < n; p++) {
         for (int64_t j = 0; j < T; j++) w[j] = -1;
-        for (int64_t b = 0; b * c->width < T; b++) {
-            int64_t from = b * c->width, to = from + c->width < T ? from + c->width : T;
-            int draws = a->draws[i * c->blocks + b];
-            if (draws) w[(from + to - 1) / 2] = a->sum[(i * POSITIONS + p) * c->blocks + b] / draws;
+        for (int64_t b = 0; b < c->blocks; b++) {
+            lra_stretches of;
+            int64_t middle = block_of(c, T, b, &of);
+            int draws = a->draws[s * c->blocks + b];
+            if (draws) w[middle] = a->sum[(s * POSITIONS + p) * c->blocks + b] / draws;
         }
         lra_profile_row(c->profile, at[p], 0, T, w);
     }
@@ -111,18 +134,19 @@ static void add_example(changes *c, const asked *a, const lra_occluder *o, int64
 static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 {
     changes *c = context;
-    size_t rows = (size_t)o->view->rows, all = (size_t)lra_elements(o->view->network.features);
+    const lra_network *k = &o->view->network;
+    size_t n = (size_t)k->n, all = (size_t)lra_elements(k->features);
     asked a = {.whole = lra_alloc_array(2 * all, sizeof *a.whole),
-               .sum = lra_alloc_array(rows * POSITIONS * (size_t)c->blocks, sizeof *a.sum),
-               .draws = lra_alloc_array(rows * (size_t)c->blocks, sizeof *a.draws),
-               .of = lra_alloc_array(rows, sizeof *a.of)};
+               .sum = lra_alloc_array(n * POSITIONS * (size_t)c->blocks, sizeof *a.sum),
+               .draws = lra_alloc_array(n * (size_t)c->blocks, sizeof *a.draws),
+               .of = lra_alloc_array(n, sizeof *a.of)};
     a.changed = a.whole + all;
-    int rc = lra_get(o->view->plan, o->view->network.features, a.whole, e);
-    for (int64_t k = 0; k < c->blocks * DRAWS && rc == 0; k++)
-        if (k / DRAWS * c->width < o->view->T)
-            rc = ask_block(c, &a, o, k / DRAWS, (int)(k % DRAWS), e);
-    for (int64_t i = 0; i < o->view->rows && rc == 0; i++)
-        if (lra_occlude_counts(o, i)) add_example(c, &a, o, i);
+    int rc = lra_get(o->view->plan, k->features, a.whole, e);
+    for (int64_t b = 0; b < c->blocks * DRAWS && rc == 0; b++)
+        if (c->columns || b / DRAWS * c->width < o->view->T)
+            rc = ask_block(c, &a, o, b / DRAWS, (int)(b % DRAWS), e);
+    for (int64_t s = 0; s < k->n && rc == 0; s++)
+        if (lra_occlude_counts(o, s)) add_example(c, &a, o, s);
     lra_free(a.whole);
     lra_free(a.sum);
     lra_free(a.draws);
@@ -132,60 +156,81 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 
 /* ---- the part -------------------------------------------------------------------------------- */
 
-static const char *undefined(const lra_influence *p)
+/* Blocks of all of the longest example. */
+static int64_t all_blocks(const lra_influence *p, int64_t columns)
 {
-    bool pair = p->spec.data->task->goal == LRA_GOAL_PAIR;
-    return pair ? "documents of a pair meet in the head alone" : NULL;
+    int64_t T = p->spec.data->max_length, width = width_of(p, columns);
+    if (columns == 0) return blocks_of(T, width);
+    return blocks_of(columns, width) * blocks_of(T / columns, width);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    int64_t width = width_of(p), blocks = (p->spec.data->max_length + width - 1) / width;
-    return 2.0 * (double)lra_influence_rows(p, examples) * (double)(1 + blocks * DRAWS);
+    int64_t grid = p->run->result->grid, runs = 1 + all_blocks(p, 0) * DRAWS;
+    if (grid) runs += 1 + all_blocks(p, grid) * DRAWS;
+    return 2.0 * (double)(lra_influence_rows(p, examples) * runs);
 }
 
-static int run(lra_influence *p, int64_t examples, lra_open_weights weights, changes *c, lra_err *e)
+static int run(lra_influence *p, int64_t examples, lra_open_weights weights, int64_t columns,
+               changes *c, lra_err *e)
 {
     int64_t T = p->spec.data->max_length;
-    *c = (changes){.profile = lra_profile_new(T, 0), .width = width_of(p), .seed = p->spec.seed};
-    c->blocks = (T + c->width - 1) / c->width;
+    *c = (changes){.profile = lra_profile_new(T, columns),
+                   .width = width_of(p, columns),
+                   .blocks = all_blocks(p, columns),
+                   .columns = columns,
+                   .seed = p->spec.seed};
     int rc = lra_occlude(&p->spec, &p->device, weights, examples, &p->steps, take_batch, c, e);
     return rc == 0 && c->examples == 0 ? lra_fail(e, "there is no other row to take tokens from")
                                        : rc;
 }
 
-static int measure(lra_influence *p, int64_t examples, lra_err *e)
+static void add_unit(lra_influence *p, const changes *best, const changes *initial)
+{
+    lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    bool pixels = best->columns, reaches = best->width == 1 && !pixels;
+    int64_t reach = reaches && p->run->result->reach > 0 ? p->run->result->reach : 0;
+    const lra_profile_options s = {
+        .suffix = pixels ? ".px" : NULL, .reach = reach, .key = p->spec.seed};
+    double width = (double)best->width;
+    int n = lra_profile_findings(best->profile, &s, own);
+    int n_init = lra_profile_findings(initial->profile, &s, init);
+    lra_findings_null(n, own, n_init, init, LRA_NULL_INIT);
+    n += lra_profile_shift(initial->profile, best->profile, &s, own + n);
+    if (!pixels) own[n++] = lra_influence_peak(best->profile, initial->profile);
+    for (int i = 0; i < n; i++) own[i].flags |= LRA_APPROX;
+    lra_probe_unit *u = lra_probe_unit_new(p->out, pixels ? "occlusion.px" : "occlusion");
+    lra_influence_add_curves(u, best->profile);
+    lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
+    lra_probe_unit_findings(u, n, own);
+    if (!pixels)
+        lra_influence_add_curves(lra_probe_unit_new(p->out, "occlusion.init"), initial->profile);
+}
+
+/* columns: of squares in images; 0: stretches. */
+static int measure_blocks(lra_influence *p, int64_t examples, int64_t columns, lra_err *e)
 {
     changes best = {0}, initial = {0};
-    lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
-    int rc = run(p, examples, LRA_BEST_WEIGHTS, &best, e);
-    if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, &initial, e);
-    if (rc == 0) {
-        int64_t reach = best.width == 1 && p->run->result->reach > 0 ? p->run->result->reach : 0;
-        const lra_profile_options s = {.reach = reach, .key = p->spec.seed};
-        double width = (double)best.width;
-        int n = lra_profile_findings(best.profile, &s, own);
-        int n_init = lra_profile_findings(initial.profile, &s, init);
-        lra_findings_null(n, own, n_init, init, LRA_NULL_INIT);
-        n += lra_profile_shift(initial.profile, best.profile, &s, own + n);
-        own[n++] = lra_influence_peak(best.profile, initial.profile);
-        for (int i = 0; i < n; i++) own[i].flags |= LRA_APPROX;
-        lra_probe_unit *u = lra_probe_unit_new(p->out, "occlusion");
-        lra_influence_add_curves(u, best.profile);
-        lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
-        lra_probe_unit_findings(u, n, own);
-        lra_influence_add_curves(lra_probe_unit_new(p->out, "occlusion.init"), initial.profile);
-    }
+    int rc = run(p, examples, LRA_BEST_WEIGHTS, columns, &best, e);
+    if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, columns, &initial, e);
+    if (rc == 0) add_unit(p, &best, &initial);
     lra_profile_free(best.profile);
     lra_profile_free(initial.profile);
     return rc;
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    int64_t grid = p->run->result->grid;
+    int rc = measure_blocks(p, examples, 0, e);
+    return rc == 0 && grid ? measure_blocks(p, examples, grid, e) : rc;
 }
 
 const lra_influence_part lra_part_occlusion = {
     "occlusion",
     "the same when blocks are replaced by those of another row",
     EXAMPLES,
-    undefined,
+    NULL,
     passes,
     measure,
     2};
