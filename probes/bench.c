@@ -205,6 +205,32 @@ static const struct {
              {"memory", bench_memory, true}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
+/* What a kind leaves unread is refused, unless another one that is asked for reads it. */
+static const struct {
+    const char *option, *kinds;
+} readers[] = {{"op", "ops"},
+               {"model", "step, params, memory"},
+               {"set", "step, params, memory"},
+               {"length", "step, ops, params, memory"},
+               {"vocab", "step, params, memory"},
+               {"classes", "step, params, memory"},
+               {"batch", "step, ops, memory, data"},
+               {"recompute", "step, memory"}};
+
+static int check_readers(const lra_options *o, lra_err *e)
+{
+    int n = lra_option_n_args(o);
+    for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
+        bool read = !lra_option_given(o, readers[r].option);
+        for (int i = 0; i < (n ? n : 1) && !read; i++)
+            read = strstr(readers[r].kinds, n ? lra_option_arg(o, i) : "step") != NULL;
+        if (!read)
+            return lra_fail_usage(e, "option '--%s' is read by %s alone", readers[r].option,
+                                  readers[r].kinds);
+    }
+    return 0;
+}
+
 static int find_kind(const char *name, lra_err *e)
 {
     const char *names[N_KINDS];
@@ -241,6 +267,7 @@ static int open_model(bench *b, const lra_options *o, lra_err *e)
         if (kinds[k].alone && lra_option_n_args(o) > 1)
             return lra_fail_usage(e, "benchmark '%s' stands alone", kinds[k].name);
     }
+    if (check_readers(o, e) != 0) return LRA_USAGE;
     b->model = lra_model_find(lra_option_text(o, "model"), e);
     if (!b->model) return LRA_USAGE;
     b->config = lra_keys_config(b->model->keys);

@@ -70,6 +70,12 @@ int bench_stopped(lra_err *e);
 
 void bench_print_text(const bench *b);
 int bench_print_json(const bench *b, lra_err *e);
+/* The JSON document of a kind that stands alone: the machine, and these. */
+typedef struct {
+    const char *key, *text; /* text NULL: the number */
+    double number;
+} bench_value;
+int bench_print_values(const bench *b, int n, const bench_value *values, lra_err *e);
 
 /* The kinds: each adds its tables. */
 int bench_step(bench *b, lra_err *e);

@@ -73,6 +73,32 @@ static json_t *json_row(const bench_row *r)
                      "floor_s", r->floor > 0 ? json_real(r->floor) : json_null());
 }
 
+/* Who was measured: what every document begins with. */
+static json_t *json_machine(const bench *b)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:f}", "revision", lra_revision(), "processor",
+                     b->device.detail ? b->device.detail : lra_cpu_name(), "level", lra_cpu_best(),
+                     "threads", b->threads, "precision", b->type == LRA_BF16 ? "bf16" : "f32",
+                     "peak_bytes", lra_memory_peak());
+}
+
+static int print_document(json_t *root, lra_err *e)
+{
+    json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    return printf("\n") < 0 ? lra_fail_errno(e, "cannot write the output") : 0;
+}
+
+int bench_print_values(const bench *b, int n, const bench_value *values, lra_err *e)
+{
+    json_t *root = json_machine(b);
+    for (int i = 0; i < n; i++)
+        json_object_set_new(root, values[i].key,
+                            values[i].text ? json_string(values[i].text)
+                                           : json_real(values[i].number));
+    return print_document(root, e);
+}
+
 int bench_print_json(const bench *b, lra_err *e)
 {
     const lra_ceilings *c = &b->ceilings;
@@ -84,15 +110,13 @@ int bench_print_json(const bench *b, lra_err *e)
         json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "title", b->table[i].title,
                                              "counts", b->table[i].unit, "rows", rows));
     }
-    json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:i, s:s, s:f, s:{s:f, s:o, s:f, s:f, s:o}, s:o}", "revision",
-        lra_revision(), "processor", b->device.detail ? b->device.detail : lra_cpu_name(), "level",
-        lra_cpu_best(), "threads", b->threads, "precision", b->type == LRA_BF16 ? "bf16" : "f32",
-        "peak_bytes", lra_memory_peak(), "ceilings", "f32_flops", c->f32, "bf16_flops",
-        c->bf16 > 0 ? json_real(c->bf16) : json_null(), "dram_bytes", c->dram, "cache_bytes",
-        c->cache, "exps", b->exps > 0 ? json_real(b->exps) : json_null(), "tables", all);
-    if (!root) LRA_BUG("the JSON document could not be built");
-    json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    json_decref(root);
-    return printf("\n") < 0 ? lra_fail_errno(e, "cannot write the output") : 0;
+    json_t *limits = json_pack("{s:f, s:o, s:f, s:f, s:o}", "f32_flops", c->f32, "bf16_flops",
+                               c->bf16 > 0 ? json_real(c->bf16) : json_null(), "dram_bytes",
+                               c->dram, "cache_bytes", c->cache, "exps",
+                               b->exps > 0 ? json_real(b->exps) : json_null());
+    json_t *root = json_machine(b);
+    if (!root || !limits) LRA_BUG("the JSON document could not be built");
+    json_object_set_new(root, "ceilings", limits);
+    json_object_set_new(root, "tables", all);
+    return print_document(root, e);
 }

@@ -141,17 +141,30 @@ int bench_step(bench *b, lra_err *e)
     return rc;
 }
 
+/* `title` names the same step as that of 'bench step'. */
+static int print_memory(const bench *b, const step *s, double took, lra_err *e)
+{
+    char *text = text_of(b, s), size[32];
+    const bench_value values[] = {{"title", text, 0},
+                                  {"workspace_bytes", NULL, lra_plan_cost(s->plan).workspace_bytes},
+                                  {"parameter_bytes", NULL, lra_params_bytes(s->params)},
+                                  {"step_bytes", NULL, took}};
+    int rc = 0;
+    if (lra_option_flag(b->options, "json"))
+        rc = bench_print_values(b, sizeof values / sizeof *values, values, e);
+    else
+        printf("%s\none step took %s\n", text, lra_size_text(size, took));
+    lra_free(text);
+    return rc;
+}
+
 int bench_memory(bench *b, lra_err *e)
 {
     double before = lra_memory_peak();
     step s = {0};
     int rc = open_step(b, &s, e);
     if (rc == 0) rc = run_whole(b, s.plan, e);
-    if (rc == 0) {
-        char *text = text_of(b, &s), size[32];
-        printf("%s\none step took %s\n", text, lra_size_text(size, lra_memory_peak() - before));
-        lra_free(text);
-    }
+    if (rc == 0) rc = print_memory(b, &s, lra_memory_peak() - before, e);
     close_step(&s);
     return rc;
 }

@@ -31,13 +31,29 @@ awk -F'[:,]' '/"name"/ { gsub(/[" ]/, "", $2); name = $2 }
 expect 0 '' lra-probe bench levels --precision bf16 --threads 1 -q
 says '^dw differs by [0-9]'
 grep -q ceilings out && complain "a trial of a level measures ceilings"
+expect 0 '' lra-probe bench levels --threads 1 -q --json
+says '"precision": "bf16"'
+says '"allowed": 0.02'
+says '"dw": [0-9]'
+grep -q differs out && complain "text in a JSON document: $(cat out)"
 
 # A step's memory: what it took is what the plan says and little more.
 expect 0 '' lra-probe bench memory --batch 4 --length 2048 --set layers=2 --set width=64 --set hidden=256 --threads 1
 says '^resconv .*(batch 4, length 2048, f32; workspace [0-9.]* MiB'
 awk '/^resconv/ { sub(/.*workspace /, ""); planned = $1 } /^one step took/ { if ($5 == "MiB") took = $4 }
     END { exit !(took > 0.9 * planned && took < 2 * planned + 20) }' out || complain "not what was planned: $(cat out)"
+expect 0 '' lra-probe bench memory --batch 4 --length 2048 --set layers=2 --set width=64 --set hidden=256 --threads 1 --json
+says '"revision": '
+says '"title": "resconv .*(batch 4, length 2048, f32; '
+says '"parameter_bytes": [1-9]'
+awk -F: '/"workspace_bytes"/ { planned = $2 + 0 } /"step_bytes"/ { took = $2 + 0 }
+    END { exit !(planned > 1e6 && took > 0.9 * planned && took < 2 * planned + 2e7) }' out || complain "not what was planned: $(cat out)"
 expect 2 "benchmark 'memory' stands alone" lra-probe bench step memory
+# What a benchmark does not read is refused, not left aside.
+expect 2 "option '--op' is read by ops alone" lra-probe bench step --op conv
+expect 2 "option '--op' is read by ops alone" lra-probe bench --op conv
+expect 2 "option '--set' is read by step, params, memory alone" lra-probe bench levels --set kernel=3
+expect 2 "option '--recompute' is read by step, memory alone" lra-probe bench params ops --recompute layers
 
 # A step that is counted.  By hand, of 16 tokens: the convolution is 2 16 (3 16) 32 FLOP; it reads 16 16 bf16, 3 16 32
 # bf16, a bias of 32 float32, two lengths, and writes 16 32 bf16.  Its gradients: x from
