@@ -33,6 +33,7 @@
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
+#include "probes/run/shuffled.h"
 #include "reports/report.h"
 
 enum { ROLLED_OUT = 64 };
@@ -45,6 +46,7 @@ static const lra_option own[] = {
      .max = 1e9,
      .arg = "N",
      .help = "test examples, the same of all runs on these data; 0: all"},
+    LRA_NULL_OPTION,
     LRA_JSON_OPTION("print one JSON document instead of tables"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
@@ -85,9 +87,10 @@ static void tell(const lra_train_spec *spec, const lra_attention_measured *m)
                  spec->title);
 }
 
-static int measure(const lra_finished_run *run, const lra_train_spec *spec, lra_device *device,
-                   int64_t examples, lra_probe_result *r, lra_err *e)
+static int measure_both(const lra_finished_run *run, const lra_train_spec *spec, int64_t examples,
+                        lra_probe_result *r, lra_err *e)
 {
+    lra_device here = run->job.device, *device = &here;
     lra_attention_measured best = {.rollout = NULL}, initial = {.rollout = NULL};
     int rc = measure_weights(spec, device, LRA_BEST_WEIGHTS, examples, &best, e);
     if (rc == 0) rc = measure_weights(spec, device, LRA_INITIAL_WEIGHTS, examples, &initial, e);
@@ -105,35 +108,54 @@ static int measure(const lra_finished_run *run, const lra_train_spec *spec, lra_
     return rc;
 }
 
+static int measure(lra_finished_run *run, const lra_options *o, lra_probe_result *r, lra_err *e)
+{
+    lra_train_spec spec;
+    lra_finished_run_spec(run, &spec);
+    int rc = measure_both(run, &spec, lra_option_int(o, "examples"), r, e);
+    lra_job_spec_free(&spec);
+    if (rc != 0) lra_fail_in(e, "run '%s'", run->folder);
+    return rc;
+}
+
+static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_probe_result *r,
+                             lra_err *e)
+{
+    char *shuffled, *path = lra_format("%s/attention.h5", run->folder);
+    int rc = lra_shuffled_find(run, o, &shuffled, e);
+    bool found = rc == 0;
+    if (rc == 0) rc = measure(run, o, r, e);
+    if (rc == LRA_USAGE && found) rc = LRA_ABSENT; /* the model has no attention */
+    if (rc == 0 && shuffled) rc = lra_shuffled_add(shuffled, o, measure, r, e);
+    if (rc == 0) rc = lra_probe_result_write(path, r, e);
+    if (rc == 0) lra_note("wrote %s", path);
+    lra_free(shuffled);
+    lra_free(path);
+    return rc;
+}
+
 /* *to stays NULL for a model without attention to its own sequence, which of several runs is left
  * out. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
     lra_finished_run run;
-    lra_train_spec spec;
     lra_origin origin;
     int rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
     if (rc == 0) {
-        lra_device device = run.job.device;
-        lra_finished_run_spec(&run, &spec);
-        lra_probe_origin(&device, &origin);
+        lra_probe_origin(&run.job.device, &origin);
         lra_probe_result *r = lra_probe_result_new("attention", run.result, &origin);
-        rc = measure(&run, &spec, &device, lra_option_int(o, "examples"), r, e);
-        if (rc != 0) lra_fail_in(e, "run '%s'", run.folder);
-        char *path = lra_format("%s/attention.h5", run.folder);
-        bool none = rc == LRA_USAGE && lra_option_n_args(o) > 1;
-        if (rc == 0) rc = lra_probe_result_write(path, r, e);
+        rc = measure_and_write(&run, o, r, e);
         if (rc == 0)
-            lra_note("wrote %s", path), *to = r;
+            *to = r;
         else
             lra_probe_result_free(r);
-        if (none) lra_note("%s: left out", e->msg), rc = 0;
-        lra_free(path);
-        lra_job_spec_free(&spec);
     }
     lra_finished_run_close(&run);
-    return rc;
+    if (rc != LRA_ABSENT) return rc;
+    if (lra_option_n_args(o) == 1) return LRA_USAGE;
+    lra_note("%s: left out", e->msg);
+    return 0;
 }
 
 static int attention(const lra_options *o, lra_err *e)

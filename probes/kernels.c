@@ -22,6 +22,7 @@
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
+#include "probes/run/shuffled.h"
 #include "reports/report.h"
 
 static const lra_option own[] = {
@@ -29,6 +30,7 @@ static const lra_option own[] = {
     {.name = "kernel-skip",
      .kind = LRA_OPTION_FLAG,
      .help = "the direct path D u beside a kernel counts as its lag 0"},
+    LRA_NULL_OPTION,
     {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "list the kernels that would be measured"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
@@ -74,23 +76,6 @@ static void add_model(lra_probe_result *r)
     lra_free(list);
 }
 
-static lra_probe_result *measure(const lra_finished_run *run, const lra_found *f, bool skip)
-{
-    lra_origin origin;
-    lra_probe_origin(&run->job.device, &origin);
-    lra_probe_result *r = lra_probe_result_new("kernels", run->result, &origin);
-    lra_progress *bar = lra_progress_new("kernels", f->n);
-    lra_probe_result_set(r, "weight", "energy");
-    lra_probe_result_set(r, "skip", "%d", skip);
-    for (int i = 0; i < f->n; i++) {
-        lra_progress_at(bar, i, f->kernels[i].name);
-        lra_layer_measure(&f->kernels[i], run->result->grid, r);
-    }
-    lra_progress_free(bar);
-    add_model(r);
-    return r;
-}
-
 static void list_kernels(const lra_finished_run *run, const lra_found *f)
 {
     for (int i = 0; i < f->n; i++) {
@@ -113,16 +98,20 @@ static lra_probe_result *through_file(const lra_finished_run *run, const lra_pro
     return again;
 }
 
-static int find(lra_finished_run *run, bool skip, lra_found *f, lra_err *e)
+/* LRA_ABSENT: there are none. */
+static int find(const lra_finished_run *run, const lra_options *o, lra_found *f, lra_err *e)
 {
+    static const char none[] = "run '%s': model '%s' has no convolution kernels; "
+                               "'lra-probe attention' and 'influence' ask others";
     lra_train_spec spec;
     lra_device device = run->job.device;
-    lra_job_spec(&run->job, run->result->seed, &spec);
-    lra_free((void *)(uintptr_t)spec.folder);
-    spec.folder = lra_copy_text(run->folder); /* it may have been moved */
-    int rc = lra_found_open(f, &spec, &device, skip, e);
+    lra_finished_run_spec(run, &spec);
+    int rc = lra_found_open(f, &spec, &device, lra_option_flag(o, "kernel-skip"), e);
     lra_job_spec_free(&spec);
-    return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", run->folder);
+    if (rc != 0) return lra_fail_in(e, "run '%s'", run->folder);
+    if (f->n) return 0;
+    lra_fail(e, none, run->folder, run->result->model);
+    return LRA_ABSENT;
 }
 
 /* What was asked for and is not there. */
@@ -135,32 +124,71 @@ static void tell_skip(const lra_finished_run *run, const lra_found *f)
                  run->folder, f->n - n, f->n);
 }
 
+static void measure_found(const lra_finished_run *run, const lra_options *o, const lra_found *f,
+                          lra_probe_result *r)
+{
+    lra_progress *bar = lra_progress_new("kernels", f->n);
+    lra_probe_result_set(r, "weight", "energy");
+    lra_probe_result_set(r, "skip", "%d", lra_option_flag(o, "kernel-skip"));
+    for (int i = 0; i < f->n; i++) {
+        lra_progress_at(bar, i, f->kernels[i].name);
+        lra_layer_measure(&f->kernels[i], run->result->grid, r);
+    }
+    lra_progress_free(bar);
+    add_model(r);
+}
+
+static int measure(lra_finished_run *run, const lra_options *o, lra_probe_result *r, lra_err *e)
+{
+    lra_found f = {0};
+    int rc = find(run, o, &f, e);
+    if (rc == 0 && lra_option_flag(o, "kernel-skip")) tell_skip(run, &f);
+    if (rc == 0) measure_found(run, o, &f, r);
+    lra_found_close(&f);
+    return rc;
+}
+
+static int print_found(const lra_finished_run *run, const lra_options *o, lra_err *e)
+{
+    lra_found f = {0};
+    int rc = find(run, o, &f, e);
+    if (rc == 0) list_kernels(run, &f);
+    lra_found_close(&f);
+    return rc;
+}
+
+static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_probe_result **to,
+                             lra_err *e)
+{
+    lra_origin origin;
+    char *shuffled;
+    int rc = lra_shuffled_find(run, o, &shuffled, e);
+    if (rc != 0) return rc;
+    lra_probe_origin(&run->job.device, &origin);
+    lra_probe_result *r = lra_probe_result_new("kernels", run->result, &origin);
+    rc = measure(run, o, r, e);
+    if (rc == 0 && shuffled) rc = lra_shuffled_add(shuffled, o, measure, r, e);
+    if (rc == 0) rc = (*to = through_file(run, r, e)) ? 0 : LRA_FAILED;
+    lra_probe_result_free(r);
+    lra_free(shuffled);
+    return rc;
+}
+
 /* *to stays NULL for a model without kernels, which of several runs is left out. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
-    static const char none[] = "run '%s': model '%s' has no convolution kernels; "
-                               "'lra-probe attention' and 'influence' ask others";
-    bool skip = lra_option_flag(o, "kernel-skip");
     lra_finished_run run;
-    lra_found f = {0};
     int rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
-    if (rc == 0) rc = find(&run, skip, &f, e);
-    if (rc == 0 && f.n == 0) {
-        rc = lra_fail(e, none, run.folder, run.result->model);
-        if (lra_option_n_args(o) > 1) lra_note("%s: left out", e->msg), rc = 0;
-    } else if (rc == 0 && lra_option_flag(o, "dry-run")) {
-        list_kernels(&run, &f);
-    } else if (rc == 0) {
-        if (skip) tell_skip(&run, &f);
-        lra_probe_result *r = measure(&run, &f, skip);
-        *to = through_file(&run, r, e);
-        rc = *to ? 0 : LRA_FAILED;
-        lra_probe_result_free(r);
-    }
-    lra_found_close(&f);
+    if (rc == 0 && lra_option_flag(o, "dry-run"))
+        rc = print_found(&run, o, e);
+    else if (rc == 0)
+        rc = measure_and_write(&run, o, to, e);
     lra_finished_run_close(&run);
-    return rc;
+    if (rc != LRA_ABSENT) return rc;
+    if (lra_option_n_args(o) == 1) return LRA_FAILED;
+    lra_note("%s: left out", e->msg);
+    return 0;
 }
 
 static int kernels(const lra_options *o, lra_err *e)

@@ -8,7 +8,7 @@
 
 #include "kernels/base/err.h"
 
-enum { LRA_TABLE_COLUMNS = 72, LRA_TABLE_ROWS = 512, LRA_TABLE_FACTS = 96 };
+enum { LRA_TABLE_COLUMNS = 96, LRA_TABLE_ROWS = 512, LRA_TABLE_FACTS = 96 };
 
 typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
 typedef struct {

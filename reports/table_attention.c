@@ -52,7 +52,18 @@ static void add_head(lra_table *t, const lra_probe_unit *u)
         lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, columns[c].decimals);
         if (columns[c].id[0] != 'r' || c > 1) continue;
         lra_table_number(t, f ? f->null[LRA_NULL_INIT] : NAN, columns[c].decimals);
+        lra_table_number(t, f ? f->null[LRA_NULL_SHUFFLED] : NAN, columns[c].decimals);
     }
+}
+
+/* Is the null value of permuted labels known? */
+static bool has_shuffled(const lra_probe_result *r)
+{
+    for (int u = 0; u < r->n_units; u++) {
+        const lra_finding *f = lra_probe_finding(r->unit[u], "range.mean");
+        if (f && !isnan(f->null[LRA_NULL_SHUFFLED])) return true;
+    }
+    return false;
 }
 
 static lra_table *heads_table(const lra_probe_result *r)
@@ -64,7 +75,9 @@ static lra_table *heads_table(const lra_probe_result *r)
         const char *id = columns[c].id;
         head[n] = columns[c].head, key[n++] = lra_copy_text(id);
         head[n] = c < 2 ? "(interval)" : "", key[n++] = lra_format("%s.lo,%s.hi", id, id);
-        if (c < 2) head[n] = "initial", key[n++] = lra_format("%s.init", id);
+        if (c >= 2) continue;
+        head[n] = "initial", key[n++] = lra_format("%s.init", id);
+        head[n] = has_shuffled(r) ? "shuffled" : "", key[n++] = lra_format("%s.shuffled", id);
     }
     char *name = lra_probe_run_name(r), *title = lra_format("How far heads look: %s", name);
     lra_table *t = lra_table_new(title, n, head);

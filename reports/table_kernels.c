@@ -9,15 +9,15 @@
 #include "reports/probe_view.h"
 #include "reports/report.h"
 
-/* A number, its column for people ("": files only), and whether the initial value is shown beside
- * it. */
+/* A number, its column for people ("": files only), and whether null values are shown beside it:
+ * the initial one, and that of a run on permuted labels where one was asked for. */
 typedef struct {
-    const char *id, *head, *key, *key_interval, *key_initial;
+    const char *id, *head, *key, *key_interval, *key_initial, *key_shuffled;
     bool initial;
 } column;
 #define COLUMN(id, head, key, initial)                                                             \
     {                                                                                              \
-        id, head, key, key "_lo," key "_hi", key "_initial", initial                               \
+        id, head, key, key "_lo," key "_hi", key "_initial", key "_shuffled", initial              \
     }
 static const column columns[] = {COLUMN("range.mean.rel", "mean/equal", "range_mean_rel", true),
                                  COLUMN("range.mean", "", "range_mean", false),
@@ -39,9 +39,20 @@ static const column columns[] = {COLUMN("range.mean.rel", "mean/equal", "range_m
                                  COLUMN("kernel.erank", "erank", "kernel_erank", true),
                                  COLUMN("local.2.px", "", "local_2_px", false),
                                  COLUMN("local.5.px", "", "local_5_px", false)};
-enum { N = sizeof columns / sizeof *columns, BEFORE = 8, COLUMNS = BEFORE + 3 * N };
+enum { N = sizeof columns / sizeof *columns, BEFORE = 8, COLUMNS = BEFORE + 4 * N };
 
-static lra_table *new_table(void)
+/* Is the null value of permuted labels known of anything? */
+static bool any_shuffled(const lra_report_input *in)
+{
+    for (int i = 0; i < in->n_probes; i++)
+        for (int u = 0; u < in->probes[i]->n_units; u++) {
+            const lra_finding *f = lra_probe_finding(in->probes[i]->unit[u], "range.mean.rel");
+            if (f && !isnan(f->null[LRA_NULL_SHUFFLED])) return true;
+        }
+    return false;
+}
+
+static lra_table *new_table(bool shuffled)
 {
     static const char *const head[BEFORE] = {"model", "task", "", "", "seeds", "", "layer", "ch."};
     static const char *const key[BEFORE] = {"model", "task", "preset", "data",
@@ -50,9 +61,11 @@ static lra_table *new_table(void)
     for (int i = 0; i < BEFORE; i++) heads[i] = head[i], keys[i] = key[i];
     for (int i = 0; i < N; i++) {
         const column *c = &columns[i];
-        int at = BEFORE + 3 * i;
-        heads[at] = c->head, heads[at + 1] = c->initial ? "initial" : "", heads[at + 2] = "";
-        keys[at] = c->key, keys[at + 1] = c->key_initial, keys[at + 2] = c->key_interval;
+        int at = BEFORE + 4 * i;
+        heads[at] = c->head, heads[at + 1] = c->initial ? "initial" : "";
+        heads[at + 2] = c->initial && shuffled ? "shuffled" : "", heads[at + 3] = "";
+        keys[at] = c->key, keys[at + 1] = c->key_initial, keys[at + 2] = c->key_shuffled;
+        keys[at + 3] = c->key_interval;
     }
     lra_table *t = lra_table_new("Convolution kernels, trained and initial", COLUMNS, heads);
     lra_table_keys(t, keys);
@@ -98,6 +111,7 @@ static void add_row(lra_table *t, const lra_probe_cell *c, const lra_probe_unit 
         lra_probe_cell_finding(c, u->name, columns[i].id, &f);
         add_value(t, f.value, (f.hi - f.lo) / 2);
         add_value(t, f.null[LRA_NULL_INIT], NAN);
+        add_value(t, f.null[LRA_NULL_SHUFFLED], NAN);
         lra_table_interval(t, f.lo, f.hi, 3);
     }
 }
@@ -144,7 +158,7 @@ static void add_notes(lra_table *t)
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_probe_cell *cells;
-    lra_table *t = new_table();
+    lra_table *t = new_table(any_shuffled(in));
     int n = lra_probe_cells(in->n_probes, in->probes, &cells), rows = 0;
     for (int c = 0; c < n; c++) rows += cells[c].seed[0]->n_units;
     if (rows > LRA_TABLE_ROWS) {

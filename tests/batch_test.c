@@ -10,6 +10,7 @@
 
 #include "datasets/listops/tree.h"
 #include "datasets/loader/batch.h"
+#include "datasets/loader/permute.h"
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/mem.h"
@@ -92,6 +93,46 @@ static void every_row_once(void **state)
         lra_free(seen);
         lra_loader_free(l);
     }
+}
+
+/* Rows keep their tokens and get labels of other rows: a permutation, which the seed decides and
+ * neither the epoch nor the order of rows. */
+static void labels_of_others(void **state)
+{
+    const lra_dataset *d = *state;
+    const lra_sequences *r = &d->split[LRA_VAL_SPLIT];
+    lra_buckets b = lra_buckets_find(d);
+    int64_t *from = lra_label_permutation(r->n, 5, LRA_VAL_SPLIT), moved = 0;
+    int64_t *other = lra_label_permutation(r->n, 6, LRA_VAL_SPLIT);
+    int *taken = lra_alloc_array((size_t)r->n, sizeof *taken);
+    for (int64_t i = 0; i < r->n; i++) moved += from[i] != i, taken[from[i]]++;
+    for (int64_t i = 0; i < r->n; i++) assert_int_equal(taken[i], 1);
+    assert_true(moved > r->n * 9 / 10);
+    assert_memory_not_equal(from, other, (size_t)r->n * sizeof *from);
+    for (int training = 0; training < 2; training++) {
+        lra_loader *l = lra_loader_new(&(lra_loader_spec){.data = d,
+                                                          .split = LRA_VAL_SPLIT,
+                                                          .buckets = &b,
+                                                          .batch = B,
+                                                          .seed = 5,
+                                                          .training = training == 1,
+                                                          .augment = training == 1,
+                                                          .permuted = true});
+        lra_loader_epoch(l, 3);
+        for (int64_t i = 0; i < lra_loader_batches(l); i++) {
+            const lra_batch *batch = lra_loader_get(l, i);
+            const int64_t T = b.length[batch->bucket];
+            for (int k = 0; k < B && batch->row[k] >= 0; k++) {
+                int64_t row = batch->row[k], first = r->start[row];
+                assert_int_equal(batch->label[k], r->label[from[row]]);
+                if (!training) assert_int_equal(batch->token[k * T + 1], r->token[first + 1]);
+            }
+        }
+        lra_loader_free(l);
+    }
+    lra_free(from);
+    lra_free(other);
+    lra_free(taken);
 }
 
 static void epochs_differ_and_come_back(void **state)
@@ -239,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_once),
+        cmocka_unit_test(labels_of_others),
         cmocka_unit_test(epochs_differ_and_come_back),
         cmocka_unit_test(augmentation_keeps_labels),
         cmocka_unit_test(the_longer_document_counts),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datasets/loader/permute.h"
 #include "kernels/base/history.h"
 #include "kernels/base/program.h"
 #include "kernels/base/terminal.h"
@@ -119,6 +120,39 @@ static void each_precision_has_its_result(void **state)
     assert_memory_not_equal(a->logits, b->logits, (size_t)(a->n * a->n_classes) * sizeof(float));
     lra_result_free(a);
     lra_result_free(b);
+}
+
+/* Permuted labels make another run: trained and selected by them, tested by the true ones. */
+static void labels_that_are_permuted(void **state)
+{
+    (void)state;
+    lra_job j;
+    char hash[2][17];
+    lra_options *o = open_job(&j, "f32");
+    lra_free(lra_job_config(&j, 1, hash[0]));
+    lra_config_set(j.train_config, "permute-labels", "1");
+    lra_free(lra_job_config(&j, 1, hash[1]));
+    assert_string_not_equal(hash[0], hash[1]);
+    lra_result *r = train(&j);
+    const lra_sequences *val = &j.data->split[LRA_VAL_SPLIT],
+                        *test = &j.data->split[LRA_TEST_SPLIT];
+    int64_t *from = lra_label_permutation(val->n, 1, LRA_VAL_SPLIT), right = 0;
+    assert_memory_equal(r->label, test->label, (size_t)r->n * sizeof *r->label);
+    assert_int_equal(r->n_val, val->n);
+    for (int64_t i = 0; i < r->n_val; i++) {
+        const float *logits = r->val_logits + i * r->n_classes;
+        int best = 0;
+        for (int c = 1; c < r->n_classes; c++) best = logits[c] > logits[best] ? c : best;
+        assert_int_equal(r->val_label[i], val->label[from[i]]);
+        right += best == r->val_label[i];
+    }
+    const double *epoch = r->history + (r->best_epoch - 1) * LRA_HISTORY_COLUMNS;
+    assert_true(fabs(epoch[LRA_HISTORY_VAL_VALUE] - (double)right / (double)r->n_val) < 1e-12);
+    assert_non_null(strstr(r->config, "train.permute-labels=1\n"));
+    assert_non_null(strstr(r->deviations, "labels of training and validation rows are permuted"));
+    lra_free(from);
+    lra_result_free(r);
+    close_job(&j, o);
 }
 
 /* Line i of the log of a result; the caller decrements it. */
@@ -256,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_fills_no_batch_is_left_out),
                                        cmocka_unit_test(what_makes_another_run),
                                        cmocka_unit_test(each_precision_has_its_result),
+                                       cmocka_unit_test(labels_that_are_permuted),
                                        cmocka_unit_test(the_history_is_the_log),
                                        cmocka_unit_test(what_a_result_says_of_its_origin),
                                        cmocka_unit_test(the_loss_of_a_later_epoch_by_hand)};

@@ -19,8 +19,9 @@ typedef struct {
     /* Shuffled, and the incomplete last batch is dropped; otherwise in order of length, and the
      * last batch is filled up with rows of label -1.  Streams: see stream.c. */
     bool training;
-    bool augment; /* the task's augmentation, keyed (seed, epoch, row) */
-    bool levels;  /* also give the tokens of tasks whose models see values of one number a step */
+    bool augment;  /* the task's augmentation, keyed (seed, epoch, row) */
+    bool permuted; /* labels and numbers of rows are those of other rows (permute.h), by the seed */
+    bool levels;   /* also give the tokens of tasks whose models see values of one number a step */
     double fraction; /* of the rows, the first of numpy's permutation with seed 42; 0: all */
     /* Not training: so many of these rows (of a stream: windows), drawn by the fingerprint of the
      * data; 0: all. */

@@ -28,7 +28,7 @@ static lra_rng rng_of(const lra_loader *l, uint32_t stream, int64_t entry)
 }
 
 /* The row, or its augmented copy. */
-static lra_row row_of(lra_loader *l, int64_t entry)
+static lra_row own_row(lra_loader *l, int64_t entry)
 {
     lra_row row = lra_sequences_row(l->rows, lra_loader_row(l, entry));
     if (!l->spec.augment) return row;
@@ -39,6 +39,16 @@ static lra_row row_of(lra_loader *l, int64_t entry)
     if (row.value) row.value = memcpy(l->copy.value, row.value, numbers * sizeof *row.value);
     if (row.target) row.target = memcpy(l->copy.target, row.target, targets * sizeof *row.target);
     l->data->task->augment(l->data, &rng, &row);
+    return row;
+}
+
+/* The same with the label that it is given. */
+static lra_row row_of(lra_loader *l, int64_t entry)
+{
+    lra_row row = own_row(l, entry);
+    if (!l->label_from) return row;
+    lra_row other = lra_sequences_row(l->rows, l->label_from[lra_loader_row(l, entry)]);
+    row.label = other.label, row.target = other.target;
     return row;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "datasets/loader/fill.h"
+#include "datasets/loader/permute.h"
 #include "datasets/loader/split.h"
 #include "datasets/loader/stream.h"
 #include "kernels/base/mem.h"
@@ -163,6 +164,7 @@ lra_loader *lra_loader_new(const lra_loader_spec *s)
     l->group = s->training && s->group > 1 ? s->group : 1;
     bool asks_levels = s->masking.kind && s->data->task->channels && lra_mask_asks_words(s->data);
     l->spec.levels = s->levels || asks_levels;
+    if (s->permuted) l->label_from = lra_label_permutation(l->rows->n, s->seed, s->split);
     choose_rows(l);
     count_batches(l);
     l->shift = lra_alloc_array((size_t)(s->batch * l->group), sizeof *l->shift);
@@ -183,6 +185,7 @@ void lra_loader_free(lra_loader *l)
     pthread_cond_destroy(&l->changed);
     pthread_mutex_destroy(&l->lock);
     lra_free(l->all);
+    lra_free(l->label_from);
     lra_free(l->order);
     lra_free(l->shift);
     for (int k = 0; k < LRA_LOADER_BUFFERS; k++) free_buffer(&l->buffer[k]);

@@ -17,6 +17,7 @@ struct lra_loader {
     int64_t n_rows, batch, n_batches, epoch;
     int64_t group, passes; /* batches ordered as one; how often an epoch goes through its rows */
     int64_t *all;          /* (n_rows) rows that are used; streams, not training: windows */
+    int64_t *label_from;   /* (rows of the split) whose label a row has; NULL: its own */
     int64_t *order;        /* (n_batches * batch) row + pass * rows of the split, -1: none */
     int64_t *shift;        /* (batch * group) streams: how far each part is rotated */
     lra_row copy;          /* one row, for the augmentation: arrays for the longest */

@@ -105,6 +105,7 @@ lra_loader_spec lra_session_loader_spec(const lra_session *s, int split, bool tr
                              .seed = run->seed,
                              .training = training,
                              .augment = training && (run->augment || run->data->task->fresh),
+                             .permuted = run->permuted && split != LRA_TEST_SPLIT,
                              .fraction = training ? run->fraction : 0,
                              .same_steps = training && run->same_steps,
                              .group = lra_update_batches(run),

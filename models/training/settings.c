@@ -33,6 +33,8 @@ const lra_key lra_train_keys[] = {
                    "share of the training rows"),
     LRA_FLAG_FIELD(lra_train_spec, same_steps, "same-steps", "0",
                    "an epoch of a fraction has the steps of one of all rows"),
+    LRA_FLAG_FIELD(lra_train_spec, permuted, "permute-labels", "0",
+                   "training and validation rows have labels of others, by the seed: a null value"),
     LRA_FLAG_KEY("eval-drop-last", "0",
                  "validation and test without their last rows where these fill no batch"),
     LRA_KEYS_END};

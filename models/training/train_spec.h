@@ -35,6 +35,7 @@ typedef struct {
     lra_schedule schedule; /* steps_per_epoch is filled in */
     lra_adamw_spec optimizer;
     bool augment;
+    bool permuted;           /* training and validation rows have the labels of others */
     double fraction;         /* of the training rows; 0: all */
     bool same_steps;         /* an epoch of a fraction has the steps of one of all rows */
     int64_t accumulate;      /* batches whose gradients make one update; 0: 1 */

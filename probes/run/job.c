@@ -32,8 +32,23 @@ static int drop_last_rows(lra_job *r, lra_err *e)
     return 0;
 }
 
+/* Labels of rows can be those of others; what stands at steps is no label of a row. */
+static int check_labels(const lra_job *r, lra_err *e)
+{
+    lra_goal goal = r->task->goal;
+    if (!lra_config_int(r->train_config, "permute-labels")) return 0;
+    if (goal == LRA_GOAL_STEPS || goal == LRA_GOAL_NEXT)
+        return lra_fail_usage(e, "'permute-labels' is for labels of rows, task '%s' has none",
+                              r->task->name);
+    if (r->objective->pretrains)
+        return lra_fail_usage(e, "'permute-labels': objective '%s' reads no labels",
+                              r->objective->name);
+    return 0;
+}
+
 int lra_job_load_data(lra_job *r, lra_err *e)
 {
+    if (check_labels(r, e) != 0) return LRA_USAGE;
     r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, r->task_config, r->out,
                                                              r->data_dir, e);
     if (!r->data) return LRA_FAILED;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/loader/permute.h"
 #include "kernels/base/file.h"
 #include "kernels/base/lock.h"
 #include "kernels/base/mem.h"
@@ -38,7 +39,7 @@ static double *history_table(const lra_train_report *t)
 }
 
 /* Of a preset that is nobody's, those of the model from its own paper alone. */
-char *lra_job_deviations(const lra_job *r)
+static char *paper_deviations(const lra_job *r)
 {
     const char *model = r->model->deviations;
     if (strcmp(r->preset, "paper") != 0)
@@ -57,6 +58,16 @@ char *lra_job_deviations(const lra_job *r)
                        : "batches are grouped by length\n"
                          "padding is masked in convolutions and pooling\n",
         model ? model : "", model ? "\n" : "");
+}
+
+char *lra_job_deviations(const lra_job *r)
+{
+    static const char note[] = "labels of training and validation rows are permuted: a null value";
+    char *paper = paper_deviations(r);
+    if (!lra_config_int(r->train_config, "permute-labels")) return paper;
+    char *all = lra_format("%s%s\n", paper, note);
+    lra_free(paper);
+    return all;
 }
 
 static void *copy_of(const void *from, size_t n, size_t size)
@@ -85,15 +96,25 @@ static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
     out->target = copy_of(test->target, (size_t)(out->n * out->n_numbers), sizeof *out->target);
 }
 
+/* Those that the validation rows were given. */
+static void permute_labels(const lra_sequences *val, uint64_t seed, int64_t n, int32_t *label)
+{
+    int64_t *from = lra_label_permutation(val->n, seed, LRA_VAL_SPLIT);
+    for (int64_t i = 0; i < n; i++) label[i] = val->label[from[i]];
+    lra_free(from);
+}
+
 /* What the selected weights answer on the validation split and on rows that were trained on. */
 static void add_others(const lra_job *r, lra_train_report *t, lra_result *out)
 {
     const lra_sequences *val = &r->data->split[LRA_VAL_SPLIT];
+    bool permuted = lra_config_int(r->train_config, "permute-labels");
     out->train_value = out->train_loss = NAN;
     if (out->n_classes) {
         out->n_val = t->n_val;
         out->val_logits = t->val_output, t->val_output = NULL;
         out->val_label = copy_of(val->label, (size_t)out->n_val, sizeof *out->val_label);
+        if (permuted) permute_labels(val, (uint64_t)out->seed, out->n_val, out->val_label);
     }
     out->n_train = t->n_train;
     if (t->train.n == 0) return;

@@ -33,6 +33,27 @@ has out 'rollout.range.q95'
 cmp -s out again || complain "lra-report prints other numbers of linformer"
 awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initial: $(cat out)"
 
+# The same network trained on permuted labels is a null value: what it has when it is asked itself.
+own=$(echo o/runs/*-transformer-*)
+expect 1 "there is no 'o/runs/xor-transformer-.*' makes it with '--permute-labels 1'" "$probe" attention "$own" --null shuffled -q
+train transformer --set heads=2 --permute-labels 1
+twin=$(echo o/runs/*-transformer-* | tr ' ' '\n' | grep -v "$own")
+"$probe" attention "$own" --examples 20 --null shuffled --json -q >json || complain "--null shuffled fails"
+"$probe" attention "$twin" --examples 20 --json -q >twin.json || complain "attention of the other run"
+for unit in layer0.head1 layer1.head0; do
+    value() { awk -v unit="\"$unit\"" -v key="\"$2\":" '$1 == "\"head\":" { own = index($0, unit) } own && $1 == key { print $2; exit }' "$1"; }
+    [ -n "$(value twin.json range.mean)" ] && [ "$(value json range.mean.shuffled)" = "$(value twin.json range.mean)" ] ||
+        complain "$unit: not what the other run has: $(value json range.mean.shuffled), $(value twin.json range.mean)"
+    [ "$(value json range.mean)" != "$(value twin.json range.mean)" ] || complain "$unit: permuted labels changed nothing"
+done
+"$report" tables --table attention "$own" >out 2>err || complain "tables with a null value: $(cat err)"
+has out 'shuffled'
+# One of them has none itself, alone or among others.
+expect 2 "was itself trained on permuted labels" "$probe" attention "$twin" --examples 20 --null shuffled -q
+"$probe" attention "$own" "$twin" --examples 20 --null shuffled >out 2>err || complain "both: $(cat err)"
+has err 'left out'
+rm -r "$twin"
+
 # Without attention.
 train resconv --set kernel=3
 expect 2 "run '.*resconv.*': model 'resconv' has no attention; .*kernels" "$probe" attention o/runs/*resconv*

@@ -45,6 +45,26 @@ matches json '"decay_tau_mod": [0-9]'
 "$probe" kernels o/runs/listops-gmlp-* --kernel-skip >out 2>err || complain "gmlp with --kernel-skip: $(cat err)"
 matches err 'o/runs/listops-gmlp-.*: 2 of 2 kernels have no direct path D u'
 "$probe" kernels o/runs/listops-gmlp-* -q >out 2>err || complain "gmlp again: $(cat err)"
+# the same of a run on permuted labels, as it is when it is asked itself
+# shellcheck disable=SC2086
+"$probe" train $small --model s4 --permute-labels 1 >train.out 2>&1 || complain "--permute-labels: $(cat train.out)"
+twin=$(sed -n 's:^wrote \(.*\)/result.h5$:\1:p' train.out)
+own=$(for run in o/runs/listops-s4-*; do [ "$run" = "$twin" ] || echo "$run"; done)
+numbers() { sed -n "s/^ *\"$2\": \([0-9].*[0-9]\).*/\1/p" "$1"; }
+"$probe" kernels "$own" --null shuffled --json -q >json || complain "--null shuffled fails"
+"$probe" kernels "$twin" --json -q >out || complain "kernels of permuted labels"
+[ "$(numbers out decay_tau | wc -l)" = 3 ] || complain "no numbers: $(cat out)"
+for key in range_mean_rel decay_tau kernel_erank; do
+    [ "$(numbers json ${key}_shuffled)" = "$(numbers out $key)" ] || complain "$key: not what the other run has"
+    [ "$(numbers json $key)" != "$(numbers out $key)" ] || complain "$key: permuted labels changed nothing"
+done
+"$report" tables --table kernels "$own" >out 2>err || complain "tables with a null value: $(cat err)"
+has out 'shuffled'
+grep -q shuffled table && complain "a null value that nobody asked for"
+expect 1 "was itself trained on permuted labels" "$probe" kernels "$twin" --null shuffled -q
+expect 2 "is for labels of rows, task 'cumsum' has none" "$probe" train --task cumsum --permute-labels 1 --out o -q
+expect 2 "objective 'pretrain-masked' reads no labels" "$probe" train --objective pretrain-masked --permute-labels 1 --out o -q
+rm -r "$twin"
 # locality: results and what probes left beside them, by the folder and by the result's own name
 "$report" tables --table locality o -f csv >locality 2>err || complain "locality: $(cat err)"
 matches locality '^s4d,listops,quick,.*range_mean_rel: not asked: no influence.h5'
