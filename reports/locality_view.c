@@ -59,8 +59,10 @@ static bool of_heads(const lra_probe_result *p, const char *id, lra_finding *out
     return true;
 }
 
+/* Kernels whose lag 0 holds the direct path are no others' kind. */
 static bool of_seed(const lra_probe_result *p, lra_locality what, lra_finding *out)
 {
+    if (lra_probe_skip(p)) return false;
     if (strcmp(source[what].unit, "heads") == 0) return of_heads(p, source[what].id, out);
     const lra_probe_unit *u = lra_probe_unit_find(p, source[what].unit);
     const lra_finding *f = u ? lra_probe_finding(u, source[what].id) : NULL;
@@ -77,6 +79,7 @@ static const char *reason(const lra_probe_result *p, lra_locality what, bool fou
     if (!p && probe[0] == 'k')
         return "no kernels.h5: no convolution kernels in the model, or not asked";
     if (!p) return "no attention.h5: no attention in the model, or not asked";
+    if (lra_probe_skip(p)) return "kernels.h5 counts the direct path (--kernel-skip)";
     bool cut = strncmp(source[what].unit, "cut", 3) == 0;
     if (found) return cut ? "at chance: no gain that could be kept" : "undefined in every row";
     if (cut && !lra_probe_unit_find(p, "cut"))

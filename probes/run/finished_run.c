@@ -197,15 +197,25 @@ static void find_start(lra_finished_run *r)
     lra_free(runs);
 }
 
+/* Runs lie in OUT/runs.  A run that was put elsewhere has no OUT of its own: what is made for it
+ * must not end in whatever folder is two levels above. */
+static char *out_of(const char *folder, const lra_options *o)
+{
+    char *runs = parent_of(folder);
+    const char *slash = strrchr(runs, '/');
+    bool usual = strcmp(slash ? slash + 1 : runs, "runs") == 0;
+    char *out = usual ? parent_of(runs) : lra_copy_text(lra_option_text(o, "out"));
+    lra_free(runs);
+    return out;
+}
+
 int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,
                           const lra_options *o, lra_err *e)
 {
     *r = (lra_finished_run){0};
     int rc = lra_finished_run_find(name, lra_option_text(o, "out"), &r->folder, e);
     if (rc != 0) return rc;
-    char *runs = parent_of(r->folder);
-    r->out = parent_of(runs);
-    lra_free(runs);
+    r->out = out_of(r->folder, o);
     rc = read_result(r, e);
     if (rc == 0 && task && strcmp(r->result->task, task) != 0)
         return lra_fail(e, "run '%s' is of task '%s', expected '%s'", r->folder, r->result->task,

@@ -7,7 +7,7 @@
 #include "reports/result.h"
 
 typedef struct {
-    char *folder, *out; /* OUT/runs/TASK-MODEL-HASH, OUT */
+    char *folder, *out; /* OUT/runs/TASK-MODEL-HASH, OUT; of a run that lies elsewhere --out */
     lra_result *result;
     lra_job job; /* as it was trained: configuration, precision, data */
 } lra_finished_run;

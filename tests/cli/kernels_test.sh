@@ -42,6 +42,8 @@ matches json '"model": "lru with D u"'
 awk '/"model":/ { with = /with D u/ } /"skip":/ { n[with, $2 + 0]++ } END { exit !(n[0, 0] == 3 && n[1, 1] == 3) }' json ||
     complain "which counts D u: $(cat json)"
 matches json '"decay_tau_mod": [0-9]'
+"$report" tables --table locality skip -f csv >locality 2>err || complain "locality with D u: $(cat err)"
+matches locality '^lru,.*kernels_range_mean_rel: kernels.h5 counts the direct path'
 "$probe" kernels o/runs/listops-gmlp-* --kernel-skip >out 2>err || complain "gmlp with --kernel-skip: $(cat err)"
 matches err 'o/runs/listops-gmlp-.*: 2 of 2 kernels have no direct path D u'
 "$probe" kernels o/runs/listops-gmlp-* -q >out 2>err || complain "gmlp again: $(cat err)"
@@ -94,6 +96,12 @@ if command -v gnuplot >/dev/null; then
         for kind in pdf svg png gp dat; do [ -s "o/figures/$id.$kind" ] || complain "no $id.$kind"; done
     done
 fi
+
+# A run that was put elsewhere: what is made for it goes to --out, not to the folder above.
+mkdir -p away/from/it
+cp -r o/runs/listops-s4d-* away/from/it/
+"$probe" kernels away/from/it/listops-s4d-* --out other -q >out 2>err || complain "a run elsewhere: $(cat err)"
+[ -d other/data ] && [ "$(ls away/from)" = it ] && [ "$(ls away)" = from ] || complain "data of a run elsewhere: $(ls away/from away other)"
 
 expect 1 "there are no results of probe 'kernels' in 'o/data'" "$report" tables --table kernels o/data
 expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" kernels x --out none
