@@ -79,6 +79,9 @@ static void what_fills_no_batch_is_left_out(void **state)
     assert_int_equal(j.data->split[LRA_TRAIN_SPLIT].n, 64);
     assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 16);
     assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
+    j.data->split[LRA_TEST_SPLIT].n = 20; /* data that were found */
+    assert_int_equal(lra_job_use_data(&j, j.data, &e), 0);
+    assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
     close_job(&j, o);
 }
 

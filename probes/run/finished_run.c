@@ -230,9 +230,9 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
 int lra_finished_run_load_data(lra_finished_run *r, lra_err *e)
 {
     const char *wanted = r->result->fingerprint;
-    r->job.data = lra_dataset_find(r->job.task, r->job.task_config, r->out, wanted);
-    if (!r->job.data && lra_job_load_data(&r->job, e) != 0)
-        return lra_fail_in(e, "data of run '%s'", r->folder);
+    lra_dataset *found = lra_dataset_find(r->job.task, r->job.task_config, r->out, wanted);
+    int rc = found ? lra_job_use_data(&r->job, found, e) : lra_job_load_data(&r->job, e);
+    if (rc != 0) return lra_fail_in(e, "data of run '%s'", r->folder);
     if (strcmp(r->job.data->fingerprint, wanted) != 0)
         return lra_fail(e,
                         "run '%s' was trained on data %s, found %s (imported data: name the files "

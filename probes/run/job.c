@@ -46,13 +46,18 @@ static int check_labels(const lra_job *r, lra_err *e)
     return 0;
 }
 
+int lra_job_use_data(lra_job *r, lra_dataset *data, lra_err *e)
+{
+    r->data = data;
+    return lra_config_int(r->train_config, "eval-drop-last") ? drop_last_rows(r, e) : 0;
+}
+
 int lra_job_load_data(lra_job *r, lra_err *e)
 {
     if (check_labels(r, e) != 0) return LRA_USAGE;
     r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, r->task_config, r->out,
                                                              r->data_dir, e);
-    if (!r->data) return LRA_FAILED;
-    return lra_config_int(r->train_config, "eval-drop-last") ? drop_last_rows(r, e) : 0;
+    return r->data ? lra_job_use_data(r, r->data, e) : LRA_FAILED;
 }
 
 int lra_job_load_weights(lra_job *r, const char *path, lra_err *e)

@@ -39,6 +39,8 @@ typedef struct {
 } lra_job;
 
 int lra_job_load_data(lra_job *r, lra_err *e);
+/* The same with data that are there: takes them, and leaves out the rows that the settings do. */
+int lra_job_use_data(lra_job *r, lra_dataset *data, lra_err *e);
 /* Initial weights from a safetensors file; before anything that asks for the configuration. */
 int lra_job_load_weights(lra_job *r, const char *path, lra_err *e);
 void lra_job_close(lra_job *r);

@@ -22,18 +22,18 @@ set grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'
 set arrow from screen 0.1279,0.8273 to screen 0.1588,0.8273 nohead lw 2.2 dt 1 lc rgb '#D55E00'
 set label '' at screen 0.1433,0.8273 point pt 7 ps 0.5 lw 2 lc rgb '#D55E00'
 set label 'attention' at screen 0.1672,0.8273 left
-set arrow from screen 0.2584,0.8273 to screen 0.2893,0.8273 nohead lw 2.2 dt 1 lc rgb '#0072B2'
-set label '' at screen 0.2738,0.8273 point pt 5 ps 0.45 lw 2 lc rgb '#0072B2'
-set label 'kernels' at screen 0.2977,0.8273 left
-set arrow from screen 0.3724,0.8273 to screen 0.4033,0.8273 nohead lw 2.2 dt 1 lc rgb '#444444'
-set label '' at screen 0.3878,0.8273 point pt 9 ps 0.55 lw 2 lc rgb '#444444'
-set label 'neither' at screen 0.4117,0.8273 left
-set label '' at screen 0.5018,0.8273 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
-set label 'as built (hollow)' at screen 0.5257,0.8273 left
-set arrow from screen 0.6829,0.8273 to screen 0.7138,0.8273 nohead lw 1.3 dt (4,3) lc rgb '#888888'
-set label 'equal weights' at screen 0.7222,0.8273 left
-set arrow from screen 0.8465,0.8273 to screen 0.8774,0.8273 nohead lw 1.3 dt 1 lc rgb '#888888'
-set label 'chance' at screen 0.8858,0.8273 left
+set arrow from screen 0.2586,0.8273 to screen 0.2895,0.8273 nohead lw 2.2 dt 1 lc rgb '#0072B2'
+set label '' at screen 0.274,0.8273 point pt 5 ps 0.45 lw 2 lc rgb '#0072B2'
+set label 'kernels' at screen 0.2979,0.8273 left
+set arrow from screen 0.3763,0.8273 to screen 0.4072,0.8273 nohead lw 2.2 dt 1 lc rgb '#444444'
+set label '' at screen 0.3917,0.8273 point pt 9 ps 0.55 lw 2 lc rgb '#444444'
+set label 'neither' at screen 0.4156,0.8273 left
+set label '' at screen 0.5059,0.8273 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
+set label 'as built (hollow)' at screen 0.5298,0.8273 left
+set arrow from screen 0.6808,0.8273 to screen 0.7117,0.8273 nohead lw 1.3 dt (4,3) lc rgb '#888888'
+set label 'equal weights' at screen 0.7201,0.8273 left
+set arrow from screen 0.8528,0.8273 to screen 0.8837,0.8273 nohead lw 1.3 dt 1 lc rgb '#888888'
+set label 'chance' at screen 0.8922,0.8273 left
 set label 'mean distance of what is used (tokens)' at screen 0.2998, screen 0.05864 center
 
 set lmargin at screen 0.1279
