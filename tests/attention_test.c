@@ -52,6 +52,7 @@ static const attention_case cases[] = {
     {{.window = 3, .ahead = 20, .slope = slope}, T, K, true, 15},
     {{.stride = 6}, T, K, false, -1},
     {{.stride = 9, .causal = true, .rotary_base = 50}, T, V, false, 31},
+    {{.stride = 4, .slope = slope, .decay = decay}, T, K, false, 22},
     {{.causal = true, .centred = true, .smooth = 5, .decay = decay}, T, K, false, -1},
     {{.causal = true, .centred = true, .renorm = true, .smooth = 3, .chunk = 16}, T, V, false, -1},
     {{.causal = true, .renorm = true, .smooth = 5, .slope = slope}, T, K, false, -1},

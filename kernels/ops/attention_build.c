@@ -28,9 +28,10 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
                         .smooth = s->smooth > 1 ? s->smooth : 1,
                         .smooth_past = s->causal && !s->centred,
                         .renorm = s->renorm};
+    double step = (double)a.stride; /* between neighbours among the tokens of a residue */
     for (int64_t h = 0; h < H && h < LRA_MAX_HEADS; h++) {
-        a.decay[h] = s->decay ? s->decay[h] : 0;
-        a.slope[h] = s->slope ? s->slope[h] : 0;
+        a.decay[h] = s->decay ? step * s->decay[h] : 0;
+        a.slope[h] = s->slope ? step * s->slope[h] : 0;
     }
     return a;
 }
