@@ -55,6 +55,21 @@ lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out
     return y;
 }
 
+lra_tensor *lra_layer_stream(lra_tensor *x)
+{
+    return lra_cast(x, lra_real(x->graph));
+}
+
+lra_tensor *lra_layer_stream_add(lra_tensor *stream, lra_tensor *y)
+{
+    return lra_add(stream, lra_cast(y, stream->type));
+}
+
+lra_tensor *lra_layer_of_stream(lra_tensor *stream)
+{
+    return lra_cast(stream, lra_elem(stream->graph));
+}
+
 lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n)
 {
     lra_shape s = x->shape;

@@ -14,6 +14,13 @@ lra_tensor *lra_layer_linear_from(lra_tensor *x, const char *name, int64_t n_out
 /* The same in float32, whatever the graph computes in, for a few rows: (B,D) -> (B,H).  In bf16
  * numbers near 87 come in steps of a half. */
 lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out);
+/* The residual stream of a model: x in float32, whatever the graph computes in, as PyTorch's
+ * autocast has it.  Sums in bf16 lose what a layer adds.  Norms of it are float32 too;
+ * lra_layer_linear() with it as residual adds to it. */
+lra_tensor *lra_layer_stream(lra_tensor *x);
+/* stream + y; and what layers that compute in the graph's type take, once for all of them. */
+lra_tensor *lra_layer_stream_add(lra_tensor *stream, lra_tensor *y);
+lra_tensor *lra_layer_of_stream(lra_tensor *stream);
 /* Channels in heads: (B,T,D) -> (B,T,n,D/n). */
 lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n);
 /* Layer norm with gain 1 and bias 0 at the start; neither decays.  NAME/gain, NAME/bias (D).  eps:

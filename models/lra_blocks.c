@@ -64,17 +64,18 @@ static lra_tensor *add_feed_forward(const lra_config *c, lra_tensor *x, lra_tens
     h = lra_dropout(h, dropout, false);
     if (dropout == 0) return dense(h, "down", width, true, LRA_ACT_NONE, x);
     h = dense(h, "down", width, true, LRA_ACT_NONE, NULL);
-    return lra_add(x, lra_dropout(h, dropout, false));
+    return lra_layer_stream_add(x, lra_dropout(h, dropout, false));
 }
 
 lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mix)
 {
     const lra_config *c = b->config;
     double dropout = lra_config_real(c, "dropout");
-    x = lra_dropout(x, dropout, false);
+    x = lra_layer_stream(lra_dropout(x, dropout, false));
     for (int i = 0; i < (int)lra_config_int(c, "layers"); i++) {
         lra_push(b->graph, "layer%d", i);
-        x = lra_add(x, lra_dropout(mix(b, norm(x, "norm1"), i), dropout, false));
+        lra_tensor *u = lra_layer_of_stream(norm(x, "norm1"));
+        x = lra_layer_stream_add(x, lra_dropout(mix(b, u, i), dropout, false));
         x = add_feed_forward(c, x, norm(x, "norm2"));
         lra_pop(b->graph);
     }

@@ -3,6 +3,7 @@
  *   x = x + dropout(mix(LayerNorm(x)))                                         per layer
  *   x = x + dropout(W2 dropout(GELU(W1 LayerNorm(x) + b1)) + b2)               per layer; LayerNorm at the end
  *   mix(u) = Wo attend(q, k, v),  q, k, v = Wq u, Wk u, Wv u in heads          without biases, as wide as `qkv`
+ * x is a stream in float32 (lra_layer_stream).
  * LayerNorm with eps 1e-6, GELU by tanh.  Weights Xavier uniform, b1 and b2 ~ N(0, 1e-12).
  * Source: Tay et al. 2021, arXiv:2011.04006, and its code. */
 #ifndef LRA_MODELS_LRA_BLOCKS_H

@@ -55,11 +55,10 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
         H = 1;
     }
     int64_t K = D / H, r = (int64_t)((double)K * lra_config_real(c, "rotary"));
-    if (r % 2) {
+    if (r % 2)
         lra_graph_fail(b->graph, "%lld of %lld channels of a head turn, expected an even number",
                        (long long)r, (long long)K);
-        r = 0;
-    }
+    r -= r % 2;
     const lra_attention_spec spec = {.causal = true,
                                      .dropout = lra_config_real(c, "attention-dropout")};
     u = linear(u, "qkv", 3 * D, LRA_ACT_NONE, NULL);
@@ -71,6 +70,7 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
+    x = lra_layer_stream(x);
     for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
         lra_push(b->graph, "layer%d", (int)i);
         lra_tensor *y = add_attention(b, x, lra_layer_layer_norm(x, "norm1"));

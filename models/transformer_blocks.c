@@ -32,7 +32,7 @@ static lra_tensor *add_linear(lra_tensor *x, lra_tensor *h, const char *name, do
     int64_t width = lra_width(x);
     if (dropout == 0) return lra_layer_linear(h, name, width, LRA_ACT_NONE, x);
     h = lra_layer_linear(h, name, width, LRA_ACT_NONE, NULL);
-    return lra_add(x, lra_dropout(h, dropout, false));
+    return lra_layer_stream_add(x, lra_dropout(h, dropout, false));
 }
 
 static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *u,
@@ -48,6 +48,7 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
                        (long long)width, (long long)n, turns ? "an even number of" : "as many");
         n = 1;
     }
+    u = lra_layer_of_stream(u);
     lra_tensor *q = heads(u, "q", n, width), *k = heads(u, "k", n, width);
     lra_tensor *y = attend(b, q, k, heads(u, "v", n, width));
     y = lra_reshape(y, LRA_SHAPE(b->B, b->T, width));
@@ -67,6 +68,7 @@ static lra_tensor *add_feed_forward(const lra_build *b, lra_tensor *x, lra_tenso
 lra_tensor *lra_transformer_blocks(const lra_build *b, lra_tensor *x, lra_attend attend)
 {
     bool post = lra_config_is(b->config, "norm", "post");
+    x = lra_layer_stream(x);
     for (int64_t i = 0; i < lra_config_int(b->config, "layers"); i++) {
         lra_push(b->graph, "layer%d", (int)i);
         x = add_attention(b, x, post ? x : norm(b, x, "norm1"), attend);

@@ -1,6 +1,7 @@
 /* The blocks of Transformers whose layers all have biases, and which differ in their attention:
  *   norm=pre   x = x + out(attend(q, k, v)) of Norm(x);  x = x + W2 act(W1 Norm(x))      per layer; Norm at the end
  *   norm=post  x = Norm(x + out(attend(q, k, v)) of x);  x = Norm(x + W2 act(W1 x))      per layer
+ * x is a stream in float32 (lra_layer_stream), norms of it too; layers compute as the graph does.
  *   norm-kind=layer: over channels; batch: per channel, over the tokens of all examples
  * Source: Vaswani et al. 2017, arXiv:1706.03762. */
 #ifndef LRA_MODELS_TRANSFORMER_BLOCKS_H

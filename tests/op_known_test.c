@@ -443,14 +443,48 @@ static void threads_change_no_bits(void **state)
         assert_true(train((lra_type)type, 1) == train((lra_type)type, 2));
 }
 
+/* 256 + 1/8 has no bf16: a float32 residual keeps its digits in a bf16 graph, the product rounds
+ * once, and the gradient of the residual is that of y. */
+static void residuals_keep_their_digits(void **state)
+{
+    (void)state;
+    bench b = bench_new(LRA_BF16, LRA_TRAIN);
+    const float from[2] = {256.125F, -0.0009765625F}, one[2] = {1, 1}, w[4] = {1, 0, 0, 1};
+    const float x[2] = {1.00390625F, 0.5F}; /* 1 + 2^-8 rounds to 1 */
+    const float want[2] = {257.125F, 0.4990234375F};
+    float y[2], dr[2];
+    lra_tensor *r = lra_input(b.g, "r", LRA_F32, LRA_SHAPE(1, 2)), *dx;
+    lra_tensor *matrix = lra_input(b.g, "w", LRA_F32, LRA_SHAPE(2, 2));
+    lra_tensor *in = lra_input(b.g, "x", LRA_F32, LRA_SHAPE(1, 2));
+    lra_tensor *seed = lra_input(b.g, "seed", LRA_F32, LRA_SHAPE(1, 2));
+    lra_tensor *sum = lra_linear(in, matrix, NULL, LRA_ACT_NONE, r);
+    assert_int_equal(lra_tensor_type(sum), LRA_F32);
+    lra_grad(sum, seed, 1, &r, &dx);
+    bench_plan(&b, 2, (lra_tensor *[]){sum, dx});
+    set(&b, r, from), set(&b, matrix, w), set(&b, in, x), set(&b, seed, one);
+    run(&b);
+    get(&b, sum, y), get(&b, dx, dr);
+    for (int i = 0; i < 2; i++) {
+        assert_true(y[i] == want[i]);
+        assert_true(dr[i] == 1);
+    }
+    bench_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementwise),        cmocka_unit_test(rows),
-        cmocka_unit_test(cross_entropy),      cmocka_unit_test(equals),
-        cmocka_unit_test(batch_norm),         cmocka_unit_test(dropout),
-        cmocka_unit_test(dropout_of_nothing), cmocka_unit_test(adamw),
-        cmocka_unit_test(adamw_specs),        cmocka_unit_test(threads_change_no_bits),
+        cmocka_unit_test(elementwise),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(cross_entropy),
+        cmocka_unit_test(equals),
+        cmocka_unit_test(batch_norm),
+        cmocka_unit_test(dropout),
+        cmocka_unit_test(dropout_of_nothing),
+        cmocka_unit_test(adamw),
+        cmocka_unit_test(adamw_specs),
+        cmocka_unit_test(threads_change_no_bits),
+        cmocka_unit_test(residuals_keep_their_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

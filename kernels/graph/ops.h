@@ -22,8 +22,8 @@ typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX, LRA_POOL_CLS } lra_po
  * bug. */
 lra_tensor *lra_embedding(lra_tensor *table, lra_tensor *index);
 /* y = act(x w + bias) + residual.  x: (..,D), w: (D,H) in memory order in, out; bias: (H); residual
- * and
- * y: (..,H).  Nullable: bias, residual. */
+ * and y: (..,H), of the residual's type: a float32 one in a bf16 graph is added to in float32.
+ * Nullable: bias, residual. */
 lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                        lra_tensor *residual);
 /* y = a b, each optionally transposed in its last two dimensions.  (..,M,K) (..,K,N) -> (..,M,N);

@@ -152,6 +152,8 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
 {
     lra_tensor *src[4] = {lra_as_elem(x), lra_as_weight(w)};
     int n = 2;
+    if (residual && residual->type != lra_elem(x->graph))
+        return lra_add(residual, lra_cast(lra_linear(x, w, bias, act, NULL), residual->type));
     if (bias) src[n++] = lra_as_real(bias);
     if (residual) src[n++] = lra_as_elem(residual);
     linear_args a = {.act = act, .has_bias = bias != NULL, .has_residual = residual != NULL};
