@@ -1,0 +1,38 @@
+#!/bin/sh
+# How local is every architecture on a task, as built and as learned?  Trains each model at its quick size with three seeds and
+# asks each run how far it looks:   tests/bench/locality.sh BUILD OUT TASK [DATA [JOBS]]
+# DATA: the folder of the published files, where the task needs them ("" where it does not).  MODELS and SEEDS ask for fewer.
+# Tables and figure go to OUT; the same command goes on where it stopped.  A run's weights are dropped when all its probes
+# are through (KEEP=1 keeps them), so that what is left can be kept: about 100 KB a run.
+# sMNIST: five hours of one core and half as long for the probes; ListOps and IMDB a third of that.
+set -u
+[ $# -ge 3 ] || { echo "usage: $0 BUILD OUT TASK [DATA [JOBS]]" >&2; exit 2; }
+probe=$1/lra-probe report=$1/lra-report out=$2 task=$3 data=${4:-} jobs=${5:-1}
+mkdir -p "$out/logs" || exit 1
+
+# cell MODEL SEED: what is there already is not done again.
+cell() {
+    log=$out/logs/$task-$1-$2.log
+    [ ! -e "$log.done" ] || return 0
+    "$probe" train --task "$task" --preset quick --precision bf16 --model "$1" --seed "$2" --threads 1 --quiet --out "$out" \
+        ${data:+--data-dir "$data"} >"$log" 2>&1 || { echo "$1, seed $2: training failed, see $log" >&2; return 1; }
+    run=$(sed -n 's:^\(wrote \)*\(.*\)/result.h5.*$:\2:p' "$log" | tail -n 1)
+    [ -d "$run" ] || { echo "$1, seed $2: no run in $log" >&2; return 1; }
+    for what in kernels "attention --examples 16" "influence --parts cut --examples 200" "influence --parts jacobian --examples 8"; do
+        # shellcheck disable=SC2086 # a model has kernels or attention or both: what a probe cannot ask exits with 2
+        "$probe" $what "$run" --out "$out" --threads 1 --quiet >>"$log" 2>&1 || [ $? -eq 2 ] ||
+            { echo "$1, seed $2: $what failed, see $log" >&2; return 1; }
+    done
+    [ "${KEEP:-}" ] || find "$run" -type f ! -name result.h5 ! -name kernels.h5 ! -name attention.h5 ! -name influence.h5 -delete
+    touch "$log.done"
+}
+
+if [ "${6:-}" = --cell ]; then cell "$7" "$8"; exit; fi
+for model in ${MODELS:-$("$probe" list models | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p')}; do
+    for seed in ${SEEDS:-0 1 2}; do echo "$model $seed"; done
+done | xargs -P "$jobs" -L 1 sh "$0" "$1" "$out" "$task" "$data" "$jobs" --cell ||
+    echo "some cells failed; the same command tries them again" >&2
+
+"$report" tables --table models --out "$out" "$out"/runs/*/result.h5 >"$out/models.txt" &&
+    "$report" tables --table locality --out "$out" "$out"/runs/* >"$out/locality.txt" &&
+    "$report" figures --figure locality --out "$out" "$out"/runs/*
