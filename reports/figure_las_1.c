@@ -71,13 +71,6 @@ static void add_data(lra_text *t, const lra_kernel_panels *all, double (*range)[
         }
 }
 
-/* Ticks a round number apart, three or four of them. */
-static double step_of(double range)
-{
-    double step = range > 0 ? pow(10, floor(log10(range / 2))) : 1;
-    return range / step > 8 ? 5 * step : range / step > 4 ? 2 * step : step;
-}
-
 static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int state,
                       const double range[2])
 {
@@ -86,7 +79,7 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
     int64_t lags = kernel(p, 0)->dims[1];
     double more = 0.06 * (range[1] - range[0]) + 1e-12;
     lra_plot_say(t, "set label ", state ? "" : p->name, " at graph 0, graph 1.1 left\n");
-    lra_text_add(t, "set ytics %g\n", step_of(range[1] - range[0]));
+    lra_text_add(t, "set ytics %g\n", lra_plot_step(range[1] - range[0]));
     lra_text_add(t, lags <= FEW ? "set xtics 1\n" : "set xtics autofreq\n");
     lra_text_add(t, "set xrange [%lld:%lld]\nset yrange [%g:%g]\nset format y '%s'\n",
                  (long long)-behind(p), (long long)(lags - 1 - behind(p)), range[0] - more,

@@ -225,7 +225,8 @@ static void add_limits(lra_text *t, const span *s)
 
 static void add_values(lra_text *t, const span *s)
 {
-    lra_text_add(t, "set xrange [%g:%g]\nset xtics autofreq scale 0.5\n", s->least, s->most);
+    lra_text_add(t, "set xrange [%g:%g]\nset xtics %g scale 0.5\n", s->least, s->most,
+                 lra_plot_step(s->most - s->least));
     add_upright(t, s->chance, "1");
     lra_text_add(t, "plot NaN");
     add_points(t, 14, false);

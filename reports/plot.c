@@ -71,6 +71,12 @@ void lra_plot_number(lra_text *t, double x)
         lra_text_add(t, " ?");
 }
 
+double lra_plot_step(double range)
+{
+    double step = range > 0 ? pow(10, floor(log10(range / 2))) : 1;
+    return range / step > 8 ? 5 * step : range / step > 4 ? 2 * step : step;
+}
+
 /* ---- style ----------------------------------------------------------------------------------- */
 
 const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES] = {
