@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "kernels/graph/limit.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 
@@ -30,7 +31,8 @@ lra_tensor *lra_kernel_attention(const lra_build *b, lra_tensor *q, lra_tensor *
     s.d[s.n - 1] = 1;
     /* A channel of ones is summed up to n. */
     lra_tensor *one[] = {v, lra_ones(b->graph, v->type, s)};
-    lra_tensor *values = lra_concat(2, one, 3), *limit = lra_next_limit(b->graph);
+    lra_tensor *values = lra_concat(2, one, 3);
+    lra_tensor *limit = lra_next_limits(b->graph, lra_tensor_shape(q).d[2]);
     k = lra_layer_mask(k, b->length);
     lra_tensor *y = lra_matmul(turned(q), lra_matmul_t(turned(k), true, turned(values), false));
     if (limit) y = turned(lra_products_near(turned(y), q, k, values, limit));

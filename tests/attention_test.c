@@ -21,7 +21,8 @@
 
 enum { B = 2, T = 70, H = 3, K = 4, N = B * T * H * K, OTHERS = 90, V = 6, R = 41 };
 
-/* keys: how many, of how many channels values are, whether there is a bias; limit: -1 none */
+/* keys: how many, of how many channels values are, whether there is a bias; limit: -1 none, OWN: of
+ * every head its own */
 typedef struct {
     lra_attention_spec spec;
     int keys, values;
@@ -31,6 +32,8 @@ typedef struct {
 
 static const double decay[H] = {0, 0.3, 0.02}, slope[H] = {0.5, 0.25, 0.125};
 static const int32_t lengths[B] = {T, 41}, others[B] = {23, OTHERS};
+enum { OWN = -2 };
+static const int32_t own_limit[H] = {9, 0, 31};
 static const attention_case cases[] = {
     {{.scale = 0}, T, K, false, -1},
     {{.causal = true, .scale = 0.9}, T, K, false, -1},
@@ -71,6 +74,12 @@ static const attention_case cases[] = {
     {{.dropout = 0.1, .cross = true}, OTHERS, V, false, -1},
     {{.dropout = 0.5, .block = 16}, T, K, false, 30},
     {{.dropout = 0.2, .laplace = true, .chunk = 32}, T, K, true, -1},
+    {{.scale = 0}, T, K, false, OWN},
+    {{.causal = true, .decay = decay, .window = 25}, T, V, true, OWN},
+    {{.stride = 4, .slope = slope, .decay = decay}, T, K, false, OWN},
+    {{.block = 9, .dropout = 0}, T, K, true, OWN},
+    {{.laplace = true, .chunk = 32, .scale = 3}, T, K, false, OWN},
+    {{.smooth = 3}, T, K, false, OWN},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -117,13 +126,18 @@ static bool lists(int64_t i, int64_t j, int h, int64_t n)
     return i == 2 || j == 0 || j == i || (j == i + h + 1 && j < n);
 }
 
+static int limit_of(const attention_case *c, int h)
+{
+    return c->limit == OWN ? own_limit[h] : c->limit;
+}
+
 static bool allowed(const attention_case *c, int n, int h, int i, int j)
 {
     const lra_attention_spec *s = &c->spec;
     bool same = s->chunk == 0 || llabs(i / s->chunk - j / s->chunk) <= s->beside;
     int64_t ahead = s->ahead ? s->ahead : s->window;
     bool near = s->window == 0 || (i - j <= s->window && j - i <= ahead);
-    if (c->limit >= 0 && abs(i - j) > c->limit) return false;
+    if (limit_of(c, h) >= 0 && abs(i - j) > limit_of(c, h)) return false;
     if (s->stride && (i - j) % s->stride) return false;
     if (s->block && !lists(i / s->block, j / s->block, h, T)) return false;
     return j < n && same && near && (!s->causal || j <= i);
@@ -276,7 +290,8 @@ static attention_machine open_machine(const attention_case *c, lra_type type, lr
     m.x[2] = lra_input(m.g, "v", type, LRA_SHAPE(B, c->keys, H, c->values));
     if (c->biased) s.bias = m.x[3] = lra_input(m.g, "bias", type, LRA_SHAPE(H, R));
     if (s.cross) s.key_length = m.key_length = lra_input(m.g, "keys", LRA_I32, LRA_SHAPE(B));
-    if (c->limit >= 0) s.limit = m.limit = lra_input(m.g, "limit", LRA_I32, LRA_SHAPE(1));
+    if (c->limit != -1)
+        s.limit = m.limit = lra_input(m.g, "limit", LRA_I32, LRA_SHAPE(c->limit == OWN ? H : 1));
     if (s.block)
         s.blocks = m.blocks = lra_input(m.g, "blocks", LRA_I32,
                                         LRA_SHAPE(B, H, (T + s.block - 1) / s.block, LISTED));
@@ -305,12 +320,14 @@ static void close_machine(attention_machine *m)
     lra_graph_free(m->g);
 }
 
+/* limit: of all heads, or OWN */
 static void run(attention_machine *m, lra_type type, int32_t limit, double *y, double *profile)
 {
     lra_err e = {{0}};
     double *to[] = {y, profile};
     float *single = lra_alloc_array(MOST, sizeof *single);
-    if (m->limit) assert_int_equal(lra_set(m->plan, m->limit, &limit, &e), 0);
+    const int32_t *set = limit == OWN ? own_limit : &limit;
+    if (m->limit) assert_int_equal(lra_set(m->plan, m->limit, set, &e), 0);
     assert_int_equal(lra_run(m->plan, &e), 0);
     for (int i = 0; i < 2; i++) {
         int n = (int)lra_shape_elements(lra_tensor_shape(m->out[i]));
@@ -382,6 +399,101 @@ static void one_plan_serves_every_limit(void **state)
     for (int k = 0; k < B * T * H * K; k++) assert_true(y[1][k] == 0);
     for (int k = 0; k < B * H * T; k++) assert_true(profile[k] == 0);
     close_machine(&m);
+}
+
+/* Attention of a graph with limits, of the heads; y, as float. */
+typedef struct {
+    lra_graph *g;
+    lra_params *params;
+    lra_space *space;
+    lra_plan *plan;
+    lra_tensor *x[3], *length, *y;
+} limited_machine;
+
+static limited_machine open_limited(const lra_attention_spec *s, lra_device *device)
+{
+    lra_err e = {{0}};
+    limited_machine m = {.g = lra_graph_new(LRA_F32, LRA_EVAL)};
+    static const char *const name[] = {"q", "k", "v"};
+    lra_graph_limit(m.g);
+    m.length = lra_input(m.g, "length", LRA_I32, LRA_SHAPE(B));
+    for (int i = 0; i < 3; i++) m.x[i] = lra_input(m.g, name[i], LRA_F32, LRA_SHAPE(B, T, H, K));
+    m.y = lra_attention(m.x[0], m.x[1], m.x[2], m.length, s);
+    assert_int_equal(lra_cpu_device(device, 2, &e), 0);
+    m.params = lra_params_new(device, 1);
+    m.space = lra_space_new(device);
+    m.plan = lra_plan_new(m.g, m.params, m.space, 1, &m.y, &e);
+    if (!m.plan) fail_msg("%s", e.msg);
+    for (int i = 0; i < 3; i++) {
+        float x[N];
+        for (int k = 0; k < N; k++) x[k] = (float)value[i][k];
+        assert_int_equal(lra_set(m.plan, m.x[i], x, &e), 0);
+    }
+    assert_int_equal(lra_set(m.plan, m.length, lengths, &e), 0);
+    return m;
+}
+
+static void run_limited(limited_machine *m, const int32_t limit[H], float *y)
+{
+    lra_err e = {{0}};
+    const lra_tensor *input = lra_limit_input(m->g);
+    assert_int_equal(lra_shape_elements(lra_tensor_shape(input)), H);
+    assert_int_equal(lra_set(m->plan, input, limit, &e), 0);
+    assert_int_equal(lra_run(m->plan, &e), 0);
+    assert_int_equal(lra_get(m->plan, m->y, y, &e), 0);
+}
+
+static void expect_head(const char *what, int h, const float *is, const float *wanted)
+{
+    for (int row = h; row < B * T * H; row += H)
+        if (memcmp(is + row * K, wanted + row * K, K * sizeof *is) != 0)
+            fail_msg("%s: head %d, row %d is another one", what, h, row / H);
+}
+
+/* Every head obeys its own limit and none of the others', bit for bit: it is what it is where all
+ * have that limit, and with T - 1 what it is without. */
+static void heads_obey_their_own_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        lra_attention_spec spec;
+    } kinds[] = {{"plain", {.scale = 0}},
+                 {"causal", {.causal = true, .slope = slope, .rotary_base = 50}},
+                 {"window", {.window = 40, .ahead = 20}},
+                 {"strided", {.stride = 3}},
+                 {"averages", {.causal = true, .smooth = 3, .decay = decay}},
+                 {"renormalised", {.causal = true, .centred = true, .renorm = true, .smooth = 3}},
+                 {"remasked", {.causal = true, .centred = true, .remask = true, .smooth = 3}}};
+    static const int32_t mixed[][H] = {{2, T - 1, 17}, {T, 0, 3}, {0, 40, LRA_NO_LIMIT}};
+    static float whole[N], y[N], same[N];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int level = 0; lra_cpu_usable(level); level++) {
+            lra_device device;
+            attention_case c = {kinds[i].spec, T, K, false, -1};
+            static double exactly[MOST], profile[B * H * OTHERS];
+            setenv("LRA_CPU", lra_cpu_usable(level), 1);
+            fill();
+            if (!kinds[i].spec.remask) compute(&c, LRA_F32, exactly, profile);
+            limited_machine m = open_limited(&kinds[i].spec, &device);
+            run_limited(&m, (int32_t[H]){LRA_NO_LIMIT, T, T - 1}, whole);
+            for (int k = 0; k < N && !kinds[i].spec.remask; k++)
+                assert_true((double)whole[k] == exactly[k]);
+            for (size_t set = 0; set < sizeof mixed / sizeof *mixed; set++) {
+                const int32_t *limit = mixed[set];
+                run_limited(&m, limit, y);
+                for (int h = 0; h < H; h++) {
+                    run_limited(&m, (int32_t[H]){limit[h], limit[h], limit[h]}, same);
+                    expect_head(kinds[i].name, h, y, limit[h] >= T - 1 ? whole : same);
+                }
+                assert_memory_not_equal(y, whole, sizeof y);
+            }
+            lra_plan_free(m.plan);
+            lra_space_free(m.space);
+            lra_params_free(m.params);
+            lra_graph_free(m.g);
+        }
+    unsetenv("LRA_CPU");
 }
 
 /* Sizes that fill tiles and leave rests, float32 and bf16 at every level beside float64; the same
@@ -504,7 +616,8 @@ static void wrong_use_is_named(void **state)
     refuse(LRA_SHAPE(1, 2, 1, 2),
            &(lra_attention_spec){.rotary_base = 10, .rotary_half = (lra_rotary_half)3},
            "rotary_half is 3, expected none, slow or fast");
-    refuse_option(LRA_SHAPE(1, 3), LRA_F32, true, "limit must be one int32");
+    refuse_option(LRA_SHAPE(3), LRA_I32, true,
+                  "limit must be one int32, or one for each of 1 heads");
     refuse_option(LRA_SHAPE(1), LRA_F32, true, "limit must be one int32");
     refuse_option(LRA_SHAPE(1, 4), LRA_F32, false, "bias must be (1,2R-1)");
     refuse_option(LRA_SHAPE(1, 3), LRA_I32, false, "bias must be real");
@@ -599,6 +712,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fused_op_is_the_formula),
         cmocka_unit_test(one_plan_serves_every_limit),
+        cmocka_unit_test(heads_obey_their_own_limit),
         cmocka_unit_test(large_sizes_at_every_level),
         cmocka_unit_test(numbers_that_are_none),
         cmocka_unit_test(wrong_use_is_named),

@@ -14,6 +14,7 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/cpu/features.h"
+#include "kernels/graph/limit.h"
 #include "kernels/graph/op.h"
 #include "tests/model_trial.h"
 #include "tests/sanitized.h"
@@ -79,6 +80,24 @@ static void same_limit(const model_trial *f, int32_t r, int32_t limit[MANY])
     for (int64_t i = 0; i < lra_elements(f->k.limit); i++) limit[i] = r;
 }
 
+/* Ops that obey limits. */
+static int count_limited(const model_trial *f)
+{
+    int n = 0;
+    while (lra_limits_at(f->k.graph, n)) n++;
+    return n;
+}
+
+/* of: r of each op, the same for all of its heads. */
+static void limits_of_ops(const model_trial *f, const int32_t *of, int32_t limit[MANY])
+{
+    int64_t n = 0;
+    assert_true(lra_elements(f->k.limit) <= MANY);
+    for (int i = 0; i < count_limited(f); i++)
+        for (int64_t h = 0; h < lra_elements(lra_limits_at(f->k.graph, i)); h++) limit[n++] = of[i];
+    assert_int_equal(n, lra_elements(f->k.limit));
+}
+
 /* ---- every model ----------------------------------------------------------------------------- */
 
 static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_type type)
@@ -118,7 +137,7 @@ static void nothing_from_beyond(const lra_model *m, const char *variant, lra_typ
     what.limited = true;
     model_open(&f, &what);
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
-        int64_t reach[2], most = narrow[i] * lra_elements(f.k.limit);
+        int64_t reach[2], most = narrow[i] * count_limited(&f);
         same_limit(&f, narrow[i], limit);
         find_reach(&f, lengths[i % 2], limit, reach);
         if (reach[0] > most || reach[1] > most || reach[0] < 0)
@@ -229,9 +248,11 @@ static void check_known(const known *k, lra_type type)
     model_trial f;
     model_case what = usual(k->model, k->variant, type);
     int64_t reach[2];
+    int32_t limit[MANY];
     what.limited = true;
     model_open(&f, &what);
-    find_reach(&f, T, k->limit, reach);
+    limits_of_ops(&f, k->limit, limit);
+    find_reach(&f, T, limit, reach);
     if (reach[0] != k->before || reach[1] != k->behind)
         fail_msg("%s %s, limits %d %d %d: a token changes %d before and %d behind it, expected %d "
                  "and %d",
@@ -245,6 +266,38 @@ static void reach_under_a_limit_is_known(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int type = 0; type < 2; type++) check_known(&cases[i], types[type]);
+}
+
+/* One layer of two heads: with one at 0 it reaches as far as the other, whichever that is. */
+static void heads_have_limits_of_their_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_model *model;
+        const char *variant;
+        int64_t behind; /* of a limit of 5 */
+    } pairs[] = {{&lra_model_transformer, "layers=1 positions=none heads=2", 5},
+                 {&lra_model_local, "layers=1 block=4 layout=strided heads=2", 0},
+                 {&lra_model_longformer, "layers=1 window=12 heads=2", 5},
+                 {&lra_model_las, "layers=1 average=3 heads=2", 5},
+                 {&lra_model_performer, "layers=1 positions=none heads=2", 5}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (int type = 0; type < 2; type++)
+            for (int wide = 0; wide < 2; wide++) {
+                model_trial f;
+                model_case what = usual(pairs[i].model, pairs[i].variant, types[type]);
+                int64_t reach[2];
+                int32_t limit[2] = {wide ? 0 : 5, wide ? 5 : 0};
+                what.limited = true;
+                model_open(&f, &what);
+                assert_int_equal(lra_elements(f.k.limit), 2);
+                find_reach(&f, T, limit, reach);
+                if (reach[1] != pairs[i].behind)
+                    fail_msg("%s %s, limits %d and %d: a token changes %d behind it, expected %d",
+                             pairs[i].model->name, pairs[i].variant, (int)limit[0], (int)limit[1],
+                             (int)reach[1], (int)pairs[i].behind);
+                model_close(&f);
+            }
 }
 
 /* ---- a window is the example ----------------------------------------------------------------- */
@@ -400,8 +453,11 @@ static void others_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_obeys),       cmocka_unit_test(reach_under_a_limit_is_known),
-        cmocka_unit_test(a_window_is_the_example), cmocka_unit_test(gradients_under_a_limit),
+        cmocka_unit_test(every_model_obeys),
+        cmocka_unit_test(reach_under_a_limit_is_known),
+        cmocka_unit_test(heads_have_limits_of_their_own),
+        cmocka_unit_test(a_window_is_the_example),
+        cmocka_unit_test(gradients_under_a_limit),
         cmocka_unit_test(others_say_so),
     };
     return cmocka_run_group_tests_name("limit", tests, NULL, NULL);

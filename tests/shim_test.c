@@ -155,9 +155,11 @@ static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e
     return 0;
 }
 
-/* Logits of the test split: whole, and with every distance above 1 cut off. */
+/* Logits of the test split: whole, and with every distance above 1 cut off, in all heads, in every
+ * other one (an op without heads: in every other op). */
+enum { WHOLE, ALL, SOME, CUTS };
 static void ask(const lra_train_spec *run, int (*open)(lra_device *, lra_err *),
-                float logits[2][ROWS * CLASSES])
+                float logits[CUTS][ROWS * CLASSES])
 {
     lra_err e = {{0}};
     lra_device device;
@@ -168,8 +170,9 @@ static void ask(const lra_train_spec *run, int (*open)(lra_device *, lra_err *),
     lra_open_buckets(&m);
     for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
     if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    for (int cut = 0; cut < 2; cut++) {
-        for (int i = 0; cut && i < m.n_limits; i++) m.limit[i] = 1;
+    for (int cut = WHOLE; cut < CUTS; cut++) {
+        for (int i = 0; i < m.n_limits; i++)
+            m.limit[i] = cut == WHOLE || (cut == SOME && i % 2) ? LRA_NO_LIMIT : 1;
         if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, keep, logits[cut], &e) != 0)
             fail_msg("%s", e.msg);
     }
@@ -184,7 +187,7 @@ static void opened_models_answer_as_on_the_cpu(void **state)
     shim_level = LRA_CUDA_PLAIN;
     if (tiny_run_open(&run, folder, "x=1\n", "", &e) != 0) fail_msg("%s", e.msg);
     for (int i = 0; lra_model_at(i); i++) {
-        float cpu[2][ROWS * CLASSES], gpu[2][ROWS * CLASSES], most = 0;
+        float cpu[CUTS][ROWS * CLASSES], gpu[CUTS][ROWS * CLASSES], most = 0;
         lra_train_spec spec = run.spec;
         lra_config *c = model_tiny(lra_model_at(i), "");
         spec.model = lra_model_at(i), spec.model_config = c;
@@ -194,11 +197,12 @@ static void opened_models_answer_as_on_the_cpu(void **state)
         }
         ask(&spec, open_cpu, cpu);
         ask(&spec, open_shim, gpu);
-        for (int cut = 0; cut < 2; cut++)
+        for (int cut = WHOLE; cut < CUTS; cut++)
             for (int k = 0; k < ROWS * CLASSES; k++)
                 most = fmaxf(most, fabsf(cpu[cut][k] - gpu[cut][k]));
         if (!(most < 1e-5f)) fail_msg("%s: logits differ by %g", spec.model->name, (double)most);
-        assert_memory_not_equal(gpu[0], gpu[1], sizeof gpu[0]);
+        assert_memory_not_equal(gpu[WHOLE], gpu[ALL], sizeof gpu[WHOLE]);
+        assert_memory_not_equal(gpu[WHOLE], gpu[SOME], sizeof gpu[WHOLE]);
         lra_config_free(c);
     }
     tiny_run_close(&run);

@@ -14,7 +14,7 @@ static const struct {
     bool length;
     lra_attention_spec spec;
     int64_t keys, V, R; /* 0: as queries, as K, no bias */
-    bool limit;
+    int limits;
 } cases[N] = {
     {2, 150, 2, 16, true, .spec = {.scale = 0}},
     {2, 140, 3, 32, true,
@@ -26,8 +26,8 @@ static const struct {
     {1, 150, 2, 24, true, .spec = {.decay = decay, .slope = slope, .smooth = 3, .chunk = 100}},
     {1, 70, 1, 150, false, .spec = {.causal = true}},
     {2, 70, 2, 32, true, .spec = {.cross = true}, .keys = 150},
-    {1, 140, 2, 16, true, .spec = {.causal = true}, .V = 72, .R = 101, .limit = true},
-    {2, 130, 2, 32, true, .spec = {.window = 90}, .limit = true},
+    {1, 140, 2, 16, true, .spec = {.causal = true}, .V = 72, .R = 101, .limits = 2},
+    {2, 130, 2, 32, true, .spec = {.window = 90}, .limits = 1},
 };
 
 static lra_tensor *build(lra_graph *g, int i, bool profile)
@@ -40,7 +40,8 @@ static lra_tensor *build(lra_graph *g, int i, bool profile)
     lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(B, keys, H, K));
     snprintf(fill, sizeof fill, "length:%d", (int)T);
     if (cases[i].length) length = lra_sample_input(g, "length", fill, LRA_SHAPE(B));
-    if (cases[i].limit) s.limit = lra_sample_input(g, "limit", "index:80", LRA_SHAPE(1));
+    if (cases[i].limits)
+        s.limit = lra_sample_input(g, "limit", "index:80", LRA_SHAPE(cases[i].limits));
     if (R) s.bias = lra_cast(lra_sample_input(g, "bias", "normal", LRA_SHAPE(H, R)), lra_real(g));
     if (profile) return lra_attention_profile(q, k, length, &s);
     return lra_attention(q, k, lra_sample_input(g, "v", "normal", LRA_SHAPE(B, keys, H, V)), length,

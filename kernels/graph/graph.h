@@ -176,8 +176,8 @@ enum { LRA_NO_LIMIT = INT32_MAX };
  * plan serves every r.  With r from T-1 on an op computes what it does without a limit, bit for
  * bit; nothing that is farther away than the sum of all limits changes a bit of a result. */
 void lra_graph_limit(lra_graph *g);
-/* The int32 (n) input "limit": r of each such op, from 0, in the order of their making.  NULL:
- * there is none. */
+/* The int32 (n) input "limit": r of each such op, of attention one for each head, from 0, in the
+ * order of their making (limit.h).  NULL: there is none. */
 lra_tensor *lra_limit_input(const lra_graph *g);
 
 /* ---- differentiate --------------------------------------------------------------------------- */

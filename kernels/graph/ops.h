@@ -110,7 +110,7 @@ typedef struct {
      * all */
     lra_tensor *blocks;
     int64_t block;
-    lra_tensor *limit;  /* one int32 that may change between steps: only |i-j| <= limit */
+    lra_tensor *limit;  /* (1) or (H) int32 that may change between steps: only |i-j| <= limit */
     double scale;       /* 0: 1/sqrt(K) */
     double rotary_base; /* 0: no rotary positions */
     lra_rotary_half rotary_half;
@@ -141,7 +141,7 @@ typedef struct {
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s);
 /* y_i = sum_j q_i . k_j v_j, `whole`, of those j alone that are at most `limit` away; one product
- * for each pair.  From T-1 on its bits are those of whole.  All (B,T,H,..); without a gradient. */
+ * for each pair.  From T-1 on its bits are those of whole.  All (B,T,H,..), limit (1) or (H). */
 lra_tensor *lra_products_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                               lra_tensor *limit);
 /* Mass of the weights by distance, mean over the queries of an example: (B,H,max(T,T')), real. */

@@ -143,8 +143,11 @@ static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err
     if (bias && (bias->shape.n != 2 || bias->shape.d[0] != q->d[2] || bias->shape.d[1] % 2 == 0))
         return lra_fail(e, "bias must be (%lld,2R-1): entries of distances for every head",
                         (long long)q->d[2]);
-    if (limit && (limit->type != LRA_I32 || lra_elements(limit) != 1))
-        return lra_fail(e, "limit must be one int32");
+    int64_t heads = q->d[2] / a->stride;
+    if (limit && (limit->type != LRA_I32 || limit->shape.n != 1 ||
+                  (limit->shape.d[0] != 1 && limit->shape.d[0] != heads)))
+        return lra_fail(e, "limit must be one int32, or one for each of %lld heads",
+                        (long long)heads);
     if (lra_expect_length(option[ATTENTION_LENGTH], q->d[0], e) != 0) return LRA_FAILED;
     return lra_expect_length(option[ATTENTION_KEY_LENGTH], q->d[0], e);
 }

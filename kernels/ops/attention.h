@@ -31,6 +31,7 @@ typedef struct {
     int64_t stride, T;        /* 1: none; else H counts residues of T positions, then heads */
     int64_t block;            /* of ATTENTION_BLOCKS */
     int64_t columns;          /* statistics alone: of an image; 0: none */
+    int64_t limits;           /* of ATTENTION_LIMIT: one for each head, or 1 for all of them */
     int smooth;               /* of what is told of weights alone: width of the average, 1: none */
     bool smooth_past, renorm; /* the same: to the past; a row is divided by what is left of it */
     double dropout; /* share of weights; 0: none.  What asks about weights leaves it out */
@@ -91,6 +92,7 @@ LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t head, i
                         back,
                         ahead,
                         a->causal};
+    if (limit && a->limits > 1) limit += head % (H / a->stride);
     int64_t most = !limit ? INT64_MAX / 2 : *limit < 0 ? -1 : *limit / a->stride;
     if (most < m.back) m.back = most;
     if (most < m.ahead) m.ahead = most;

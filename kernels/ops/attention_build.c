@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "kernels/base/file.h"
+#include "kernels/graph/limit.h"
 #include "kernels/ops/attention_near.h"
 
 #if LRA_RECORD
@@ -65,6 +66,7 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
     bool heads = x[0]->shape.n == 4;
     attention_args a = args_of(s, heads ? x[0]->shape.d[2] : 1, heads ? x[0]->shape.d[3] : 1);
     a.T = heads ? x[0]->shape.d[1] : 1;
+    if (s->limit) a.limits = lra_elements(s->limit);
     if (drops) a.dropout = s->dropout, option[ATTENTION_STEP] = lra_step_input(x[0]->graph);
     for (int i = 0; i < n; i++)
         src[i] = i < 2 && s->rotary_base > 0 ? lra_rotary(x[i], s->rotary_base, s->rotary_half)
@@ -114,12 +116,14 @@ lra_tensor *attention_result(lra_tensor *y, int64_t T)
     return a->renorm && a->smooth > 1 ? over_ones(y, a->smooth) : y;
 }
 
-/* The limit of the graph, where it has one: of the core, or, where weights are averaged, of its
- * result. */
-static lra_attention_spec limited(lra_graph *g, const lra_attention_spec *s, lra_tensor **of_result)
+/* The limits of the graph, where it has them, one for each head: of the core, or, where weights are
+ * averaged, of its result. */
+static lra_attention_spec limited(const lra_tensor *q, const lra_attention_spec *s,
+                                  lra_tensor **of_result)
 {
     lra_attention_spec own = *s;
-    lra_tensor *limit = lra_next_limit(g);
+    lra_graph *g = q->graph;
+    lra_tensor *limit = lra_next_limits(g, q->shape.n == 4 ? q->shape.d[2] : 1);
     bool plain = !s->window && !s->beside && !s->blocks && !s->bias && !s->laplace &&
                  s->stride < 2 && s->rotary_base == 0;
     *of_result = s->smooth > 1 ? limit : NULL;
@@ -147,7 +151,7 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
                           const lra_attention_spec *s)
 {
     lra_tensor *limit = NULL, *y = NULL;
-    const lra_attention_spec own = limited(q->graph, s, &limit);
+    const lra_attention_spec own = limited(q, s, &limit);
     if (s->remask && s->smooth > 1) {
         if (s->causal && s->dropout == 0 && s->centred && q->shape.n == 4 && !s->window &&
             !s->beside && !s->blocks && !s->bias && !s->cross && s->rotary_base == 0 &&
@@ -235,11 +239,12 @@ lra_tensor *attention_sample(lra_graph *g, int i)
     static const double decay[] = {0, 0.3, 0.05}, slope[] = {0.5, 0.25, 0.125};
     static const struct {
         int64_t T, keys, H, K, V, R; /* R: entries of a bias */
-        bool padded, limited;
+        bool padded;
+        int limits;
         lra_attention_spec spec;
     } sample[SAMPLES] = {
-        {11, 11, 3, 4, 4, 0, false, false, {.scale = 0}},
-        {11, 11, 3, 4, 4, 0, true, false, {.causal = true}},
+        {11, 11, 3, 4, 4, 0, false, 0, {.scale = 0}},
+        {11, 11, 3, 4, 4, 0, true, 0, {.causal = true}},
         {11,
          11,
          3,
@@ -247,29 +252,21 @@ lra_tensor *attention_sample(lra_graph *g, int i)
          4,
          0,
          false,
-         false,
+         0,
          {.causal = true, .rotary_base = 100, .rotary_half = LRA_HALF_SLOW}},
-        {11, 11, 3, 4, 4, 0, true, false, {.slope = slope, .window = 3}},
-        {11,
-         11,
-         3,
-         4,
-         4,
-         0,
-         true,
-         false,
-         {.causal = true, .decay = decay, .smooth = 3, .chunk = 4}},
-        {11, 11, 3, 4, 4, 0, true, false, {.decay = decay, .smooth = 5, .scale = 0.7}},
-        {300, 300, 2, 2, 2, 0, false, false, {.causal = true, .slope = slope}},
-        {7, 13, 2, 4, 6, 0, true, false, {.cross = true}},
-        {13, 5, 2, 4, 2, 9, true, false, {.cross = true, .smooth = 3, .window = 6}},
-        {11, 11, 2, 4, 3, 21, true, false, {.decay = decay}},
-        {90, 90, 2, 2, 2, 31, false, true, {.causal = true}},
-        {12, 12, 2, 4, 4, 0, true, true, {.rotary_base = 10, .rotary_half = LRA_HALF_FAST}},
-        {9, 9, 2, 4, 5, 7, false, true, {.chunk = 5, .slope = slope}},
-        {1, 1, 1, 3, 3, 1, false, true, {.causal = true}},
-        {5, 1, 2, 17, 1, 0, false, false, {.cross = true}},
-        {70, 70, 1, 4, 6, 139, true, false, {.laplace = true}},
+        {11, 11, 3, 4, 4, 0, true, 0, {.slope = slope, .window = 3}},
+        {11, 11, 3, 4, 4, 0, true, 0, {.causal = true, .decay = decay, .smooth = 3, .chunk = 4}},
+        {11, 11, 3, 4, 4, 0, true, 0, {.decay = decay, .smooth = 5, .scale = 0.7}},
+        {300, 300, 2, 2, 2, 0, false, 0, {.causal = true, .slope = slope}},
+        {7, 13, 2, 4, 6, 0, true, 0, {.cross = true}},
+        {13, 5, 2, 4, 2, 9, true, 0, {.cross = true, .smooth = 3, .window = 6}},
+        {11, 11, 2, 4, 3, 21, true, 0, {.decay = decay}},
+        {90, 90, 2, 2, 2, 31, false, 2, {.causal = true}},
+        {12, 12, 2, 4, 4, 0, true, 1, {.rotary_base = 10, .rotary_half = LRA_HALF_FAST}},
+        {9, 9, 2, 4, 5, 7, false, 1, {.chunk = 5, .slope = slope}},
+        {1, 1, 1, 3, 3, 1, false, 1, {.causal = true}},
+        {5, 1, 2, 17, 1, 0, false, 0, {.cross = true}},
+        {70, 70, 1, 4, 6, 139, true, 0, {.laplace = true}},
         {11,
          11,
          2,
@@ -277,18 +274,18 @@ lra_tensor *attention_sample(lra_graph *g, int i)
          4,
          9,
          true,
-         true,
+         2,
          {.laplace = true, .causal = true, .chunk = 6, .decay = decay}},
-        {23, 23, 2, 4, 4, 0, true, false, {.chunk = 5, .beside = 1}},
-        {23, 23, 2, 4, 4, 5, true, false, {.window = 6, .ahead = 2}},
-        {11, 11, 2, 4, 3, 0, true, true, {.stride = 3}},
-        {11, 11, 2, 4, 4, 0, true, false, {.causal = true, .centred = true, .smooth = 3}},
-        {70, 70, 2, 2, 2, 0, true, false, {.block = 4}},
-        {200, 200, 1, 2, 2, 7, true, true, {.block = 80}},
-        {70, 70, 2, 4, 6, 9, true, false, {.dropout = 0.3}},
-        {23, 23, 2, 4, 4, 0, true, false, {.dropout = 0.5, .causal = true, .stride = 2}},
-        {70, 70, 2, 2, 2, 0, true, true, {.dropout = 0.1, .block = 4}},
-        {11, 9, 2, 4, 4, 5, true, false, {.dropout = 0.3, .laplace = true, .cross = true}},
+        {23, 23, 2, 4, 4, 0, true, 0, {.chunk = 5, .beside = 1}},
+        {23, 23, 2, 4, 4, 5, true, 0, {.window = 6, .ahead = 2}},
+        {11, 11, 2, 4, 3, 0, true, 2, {.stride = 3}},
+        {11, 11, 2, 4, 4, 0, true, 0, {.causal = true, .centred = true, .smooth = 3}},
+        {70, 70, 2, 2, 2, 0, true, 0, {.block = 4}},
+        {200, 200, 1, 2, 2, 7, true, 1, {.block = 80}},
+        {70, 70, 2, 4, 6, 9, true, 0, {.dropout = 0.3}},
+        {23, 23, 2, 4, 4, 0, true, 0, {.dropout = 0.5, .causal = true, .stride = 2}},
+        {70, 70, 2, 2, 2, 0, true, 2, {.dropout = 0.1, .block = 4}},
+        {11, 9, 2, 4, 4, 5, true, 0, {.dropout = 0.3, .laplace = true, .cross = true}},
     };
     if (i >= SAMPLES) return NULL;
     char fill[32];
@@ -302,7 +299,8 @@ lra_tensor *attention_sample(lra_graph *g, int i)
     if (sample[i].padded) length = lra_sample_input(g, "length", fill, LRA_SHAPE(B));
     snprintf(fill, sizeof fill, "length:%d", (int)sample[i].keys);
     if (sample[i].padded && s.cross) s.key_length = lra_sample_input(g, "keys", fill, LRA_SHAPE(B));
-    if (sample[i].limited) s.limit = lra_sample_input(g, "limit", "index:8", LRA_SHAPE(1));
+    if (sample[i].limits)
+        s.limit = lra_sample_input(g, "limit", "index:8", LRA_SHAPE(sample[i].limits));
     if (s.block) s.blocks = lra_block_list(length, T, H, s.block, 2, i);
     if (sample[i].R > 0)
         s.bias = lra_cast(lra_sample_input(g, "bias", "normal", LRA_SHAPE(H, sample[i].R)),

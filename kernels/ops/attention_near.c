@@ -1,5 +1,5 @@
-/* Attention of each query to what is at most `limit` steps away, as if the example were no longer
- * than that on either side of it, where attention itself cannot do so:
+/* Attention of each query to what is at most `limit` steps away, a number for each head, as if the
+ * example were no longer than that on either side of it, where attention itself cannot do so:
  *   averaged weights    scores of the window, softmax, average over columns; what an average puts
  *                       outside of the window is lost like that before the first token (renorm,
  *                       remask: a row is divided by what is left)
@@ -60,6 +60,15 @@ static inline void near_row(const near_head *h, int64_t head, int64_t i)
     for (int64_t d = 0; d < V; d++) h->y[d] = over > 0 || a->product ? h->y[d] / over : 0;
 }
 
+/* The head whose first row is row `first`, as it is without a limit. */
+static inline void near_whole(const lra_call *c, const attention_sizes *s, int64_t first)
+{
+    for (int64_t i = 0; i < s->Tq && c->out != c->in[0]; i++) {
+        int64_t at = (first + i * s->H) * s->V;
+        memcpy((elem *)c->out + at, (const elem *)c->in[0] + at, (size_t)s->V * sizeof(elem));
+    }
+}
+
 static inline int64_t near_scratch(const attention_sizes *s)
 {
     return s->Tk * (s->K + s->V + 1) + s->K + s->V;
@@ -71,18 +80,17 @@ LRA_BODY(attention_near)
     const attention_near_args *a = c->y->args;
     const int64_t *d = c->y->shape.d, K = lra_width(c->y->src[1]);
     const attention_sizes s = {.B = d[0], .Tq = d[1], .Tk = d[1], .H = d[2], .K = K, .V = d[3]};
-    int64_t limit = *(const int32_t *)c->in[4];
-    if (limit >= s.Tq - 1) {
-        if (c->out != c->in[0])
-            memcpy(c->out, c->in[0], (size_t)(s.B * s.Tq * s.H * s.V) * sizeof(elem));
-        return;
-    }
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t at = 0; at < s.B * s.H; at++) {
         int64_t b = at / s.H, head = at % s.H, first = b * s.Tq * s.H + head;
         real *own = (real *)c->scratch + omp_get_thread_num() * near_scratch(&s);
         real *k = own, *v = k + s.Tk * s.K, *score = v + s.Tk * s.V, *q = score + s.Tk;
-        near_head h = {a, s, s.Tq, limit < 0 ? 0 : limit, k, v, q, score, q + s.K};
+        int64_t limit = attention_near_limit(a, head, c->in[4]);
+        near_head h = {a, s, s.Tq, limit, k, v, q, score, q + s.K};
+        if (limit >= s.Tq - 1) {
+            near_whole(c, &s, first);
+            continue;
+        }
         if (a->has_length) h.n = ((const int32_t *)c->in[5])[b];
         near_gather((const elem *)c->in[2] + first * s.K, h.n, s.H, s.K, k);
         near_gather((const elem *)c->in[3] + first * s.V, h.n, s.H, s.V, v);
@@ -110,7 +118,11 @@ static int shape(lra_tensor *y, lra_err *e)
     if (of_q.d[2] > LRA_MAX_HEADS) return lra_fail(e, "more than %d heads", LRA_MAX_HEADS);
     if (lra_expect_shape(y->src[0], out, "y without a limit", e) != 0 ||
         lra_expect_shape(y->src[2], of_q, "k", e) != 0 ||
-        lra_expect_shape(y->src[3], out, "v", e) != 0 || lra_expect_limit(y->src[4], e) != 0)
+        lra_expect_shape(y->src[3], out, "v", e) != 0)
+        return LRA_FAILED;
+    lra_shape limits = LRA_SHAPE(a->a.limits > 1 ? of_q.d[2] : 1);
+    if (lra_expect_index(y->src[4], "the limit", e) != 0 ||
+        lra_expect_shape(y->src[4], limits, "the limit", e) != 0)
         return LRA_FAILED;
     for (int i = 0; i < 4; i++)
         if (y->src[i]->type != lra_elem(y->graph)) return lra_fail(e, "source %d is not elem", i);
@@ -146,7 +158,7 @@ lra_tensor *attention_pairs_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k
 {
     attention_near_args own = *a;
     lra_tensor *src[] = {whole, q, k, v, limit, length};
-    own.has_length = length != NULL;
+    own.has_length = length != NULL, own.a.limits = lra_elements(limit);
     return lra_node(&lra_op_attention_near, q->graph, 5 + own.has_length, src, &own, sizeof own);
 }
 
@@ -163,16 +175,16 @@ static lra_tensor *sample(lra_graph *g, int i)
     static const struct {
         int64_t T, chunk;
         bool causal, past, renorm, remask, product, padded;
-        int smooth;
-    } s[] = {{9, 0, true, true, false, false, false, true, 3},
-             {7, 0, true, true, false, false, false, false, 2},
-             {11, 4, true, true, false, false, false, true, 3},
-             {10, 0, true, false, false, false, false, true, 5},
-             {10, 5, true, false, true, false, false, false, 3},
-             {9, 0, true, false, false, true, false, false, 3},
-             {12, 0, false, false, true, false, false, true, 3},
-             {13, 0, false, false, false, false, true, false, 1},
-             {1, 0, true, true, false, false, false, false, 3}};
+        int smooth, limits;
+    } s[] = {{9, 0, true, true, false, false, false, true, 3, 1},
+             {7, 0, true, true, false, false, false, false, 2, 2},
+             {11, 4, true, true, false, false, false, true, 3, 2},
+             {10, 0, true, false, false, false, false, true, 5, 1},
+             {10, 5, true, false, true, false, false, false, 3, 1},
+             {9, 0, true, false, false, true, false, false, 3, 2},
+             {12, 0, false, false, true, false, false, true, 3, 1},
+             {13, 0, false, false, false, false, true, false, 1, 2},
+             {1, 0, true, true, false, false, false, false, 3, 1}};
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
     attention_near_args a = {.product = s[i].product, .remask = s[i].remask};
     a.a = (attention_args){.causal = s[i].causal,
@@ -191,7 +203,7 @@ static lra_tensor *sample(lra_graph *g, int i)
     return attention_pairs_near(
         lra_sample_input(g, "whole", "normal", V), lra_sample_input(g, "q", "normal", K),
         lra_sample_input(g, "k", "normal", K), lra_sample_input(g, "v", "normal", V),
-        lra_sample_input(g, "limit", "index:9", LRA_SHAPE(1)), length, &a);
+        lra_sample_input(g, "limit", "index:9", LRA_SHAPE(s[i].limits)), length, &a);
 }
 
 const lra_op lra_op_attention_near = {.name = "attention_near",

@@ -24,7 +24,8 @@ LRA_DEV real near_score(const near_job *j, int64_t row, int64_t key_row, int64_t
 
 LRA_DEV void near_row(const near_job *j, int64_t row, int64_t head, int64_t i, int64_t n)
 {
-    attention_range window = attention_near_window(&j->a, i, n, j->limit[0] < 0 ? 0 : j->limit[0]);
+    attention_range window = attention_near_window(&j->a, i, n,
+                                                   attention_near_limit(&j->a, head, j->limit));
     attention_range keys = attention_near_keys(&j->a, window, i);
     int64_t V = j->V, first = row - i * j->H;
     real most = -INFINITY, all = 0, kept = 0, *sum = j->sum + row * V;
@@ -50,7 +51,7 @@ static __global__ void attention_near_kernel(near_job j)
 {
     for (EACH_ROW(row, j.B * j.T * j.H)) {
         int64_t i = row / j.H % j.T, b = row / (j.H * j.T), n = j.length ? j.length[b] : j.T;
-        bool whole = j.limit[0] >= j.T - 1;
+        bool whole = attention_near_limit(&j.a, row % j.H, j.limit) >= j.T - 1;
         if (!whole && i < n) {
             near_row(&j, row, row % j.H, i, n);
             continue;

@@ -35,6 +35,14 @@ LRA_FN attention_range attention_near_window(const attention_near_args *a, int64
     return r;
 }
 
+/* Of a head, from 0; limit: (1), or one for each head. */
+LRA_FN int64_t attention_near_limit(const attention_near_args *a, int64_t head,
+                                    const int32_t *limit)
+{
+    int64_t own = limit[a->a.limits > 1 ? head : 0];
+    return own < 0 ? 0 : own;
+}
+
 /* Keys that have a score for query i, of its window. */
 LRA_FN attention_range attention_near_keys(const attention_near_args *a, attention_range window,
                                            int64_t i)

@@ -116,7 +116,7 @@ static lra_tensor *sample(lra_graph *g, int i)
     if (cases[i].R > 0) {
         lra_shape of_bias = LRA_SHAPE(2, cases[i].R);
         s.bias = lra_cast(lra_sample_input(g, "bias", "normal", of_bias), lra_real(g));
-        s.limit = lra_sample_input(g, "limit", "index:9", LRA_SHAPE(1));
+        s.limit = lra_sample_input(g, "limit", "index:9", LRA_SHAPE(2));
     }
     return lra_attention_profile(q, k, length, &s);
 }

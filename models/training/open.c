@@ -6,6 +6,7 @@
 #include "datasets/loader/chance.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
+#include "kernels/graph/limit.h"
 #include "kernels/graph/op.h"
 #include "models/training/checkpoint.h"
 #include "models/training/objective.h"
@@ -131,17 +132,14 @@ static const lra_tensor *reader_of(const lra_graph *g, const lra_tensor *x)
     return NULL;
 }
 
-/* Parts of the input "limit" are made one for each number, in order, each for one node. */
 const lra_tensor *lra_open_limited_node(const lra_opened *m, int i)
 {
-    const lra_network *k = &m->view[0]->network;
-    int n = lra_graph_nodes(k->graph, &lra_op_slice, 0, NULL);
-    lra_tensor **part = lra_alloc_array((size_t)n + 1, sizeof *part);
-    lra_graph_nodes(k->graph, &lra_op_slice, n, part);
-    const lra_tensor *found = NULL;
-    for (int at = 0; at < n && !found; at++)
-        if (part[at]->src[0] == k->limit && i-- == 0) found = reader_of(k->graph, part[at]);
-    lra_free(part);
+    const lra_graph *g = m->view[0]->network.graph;
+    const lra_tensor *part = lra_limits_at(g, 0), *found = NULL;
+    int64_t at = i;
+    for (int k = 0; part && at >= lra_elements(part); part = lra_limits_at(g, ++k))
+        at -= lra_elements(part);
+    if (part) found = reader_of(g, part);
     if (!found) LRA_BUG("no op obeys this limit");
     return found;
 }

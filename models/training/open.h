@@ -62,8 +62,8 @@ typedef struct {
     bool limited;
     bool placed;    /* before the first graph: batches may say that rows stand elsewhere
                        (lra_batch.place) */
-    int32_t *limit; /* (n_limits) most distance of each op between positions, in the order of the
-                       network */
+    int32_t *limit; /* (n_limits) most distance of each op between positions, of attention one for
+                       each head, in the order of the network */
     int n_limits;
     int64_t sample; /* rows of a split that lra_open_run() takes, the same of all runs on these
                        data; 0: all */
@@ -74,7 +74,7 @@ int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open
              lra_err *e);
 /* The graphs obey m->limit.  LRA_USAGE: for this model that is undefined, the message says why. */
 int lra_open_limited(lra_opened *m, lra_err *e);
-/* The node that obeys number i of m->limit, in the first graph. */
+/* The node that obeys number i of m->limit, or whose head does, in the first graph. */
 const lra_tensor *lra_open_limited_node(const lra_opened *m, int i);
 /* A network for batches of so many rows; all are made before the plan.  Belongs to m. */
 lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T);
