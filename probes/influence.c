@@ -1,12 +1,12 @@
 /* lra-probe influence: what a trained model uses, asked by gradients and by interventions, without
  * training it again.
  *
- * It is made of parts (influence/parts.def): limits of distance in all layers and one by one,
- * Jacobians, the effective receptive field, features behind replaced blocks, restricted inputs and
- * other lengths, where in the input what counts stands and whether it may be moved, which parts of
- * it work together.  Each says first what it costs, in passes of one example through the network,
- * and is saved as soon as it is measured, to RUN/influence.h5; the same command goes on behind what
- * is there.
+ * It is made of parts (influence/parts.def): limits of distance in all layers, one by one and head
+ * by head, Jacobians, the effective receptive field, features behind replaced blocks, restricted
+ * inputs and other lengths, where in the input what counts stands and whether it may be moved,
+ * which parts of it work together.  Each says first what it costs, in passes of one example through
+ * the network, and is saved as soon as it is measured, to RUN/influence.h5; the same command goes
+ * on behind what is there.
  * --budget makes all samples smaller, in proportion; what was used is in the file.
  * Ids of what is measured stand at each part. */
 #include <inttypes.h>
@@ -49,6 +49,13 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
      .help = "lengths of inputs for part 'length', ascending, separated by commas"},
+    {.name = "head-groups",
+     .kind = LRA_OPTION_INT,
+     .value = "4",
+     .min = 1,
+     .max = 64,
+     .arg = "N",
+     .help = "groups of neighbours that part 'heads' divides the heads of a layer into, at most"},
     {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "prints what it would cost, and ends"},
     LRA_FORCE_OPTION("measures again what is there"),
     LRA_JSON_OPTION("print one JSON document instead of tables"),
@@ -187,6 +194,21 @@ static const char *value_of(const char *settings, const char *name)
     return NULL;
 }
 
+/* 0: there is none. */
+static int64_t number_of(const char *settings, const char *name)
+{
+    const char *at = value_of(settings, name);
+    return at ? strtoll(at, NULL, 10) : 0;
+}
+
+/* A part was measured, of so many test examples. */
+static void set_measured(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
+                         int64_t head_groups)
+{
+    lra_probe_result_set(r, part->name, "%" PRId64, examples);
+    if (part == &lra_part_heads) lra_probe_result_set(r, "head-groups", "%" PRId64, head_groups);
+}
+
 static void copy_unit(lra_probe_result *to, const lra_probe_unit *from)
 {
     lra_probe_unit *u = lra_probe_unit_new(to, from->name);
@@ -212,12 +234,15 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         for (int k = 0; k < n; k++)
             if (list[k].is == part) t = &list[k];
         const char *at = value_of(old->settings, part->name);
-        int64_t examples = at ? strtoll(at, NULL, 10) : 0; /* test examples that it was asked of */
-        bool again = force || (part == &lra_part_length && p->n_lengths);
+        int64_t examples = number_of(old->settings, part->name);
+        bool heads = part == &lra_part_heads;
+        int64_t groups = number_of(old->settings, "head-groups");
+        bool again = force || (part == &lra_part_length && p->n_lengths) ||
+                     (heads && groups != p->head_groups);
         bool keep = t ? !again && at && examples == t->examples : true;
         for (int u = 0; u < old->n_units && keep; u++)
             if (belongs(old->unit[u]->name, part->name)) copy_unit(p->out, old->unit[u]);
-        if (keep && at) lra_probe_result_set(p->out, part->name, "%" PRId64, examples);
+        if (keep && at) set_measured(p->out, part, examples, groups);
         if (t && keep) t->there = true;
     }
 }
@@ -253,7 +278,7 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         const task *t = &list[i];
         if (t->there || t->undefined) continue;
         rc = t->is->measure(p, t->examples, e);
-        if (rc == 0) lra_probe_result_set(p->out, t->is->name, "%" PRId64, t->examples);
+        if (rc == 0) set_measured(p->out, t->is, t->examples, p->head_groups);
         if (rc == 0) rc = save(p, e);
         if (rc != 0) lra_fail_in(e, "part '%s'", t->is->name);
     }
@@ -300,7 +325,7 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
     lra_finished_run run;
-    lra_influence p = {.run = &run};
+    lra_influence p = {.run = &run, .head_groups = (int)lra_option_int(o, "head-groups")};
     int rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
     if (rc == 0) {

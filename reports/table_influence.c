@@ -30,7 +30,7 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
 {
     lra_table *t = lra_probe_findings_table("How far away what is used is", list, n, headline);
     lra_table_note(t, "cut.r95\tsmallest limit of all distances that keeps 95 %% of the gain; "
-                      "window: of attention; layer: in one layer");
+                      "window: of attention; layer: in one layer, or in some of its heads");
     lra_table_note(t,
                    "range\tof gradients of positions, or of their changes when blocks are replaced "
                    "(occlusion): mean, relative to equal weights, radius with 50, 95 %%");
@@ -69,11 +69,21 @@ static void add_gains(lra_table *t, const char *name, const lra_probe_array *gai
     }
 }
 
+/* Gains under limits: of what ("all", "layer0", "layer0.head3"), NULL: these are others. */
+static const char *limited_of(const lra_probe_unit *u)
+{
+    if (!lra_probe_array_find(u, "gain") || strcmp(u->name, "cut.window") == 0) return NULL;
+    if (strncmp(u->name, "heads.", 6) == 0) return u->name + 6;
+    if (strncmp(u->name, "cut", 3) != 0) return NULL;
+    return u->name[3] ? u->name + 4 : "all";
+}
+
 /* Gains of a run under limits; NULL: there are none. */
 static lra_table *gains_table(const lra_probe_result *r)
 {
-    const lra_probe_unit *all = lra_probe_unit_find(r, "cut");
-    const lra_probe_array *x = all ? lra_probe_array_find(all, "x") : NULL;
+    const lra_probe_array *x = NULL;
+    for (int u = 0; u < r->n_units && !x; u++)
+        if (limited_of(r->unit[u])) x = lra_probe_array_find(r->unit[u], "x");
     enum { MOST = (LRA_TABLE_COLUMNS - 1) / 2 };
     char *head[1 + 2 * MOST], *key[1 + 2 * MOST];
     if (!x) return NULL;
@@ -91,13 +101,11 @@ static lra_table *gains_table(const lra_probe_result *r)
     lra_table *t = lra_table_new(title, (int)(1 + 2 * n), (const char *const *)head);
     lra_table_keys(t, (const char *const *)key);
     for (int u = 0; u < r->n_units; u++) {
-        const lra_probe_unit *own = r->unit[u];
-        const lra_probe_array *gain = lra_probe_array_find(own, "gain");
-        if (strncmp(own->name, "cut", 3) != 0 || strcmp(own->name, "cut.window") == 0 || !gain)
-            continue;
-        lra_probe_array part = *gain;
+        const char *name_of = limited_of(r->unit[u]);
+        if (!name_of || t->n_rows == LRA_TABLE_ROWS) continue;
+        lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
         part.value += 3 * first;
-        add_gains(t, own->name[3] ? own->name + 4 : "all", &part, n);
+        add_gains(t, name_of, &part, n);
     }
     for (int64_t i = 0; i < 1 + 2 * n; i++) {
         lra_free(head[i]);

@@ -16,6 +16,7 @@ typedef struct {
     lra_steps steps;
     int n_lengths; /* of part length, ascending; 0: the usual ones */
     int64_t length[LRA_GAIN_POINTS];
+    int head_groups;       /* of part heads: at most so many of a layer */
     lra_probe_result *out; /* units go here; their names begin with that of the part */
 } lra_influence;
 

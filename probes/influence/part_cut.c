@@ -20,21 +20,19 @@ static const char *undefined(const lra_influence *p)
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    /* Layers are known when the graph is there; a model without the key has a few. */
-    bool known = lra_config_has(p->spec.model_config, "layers");
-    int layers = known ? (int)lra_config_int(p->spec.model_config, "layers") : 4;
+    lra_device here = p->device;
     return (double)lra_influence_rows(p, examples) *
-           (double)lra_cut_runs(layers, p->spec.data->max_length);
+           (double)lra_cut_runs(lra_cut_curves(&p->spec, &here, 0), p->spec.data->max_length);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_cut c;
-    int rc = lra_cut_measure(&p->spec, &p->device, examples, &p->steps, &c, e);
+    int rc = lra_cut_measure(&p->spec, &p->device, 0, examples, &p->steps, &c, e);
     for (int k = 0; k < c.n_curves && rc == 0; k++) {
         lra_gain g;
         const lra_cut_curve *curve = &c.curve[k];
-        char *name = curve->layer ? lra_format("cut.%s", curve->layer) : lra_copy_text("cut");
+        char *name = curve->name ? lra_format("cut.%s", curve->name) : lra_copy_text("cut");
         lra_probe_unit *u = lra_probe_unit_new(p->out, name);
         lra_influence_gain(p, c.n, c.index, c.n_points, c.r, curve->row, c.full, &g);
         lra_influence_add_gain(p, u, k ? "layer.w" : "cut.r", NULL, &g, c.n);

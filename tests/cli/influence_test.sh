@@ -35,6 +35,7 @@ grep -q ' keep  *kl.w95 ' out || complain "no answers without labels: $(cat out)
 grep -q ' order-in  *kl.local ' out || complain "no order without labels: $(cat out)"
 has out 'drop.w95'
 has out 'length.gain.x2'
+grep -q 'heads *undefined: no layer has several heads' err || complain "heads of convolutions: $(cat err)"
 grep -q 'mask *undefined: no positions are added' err || complain "a mask of a model that knows no positions: $(cat err)"
 grep -q 'prune *undefined: rows are no expressions' err || complain "a pruned expression of none: $(cat err)"
 grep -q 'shift *undefined: every row is as long' err || complain "rows without room to move: $(cat err)"
@@ -67,10 +68,35 @@ for model in las linear-transformer; do
     # shellcheck disable=SC2086
     "$probe" train --model $model --task xor --set distance=4 --set length=21 --set copies=1 --set train=64 --set val=32 --set test=32 \
         --set epochs=1 --set width=8 --set hidden=8 --set heads=2 --set layers=1 --out near -q >train.out 2>&1 || complain "$model: $(cat train.out)"
-    "$probe" influence near/runs/*$model* --parts cut --out near -q >out 2>err || complain "cut of $model: $(cat err)"
+    "$probe" influence near/runs/*$model* --parts cut,heads --out near -q >out 2>err || complain "cut of $model: $(cat err)"
     has out 'r = 21'
+    has out 'heads.layer0.head1 '
+    grep -q '^layer0.head1 ' out || complain "no gains of heads of $model: $(cat out)"
     has out 'window.w99'
 done
+
+# Heads have limits of their own, one by one or in groups; a group of all is the layer, and a layer of one head has no others.
+"$probe" train --model transformer --task xor --set distance=1 --set length=8 --set copies=1 --set train=1280 --set val=64 --set test=64 \
+    --set batch=16 --set rate=0.01 --set epochs=1 --set width=16 --set hidden=16 --set heads=4 --set layers=2 --out heads -q >train.out 2>&1 ||
+    complain "heads: $(cat train.out)"
+"$probe" influence heads/runs/* --parts heads --head-groups 3 --out heads >out 2>err || complain "heads: $(cat err)"
+grep -q '^  heads  *1664 passes, 64 examples' err || complain "2 and 6 groups at 4 limits of 64 rows: $(cat err)"
+for id in layer0.head0 layer0.head1 layer0.head2-3 layer1.head2-3; do
+    grep -q "^$id  *-*[0-9.]* .* 100.0$" out || complain "no gains of $id: $(cat out)"
+done
+has out 'heads.layer1.head0 '
+"$probe" influence heads/runs/* --parts heads,jacobian --head-groups 3 --examples 64 --out heads >again 2>err || complain "heads and more: $(cat err)"
+grep -q 'heads .*(measured)' err || complain "heads are measured twice: $(cat err)"
+"$probe" influence heads/runs/* --parts cut,heads --head-groups 1 --examples 64 --out heads >out 2>err || complain "one group: $(cat err)"
+! grep -q 'heads .*(measured)' err || complain "other groups are taken for these: $(cat err)"
+for layer in 0 1; do
+    sed -n "s/^layer$layer  *//p" out >whole
+    [ -s whole ] || complain "no gains of layer$layer: $(cat out)"
+    sed -n "s/^layer$layer.head0-3  *//p" out | cmp -s - whole || complain "all heads of layer$layer together are not the layer: $(cat out)"
+done
+"$probe" train --model transformer --task xor --set distance=4 --set length=21 --set copies=1 --set train=64 --set val=32 --set test=32 \
+    --set epochs=1 --set width=8 --set hidden=8 --set heads=1 --set layers=2 --out one -q >train.out 2>&1 || complain "one head: $(cat train.out)"
+expect 2 "part 'heads' of run 'one/runs/.*' is undefined: no layer has several heads of attention" "$probe" influence one/runs/* --parts heads --out one
 
 # A language model is asked what follows at steps of its windows; what needs one answer to a whole input says so.
 awk 'BEGIN { for (i = 0; i < 90; i++) printf "the quick brown fox jumps over the lazy dog " }' >text8

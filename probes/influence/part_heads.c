@@ -1,0 +1,53 @@
+/* Part heads: what is left when one head of attention, or a few that are neighbours, sees nothing
+ * farther than r, and all others see what they did (cut.h): which heads need far context.
+ *   heads.LAYER.headN, heads.LAYER.headN-M   layer.w50 .. .w99: as of a layer in part cut
+ * A layer has at most --head-groups of these, so that they take as many passes as its layers do in
+ * part cut: four times as many curves, of a quarter of the examples.  One head that can be missed
+ * is not two that can: what others know too, or what stands in the residual stream, makes up for
+ * it; limits of all heads of a layer are part cut's.  Known: two heads of a layer with limits of
+ * their own reach as far as the farther one, and each alone is what it is where all of its layer
+ * have its limit, bit for bit (tests/limit_test.c, attention_test.c). */
+#include "probes/influence/cut.h"
+#include "probes/influence/part.h"
+
+#include "kernels/base/mem.h"
+
+static int curves_of(const lra_influence *p)
+{
+    lra_device here = p->device;
+    return lra_cut_curves(&p->spec, &here, p->head_groups);
+}
+
+static const char *undefined(const lra_influence *p)
+{
+    const char *why = lra_model_unlimited(p->spec.model, p->spec.model_config);
+    if (why) return why;
+    return curves_of(p) ? NULL : "no layer has several heads of attention";
+}
+
+static double passes(const lra_influence *p, int64_t examples)
+{
+    return (double)lra_influence_rows(p, examples) *
+           (double)lra_cut_runs(curves_of(p), p->spec.data->max_length);
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    lra_cut c;
+    int rc = lra_cut_measure(&p->spec, &p->device, p->head_groups, examples, &p->steps, &c, e);
+    for (int k = 0; k < c.n_curves && rc == 0; k++) {
+        lra_gain g;
+        char *name = lra_format("heads.%s", c.curve[k].name);
+        lra_influence_gain(p, c.n, c.index, c.n_points, c.r, c.curve[k].row, c.full, &g);
+        lra_influence_add_gain(p, lra_probe_unit_new(p->out, name), "layer.w", NULL, &g, c.n);
+        lra_free(name);
+    }
+    lra_cut_free(&c);
+    return rc;
+}
+
+const lra_influence_part lra_part_heads = {
+    "heads", "accuracy when some heads of a layer see nothing beyond r steps",
+    500,     undefined,
+    passes,  measure,
+    1};
