@@ -19,9 +19,11 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
 #include "probes/influence/part.h"
+#include "probes/influence/saved.h"
 #include "probes/probe.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
+#include "probes/run/shuffled.h"
 #include "reports/report.h"
 
 enum { MOST_PARTS = 32, LONGEST = 1 << 20 };
@@ -56,6 +58,7 @@ static const lra_option own[] = {
      .max = 64,
      .arg = "N",
      .help = "groups of neighbours that part 'heads' divides the heads of a layer into, at most"},
+    LRA_NULL_OPTION,
     {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "prints what it would cost, and ends"},
     LRA_FORCE_OPTION("measures again what is there"),
     LRA_JSON_OPTION("print one JSON document instead of tables"),
@@ -177,53 +180,6 @@ static double print_cost(const lra_influence *p, int n, const task *list)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool belongs(const char *unit, const char *part)
-{
-    size_t n = strlen(part);
-    return strncmp(unit, part, n) == 0 && (unit[n] == 0 || unit[n] == '.');
-}
-
-/* What stands behind "NAME=" in its own line; NULL: there is none. */
-static const char *value_of(const char *settings, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = settings; at && *at; at = strchr(at, '\n')) {
-        at += *at == '\n';
-        if (strncmp(at, name, n) == 0 && at[n] == '=') return at + n + 1;
-    }
-    return NULL;
-}
-
-/* 0: there is none. */
-static int64_t number_of(const char *settings, const char *name)
-{
-    const char *at = value_of(settings, name);
-    return at ? strtoll(at, NULL, 10) : 0;
-}
-
-/* A part was measured, of so many test examples. */
-static void set_measured(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
-                         int64_t head_groups)
-{
-    lra_probe_result_set(r, part->name, "%" PRId64, examples);
-    if (part == &lra_part_heads) lra_probe_result_set(r, "head-groups", "%" PRId64, head_groups);
-}
-
-static void copy_unit(lra_probe_result *to, const lra_probe_unit *from)
-{
-    lra_probe_unit *u = lra_probe_unit_new(to, from->name);
-    for (int i = 0; i < from->n_arrays; i++) {
-        const lra_probe_array *a = &from->array[i];
-        int64_t n = 1;
-        for (int d = 0; d < a->rank; d++) n *= a->dims[d];
-        double *x = lra_alloc_array((size_t)n + 1, sizeof *x);
-        for (int64_t k = 0; k < n; k++) x[k] = (double)a->value[k];
-        lra_probe_unit_array(u, a->name, a->rank, a->dims, x);
-        lra_free(x);
-    }
-    lra_probe_unit_findings(u, from->n_findings, from->finding);
-}
-
 /* Takes over what an earlier command left: of these parts where it was measured in the same way, of
  * all others as it is. */
 static void take_over(lra_influence *p, const lra_probe_result *old, int n, task *list, bool force)
@@ -233,36 +189,27 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         task *t = NULL;
         for (int k = 0; k < n; k++)
             if (list[k].is == part) t = &list[k];
-        const char *at = value_of(old->settings, part->name);
-        int64_t examples = number_of(old->settings, part->name);
+        const char *at = lra_saved_value(old, part->name);
+        int64_t examples = lra_saved_number(old, part->name);
         bool heads = part == &lra_part_heads;
-        int64_t groups = number_of(old->settings, "head-groups");
+        int64_t groups = lra_saved_number(old, "head-groups");
         bool again = force || (part == &lra_part_length && p->n_lengths) ||
                      (heads && groups != p->head_groups);
         bool keep = t ? !again && at && examples == t->examples : true;
         for (int u = 0; u < old->n_units && keep; u++)
-            if (belongs(old->unit[u]->name, part->name)) copy_unit(p->out, old->unit[u]);
-        if (keep && at) set_measured(p->out, part, examples, groups);
+            if (lra_saved_belongs(old->unit[u]->name, part->name))
+                lra_saved_copy(p->out, old->unit[u]);
+        if (keep && at) lra_saved_set(p->out, part, examples, groups);
         if (t && keep) t->there = true;
     }
-}
-
-/* Units in the order of the parts, whenever they were measured. */
-static void sort_units(lra_probe_result *r)
-{
-    lra_probe_unit **sorted = lra_alloc_array((size_t)r->n_units + 1, sizeof *sorted);
-    int n = 0;
-    for (int i = 0; lra_influence_part_at(i); i++)
-        for (int u = 0; u < r->n_units; u++)
-            if (belongs(r->unit[u]->name, lra_influence_part_at(i)->name)) sorted[n++] = r->unit[u];
-    if (n != r->n_units) LRA_BUG("a unit of no part");
-    lra_free(r->unit);
-    r->unit = sorted;
+    const char *shuffled = lra_saved_value(old, "shuffled");
+    int end = shuffled ? (int)strcspn(shuffled, "\n") : 0;
+    if (shuffled) lra_probe_result_set(p->out, "shuffled", "%.*s", end, shuffled);
 }
 
 static int save(const lra_influence *p, lra_err *e)
 {
-    sort_units(p->out);
+    lra_saved_sort(p->out);
     char *path = lra_format("%s/influence.h5", p->run->folder);
     int rc = lra_probe_result_write(path, p->out, e);
     lra_free(path);
@@ -278,7 +225,7 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         const task *t = &list[i];
         if (t->there || t->undefined) continue;
         rc = t->is->measure(p, t->examples, e);
-        if (rc == 0) set_measured(p->out, t->is, t->examples, p->head_groups);
+        if (rc == 0) lra_saved_set(p->out, t->is, t->examples, p->head_groups);
         if (rc == 0) rc = save(p, e);
         if (rc != 0) lra_fail_in(e, "part '%s'", t->is->name);
     }
@@ -322,36 +269,67 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     return rc;
 }
 
-static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
+static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
+                     lra_err *e);
+
+/* The same parts of the run on permuted labels, saved beside that run as they come, and taken as
+ * null values. */
+static int ask_shuffled(const lra_influence *p, const char *folder, const lra_options *o,
+                        lra_err *e)
+{
+    lra_probe_result *other = NULL;
+    lra_note("the same, trained on permuted labels:");
+    int rc = probe_run(folder, o, true, &other, e);
+    bool any = rc == 0 && !lra_option_flag(o, "dry-run") && lra_saved_add_shuffled(p->out, other);
+    if (any) rc = save(p, e);
+    if (any && rc == 0) lra_note("wrote null values to %s/influence.h5", p->run->folder);
+    lra_probe_result_free(other);
+    return rc;
+}
+
+/* shuffled: of another run, whose null values it has.  LRA_ABSENT: it has none itself. */
+static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
+                     lra_err *e)
 {
     lra_finished_run run;
     lra_influence p = {.run = &run, .head_groups = (int)lra_option_int(o, "head-groups")};
+    char *other = NULL;
     int rc = lra_finished_run_open(&run, name, NULL, o, e);
+    if (rc == 0 && !shuffled) rc = lra_shuffled_find(&run, o, &other, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
     if (rc == 0) {
         lra_finished_run_spec(&run, &p.spec);
         p.device = run.job.device;
         rc = read_lengths(&p, lra_option_text(o, "lengths"), e);
         if (rc == 0) rc = ask(&p, o, e);
+        if (rc == 0 && other) rc = ask_shuffled(&p, other, o, e);
         *to = p.out;
         lra_job_spec_free(&p.spec);
     }
+    lra_free(other);
     lra_finished_run_close(&run);
     return rc;
 }
 
 static int influence(const lra_options *o, lra_err *e)
 {
-    int n = lra_option_n_args(o), done = 0;
-    const char *parts = lra_option_text(o, "parts");
-    int rc = check_names(parts, e);
-    lra_probe_result **list = lra_alloc_array((size_t)n, sizeof *list);
-    for (; done < n && rc == 0; done++) rc = probe_run(lra_option_arg(o, done), o, &list[done], e);
-    lra_report_input in = {.probes = list, .n_probes = done};
+    int asked = lra_option_n_args(o), n = 0;
+    int rc = check_names(lra_option_text(o, "parts"), e);
+    lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
+    for (int i = 0; i < asked && rc == 0; i++) {
+        rc = probe_run(lra_option_arg(o, i), o, false, &list[n], e);
+        n += list[n] != NULL;
+        if (rc != LRA_ABSENT) continue;
+        rc = asked == 1 ? LRA_USAGE : 0;
+        if (rc == 0) lra_note("%s: left out", e->msg);
+    }
+    if (rc == 0 && n == 0)
+        rc = lra_fail_usage(e, "all of %d runs were trained on permuted labels", asked);
+    lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && !lra_option_flag(o, "dry-run"))
         rc = lra_report_print(&lra_table_influence, stdout, &in,
                               lra_option_flag(o, "json") ? "json" : "text", e);
-    lra_probe_results_free(list, done);
+    lra_probe_results_free(list, n);
     return rc;
 }
 

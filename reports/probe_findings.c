@@ -66,6 +66,7 @@ static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe
     lra_finding_add_interval(t, f);
     lra_finding_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
     lra_finding_add_number(t, f, f->null[LRA_NULL_INIT]);
+    lra_finding_add_number(t, f, f->null[LRA_NULL_SHUFFLED]);
     lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
     lra_table_number(t, (double)f->examples, 0);
     add_flags(t, f);
@@ -81,14 +82,29 @@ static bool among(const char *id, const char *const *ids)
     return false;
 }
 
+/* Is the null value of permuted labels known of any? */
+static bool any_shuffled(lra_probe_result *const *list, int n, const char *const *ids)
+{
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++)
+            for (int f = 0; f < list[i]->unit[u]->n_findings; f++) {
+                const lra_finding *own = &list[i]->unit[u]->finding[f];
+                if (among(own->id, ids) && !isnan(own->null[LRA_NULL_SHUFFLED])) return true;
+            }
+    return false;
+}
+
 lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *list, int n,
                                     const char *const *ids)
 {
-    static const char *const head[] = {"run",   "",        "part", "what",     "value", "95 %",
-                                       "equal", "initial", "unit", "examples", "flags"};
-    static const char *const key[] = {"name",  "run",  "part", "id",       "value", "lo,hi",
-                                      "equal", "init", "unit", "examples", "flags"};
-    lra_table *t = lra_table_new(title, 11, head);
+    bool shuffled = any_shuffled(list, n, ids);
+    const char *head[] = {"run",   "",         "part",
+                          "what",  "value",    "95 %",
+                          "equal", "initial",  shuffled ? "shuffled" : "",
+                          "unit",  "examples", "flags"};
+    static const char *const key[] = {"name",  "run",  "part",     "id",   "value",    "lo,hi",
+                                      "equal", "init", "shuffled", "unit", "examples", "flags"};
+    lra_table *t = lra_table_new(title, 12, head);
     int left_out = 0;
     lra_table_keys(t, key);
     for (int i = 0; i < n; i++)
@@ -102,7 +118,9 @@ lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *
                     left_out++;
             }
         }
-    lra_table_note(t, "equal\tof equal weights, or with the whole input; initial: before training");
+    lra_table_note(t,
+                   "equal\tof equal weights, or with the whole input; initial: before training%s",
+                   shuffled ? "; shuffled: trained on permuted labels" : "");
     if (left_out)
         lra_table_note(t, "left out\t%d more rows, for which there is no room; name fewer runs",
                        left_out);

@@ -122,6 +122,53 @@ for part in occlusion swap drop position interaction; do
 done
 has out 'keep.w95'
 
+# The null value of permuted labels is what the run has that was trained on them; it is measured and saved as the run itself is.
+expect 1 "there is no '.*': the command that trained '.*$run' makes it with '--permute-labels 1'" "$probe" influence "$run" --out o --null shuffled
+# shellcheck disable=SC2086
+"$probe" train $small --permute-labels 1 >train.out 2>&1 || complain "permuted labels: $(cat train.out)"
+twin=$(ls o/runs | grep -v "^$run$")
+expect 2 "run 'o/runs/$twin' was itself trained on permuted labels" "$probe" influence "$twin" --out o --null shuffled
+asked="--parts jacobian,keep,position --examples 4 --null shuffled --out o"
+rm -f "o/runs/$run/influence.h5"
+# shellcheck disable=SC2086
+"$probe" influence "$run" $asked --dry-run >out 2>err || complain "--null, dry run: $(cat err)"
+[ "$(grep -c '^  jacobian .* passes, 4 examples' err)" -eq 2 ] || complain "the cost of both: $(cat err)"
+[ ! -e "o/runs/$twin/influence.h5" ] || complain "a dry run of null values leaves a file"
+# shellcheck disable=SC2086
+"$probe" influence "$run" $asked --json >json 2>err || complain "--null shuffled: $(cat err)"
+"$probe" influence "$twin" --out o --parts jacobian,keep,position --examples 4 --json >twin.json 2>err || complain "the twin: $(cat err)"
+[ "$(grep -c '(measured)' err)" -eq 3 ] || complain "the twin is measured twice: $(cat err)"
+values() { tr -d ' \n' <"$1" | tr '{' '\n' | sed -n "s/.*\"part\":\"\([a-z0-9.-]*\)\",\"id\":\"\([a-z0-9.]*\)\".*\"$2\":\([^,]*\),.*/\1 \2 \3/p"; }
+values json shuffled >nulls
+values twin.json value >wanted
+grep -q '^jacobian range.mean [0-9]' nulls || complain "no null values: $(cat json)"
+cmp -s nulls wanted || complain "null values are not those of the twin: $(diff nulls wanted)"
+cp "o/runs/$run/influence.h5" whole
+# shellcheck disable=SC2086
+"$probe" influence "$run" $asked --json >again 2>err || complain "--null, again: $(cat err)"
+cmp -s json again || complain "null values change: $(diff json again)"
+cmp -s whole "o/runs/$run/influence.h5" || complain "nothing is new, but the file is written"
+# They stay when other parts come, and a part that was asked of other examples has none.
+"$probe" influence "$run" --out o --parts field --examples 4 -q >out 2>err || complain "field: $(cat err)"
+"$probe" influence "$run" --out o --parts keep --examples 3 -q >out 2>err || complain "keep: $(cat err)"
+"$report" tables --table influence "o/runs/$run" --format json >later 2>err || complain "tables: $(cat err)"
+values later shuffled >later.nulls
+[ "$(grep -c '^jacobian' later.nulls)" -eq "$(grep -c '^jacobian' nulls)" ] && grep -q '^jacobian range.mean [0-9]' later.nulls ||
+    complain "null values are lost: $(cat later.nulls)"
+! grep -q '^keep .* [0-9]' later.nulls || complain "null values of other examples: $(cat later.nulls)"
+# Killed while the twin is measured, it goes on there.
+rm -f o/runs/*/influence.h5
+# shellcheck disable=SC2086
+"$probe" influence "$run" $asked >out 2>err &
+happens test -e "o/runs/$twin/influence.h5"
+kill -9 $! 2>/dev/null
+wait $! 2>/dev/null
+# shellcheck disable=SC2086
+"$probe" influence "$run" $asked --json >again 2>err || complain "--null after a kill: $(cat err)"
+[ "$(grep -c '(measured)' err)" -ge 4 ] || complain "all is measured again after a kill: $(cat err)"
+cmp -s json again || complain "other null values after a kill: $(diff json again)"
+rm -r "o/runs/$twin"
+
 # A file that is broken is measured again, with a word.
 head -c 2000 kept >"o/runs/$run/influence.h5"
 "$probe" influence "$run" --out o --parts cut --examples 4 >out 2>err || complain "after damage: $(cat err)"

@@ -1,0 +1,23 @@
+/* What RUN/influence.h5 holds: units of parts, and how these were asked. */
+#ifndef LRA_PROBES_INFLUENCE_SAVED_H
+#define LRA_PROBES_INFLUENCE_SAVED_H
+
+#include "probes/influence/part.h"
+
+/* What stands behind "NAME=" in a line of the settings; NULL: there is none.  As a number: 0. */
+const char *lra_saved_value(const lra_probe_result *r, const char *name);
+int64_t lra_saved_number(const lra_probe_result *r, const char *name);
+/* A part was measured, of so many test examples. */
+void lra_saved_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
+                   int64_t head_groups);
+
+bool lra_saved_belongs(const char *unit, const char *part);
+void lra_saved_copy(lra_probe_result *to, const lra_probe_unit *from);
+/* Units in the order of the parts, whenever they were measured. */
+void lra_saved_sort(lra_probe_result *r);
+
+/* What the run on permuted labels has of parts that both were asked of alike, as null values
+ * `shuffled`; is any of it new? */
+bool lra_saved_add_shuffled(lra_probe_result *r, const lra_probe_result *shuffled);
+
+#endif
