@@ -172,9 +172,9 @@ peer() {
     limited "$limit" "$python" "$peer" --device $device --precision bf16 --seconds 1.5 --warm 5 "$@" > "$out/peer.json" 2>> "$logs/peer.log" &&
         number median_s "$out/peer.json"
 }
-# step BATCH KERNEL GROUPS LEVEL
+# step BATCH KERNEL GROUPS LEVEL [HOW]
 step() {
-    name="step K $2, $3 groups, batch $1, $4" json=$logs/step-$2-$3-$1-$4.json best=$out/best-$1-$2-$3
+    name="step K $2, $3 groups, batch $1, $4${5-}" json=$logs/step-$2-$3-$1-$4.json best=$out/best-$1-$2-$3
     # shellcheck disable=SC2086
     LRA_CUDA_LEVEL=$4 limited 30 "$probe" bench step --device $device --precision bf16 --batch "$1" --length $length $small --set "kernel=$2" \
         --set "groups=$3" --seconds $seconds --json > "$json" 2> "$logs/bench.log" || { verdict "$name" "$logs/bench.log" $?; return; }
@@ -192,6 +192,10 @@ for level in $levels; do
     [ "$level" = plain ] || for batch in $batches; do for kernel in $kernels; do step "$batch" "$kernel" 1 "$level"; done; done
 done
 for kernel in $grouped; do step $op_batch "$kernel" 32 mma; done
+# The same without a second stream.
+for batch in $batches; do
+    LRA_CUDA_BESIDE=0 step "$batch" 5 1 "${levels##* }" ", one stream"
+done
 # op CASE LENGTH NAME PEER...: forward and backward of one operation, the nodes whose names begin with NAME.
 op() {
     name="$1, T $2" case=$1 T=$2 node=$3 json=$out/op.json
@@ -262,6 +266,9 @@ for level in $levels; do
     LRA_CUDA_LEVEL=$level train "bf16-$level-again" --device $device --precision bf16
     ours "training: bf16 near float32, $level" "bf16-$level-near" close f32 "bf16-$level" 2
     ours "training: same bits twice, $level" "bf16-$level-bits" same "bf16-$level" "bf16-$level-again"
+    [ "$level" != plain ] || continue
+    LRA_CUDA_BESIDE=0 train "bf16-$level-alone" --device $device --precision bf16
+    ours "training: same bits in one stream, $level" "bf16-$level-stream" same "bf16-$level" "bf16-$level-alone"
 done
 
 # resumed FOLDER FIRST SECOND: begins on one device, is stopped behind an epoch, ends on the other.

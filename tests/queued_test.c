@@ -1,6 +1,6 @@
 /* Training on a device that queues its work, as a GPU does: a fake one, on which nothing happens
- * before somebody waits for it.  Results are read one step late and nobody can tell; a step's
- * inputs are one copy; what a step costs the host. */
+ * before somebody waits for it, and gradients of weights at any time.  Results are read one step
+ * late and nobody can tell; a step's inputs are one copy; what a step costs the host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "kernels/graph/backend.h"
 #include "models/training/session.h"
 #include "tests/goal_run.h"
+#include "tests/lanes.h"
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
@@ -28,6 +29,7 @@ typedef struct {
     const lra_staging *in;
     const char *slot;
     const lra_call *calls;
+    const lra_lane *lanes;
     int n;
     place *to;
     lra_later_part part[PARTS];
@@ -36,6 +38,8 @@ typedef struct {
 static const lra_backend *cpu;
 static lra_staging staging[SLOTS];
 static char slot[SLOTS][SLOT];
+static lanes_device streams;
+static lra_rng times;
 static struct {
     work queue[QUEUE];
     int64_t first, last; /* numbers of what is queued */
@@ -52,7 +56,8 @@ static void do_first(void)
         const lra_staged *s = &w->in->part[i];
         for (size_t k = 0; k < s->n_bytes; k++) s->to[k] = w->slot[s->at + k];
     }
-    if (w->calls && !fake.idle) assert_int_equal(cpu->run(NULL, w->calls, w->n, &e), 0);
+    if (w->calls && !fake.idle)
+        assert_int_equal(run_lanes(&streams, w->calls, w->lanes, w->n, &e), 0);
     for (int i = 0; w->to && i < w->n; i++)
         memcpy(w->to->memory + w->part[i].at, w->part[i].from, w->part[i].n_bytes);
 }
@@ -118,14 +123,16 @@ static int fake_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
 
 typedef struct {
     const lra_call *calls;
+    const lra_lane *lanes;
     int n;
 } recording;
 
-static void *fake_capture(lra_device *d, const lra_call *calls, int n, lra_err *e)
+static void *fake_capture(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+                          lra_err *e)
 {
     (void)d, (void)e;
     recording *r = lra_alloc(sizeof *r);
-    *r = (recording){calls, n};
+    *r = (recording){calls, lanes, n};
     return r;
 }
 
@@ -135,7 +142,7 @@ static int fake_replay(lra_device *d, void *captured, lra_err *e)
     (void)d, (void)e;
     send();
     work *w = add_work();
-    w->calls = r->calls, w->n = r->n;
+    w->calls = r->calls, w->lanes = r->lanes, w->n = r->n;
     fake.runs++;
     return 0;
 }
@@ -199,6 +206,12 @@ static const void *later_wait(lra_device *d, void *of, lra_err *e)
     return p->memory;
 }
 
+static int fake_beside(const lra_device *d)
+{
+    (void)d;
+    return 3;
+}
+
 static void queue_on(lra_device *d)
 {
     static lra_backend b;
@@ -207,7 +220,9 @@ static void queue_on(lra_device *d)
     b.name = "queued", b.copy = fake_copy, b.clear = fake_clear, b.free = fake_free;
     b.run = fake_run, b.capture = fake_capture, b.replay = fake_replay, b.forget = fake_forget;
     b.wait = fake_wait, b.later_new = later_new, b.later_free = later_free;
-    b.later_copy = later_copy, b.later_wait = later_wait;
+    b.later_copy = later_copy, b.later_wait = later_wait, b.beside = fake_beside;
+    times = lra_rng_new(1, 80, 0);
+    streams = (lanes_device){.run = cpu->run, .when = LANES_RANDOM, .random = &times};
     d->backend = &b;
     fake.late = fake.runs = fake.copies = 0;
 }
@@ -228,6 +243,7 @@ static void nobody_can_tell(void **state)
         queue_on(&parts.device);
         same_in_parts(&whole, &parts);
         assert_true(fake.late > 20);
+        assert_true(streams.n_passed > 20);
     }
 }
 

@@ -1,5 +1,7 @@
 /* Running a plan on a GPU.  The first run queues node by node: libraries warm up, and it is a real
- * step.  The second records the same into a CUDA graph, which it and all others launch. */
+ * step.  The second records the same into a CUDA graph, which it and all others launch.  What the
+ * plan lets run beside the work is on a second stream, which forks from it and joins it again; runs
+ * of single nodes, checked or timed, have one stream. */
 #include "kernels/cuda/joined.h"
 #include "kernels/cuda/state.h"
 
@@ -7,33 +9,65 @@
 
 typedef struct {
     const lra_call *calls;
+    const lra_lane *lanes;
     int n, runs;
     cudaGraphExec_t graph;
 } recording;
 
-/* Queues all calls; the first that cannot be queued is named. */
-static int queue(const lra_call *calls, int n, lra_err *e)
+/* Queues n calls that run as one. */
+static int queue_one(const lra_call *calls, int n, cudaStream_t stream, lra_err *e)
 {
     static const char *const types[] = {"F32", "F64", "BF16"};
-    for (int i = 0; i < n; i++) {
-        const lra_tensor *y = calls[i].y;
-        lra_type type = lra_graph_type(y->graph);
-        lra_cuda_body body = y->op->cuda[type];
-        int joined = lra_joined_calls(calls + i, n - i);
-        if (!body) return lra_fail(e, "op '%s' has no %s body on a GPU", y->op->name, types[type]);
-        if (joined > 1)
-            (type == LRA_BF16 ? lra_cuda_joined_16 : lra_cuda_joined_32)(&calls[i], joined,
-                                                                         lra_cuda->work);
-        else
-            body(&calls[i], lra_cuda->work);
-        i += joined - 1;
-        if (lra_cuda->fault.msg[0]) {
-            lra_fail(e, "'%s': %s", lra_tensor_path(y), lra_cuda->fault.msg);
-            lra_cuda->fault.msg[0] = 0;
-            return LRA_FAILED;
-        }
-        if (lra_cuda_check(cudaGetLastError(), "a kernel", e) != 0)
-            return lra_fail_in(e, "'%s'", lra_tensor_path(y));
+    const lra_tensor *y = calls[0].y;
+    lra_type type = lra_graph_type(y->graph);
+    lra_cuda_body body = y->op->cuda[type];
+    if (!body) return lra_fail(e, "op '%s' has no %s body on a GPU", y->op->name, types[type]);
+    if (n > 1)
+        (type == LRA_BF16 ? lra_cuda_joined_16 : lra_cuda_joined_32)(calls, n, stream);
+    else
+        body(calls, stream);
+    if (lra_cuda->fault.msg[0]) {
+        lra_fail(e, "'%s': %s", lra_tensor_path(y), lra_cuda->fault.msg);
+        lra_cuda->fault.msg[0] = 0;
+        return LRA_FAILED;
+    }
+    if (lra_cuda_check(cudaGetLastError(), "a kernel", e) != 0)
+        return lra_fail_in(e, "'%s'", lra_tensor_path(y));
+    return 0;
+}
+
+/* Queues all calls on the stream of the work; the first that cannot be queued is named. */
+static int queue(const lra_call *calls, int n, lra_err *e)
+{
+    for (int i = 0, k; i < n; i += k) {
+        k = lra_joined_calls(calls + i, n - i);
+        if (queue_one(calls + i, k, lra_cuda->work, e) != 0) return LRA_FAILED;
+    }
+    return 0;
+}
+
+/* The work waits for call number `wait` beside it: what is under way is never more than there are
+ * events, or all is waited for at the end. */
+static cudaError_t meet(int wait)
+{
+    return cudaStreamWaitEvent(lra_cuda->work, lra_cuda->done[(wait - 1) % LRA_CUDA_BESIDE_MOST],
+                               0);
+}
+
+/* The same on two streams. */
+static int queue_lanes(const lra_call *calls, const lra_lane *lanes, int n, lra_err *e)
+{
+    lra_cuda_state *s = lra_cuda;
+    for (int i = 0, k, beside = 0; i < n; i += k) {
+        bool here = !lanes[i].beside;
+        cudaError_t rc = lanes[i].wait > 0 ? meet(lanes[i].wait) : cudaSuccess;
+        k = lra_joined_calls(calls + i, n - i);
+        if (rc == cudaSuccess && !here) rc = cudaEventRecord(s->forked, s->work);
+        if (rc == cudaSuccess && !here) rc = cudaStreamWaitEvent(s->side, s->forked, 0);
+        if (lra_cuda_check(rc, "a step", e) != 0) return LRA_FAILED;
+        if (queue_one(calls + i, k, here ? s->work : s->side, e) != 0) return LRA_FAILED;
+        if (!here) rc = cudaEventRecord(s->done[beside++ % LRA_CUDA_BESIDE_MOST], s->side);
+        if (lra_cuda_check(rc, "a step", e) != 0) return LRA_FAILED;
     }
     return 0;
 }
@@ -101,11 +135,12 @@ int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seco
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-void *lra_cuda_capture(lra_device *d, const lra_call *calls, int n, lra_err *e)
+void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+                       lra_err *e)
 {
     (void)d, (void)e;
     recording *r = (recording *)lra_alloc(sizeof *r);
-    r->calls = calls, r->n = n;
+    r->calls = calls, r->lanes = lanes, r->n = n;
     return r;
 }
 
@@ -115,7 +150,7 @@ static int record(recording *r, lra_err *e)
     if (lra_cuda_check(cudaStreamBeginCapture(lra_cuda->work, cudaStreamCaptureModeThreadLocal),
                        "recording a step", e) != 0)
         return LRA_FAILED;
-    int queued = queue(r->calls, r->n, e);
+    int queued = queue_lanes(r->calls, r->lanes, r->n, e);
     cudaError_t rc = cudaStreamEndCapture(lra_cuda->work, &graph);
     if (queued == 0 && rc == cudaSuccess) rc = cudaGraphInstantiate(&r->graph, graph, 0);
     if (graph) cudaGraphDestroy(graph);
@@ -126,9 +161,10 @@ int lra_cuda_replay(lra_device *d, void *captured, lra_err *e)
 {
     recording *r = (recording *)captured;
     if (r->runs == 0) {
-        if (lra_cuda_run(d, r->calls, r->n, e) != 0) return LRA_FAILED;
+        if (lra_cuda_send(e) != 0 || queue_lanes(r->calls, r->lanes, r->n, e) != 0)
+            return LRA_FAILED;
         r->runs = 1;
-        return 0;
+        return lra_cuda_wait(d, e);
     }
     if (!r->graph && record(r, e) != 0) return LRA_FAILED;
     if (lra_cuda_send(e) != 0) return LRA_FAILED;

@@ -132,6 +132,12 @@ static int cuda_threads(const lra_device *d)
     return 1;
 }
 
+static int cuda_beside(const lra_device *d)
+{
+    (void)d;
+    return lra_cuda->beside;
+}
+
 static const lra_backend *backend(void)
 {
     static lra_backend b;
@@ -143,7 +149,8 @@ static const lra_backend *backend(void)
     b.run = lra_cuda_run, b.run_timed = lra_cuda_run_timed, b.capture = lra_cuda_capture;
     b.replay = lra_cuda_replay, b.forget = lra_cuda_forget, b.wait = lra_cuda_wait;
     b.joins = lra_cuda_joins, b.joined_scratch = lra_cuda_joined_scratch;
-    b.scratch = lra_cuda_scratch, b.threads = cuda_threads, b.peak = lra_cuda_peak;
+    b.beside = cuda_beside, b.scratch = lra_cuda_scratch, b.threads = cuda_threads,
+    b.peak = lra_cuda_peak;
     return &b;
 }
 
@@ -152,15 +159,27 @@ extern "C" lra_cuda_level_kind lra_cuda_level(void)
     return lra_cuda->level;
 }
 
-/* Streams do not wait for the default stream, which nothing uses. */
+static cudaError_t make_event(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+}
+
+/* Streams do not wait for the default stream, which nothing uses.  What is beside the work fills
+ * what the work leaves. */
 static cudaError_t make_streams(lra_cuda_state *s)
 {
-    cudaError_t rc = cudaStreamCreateWithFlags(&s->work, cudaStreamNonBlocking);
+    int last = 0, first = 0;
+    cudaError_t rc = cudaDeviceGetStreamPriorityRange(&last, &first);
+    if (rc == cudaSuccess)
+        rc = cudaStreamCreateWithPriority(&s->work, cudaStreamNonBlocking, first);
+    if (rc == cudaSuccess) rc = cudaStreamCreateWithPriority(&s->side, cudaStreamNonBlocking, last);
     if (rc == cudaSuccess) rc = cudaStreamCreateWithFlags(&s->loader, cudaStreamNonBlocking);
+    if (rc == cudaSuccess) rc = make_event(&s->forked);
+    for (int i = 0; i < LRA_CUDA_BESIDE_MOST && rc == cudaSuccess; i++)
+        rc = make_event(&s->done[i]);
     for (int i = 0; i < LRA_CUDA_SLOTS && rc == cudaSuccess; i++) {
-        rc = cudaEventCreateWithFlags(&s->slot[i].filled, cudaEventDisableTiming);
-        if (rc == cudaSuccess)
-            rc = cudaEventCreateWithFlags(&s->slot[i].moved, cudaEventDisableTiming);
+        rc = make_event(&s->slot[i].filled);
+        if (rc == cudaSuccess) rc = make_event(&s->slot[i].moved);
     }
     return rc;
 }
@@ -189,7 +208,8 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
-    if (find_level(s, e) != 0) return LRA_FAILED;
+    if (find_level(s, e) != 0 || lra_cuda_beside_find(getenv("LRA_CUDA_BESIDE"), &s->beside, e))
+        return LRA_FAILED;
     snprintf(s->detail, sizeof s->detail, "%s, %s", p.name, lra_cuda_level_name(s->level));
     return lra_cuda_check(make_streams(s), "opening", e);
 }

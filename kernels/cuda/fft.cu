@@ -37,6 +37,7 @@ enum { MAX_PLANS = 256 };
 typedef struct {
     int64_t n, row, n_rows;
     bool back;
+    void *stream; /* plans have memory of their own, which two streams cannot share */
     cufftHandle plan;
 } known_plan;
 
@@ -52,21 +53,23 @@ static cufftResult make(known_plan *p)
                                              CUFFT_R2C, p->n_rows, &size);
 }
 
-static const known_plan *find(int64_t n, int64_t row, int64_t n_rows, bool back, lra_err *e)
+static const known_plan *find(int64_t n, int64_t row, int64_t n_rows, bool back, void *stream,
+                              lra_err *e)
 {
     static known_plan known[MAX_PLANS];
     static int n_known;
     for (int i = 0; i < n_known; i++)
         if (known[i].n == n && known[i].row == row && known[i].n_rows == n_rows &&
-            known[i].back == back)
+            known[i].back == back && known[i].stream == stream)
             return &known[i];
     if (!fft.loaded && load(e) != 0) return NULL;
     if (n_known == MAX_PLANS) {
         lra_fail(e, "more than %d sizes of transforms", (int)MAX_PLANS);
         return NULL;
     }
-    known[n_known] = {n, row, n_rows, back};
+    known[n_known] = {n, row, n_rows, back, stream};
     cufftResult rc = make(&known[n_known]);
+    if (rc == CUFFT_SUCCESS) rc = fft.cufftSetStream(known[n_known].plan, (cudaStream_t)stream);
     if (rc == CUFFT_SUCCESS) return &known[n_known++];
     lra_fail(e, "cuFFT has no plan for %lld transforms of %lld reals: status %d", (long long)n_rows,
              (long long)n, (int)rc);
@@ -76,12 +79,10 @@ static const known_plan *find(int64_t n, int64_t row, int64_t n_rows, bool back,
 extern "C" void lra_cuda_fft(int64_t n, int64_t row, int64_t n_rows, float *x, bool back,
                              void *stream)
 {
-    const known_plan *p = find(n, row, n_rows, back, &lra_cuda->fault);
+    const known_plan *p = find(n, row, n_rows, back, stream, &lra_cuda->fault);
     if (!p) return;
-    cufftResult rc = fft.cufftSetStream(p->plan, (cudaStream_t)stream);
-    if (rc == CUFFT_SUCCESS)
-        rc = back ? fft.cufftExecC2R(p->plan, (cufftComplex *)x, x)
-                  : fft.cufftExecR2C(p->plan, x, (cufftComplex *)x);
+    cufftResult rc = back ? fft.cufftExecC2R(p->plan, (cufftComplex *)x, x)
+                          : fft.cufftExecR2C(p->plan, x, (cufftComplex *)x);
     if (rc != CUFFT_SUCCESS)
         lra_fail(&lra_cuda->fault, "cuFFT fails on %lld transforms of %lld reals: status %d",
                  (long long)n_rows, (long long)n, (int)rc);

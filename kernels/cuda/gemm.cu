@@ -27,7 +27,7 @@ enum { WORKSPACE = 32 << 20 };
 static struct {
     FUNCTIONS(MEMBER)
     cublasLtHandle_t handle;
-    void *workspace;
+    char *workspace; /* one of the work, one of what runs beside it */
 } lt;
 
 static int load(lra_err *e)
@@ -45,7 +45,8 @@ int lra_cuda_gemm_open(lra_err *e)
 {
     if (lt.handle) return 0;
     if (load(e) != 0) return LRA_FAILED;
-    if (lra_cuda_check(cudaMalloc(&lt.workspace, WORKSPACE), "the workspace of cuBLASLt", e) != 0)
+    if (lra_cuda_check(cudaMalloc(&lt.workspace, 2 * (size_t)WORKSPACE),
+                       "the workspace of cuBLASLt", e) != 0)
         return LRA_FAILED;
     cublasStatus_t rc = lt.cublasLtCreate(&lt.handle);
     return rc == CUBLAS_STATUS_SUCCESS ? 0
@@ -140,8 +141,9 @@ static cublasStatus_t multiply(const description *d, const cublasLtMatmulAlgo_t 
                                void *stream)
 {
     const float one = 1, zero = 0;
+    char *workspace = lt.workspace + (stream == lra_cuda->side ? WORKSPACE : 0);
     return lt.cublasLtMatmul(lt.handle, d->what, &one, b, d->a, a, d->b, residual ? &one : &zero,
-                             residual ? residual : c, d->c, c, d->c, algorithm, lt.workspace,
+                             residual ? residual : c, d->c, c, d->c, algorithm, workspace,
                              WORKSPACE, (cudaStream_t)stream);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/beside.h"
 #include "kernels/cuda/level.h"
 #include "kernels/cuda/staging.h"
 #include "kernels/graph/backend.h"
@@ -20,7 +21,9 @@ typedef struct {
     int index, capability; /* 90: compute capability 9.0 */
     lra_cuda_level_kind level;
     char name[16], detail[160];
-    cudaStream_t work, loader;
+    cudaStream_t work, loader, side;
+    cudaEvent_t forked, done[LRA_CUDA_BESIDE_MOST];
+    int beside; /* calls beside the work that may be under way; 0: none are */
     lra_cuda_slot slot[LRA_CUDA_SLOTS];
     int next;
     lra_err fault; /* of a library call inside a body; empty: none */
@@ -44,7 +47,8 @@ const void *lra_cuda_later_wait(lra_device *d, void *place, lra_err *e);
 /* The part of the backend that runs plans: capture.cu. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e);
 int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
-void *lra_cuda_capture(lra_device *d, const lra_call *calls, int n, lra_err *e);
+void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+                       lra_err *e);
 int lra_cuda_replay(lra_device *d, void *captured, lra_err *e);
 void lra_cuda_forget(lra_device *d, void *captured);
 int lra_cuda_wait(lra_device *d, lra_err *e);

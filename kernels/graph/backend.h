@@ -25,6 +25,14 @@ static inline int lra_joined_calls(const lra_call *c, int n)
     return k;
 }
 
+/* On which of two streams a call is queued. */
+typedef struct {
+    bool beside; /* the second: behind what stands there, and behind all calls in front of it that
+                    are on the first */
+    int wait;    /* the first stream goes on with this call when so many on the second are done;
+                    what runs as one counts as one; 0: all that it has waited for */
+} lra_lane;
+
 typedef struct {
     const char *name; /* "cpu", "cuda" */
     void *(*alloc)(lra_device *d, size_t n_bytes, const char *what,
@@ -39,8 +47,9 @@ typedef struct {
     /* The same; seconds of each call by the device's own clock.  NULL: the host's, around run() of
      * each. */
     int (*run_timed)(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
-    /* Records a list once and replays it; NULL: run() every time. */
-    void *(*capture)(lra_device *d, const lra_call *calls, int n, lra_err *e);
+    /* Records a list once, with its lanes, and replays it; NULL: run() every time. */
+    void *(*capture)(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+                     lra_err *e);
     int (*replay)(lra_device *d, void *captured, lra_err *e);
     void (*forget)(lra_device *d, void *captured);
     /* Nodes that run as one: may `next` be run together with these, the first of which decides on
@@ -49,6 +58,9 @@ typedef struct {
      * the scratch of all is the first one's. */
     lra_join (*joins)(const lra_tensor *const *group, int n, const lra_tensor *next);
     int64_t (*joined_scratch)(const lra_tensor *const *group, int n);
+    /* The most calls on the second stream that the first has not waited for; NULL or 0: there is
+     * none. */
+    int (*beside)(const lra_device *d);
     /* Bytes of scratch of a node; NULL: op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);
     /* A place on the host for n_bytes of results; NULL and e: there is no memory.  All four NULL:

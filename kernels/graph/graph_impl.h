@@ -30,6 +30,8 @@ bool lra_is(const lra_tensor *x, const lra_op *op);
 bool lra_is_stored(const lra_tensor *x);
 /* In a BF16 graph the op reads source i through its bf16 shadow. */
 bool lra_reads_shadow(const lra_op *op, int i);
+/* Order of running: 0 ordinary, 1 updates of parameters, 2 assignments of states. */
+int lra_rank(const lra_tensor *t);
 /* The node whose memory x is a part of, and where x starts in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
 
@@ -91,6 +93,9 @@ typedef struct {
  * p->hidden. */
 void lra_join_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out);
 
+/* Which calls run beside the others on the plan's device: fills p->lane and p->until. */
+void lra_find_lanes(lra_plan *p, lra_tensor **order);
+
 /* Assigns offsets so that ranges in use at the same time do not overlap; returns the total size.
  * Ranges are sorted by `first`. */
 size_t lra_layout(lra_range *r, int n);
@@ -109,6 +114,8 @@ struct lra_plan {
     int *scratch_of;  /* by call: range of its scratch, -1: none */
     int *joined;      /* by call: how many run as one from it on; 0: runs with one before */
     bool *hidden;     /* by node id: read by nodes that it runs with alone, and never written */
+    lra_lane *lane;   /* by call: on which stream */
+    int *until;       /* by call: position up to which what it reads and writes is in use */
     void **addresses; /* in, shadow of all calls, one behind the other */
     const void *gate; /* set when addresses are known */
     int gate_node;    /* id of the adamw node, -1: none */

@@ -74,6 +74,7 @@ static bool grow(const view *v, lra_tensor **order, int *first, int n)
     const lra_backend *b = v->plan->space->device->backend;
     for (int at = *first + n; at < v->plan->n_calls; at++) {
         lra_tensor *x = order[at];
+        if (lra_rank(x) > 0) break; /* what others read is written behind them all */
         lra_join how = b->joins((const lra_tensor *const *)(order + *first), n, x);
         if (how == LRA_JOIN_NOT) continue;
         const lra_tensor *source = taken_over(v, order + *first, n, x);

@@ -35,8 +35,7 @@ static bool *find_needed(const lra_graph *g, int n, lra_tensor *const *out)
     return needed;
 }
 
-/* Order of running: 0 ordinary, 1 updates of parameters, 2 assignments of states. */
-static int rank_of(const lra_tensor *t)
+int lra_rank(const lra_tensor *t)
 {
     if (t->op == &lra_op_assign) return 2;
     return t->op->flags & LRA_WRITES ? 1 : 0;
@@ -49,7 +48,7 @@ static int order_nodes(const lra_graph *g, const bool *needed, lra_tensor **orde
         for (int id = 0; id < g->n_nodes; id++) {
             lra_tensor *t = g->node[id];
             bool runs = needed[id] && !is_leaf(t) && !(t->op->flags & LRA_ALIAS);
-            if (runs && rank_of(t) == rank) order[n++] = t;
+            if (runs && lra_rank(t) == rank) order[n++] = t;
         }
     return n;
 }
@@ -75,12 +74,12 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
          at++) { /* what runs as one reads and writes at once */
         const lra_tensor *t = order[at];
         if (p->joined[at]) head = at;
-        int tail = head + p->joined[head] - 1;
-        if (!p->hidden[t->id]) l[t->id] = (life){head, tail, -1};
+        int until = p->until[at];
+        if (!p->hidden[t->id]) l[t->id] = (life){head, until, -1};
         for (int i = 0; i < t->n_src; i++) {
             const lra_tensor *root = lra_root(t->src[i], &offset);
             bool stands = !is_leaf(root) && !p->hidden[root->id];
-            if (stands && l[root->id].last < tail) l[root->id].last = tail;
+            if (stands && l[root->id].last < until) l[root->id].last = until;
         }
     }
     for (int i = 0; i < n_out; i++) l[lra_root(out[i], &offset)->id].last = INT_MAX;
@@ -130,12 +129,30 @@ static int64_t scratch_of(const lra_plan *p, lra_tensor **order, int at, int max
     return y->op->scratch ? y->op->scratch(y, max_threads) : 0;
 }
 
+/* Nodes beside the others run one behind the other and have one scratch, which nobody else uses
+ * from the first of them to the update. */
+static int add_scratch_beside(const lra_plan *p, lra_tensor **order, int max_threads,
+                              lra_range *out)
+{
+    int first = -1, last = -1;
+    size_t most = 0;
+    for (int at = 0; at < p->n_calls; at++) {
+        if (!p->lane[at].beside) continue;
+        size_t bytes = (size_t)scratch_of(p, order, at, max_threads);
+        if (first < 0) first = at;
+        if (bytes > most) most = bytes;
+        if (p->until[at] > last) last = p->until[at];
+    }
+    *out = (lra_range){(size_t)(p->graph->n_nodes + first), most, first, last};
+    return most > 0 ? 1 : 0;
+}
+
 /* Ranges of all buffers and scratches; `offset` carries who owns the range until layout fills
  * it. */
 static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_threads)
 {
     const lra_graph *g = p->graph;
-    int capacity = g->n_nodes + p->n_calls + 1;
+    int capacity = g->n_nodes + p->n_calls + 1, beside = -1;
     p->range = lra_alloc_array((size_t)capacity, sizeof *p->range);
     p->range_of = lra_alloc_array((size_t)g->n_nodes + 1, sizeof(int));
     p->scratch_of = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
@@ -149,10 +166,10 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
     for (int at = 0; at < p->n_calls; at++) {
         int64_t bytes = scratch_of(p, order, at, max_threads);
         p->scratch_of[at] = -1;
-        if (bytes > 0)
-            p->range[n++] = (lra_range){(size_t)(g->n_nodes + at), (size_t)bytes, at,
-                                        at + p->joined[at] - 1};
+        if (bytes > 0 && !p->lane[at].beside)
+            p->range[n++] = (lra_range){(size_t)(g->n_nodes + at), (size_t)bytes, at, p->until[at]};
     }
+    n += add_scratch_beside(p, order, max_threads, &p->range[n]);
     p->n_ranges = n;
     qsort(p->range, (size_t)n, sizeof *p->range, by_first);
     for (int i = 0; i < n; i++) {
@@ -165,6 +182,9 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
     for (int at = 0; at < p->n_calls; at++) { /* in launch order: chains of takeovers resolve */
         const life *y = &l[order[at]->id];
         if (y->shares >= 0) p->range_of[order[at]->id] = p->range_of[y->shares];
+        if (!p->lane[at].beside) continue;
+        if (p->scratch_of[at] >= 0) beside = p->scratch_of[at]; /* the first of them owns it */
+        p->scratch_of[at] = beside;
     }
     return lra_layout(p->range, n);
 }
@@ -278,8 +298,9 @@ lra_plan *lra_plan_new(lra_graph *g, lra_params *params, lra_space *s, int n,
     lra_tensor **order = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *order);
     p->n_calls = order_nodes(g, needed, order);
     lra_join_nodes(p, order, n, out);
+    lra_find_lanes(p, order);
     for (int at = 0; at < p->n_calls; at++)
-        if (rank_of(order[at]) == 1) p->gate_node = order[at]->id;
+        if (lra_rank(order[at]) == 1) p->gate_node = order[at]->id;
     make_calls(p, order);
     int rc = bind_leaves(p, order, needed, e);
     if (rc == 0) {
@@ -311,6 +332,8 @@ void lra_plan_free(lra_plan *p)
     lra_free(p->scratch_of);
     lra_free(p->joined);
     lra_free(p->hidden);
+    lra_free(p->lane);
+    lra_free(p->until);
     lra_free(p->addresses);
     lra_free(p);
 }

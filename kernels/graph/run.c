@@ -166,7 +166,7 @@ int lra_run(lra_plan *p, lra_err *e)
     lra_device *d = p->space->device;
     if (!p->poison) {
         if (!d->backend->capture) return d->backend->run(d, p->call, p->n_calls, e);
-        if (!p->captured) p->captured = d->backend->capture(d, p->call, p->n_calls, e);
+        if (!p->captured) p->captured = d->backend->capture(d, p->call, p->lane, p->n_calls, e);
         return p->captured ? d->backend->replay(d, p->captured, e) : LRA_FAILED;
     }
     for (int at = 0; at < p->n_calls; at++)

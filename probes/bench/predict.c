@@ -14,6 +14,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "kernels/cpu/device.h"
+#include "kernels/cuda/beside.h"
 #include "kernels/cuda/joined.h"
 #include "kernels/graph/nodes.h"
 #include "kernels/graph/op.h"
@@ -60,14 +61,23 @@ static int one_thread(const lra_device *d)
     return 1;
 }
 
-/* Nothing is run on it: memory of the host, scratch of the GPU. */
+static int n_beside;
+static int most_beside(const lra_device *d)
+{
+    (void)d;
+    return n_beside;
+}
+
+/* Nothing is run on it: memory of the host, scratch of the GPU, calls beside the others. */
 static int open_device(lra_device *d, lra_err *e)
 {
     static lra_backend counted;
     if (lra_cpu_device(d, 1, e) != 0) return LRA_FAILED;
+    if (lra_cuda_beside_find(getenv("LRA_CUDA_BESIDE"), &n_beside, e) != 0) return LRA_FAILED;
     counted = *d->backend;
     counted.name = "cuda", counted.scratch = lra_cuda_scratch, counted.joins = lra_cuda_joins,
     counted.joined_scratch = lra_cuda_joined_scratch, counted.threads = one_thread;
+    counted.beside = most_beside;
     d->backend = &counted;
     return 0;
 }

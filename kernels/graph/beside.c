@@ -1,0 +1,82 @@
+/* Nodes that a device runs beside the others: those whose results nobody reads before parameters
+ * change, gradients of weights above all, and what only they read if it is no larger.  They are
+ * queued on a second stream, one behind the other, each as soon as what stands in front of it on
+ * the first is done; the first waits for them before it updates, or earlier when `most` of them are
+ * under way.  Until then nobody may write to what they read and write. */
+#include "kernels/graph/graph_impl.h"
+
+/* The first call that changes a parameter or a state. */
+static int find_end(const lra_plan *p, lra_tensor **order)
+{
+    for (int at = 0; at < p->n_calls; at++)
+        if (lra_rank(order[at]) > 0) return at;
+    return p->n_calls;
+}
+
+/* held, by id of a root: somebody reads it in front of the update who keeps it on the first stream:
+ * who is there himself, the second who is not, or one who makes less of it. */
+static void read_beside(const lra_tensor *y, bool *known, bool *held)
+{
+    size_t offset;
+    for (int i = 0; i < y->n_src; i++) {
+        const lra_tensor *x = lra_root(y->src[i], &offset);
+        if (known[x->id] || lra_bytes(x) > lra_bytes(y)) held[x->id] = true;
+        known[x->id] = true;
+    }
+}
+
+/* Calls that run as one go together.  From the back: readers stand behind what they read. */
+static void find_beside(lra_plan *p, lra_tensor **order, int end, bool *known, bool *held)
+{
+    size_t offset;
+    for (int tail = end - 1, head; tail >= 0; tail = head - 1) {
+        bool beside = true;
+        for (head = tail; p->joined[head] == 0;) head--;
+        for (int at = head; at <= tail; at++) beside &= !held[order[at]->id];
+        for (int at = head; at <= tail; at++) {
+            p->lane[at].beside = beside;
+            if (beside) read_beside(order[at], known, held);
+            for (int i = 0; i < order[at]->n_src && !beside; i++)
+                held[lra_root(order[at]->src[i], &offset)->id] = true;
+        }
+    }
+}
+
+static int tail_of(const lra_plan *p, int head)
+{
+    return head + p->joined[head] - 1;
+}
+
+/* Who waits for whom, and how long memory stays in use. */
+static void find_waits(lra_plan *p, int end, int most)
+{
+    int *head = lra_alloc_array((size_t)p->n_calls + 1, sizeof *head), n = 0;
+    for (int at = 0; at < end; at++)
+        if (p->lane[at].beside && p->joined[at]) head[n++] = at;
+    for (int k = 0; k < n; k++) {
+        int until = k + most < n ? head[k + most] : end;
+        p->lane[until].wait = k + 1;
+        for (int at = head[k]; at <= tail_of(p, head[k]); at++) p->until[at] = tail_of(p, until);
+    }
+    lra_free(head);
+}
+
+void lra_find_lanes(lra_plan *p, lra_tensor **order)
+{
+    const lra_device *d = p->space->device;
+    bool spare = p->graph->keep != LRA_KEEP_ALL; /* memory: what is beside keeps some in use */
+    int most = d->backend->beside && !spare ? d->backend->beside(d) : 0, end = find_end(p, order);
+    p->lane = lra_alloc_array((size_t)p->n_calls + 1, sizeof *p->lane);
+    p->until = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
+    for (int at = 0, head = 0; at < p->n_calls; at++) {
+        if (p->joined[at]) head = at;
+        p->until[at] = tail_of(p, head);
+    }
+    if (most == 0 || end == p->n_calls) return;
+    size_t n = (size_t)p->graph->n_nodes + 1;
+    bool *known = lra_alloc(n), *held = lra_alloc(n);
+    find_beside(p, order, end, known, held);
+    find_waits(p, end, most);
+    lra_free(known);
+    lra_free(held);
+}
