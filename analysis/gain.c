@@ -21,6 +21,7 @@ int lra_gain_axis(int64_t first, int64_t end, double *x)
 /* What is read off the values of a curve, once and in every replicate. */
 typedef struct {
     double gain[LRA_GAIN_POINTS], least[LRA_GAIN_SHARES], area;
+    double costs_from, costs_to;
 } reading;
 
 static double area_of(int n, const double *x, const double *gain)
@@ -46,6 +47,12 @@ static reading read_curve(int n, const double *x, const double *value)
             if (r.gain[i] >= lra_gain_shares[k] - rounding) r.least[k] = x[i];
     }
     r.area = area_of(n, x, r.gain);
+    r.costs_from = INFINITY, r.costs_to = 0;
+    for (int i = 0; i < n; i++) {
+        if (!(r.gain[i] <= 0.95 + rounding)) continue;
+        r.costs_from = fmin(r.costs_from, x[i]);
+        r.costs_to = fmax(r.costs_to, x[i]);
+    }
     return r;
 }
 
@@ -72,6 +79,8 @@ static void add_intervals(const lra_sample *s, const reading *own, uint64_t key,
         out->least[k] = interval_of(list, B, own->least[k],
                                     offsetof(reading, least) + (size_t)k * sizeof(double), room);
     out->area = interval_of(list, B, own->area, offsetof(reading, area), room);
+    out->costs_from = interval_of(list, B, own->costs_from, offsetof(reading, costs_from), room);
+    out->costs_to = interval_of(list, B, own->costs_to, offsetof(reading, costs_to), room);
     lra_free(drawn);
     lra_free(room);
     lra_free(list);
@@ -92,7 +101,7 @@ void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_ga
     out->at_chance = !(half < out->above.value / 2);
     for (int i = 0; i < n; i++) out->gain[i] = none;
     for (int k = 0; k < LRA_GAIN_SHARES; k++) out->least[k] = none;
-    out->area = none;
+    out->area = out->costs_from = out->costs_to = none;
     if (out->at_chance) return;
     reading own = read_curve(n, x, value);
     add_intervals(s, &own, key, out);

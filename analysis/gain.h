@@ -6,7 +6,9 @@
  * paired: 10,000 replicates of all values together (sample.h), percentiles.  Ratios of raw
  * accuracies are not used: of two classes a model at chance would keep more than half.
  * Where the whole is not clearly above chance (half width of the difference at least half of it)
- * there are no gains. */
+ * there are no gains.
+ * Where x is no window but the scale below or above which a permutation spares the order, what is
+ * read off is the smallest and the largest x that cost 5 % of the gain. */
 #ifndef LRA_ANALYSIS_GAIN_H
 #define LRA_ANALYSIS_GAIN_H
 
@@ -24,6 +26,8 @@ typedef struct {
     bool at_chance; /* no gains */
     /* Smallest x that keeps so much; an end that no x reaches is INFINITY. */
     lra_estimate least[LRA_GAIN_SHARES];
+    /* Smallest and largest x with a gain of at most 0.95; none: INFINITY and 0. */
+    lra_estimate costs_from, costs_to;
     /* Area under the gain against log2 x, over the width of the axis, from the first x > 0 on.
      * NAN: fewer than two. */
     lra_estimate area;

@@ -72,6 +72,7 @@ static void no_gain_at_chance(void **state)
     lra_gain_compute(s, x, 3, &g);
     assert_true(g.at_chance);
     assert_true(isnan(g.gain[0].value) && isnan(g.least[0].value) && isnan(g.area.value));
+    assert_true(isnan(g.costs_from.value) && isnan(g.costs_to.lo));
     lra_sample_free(s);
 }
 
@@ -85,6 +86,28 @@ static void thresholds_out_of_reach(void **state)
     lra_gain_compute(s, x, 3, &g);
     assert_true(g.least[0].value == 2 && isinf(g.least[1].value) && isinf(g.least[3].hi));
     lra_sample_free(s);
+}
+
+/* What a permutation costs: from a width on, up to a width, around the edge, nowhere. */
+static void costs(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, 4, 8, 16};
+    const double share[][5] = {
+        {1, 0.99, 0.8, 0.3, 0.1}, {0, 0.2, 0.8, 0.99, 1}, {1, 1, 0.95, 0.5, 0.5}, {1, 1, 1, 1, 1}};
+    lra_gain g[4];
+    for (int k = 0; k < 4; k++) {
+        lra_sample *s = made(5, share[k], 0.2, 0.9, N);
+        lra_gain_compute(s, x, 3, &g[k]);
+        assert_true(lra_holds_value(&g[k].costs_from) && lra_holds_value(&g[k].costs_to));
+        lra_sample_free(s);
+    }
+    assert_true(g[0].costs_from.value == 4 && g[0].costs_from.lo == 4 && g[0].costs_from.hi == 4);
+    assert_true(g[0].costs_to.value == 16);
+    assert_true(g[1].costs_to.value == 4 && g[1].costs_to.lo == 4 && g[1].costs_to.hi == 4);
+    assert_true(g[2].costs_from.lo == 4 && g[2].costs_from.hi == 8); /* 0.95 is on the edge */
+    assert_true(isinf(g[3].costs_from.value) && isinf(g[3].costs_from.lo));
+    assert_true(g[3].costs_to.value == 0 && g[3].costs_to.hi == 0);
 }
 
 static void axes(void **state)
@@ -124,6 +147,7 @@ int main(void)
         cmocka_unit_test(a_known_curve),
         cmocka_unit_test(no_gain_at_chance),
         cmocka_unit_test(thresholds_out_of_reach),
+        cmocka_unit_test(costs),
         cmocka_unit_test(axes),
         cmocka_unit_test(radii),
     };

@@ -109,6 +109,12 @@ static lra_finding finding_of(const char *prefix, const char *more, const char *
     return f;
 }
 
+lra_finding lra_influence_threshold(const char *prefix, const char *more, const lra_estimate *x,
+                                    int64_t n)
+{
+    return finding_of(prefix, more, "tokens", x, n);
+}
+
 void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *area,
                              const lra_gain *g, int64_t n)
 {

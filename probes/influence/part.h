@@ -48,6 +48,9 @@ void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *pre
 /* Those findings alone. */
 void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *area,
                              const lra_gain *g, int64_t n);
+/* The finding PREFIX MORE of n examples, an x in tokens; INFINITY: not reached. */
+lra_finding lra_influence_threshold(const char *prefix, const char *more, const lra_estimate *x,
+                                    int64_t n);
 /* The profile's curves and findings. */
 typedef struct lra_profile lra_profile;
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);

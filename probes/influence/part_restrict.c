@@ -6,7 +6,8 @@
  *                        of images in pixels
  *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
  *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the
- *                        gain; order.global: largest m whose permutation of windows does
+ *                        gain; order.global: largest m whose permutation of windows does; none:
+ *                        beyond the length, and 0
  *   all                  kl.most: the largest mean KL(p || p restricted) of a width, in nats; its
  *                        null value, N, is what to see nothing costs: mean KL(p || mean p);
  *                        array kl; kl.w50 .. .w99, kl.auc, kl.local, kl.global: as above, of the
@@ -62,21 +63,11 @@ static const char *prefix_of(lra_restriction kind, const char **area)
     return permutes ? NULL : kind == LRA_BAG ? "bag.w" : drops ? "drop.w" : "keep.w";
 }
 
-/* Order: the smallest (largest) width at which at most 95 % is left; none: INFINITY (0). */
+/* Order: the smallest (largest) width at which at most 95 % is left. */
 static lra_finding order_of(const char *prefix, const lra_gain *g, bool inside, int64_t n)
 {
-    double at = inside ? INFINITY : 0;
-    char id[LRA_FINDING_ID];
-    for (int i = 0; i < g->n; i++) {
-        if (!(g->gain[i].value <= 0.95)) continue;
-        if (inside && g->x[i] < at) at = g->x[i];
-        if (!inside && g->x[i] > at) at = g->x[i];
-    }
-    snprintf(id, sizeof id, "%s.%s", prefix, inside ? "local" : "global");
-    lra_finding f = lra_finding_of(id, "tokens", g->at_chance ? NAN : at);
-    f.examples = n;
-    if (isinf(f.value)) f.flags |= LRA_CENSORED;
-    return f;
+    return lra_influence_threshold(prefix, inside ? ".local" : ".global",
+                                   inside ? &g->costs_from : &g->costs_to, n);
 }
 
 /* By labels, and by the answers alone. */
