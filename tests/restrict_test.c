@@ -331,6 +331,59 @@ static void marks_are_asked(void **state)
     lra_free(token);
 }
 
+/* Losses of all rows of the split when all but their first token is that of row j, where it has
+ * one. */
+static void evaluate_swapped(const lra_train_spec *own, int64_t j, double *loss)
+{
+    lra_err e = {{0}};
+    lra_dataset data = *own->data;
+    lra_train_spec run = *own;
+    lra_sums row[TINY_ROWS];
+    float output[TINY_ROWS * TINY_CLASSES];
+    const lra_sequences *of = &own->data->split[LRA_TEST_SPLIT];
+    size_t steps = (size_t)of->start[of->n];
+    uint16_t *token = lra_alloc_array(steps, sizeof *token);
+    memcpy(token, of->token, steps * sizeof *token);
+    int64_t n = of->start[j + 1] - of->start[j];
+    for (int64_t i = 0; i < of->n; i++)
+        for (int64_t t = 1; t < n && t < of->start[i + 1] - of->start[i]; t++)
+            token[of->start[i] + t] = of->token[of->start[j] + t];
+    data.split[LRA_TEST_SPLIT].token = token;
+    run.data = &data;
+    if (lra_evaluate(&run, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, output, row, &e) != 0)
+        fail_msg("%s", e.msg);
+    for (int64_t i = 0; i < of->n; i++) loss[i] = row[i].loss;
+    lra_free(token);
+}
+
+/* A batch may have one row, all of them or the last: its tokens come from a row of another one. */
+static void lonely_rows_swap_too(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    static const int64_t batches[] = {1, TINY_ROWS - 1};
+    for (int k = 0; k < 2; k++) {
+        lra_restricted r;
+        lra_task marking = *trained.run.data->task;
+        lra_dataset data = *trained.run.data;
+        lra_train_spec run = trained.run.spec;
+        double loss[TINY_ROWS][TINY_ROWS];
+        marking.marks = mark_first;
+        data.task = &marking, run.data = &data, run.batch = batches[k];
+        for (int64_t j = 0; j < TINY_ROWS; j++) evaluate_swapped(&run, j, loss[j]);
+        if (lra_restrict_measure(&run, &trained.device, LRA_DROP_SWAP, 0, NULL, &r, &e) != 0)
+            fail_msg("%s", e.msg);
+        assert_int_equal(r.n, TINY_ROWS);
+        for (int64_t i = 0; i < r.n; i++) {
+            bool found = false;
+            for (int64_t j = 0; j < TINY_ROWS; j++)
+                found = found || (j != r.index[i] && r.row[i].loss == loss[j][r.index[i]]);
+            assert_true(found);
+        }
+        lra_restricted_free(&r);
+    }
+}
+
 static int64_t marks_of(const lra_task *t, const char *rows, int64_t row, bool *marked)
 {
     lra_err e = {{0}};
@@ -386,6 +439,7 @@ int main(void)
         cmocka_unit_test(parity_of_ones),
         cmocka_unit_test(a_model_is_asked),
         cmocka_unit_test(marks_are_asked),
+        cmocka_unit_test(lonely_rows_swap_too),
         cmocka_unit_test(tasks_mark_places),
     };
     return cmocka_run_group_tests_name("restrict", tests, set_up, tear_down);

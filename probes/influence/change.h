@@ -1,7 +1,8 @@
 /* Inputs with something taken away or moved, of which a model is asked again:
  *   KEEP       only a window of w tokens stays: the first, the last, the middle ones and 8 random
  *              windows, one after another; what is gone is cropped: the input is shorter
- *   SWAP       the same windows; what is gone are the tokens of another row at the same places
+ *   SWAP       the same windows; what is gone are the tokens of another row at the same places:
+ *              of the next one in the batch, of a batch of one row of the batch before it
  *   MASK       the same windows; what is gone is padding, and what stays is told the places where
  *              it stood: it is cropped, and takes those rows of the table of positions
  *              (lra_batch.place)

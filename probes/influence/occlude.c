@@ -25,10 +25,17 @@ const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s,
     return all + (size_t)(s * k->T) * *size;
 }
 
+const char *lra_occlude_lonely(const lra_train_spec *run)
+{
+    return run->batch < 2 ? "batches of the run are of one row, and blocks come from another"
+                          : NULL;
+}
+
 const char *lra_occlude_undefined(const lra_train_spec *run)
 {
     lra_goal goal = run->data->task->goal;
     if (goal == LRA_GOAL_PAIR) return "documents of a pair meet in the head alone";
+    if (lra_occlude_lonely(run)) return lra_occlude_lonely(run);
     return goal == LRA_GOAL_CLASS || goal == LRA_GOAL_VALUE
                ? NULL
                : "answers are asked at every step, not of the whole input";

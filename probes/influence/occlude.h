@@ -42,6 +42,8 @@ int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_open_weights wei
                 lra_err *e);
 /* Why scores are undefined for a run; NULL: they are not. */
 const char *lra_occlude_undefined(const lra_train_spec *run);
+/* Why no block can come from another row of a batch; NULL: it can. */
+const char *lra_occlude_lonely(const lra_train_spec *run);
 /* Steps of sequence s of a batch; their size in bytes. */
 const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s, size_t *size);
 

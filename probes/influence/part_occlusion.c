@@ -226,11 +226,16 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     return rc == 0 && grid ? measure_blocks(p, examples, grid, e) : rc;
 }
 
+static const char *undefined(const lra_influence *p)
+{
+    return lra_occlude_lonely(&p->spec);
+}
+
 const lra_influence_part lra_part_occlusion = {
     "occlusion",
     "the same when blocks are replaced by those of another row",
     EXAMPLES,
-    NULL,
+    undefined,
     passes,
     measure,
     2};

@@ -211,6 +211,7 @@ static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_e
     }
     for (w->answer = 0; w->out->step && w->answer < w->out->answers && rc == 0; w->answer++)
         rc = ask_step(w, v, b, &to, row, e);
+    if (lra_restriction_swaps(w->change.kind)) lra_spare_keep(&w->change.spare, v, b);
     lra_free(copy);
     lra_free(to.length);
     lra_free(row);
@@ -263,8 +264,21 @@ static void open_answers(const lra_opened *m, lra_restricted *r, work *w)
     r->entropy = lra_alloc_array(n + 1, sizeof *r->entropy);
 }
 
+/* The first batch may have one row, whose tokens come from the second batch then. */
+static void find_spare(const lra_opened *m, work *w)
+{
+    const lra_session s = {.spec = m->run, .buckets = m->buckets};
+    lra_loader_spec spec = lra_session_loader_spec(&s, LRA_TEST_SPLIT, false);
+    spec.sample = m->sample;
+    lra_loader *l = lra_loader_new(&spec);
+    const lra_batch *b = lra_loader_batches(l) > 1 ? lra_loader_get(l, 1) : NULL;
+    if (b) lra_spare_keep(&w->change.spare, m->view[b->bucket], b);
+    lra_loader_free(l);
+}
+
 static int measure(lra_opened *m, work *w, lra_err *e)
 {
+    if (lra_restriction_swaps(w->change.kind)) find_spare(m, w);
     for (int i = 0; i < m->n_views && speaks(m->run->data); i++)
         m->view[i]->network.output = last_logits(&m->view[i]->network);
     open_answers(m, w->out, w);
@@ -296,6 +310,7 @@ int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restric
     lra_free(w.sums);
     lra_free(w.label);
     lra_mean_answer_free(&w.average);
+    lra_spare_free(&w.change.spare);
     lra_open_close(&m);
     return rc;
 }

@@ -6,6 +6,29 @@
 #include "kernels/base/mem.h"
 #include "probes/influence/occlude.h"
 
+bool lra_restriction_swaps(lra_restriction kind)
+{
+    return kind == LRA_SWAP_WINDOW || kind == LRA_DROP_SWAP;
+}
+
+void lra_spare_keep(lra_spare_row *to, const lra_view *v, const lra_batch *b)
+{
+    lra_spare_free(to);
+    for (int64_t s = 0, part = 0; s < v->network.n; s += v->rows, part++) {
+        size_t size;
+        const char *from = lra_batch_steps(&v->network, b, s, &size);
+        size_t n = (size_t)b->length[s] * size;
+        to->length[part] = b->length[s];
+        to->steps[part] = memcpy(lra_alloc(n + 1), from, n);
+    }
+}
+
+void lra_spare_free(lra_spare_row *r)
+{
+    for (int part = 0; part < 2; part++) lra_free(r->steps[part]);
+    *r = (lra_spare_row){0};
+}
+
 /* The row that SWAP takes from: the next one of the batch that is there. */
 static int64_t partner(const lra_view *v, const lra_batch *b, int64_t s)
 {
@@ -32,7 +55,7 @@ int64_t lra_batch_apply(const lra_batch_change *w, const lra_view *v, const lra_
         to->length[s] = b->length[s];
         if (to->place) place[s] = 0;
         if (b->row[s % v->rows] < 0) continue;
-        bool swaps = w->kind == LRA_SWAP_WINDOW || w->kind == LRA_DROP_SWAP;
+        bool swaps = lra_restriction_swaps(w->kind);
         bool last = w->last && width < b->length[s];
         int64_t other = swaps ? partner(v, b, s) : -1;
         const lra_change c = {.kind = w->kind,
@@ -41,10 +64,12 @@ int64_t lra_batch_apply(const lra_batch_change *w, const lra_view *v, const lra_
                               .seed = w->seed,
                               .row = (uint64_t)b->row[s % v->rows],
                               .near = w->near ? w->near + s * k->T : NULL};
-        to->length[s] = (int32_t)lra_change_apply(
-            &c, b->length[s], size, from,
-            other < 0 ? NULL : lra_batch_steps(k, w->source, other, &size),
-            other < 0 ? 0 : w->source->length[other], copy);
+        const char *theirs = swaps ? w->spare.steps[s / v->rows] : NULL;
+        int64_t their_n = swaps ? w->spare.length[s / v->rows] : 0;
+        if (other >= 0) theirs = lra_batch_steps(k, w->source, other, &size);
+        if (other >= 0) their_n = w->source->length[other];
+        to->length[s] = (int32_t)lra_change_apply(&c, b->length[s], size, from, theirs, their_n,
+                                                  copy);
         if (place) place[s] = (int32_t)lra_change_start(&c, b->length[s]);
         if (to->length[s] == 0) row[s % v->rows] = -1;
     }
