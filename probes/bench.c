@@ -6,6 +6,7 @@
  * faster than its floor. */
 #include "probes/bench/bench.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,20 @@ static void close_bench(bench *b)
         lra_free(b->table[i].title);
     }
     lra_config_free(b->config);
+}
+
+int bench_room(const bench *b, const lra_plan *plan, lra_err *e)
+{
+    const lra_backend *backend = b->device.backend;
+    double need = lra_plan_cost(plan).workspace_bytes, most;
+    double have = backend->memory_free ? backend->memory_free(&b->device) : 0; /* 0: unknown */
+    char asked[32], found[32], fits[48] = "not even a batch of 1 fits";
+    if (have == 0 || need <= have) return 0;
+    most = (double)b->B * (have / need);
+    if (most >= 1) snprintf(fits, sizeof fits, "a batch of %.0f would fit", floor(most));
+    return lra_fail(e, "batch %lld of length %lld needs %s of workspace, found %s on '%s'; %s",
+                    (long long)b->B, (long long)b->T, lra_size_text(asked, need),
+                    lra_size_text(found, have), b->device.name, fits);
 }
 
 int bench_stopped(lra_err *e)

@@ -65,6 +65,8 @@ int bench_measure_exps(bench *b, lra_err *e);
 /* Adds a row per op to t from the node times of `runs` runs of a plan with n nodes each. */
 void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs);
 
+/* Fails where the plan's workspace is more than the device has. */
+int bench_room(const bench *b, const lra_plan *plan, lra_err *e);
 /* A failure when a signal has asked to stop. */
 int bench_stopped(lra_err *e);
 

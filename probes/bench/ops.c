@@ -270,7 +270,8 @@ static int open_case(bench *b, int i, inputs *in, running *r, lra_err *e)
     r->plan = lra_plan_new(in->g, r->params, r->space, n + 1, out, e);
     if (!r->plan) return lra_fail_in(e, "'%s'", cases[i].name);
     lra_plan_threads(r->plan, b->threads);
-    int rc = fill(r->plan, in->length, true, b->T, e);
+    int rc = bench_room(b, r->plan, e);
+    if (rc == 0) rc = fill(r->plan, in->length, true, b->T, e);
     static const char *const names[] = {"x", "h", "row", "index", "label"};
     for (size_t k = 0; k < sizeof names / sizeof *names && rc == 0; k++) {
         const lra_tensor *input = lra_find(in->g, names[k]);

@@ -60,7 +60,7 @@ static int open_step(bench *b, step *s, lra_err *e)
     s->plan = lra_plan_new(s->k.graph, s->params, s->space, 1, &s->update, e);
     if (!s->plan) return lra_fail_in(e, "model '%s'", b->model->name);
     lra_plan_threads(s->plan, b->threads);
-    return set_inputs(b, s, e);
+    return bench_room(b, s->plan, e) == 0 ? set_inputs(b, s, e) : LRA_FAILED;
 }
 
 /* What is run, and the memory that its plan asks for. */

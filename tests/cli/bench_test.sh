@@ -48,6 +48,12 @@ says '"title": "resconv .*(batch 4, length 2048, f32; '
 says '"parameter_bytes": [1-9]'
 awk -F: '/"workspace_bytes"/ { planned = $2 + 0 } /"step_bytes"/ { took = $2 + 0 }
     END { exit !(planned > 1e6 && took > 0.9 * planned && took < 2 * planned + 2e7) }' out || complain "not what was planned: $(cat out)"
+# A batch that no machine has room for is told before anything of its size is asked for.
+for kind in memory 'ops --op attention'; do
+    # shellcheck disable=SC2086
+    expect 1 "^lra-probe: batch 1048576 of length 1048576 needs .* of workspace, found .* on 'cpu'; " lra-probe bench $kind \
+        --batch 1048576 --length 1048576 --seconds 0.01
+done
 expect 2 "benchmark 'memory' stands alone" lra-probe bench step memory
 # What a benchmark does not read is refused, not left aside.
 expect 2 "option '--op' is read by ops alone" lra-probe bench step --op conv
