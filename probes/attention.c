@@ -123,6 +123,7 @@ static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_pr
 {
     char *shuffled, *path = lra_format("%s/attention.h5", run->folder);
     int rc = lra_shuffled_find(run, o, &shuffled, e);
+    if (rc == 0) rc = lra_finished_run_writable(run, "attention.h5", e);
     bool found = rc == 0;
     if (rc == 0) rc = measure(run, o, r, e);
     if (rc == LRA_USAGE && found) rc = LRA_ABSENT; /* the model has no attention */

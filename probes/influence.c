@@ -259,7 +259,9 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     lra_probe_result_free(old);
     int rc = check_defined(p, n, list, o, e);
     double all = rc == 0 ? print_cost(p, n, list) : 0;
-    if (rc == 0 && !lra_option_flag(o, "dry-run") && all > 0) {
+    bool measures = rc == 0 && !lra_option_flag(o, "dry-run") && all > 0;
+    if (measures) rc = lra_finished_run_writable(p->run, "influence.h5", e);
+    if (measures && rc == 0) {
         p->steps = (lra_steps){.bar = lra_progress_new(p->spec.title, all)};
         rc = measure(p, n, list, e);
         lra_progress_free(p->steps.bar);

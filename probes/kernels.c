@@ -163,7 +163,11 @@ static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_pr
     lra_origin origin;
     char *shuffled;
     int rc = lra_shuffled_find(run, o, &shuffled, e);
-    if (rc != 0) return rc;
+    if (rc == 0) rc = lra_finished_run_writable(run, "kernels.h5", e);
+    if (rc != 0) {
+        lra_free(shuffled);
+        return rc;
+    }
     lra_probe_origin(&run->job.device, &origin);
     lra_probe_result *r = lra_probe_result_new("kernels", run->result, &origin);
     rc = measure(run, o, r, e);

@@ -188,6 +188,7 @@ static int probe_run(const char *name, const lra_options *o, const lra_listops *
     lra_finished_run run;
     lra_listops *m = lra_alloc(sizeof *m);
     int rc = lra_finished_run_open(&run, name, "listops", o, e);
+    if (rc == 0) rc = lra_finished_run_writable(&run, "listops.h5", e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
     if (rc == 0) rc = measure(&run, same_data, m, e);
     if (rc == 0) *to = through_file(&run, m, e);

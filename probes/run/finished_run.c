@@ -56,16 +56,44 @@ static bool holds(const char *folder, const char *name)
     return there;
 }
 
+static bool is_run(const char *folder)
+{
+    return holds(folder, "result.h5") || holds(folder, "best.h5") || holds(folder, "checkpoint.h5");
+}
+
+/* Runs in a folder; with `below`, in a folder of it. */
+static int count_runs(const char *folder, const char *below)
+{
+    char **names = NULL, *in = lra_format("%s%s", folder, below);
+    int n = lra_is_folder(in) ? lra_folder_list(in, &names, NULL) : 0, runs = 0;
+    for (int i = 0; i < n; i++) {
+        char *path = lra_format("%s/%s", in, names[i]);
+        runs += lra_is_folder(path) && is_run(path);
+        lra_free(path);
+    }
+    if (n >= 0) lra_names_free(names, n);
+    lra_free(in);
+    return runs;
+}
+
 /* Whether what was found is a run at all; where runs are, if it is not. */
 static int check_folder(const char *folder, const char *name, lra_err *e)
 {
-    if (holds(folder, "result.h5") || holds(folder, "best.h5") || holds(folder, "checkpoint.h5"))
-        return 0;
+    if (is_run(folder)) return 0;
     if (!lra_is_folder(name))
         return lra_fail(e, "'%s' is no file of a run, expected the folder of a run", name);
-    return holds(folder, "runs")
-               ? lra_fail(e, "'%s' is no folder of a run; its runs are in '%s/runs'", name, folder)
-               : lra_fail(e, "'%s' is no folder of a run (no result.h5, no checkpoint)", name);
+    int n = (int)strlen(folder), own = count_runs(folder, ""), below = count_runs(folder, "/runs");
+    while (n > 1 && folder[n - 1] == '/') n--;
+    if (own)
+        return lra_fail(e, "'%s' is no folder of a run; it holds runs: '%.*s/*' names all %d", name,
+                        n, folder, own);
+    if (below)
+        return lra_fail(
+            e,
+            "'%s' is no folder of a run; its runs are in '%.*s/runs': '%.*s/runs/*' names "
+            "all %d",
+            name, n, folder, n, folder, below);
+    return lra_fail(e, "'%s' is no folder of a run (no result.h5, no checkpoint)", name);
 }
 
 int lra_finished_run_find(const char *name, const char *out, char **folder, lra_err *e)
@@ -239,6 +267,21 @@ int lra_finished_run_load_data(lra_finished_run *r, lra_err *e)
                         "with --data-dir)",
                         r->folder, wanted, r->job.data->fingerprint);
     return 0;
+}
+
+int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_err *e)
+{
+    char *path = lra_format("%s/%s", r->folder, file);
+    int rc = 0;
+    if (lra_is_folder(path)) {
+        rc = lra_fail(e, "'%s' is a folder, expected a file", path);
+    } else {
+        lra_file *w = lra_file_create(path, e);
+        rc = w ? 0 : LRA_FAILED;
+        lra_file_abort(w);
+    }
+    lra_free(path);
+    return rc;
 }
 
 void lra_finished_run_spec(const lra_finished_run *r, lra_train_spec *s)

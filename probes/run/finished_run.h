@@ -24,6 +24,8 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
                           const lra_options *o, lra_err *e);
 /* The data it was trained on: found below OUT by their fingerprint, or made again. */
 int lra_finished_run_load_data(lra_finished_run *r, lra_err *e);
+/* Fails now where a file of that name could not be written into its folder later. */
+int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_err *e);
 /* Its training specification, in the folder where it is now; freed with lra_job_spec_free(). */
 void lra_finished_run_spec(const lra_finished_run *r, lra_train_spec *s);
 void lra_finished_run_close(lra_finished_run *r);

@@ -169,6 +169,24 @@ wait $! 2>/dev/null
 cmp -s json again || complain "other null values after a kill: $(diff json again)"
 rm -r "o/runs/$twin"
 
+# Batches of one row: swapped tokens are those of a row of another batch; blocks of another row say that there is none.
+# shellcheck disable=SC2086
+"$probe" train $small --set batch=1 --set train=64 --set test=16 --out single >train.out 2>&1 || complain "batches of one: $(cat train.out)"
+"$probe" influence single/runs/* --parts swap,token,occlusion,interaction --out single >out 2>err || complain "batches of one: $(cat err)"
+for part in occlusion interaction; do
+    grep -q "^  $part *undefined: batches of the run are of one row" err || complain "$part of batches of one: $(cat err)"
+done
+has out ' swap '
+
+# What cannot be written is said before it is measured, and where runs are, where a folder is none.
+for name in kernels influence; do
+    mkdir "single/runs/$name" && cp single/runs/xor*/*.h5 "single/runs/$name" && rm -f "single/runs/$name/$name.h5" && mkdir "single/runs/$name/$name.h5"
+    expect 1 "single/runs/$name/$name.h5' is a folder, expected a file" "$probe" "$name" "single/runs/$name" -q
+    rm -r "single/runs/$name"
+    expect 1 "'single/runs/' is no folder of a run; it holds runs: 'single/runs/\*' names all 1" "$probe" $name single/runs/
+    expect 1 "'single' is no folder of a run; its runs are in 'single/runs': 'single/runs/\*' names all 1" "$probe" $name single
+done
+
 # A file that is broken is measured again, with a word.
 head -c 2000 kept >"o/runs/$run/influence.h5"
 "$probe" influence "$run" --out o --parts cut --examples 4 >out 2>err || complain "after damage: $(cat err)"
