@@ -27,18 +27,14 @@ LRA_ROW_FN norm_rows rows_at(lra_type t, const void *dy, const void *x, int64_t 
     return s;
 }
 
-LRA_ROW_FN void add(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s, lanes *sum)
+LRA_ROW_FN void add(int64_t i, int64_t w, lra_type t, const void *x, lanes *sum)
 {
-    LANES_UNROLL for (int k = 0; k < n; k++) sum[k] += lanes_load(s->x[k], t, i, w);
+    *sum += lanes_load(x, t, i, w);
 }
-LRA_ROW_FN void add_square(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
-                           lanes *sum)
+LRA_ROW_FN void add_square(int64_t i, int64_t w, lra_type t, const void *x, real m, lanes *sum)
 {
-    LANES_UNROLL for (int k = 0; k < n; k++)
-    {
-        lanes v = lanes_keep(lanes_load(s->x[k], t, i, w) - s->m[k], w, 0);
-        sum[k] += v * v;
-    }
+    lanes v = lanes_keep(lanes_load(x, t, i, w) - m, w, 0);
+    *sum += v * v;
 }
 
 /* m and r of each row.  The differences are read from the nearest cache again: nothing cancels, and
@@ -46,9 +42,9 @@ LRA_ROW_FN void add_square(int64_t i, int64_t w, lra_type t, const int n, const 
 LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
 {
     lanes sum[TOGETHER] = {0}, square[TOGETHER] = {0};
-    LANES_EACH(D, add, t, n, s, sum);
+    for (int k = 0; k < n; k++) LANES_EACH(D, add, t, s->x[k], &sum[k]);
     LANES_UNROLL for (int k = 0; k < n; k++) s->m[k] = lanes_sum(sum[k]) / (real)D;
-    LANES_EACH(D, add_square, t, n, s, square);
+    for (int k = 0; k < n; k++) LANES_EACH(D, add_square, t, s->x[k], s->m[k], &square[k]);
     LANES_UNROLL for (int k = 0; k < n; k++)
         s->r[k] = 1 / r_sqrt(lanes_sum(square[k]) / (real)D + (real)eps);
 }
@@ -62,21 +58,18 @@ LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_
     } while (0)
 enum { NORM_ROWS = 64 }; /* of a piece of work */
 
-LRA_ROW_FN void norm(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s, void **y)
+LRA_ROW_FN void norm(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s, void *y)
 {
     lanes g = lanes_load(s->gain, LRA_F32, i, w), b = lanes_load(s->bias, LRA_F32, i, w);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-        lanes_store(y[k], t, i, w, (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k] * g + b);
+    lanes_store(y, t, i, w, (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k] * g + b);
 }
 LRA_ROW_FN void norm_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
                           double eps)
 {
     norm_rows s = rows_at(t, NULL, c->in[0], first, n, D);
-    void *y[TOGETHER];
     s.gain = c->in[1], s.bias = c->in[2];
-    for (int k = 0; k < n; k++) y[k] = t_to(c->out, t, (first + k) * D);
     statistics(t, n, D, eps, &s);
-    LANES_EACH(D, norm, t, n, &s, y);
+    for (int k = 0; k < n; k++) LANES_EACH(D, norm, t, k, &s, t_to(c->out, t, (first + k) * D));
 }
 LRA_ROW_FN void norm_piece(lra_type t, const lra_call *c, int64_t first, int64_t last, int64_t D,
                            double eps)
@@ -94,27 +87,19 @@ LRA_BODY(layer_norm)
                     a->eps);
 }
 
-LRA_ROW_FN void add_gradient(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
+LRA_ROW_FN void add_gradient(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s,
                              lanes *su, lanes *sux)
 {
-    lanes g = lanes_load(s->gain, LRA_F32, i, w);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-    {
-        lanes u = lanes_load(s->dy[k], t, i, w) * g;
-        su[k] += u;
-        sux[k] += u * (lanes_load(s->x[k], t, i, w) - s->m[k]);
-    }
+    lanes u = lanes_load(s->dy[k], t, i, w) * lanes_load(s->gain, LRA_F32, i, w);
+    *su += u;
+    *sux += u * (lanes_load(s->x[k], t, i, w) - s->m[k]);
 }
-LRA_ROW_FN void dx(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
-                   const real *mean_u, const real *mean_ux, void **to)
+LRA_ROW_FN void dx(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s, real mean_u,
+                   real mean_ux, void *to)
 {
-    lanes g = lanes_load(s->gain, LRA_F32, i, w);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-    {
-        lanes u = lanes_load(s->dy[k], t, i, w) * g;
-        lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
-        lanes_store(to[k], t, i, w, s->r[k] * (u - mean_u[k] - xhat * mean_ux[k]));
-    }
+    lanes u = lanes_load(s->dy[k], t, i, w) * lanes_load(s->gain, LRA_F32, i, w);
+    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
+    lanes_store(to, t, i, w, s->r[k] * (u - mean_u - xhat * mean_ux));
 }
 LRA_ROW_FN void dx_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
                         double eps)
@@ -122,17 +107,16 @@ LRA_ROW_FN void dx_some(lra_type t, const int n, int64_t first, const lra_call *
     norm_rows s = rows_at(t, c->in[0], c->in[1], first, n, D);
     lanes su[TOGETHER] = {0}, sux[TOGETHER] = {0};
     real mean_u[TOGETHER], mean_ux[TOGETHER];
-    void *to[TOGETHER];
     s.gain = c->in[2];
-    for (int k = 0; k < n; k++) to[k] = t_to(c->out, t, (first + k) * D);
     statistics(t, n, D, eps, &s);
-    LANES_EACH(D, add_gradient, t, n, &s, su, sux);
+    for (int k = 0; k < n; k++) LANES_EACH(D, add_gradient, t, k, &s, &su[k], &sux[k]);
     LANES_UNROLL for (int k = 0; k < n; k++)
     {
         mean_u[k] = lanes_sum(su[k]) / (real)D;
         mean_ux[k] = lanes_sum(sux[k]) * s.r[k] / (real)D;
     }
-    LANES_EACH(D, dx, t, n, &s, mean_u, mean_ux, to);
+    for (int k = 0; k < n; k++)
+        LANES_EACH(D, dx, t, k, &s, mean_u[k], mean_ux[k], t_to(c->out, t, (first + k) * D));
 }
 LRA_ROW_FN void dx_piece(lra_type t, const lra_call *c, int64_t first, int64_t last, int64_t D,
                          double eps)
@@ -151,18 +135,13 @@ LRA_BODY(layer_norm_dx)
                     a->eps);
 }
 
-LRA_ROW_FN void add_rows(int64_t i, int64_t w, lra_type t, const int n, const norm_rows *s,
-                         real *dgain, real *dbias)
+LRA_ROW_FN void add_row(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s,
+                        real *dgain, real *dbias)
 {
-    lanes g = lanes_load(dgain, LRA_F32, i, w), b = lanes_load(dbias, LRA_F32, i, w);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-    {
-        lanes dy = lanes_load(s->dy[k], t, i, w);
-        g += dy * ((lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k]);
-        b += dy;
-    }
-    lanes_store(dgain, LRA_F32, i, w, g);
-    lanes_store(dbias, LRA_F32, i, w, b);
+    lanes dy = lanes_load(s->dy[k], t, i, w);
+    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
+    lanes_store(dgain, LRA_F32, i, w, lanes_load(dgain, LRA_F32, i, w) + dy * xhat);
+    lanes_store(dbias, LRA_F32, i, w, lanes_load(dbias, LRA_F32, i, w) + dy);
 }
 /* Adds rows to the sums. */
 LRA_ROW_FN void dgain_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
@@ -170,7 +149,7 @@ LRA_ROW_FN void dgain_some(lra_type t, const int n, int64_t first, const lra_cal
 {
     norm_rows s = rows_at(t, c->in[0], c->in[1], first, n, D);
     statistics(t, n, D, eps, &s);
-    LANES_EACH(D, add_rows, t, n, &s, dgain, dbias);
+    for (int k = 0; k < n; k++) LANES_EACH(D, add_row, t, k, &s, dgain, dbias);
 }
 LRA_ROW_FN void dgain_piece(lra_type t, const lra_call *c, int64_t first, int64_t last, int64_t D,
                             double eps, real *dgain, real *dbias)
