@@ -214,11 +214,32 @@ static void a_space_that_runs_takes_no_plan(void **state)
     lra_graph_free(d.g);
 }
 
+/* Slices that fill an axis give one array of their gradients; with a gap, or where they overlap, a
+ * sum of padded ones. */
+static void gradients_of_slices_stand_side_by_side(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t from, n;
+        const lra_op *op;
+    } second[] = {{2, 3, &lra_op_concat}, {3, 2, &lra_op_sum}, {1, 4, &lra_op_sum}};
+    for (int i = 0; i < 3; i++) {
+        lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
+        lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *dx;
+        lra_tensor *part[] = {lra_tanh(lra_slice(x, 1, second[i].from, second[i].n)),
+                              lra_tanh(lra_slice(x, 1, 0, 2))};
+        lra_grad(lra_concat(2, part, 1), NULL, 1, &x, &dx);
+        assert_ptr_equal(dx->op, second[i].op);
+        lra_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_bit_changes),
         cmocka_unit_test(gradients_of_random_graphs),
+        cmocka_unit_test(gradients_of_slices_stand_side_by_side),
         cmocka_unit_test(errors_name_the_scope),
         cmocka_unit_test(a_space_that_runs_takes_no_plan),
     };

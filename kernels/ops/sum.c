@@ -1,4 +1,5 @@
 /* y = x_1 + ... + x_n, added in real from left to right and rounded once. */
+#include "kernels/ops/args.h"
 #include "kernels/ops/lanes_fn.h"
 
 LRA_ROW_FN void add_lanes(int64_t i, int64_t w, lra_type t, const int n, const void *const *x,
@@ -46,9 +47,39 @@ static double flops(const lra_tensor *y)
     return (double)lra_elements(y) * (y->n_src - 1);
 }
 
+/* Which padding along an axis stands at `at`; n: none. */
+static int padded_at(int n, lra_tensor *const *x, int axis, int64_t at)
+{
+    int i = 0;
+    for (; i < n; i++) {
+        const slice_args *a = x[i]->args;
+        if (x[i]->op == &lra_op_pad && a->axis == axis && a->from == at) break;
+    }
+    return i;
+}
+
+/* Parts that fill an axis between them, each padded with zeros, are the parts beside each other:
+ * gradients of slices are.  NULL: they do not. */
+static lra_tensor *filled(int n, lra_tensor *const *x)
+{
+    enum { MOST = 16 };
+    lra_tensor *part[MOST];
+    if (n > MOST || x[0]->op != &lra_op_pad) return NULL;
+    int axis = ((const slice_args *)x[0]->args)->axis;
+    int64_t at = 0;
+    for (int k = 0; k < n; k++) {
+        int i = padded_at(n, x, axis, at);
+        if (i == n) return NULL;
+        part[k] = x[i]->src[0];
+        at += part[k]->shape.d[axis];
+    }
+    return at == x[0]->shape.d[axis] ? lra_concat(n, part, axis) : NULL;
+}
+
 lra_tensor *lra_sum(int n, lra_tensor *const *x)
 {
-    return n == 1 ? x[0] : lra_node(&lra_op_sum, x[0]->graph, n, x, NULL, 0);
+    lra_tensor *parts = n == 1 ? x[0] : filled(n, x);
+    return parts ? parts : lra_node(&lra_op_sum, x[0]->graph, n, x, NULL, 0);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
