@@ -158,11 +158,9 @@ static inline void attention_back_tile(const attention_backward *b, const attent
 static inline void attention_store_dq(const attention_backward *b, int64_t i0, int64_t n, elem *dq)
 {
     const attention_sizes *s = &b->h.s;
-    real unscaled = attention_unscaled(&b->h);
-    for (int64_t l = 0; l < n; l++)
-#pragma omp simd
-        for (int64_t d = 0; d < s->K; d++)
-            dq[(i0 + l) * s->H * s->K + d] = e_store(b->dq_t[d * ATTENTION_QUERIES + l] * unscaled);
+    real unscaled[ATTENTION_QUERIES];
+    for (int l = 0; l < ATTENTION_QUERIES; l++) unscaled[l] = attention_unscaled(&b->h);
+    attention_rows(b->dq_t, n, s->H, s->K, unscaled, dq + i0 * s->H * s->K);
 }
 
 /* Queries from i0 on, n of them. */

@@ -18,6 +18,7 @@
 #include "kernels/ops/attention.h"
 #include "kernels/ops/attention_product_fn.h"
 #include "kernels/ops/dropout_fn.h"
+#include "kernels/ops/transpose_fn.h"
 
 enum { ATTENTION_QUERIES = 64, ATTENTION_KEYS = 64, ATTENTION_TILE = 64 * 64 };
 #define ATTENTION_LOG2E R(1.4426950408889634)
@@ -89,9 +90,48 @@ static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t
 /* Columns (width, ATTENTION_QUERIES) of the n rows from x on, zeros behind them. */
 static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
 {
+#if LANES_TRANSPOSED
+    for (int64_t t = 0; t < ATTENTION_QUERIES; t += LANES)
+        for (int64_t d = 0; d < width; d += LANES) {
+            const int64_t w = width - d < LANES ? width - d : LANES;
+            lanes r[LANES];
+            for (int i = 0; i < LANES; i++)
+                r[i] = t + i < n ? lanes_load(x + (t + i) * H * width, LRA_ELEM, d, w) : (lanes){0};
+            lanes_transpose(r);
+            for (int i = 0; i < w; i++) lanes_write(to + (d + i) * ATTENTION_QUERIES + t, r[i]);
+        }
+#else
     for (int64_t t = 0; t < ATTENTION_QUERIES; t++)
         for (int64_t d = 0; d < width; d++)
             to[d * ATTENTION_QUERIES + t] = t < n ? e_load(x[t * H * width + d]) : 0;
+#endif
+}
+
+/* Back: n rows, H width elements apart, of columns times what each lane has as factor; zeros where
+ * that is 0. */
+static inline void attention_rows(const real *columns, int64_t n, int64_t H, int64_t width,
+                                  const real *factor, elem *to)
+{
+#if LANES_TRANSPOSED
+    for (int64_t l = 0; l < n; l += LANES)
+        for (int64_t d = 0; d < width; d += LANES) {
+            const int64_t w = width - d < LANES ? width - d : LANES, live = n - l;
+            const real *from = columns + d * ATTENTION_QUERIES + l;
+            lanes r[LANES], by = lanes_read(factor + l);
+            for (int i = 0; i < LANES; i++)
+                r[i] = i < w ? lanes_read(from + i * ATTENTION_QUERIES) * by : (lanes){0};
+            lanes_transpose(r);
+            for (int i = 0; i < LANES && i < live; i++)
+                lanes_store(to + (l + i) * H * width, LRA_ELEM, d, w,
+                            factor[l + i] == 0 ? (lanes){0} : r[i]);
+        }
+#else
+    for (int64_t l = 0; l < n; l++)
+#pragma omp simd
+        for (int64_t d = 0; d < width; d++)
+            to[l * H * width + d] = e_store(
+                factor[l] == 0 ? 0 : columns[d * ATTENTION_QUERIES + l] * factor[l]);
+#endif
 }
 
 /* bias: of the head, s.R entries; NULL: none */

@@ -119,15 +119,14 @@ static inline void attention_weigh(attention_forward *f, const attention_place *
 static inline void attention_finish(const attention_forward *f, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &f->h.s;
+    real one[ATTENTION_QUERIES] = {0};
     for (int64_t l = 0; l < n; l++) {
-        real sum = f->h.args->laplace ? 1 : f->sum[l], one = 1 / sum;
-        elem *y = f->y + (i0 + l) * s->H * s->V;
-#pragma omp simd
-        for (int64_t d = 0; d < s->V; d++)
-            y[d] = e_store(sum == 0 ? 0 : f->y_t[d * ATTENTION_QUERIES + l] * one);
+        real sum = f->h.args->laplace ? 1 : f->sum[l];
+        one[l] = sum == 0 ? 0 : 1 / sum;
         attention_put(f->left, f->rows, i0 + l,
                       sum == 0 || f->h.args->laplace ? 0 : f->max[l] + r_log2(sum));
     }
+    attention_rows(f->y_t, n, s->H, s->V, one, f->y + i0 * s->H * s->V);
 }
 
 /* Queries behind the example. */
