@@ -94,8 +94,9 @@ static inline void add_tap(const dw_cut *c, const dw_piece *p, int64_t tap, int6
         const real *panel = p->dy + at * n + from * V * TILE_LANES;
         for (int64_t i = 0; i < c->s.n_in; i += TILE_ROWS) {
             tile_rows x = {p->x + (from + tap * c->step) * c->ldx + i, 1, c->ldx};
-            tile_any((int)conv_min(TILE_ROWS, c->s.n_in - i), V, x, end - from, panel, true,
-                     p->sum + (tap * c->s.n_in + i) * DW_COLUMNS + at, DW_COLUMNS);
+            tile_any((int)conv_min(TILE_ROWS, c->s.n_in - i), V, x, end - from, panel,
+                     V * TILE_LANES, true, p->sum + (tap * c->s.n_in + i) * DW_COLUMNS + at,
+                     DW_COLUMNS);
         }
         at += V * TILE_LANES;
     }

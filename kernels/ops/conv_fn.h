@@ -160,8 +160,8 @@ static inline void conv_panel(const conv_sizes *s, const conv_block *b, const re
             int64_t n = conv_min(k0 + TILE_DEPTH, end * s->n_in) - from;
             if (n <= 0) continue;
             tile_rows a = {slab + (t - P - b->lo) * s->n_in + from, s->n_in, 1};
-            tile_any(n_rows, V, a, n, panel + from * V * TILE_LANES, true, sum + r * ld_sum,
-                     ld_sum);
+            tile_any(n_rows, V, a, n, panel + from * V * TILE_LANES, V * TILE_LANES, true,
+                     sum + r * ld_sum, ld_sum);
         }
     }
 }

@@ -65,7 +65,7 @@ static inline void gemm_edge(int rows, int V, tile_rows a, int64_t K, const real
                              int64_t live, real *c, int64_t ldc)
 {
     real sum[TILE_ROWS * TILE_COLUMNS] = {0};
-    tile_any(rows, V, a, K, b, false, sum, TILE_COLUMNS);
+    tile_any(rows, V, a, K, b, V * TILE_LANES, false, sum, TILE_COLUMNS);
     for (int r = 0; r < rows; r++)
         for (int64_t n = 0; n < live; n++)
             c[r * ldc + n] = sum[r * TILE_COLUMNS + n] + (add ? c[r * ldc + n] : 0);
@@ -109,19 +109,26 @@ static inline int64_t gemm_tiles(int64_t M, int64_t N)
     return (M + TILE_ROWS - 1) / TILE_ROWS * ((N + TILE_COLUMNS - 1) / TILE_COLUMNS);
 }
 
-/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on; packed: b of K rows.
- * Meanwhile x and y are asked for. */
-static inline void gemm_rows_while(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1,
-                                   tile_rows a, const real *packed, bool add, real *c, int64_t ldc,
-                                   gemm_next x, gemm_next y)
+/* The right operand: panels of K rows, or rows as they stand, ld apart, of whole vectors. */
+typedef struct {
+    const real *b;
+    int64_t K, ld; /* ld: 0 of panels */
+} gemm_right;
+
+/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on.  Meanwhile x and y are
+ * asked for. */
+static inline void gemm_rows_while(int64_t M, int64_t N, int64_t k0, int64_t k1, tile_rows a,
+                                   gemm_right right, bool add, real *c, int64_t ldc, gemm_next x,
+                                   gemm_next y)
 {
     const int64_t tiles = gemm_tiles(M, N);
     const int64_t lines_x = gemm_next_lines(&x, tiles), lines_y = gemm_next_lines(&y, tiles);
     for (int64_t at = 0; at < N;) {
         int V = tile_panel_vectors(at, N), width = V * TILE_LANES;
+        const int64_t ldb = right.ld ? right.ld : width;
         for (int64_t k = k0; k < k1; k += TILE_DEPTH) {
             int64_t depth = k1 - k < TILE_DEPTH ? k1 - k : TILE_DEPTH;
-            const real *b = packed + at * K + k * width;
+            const real *b = right.b + at * (right.ld ? 1 : right.K) + k * ldb;
             for (int64_t r = 0; r < M; r += TILE_ROWS) {
                 int rows = (int)(M - r < TILE_ROWS ? M - r : TILE_ROWS);
                 tile_rows left = {a.a + r * a.row + (k - k0) * a.step, a.row, a.step};
@@ -130,7 +137,7 @@ static inline void gemm_rows_while(int64_t M, int64_t N, int64_t K, int64_t k0, 
                 gemm_ask_next(&x, lines_x);
                 gemm_ask_next(&y, lines_y);
                 if (N - at >= width)
-                    tile_any(rows, V, left, depth, b, more, c + r * ldc + at, ldc);
+                    tile_any(rows, V, left, depth, b, ldb, more, c + r * ldc + at, ldc);
                 else
                     gemm_edge(rows, V, left, depth, b, more, N - at, c + r * ldc + at, ldc);
             }
@@ -142,7 +149,7 @@ static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_
                              const real *packed, bool add, real *c, int64_t ldc)
 {
     const gemm_next none = {0};
-    gemm_rows_while(M, N, K, k0, k1, a, packed, add, c, ldc, none, none);
+    gemm_rows_while(M, N, k0, k1, a, (gemm_right){packed, K, 0}, add, c, ldc, none, none);
 }
 
 /* Rows [0,n) of x, `width` wide and ld apart, as real and an odd number of lines apart:

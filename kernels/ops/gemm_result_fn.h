@@ -103,7 +103,7 @@ static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t 
             for (int64_t k = 0; k < K; k += TILE_DEPTH)
                 tile_any(rows, V, (tile_rows){a + r * K + k, K, 1},
                          K - k < TILE_DEPTH ? K - k : TILE_DEPTH, g->packed + at * K + k * width,
-                         k > 0, sum, TILE_COLUMNS);
+                         width, k > 0, sum, TILE_COLUMNS);
             gemm_finish(g, row + r, rows, at, live, sum);
         }
         at += width;

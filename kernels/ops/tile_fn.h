@@ -3,7 +3,8 @@
  * of a stored matrix.
  * One source for all types and instruction levels, in vectors of the level's width.
  *
- * b is packed in panels: (K, columns) with the columns of one tile adjacent. */
+ * b is packed in panels: (K, columns) with the columns of one tile adjacent; or it stands as it is,
+ * where it is read seldom enough. */
 #ifndef LRA_OPS_TILE_FN_H
 #define LRA_OPS_TILE_FN_H
 
@@ -43,16 +44,16 @@ typedef struct {
 #endif
 
 /* c (R, V vectors) = a (R,K) b (K, V vectors), plus c itself if `add`; R and V are constants where
- * this is inlined. */
+ * this is inlined.  Rows of b are ldb apart. */
 static inline __attribute__((always_inline)) void tile(const int R, const int V, tile_rows a,
-                                                       int64_t K, const real *b, bool add, real *c,
-                                                       int64_t ldc)
+                                                       int64_t K, const real *b, int64_t ldb,
+                                                       bool add, real *c, int64_t ldc)
 {
     tile_vector sum[TILE_ROWS][TILE_VECTORS];
     TILE_UNROLL for (int i = 0; i < R; i++) TILE_UNROLL for (int j = 0; j < V; j++)
         sum[i][j] = (tile_vector){0};
     for (int64_t k = 0; k < K; k++) {
-        const tile_vector *row = (const tile_vector *)(b + k * V * TILE_LANES);
+        const tile_loose *row = (const tile_loose *)(b + k * ldb);
         TILE_UNROLL for (int i = 0; i < R; i++)
         {
             real x = a.a[i * a.row + k * a.step];
@@ -72,11 +73,11 @@ static inline __attribute__((always_inline)) void tile(const int R, const int V,
 
 /* The same for the numbers of rows and vectors that occur. */
 static inline void tile_any(int n_rows, int n_vectors, tile_rows a, int64_t K, const real *b,
-                            bool add, real *c, int64_t ldc)
+                            int64_t ldb, bool add, real *c, int64_t ldc)
 {
 #define TILE_CASE(R, V)                                                                            \
     case V * 8 + R:                                                                                \
-        tile(R, V, a, K, b, add, c, ldc);                                                          \
+        tile(R, V, a, K, b, ldb, add, c, ldc);                                                     \
         break;
 #define TILE_CASES(V)                                                                              \
     TILE_CASE(1, V) TILE_CASE(2, V) TILE_CASE(3, V) TILE_CASE(4, V) TILE_CASE(5, V) TILE_CASE(6, V)
