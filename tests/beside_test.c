@@ -13,6 +13,8 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cuda/joined.h"
 #include "kernels/cuda/beside.h"
+#include "kernels/cuda/columns.h"
+#include "kernels/ops/conv_tiles.h"
 #include "tests/lanes.h"
 #include "tests/model_trial.h"
 #include "tests/random_graph.h"
@@ -409,13 +411,41 @@ static void the_setting(void **state)
     }
 }
 
+static int64_t columns_of(int64_t B, int64_t T, int64_t n_out)
+{
+    return conv_tile_columns(&(conv_tiles){B, T, 1, n_out});
+}
+
+/* Blocks of convolutions, and what the number of multiprocessors makes of them. */
+static void blocks_fill_the_machine(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    int n = -1;
+    assert_int_equal(columns_of(16, 1024, 256), 128);
+    assert_int_equal(columns_of(16, 1024, 128), 64);
+    assert_int_equal(columns_of(64, 1024, 128), 128);
+    assert_int_equal(columns_of(32, 1035, 128), 64);
+    assert_int_equal(columns_of(1, 10, 64), 64);
+    assert_int_equal(conv_tile_blocks(&(conv_tiles){16, 1024, 1, 128}, 64), 128);
+    assert_true(conv_tile_fill(&(conv_tiles){16, 1024, 1, 128}, 64) > 0.96);
+    assert_true(conv_tile_fill(&(conv_tiles){16, 1024, 1, 128}, 128) < 0.49);
+    assert_int_equal(lra_cuda_columns_find(NULL, &n, &e), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(lra_cuda_columns_find("64", &n, &e), 0);
+    assert_int_equal(n, 64);
+    assert_int_equal(lra_cuda_columns_find("128", &n, &e), 0);
+    assert_int_equal(n, 128);
+    assert_int_equal(lra_cuda_columns_find("96", &n, &e), LRA_FAILED);
+    assert_string_equal(e.msg, "LRA_CUDA_COLUMNS is '96', expected 64 or 128");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whenever_they_run),
-        cmocka_unit_test(models_whenever_they_run),
-        cmocka_unit_test(gradients_of_weights),
-        cmocka_unit_test(the_setting),
+        cmocka_unit_test(whenever_they_run),       cmocka_unit_test(models_whenever_they_run),
+        cmocka_unit_test(gradients_of_weights),    cmocka_unit_test(the_setting),
+        cmocka_unit_test(blocks_fill_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

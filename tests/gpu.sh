@@ -145,6 +145,12 @@ for level in $levels; do
     printf '%s\n' 'conv, large' 'attention, large' 'long_conv, large' |
         LRA_CUDA_LEVEL=$level several "large cases, $level" 90 LRA_TEST_OP "$bin/tests/cuda_test"
 done
+case " $levels " in *wgmma*)
+    for columns in 64 128; do
+        printf '%s\n' 'conv, large' |
+            LRA_CUDA_LEVEL=wgmma LRA_CUDA_COLUMNS=$columns several "blocks of $columns columns" 90 LRA_TEST_OP "$bin/tests/cuda_test"
+    done ;;
+esac
 # An op of its own name alone; those without a body on a GPU end at once.
 "$probe" list ops | sed -n 's/^\([a-z][a-z0-9_]*\) .*/=\1/p' | several "ops" 60 LRA_TEST_OP "$bin/tests/cuda_test"
 models=$("$probe" list models | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p' | $some)

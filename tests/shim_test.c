@@ -22,6 +22,7 @@
 #include "tests/trial.h"
 
 extern lra_cuda_level_kind shim_level; /* of gemm.c */
+extern int shim_columns;               /* of map.cpp */
 
 /* ---- the shim as a device: the CPU's memory, the GPU's bodies -------------------------------- */
 
@@ -110,7 +111,11 @@ static void both_types(const lra_op *op, int i)
     int last = op == &trial_large ? LRA_CUDA_WGMMA : LRA_CUDA_MMA;
     for (int level = first; level <= last; level++) {
         shim_level = (lra_cuda_level_kind)level;
-        compare(op, i, LRA_BF16, 0.01);
+        for (shim_columns = 0; shim_columns <= 128; shim_columns += 128) {
+            compare(op, i, LRA_BF16, 0.01);
+            if (level < LRA_CUDA_WGMMA) break;
+        }
+        shim_columns = 0;
     }
 }
 

@@ -208,8 +208,9 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
-    if (find_level(s, e) != 0 || lra_cuda_beside_find(getenv("LRA_CUDA_BESIDE"), &s->beside, e))
-        return LRA_FAILED;
+    if (lra_cuda_beside_find(getenv("LRA_CUDA_BESIDE"), &s->beside, e) != 0) return LRA_FAILED;
+    if (lra_cuda_columns_find(getenv("LRA_CUDA_COLUMNS"), &s->columns, e) != 0) return LRA_FAILED;
+    if (find_level(s, e) != 0) return LRA_FAILED;
     snprintf(s->detail, sizeof s->detail, "%s, %s", p.name, lra_cuda_level_name(s->level));
     return lra_cuda_check(make_streams(s), "opening", e);
 }

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/beside.h"
+#include "kernels/cuda/columns.h"
 #include "kernels/cuda/level.h"
 #include "kernels/cuda/staging.h"
 #include "kernels/graph/backend.h"
@@ -23,7 +24,8 @@ typedef struct {
     char name[16], detail[160];
     cudaStream_t work, loader, side;
     cudaEvent_t forked, done[LRA_CUDA_BESIDE_MOST];
-    int beside; /* calls beside the work that may be under way; 0: none are */
+    int columns; /* of blocks of convolutions; 0: nobody asks for any */
+    int beside;  /* calls beside the work that may be under way; 0: none are */
     lra_cuda_slot slot[LRA_CUDA_SLOTS];
     int next;
     lra_err fault; /* of a library call inside a body; empty: none */

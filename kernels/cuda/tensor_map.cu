@@ -52,3 +52,8 @@ extern "C" bool lra_cuda_map(lra_map *m, const void *data, const int64_t d[3], c
     memcpy(m, &made, sizeof *m);
     return true;
 }
+
+extern "C" int lra_cuda_columns(void)
+{
+    return lra_cuda->columns;
+}

@@ -35,6 +35,9 @@ enum { WG_ROW = 128, WG_ATOM = 8 * WG_ROW };
 extern "C" bool lra_cuda_map(lra_map *m, const void *data, const int64_t d[3], const int box[3],
                              bool swizzled);
 
+/* Columns of blocks that tests ask for: 64, 128, or 0, which leaves it to the kernel. */
+extern "C" int lra_cuda_columns(void);
+
 /* Where byte `at` of a swizzled box stands, at and the result counted from a multiple of 1024
  * bytes. */
 static inline __host__ __device__ uint32_t wg_swizzled(uint32_t at)
@@ -139,6 +142,22 @@ template <int TRANSPOSE_A, int TRANSPOSE_B> LRA_DEV void wg_mma(float d[64], uin
                  "%64, %65, add, 1, 1, %66, %67;\n"
                  "}"
                  : WG_OUT16(0), WG_OUT16(16), WG_OUT16(32), WG_OUT16(48)
+                 : "l"(a), "l"(b), "n"(TRANSPOSE_A), "n"(TRANSPOSE_B));
+}
+
+/* The same of b (16,64): d (64,64). */
+template <int TRANSPOSE_A, int TRANSPOSE_B>
+LRA_DEV void wg_mma_narrow(float d[32], uint64_t a, uint64_t b)
+{
+    asm volatile("{\n"
+                 ".reg .pred add;\n"
+                 "setp.eq.u32 add, 0, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+                 "%32, %33, add, 1, 1, %34, %35;\n"
+                 "}"
+                 : WG_OUT16(0), WG_OUT16(16)
                  : "l"(a), "l"(b), "n"(TRANSPOSE_A), "n"(TRANSPOSE_B));
 }
 #endif

@@ -7,6 +7,8 @@
 /* In the order of running, lra_plan_cost(p).n_nodes of them; seconds are 0.  What several nodes
  * that run as one read counts with the first of them. */
 void lra_plan_nodes(const lra_plan *p, lra_node_time *out);
+/* The node of call `at`. */
+const lra_tensor *lra_plan_tensor(const lra_plan *p, int at);
 /* Does the device run call `at` with one before it? */
 bool lra_plan_joined(const lra_plan *p, int at);
 

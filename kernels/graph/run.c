@@ -196,6 +196,11 @@ void lra_plan_nodes(const lra_plan *p, lra_node_time *out)
     }
 }
 
+const lra_tensor *lra_plan_tensor(const lra_plan *p, int at)
+{
+    return p->call[at].y;
+}
+
 bool lra_plan_joined(const lra_plan *p, int at)
 {
     return p->joined[at] == 0;

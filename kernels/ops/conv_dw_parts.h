@@ -85,6 +85,18 @@ static inline int64_t conv_dw_parts(const conv_dw_sizes *s)
     return parts < 1 ? 1 : parts < most ? parts : most;
 }
 
+/* Sums over what the multiprocessors could make in the same time, in blocks of four taps, 64 inputs
+ * and 128 outputs. */
+static inline double conv_dw_fill(const conv_dw_sizes *s)
+{
+    int64_t fours = (s->K + CONV_DW_TAPS - 1) / CONV_DW_TAPS;
+    int64_t blocks = fours * s->groups * ((s->n_in + 63) / 64) * ((s->n_out + 127) / 128);
+    int64_t parts = conv_dw_parts(s),
+            waves = (blocks * parts + CONV_DW_BLOCKS - 1) / CONV_DW_BLOCKS;
+    double made = (double)(s->K * s->groups * s->n_in * s->n_out * parts);
+    return made / (double)(waves * CONV_DW_BLOCKS * CONV_DW_TAPS * 64 * 128);
+}
+
 /* Of a group, and of all. */
 static inline int64_t conv_dw_size(const conv_dw_sizes *s)
 {

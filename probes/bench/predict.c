@@ -1,5 +1,6 @@
 /* A training step on a GPU by counting, without one: every node takes the longest of its FLOPs over
  * the rate of products and its bytes (sources, result) over the rate of copies, and one launch.
+ * Products of convolutions take whole waves of blocks.
  * The ceilings are options; what a kernel reaches of them is not known here, so that times are
  * floors for those ceilings.
  *
@@ -18,6 +19,9 @@
 #include "kernels/cuda/joined.h"
 #include "kernels/graph/nodes.h"
 #include "kernels/graph/op.h"
+#include "kernels/ops/args.h"
+#include "kernels/ops/conv_dw_parts.h"
+#include "kernels/ops/conv_tiles.h"
 #include "models/network.h"
 #include "probes/bench/bench.h"
 #include "probes/run/preset.h"
@@ -105,9 +109,33 @@ static op_sum *sum_of(prediction *p, const char *op)
     return &p->op[p->n_ops++];
 }
 
-static void add_node(op_sum *s, const lra_node_time *node, bool joined, const rates *r)
+/* What the blocks of a convolution of bf16 make use of, of the multiprocessors of capability 9.0:
+ * whole waves of whole blocks.  1 where it is not known. */
+static double fill_of(const lra_tensor *y)
 {
-    double products = node->flops / r->peak, traffic = node->bytes / r->copy;
+    if (y->op == &lra_op_conv_dw) {
+        const conv_dw_args *a = y->args;
+        const lra_shape *x = &y->src[0]->shape;
+        int64_t n_in = x->d[2] / a->groups, n_out = y->src[1]->shape.d[2] / a->groups;
+        conv_dw_sizes s = {x->d[0], x->d[1], a->K, a->groups, n_in, n_out, a->dilation};
+        return y->src[0]->type == LRA_BF16 && !gdw_fits(&s) && n_in % 64 == 0 ? conv_dw_fill(&s)
+                                                                              : 1;
+    }
+    bool back = y->op == &lra_op_conv_dx;
+    if (y->type != LRA_BF16 || (!back && y->op != &lra_op_conv)) return 1;
+    const conv_args *forward = y->args;
+    const conv_dx_args *backward = y->args;
+    int64_t groups = back ? backward->groups : forward->groups;
+    int64_t dilation = back ? backward->dilation : forward->dilation;
+    int64_t reach = (y->src[1]->shape.d[0] - 1) * dilation;
+    conv_tiles s = {y->shape.d[0], y->shape.d[1], groups, y->shape.d[2] / groups};
+    if (!conv_tile_fits(y->src[0]->shape.d[2] / groups, s.n_out, reach)) return 1;
+    return conv_tile_fill(&s, conv_tile_columns(&s));
+}
+
+static void add_node(op_sum *s, const lra_node_time *node, double fill, bool joined, const rates *r)
+{
+    double products = node->flops / r->peak / fill, traffic = node->bytes / r->copy;
     s->nodes++, s->flops += node->flops, s->bytes += node->bytes;
     s->by_products += products > traffic, s->by_bytes += products <= traffic;
     s->seconds += fmax(products, traffic) + (joined ? 0 : r->launch);
@@ -130,8 +158,9 @@ static int predict(const subject *s, const rates *r, prediction *p, lra_err *e)
         lra_plan_nodes(plan, node);
         for (int i = 0; i < cost.n_nodes; i++) {
             bool joined = lra_plan_joined(plan, i);
-            add_node(sum_of(p, node[i].op), &node[i], joined, r);
-            add_node(&p->all, &node[i], joined, r);
+            double fill = fill_of(lra_plan_tensor(plan, i));
+            add_node(sum_of(p, node[i].op), &node[i], fill, joined, r);
+            add_node(&p->all, &node[i], fill, joined, r);
         }
         p->workspace = cost.workspace_bytes;
         lra_free(node);
@@ -166,8 +195,8 @@ static void say_rates(lra_table *t, const rates *r)
 {
     lra_table_note(
         t,
-        "ceilings: products %g TFLOP/s, copies %g TB/s, %g us a launch; what kernels reach of them is "
-        "not counted",
+        "ceilings: products %g TFLOP/s, copies %g TB/s, %g us a launch, convolutions in whole waves of "
+        "blocks; what kernels reach of them is not counted",
         r->peak / 1e12, r->copy / 1e12, r->launch * 1e6);
 }
 

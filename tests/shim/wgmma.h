@@ -112,7 +112,7 @@ enum { SHIM_QUEUE = 64 };
 typedef struct {
     float *d;
     uint64_t a, b;
-    int transposed;
+    int transposed, columns;
 } shim_product;
 static struct {
     shim_product product[SHIM_QUEUE];
@@ -131,7 +131,7 @@ static inline void shim_multiply(const shim_product *p)
         float a[2];
         for (int h = 0; h < 2; h++)
             a[h] = shim_operand(p->a, p->transposed & 1, 16 * warp + 8 * h + lane / 4, k);
-        for (int j = 0; j < 16; j++)
+        for (int j = 0; j < p->columns / 8; j++)
             for (int i = 0; i < 2; i++) {
                 float b = shim_operand(p->b, p->transposed & 2, 8 * j + lane % 4 * 2 + i, k);
                 for (int h = 0; h < 2; h++) p->d[4 * j + 2 * h + i] += a[h] * b;
@@ -149,12 +149,21 @@ static inline void wg_commit(void)
     q->group[q->n_groups++] = q->n - q->closed;
     q->closed = q->n;
 }
-template <int TRANSPOSE_A, int TRANSPOSE_B>
-static inline void wg_mma(float d[64], uint64_t a, uint64_t b)
+static inline void shim_queue_product(shim_product p)
 {
     auto *q = &shim_queue[shim_id()];
     if (q->n == SHIM_QUEUE) lra_bug(__FILE__, __LINE__, "too many products under way");
-    q->product[q->n++] = shim_product{d, a, b, TRANSPOSE_A | TRANSPOSE_B << 1};
+    q->product[q->n++] = p;
+}
+template <int TRANSPOSE_A, int TRANSPOSE_B>
+static inline void wg_mma(float d[64], uint64_t a, uint64_t b)
+{
+    shim_queue_product(shim_product{d, a, b, TRANSPOSE_A | TRANSPOSE_B << 1, 128});
+}
+template <int TRANSPOSE_A, int TRANSPOSE_B>
+static inline void wg_mma_narrow(float d[32], uint64_t a, uint64_t b)
+{
+    shim_queue_product(shim_product{d, a, b, TRANSPOSE_A | TRANSPOSE_B << 1, 64});
 }
 template <int PENDING> static inline void wg_wait(void)
 {
