@@ -48,13 +48,14 @@ static void cuts_of_a_convolution(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_cut c;
-    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, NULL, &c, &e) != 0)
+    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, 0, NULL, &c, &e) != 0)
         fail_msg("%s", e.msg);
     assert_int_equal(c.n, TINY_ROWS);
     assert_int_equal(c.n_curves, 3);
-    assert_null(c.curve[0].layer);
-    assert_string_equal(c.curve[1].layer, "layer0");
-    assert_string_equal(c.curve[2].layer, "layer1");
+    assert_int_equal(lra_cut_curves(&trained.run.spec, &trained.device, 0), 3);
+    assert_null(c.curve[0].name);
+    assert_string_equal(c.curve[1].name, "layer0");
+    assert_string_equal(c.curve[2].name, "layer1");
     assert_false(c.attention);
     assert_true(c.r[0] == 0 && c.r[2] == 2 && c.r[3] == 4);
     assert_true(c.r[c.n_points - 1] == (double)trained.run.data->max_length);
@@ -68,7 +69,7 @@ static void cuts_of_a_convolution(void **state)
     for (int p = 0; p < 3; p++) /* one layer is neither the other nor both */
         assert_false(rows_equal(&c, 1, p, c.curve[0].row + p * c.n) ||
                      rows_equal(&c, 1, p, c.curve[2].row + p * c.n));
-    assert_true(lra_cut_runs(2, trained.run.data->max_length) ==
+    assert_true(lra_cut_runs(3, trained.run.data->max_length) ==
                 1 + c.n_points + 2 * (c.n_points - 1));
     lra_cut_free(&c);
 }
@@ -79,7 +80,7 @@ static void cuts_of_a_sample(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_cut c;
-    if (lra_cut_measure(&trained.run.spec, &trained.device, 3, NULL, &c, &e) != 0)
+    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, 3, NULL, &c, &e) != 0)
         fail_msg("%s", e.msg);
     assert_int_equal(c.n, 3);
     for (int i = 0; i < 3; i++) assert_true(c.full[i].loss == trained.report.row[c.index[i]].loss);
@@ -95,7 +96,7 @@ static void cuts_that_are_undefined(void **state)
     lra_model lstm = lra_model_resconv;
     lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
     spec.model = &lstm;
-    assert_int_equal(lra_cut_measure(&spec, &trained.device, 0, NULL, &c, &e), LRA_USAGE);
+    assert_int_equal(lra_cut_measure(&spec, &trained.device, 0, 0, NULL, &c, &e), LRA_USAGE);
     assert_non_null(strstr(e.msg, "is undefined for model 'lstm'"));
     lra_cut_free(&c);
 }
