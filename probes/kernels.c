@@ -190,7 +190,7 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
         rc = measure_and_write(&run, o, to, e);
     lra_finished_run_close(&run);
     if (rc != LRA_ABSENT) return rc;
-    if (lra_option_n_args(o) == 1) return LRA_FAILED;
+    if (lra_option_n_args(o) == 1) return LRA_USAGE;
     lra_note("%s: left out", e->msg);
     return 0;
 }
@@ -205,7 +205,7 @@ static int kernels(const lra_options *o, lra_err *e)
         n += list[n] != NULL;
     }
     if (rc == 0 && !dry && n == 0)
-        rc = lra_fail(e, "none of %d runs has convolution kernels", asked);
+        rc = lra_fail_usage(e, "none of %d runs has convolution kernels", asked);
     lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && !dry) {
         rc = lra_report_print(&lra_table_kernels, stdout, &in,

@@ -107,13 +107,13 @@ expect 1 "there are no results of probe 'kernels' in 'o/data'" "$report" tables 
 expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" kernels x --out none
 # shellcheck disable=SC2086
 "$probe" train $small --model transformer >train.out 2>&1 || complain "train: $(cat train.out)"
-expect 1 "model 'transformer' has no convolution kernels" "$probe" kernels "$(ls o/runs | grep transformer)" --out o -q
+expect 2 "model 'transformer' has no convolution kernels" "$probe" kernels "$(ls o/runs | grep transformer)" --out o -q
 # Of several runs those without are left out, and said.
 "$probe" kernels o/runs/listops-transformer-* o/runs/listops-s4d-* --out o >out 2>err || complain "a run without kernels beside one with: $(cat err)"
 has err 'has no convolution kernels; '
 has err 'left out'
 has out 's4d'
-expect 1 'none of 2 runs has convolution kernels' "$probe" kernels o/runs/listops-transformer-* o/runs/listops-transformer-* -q
+expect 2 'none of 2 runs has convolution kernels' "$probe" kernels o/runs/listops-transformer-* o/runs/listops-transformer-* -q
 # The initial kernels of a run that was pretrained are those that it started from, not those of its seed.
 first() { "$probe" kernels "$1" --out o -q --json | grep -m 1 "\"range_mean_rel$2\":" | tr -dc 0-9.; }
 # shellcheck disable=SC2086
