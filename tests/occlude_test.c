@@ -152,7 +152,7 @@ static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, cons
     delay.encode = delayed, p.spec.model = &delay;
     p.steps.bar = lra_progress_new("occlusion", 1);
     p.out = lra_probe_result_new("influence", &result, &origin);
-    assert_null(lra_part_occlusion.undefined);
+    assert_null(lra_part_occlusion.undefined(&p));
     if (lra_part_occlusion.measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
     assert_true(p.steps.done > 0 && p.steps.done <= lra_part_occlusion.passes(&p, 0));
     assert_int_equal(lra_probe_unit_find(p.out, "occlusion.px") != NULL, grid > 0);
