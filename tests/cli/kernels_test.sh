@@ -63,7 +63,7 @@ done
 "$report" tables --table kernels "$own" >out 2>err || complain "tables with a null value: $(cat err)"
 has out 'shuffled'
 grep -q shuffled table && complain "a null value that nobody asked for"
-expect 1 "was itself trained on permuted labels" "$probe" kernels "$twin" --null shuffled -q
+expect 2 "was itself trained on permuted labels" "$probe" kernels "$twin" --null shuffled -q
 expect 2 "is for labels of rows, task 'cumsum' has none" "$probe" train --task cumsum --permute-labels 1 --out o -q
 expect 2 "objective 'pretrain-masked' reads no labels" "$probe" train --objective pretrain-masked --permute-labels 1 --out o -q
 rm -r "$twin"
