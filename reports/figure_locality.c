@@ -225,8 +225,10 @@ static void add_limits(lra_text *t, const span *s)
 
 static void add_values(lra_text *t, const span *s)
 {
-    lra_text_add(t, "set xrange [%g:%g]\nset xtics %g scale 0.5\n", s->least, s->most,
-                 lra_plot_step(s->most - s->least));
+    double range = s->most - s->least, step = lra_plot_step(range);
+    lra_text_add(t, "set xrange [%g:%g]\nset xtics %g,%g,%g scale 0.5\n", s->least, s->most,
+                 step * ceil(s->least / step), step,
+                 s->most - 0.04 * range); /* a number at the edge would be cut */
     add_upright(t, s->chance, "1");
     lra_text_add(t, "plot NaN");
     add_points(t, 14, false);

@@ -74,7 +74,7 @@ void lra_plot_number(lra_text *t, double x)
 double lra_plot_step(double range)
 {
     double step = range > 0 ? pow(10, floor(log10(range / 2))) : 1;
-    return range / step > 8 ? 5 * step : range / step > 4 ? 2 * step : step;
+    return range / step > 10 ? 5 * step : range / step > 4.5 ? 2 * step : step;
 }
 
 /* ---- style ----------------------------------------------------------------------------------- */

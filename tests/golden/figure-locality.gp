@@ -105,7 +105,7 @@ set tmargin at screen 0.693
 set yrange [0.4:4.6]
 set ytics ('' 4, '' 3, '' 2, '' 1) scale 0
 set xrange [22.088:95.1118]
-set xtics 20 scale 0.5
+set xtics 40,20,92.1908 scale 0.5
 set arrow from first 26, graph 0 to first 26, graph 1 nohead lw 1.3 dt 1 lc rgb '#888888' back
 plot NaN, \
      'locality.dat' index 0 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#D55E00', \
