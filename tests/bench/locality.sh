@@ -10,6 +10,13 @@ set -u
 probe=$1/lra-probe report=$1/lra-report out=$2 task=$3 data=${4:-} jobs=${5:-1}
 mkdir -p "$out/logs" || exit 1
 
+# Paths of this machine stay out of the records: all is called from OUT, where `published` stands for DATA.
+if [ "${6:-}" != --cell ]; then
+    build=$(realpath "$1") self=$(realpath "$0") probe=$build/lra-probe report=$build/lra-report
+    [ -z "$data" ] || { ln -sfn "$(realpath "$data")" "$out/published" && data=published; } || exit 1
+    cd "$out" && out=. || exit 1
+fi
+
 # cell MODEL SEED: what is there already is not done again.
 cell() {
     log=$out/logs/$task-$1-$2.log
@@ -31,7 +38,7 @@ cell() {
 if [ "${6:-}" = --cell ]; then cell "$7" "$8"; exit; fi
 for model in ${MODELS:-$("$probe" list models | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p')}; do
     for seed in ${SEEDS:-0 1 2}; do echo "$model $seed"; done
-done | xargs -P "$jobs" -L 1 sh "$0" "$1" "$out" "$task" "$data" "$jobs" --cell ||
+done | xargs -P "$jobs" -L 1 sh "$self" "$build" "$out" "$task" "$data" "$jobs" --cell ||
     echo "some cells failed; the same command tries them again" >&2
 
 "$report" tables --table models --out "$out" "$out"/runs/*/result.h5 >"$out/models.txt" &&
