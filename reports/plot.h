@@ -103,7 +103,7 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
 
 /* A number of a data file after a space; "?" where there is none. */
 void lra_plot_number(lra_text *t, double x);
-/* Ticks a round number apart: two to four of them. */
+/* Ticks a round number apart: two to five of them. */
 double lra_plot_step(double range);
 
 #endif
