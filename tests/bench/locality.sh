@@ -3,8 +3,8 @@
 # asks each run how far it looks:   tests/bench/locality.sh BUILD OUT TASK [DATA [JOBS]]
 # DATA: the folder of the published files, where the task needs them ("" where it does not).  MODELS and SEEDS ask for fewer.
 # Tables and figure go to OUT; the same command goes on where it stopped.  A run's weights are dropped when all its probes
-# are through (KEEP=1 keeps them), so that what is left can be kept: about 100 KB a run.
-# sMNIST: five hours of one core and half as long for the probes; ListOps and IMDB a third of that.
+# are through (KEEP=1 keeps them); what is left, 80 to 400 KB a run, may be put back into OUT/runs and is not done again.
+# sMNIST: three to five hours of one core in all.
 set -u
 [ $# -ge 3 ] || { echo "usage: $0 BUILD OUT TASK [DATA [JOBS]]" >&2; exit 2; }
 probe=$1/lra-probe report=$1/lra-report out=$2 task=$3 data=${4:-} jobs=${5:-1}
