@@ -8,6 +8,9 @@
 set -u
 [ $# -ge 3 ] || { echo "usage: $0 BUILD OUT TASK [DATA [JOBS]]" >&2; exit 2; }
 probe=$1/lra-probe report=$1/lra-report out=$2 task=$3 data=${4:-} jobs=${5:-1}
+wrong() { echo "$0: $1" >&2; exit 2; }
+[ -x "$probe" ] && [ -x "$report" ] || wrong "'$1' holds no lra-probe and lra-report, expected a build"
+[ -z "$data" ] || [ -e "$data" ] || wrong "there is no '$data', expected the published files"
 mkdir -p "$out/logs" || exit 1
 
 # Paths of this machine stay out of the records: all is called from OUT, where `published` stands for DATA.
@@ -38,9 +41,12 @@ cell() {
 if [ "${6:-}" = --cell ]; then cell "$7" "$8"; exit; fi
 for model in ${MODELS:-$("$probe" list models | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p')}; do
     for seed in ${SEEDS:-0 1 2}; do echo "$model $seed"; done
-done | xargs -P "$jobs" -L 1 sh "$self" "$build" "$out" "$task" "$data" "$jobs" --cell ||
-    echo "some cells failed; the same command tries them again" >&2
+done | xargs -P "$jobs" -L 1 sh "$self" "$build" "$out" "$task" "$data" "$jobs" --cell
+failed=$?
+[ $failed -eq 0 ] || echo "some cells failed; the same command tries them again" >&2
+ls runs/*/result.h5 >/dev/null 2>&1 || exit 1
 
 "$report" tables --table models --out "$out" "$out"/runs/*/result.h5 >"$out/models.txt" &&
     "$report" tables --table locality --out "$out" "$out"/runs/* >"$out/locality.txt" &&
     "$report" figures --figure locality --out "$out" "$out"/runs/*
+[ $failed -eq 0 ]
