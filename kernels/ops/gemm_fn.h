@@ -4,8 +4,9 @@
  * What limits it: a tile of 6 rows and 4 vectors makes 24 multiply-adds for 4 loads of b and 6 of
  * a, so that it runs at the speed of its arithmetic as long as b comes from the first cache: a
  * panel of 64 columns and TILE_DEPTH in k is 64 KiB at most, and all rows of a strip pass over it
- * before the next.  Rows of a are read where they stand; columns (a transposed) are copied first,
- * since lines a power of two apart fall on few sets of a cache.
+ * before the next.  Rows of a are read where they stand.  Columns (a transposed) are laid out
+ * first, those of a tile side by side: as they stand, every row brings a line of which a tile uses
+ * six numbers, and lines a power of two apart fall on few sets of a cache.
  * Sums go through k in the order of memory, in passes of TILE_DEPTH, whatever the rows of a strip
  * and the threads. */
 #ifndef LRA_OPS_GEMM_FN_H
@@ -109,6 +110,16 @@ static inline int64_t gemm_tiles(int64_t M, int64_t N)
     return (M + TILE_ROWS - 1) / TILE_ROWS * ((N + TILE_COLUMNS - 1) / TILE_COLUMNS);
 }
 
+/* The left operand: the rows of the first tile, and how far on those of the next begin. */
+typedef struct {
+    tile_rows first;
+    int64_t next;
+} gemm_left;
+static inline gemm_left gemm_stored(const real *a, int64_t row, int64_t step)
+{
+    return (gemm_left){{a, row, step}, TILE_ROWS * row};
+}
+
 /* The right operand: panels of K rows, or rows as they stand, ld apart, of whole vectors. */
 typedef struct {
     const real *b;
@@ -117,9 +128,9 @@ typedef struct {
 
 /* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on.  Meanwhile x and y are
  * asked for. */
-static inline void gemm_rows_while(int64_t M, int64_t N, int64_t k0, int64_t k1, tile_rows a,
-                                   gemm_right right, bool add, real *c, int64_t ldc, gemm_next x,
-                                   gemm_next y)
+static inline void gemm_while(int64_t M, int64_t N, int64_t k0, int64_t k1, gemm_left a,
+                              gemm_right right, bool add, real *c, int64_t ldc, gemm_next x,
+                              gemm_next y)
 {
     const int64_t tiles = gemm_tiles(M, N);
     const int64_t lines_x = gemm_next_lines(&x, tiles), lines_y = gemm_next_lines(&y, tiles);
@@ -129,10 +140,12 @@ static inline void gemm_rows_while(int64_t M, int64_t N, int64_t k0, int64_t k1,
         for (int64_t k = k0; k < k1; k += TILE_DEPTH) {
             int64_t depth = k1 - k < TILE_DEPTH ? k1 - k : TILE_DEPTH;
             const real *b = right.b + at * (right.ld ? 1 : right.K) + k * ldb;
-            for (int64_t r = 0; r < M; r += TILE_ROWS) {
+            tile_rows left = a.first;
+            left.a += (k - k0) * left.step;
+            for (int64_t r = 0; r < M; r += TILE_ROWS, left.a += a.next) {
                 int rows = (int)(M - r < TILE_ROWS ? M - r : TILE_ROWS);
-                tile_rows left = {a.a + r * a.row + (k - k0) * a.step, a.row, a.step};
-                bool more = add || k > k0, below = at == 0 && a.step == 1 && M - r >= 2 * TILE_ROWS;
+                bool more = add || k > k0;
+                bool below = at == 0 && left.step == 1 && M - r >= 2 * TILE_ROWS;
                 gemm_prefetch(rows, V, left, depth, below, c + r * ldc + at, ldc);
                 gemm_ask_next(&x, lines_x);
                 gemm_ask_next(&y, lines_y);
@@ -145,24 +158,36 @@ static inline void gemm_rows_while(int64_t M, int64_t N, int64_t k0, int64_t k1,
         at += width;
     }
 }
+static const gemm_next gemm_nothing = {0};
 static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1, tile_rows a,
                              const real *packed, bool add, real *c, int64_t ldc)
 {
-    const gemm_next none = {0};
-    gemm_rows_while(M, N, k0, k1, a, (gemm_right){packed, K, 0}, add, c, ldc, none, none);
+    gemm_while(M, N, k0, k1, gemm_stored(a.a, a.row, a.step), (gemm_right){packed, K, 0}, add, c,
+               ldc, gemm_nothing, gemm_nothing);
 }
 
-/* Rows [0,n) of x, `width` wide and ld apart, as real and an odd number of lines apart:
- * gemm_odd(width). */
-static inline int64_t gemm_odd(int64_t width)
+/* Columns of x, which has K rows ld apart, laid out for gemm_while(): for each tile (K, TILE_ROWS).
+ * A few rows at a time: they stay in the first cache while the tiles pick their numbers. */
+static inline int64_t gemm_columns_padded(int64_t width)
 {
-    int64_t padded = tile_padded(width);
-    return padded / TILE_PAD % 2 ? padded : padded + TILE_PAD;
+    return (width + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
 }
-static inline void gemm_copy(int64_t n, int64_t width, const elem *x, int64_t ld, real *copy)
+static inline gemm_left gemm_columns(int64_t K, int64_t width, const elem *x, int64_t ld, real *to)
 {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < width; j++) copy[i * gemm_odd(width) + j] = e_load(x[i * ld + j]);
+    for (int64_t k0 = 0; k0 < K; k0 += GEMM_SOME)
+        for (int64_t at = 0; at < width; at += TILE_ROWS) {
+            const int64_t live = width - at < TILE_ROWS ? width - at : TILE_ROWS;
+            const int64_t k1 = K - k0 < GEMM_SOME ? K : k0 + GEMM_SOME;
+            const elem *from = x + at;
+            real *tile = to + at * K;
+            for (int64_t k = k0; live == TILE_ROWS && k < k1; k++)
+                for (int j = 0; j < TILE_ROWS; j++)
+                    tile[k * TILE_ROWS + j] = e_load(from[k * ld + j]);
+            for (int64_t k = k0; live < TILE_ROWS && k < k1; k++)
+                for (int64_t j = 0; j < live; j++)
+                    tile[k * TILE_ROWS + j] = e_load(from[k * ld + j]);
+        }
+    return (gemm_left){{to, 1, TILE_ROWS}, TILE_ROWS * K};
 }
 
 #endif

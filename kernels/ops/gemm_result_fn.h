@@ -4,10 +4,11 @@
  * asks memory for a line in every hundred cycles of its products, and where a line comes from
  * memory (some 100 ns) it would wait.
  * - The rows of x that come next are asked for, a few lines with every tile, while tiles of the
- * rows before are multiplied.  - A y larger than the second cache is written past the caches: lines
- * that are stored to in the usual way are read
- *   first and written back later, three times the traffic.  What reads y next finds it in memory instead of the third
- *   cache, which costs less than that (4096 rows, 128 to 256: 1.35 times as fast, reading it again included). */
+ *   rows before are multiplied.
+ * - A y larger than the second cache is written past the caches: lines that are stored to in the
+ *   usual way are read first and written back later, three times the traffic.  What reads y next
+ *   finds it in memory instead of the third cache, which costs less than that (4096 rows, 128 to
+ *   256: 1.35 times as fast, reading it again included). */
 #ifndef LRA_OPS_GEMM_RESULT_FN_H
 #define LRA_OPS_GEMM_RESULT_FN_H
 

@@ -1,10 +1,14 @@
 /* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows.  The result is cut into
  * ranges of columns, and rows into parts, which are added in order: both cuts follow from the shape
  * alone, so that the result does not depend on the number of threads.  A part walks its rows in
- * blocks of TILE_DEPTH, which stay in the second cache.  There x and dy are read as they stand: a
- * tile asks for some five lines in the time of 24 multiplications, and laying them out took up to a
- * fourth of the products.  Copied are rows of more than IN_PLACE columns, too many of whose lines
- * fall on the same sets, and columns that are no whole vectors. */
+ * blocks of TILE_DEPTH, which stay in the second cache.
+ *
+ * Tiles of 6 x 64 (AVX-512) read x and dy there as they stand: a tile asks for some five lines in
+ * the time of 24 multiplications, and laying them out took up to a fourth of the products.  Tiles
+ * of 6 x 16 ask for two lines in the time of 12, of which they use six numbers and 16, and wait for
+ * them (256 to 1024 on Zen 3: 60 % of the ceiling, laid out 78 %).  Laid out is also what has more
+ * than IN_PLACE columns, too many of whose lines fall on the same sets, what has columns that are
+ * no whole vectors, and bf16. */
 #include <omp.h>
 
 #include "kernels/ops/conv_dw_bf16_fn.h"
@@ -39,7 +43,7 @@ static inline dw_sizes sizes_of(const lra_tensor *y)
 /* Reals of scratch of a thread: a block of x and of dy. */
 static inline int64_t thread_scratch(const dw_sizes *s)
 {
-    return TILE_DEPTH * (gemm_odd(s->D) + COLUMNS);
+    return TILE_DEPTH * (gemm_columns_padded(s->D) + COLUMNS);
 }
 
 #if LRA_PASS != 64 /* which knows no bf16 */
@@ -64,26 +68,23 @@ static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n
                      int64_t end, real *own, real *sum)
 {
     const elem *x = c->in[0], *dy = (const elem *)c->in[1] + at;
-    real *packed = own + TILE_DEPTH * gemm_odd(s->D);
-    const bool copy_x = LRA_PASS == 16 || s->D > IN_PLACE;
-    const bool copy_dy = LRA_PASS == 16 || n % TILE_LANES != 0;
+    real *packed = own + TILE_DEPTH * gemm_columns_padded(s->D);
+    const bool narrow = TILE_VECTORS < 4 || LRA_PASS == 16;
+    const bool copy_x = narrow || s->D > IN_PLACE, copy_dy = narrow || n % TILE_LANES != 0;
     for (int64_t block = first; block < end; block++) {
         int64_t row = block * TILE_DEPTH, K = s->M - row < TILE_DEPTH ? s->M - row : TILE_DEPTH;
         int64_t then = row + K, left = block + 1 < end ? s->M - then : 0;
         if (left > TILE_DEPTH) left = TILE_DEPTH;
-        tile_rows a = {(const real *)(const void *)(x + row * s->D), 1, s->D};
+        gemm_left a = gemm_stored((const real *)(const void *)(x + row * s->D), 1, s->D);
         gemm_right b = {(const real *)(const void *)(dy + row * s->H), K, s->H};
-        if (copy_x) {
-            gemm_copy(K, s->D, x + row * s->D, s->D, own);
-            a = (tile_rows){own, 1, gemm_odd(s->D)};
-        }
+        if (copy_x) a = gemm_columns(K, s->D, x + row * s->D, s->D, own);
         if (copy_dy) {
             gemm_pack(K, n, dy + row * s->H, s->H, 1, 0, n, packed);
             b = (gemm_right){packed, K, 0};
         }
-        gemm_rows_while(s->D, n, 0, K, a, b, block > first, sum + at, s->H,
-                        rows_of(x + then * s->D, left, s->D, s->D),
-                        rows_of(dy + then * s->H, left, n, s->H));
+        gemm_while(s->D, n, 0, K, a, b, block > first, sum + at, s->H,
+                   rows_of(x + then * s->D, left, s->D, s->D),
+                   rows_of(dy + then * s->H, left, n, s->H));
     }
 }
 

@@ -64,7 +64,8 @@ static inline int64_t packed_reals(const extent *s)
 static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
 {
     if (!a_t) return bf16 ? tile_padded(GEMM_STRIP * s->K) : 0;
-    return tile_padded(TILE_DEPTH * gemm_odd(LRA_GEMM_ROWS) + (bf16 ? LRA_GEMM_ROWS * s->N : 0));
+    return tile_padded(TILE_DEPTH * gemm_columns_padded(LRA_GEMM_ROWS) +
+                       (bf16 ? LRA_GEMM_ROWS * s->N : 0));
 }
 
 #if LRA_PASS == 16
@@ -128,8 +129,8 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
 #endif
     for (int64_t k = 0; k < K; k += TILE_DEPTH) {
         int64_t end = K - k < TILE_DEPTH ? K : k + TILE_DEPTH;
-        gemm_copy(end - k, n, a + k * s->M + row, s->M, own);
-        gemm_rows(n, N, K, k, end, (tile_rows){own, 1, gemm_odd(n)}, packed, k > 0, sum, N);
+        gemm_while(n, N, k, end, gemm_columns(end - k, n, a + k * s->M + row, s->M, own),
+                   (gemm_right){packed, K, 0}, k > 0, sum, N, gemm_nothing, gemm_nothing);
     }
 #if LRA_PASS == 16
     for (int64_t j = 0; j < n * N; j++) y[j] = e_store(sum[j]);
