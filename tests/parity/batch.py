@@ -132,10 +132,10 @@ def pool_of(changes):
 
 
 def dump(program, name, changes, steps, draw=0):
-    """The batch in float64, float32 and bf16; other weights for each draw, without float32 and losses from draw 1 on."""
+    """The batch in float64, float32 and bf16; other weights for each draw, without losses from draw 1 on."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([program, folder, str(steps), name, changes, str(draw)], check=True)
-        return [Batch(f"{folder}/{p}.safetensors") if draw == 0 or p != "f32" else None for p in ("f64", "f32", "bf16")]
+        return [Batch(f"{folder}/{p}.safetensors") for p in ("f64", "f32", "bf16")]
 
 
 def references():

@@ -3,8 +3,8 @@
  * lra-probe export --gradients does; in f64 also
  *   group/PATH (2)   factor of the rate (0: frozen) and decay of a parameter
  *   losses (20)      before each step of AdamW, at rate 1e-2 and decay 0.1
- * Metadata: the model's settings, and lra.T_max.  Draws from 1 on have other weights, neither f32
- * nor what is in f64 alone. */
+ * Metadata: the model's settings, and lra.T_max.  Draws from 1 on have other weights, not what is
+ * in f64 alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,6 @@ int main(int argc, char **argv)
     }
     int rc = 0, draw = argc > 5 ? (int)strtol(argv[5], NULL, 10) : 0;
     for (int i = 0; i < 3 && rc == 0; i++) {
-        if (draw > 0 && precision[i].type == LRA_F32) continue;
         parity_case c;
         parity_what what = {.model = m,
                             .changes = argc > 4 ? argv[4] : "",

@@ -11,9 +11,9 @@ A reference is tests/parity/MODEL.py, written from the paper:
                                               divided by its own start, or checked to start right.
   zero(config)                                optional: patterns (fnmatch) of parameters whose gradient is, or may be, 0 but
                                               for rounding: below 1e-13 of the model's largest, else nothing is said of it
-  ILL = {CHANGES: WHY}                        optional: why float32 is short for a change.  It excuses nothing: the row
-                                              fails by the same limit, and the reason stands under the table beside the
-                                              error of PyTorch's own float32
+  ILL = {CHANGES: WHY}                        optional: why float32 is short for a change, which is measured over 16 draws
+                                              of its weights then; the reason stands under the table, beside the errors
+                                              of both and the first draw's
 encode() runs in float64, in training, and under autocast to bf16: types follow x.dtype (a dtype=torch.float64 is taken as
 float32 there), linear layers are common.linear(), and asserts on values look at P.start with a tolerance.
 
@@ -21,6 +21,8 @@ Every change is gone through at three lengths of a batch, whose second and third
 to the largest of a tensor (or to a millionth of the model's largest gradient, or, where it is 0, to that itself):
   float64   loss and logits; the gradient of every parameter; 20 losses of AdamW at rate 1e-2, decay 0.1       1e-9
   float32   logits and gradients of ours against float64 of PyTorch                                            1e-4
+            Where single precision is short (ILL), the geometric mean over these 16 draws: 1e-4, or else at most
+            twice that of PyTorch's own float32
   bf16      error against float64 over that of PyTorch's autocast, at all lengths of a change together: of the
             logits, and the geometric mean over parameters of that of their gradients (the worst of them stands
             beside it).  Of one model as small as this both are chance: geometric means over 16 draws of its weights,
@@ -68,17 +70,18 @@ class Case:
         self.most = max(float(g.abs().max()) for g in self.grad.values())
         self.zero, self.unsaid = zeros(self.reference, f64.config, self.grad)
         self.compare_half(bf16, logits, *batches.gradients(encode, bf16, kind, torch.bfloat16)[::2])
-        if draw > 0:
-            return
         self.path = {}
-        self.error = {
-            "forward": max(abs(f64.loss - loss) / loss, distance(f64.output, logits)),
-            "gradient": self.worst("gradient", f64.all("grad")),
-            "losses": distance(f64.arrays["losses"], batches.losses(encode, f64, kind)),
-            "float32": max(distance(f32.output, logits), self.worst("float32", f32.all("grad")))}
         self.why = getattr(self.reference, "ILL", {}).get(changes)
         if self.why:
-            self.single = self.worst("single", batches.gradients(encode, f32, kind, torch.float32)[2])
+            single, _, grad = batches.gradients(encode, f32, kind, torch.float32)
+            self.single = max(distance(single, logits), self.worst("single", grad))
+        self.error = {"float32": max(distance(f32.output, logits), self.worst("float32", f32.all("grad")))}
+        if draw > 0:
+            return
+        self.error.update(
+            forward=max(abs(f64.loss - loss) / loss, distance(f64.output, logits)),
+            gradient=self.worst("gradient", f64.all("grad")),
+            losses=distance(f64.arrays["losses"], batches.losses(encode, f64, kind)))
 
     def compare_half(self, bf16, logits, cast_logits, cast_grad):
         """Errors of bf16, ours and PyTorch's."""
@@ -97,7 +100,7 @@ class Case:
 
     def complaints(self):
         for what, error in self.error.items():
-            if not error <= LIMIT[what]:
+            if not error <= LIMIT[what] and not (what == "float32" and self.why):
                 yield f"{what} {error:.1e} {self.path.get(what, '')}"
         for path in sorted(self.unsaid):
             yield f"the gradient of '{path}' is 0, which zero() does not say"
@@ -115,13 +118,20 @@ def ratio(cases):
     return logits, math.exp(sum(math.log(max(r, 1e-3)) for r in one.values()) / len(one)), max(one.values()), max(one, key=one.get)
 
 
+def short(cases):
+    """Where float32 is short: geometric means over draws of our errors and of PyTorch's, and whether ours will do."""
+    ours, theirs = (statistics.geometric_mean(max(e, 1e-9) for e in es) for es in ([c.error["float32"] for c in cases], [c.single for c in cases]))
+    return ours, theirs, ours <= max(LIMIT["float32"], 2 * theirs)
+
+
 def walk(name, program):
     """All cases of a model: a row of the table, and whether all is well."""
     row, ok, notes = dict.fromkeys([*LIMIT, "median", "one"], 0.0), True, []
     changes = importlib.import_module(name).CASES
     for change in changes:
         cases = [Case(name, change, steps, program, 0) for steps in STEPS]
-        ratios = [ratio(cases)] + [ratio([Case(name, change, STEPS[d % len(STEPS)], program, d)]) for d in range(1, DRAWS)]
+        draws = [Case(name, change, STEPS[d % len(STEPS)], program, d) for d in range(1, DRAWS)]
+        ratios = [ratio(cases)] + [ratio([case]) for case in draws]
         half, middle = (max(mean([r[i] for r in ratios]) for i in (0, 1)) for mean in (statistics.geometric_mean, statistics.median))
         one, path = max(r[2:] for r in ratios)
         row.update(bf16=max(row["bf16"], half), median=max(row["median"], middle), one=max(row["one"], one))
@@ -129,14 +139,17 @@ def walk(name, program):
             bad = list(case.complaints())
             ok &= not bad
             row.update({k: max(row[k], e) for k, e in case.error.items()})
-            print(f"{name} {change or '(tiny)'}, {case.steps} steps: " + ", ".join(f"{k} {e:.1e}" for k, e in case.error.items())
+            print(f"{name} {change or '(tiny)'}, {case.steps} steps: " + ", ".join(f"{k} {case.error[k]:.1e}" for k in LIMIT if k in case.error)
                   + "".join(f"\n  FAILED: {b}" for b in bad), file=sys.stderr)
         ok &= half <= LIMIT["bf16"]
         print(f"  bf16 over autocast: {half:.2f}, median {middle:.2f}, the worst parameter {one:.2f} ({path})"
               + ("" if half <= LIMIT["bf16"] else "  FAILED"), file=sys.stderr, flush=True)
         if cases[0].why:
-            notes.append(f"{name} {change or '(tiny)'}: float32 {max(c.error['float32'] for c in cases):.1e}, PyTorch's own "
-                         f"{max(c.single for c in cases):.1e}: {cases[0].why}")
+            ours, theirs, good = short(cases + draws)
+            ok &= good
+            first, single = (max(es) for es in ([c.error["float32"] for c in cases], [c.single for c in cases]))
+            notes.append(f"{name} {change or '(tiny)'}: float32 {ours:.1e}, PyTorch's own {theirs:.1e} (16 draws; of the first {first:.1e} and "
+                         f"{single:.1e}){'' if good else '  FAILED'}: {cases[0].why}")
     return [len(changes)] + list(row.values()), ok, notes
 
 
@@ -145,7 +158,7 @@ def main():
     torch.manual_seed(0)
     ok, notes = True, []
     print(f"PyTorch {torch.__version__}; errors at most " + ", ".join(f"{k} {e:g}" for k, e in LIMIT.items())
-          + "; a variant is gone through at 3 lengths with padding; bf16: geometric mean over 16 draws; median of these, and worst of one parameter: without a limit")
+          + "; a variant is gone through at 3 lengths with padding; bf16, and float32 where it is short (below): geometric mean over 16 draws; median of these, and worst of one parameter: without a limit")
     print(f"{'model':20}{'variants':>9}{'forward':>10}{'gradient':>10}{'losses':>10}{'float32':>10}{'bf16 x':>8}{'median x':>10}{'worst x':>11}")
     for name in sys.argv[2:] or batches.references():
         row, good, more = walk(name, sys.argv[1])
