@@ -47,6 +47,7 @@ void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, do
         transform(size, z);
         for (int64_t f = 0; f <= size / 2; f++) power[f] += creal(z[f] * conj(z[f]));
     }
+    power[0] /= 2, power[size / 2] /= 2; /* the others stand for a frequency and its mirror image */
     for (int64_t f = 0; f <= size / 2; f++) sum += power[f], first += (double)f * power[f];
     *centroid = first / sum / (double)size;
     int64_t f = 0;

@@ -101,6 +101,14 @@ static void rough(void **state)
     assert_true(value("kernel.centroid") < 0.05);
     near(value("decay.kind"), LRA_DECAY_NONE, 0);
     near(value("range.mean.rel"), 1, 1e-12);
+    /* |FFT|^2 = 2 + 2 cos 2 pi f: mean 1/4 - 1/pi^2; of few frequencies 2, 2 (twice) and 0, the
+     * ends once. */
+    memset(flat, 0, sizeof flat), flat[30] = flat[31] = 1;
+    measure(1, 0, 64, flat, 0, NULL);
+    near(value("kernel.centroid"), 0.25 - 1 / pow(acos(-1), 2), 2e-4);
+    measure(1, 0, 2, flat + 30, 0, NULL);
+    near(value("kernel.centroid"), 0.125, 1e-12);
+    near(value("kernel.bw95"), 0.25, 1e-12);
     measure(1, 0, 4096, noise, 0, NULL);
     near(value("kernel.smooth"), 2, 0.1);
     near(value("kernel.centroid"), 0.25, 0.01);
