@@ -60,12 +60,20 @@ static int64_t length_of(const lra_symbols *s, int64_t i)
     return s->start[i + 1] - s->start[i];
 }
 
-/* The other example of the one at place i in the order of lengths: the next longer one of its
- * group, of the longest the one before.  Equal lengths, so that both have the same places.  -1:
- * none. */
-static int64_t other_of(int64_t i, int64_t n, int groups)
+/* The other example of each place in the order of lengths: of its group and of its length, the last
+ * of which has the first; one that is alone has the next longer one of its group, the longest the
+ * one before.  Equal lengths, so that both have the same places.  -1: none. */
+static void find_others(const lra_symbols *s, const int64_t *row, int groups, int64_t *other)
 {
-    return i + groups < n ? i + groups : i - groups >= 0 ? i - groups : -1;
+    for (int64_t first = 0; first < s->n && first < groups; first++)
+        for (int64_t i = first, next; i < s->n; i = next) {
+            int64_t last = i;
+            for (next = i + groups; next < s->n; next += groups) {
+                if (length_of(s, row[next]) != length_of(s, row[i])) break;
+                other[last] = next, last = next;
+            }
+            other[last] = last > i ? i : next < s->n ? next : i >= groups ? i - groups : -1;
+        }
 }
 
 static int64_t pairs_of(const lra_symbols *s, int64_t i, int64_t j, int64_t d)
@@ -74,12 +82,13 @@ static int64_t pairs_of(const lra_symbols *s, int64_t i, int64_t j, int64_t d)
     return n > d ? n - d : 0;
 }
 
-static void add_pairs(const lra_symbols *s, const int64_t *row, int64_t d, bool other,
+/* Nullable: other, the second symbol's own example. */
+static void add_pairs(const lra_symbols *s, const int64_t *row, int64_t d, const int64_t *other,
                       const uint8_t *symbol, table *t)
 {
     memset(t->count, 0, (size_t)(t->groups * t->k * t->k) * sizeof *t->count);
     for (int64_t i = 0; i < s->n; i++) {
-        int64_t second = other ? other_of(i, s->n, t->groups) : i;
+        int64_t second = other ? other[i] : i;
         if (second < 0) continue;
         const uint8_t *a = symbol + s->start[row[i]], *b = symbol + s->start[row[second]] + d;
         float *to = t->count + (i % t->groups) * t->k * t->k;
@@ -129,6 +138,7 @@ typedef struct {
     const lra_symbols *s;
     int order[SYMBOLS], used, groups;
     int64_t *row;    /* by length */
+    int64_t *second; /* find_others() */
     uint8_t *symbol; /* merged */
     float *times;    /* (draws, groups) */
     float *sum;
@@ -172,12 +182,12 @@ static void draw(work *w, uint64_t key)
     }
 }
 
-/* Nullable: groups, how many of them have any. */
-static int64_t pairs_at(const work *w, int64_t d, bool other, int *groups)
+/* Nullable: other; groups, how many of them have any. */
+static int64_t pairs_at(const work *w, int64_t d, const int64_t *other, int *groups)
 {
     int64_t n = 0, own[LRA_INFO_GROUPS] = {0};
     for (int64_t i = 0; i < w->s->n; i++) {
-        int64_t second = other ? other_of(i, w->s->n, w->groups) : i;
+        int64_t second = other ? other[i] : i;
         int64_t pairs = second < 0 ? 0 : pairs_of(w->s, w->row[i], w->row[second], d);
         n += pairs, own[i % w->groups] += pairs;
     }
@@ -189,7 +199,7 @@ static int64_t pairs_at(const work *w, int64_t d, bool other, int *groups)
 static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
 {
     int groups = 0;
-    int64_t pairs = pairs_at(w, d, false, NULL), others = pairs_at(w, d, true, &groups);
+    int64_t pairs = pairs_at(w, d, NULL, NULL), others = pairs_at(w, d, w->second, &groups);
     int64_t k = (int64_t)sqrt((double)(others < pairs ? others : pairs) / LRA_INFO_PAIRS_A_CELL);
     if (k > w->used) k = w->used;
     if (k > LRA_INFO_SYMBOLS) k = LRA_INFO_SYMBOLS;
@@ -199,8 +209,8 @@ static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
     for (int64_t i = 0; i < w->s->start[w->s->n]; i++) w->symbol[i] = to[w->s->symbol[i]];
     w->pair.k = w->other.k = (int)k;
     *p = (lra_info_point){.d = d, .pairs = pairs, .symbols = (int)k};
-    add_pairs(w->s, w->row, d, false, w->symbol, &w->pair);
-    add_pairs(w->s, w->row, d, true, w->symbol, &w->other);
+    add_pairs(w->s, w->row, d, NULL, w->symbol, &w->pair);
+    add_pairs(w->s, w->row, d, w->second, w->symbol, &w->other);
     float *all = lra_alloc_array((size_t)w->groups, sizeof *all);
     for (int g = 0; g < w->groups; g++) all[g] = 1;
     p->pair = bits_of_groups(&w->pair, all, w->sum),
@@ -303,6 +313,8 @@ lra_information *lra_information_new(const lra_symbols *s, int64_t most, int64_t
     rank(s, w.order);
     w.row = lra_alloc_array((size_t)s->n + 1, sizeof *w.row);
     sort_rows(s, key, w.row);
+    w.second = lra_alloc_array((size_t)s->n + 1, sizeof *w.second);
+    find_others(s, w.row, w.groups, w.second);
     w.symbol = lra_alloc((size_t)s->start[s->n] + 1);
     w.times = lra_alloc_array((size_t)(LRA_INFO_DRAWS * w.groups), sizeof *w.times);
     w.sum = lra_alloc_array(CELLS, sizeof *w.sum);
@@ -318,7 +330,8 @@ lra_information *lra_information_new(const lra_symbols *s, int64_t most, int64_t
     }
     fit_all(&w, x);
     find_again(x);
-    void *const owned[] = {w.row, w.symbol, w.times, w.sum, w.pair.count, w.other.count, w.excess};
+    void *const owned[] = {w.row, w.second,     w.symbol,      w.times,
+                           w.sum, w.pair.count, w.other.count, w.excess};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) lra_free(owned[i]);
     return x;
 }

@@ -7,8 +7,8 @@
  * K: cells that are not empty, N: pairs (Miller and Madow 1955).  Pairs never leave an example.
  * Symbols are merged into the most frequent ones and the rest until there are 100 pairs a cell.
  * Intervals: basic bootstrap (2 value - quantile) of groups of examples; another example is one of
- * the same group and of
- * about the same length, so that its places are the same.
+ * the same group and length, or where a group has a length once of about that length, so that its
+ * places are the same.
  * Known: independent symbols 0; two states that flip with probability e: 1 - H((1 - (1-2e)^d)/2); a
  * cycle of p symbols with random phase: log2 p; the cycle 0,0,1: 0.918 at multiples of 3. */
 #ifndef LRA_ANALYSIS_PAIR_INFORMATION_H

@@ -167,6 +167,28 @@ static void places(void **state)
     lra_information_free(x);
 }
 
+/* Rows of 20 lengths that begin and end with symbols of their own: known from place and length. */
+static void ends(void **state)
+{
+    (void)state;
+    enum { LENGTHS = 20, EACH = 96, N = LENGTHS * EACH };
+    static int64_t begin[N + 1];
+    static uint8_t all[N * (8 + LENGTHS)];
+    for (int64_t i = 0; i < N; i++) {
+        lra_rng r = lra_rng_new(8, 9, (uint64_t)i);
+        int64_t n = 8 + i % LENGTHS;
+        begin[i + 1] = begin[i] + n;
+        for (int64_t t = 0; t < n; t++)
+            all[begin[i] + t] = (uint8_t)(t == 0 ? 2 : t == n - 1 ? 3 : lra_rng_below(&r, 2));
+    }
+    lra_information *x = lra_information_new(&(lra_symbols){N, begin, all}, 8, 0, 1);
+    for (int64_t d = 1; d <= 8; d++) {
+        near(at(x, d)->excess.value, 0, 0.002);
+        assert_true(at(x, d)->excess.lo <= 0);
+    }
+    lra_information_free(x);
+}
+
 /* Fewer pairs, fewer symbols. */
 static void merged(void **state)
 {
@@ -239,6 +261,7 @@ int main(void)
                                        cmocka_unit_test(comes_back),
                                        cmocka_unit_test(growing),
                                        cmocka_unit_test(places),
+                                       cmocka_unit_test(ends),
                                        cmocka_unit_test(merged),
                                        cmocka_unit_test(coverage),
                                        cmocka_unit_test(ngrams)};
