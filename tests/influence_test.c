@@ -240,6 +240,34 @@ static void draws_agree(void **state)
     assert_true(fabs(sum[0] / sum[1] - 1) < 0.25);
 }
 
+/* Squares with 1, 2 and 8 degrees of freedom around 1, of 8 draws: their size is 1 on average, the
+ * root of their mean is less. */
+static void sizes_are_unbiased(void **state)
+{
+    (void)state;
+    enum { DRAWS = 8, N = 4000 };
+    lra_rng r = lra_rng_new(5, 5, 0);
+    for (int freedom = 1; freedom <= 8; freedom *= freedom == 2 ? 4 : 2) {
+        double size = 0, root = 0, none = 0;
+        for (int k = 0; k < N; k++) {
+            double draw[DRAWS] = {0}, square = 0;
+            for (int i = 0; i < DRAWS * freedom; i++) {
+                double x[2];
+                uint32_t a = lra_rng_u32(&r);
+                lra_normal2(a, lra_rng_u32(&r), &x[0], &x[1]);
+                draw[i % DRAWS] += x[0] * x[0] / freedom;
+                square += x[0] * x[0] / freedom / DRAWS;
+            }
+            lra_jacobian_row row = {.T = 1, .draws = DRAWS, .by_draw = draw, .square = &square};
+            size += lra_jacobian_size(&row, 0) / N, root += sqrt(square) / N;
+        }
+        if (fabs(size - 1) > 0.015) fail_msg("%d: %g, root %g", freedom, size, root);
+        assert_true(freedom > 2 || (1 - root > 0.01 && fabs(size - 1) < (1 - root) / 2));
+        lra_jacobian_row zero = {.T = 1, .draws = 1, .by_draw = &none, .square = &none};
+        assert_true(lra_jacobian_size(&zero, 0) == 0);
+    }
+}
+
 /* Of 4 rows of 5 pixels: the third of the third row. */
 static void the_middle_of_an_image(void **state)
 {
@@ -283,6 +311,7 @@ int main(void)
         cmocka_unit_test(false_declarations_are_found),
         cmocka_unit_test(causal_models_see_the_past),
         cmocka_unit_test(draws_agree),
+        cmocka_unit_test(sizes_are_unbiased),
         cmocka_unit_test(the_middle_of_an_image),
         cmocka_unit_test(positions_are_spread),
     };

@@ -26,6 +26,19 @@ int64_t lra_jacobian_middle(int64_t T, int64_t grid)
     return grid ? T / grid / 2 * grid + grid / 2 : T / 2;
 }
 
+/* The root of a mean of m with variance s^2/m is sqrt(mu) (1 - s^2 / (8 m mu^2)) on average, about.
+ */
+double lra_jacobian_size(const lra_jacobian_row *row, int64_t j)
+{
+    double mu = row->square[j], m = (double)row->draws, variance = 0;
+    if (!(mu > 0) || row->draws < 2) return sqrt(mu);
+    for (int64_t k = 0; k < row->draws; k++) {
+        double x = row->by_draw[k * row->T + j] / mu - 1;
+        variance += x * x / (m - 1);
+    }
+    return sqrt(mu) * (1 + variance / (8 * m));
+}
+
 /* ---- the graph ------------------------------------------------------------------------------- */
 
 /* Of a view: which position of each sequence is asked, and what its features are multiplied

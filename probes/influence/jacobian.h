@@ -2,7 +2,9 @@
  *   J(i,j) = || d h_i / d e_j ||_F     h_i: features of position i, before the pool; e_j: what token j becomes
  *   E_v || v^T dh_i/de_j ||^2 = J(i,j)^2 for v ~ N(0, 1)
  * At P positions i of an example, the ends among them, with m draws of v: the estimate of J^2 has a
- * relative standard error of at most sqrt(2/m).  Draws depend on (seed, example, position) alone.
+ * relative standard error of at most sqrt(2/m); its root is too small by an eighth of its relative
+ * variance, which is made up for (lra_jacobian_size).  Draws depend on (seed, example, position)
+ * alone.
  * What a model declares is checked: beyond its reach, and for causal ones behind i, every J(i,j) is
  * 0.  Convolutions by Fourier transforms leave rounding behind i, of which the share is told
  * (`leak`); anything larger fails.  Examples of a batch share transforms, so that the rounding is
@@ -30,6 +32,9 @@ typedef struct {
     int64_t draws;
     const double *by_draw, *square; /* square: their mean, (T) */
 } lra_jacobian_row;
+
+/* J(i,j), from its squares by draws. */
+double lra_jacobian_size(const lra_jacobian_row *row, int64_t j);
 
 typedef struct {
     int64_t examples, rows;

@@ -30,16 +30,15 @@ typedef struct {
     struct open_example {
         int64_t example, T, n;
         int64_t i[POSITIONS];
-        double *square; /* (positions, T) */
+        double *size, *square; /* (positions, T) */
     } * open;
-    double *w;
     lra_jacobian_report report;
 } profiles;
 
 static void open_profiles(profiles *a, const lra_influence *p)
 {
     int64_t T = p->spec.data->max_length, grid = p->run->result->grid;
-    *a = (profiles){.w = lra_alloc_array((size_t)T + 1, sizeof *a->w)};
+    *a = (profiles){.n_open = 0};
     a->profile[PLAIN] = lra_profile_new(T, 0);
     a->profile[SQUARES] = lra_profile_new(T, 0);
     a->profile[PIXELS] = grid ? lra_profile_new(T, grid) : NULL;
@@ -48,9 +47,8 @@ static void open_profiles(profiles *a, const lra_influence *p)
 static void close_profiles(profiles *a)
 {
     for (int k = 0; k < N_PROFILES; k++) lra_profile_free(a->profile[k]);
-    for (int k = 0; k < a->n_open; k++) lra_free(a->open[k].square);
+    for (int k = 0; k < a->n_open; k++) lra_free(a->open[k].size);
     lra_free(a->open);
-    lra_free(a->w);
 }
 
 /* All rows of an example, which is then forgotten. */
@@ -62,13 +60,12 @@ static void add_example(profiles *a, int at)
         if (!p) continue;
         lra_profile_begin(p, x->T);
         for (int64_t r = 0; r < x->n; r++) {
-            const double *square = x->square + r * x->T;
-            for (int64_t j = 0; j < x->T; j++) a->w[j] = k == SQUARES ? square[j] : sqrt(square[j]);
-            lra_profile_row(p, x->i[r], 0, x->T, a->w);
+            const double *w = (k == SQUARES ? x->square : x->size) + r * x->T;
+            lra_profile_row(p, x->i[r], 0, x->T, w);
         }
         lra_profile_end(p);
     }
-    lra_free(x->square);
+    lra_free(x->size);
     *x = a->open[--a->n_open];
 }
 
@@ -79,13 +76,13 @@ static void take_row(void *context, const lra_jacobian_row *row)
     while (at < a->n_open && a->open[at].example != row->example) at++;
     if (at == a->n_open) {
         a->open = lra_resize(a->open, (size_t)(a->n_open + 1) * sizeof *a->open);
+        double *own = lra_alloc_array((size_t)(2 * POSITIONS * row->T), sizeof *own);
         a->open[a->n_open++] = (struct open_example){
-            .example = row->example,
-            .T = row->T,
-            .square = lra_alloc_array((size_t)(POSITIONS * row->T), sizeof(double))};
+            .example = row->example, .T = row->T, .size = own, .square = own + POSITIONS * row->T};
     }
     struct open_example *x = &a->open[at];
     memcpy(x->square + x->n * x->T, row->square, (size_t)x->T * sizeof(double));
+    for (int64_t j = 0; j < x->T; j++) x->size[x->n * x->T + j] = lra_jacobian_size(row, j);
     x->i[x->n++] = row->i;
     if (row->last) add_example(a, at);
 }
