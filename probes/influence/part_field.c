@@ -2,8 +2,9 @@
  * draws of the squared gradient of the features at the middle position, J^2 at one position
  * (jacobian.h), normalised to sum 1.  What holds for all positions is part jacobian.
  *   field     erf.r20 .r30 .r50 .r99: radius in tokens; erf.area20 ..: its share of the input;
- *             array erf (2 T - 1) by offset from the middle
- *   field.px  of images: radius in pixels, a square; array erf (rows, columns)
+ *             null values: equal weights of the same inputs, initial weights; arrays erf and
+ *             erf.init (2 T - 1) by offset from the middle
+ *   field.px  of images: radius in pixels, a square; arrays erf and erf.init (rows, columns)
  * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the
  * middle position. */
 #include "probes/influence/jacobian.h"
@@ -21,8 +22,9 @@ static const int shares[] = {20, 30, 50, 99};
 
 typedef struct {
     int64_t T, grid, n, capacity, undefined;
-    double *near[2]; /* (n, T) mass by distance: tokens; pixels */
-    double *map[2];  /* (2 T - 1) by offset; (T) by position */
+    double *near[2];  /* (n, T) mass by distance: tokens; pixels */
+    double *equal[2]; /* the same of equal weights */
+    double *map[2];   /* (2 T - 1) by offset; (T) by position */
     lra_jacobian_report report;
 } field;
 
@@ -37,14 +39,19 @@ static void take_row(void *context, const lra_jacobian_row *row)
     }
     if (f->n == f->capacity) {
         f->capacity = f->capacity ? 2 * f->capacity : 64;
-        for (int k = 0; k < 2; k++)
-            f->near[k] = lra_resize(f->near[k], (size_t)(f->capacity * f->T) * sizeof(double));
+        size_t size = (size_t)(f->capacity * f->T) * sizeof(double);
+        for (int k = 0; k < 2; k++) {
+            f->near[k] = lra_resize(f->near[k], size);
+            f->equal[k] = lra_resize(f->equal[k], size);
+        }
     }
     for (int k = 0; k < 2; k++) {
-        double *to = f->near[k] + f->n * f->T;
-        for (int64_t d = 0; d < f->T; d++) to[d] = 0;
-        for (int64_t j = 0; j < row->T; j++)
-            to[lra_profile_distance(k ? f->grid : 0, row->i, j)] += row->square[j];
+        double *to = f->near[k] + f->n * f->T, *equal = f->equal[k] + f->n * f->T;
+        for (int64_t d = 0; d < f->T; d++) to[d] = equal[d] = 0;
+        for (int64_t j = 0; j < row->T; j++) {
+            int64_t d = lra_profile_distance(k ? f->grid : 0, row->i, j);
+            to[d] += row->square[j], equal[d] += all / (double)row->T;
+        }
     }
     for (int64_t j = 0; j < row->T; j++) {
         f->map[0][j - row->i + f->T - 1] += row->square[j];
@@ -69,14 +76,22 @@ static double area_of(const field *f, bool pixels, double r)
     return fmin(side, (double)f->grid) * fmin(side, rows) / (double)f->T;
 }
 
-static void add_unit(lra_influence *p, field *f, bool pixels)
+static double radius_of(const field *f, const double *near, int share, uint64_t seed)
+{
+    return f->n ? lra_radius(f->n, f->T, near, share / 100.0, seed).value : NAN;
+}
+
+static void add_unit(lra_influence *p, field *f, field *initial, bool pixels)
 {
     lra_probe_unit *u = lra_probe_unit_new(p->out, pixels ? "field.px" : "field");
     int64_t line = 2 * f->T - 1, square[] = {f->grid ? f->T / f->grid : 0, f->grid};
     normalise(f->map[pixels], pixels ? f->T : line);
+    normalise(initial->map[pixels], pixels ? f->T : line);
     double at = (double)lra_jacobian_middle(f->T, f->grid);
     lra_probe_unit_array(u, "at", 1, (int64_t[]){1}, &at);
     lra_probe_unit_array(u, "erf", pixels ? 2 : 1, pixels ? square : &line, f->map[pixels]);
+    lra_probe_unit_array(u, "erf.init", pixels ? 2 : 1, pixels ? square : &line,
+                         initial->map[pixels]);
     for (int k = 0; k < 4; k++) {
         char id[LRA_FINDING_ID];
         lra_estimate r = lra_radius(f->n, f->T, f->near[pixels], shares[k] / 100.0, p->spec.seed);
@@ -86,6 +101,11 @@ static void add_unit(lra_influence *p, field *f, bool pixels)
         snprintf(id, sizeof id, "erf.area%d%s", shares[k], pixels ? ".px" : "");
         lra_finding y = lra_finding_of(id, "1", area_of(f, pixels, r.value));
         y.lo = area_of(f, pixels, r.lo), y.hi = area_of(f, pixels, r.hi);
+        const double null[] = {
+            [LRA_NULL_UNIFORM] = radius_of(f, f->equal[pixels], shares[k], p->spec.seed),
+            [LRA_NULL_INIT] = radius_of(initial, initial->near[pixels], shares[k], p->spec.seed)};
+        for (int i = LRA_NULL_UNIFORM; i <= LRA_NULL_INIT; i++)
+            x.null[i] = null[i], y.null[i] = area_of(f, pixels, null[i]);
         x.examples = y.examples = f->n;
         x.undefined = y.undefined = f->undefined;
         x.flags |= LRA_APPROX, y.flags |= LRA_APPROX;
@@ -96,28 +116,43 @@ static void add_unit(lra_influence *p, field *f, bool pixels)
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    return (double)(lra_influence_rows(p, examples) * (1 + DRAWS));
+    return 2.0 * (double)(lra_influence_rows(p, examples) * (1 + DRAWS));
 }
 
-static int measure(lra_influence *p, int64_t examples, lra_err *e)
+static int run(lra_influence *p, int64_t examples, lra_open_weights weights, field *f, lra_err *e)
 {
-    field f = {.T = p->spec.data->max_length, .grid = p->run->result->grid};
+    *f = (field){.T = p->spec.data->max_length, .grid = p->run->result->grid};
     const lra_jacobian_spec s = {.examples = examples,
                                  .positions = 1,
                                  .draws = DRAWS,
                                  .middle = true,
-                                 .grid = f.grid,
-                                 .weights = LRA_BEST_WEIGHTS,
+                                 .grid = f->grid,
+                                 .weights = weights,
                                  .seed = p->spec.seed};
-    for (int k = 0; k < 2; k++) f.map[k] = lra_alloc_array((size_t)(2 * f.T), sizeof(double));
-    int rc = lra_jacobian_measure(&p->spec, &p->device, &s, &p->steps, take_row, &f, &f.report, e);
-    if (rc == 0 && f.n == 0) rc = lra_fail(e, "no example has a gradient at its middle position");
-    if (rc == 0) add_unit(p, &f, false);
-    if (rc == 0 && f.grid) add_unit(p, &f, true);
+    for (int k = 0; k < 2; k++) f->map[k] = lra_alloc_array((size_t)(2 * f->T), sizeof(double));
+    return lra_jacobian_measure(&p->spec, &p->device, &s, &p->steps, take_row, f, &f->report, e);
+}
+
+static void forget(field *f)
+{
     for (int k = 0; k < 2; k++) {
-        lra_free(f.near[k]);
-        lra_free(f.map[k]);
+        lra_free(f->near[k]);
+        lra_free(f->equal[k]);
+        lra_free(f->map[k]);
     }
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    field best, initial = {0};
+    int rc = run(p, examples, LRA_BEST_WEIGHTS, &best, e);
+    if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, &initial, e);
+    if (rc == 0 && best.n == 0)
+        rc = lra_fail(e, "no example has a gradient at its middle position");
+    if (rc == 0) add_unit(p, &best, &initial, false);
+    if (rc == 0 && best.grid) add_unit(p, &best, &initial, true);
+    forget(&best);
+    forget(&initial);
     return rc;
 }
 
