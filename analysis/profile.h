@@ -115,5 +115,9 @@ double lra_shift_js(int64_t n, const double *mass1, const double *mass2);
  * 2. */
 int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_profile_options *o,
                       lra_finding *out);
+/* Mean Jensen-Shannon divergence of all pairs of n profiles of the same examples, bits, with its
+ * interval over these.  NAN: a single one. */
+lra_finding lra_profile_difference(int n, const lra_profile *const *p, const char *id,
+                                   uint64_t key);
 
 #endif

@@ -86,3 +86,56 @@ int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_prof
     lra_free(mass);
     return 2;
 }
+
+/* ---- several --------------------------------------------------------------------------------- */
+
+enum { REDRAWS = 200 }; /* of all pairs */
+
+/* mass: (n, wide). */
+static double mean_js(int n, int64_t wide, const double *mass)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++) sum += lra_shift_js(wide, mass + i * wide, mass + k * wide);
+    return n > 1 ? 2 * sum / (n * (n - 1)) : NAN;
+}
+
+static double mean_in_bins(int n, const lra_profile *const *p, const double *count, double *mass)
+{
+    int bins = p[0]->n_bins;
+    for (int i = 0; i < n; i++) lra_profile_binned_sum(p[i], P_MASS, count, mass + i * bins);
+    for (int k = 0; k < n * bins; k++) mass[k] /= (double)p[0]->examples;
+    return mean_js(n, bins, mass);
+}
+
+/* Redraws, moved as those of a shift. */
+static lra_estimate interval_of(int n, const lra_profile *const *p, uint64_t key, double value)
+{
+    int64_t examples = p[0]->examples;
+    double *count = lra_alloc_array((size_t)examples, sizeof *count), drawn[REDRAWS];
+    double *mass = lra_alloc_array((size_t)(n * p[0]->n_bins), sizeof *mass);
+    for (int64_t e = 0; e < examples; e++) count[e] = 1;
+    double whole = mean_in_bins(n, p, count, mass);
+    for (int r = 0; r < REDRAWS; r++) {
+        lra_profile_redraw(examples, key, r, count);
+        drawn[r] = fmax(mean_in_bins(n, p, count, mass) - whole + value, 0);
+    }
+    lra_free(mass);
+    lra_free(count);
+    return lra_holding(lra_percentile(value, REDRAWS, drawn, 0.95));
+}
+
+lra_finding lra_profile_difference(int n, const lra_profile *const *p, const char *id, uint64_t key)
+{
+    int64_t wide = p[0]->n;
+    double *mass = lra_alloc_array((size_t)(n * wide), sizeof *mass);
+    for (int i = 0; i < n; i++) lra_profile_curves(p[i], mass + i * wide, NULL, NULL, NULL, NULL);
+    lra_finding f = lra_profile_finding(p[0], &(lra_profile_options){.key = key}, id, "bits",
+                                        mean_js(n, wide, mass));
+    lra_free(mass);
+    f.null[LRA_NULL_UNIFORM] = 0;
+    if (n < 2 || p[0]->examples < 2) return f;
+    lra_estimate e = interval_of(n, p, key, f.value);
+    f.lo = e.lo, f.hi = e.hi;
+    return f;
+}

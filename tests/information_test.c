@@ -76,6 +76,24 @@ static void independent_symbols(void **state)
     lra_information_free(x);
 }
 
+/* Few pairs of independent symbols: without the correction 16 / (2 x 2587 ln 2) = 0.0045 bits. */
+static void bias_is_taken_off(void **state)
+{
+    (void)state;
+    enum { SETS = 60, FEW = 13 };
+    double pair = 0, null = 0;
+    for (uint64_t k = 0; k < SETS; k++) {
+        lra_information_free(measure(independent, 100 + k));
+        lra_information *x = lra_information_new(&(lra_symbols){FEW, start, symbol}, 1, 0, k);
+        assert_int_equal(at(x, 1)->pairs, FEW * (T - 1));
+        assert_int_equal(at(x, 1)->symbols, 5);
+        pair += at(x, 1)->pair / SETS, null += at(x, 1)->null / SETS;
+        lra_information_free(x);
+    }
+    near(pair, 0, 1e-3);
+    near(null, 0, 1e-3);
+}
+
 static double chain_bits(int64_t d)
 {
     double p = (1 - pow(0.8, (double)d)) / 2;
@@ -256,6 +274,7 @@ static void ngrams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(independent_symbols),
+                                       cmocka_unit_test(bias_is_taken_off),
                                        cmocka_unit_test(two_states),
                                        cmocka_unit_test(cycles),
                                        cmocka_unit_test(comes_back),

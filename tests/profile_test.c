@@ -456,6 +456,30 @@ static void shift(void **state)
     lra_profile_free(q);
 }
 
+/* Of two it is shift.js with its interval, of three the mean of three pairs. */
+static void differences(void **state)
+{
+    (void)state;
+    lra_profile *p[] = {noisy(60, 5), noisy(60, 6), noisy(60, 7)};
+    const lra_profile *two[] = {p[0], p[1]}, *three[] = {p[0], p[1], p[2]};
+    lra_finding f[2], x = lra_profile_difference(2, two, "head.js", 1);
+    lra_profile_shift(p[0], p[1], &(lra_profile_options){.key = 1}, f);
+    near(x.value, f[1].value, 1e-12);
+    near((x.hi - x.lo) / (f[1].hi - f[1].lo), 1, 0.2);
+    assert_string_equal(x.id, "head.js");
+    assert_int_equal(x.examples, 60);
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        lra_profile_shift(p[k], p[(k + 1) % 3], &(lra_profile_options){.key = 1}, f);
+        sum += f[1].value / 3;
+    }
+    x = lra_profile_difference(3, three, "head.js", 1);
+    near(x.value, sum, 1e-12);
+    assert_true(x.lo < x.value && x.value < x.hi);
+    assert_true(isnan(lra_profile_difference(1, two, "head.js", 1).value));
+    for (int k = 0; k < 3; k++) lra_profile_free(p[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +490,7 @@ int main(void)
         cmocka_unit_test(mixed_lengths),  cmocka_unit_test(sums_of_rows),
         cmocka_unit_test(masks),          cmocka_unit_test(grids),
         cmocka_unit_test(coverage),       cmocka_unit_test(seeds),
-        cmocka_unit_test(kendall),        cmocka_unit_test(shift)};
+        cmocka_unit_test(kendall),        cmocka_unit_test(shift),
+        cmocka_unit_test(differences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

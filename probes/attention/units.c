@@ -165,35 +165,28 @@ static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile
     add_findings(u, n, found, sampled);
 }
 
-/* Mean Jensen-Shannon divergence of pairs of heads, of a layer or (-1) of all. */
-static double difference(const lra_heads *h, int layer)
+/* How much the heads of a layer or (-1) of all differ. */
+static lra_finding difference(const lra_heads *h, int layer, uint64_t key)
 {
-    double sum = 0;
-    int pairs = 0;
-    int64_t n = lra_profile_distances(h->head[0].tokens);
-    double *mass = lra_alloc_array((size_t)(n * h->n_heads) + 1, sizeof *mass);
+    const lra_profile **p = lra_alloc_array((size_t)h->n_heads, sizeof(lra_profile *));
+    int n = 0;
     for (int i = 0; i < h->n_heads; i++)
-        lra_profile_curves(h->head[i].tokens, mass + i * n, NULL, NULL, NULL, NULL);
-    for (int i = 0; i < h->n_heads; i++)
-        for (int k = 0; k < i; k++) {
-            if (layer >= 0 && (h->head[i].layer != layer || h->head[k].layer != layer)) continue;
-            sum += lra_shift_js(n, mass + i * n, mass + k * n);
-            pairs++;
-        }
-    lra_free(mass);
-    return pairs ? sum / pairs : NAN;
+        if (layer < 0 || h->head[i].layer == layer) p[n++] = h->head[i].tokens;
+    lra_finding f = lra_profile_difference(n, p, "head.js", key);
+    lra_free(p);
+    return f;
 }
 
 static void add_difference(lra_probe_unit *u, const lra_heads *best, const lra_heads *initial,
-                           int layer)
+                           int layer, uint64_t key, bool sampled)
 {
-    lra_finding f = lra_finding_of("head.js", "bits", difference(best, layer));
-    f.null[LRA_NULL_INIT] = difference(initial, layer);
-    f.examples = best->head[0].examples;
-    if (!isnan(f.value)) lra_probe_unit_findings(u, 1, &f);
+    lra_finding f = difference(best, layer, key);
+    f.null[LRA_NULL_INIT] = difference(initial, layer, key).value;
+    if (!isnan(f.value)) add_findings(u, 1, &f, sampled);
 }
 
-static void add_model(lra_probe_unit *u, const lra_heads *best, int kinds[2][LRA_HEAD_KINDS])
+static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled,
+                      int kinds[2][LRA_HEAD_KINDS])
 {
     for (int k = 0; k < LRA_HEAD_KINDS; k++) {
         char id[LRA_FINDING_ID];
@@ -201,7 +194,7 @@ static void add_model(lra_probe_unit *u, const lra_heads *best, int kinds[2][LRA
         lra_finding f = lra_finding_of(id, "1", kinds[0][k] / (double)best->n_heads);
         f.null[LRA_NULL_INIT] = kinds[1][k] / (double)best->n_heads;
         f.examples = best->head[0].examples;
-        lra_probe_unit_findings(u, 1, &f);
+        add_findings(u, 1, &f, sampled);
     }
 }
 
@@ -233,11 +226,11 @@ void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best
         if (h->layer[k].value)
             add_profile(u, "value.", h->layer[k].value, initial->heads.layer[k].value, key,
                         sampled);
-        add_difference(u, h, &initial->heads, k);
+        add_difference(u, h, &initial->heads, k, key, sampled);
     }
     lra_probe_unit *u = lra_probe_unit_new(r, "model");
-    add_model(u, h, kinds);
-    add_difference(u, h, &initial->heads, -1);
+    add_model(u, h, sampled, kinds);
+    add_difference(u, h, &initial->heads, -1, key, sampled);
     add_places(u, h, &initial->heads);
     if (best->rollout) add_profile(u, "rollout.", best->rollout, initial->rollout, key, sampled);
 }
