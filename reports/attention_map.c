@@ -50,7 +50,7 @@ void lra_map_plot(lra_text *t, const char *file, int block, int64_t pixels, cons
     double end = (double)pixels - 0.5;
     lra_text_add(t, "set xrange [-0.5:%g]\nset yrange [%g:-0.5]\n", end, end);
     lra_plot_say(t, "set label ", name,
-                 " at graph 0, graph 1 left offset character 0, character 0.45 font ',7'\n");
+                 " at graph 0, graph 1 left offset character 0, character 0.6 font ',7'\n");
     lra_text_add(t, "plot '%s' index %d matrix using 1:2:3 with image pixels\nunset label\n", file,
                  block);
 }

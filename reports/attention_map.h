@@ -7,6 +7,8 @@
 #include "reports/plot.h"
 #include "reports/probe_result.h"
 
+/* What a figure says of the shades. */
+#define LRA_MAP_SHADES "dark: the map's largest weight, by square roots"
 /* Pixels of a side. */
 int64_t lra_map_pixels(const lra_probe_array *map);
 /* The mean of n maps of one size as a block of the data, a line for each query; longer maps are

@@ -59,6 +59,7 @@ static void add_data(lra_text *t, const panel *p)
     }
 }
 
+/* Layers from light to dark; black: all. */
 static lra_plot_entry entry_of(const panel *p, int c)
 {
     lra_plot_entry k = {.kind = LRA_LEGEND_LINE, .color = "#000000", .line = 3, .point = 7};
@@ -66,8 +67,9 @@ static lra_plot_entry entry_of(const panel *p, int c)
     k.size = 0.5;
     snprintf(k.text, sizeof k.text, "%s", name[3] ? name + 4 : "all layers");
     if (c == 0) return k;
-    const lra_plot_style *s = &lra_plot_styles[(c - 1) % LRA_PLOT_STYLES];
-    k.color = s->color, k.dash = s->dash, k.line = 2, k.point = s->hollow, k.size = 0.45;
+    const lra_plot_style *s = &lra_plot_styles[c - 1];
+    k.color = lra_plot_ramp(c - 1, p->n - 1), k.dash = s->dash, k.line = 2, k.point = s->hollow;
+    k.size = 0.6;
     return k;
 }
 
@@ -92,13 +94,32 @@ static double least_gain(int n, const panel *list)
     return fmax(least, -0.5);
 }
 
-static void add_panel(lra_text *t, const panel *p, double end, double least, bool left, bool bottom)
+/* Where it ends: above 1 as far as they go, up to 1.6. */
+static double most_gain(int n, const panel *list)
 {
-    char *name = lra_probe_run_name(p->run);
-    lra_text_add(t, "set xrange [-0.15:%g]\nset yrange [%g:1.12]\nset ytics (%s)\nset xtics (",
-                 place(end) + 0.15, least, left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
+    double most = 1.07;
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < list[i].n; c++) {
+            const lra_probe_array *g = lra_probe_array_find(list[i].unit[c], "gain");
+            for (int64_t k = 0; k < g->dims[0]; k++)
+                most = fmax(most, (double)g->value[3 * k + (c == 0 ? 2 : 0)]);
+        }
+    return fmin(most, 1.55) + 0.05;
+}
+
+/* What the panels share. */
+typedef struct {
+    double width, end, least, most;
+} axes;
+
+static void add_panel(lra_text *t, const panel *p, const axes *a, bool left, bool bottom)
+{
+    char *whole = lra_probe_run_name(p->run), *name = lra_plot_fit(whole, a->width, 7);
+    lra_text_add(t, "set xrange [-0.15:%g]\nset yrange [%g:%g]\nset ytics (%s)\nset xtics (",
+                 place(a->end) + 0.15, a->least, a->most,
+                 left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");
     lra_plot_tick(t, bottom ? "0" : "", 0);
-    for (double r = 1; r <= end; r *= 4) {
+    for (double r = 1; r <= a->end; r *= 4) {
         char text[32] = "";
         if (bottom) snprintf(text, sizeof text, "%.0f", r);
         lra_text_add(t, ", ");
@@ -122,6 +143,7 @@ static void add_panel(lra_text *t, const panel *p, double end, double least, boo
                      "screen 0.006,90 lc rgb '#000000' lw 1.5",
                      p->block);
     lra_text_add(t, "\nunset label\n");
+    lra_free(whole);
     lra_free(name);
 }
 
@@ -129,7 +151,6 @@ static void add_script(lra_plot *f, int n, const panel *list)
 {
     int columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns, most = 0, entries;
     double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.2, height = 2.8, end = 1;
-    double least = least_gain(n, list);
     lra_plot_entry key[MOST_CURVES];
     for (int i = 0; i < n; i++) {
         if (list[i].n > list[most].n) most = i;
@@ -140,6 +161,7 @@ static void add_script(lra_plot *f, int n, const panel *list)
     int lines = lra_plot_legend_rows(f, left, entries, key);
     f->height = bottom + rows * (height + 0.55) + LRA_LINE_CM * (lines + 2.6);
     double top = lra_plot_start(f), width = (right - left - gap * (columns - 1)) / columns;
+    axes a = {width, end, least_gain(n, list), most_gain(n, list)};
     lra_text_add(&f->script, "set multiplot\n");
     lra_plot_legend(f, left, top, entries, key);
     top = bottom + rows * (height + 0.55) - 0.4;
@@ -151,7 +173,7 @@ static void add_script(lra_plot *f, int n, const panel *list)
         double x = left + (i % columns) * (width + gap),
                y = top - height - (i / columns) * (height + 0.55);
         lra_plot_box(f, x, x + width, y, y + height);
-        add_panel(&f->script, &list[i], end, least, i % columns == 0, i + columns >= n);
+        add_panel(&f->script, &list[i], &a, i % columns == 0, i + columns >= n);
         if (i == 0) lra_text_add(&f->script, "unset arrow\nunset object\n");
     }
     lra_text_add(&f->script, "unset multiplot\n");

@@ -41,21 +41,21 @@ static void add_data(lra_text *t, const plot *p)
 /* ---- script ---------------------------------------------------------------------------------- */
 
 static const lra_plot_entry key[] = {
-    {"initial", LRA_LEGEND_LINE, initial, "(6,3)", 2.5, 0, 0},
+    {"initial", LRA_LEGEND_LINE, initial, LRA_DASH_DASHES, 2.5, 0, 0},
     {"trained", LRA_LEGEND_LINE, trained, NULL, 3, 0, 0},
-    {"initial, quartiles", LRA_LEGEND_LINE, initial, "(2,3)", 1.2, 0, 0},
+    {"initial, quartiles", LRA_LEGEND_LINE, initial, LRA_DASH_DOTS, 1.2, 0, 0},
     {"trained, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
 
 static void add_panel(lra_text *t, int i)
 {
-    lra_text_add(t,
-                 "'%s' index %d using 1:2:4 with filledcurves fc rgb '%s' fs solid, \\\n"
-                 "     '' index %d using 1:2 with lines lc rgb '%s' lw 1.2 dt (2,3), \\\n"
-                 "     '' index %d using 1:4 with lines lc rgb '%s' lw 1.2 dt (2,3), \\\n"
-                 "     '' index %d using 1:3 with lines lc rgb '%s' lw 2.5 dt (6,3), \\\n"
-                 "     '' index %d using 1:3 with lines lc rgb '%s' lw 3",
-                 dat, 2 * i + 1, band, 2 * i, initial, 2 * i, initial, 2 * i, initial, 2 * i + 1,
-                 trained);
+    lra_text_add(
+        t,
+        "'%s' index %d using 1:2:4 with filledcurves fc rgb '%s' fs solid, \\\n"
+        "     '' index %d using 1:2 with lines lc rgb '%s' lw 1.2 dt " LRA_DASH_DOTS ", \\\n"
+        "     '' index %d using 1:4 with lines lc rgb '%s' lw 1.2 dt " LRA_DASH_DOTS ", \\\n"
+        "     '' index %d using 1:3 with lines lc rgb '%s' lw 2.5 dt " LRA_DASH_DASHES ", \\\n"
+        "     '' index %d using 1:3 with lines lc rgb '%s' lw 3",
+        dat, 2 * i + 1, band, 2 * i, initial, 2 * i, initial, 2 * i, initial, 2 * i + 1, trained);
 }
 
 static void add_script(lra_plot *f, const plot *p)

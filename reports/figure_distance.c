@@ -39,10 +39,12 @@ static void add_data(lra_text *t, const lra_head_grid *g)
         }
 }
 
+/* Each is seen where the others cover it: dashes on a line on a light one that is wide. */
 static const lra_plot_entry key[] = {
-    {"trained", LRA_LEGEND_LINE, "#000000", NULL, 2.5, 0, 0},
-    {"initial", LRA_LEGEND_LINE, "#0072b2", "(6,3)", 2, 0, 0},
-    {"equal weights", LRA_LEGEND_LINE, "#999999", "(2,2)", 2, 0, 0}};
+    {"trained", LRA_LEGEND_LINE, "#000000", NULL, 2, 0, 0},
+    {"initial", LRA_LEGEND_LINE, "#56B4E9", LRA_DASH_DASHES, 2.2, 0, 0},
+    {"equal weights", LRA_LEGEND_LINE, "#c4c4c4", NULL, 6, 0, 0}};
+static const int from_below[] = {2, 0, 1};
 
 static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int block)
 {
@@ -61,17 +63,19 @@ static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int blo
         ")\nset label 'L%d H%d' at graph 0, graph 1 left offset character 0.3, character 0.45 font ',7'\n",
         i, k);
     lra_text_add(t, "plot ");
-    for (int a = 2; a >= 0; a--)
+    for (int k2 = 0; k2 < 3; k2++) {
+        int a = from_below[k2];
         lra_text_add(t, "%s'distance.dat' index %d using 1:%d with lines lc rgb '%s' dt %s lw %g",
-                     a < 2 ? ", " : "", block, a + 2, key[a].color, key[a].dash ? key[a].dash : "1",
+                     k2 ? ", " : "", block, a + 2, key[a].color, key[a].dash ? key[a].dash : "1",
                      key[a].line);
+    }
     lra_text_add(t, "\nunset label\nunset arrow\nunset object\n");
 }
 
 static void add_script(lra_plot *f, const lra_head_grid *g)
 {
     int columns = lra_head_grid_widest(g);
-    double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.15, below = 0.35;
+    double left = 1.25, right = f->width - 0.15, bottom = 1.05, gap = 0.15, below = 0.5;
     int rows = lra_plot_legend_rows(f, left, 3, key);
     double panel = 2.1;
     f->height = bottom + g->rows * (panel + below) + LRA_LINE_CM * (rows + 2.6);

@@ -17,7 +17,7 @@ typedef struct {
     const lra_probe_unit *unit; /* field.px, or field */
     const lra_probe_array *erf;
     bool image;
-    double end; /* of the axis of offsets */
+    double end, most; /* of sequences: of the axis of offsets; the largest share */
 } panel;
 
 static double radius(const panel *p, int share)
@@ -65,8 +65,12 @@ static void add_curve(lra_text *t, panel *p)
     int64_t n = p->erf->dims[0], middle = n / 2;
     p->end = fmin(fmax(ceil(1.3 * radius(p, 99)), 4), (double)middle);
     for (int64_t i = 0; i < n; i++)
-        if (fabs((double)(i - middle)) <= p->end)
-            lra_text_add(t, "%lld %.6g\n", (long long)(i - middle), (double)p->erf->value[i]);
+        if (fabs((double)(i - middle)) <= p->end) {
+            lra_text_add(t, "%lld", (long long)(i - middle));
+            lra_text_add(t, isfinite(p->erf->value[i]) ? " %.6g\n" : " ?\n",
+                         (double)p->erf->value[i]);
+            p->most = fmax(p->most, (double)p->erf->value[i]);
+        }
 }
 
 static void add_square(lra_text *t, const panel *p, int share, const char *dash)
@@ -82,13 +86,15 @@ static void add_square(lra_text *t, const panel *p, int share, const char *dash)
                  x - r, y - r, x + r, y + r, dash);
 }
 
-static void add_panel(lra_text *t, const panel *p, int block)
+static void add_panel(lra_text *t, const panel *p, int block, double width)
 {
-    lra_plot_say(t, "set label ", p->name, " at graph 0, graph 1.07 left font ',7'\n");
+    char *name = lra_plot_fit(p->name, width, 7);
+    lra_plot_say(t, "set label ", name, " at graph 0, graph 1.07 left font ',7'\n");
+    lra_free(name);
     if (p->image) {
         add_square(t, p, 20, "1");
-        add_square(t, p, 50, "(6,3)");
-        add_square(t, p, 99, "(1,3)");
+        add_square(t, p, 50, LRA_DASH_DASHES);
+        add_square(t, p, 99, LRA_DASH_DOTS);
         lra_text_add(
             t,
             "set size ratio -1\nunset tics\nset border 15\nset xrange [-0.5:%g]\nset yrange "
@@ -101,43 +107,48 @@ static void add_panel(lra_text *t, const panel *p, int block)
                 lra_text_add(t,
                              "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '#d55e00' lw "
                              "1.6 dt %s back\n",
-                             r, r, k < 2 ? "(6,3)" : "(1,3)");
+                             r, r, k < 2 ? LRA_DASH_DASHES : LRA_DASH_DOTS);
         }
         lra_text_add(
             t,
-            "set size noratio\nset border 3\nset tics\nset xtics auto\nset ytics auto\nset format "
-            "y '%%.2g'\nset xrange [%g:%g]\nset yrange [0:*]\nplot 'erf.dat' index %d using "
+            "set size noratio\nset border 3\nset tics\nset xtics %g\nset ytics %g\nset format "
+            "y '%%g'\nset xrange [%g:%g]\nset yrange [0:%g]\nplot 'erf.dat' index %d using "
             "1:2 with histeps lc rgb '#000000' lw 1.8\n",
-            -p->end, p->end, block);
+            lra_plot_step(2 * p->end), lra_plot_step(p->most), -p->end, p->end,
+            p->most > 0 ? 1.08 * p->most : 1, block);
     }
     lra_text_add(t, "unset label\nunset arrow\nunset object\n");
 }
 
 static const lra_plot_entry key[] = {
     {"20 %", LRA_LEGEND_LINE, "#d55e00", NULL, 1.6, 0, 0},
-    {"50 %", LRA_LEGEND_LINE, "#d55e00", "(6,3)", 1.6, 0, 0},
-    {"99 % of it", LRA_LEGEND_LINE, "#d55e00", "(1,3)", 1.6, 0, 0}};
+    {"50 %", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DASHES, 1.6, 0, 0},
+    {"99 % of it", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DOTS, 1.6, 0, 0}};
 
 static void add_script(lra_plot *f, int n, const panel *list)
 {
     int columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns;
     bool image = list[0].image; /* of sequences the radius of 20 % is mostly 0 */
-    double left = 1.25, right = f->width - 0.15, bottom = image ? 0.3 : 1.05, gap = 1.0,
-           above = 0.75;
+    double left = 1.25, right = f->width - 0.25, bottom = image ? 0.6 : 1.2,
+           gap = image ? 0.5 : 1.0, above = image ? 0.75 : 1.2;
     double width = (right - left - gap * (columns - 1)) / columns, height = fmin(width, 4);
-    f->height = bottom + rows * (height + above) + LRA_LINE_CM * 3.2;
+    if (image) width = height, left = 0.5 * (f->width - columns * (width + gap) + gap);
+    f->height = bottom + rows * (height + above) - above + LRA_LINE_CM * 4;
     double top = lra_plot_start(f);
     lra_text_add(&f->script, "set multiplot\n" LRA_PLOT_SHADES);
-    lra_plot_legend(f, left, top, image ? 3 : 2, key + !image);
-    top = bottom + rows * (height + above) - 0.1;
-    lra_plot_say(&f->script, "set label ", image ? "pixels" : "offset from the middle (tokens)",
-                 " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
-                 0.22 / f->height);
+    lra_plot_legend(f, 1.25, top, image ? 3 : 2, key + !image);
+    top = bottom + rows * (height + above) - above;
+    if (!image) lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the squared gradient");
+    lra_plot_say(&f->script, "set label ",
+                 image ? "pixels; dark: the largest, by square roots"
+                       : "offset from the middle (tokens)",
+                 " at screen %.4g, screen %.4g center\n",
+                 (image ? 0.5 * f->width : 0.5 * (left + right)) / f->width, 0.25 / f->height);
     for (int i = 0; i < n; i++) {
         double x = left + (i % columns) * (width + gap),
-               y = top - height - (i / columns) * (height + above) - 0.4;
+               y = top - height - (i / columns) * (height + above);
         lra_plot_box(f, x, x + width, y, y + height);
-        add_panel(&f->script, &list[i], i);
+        add_panel(&f->script, &list[i], i, width);
     }
     lra_text_add(&f->script, "unset multiplot\n");
 }
@@ -171,7 +182,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     if (rc == 0 && n == 0)
         rc = lra_fail(e, "no run has a receptive field ('lra-probe influence RUN --parts field')");
     if (rc == 0) {
-        f->width = n > 1 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+        f->width = n > (list[0].image ? 2 : 1) ? LRA_PAGE_CM : LRA_COLUMN_CM;
         f->title = lra_copy_text("effective receptive field of the middle position");
         add_script(f, n, list);
     }

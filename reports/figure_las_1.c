@@ -1,8 +1,9 @@
 /* Figure las-1: kernels of layers as they are, initial (left) and trained (right); four channels
- * each, evenly spread over the layer.  Positive lags look back, negative ones ahead; the range is
- * that of both sides of a row.
+ * each, evenly spread over the layer, which the legend names where layers are alike.  Positive lags
+ * look back, negative ones ahead; the range is that of both sides of a row.
  * Source: Figure 1 of the LaS paper, which shows S4, MEGA and SGConv at their start. */
 #include <math.h>
+#include <stdio.h>
 
 #include "kernels/base/mem.h"
 #include "reports/kernel_panels.h"
@@ -72,13 +73,16 @@ static void add_data(lra_text *t, const lra_kernel_panels *all, double (*range)[
 }
 
 static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int state,
-                      const double range[2])
+                      const double range[2], double width)
 {
     lra_text *t = &f->script;
     const lra_kernel_panel *p = &all->panel[i];
     int64_t lags = kernel(p, 0)->dims[1];
     double more = 0.06 * (range[1] - range[0]) + 1e-12;
-    lra_plot_say(t, "set label ", state ? "" : p->name, " at graph 0, graph 1.1 left\n");
+    /* above the first panel, the word "initial" stands to the right */
+    char *name = lra_plot_fit(state ? "" : p->name, width - (i ? 0 : 1.6), 8);
+    lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left\n");
+    lra_free(name);
     lra_text_add(t, "set ytics %g\n", lra_plot_step(range[1] - range[0]));
     lra_text_add(t, lags <= FEW ? "set xtics 1\n" : "set xtics autofreq\n");
     lra_text_add(t, "set xrange [%lld:%lld]\nset yrange [%g:%g]\nset format y '%s'\n",
@@ -88,8 +92,8 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
         t,
         "set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 lc rgb '#999999' back\n");
     if (behind(p))
-        lra_text_add(
-            t, "set arrow from 0, graph 0 to 0, graph 1 nohead lw 1 dt 3 lc rgb '#999999' back\n");
+        lra_text_add(t, "set arrow from 0, graph 0 to 0, graph 1 nohead lw 1 dt " LRA_DASH_CHANCE
+                        " lc rgb '#999999' back\n");
     for (int c = 0; c < channels_of(p); c++) {
         const lra_plot_style *s = &lra_plot_styles[c];
         lra_text_add(t, "%s'%s' index %d using 1:%d with ", c ? ", \\\n     " : "plot ", dat,
@@ -100,17 +104,45 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
         else
             lra_text_add(t, "lines lc rgb '%s' lw %g dt %s", s->color, c ? 1.8 : 2.4, s->dash);
     }
-    lra_text_add(t, "\nunset label\nunset arrow\n");
+    lra_text_add(t, "\nunset label\nunset arrow\nunset object\n");
+}
+
+/* Which channels the lines are, where all layers have as many. */
+static int fill_key(const lra_kernel_panels *all, lra_plot_entry key[CHANNELS])
+{
+    const lra_kernel_panel *p = &all->panel[0];
+    int n = channels_of(p);
+    bool points = false;
+    for (int i = 0; i < all->n; i++) {
+        if (kernel(&all->panel[i], 0)->dims[0] != kernel(p, 0)->dims[0]) n = 0;
+        points = points || kernel(&all->panel[i], 0)->dims[1] <= FEW;
+    }
+    for (int c = 0; c < n; c++) {
+        const lra_plot_style *s = &lra_plot_styles[c];
+        key[c] = (lra_plot_entry){.kind = LRA_LEGEND_LINE,
+                                  .color = s->color,
+                                  .dash = s->dash,
+                                  .line = 2,
+                                  .point = points ? s->full : 0,
+                                  .size = 0.6};
+        snprintf(key[c].text, sizeof key->text, "channel %lld", (long long)channel_at(p, c));
+    }
+    return n;
 }
 
 static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range)[2])
 {
     lra_text *t = &f->script;
     double left = 1.6, gap = 1.05, high = 2, between = 0.7;
-    f->width = LRA_PAGE_CM, f->height = 1.1 + all->n * (high + gap);
+    lra_plot_entry key[CHANNELS];
+    f->width = LRA_PAGE_CM;
+    int n = fill_key(all, key), rows = n ? lra_plot_legend_rows(f, left, n, key) : 0;
+    f->height = 1.1 + LRA_LINE_CM * rows + all->n * (high + gap);
     double top = lra_plot_start(f), wide = (f->width - left - 0.3 - between) / 2;
     lra_text_add(t, "set multiplot\n");
-    lra_plot_axis(f, 0.25, f->height / 2, "kernel");
+    lra_plot_legend(f, left, top, n, key);
+    top -= LRA_LINE_CM * rows;
+    lra_plot_axis(f, 0.25, (top + 1.1) / 2, "kernel");
     lra_plot_say(t, "set label ", "lag (tokens; positive: back)",
                  " at screen 0.5, screen %.4g center\n", 0.25 / f->height);
     for (int i = 0; i < all->n; i++)
@@ -120,7 +152,7 @@ static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range
             if (i == 0)
                 lra_text_add(t, "set label '%s' at graph 1, graph 1.1 right\n",
                              s ? "trained" : "initial");
-            add_panel(f, all, i, s, range[i]);
+            add_panel(f, all, i, s, range[i], wide);
         }
     lra_text_add(t, "unset multiplot\n");
 }

@@ -31,18 +31,20 @@ static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int blo
 static void add_script(lra_plot *f, const lra_head_grid *g, int64_t T)
 {
     int columns = lra_head_grid_widest(g);
-    double left = 0.75, right = f->width - 0.15, bottom = 0.75, gap = 0.15, above = 0.32;
+    double left = 0.75, right = f->width - 0.15, bottom = 1.1, gap = 0.15, above = 0.42;
     double panel = (right - left - gap * (columns - 1)) / columns;
     if (panel > 3.4) panel = 3.4;
     f->height = bottom + g->rows * (panel + above) + LRA_LINE_CM * 2.6;
     lra_plot_start(f);
-    lra_text_add(&f->script,
+    lra_text *t = &f->script;
+    lra_text_add(t,
                  "set multiplot\nunset grid\nunset tics\nset border 15 lw 0.6\n" LRA_PLOT_SHADES);
     double top = bottom + g->rows * (panel + above);
     lra_plot_axis(f, 0.3, 0.5 * (bottom + top), "query");
-    char *name = lra_format("key (%lld tokens; dark: the map's largest weight)", (long long)T);
-    lra_plot_say(&f->script, "set label ", name, " at screen 0.5, screen %.4g center\n",
-                 0.3 / f->height);
+    char *name = lra_format("key (%lld tokens)", (long long)T);
+    lra_plot_say(t, "set label ", name, " at screen 0.5, screen %.4g center\n", 0.65 / f->height);
+    lra_plot_say(t, "set label ", LRA_MAP_SHADES, " at screen 0.5, screen %.4g center\n",
+                 0.28 / f->height);
     lra_free(name);
     lra_head_grid_panels(f, g, &(lra_head_places){left, top - above, panel, panel, gap, above},
                          add_panel);

@@ -60,7 +60,7 @@ static void add_script(lra_plot *f, int n, const row *list)
     int columns = 1, block = 0;
     for (int i = 0; i < n; i++) columns = list[i].layers > columns ? list[i].layers : columns;
     f->width = columns > 3 ? LRA_PAGE_CM : LRA_COLUMN_CM;
-    double left = 0.75, right = f->width - 0.15, bottom = 0.95, gap = 0.15, above = 0.32;
+    double left = 0.75, right = f->width - 0.15, bottom = 0.95, gap = 0.15, above = 0.42;
     double side = (right - left - gap * (columns - 1)) / columns;
     if (side > 2.8) side = 2.8;
     left += 0.5 * (right - left - columns * (side + gap) + gap);
@@ -73,11 +73,13 @@ static void add_script(lra_plot *f, int n, const row *list)
                              (long long)list[0].map[0][0]->dims[0]);
     lra_plot_say(&f->script, "set label ", steps, " at screen 0.5, screen %.4g center\n",
                  0.62 / f->height);
-    lra_plot_say(&f->script, "set label ", "dark: the map's largest weight",
-                 " at screen 0.5, screen %.4g center\n", 0.25 / f->height);
+    lra_plot_say(&f->script, "set label ", LRA_MAP_SHADES, " at screen 0.5, screen %.4g center\n",
+                 0.25 / f->height);
     lra_free(steps);
     for (int i = 0; i < n; i++, y -= side + above) {
-        lra_plot_axis(f, left - 0.35, y - 0.5 * side, list[i].name);
+        char *model = lra_plot_fit(list[i].name, side, 8);
+        lra_plot_axis(f, left - 0.35, y - 0.5 * side, model);
+        lra_free(model);
         for (int l = 0; l < list[i].layers; l++) {
             char name[32];
             double x = left + l * (side + gap);

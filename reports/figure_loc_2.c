@@ -124,7 +124,7 @@ static char *name_of(const lra_listops_view *v, int c)
 
 static const char *color_of(const lra_listops_view *v, int c)
 {
-    return one_model(v) ? lra_plot_ramp(c, v->n_cells) : lra_plot_styles[c].color;
+    return lra_plot_fill(c, v->n_cells, one_model(v));
 }
 
 static bool has_mark(const lra_listops_view *v, int m)
@@ -138,7 +138,7 @@ static int fill_legend(const lra_listops_view *v, lra_plot_entry *key)
     int n = 0;
     for (int c = 0; c < v->n_cells; c++) {
         char *name = name_of(v, c);
-        key[n] = (lra_plot_entry){.kind = LRA_LEGEND_BOX, .color = color_of(v, c)};
+        key[n] = (lra_plot_entry){.kind = LRA_LEGEND_BAR, .color = color_of(v, c)};
         snprintf(key[n++].text, sizeof key->text, "%s", name);
         lra_free(name);
     }
@@ -157,8 +157,9 @@ static void add_plot(lra_text *t, const lra_listops_view *v)
     static const char next[] = ", \\\n     ";
     lra_text_add(t, "plot ");
     for (int c = 0; c < v->n_cells; c++)
-        lra_text_add(t, "%s'loc-2.dat' index %d using 1:2 with boxes lc rgb '%s'", c ? next : "", c,
-                     color_of(v, c));
+        lra_text_add(
+            t, "%s'loc-2.dat' index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE " lw 0.6",
+            c ? next : "", c, color_of(v, c));
     for (int c = 0; c < v->n_cells; c++) /* light below dark: seen on every colour */
         lra_text_add(t,
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 2"

@@ -1,8 +1,8 @@
 /* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance,
  * against total reach on a logarithmic axis; bands are 95 % intervals; hollow points are the
  * printed values, beside the `paper` preset alone.  Lines for one ladder: reference, chance, the
- * baseline that needs no order, the null row K = 1; for
- * several: the reference of each as a mark at the right edge.
+ * baseline that needs no order, the null row K = 1; for several: chance, if it is the same, and the
+ * reference of each as a mark at the right edge.
  * Source: Table 1 of "On the locality bias and results in the LRA", drawn as curves. */
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "reports/ladder_views.h"
 #include "reports/published.h"
 
-enum { MOST_CURVES = LRA_PLOT_STYLES, MOST_TICKS = 64, REFERENCE_DASH = 1, FAR = 1000 };
+enum { MOST_CURVES = LRA_PLOT_STYLES, MOST_TICKS = 64, FAR = 1000 };
 static const char dat[] = "loc-T1.dat", next[] = ", \\\n     ";
 /* Gains beyond are no part of the axis: near chance they and their intervals have no bounds. */
 static const double least_gain = -1, most_gain = 2;
@@ -269,13 +269,15 @@ static void add_one(lra_plot *f, const plot *p, double top)
     lra_text *t = &f->script;
     const lra_ladder_view *v = &p->view[0];
     double baseline = lra_result_baseline_accuracy(v->first, "majority-by-operator");
-    lra_plot_line line[4] = {{shown(v, v->ladder.reference), REFERENCE_DASH, ""}};
+    lra_plot_line line[4] = {{shown(v, v->ladder.reference), NULL, ""}};
     double chance = shown(v, v->ladder.chance);
     int n = 1;
-    if (chance >= p->y0 && chance <= p->y1) line[n++] = (lra_plot_line){chance, 3, "chance"};
-    if (baseline >= 0) line[n++] = (lra_plot_line){100 * baseline, 4, "majority by operator"};
+    if (chance >= p->y0 && chance <= p->y1)
+        line[n++] = (lra_plot_line){chance, LRA_DASH_CHANCE, "chance"};
+    if (baseline >= 0)
+        line[n++] = (lra_plot_line){100 * baseline, "(12,5,3,5)", "majority by operator"};
     if (v->ladder.row[0].null_row)
-        line[n++] = (lra_plot_line){shown(v, v->ladder.row[0].accuracy.value), 2,
+        line[n++] = (lra_plot_line){shown(v, v->ladder.row[0].accuracy.value), "(12,8)",
                                     "K = 1, bag of tokens"};
     lra_plot_lines(t, n, line, p->x0, p->y0, p->y1);
     lra_text_add(t, "set x2range [%g:%g]\nset logscale x2 2\n", p->x0, p->x1);
@@ -298,6 +300,17 @@ static void add_references(lra_text *t, const plot *p)
     }
 }
 
+/* Chance, where all ladders have the same and it is no curve's end. */
+static void add_chance(lra_text *t, const plot *p)
+{
+    double chance = shown(&p->view[0], p->view[0].ladder.chance);
+    lra_plot_line line = {chance, LRA_DASH_CHANCE, "chance"};
+    bool one = chance >= p->y0 && chance <= p->y1;
+    for (int i = 1; i < p->n; i++)
+        one = one && fabs(shown(&p->view[i], p->view[i].ladder.chance) - chance) < 1e-9;
+    if (one) lra_plot_lines(t, 1, &line, p->x0, p->y0, p->y1);
+}
+
 static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
 {
     lra_text *t = &f->script;
@@ -307,11 +320,14 @@ static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), axis);
     lra_free(axis);
     lra_text_add(t, "set yrange [%g:%g]\n", p->y0, p->y1);
+    if (p->y1 - p->y0 < 5) lra_text_add(t, "set ytics %g\n", lra_plot_step(p->y1 - p->y0));
     add_ticks(t, p, "xtics", false, false);
     if (p->n == 1)
         add_one(f, p, top);
-    else
+    else {
+        add_chance(t, p);
         add_references(t, p);
+    }
     add_curves(t, p, 3, 9, false);
 }
 
@@ -330,21 +346,21 @@ static void add_index(lra_text *t, const lra_ladder *l)
     if (l->state == LRA_LI_ONE_RUNG)
         lra_text_add(t, "set label 'no LI of one rung' at graph 0.98,0.14 right\n");
     if (l->state == LRA_LI_AT_CHANCE)
-        lra_text_add(t, "set label 'no gain: the reference is not clearly above chance' "
-                        "at graph 0.5,0.5 center\n");
+        lra_text_add(t, "set label 'no gain: the reference is' at graph 0.5,0.56 center\n"
+                        "set label 'not clearly above chance' at graph 0.5,0.38 center\n");
 }
 
 static void add_gain(lra_plot *f, const plot *p, double bottom, double top)
 {
     lra_text *t = &f->script;
     const lra_ladder *l = &p->view[0].ladder;
-    lra_text_add(t, "\nunset arrow\nunset label\nunset object\nunset x2tics\n");
+    lra_text_add(t, "\nunset arrow\nunset label\nunset object\nunset x2tics\nset ytics autofreq\n");
     lra_plot_box(f, left, right, bottom, top);
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "gain over chance");
     add_ticks(t, p, "xtics", true, false);
     lra_text_add(t, "set xlabel 'reach to each side (tokens)' offset 0,0.6\nset yrange [%g:%g]\n",
                  p->gain0, p->gain1);
-    lra_plot_line line[2] = {{1, REFERENCE_DASH, ""}, {0, 3, ""}};
+    lra_plot_line line[2] = {{1, NULL, ""}, {0, LRA_DASH_CHANCE, ""}};
     lra_plot_lines(t, 2, line, p->x0, p->gain0, p->gain1);
     if (p->n == 1) add_index(t, l);
     add_curves(t, p, 6, 10, true);

@@ -24,10 +24,10 @@ static const struct {
     const char *name, *color;
     int full, hollow;
     double size;
-} kinds[KINDS] = {{"attention", "#D55E00", 7, 6, 0.5},
-                  {"kernels", "#0072B2", 5, 4, 0.45},
-                  {"both", "#009E73", 13, 12, 0.6},
-                  {"neither", "#444444", 9, 8, 0.55}};
+} kinds[KINDS] = {{"attention", "#D55E00", 7, 6, 0.65},
+                  {"kernels", "#004A8F", 5, 4, 0.6},
+                  {"both", "#3AA37F", 13, 12, 0.8},
+                  {"neither", "#000000", 9, 8, 0.75}};
 
 static int kind_of(const lra_locality_row *r)
 {
@@ -164,12 +164,17 @@ static void add_points(lra_text *t, int column, bool hollow)
                      kinds[k].color);
 }
 
+/* Names are no wider. */
+static const double name_cm = 5;
+
 static void add_rows(lra_text *t, const lra_locality_view *v, bool names)
 {
     lra_text_add(t, "set yrange [0.4:%g]\nset ytics (", v->n + 0.6);
     for (int i = 0; i < v->n; i++) {
+        char *name = lra_plot_fit(names ? v->row[i].name : "", name_cm, 8);
         lra_text_add(t, i ? ", " : "");
-        lra_plot_tick(t, names ? v->row[i].name : "", v->n - i);
+        lra_plot_tick(t, name, v->n - i);
+        lra_free(name);
     }
     lra_text_add(t, ") scale 0\n");
 }
@@ -194,7 +199,7 @@ static void add_range(lra_text *t, const span *s)
 {
     lra_text_add(t, "set logscale x\nset xrange [%g:%g]\n", s->near, s->far);
     add_log_ticks(t, s->near, s->far);
-    add_upright(t, s->equal, "(4,3)");
+    add_upright(t, s->equal, LRA_DASH_DASHES);
     /* From as built to as learned. */
     lra_text_add(t, "plot NaN");
     for (int k = 0; k < KINDS; k++)
@@ -271,7 +276,7 @@ static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTR
         key[n++] = (lra_plot_entry){.text = "equal weights",
                                     .kind = LRA_LEGEND_LINE,
                                     .color = "#888888",
-                                    .dash = "(4,3)",
+                                    .dash = LRA_DASH_DASHES,
                                     .line = 1.3};
     key[n++] = (lra_plot_entry){
         .text = "chance", .kind = LRA_LEGEND_LINE, .color = "#888888", .dash = "1", .line = 1.3};
@@ -283,7 +288,7 @@ static double longest_name(const lra_locality_view *v)
     size_t most = 0;
     for (int i = 0; i < v->n; i++)
         if (strlen(v->row[i].name) > most) most = strlen(v->row[i].name);
-    return 0.152 * (double)most;
+    return fmin(0.152 * (double)most, name_cm);
 }
 
 static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
@@ -293,6 +298,7 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     char *value = lra_format("%s%s", m->text, m->scale == 100 ? " (%)" : "");
     const char *const name[PANELS] = {"mean distance of what is used (tokens)",
                                       "99 % of the gain within (tokens)", value};
+    const char *const brief[PANELS] = {"mean distance (tokens)", "99 % within (tokens)", value};
     lra_plot_entry key[LRA_PLOT_ENTRIES];
     lra_text *t = &f->script;
     int entries = fill_key(v, key);
@@ -308,8 +314,9 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     for (int p = 0, drawn = 0; p < PANELS; p++) {
         double own = share[p] / all * wide;
         if (!has_panel(v, p)) continue;
-        lra_plot_say(t, "set label ", name[p], " at screen %.4g, screen %.4g center\n",
-                     (x + 0.5 * own) / f->width, 0.22 / f->height);
+        lra_plot_say(t, "set label ", lra_plot_width(name[p]) < own + 2 * gap ? name[p] : brief[p],
+                     " at screen %.4g, screen %.4g center\n", (x + 0.5 * own) / f->width,
+                     0.22 / f->height);
         lra_plot_box(f, x, x + own, bottom, bottom + v->n * row_cm);
         add_rows(t, v, drawn++ == 0);
         if (p == RANGE) add_range(t, s);

@@ -23,6 +23,7 @@ typedef struct {
     int *task_of, *model_of; /* (n) */
     int task[TASKS];         /* the first group of each */
     int model[MODELS];
+    bool rising;
     const lra_metric *metric;
     double low, high;
 } plot;
@@ -80,6 +81,9 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
         p->model_of[i] = find(p, i, false, MODELS, p->model, &p->n_models);
         if (check(p, i, e) != 0) return LRA_FAILED;
     }
+    const lra_result *first[MODELS];
+    for (int m = 0; m < p->n_models; m++) first[m] = p->group[p->model[m]].run[0];
+    p->rising = lra_results_rise(p->n_models, first);
     return 0;
 }
 
@@ -89,6 +93,11 @@ static void close_plot(plot *p)
     lra_free(p->name);
     lra_free(p->task_of);
     lra_result_groups_free(p->group, p->n);
+}
+
+static const char *fill_of(const plot *p, int model)
+{
+    return lra_plot_fill(model, p->n_models, p->rising);
 }
 
 /* Where a bar stands. */
@@ -132,15 +141,15 @@ static int fill_key(const plot *p, lra_plot_entry key[LRA_PLOT_ENTRIES])
 {
     int n = 0;
     for (int m = 0; m < p->n_models; m++) {
-        key[n] = (lra_plot_entry){.kind = LRA_LEGEND_BOX, .color = lra_plot_styles[m].color};
+        key[n] = (lra_plot_entry){.kind = LRA_LEGEND_BAR, .color = fill_of(p, m)};
         snprintf(key[n++].text, sizeof key->text, "%s", p->name[p->model[m]]);
     }
     key[n++] = (lra_plot_entry){"95 % interval", LRA_LEGEND_INTERVAL, "", NULL, 0, 0, 0};
-    key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#000000", "3", 1.5, 0, 0};
+    key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#000000", LRA_DASH_DASHES, 1.5, 0, 0};
     return n;
 }
 
-static void add_axes(lra_text *t, const plot *p)
+static void add_axes(lra_text *t, const plot *p, double width)
 {
     /* Bars begin at 0, where all values are above it. */
     double low = p->low > 0 ? 0 : p->low, more = 0.05 * (p->high - low) + 1e-9;
@@ -148,23 +157,27 @@ static void add_axes(lra_text *t, const plot *p)
                  place(p, 0, -1.1), place(p, p->n_tasks - 1, p->n_models + 0.1),
                  low < 0 ? low - more : 0, p->high + more);
     for (int k = 0; k < p->n_tasks; k++) {
+        char *name = lra_plot_fit(p->group[p->task[k]].run[0]->task, width / p->n_tasks, 8);
         lra_text_add(t, k ? ", " : "");
-        lra_plot_tick(t, p->group[p->task[k]].run[0]->task, place(p, k, 0.5 * (p->n_models - 1)));
+        lra_plot_tick(t, name, place(p, k, 0.5 * (p->n_models - 1)));
+        lra_free(name);
     }
     lra_text_add(t, ")\n");
-    for (int k = 0; k < p->n_tasks; k++)
-        lra_text_add(t,
-                     "set arrow from first %g, first %g to first %g, first %g nohead lw 1.5 dt 3 "
-                     "lc rgb '#000000' front\n",
-                     place(p, k, -0.9), chance_of(p, k), place(p, k, p->n_models - 0.1),
-                     chance_of(p, k));
+    for (int k = 0; k < p->n_tasks; k++) /* white below black, as intervals */
+        for (int black = 0; black < 2; black++)
+            lra_text_add(t,
+                         "set arrow from first %g, first %g to first %g, first %g nohead lw %g "
+                         "dt %s lc rgb '%s' front\n",
+                         place(p, k, -0.9), chance_of(p, k), place(p, k, p->n_models - 0.1),
+                         chance_of(p, k), black ? 1.5 : 3.5, black ? LRA_DASH_DASHES : "1",
+                         black ? "#000000" : "#ffffff");
 }
 
 static void add_bars(lra_text *t, const plot *p)
 {
     for (int m = 0; m < p->n_models; m++)
-        lra_text_add(t, "%s'%s' index %d using 1:2 with boxes lc rgb '%s'", m ? next : "plot ", dat,
-                     m, lra_plot_styles[m].color);
+        lra_text_add(t, "%s'%s' index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE " lw 0.6",
+                     m ? next : "plot ", dat, m, fill_of(p, m));
     for (int m = 0; m < p->n_models; m++) /* light below dark: seen on every colour */
         lra_text_add(t,
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 2"
@@ -186,7 +199,7 @@ static void add_script(lra_plot *f, const plot *p)
     top -= LRA_LINE_CM * rows + 0.25;
     lra_plot_box(f, left, f->width - 0.1, bottom, top);
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), axis);
-    add_axes(&f->script, p);
+    add_axes(&f->script, p, f->width - 0.1 - left);
     add_bars(&f->script, p);
     lra_free(axis);
 }

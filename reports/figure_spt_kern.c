@@ -19,9 +19,9 @@ static const char dat[] = "spt-kern.dat";
 /* In the order of the data: scratch before and after, pretrained before and after; light and dark,
  * also in grey. */
 static const lra_plot_entry key[LINES] = {
-    {"random start", LRA_LEGEND_LINE, "#E69F00", "(5,3)", 2, 0, 0},
+    {"random start", LRA_LEGEND_LINE, "#E69F00", LRA_DASH_DASHES, 2, 0, 0},
     {"from scratch, trained", LRA_LEGEND_LINE, "#E69F00", NULL, 3.5, 0, 0},
-    {"pretrained", LRA_LEGEND_LINE, "#0072B2", "(5,3)", 2, 0, 0},
+    {"pretrained", LRA_LEGEND_LINE, "#0072B2", LRA_DASH_DASHES, 2, 0, 0},
     {"pretrained, then trained", LRA_LEGEND_LINE, "#0072B2", NULL, 2.5, 0, 0}};
 
 typedef struct {

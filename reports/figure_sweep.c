@@ -138,9 +138,9 @@ static void add_fields(lra_plot *f, const plot *p, double left, double right)
     for (int r = 0; r < p->n_rungs; r++) {
         double field = field_of(p, r), x = log2(field);
         lra_text_add(t,
-                     "set arrow from %g, graph 0 to %g, graph 1 nohead lw 2 dt (3,3) lc rgb '%s' "
+                     "set arrow from %g, graph 0 to %g, graph 1 nohead lw 2 dt %s lc rgb '%s' "
                      "back\n",
-                     x, x, lra_plot_ramp(r, p->n_rungs));
+                     x, x, LRA_DASH_DOTS, lra_plot_ramp(r, p->n_rungs));
         double cm = (x - p->x0) / (p->x1 - p->x0) * (right - left);
         double half = 0.09 * (1 + floor(log10(field)));
         if (cm - half < end) continue;
@@ -166,9 +166,9 @@ static void add_axes(lra_plot *f, const plot *p)
                  " offset 0,0.6\n");
     double chance = p->metric->scale * lra_ladder_value(s->at[0], s->at[0]->ladder.chance);
     lra_text_add(t,
-                 "set arrow from graph 0, first %g to graph 1, first %g nohead lw 1.5 dt 3 "
+                 "set arrow from graph 0, first %g to graph 1, first %g nohead lw 1.5 dt %s "
                  "lc rgb '#444444'\n",
-                 chance, chance);
+                 chance, chance, LRA_DASH_CHANCE);
 }
 
 /* Is there a distance that the rung's field covers, or does not? */
@@ -224,7 +224,7 @@ static int fill_legend(const plot *p, lra_plot_entry *key)
     }
     if (lra_sweep_is_distance(p->sweep))
         key[n++] = (lra_plot_entry){"beyond the field", LRA_LEGEND_LINE, "#444444", NULL, 0, 6, 1};
-    key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", "3", 1.5, 0, 0};
+    key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", LRA_DASH_CHANCE, 1.5, 0, 0};
     return n;
 }
 

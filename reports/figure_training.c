@@ -22,6 +22,7 @@ typedef struct {
     char *name[MOST];
     const lra_metric *metric;
     double chance, steps, low[PANELS], high[PANELS];
+    lra_plot_style style[MOST];
 } plot;
 
 static double at(const plot *p, const lra_result *r, int64_t epoch, int panel)
@@ -87,7 +88,12 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     p->metric = lra_result_metric(p->group[0].run[0]);
     p->chance = p->metric->scale * lra_result_chance(p->group[0].run[0]);
     if (check(p, e) != 0) return LRA_FAILED;
-    for (int i = 0; i < p->n; i++) p->name[i] = lra_result_group_name(i, p->n, p->group);
+    const lra_result *first[MOST];
+    for (int i = 0; i < p->n; i++) first[i] = p->group[i].run[0];
+    for (int i = 0; i < p->n; i++) {
+        p->name[i] = lra_result_group_name(i, p->n, p->group);
+        p->style[i] = lra_plot_series(i, p->n, lra_results_rise(p->n, first));
+    }
     span(p);
     return 0;
 }
@@ -154,17 +160,17 @@ static void add_data(lra_text *t, const plot *p)
 static void add_curves(lra_text *t, const plot *p, int panel)
 {
     int y = panel + 2;
-    const char *between = "plot ";
-    for (int i = 0; i < p->n; i++, between = next)
+    lra_text_add(t, "plot NaN");
+    for (int i = 0; i < p->n; i++)
         if (p->group[i].n > 1)
-            lra_text_add(t, "%s'%s' index %d using 1:%d with lines lc rgb '%s' lw 0.5", between,
-                         dat, 3 * i + 1, y, lra_plot_styles[i].color);
-    for (int i = 0; i < p->n; i++, between = next)
-        lra_text_add(t, "%s'%s' index %d using 1:%d with lines lc rgb '%s' dt %s lw 2.2", between,
-                     dat, 3 * i, y, lra_plot_styles[i].color, lra_plot_styles[i].dash);
+            lra_text_add(t, "%s'%s' index %d using 1:%d with lines lc rgb '%s' lw 0.5", next, dat,
+                         3 * i + 1, y, p->style[i].color);
+    for (int i = 0; i < p->n; i++)
+        lra_text_add(t, "%s'%s' index %d using 1:%d with lines lc rgb '%s' dt %s lw 2.2", next, dat,
+                     3 * i, y, p->style[i].color, p->style[i].dash);
     for (int i = 0; i < p->n; i++)
         lra_text_add(t, "%s'%s' index %d using 1:%d with points lc rgb '%s' pt %d ps 0.7", next,
-                     dat, 3 * i + 2, y, lra_plot_styles[i].color, lra_plot_styles[i].full);
+                     dat, 3 * i + 2, y, p->style[i].color, p->style[i].full);
     lra_text_add(t, "\n");
 }
 
@@ -172,7 +178,7 @@ static int fill_key(const plot *p, lra_plot_entry key[LRA_PLOT_ENTRIES])
 {
     int n = 0;
     for (int i = 0; i < p->n; i++) {
-        const lra_plot_style *s = &lra_plot_styles[i];
+        const lra_plot_style *s = &p->style[i];
         key[n] = (lra_plot_entry){.kind = LRA_LEGEND_LINE,
                                   .color = s->color,
                                   .dash = s->dash,
@@ -181,7 +187,7 @@ static int fill_key(const plot *p, lra_plot_entry key[LRA_PLOT_ENTRIES])
                                   .size = 0.6};
         snprintf(key[n++].text, sizeof key->text, "%s", p->name[i]);
     }
-    key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", "3", 1.5, 0, 0};
+    key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", LRA_DASH_CHANCE, 1.5, 0, 0};
     return n;
 }
 
@@ -205,13 +211,17 @@ static void add_script(lra_plot *f, const plot *p)
         double x = left + k * (wide + between);
         lra_plot_box(f, x, x + wide, bottom, top);
         lra_plot_axis(f, x - 1.35, 0.5 * (bottom + top), axis[k]);
-        lra_text_add(t, "set xrange [0:%g]\nset yrange [%g:%g]\nset xlabel 'step' offset 0,0.6\n",
-                     1.02 * p->steps, p->low[k], p->high[k]);
+        lra_text_add(t,
+                     "set xrange [0:%g]\nset xtics %g\nset yrange [%g:%g]\nset ytics %g\n"
+                     "set xlabel 'steps' offset 0,0.6\n",
+                     1.02 * p->steps, lra_plot_step(p->steps), p->low[k], p->high[k],
+                     lra_plot_step(p->high[k] - p->low[k]));
         if (k == VALUE)
-            lra_text_add(t,
-                         "set arrow from graph 0, first %g to graph 1, first %g nohead lw 1.5 dt 3 "
-                         "lc rgb '#444444' back\n",
-                         p->chance, p->chance);
+            lra_text_add(
+                t,
+                "set arrow from graph 0, first %g to graph 1, first %g nohead lw 1.5 dt %s "
+                "lc rgb '#444444' back\n",
+                p->chance, p->chance, LRA_DASH_CHANCE);
         add_curves(t, p, k);
         lra_text_add(t, "unset label\nunset arrow\nunset object\n");
     }

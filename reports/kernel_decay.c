@@ -64,10 +64,12 @@ static void add_axes(lra_text *t, const lra_decay_axes *x)
         lra_text_add(t, "set xtics 10\n");
 }
 
-static void add_panel(lra_plot *f, const lra_decay_figure *d, int i)
+static void add_panel(lra_plot *f, const lra_decay_figure *d, int i, double width)
 {
     lra_text *t = &f->script;
-    lra_plot_say(t, "set label ", d->name[i], " at graph 0, graph 1.1 left\n");
+    char *name = lra_plot_fit(d->name[i], width + 0.3, 7);
+    lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left font ',7'\n");
+    lra_free(name);
     lra_text_add(t, "set format y '%s'\nset format x '%s'\nplot ", i % ACROSS == 0 ? "%g" : "",
                  i + ACROSS >= d->n ? "%g" : "");
     d->panel(t, i);
@@ -94,7 +96,7 @@ void lra_decay_add_script(lra_plot *f, const lra_decay_figure *d)
     for (int i = 0; i < d->n; i++) {
         double x = left + i % across * (wide + between), y = top - gap - i / across * (high + gap);
         lra_plot_box(f, x, x + wide, y - high, y);
-        add_panel(f, d, i);
+        add_panel(f, d, i, wide);
     }
     lra_text_add(&f->script, "unset multiplot\n");
 }

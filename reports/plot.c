@@ -79,17 +79,58 @@ double lra_plot_step(double range)
 
 /* ---- style ----------------------------------------------------------------------------------- */
 
-const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES] = {
-    {"#0072B2", "1", 7, 6},           {"#D55E00", "(6,2)", 5, 4},   {"#009E73", "(2,2)", 9, 8},
-    {"#CC79A7", "(7,2,2,2)", 11, 10}, {"#E69F00", "(4,2)", 13, 12}, {"#56B4E9", "(1,1)", 15, 14}};
+static const double letters = 0.2822; /* cm */
 
-const char *lra_plot_ramp(int i, int n)
+/* About what it takes in the widest usual font, DejaVu Sans; others leave more space. */
+double lra_plot_width(const char *text)
 {
-    static const char *const color[LRA_PLOT_STYLES] = {"#c7e9b4", "#7fcdbb", "#41b6c4",
-                                                       "#1d91c0", "#225ea8", "#0c2c84"};
-    int first = n < LRA_PLOT_STYLES - 1; /* the lightest only where it is needed */
-    int steps = LRA_PLOT_STYLES - 1 - first;
-    return color[n > 1 ? first + (2 * i * steps + n - 1) / (2 * (n - 1)) : LRA_PLOT_STYLES - 2];
+    double width = 0;
+    for (; *text; text++)
+        width += strchr(" ijlI.,:;'|!", *text)  ? 0.32
+                 : strchr("frt-()[]/\"", *text) ? 0.41
+                 : strchr("mwMW%=+<>~", *text)  ? 0.9
+                                                : 0.63;
+    return letters * width;
+}
+
+/* Is that a later byte of a character in UTF-8? */
+static bool inside_character(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+char *lra_plot_fit(const char *text, double cm, double points)
+{
+    size_t n = strlen(text);
+    char *short_text = lra_copy_text(text);
+    for (size_t keep = n; keep > 4 && lra_plot_width(short_text) * points / 8 > cm; keep--) {
+        size_t head = 3 * keep / 5, tail = n - (keep - head);
+        while (head > 0 && inside_character(text[head])) head--;
+        while (inside_character(text[tail])) tail++;
+        lra_free(short_text);
+        short_text = lra_format("%.*s..%s", (int)head, text, text + tail);
+    }
+    return short_text;
+}
+
+/* How much of a title stands in its first line: all that fits; else up to the comma nearest to the
+ * middle, or, where the second line would be too long, up to the last space. */
+static size_t line_of(const char *title, double cm)
+{
+    size_t n = strlen(title), comma = 0, space = 0;
+    if (lra_plot_width(title) <= cm) return n;
+    for (size_t i = 0; i < n; i++) {
+        char *head = lra_format("%.*s", (int)i, title);
+        bool fits = lra_plot_width(head) <= cm;
+        lra_free(head);
+        if (!fits) break;
+        if (title[i] == ' ') space = i;
+        if (title[i] == ' ' && i && title[i - 1] == ',' &&
+            (!comma || llabs((long long)(2 * i - n)) < llabs((long long)(2 * comma - n))))
+            comma = i;
+    }
+    if (comma && lra_plot_width(title + comma + 1) <= cm) return comma;
+    return space ? space : n;
 }
 
 double lra_plot_start(lra_plot *p)
@@ -103,20 +144,18 @@ double lra_plot_start(lra_plot *p)
                  "set style arrow 1 heads fixed size screen %g,90 lc rgb '#111111' lw 1.6\n"
                  "set style arrow 2 heads fixed size screen %g,90 lc rgb '#ffffff' lw 3.6\n",
                  0.06 / p->width, 0.08 / p->width);
-    /* What is too long for one line breaks at the comma nearest to its middle. */
-    size_t n = strlen(p->title), middle = 0, fits = (size_t)(p->width / 0.157);
-    for (size_t i = 0; n > fits && i < n; i++)
-        if (p->title[i] == ',' && p->title[i + 1] == ' ' &&
-            (!middle || llabs((long long)(2 * i - n)) < llabs((long long)(2 * middle - n))))
-            middle = i;
-    for (int line = 0; line < (middle ? 2 : 1); line++) {
-        char *text = line ? lra_copy_text(p->title + middle + 2)
-                          : lra_format("%.*s", (int)(middle ? middle + 1 : n), p->title);
+    int lines = 0;
+    for (const char *at = p->title; *at; lines++) {
+        size_t n = lines ? strlen(at) : line_of(at, p->width - 0.2);
+        char *whole = lra_format("%.*s", (int)n, at),
+             *text = lra_plot_fit(whole, p->width - 0.2, 8);
         lra_plot_say(t, "set label ", text, " at screen 0.5, screen %.4g center\n",
-                     1 - LRA_LINE_CM * (0.6 + line) / p->height);
+                     1 - LRA_LINE_CM * (0.6 + lines) / p->height);
+        lra_free(whole);
         lra_free(text);
+        at += n + (at[n] == ' ');
     }
-    return p->height - LRA_LINE_CM * (middle ? 2.3 : 1.3);
+    return p->height - LRA_LINE_CM * (lines + 0.3);
 }
 
 void lra_plot_box(lra_plot *p, double left, double right, double bottom, double top)
@@ -135,26 +174,15 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
 
 /* ---- legend ---------------------------------------------------------------------------------- */
 
-/* Centimetres: a sample with the space behind it, the space between columns, the size of letters */
-static const double sample = 0.55, sample_and_space = 0.7, between = 0.3, letters = 0.2822;
-
-/* About what it takes in the widest usual font, DejaVu Sans; others leave more space. */
-static double text_width(const char *text)
-{
-    double width = 0;
-    for (; *text; text++)
-        width += strchr(" ijlI.,:;'|!", *text)  ? 0.32
-                 : strchr("frt-()[]/\"", *text) ? 0.41
-                 : strchr("mwMW%=+<>~", *text)  ? 0.9
-                                                : 0.63;
-    return letters * width;
-}
+/* Centimetres: a sample with the space behind it, the space between columns. */
+static const double sample = 0.65, sample_and_space = 0.8, between = 0.3;
 
 /* The width of a column of that many rows, which starts with entry i. */
 static double column_width(int rows, int i, int n, const lra_plot_entry *entry)
 {
     double longest = 0;
-    for (int k = i; k < n && k < i + rows; k++) longest = fmax(longest, text_width(entry[k].text));
+    for (int k = i; k < n && k < i + rows; k++)
+        longest = fmax(longest, lra_plot_width(entry[k].text));
     return sample_and_space + longest;
 }
 
@@ -173,12 +201,14 @@ static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k)
 {
     lra_text *t = &p->script;
     double x0 = x / p->width, x1 = (x + sample) / p->width, at = y / p->height;
-    if (k->kind == LRA_LEGEND_BOX || k->kind == LRA_LEGEND_BAND)
+    if (k->kind == LRA_LEGEND_BOX || k->kind == LRA_LEGEND_BAND || k->kind == LRA_LEGEND_BAR)
         lra_text_add(t,
                      "set object rectangle from screen %.4g,%.4g to screen %.4g,%.4g "
-                     "fc rgb '%s' fs %s noborder\n",
+                     "fc rgb '%s' %s\n",
                      x0, at - 0.09 / p->height, x1, at + 0.09 / p->height, k->color,
-                     k->kind == LRA_LEGEND_BOX ? "solid" : "transparent solid 0.2");
+                     k->kind == LRA_LEGEND_BAR   ? LRA_PLOT_EDGE " lw 0.6"
+                     : k->kind == LRA_LEGEND_BOX ? "fs solid noborder"
+                                                 : "fs transparent solid 0.2 noborder");
     else if (k->kind == LRA_LEGEND_INTERVAL || k->line > 0)
         lra_text_add(t, "set arrow from screen %.4g,%.4g to screen %.4g,%.4g ", x0, at, x1, at);
     if (k->kind == LRA_LEGEND_INTERVAL) lra_text_add(t, "arrowstyle 1\n");
@@ -188,8 +218,10 @@ static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k)
     if (k->point)
         lra_text_add(t, "set label '' at screen %.4g,%.4g point pt %d ps %g lw 2 lc rgb '%s'\n",
                      0.5 * (x0 + x1), at, k->point, k->size, k->color);
-    lra_plot_say(t, "set label ", k->text, " at screen %.4g,%.4g left\n",
+    char *text = lra_plot_fit(k->text, p->width - x - sample_and_space, 8);
+    lra_plot_say(t, "set label ", text, " at screen %.4g,%.4g left\n",
                  (x + sample_and_space) / p->width, at);
+    lra_free(text);
 }
 
 void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entry *entry)
@@ -223,9 +255,9 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
         int place = free_above ? ABOVE : free_below ? BELOW : RIGHT;
         /* Widths differ: gnuplot's SVG joins lines that differ in dashes alone. */
         lra_text_add(t,
-                     "set arrow from graph 0, first %g to graph 1, first %g nohead lw %g dt %d "
+                     "set arrow from graph 0, first %g to graph 1, first %g nohead lw %g dt %s "
                      "lc rgb '#666666' back\n",
-                     line[i].y, line[i].y, 1.5 + 0.01 * i, line[i].dash);
+                     line[i].y, line[i].y, 1.5 + 0.01 * i, line[i].dash ? line[i].dash : "1");
         if (!*line[i].name) continue;
         lra_plot_say(t, "set label ", line[i].name, " at ");
         if (place == RIGHT)
@@ -257,21 +289,22 @@ void lra_plot_source(lra_plot *p, const char *what, const char *hash)
     lra_free(source);
 }
 
-/* One terminal for each kind of file, with text and lines of the same size in print: "fontscale",
- * "linewidth" and "pointscale" undo what gnuplot 5.4's terminals make of them (measured: H of
- * 'Sans,8' is 5.8 points high). */
+/* One terminal for each kind of file, with text, lines and dashes of the same size in print:
+ * "fontscale", "linewidth", "dashlength" and "pointscale" undo what gnuplot 5.4's terminals make of
+ * them (measured: H of 'Sans,8' is 5.8 points high; a dash of 6 is 3 times as long as wide). */
 static void add_terminals(lra_text *t, const lra_plot *p, const char *name)
 {
     double w = p->width / 2.54, h = p->height / 2.54; /* inches */
-    lra_text_add(t,
-                 "if (ARG1 eq 'pdf') set terminal pdfcairo size %.4gin,%.4gin font 'Sans,8' "
-                 "fontscale 0.75 linewidth 1 pointscale 0.8 noenhanced background rgb 'white'\n"
-                 "if (ARG1 eq 'svg') set terminal svg size %.0f,%.0f fixed font 'sans-serif,8' "
-                 "fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'\n"
-                 "if (ARG1 eq 'png') set terminal pngcairo size %.0f,%.0f font 'Sans,8' "
-                 "fontscale 3.125 linewidth 2.083 pointscale 3.26 noenhanced "
-                 "background rgb 'white'\n",
-                 w, h, w * 96, h * 96, w * LRA_PNG_DPI, h * LRA_PNG_DPI);
+    lra_text_add(
+        t,
+        "if (ARG1 eq 'pdf') set terminal pdfcairo size %.4gin,%.4gin font 'Sans,8' "
+        "fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'\n"
+        "if (ARG1 eq 'svg') set terminal svg size %.0f,%.0f fixed font 'sans-serif,8' "
+        "fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'\n"
+        "if (ARG1 eq 'png') set terminal pngcairo size %.0f,%.0f font 'Sans,8' "
+        "fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced "
+        "background rgb 'white'\n",
+        w, h, w * 96, h * 96, w * LRA_PNG_DPI, h * LRA_PNG_DPI);
     lra_text_add(t, "if (ARGC < 2) set output '%s.'.ARG1\n", name);
 }
 

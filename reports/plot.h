@@ -1,9 +1,10 @@
 /* Figures as gnuplot draws them: a script and its data, for print at column width.  8 points
- * everywhere but for names beside lines, Okabe and Ito's colours, dashes and points that tell
- * curves apart in grey, and a ramp from light to dark for what is ordered. */
+ * everywhere but for names beside lines and panels (7), and series that are told apart in grey, too
+ * (plot_style.c). */
 #ifndef LRA_REPORTS_PLOT_H
 #define LRA_REPORTS_PLOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/base/mem.h"
@@ -44,8 +45,12 @@ void lra_plot_comment(lra_text *t, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* ---- style ----------------------------------------------------------------------------------- */
 
-/* Curves that are not ordered, dark ones first, and their points: full (measured), hollow
- * (published). */
+/* Dashes: black and white by turns, in halves of the line's width. */
+#define LRA_DASH_DASHES "(8,4)"
+#define LRA_DASH_DOTS   "(2,3)"
+#define LRA_DASH_CHANCE "(2,6)" /* of thin lines that lie behind */
+
+/* Curves that are not ordered, and their points: full (measured), hollow (published). */
 typedef struct {
     const char *color, *dash;
     int full, hollow;
@@ -53,6 +58,13 @@ typedef struct {
 extern const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES];
 /* The i-th of n colours from light to dark, "#rrggbb"; n: 1 to LRA_PLOT_STYLES. */
 const char *lra_plot_ramp(int i, int n);
+/* The i-th of n curves: one of the above, or, of what is ordered, solid with a colour of the
+ * ramp. */
+lra_plot_style lra_plot_series(int i, int n, bool ordered);
+/* The i-th of n bars that stand side by side, from dark to light, or by the ramp.  Bars have a dark
+ * edge (LRA_PLOT_EDGE), since the lightest are hardly seen on white. */
+const char *lra_plot_fill(int i, int n, bool ordered);
+#define LRA_PLOT_EDGE "fs solid border lc rgb '#333333'"
 
 /* Of images whose values go from 0 (white) to 1 (dark), also in grey. */
 #define LRA_PLOT_SHADES                                                                            \
@@ -61,9 +73,13 @@ const char *lra_plot_ramp(int i, int n);
 
 /* Lines of text are so far apart. */
 #define LRA_LINE_CM 0.36
-/* Starts the script, with the title above everything; returns how high the space below the title
- * ends. */
+/* Starts the script, with the title above everything, in one line or two; returns how high the
+ * space below it ends. */
 double lra_plot_start(lra_plot *p);
+/* About how many centimetres a text of 8 points takes. */
+double lra_plot_width(const char *text);
+/* The text, with ".." in its middle where it would be wider than that; the caller frees it. */
+char *lra_plot_fit(const char *text, double cm, double points);
 /* Where the next panel of a multiplot stands. */
 void lra_plot_box(lra_plot *p, double left, double right, double bottom, double top);
 /* The name of a vertical axis, turned, around that height. */
@@ -72,6 +88,7 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name);
  * where it guesses the width of their texts. */
 typedef enum {
     LRA_LEGEND_BOX,
+    LRA_LEGEND_BAR, /* with the edge of bars */
     LRA_LEGEND_BAND,
     LRA_LEGEND_INTERVAL,
     LRA_LEGEND_LINE
@@ -95,7 +112,7 @@ void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entr
  * space; "": the legend names it. */
 typedef struct {
     double y;
-    int dash;
+    const char *dash; /* NULL: solid */
     const char *name;
 } lra_plot_line;
 /* Sorts the lines by y.  y0, y1: range of the panel. */

@@ -218,3 +218,11 @@ void lra_result_groups_free(lra_result_group *groups, int n)
     for (int i = 0; i < n; i++) lra_free(groups[i].run);
     lra_free(groups);
 }
+
+bool lra_results_rise(int n, const lra_result *const *list)
+{
+    for (int i = 1; i < n; i++)
+        if (strcmp(list[i]->model, list[0]->model) != 0 || list[i]->kernel <= list[i - 1]->kernel)
+            return false;
+    return n > 1 && list[0]->kernel > 0;
+}

@@ -57,6 +57,8 @@ typedef struct {
 /* Returns the number of groups; the caller frees with lra_result_groups_free(). */
 int lra_results_group(lra_result *const *list, int n, lra_result_group **groups);
 void lra_result_groups_free(lra_result_group *groups, int n);
+/* Are these results of one model with kernels of rising size, so that figures show an order? */
+bool lra_results_rise(int n, const lra_result *const *list);
 /* What the configuration says but for lines that begin with one of the words, and the name of the
  * run that this one started from or is the control of: task, preset, precision, data, then
  * every option; the caller frees it. */

@@ -73,6 +73,27 @@ static void bars_stand_where_they_belong(void **state)
     lra_free(gp);
 }
 
+/* Bars of unordered models are told apart by how dark they are, and chance is seen on all. */
+static void bars_and_chance_are_seen_in_grey(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const lra_report_input in = {.list = results, .n = 5};
+    if (write_figure(&lra_figure_models, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    char *dat = take_file("models.dat"), *gp = take_file("models.gp");
+    for (int i = 0; i < 3; i++) {
+        char *bars = lra_format("index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE, i,
+                                lra_plot_fill(i, 3, false));
+        assert_non_null(strstr(gp, bars));
+        lra_free(bars);
+    }
+    const char *white = strstr(gp, "nohead lw 3.5 dt 1 lc rgb '#ffffff' front"),
+               *black = strstr(gp, "nohead lw 1.5 dt (8,4) lc rgb '#000000' front");
+    assert_true(white && black && white < black);
+    lra_free(dat);
+    lra_free(gp);
+}
+
 static void what_does_not_fit(void **state)
 {
     (void)state;
@@ -103,6 +124,7 @@ static void what_does_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bars_stand_where_they_belong),
+                                       cmocka_unit_test(bars_and_chance_are_seen_in_grey),
                                        cmocka_unit_test(what_does_not_fit)};
     return cmocka_run_group_tests(tests, make_results, free_results);
 }

@@ -77,6 +77,64 @@ static void means_seeds_and_selected_epochs(void **state)
     lra_free(gp);
 }
 
+/* Without lines of seeds the script still begins to plot. */
+static void one_seed_each(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const lra_report_input in = {.list = results + 2, .n = 3};
+    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+    assert_non_null(strstr(gp, "plot NaN, \\\n     'training.dat' index 0 using 1:2 with lines"));
+    assert_non_null(strstr(gp, "plot NaN, \\\n     'training.dat' index 0 using 1:3 with lines"));
+    assert_null(strstr(gp, "\n, "));
+    lra_free(dat);
+    lra_free(gp);
+}
+
+/* Ticks do not touch, however many steps. */
+static void ticks_are_far_apart(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const lra_report_input in = {.list = results + 2, .n = 1};
+    results[2]->history[LRA_HISTORY_COLUMNS + LRA_HISTORY_STEP] = 98765;
+    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    results[2]->history[LRA_HISTORY_COLUMNS + LRA_HISTORY_STEP] = 20;
+    char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+    assert_non_null(strstr(gp, "set xtics 20000\n"));
+    lra_free(dat);
+    lra_free(gp);
+}
+
+/* Kernels of one model are a ramp; models are told apart by dashes. */
+static void kernels_are_in_order(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    for (int k = 0; k < 2; k++) {
+        lra_result *list[] = {trained("resconv", 0, 2, 0), trained("resconv", 1, 2, 0)};
+        for (int i = 0; i < 2; i++) {
+            lra_free(list[i]->config);
+            list[i]->kernel = k ? 5 + 4 * i : 5;
+            list[i]->config = lra_format("model=resconv\nmodel.width=%d\n", 8 + i);
+        }
+        const lra_report_input in = {.list = list, .n = 2};
+        if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+        char *ramp = lra_format("lc rgb '%s' dt 1 lw 2.2", lra_plot_ramp(1, 2)),
+             *other = lra_format("lc rgb '%s' dt %s lw 2.2", lra_plot_styles[1].color,
+                                 lra_plot_styles[1].dash);
+        assert_int_equal(strstr(gp, ramp) != NULL, k == 1);
+        assert_int_equal(strstr(gp, other) != NULL, k == 0);
+        lra_free(ramp);
+        lra_free(other);
+        lra_free(dat);
+        lra_free(gp);
+        for (int i = 0; i < 2; i++) lra_result_free(list[i]);
+    }
+}
+
 static void what_does_not_fit(void **state)
 {
     (void)state;
@@ -97,7 +155,9 @@ static void what_does_not_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(means_seeds_and_selected_epochs),
-                                       cmocka_unit_test(what_does_not_fit)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(means_seeds_and_selected_epochs), cmocka_unit_test(one_seed_each),
+        cmocka_unit_test(ticks_are_far_apart), cmocka_unit_test(kernels_are_in_order),
+        cmocka_unit_test(what_does_not_fit)};
     return cmocka_run_group_tests(tests, make_results, free_results);
 }

@@ -4,9 +4,9 @@
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,1.477in font 'Sans,8' fontscale 0.75 linewidth 1 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,1.477in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
 if (ARG1 eq 'svg') set terminal svg size 673,142 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 2102,443 font 'Sans,8' fontscale 3.125 linewidth 2.083 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 2102,443 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'locality.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -19,21 +19,21 @@ set style arrow 2 heads fixed size screen 0.00449438,90 lc rgb '#ffffff' lw 3.6
 set label 'How local models are, as built and as learned: listops, quick, f32' at screen 0.5, screen 0.9424 center
 set multiplot
 set grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'
-set arrow from screen 0.1279,0.8273 to screen 0.1588,0.8273 nohead lw 2.2 dt 1 lc rgb '#D55E00'
-set label '' at screen 0.1433,0.8273 point pt 7 ps 0.5 lw 2 lc rgb '#D55E00'
-set label 'attention' at screen 0.1672,0.8273 left
-set arrow from screen 0.2586,0.8273 to screen 0.2895,0.8273 nohead lw 2.2 dt 1 lc rgb '#0072B2'
-set label '' at screen 0.274,0.8273 point pt 5 ps 0.45 lw 2 lc rgb '#0072B2'
-set label 'kernels' at screen 0.2979,0.8273 left
-set arrow from screen 0.3763,0.8273 to screen 0.4072,0.8273 nohead lw 2.2 dt 1 lc rgb '#444444'
-set label '' at screen 0.3917,0.8273 point pt 9 ps 0.55 lw 2 lc rgb '#444444'
-set label 'neither' at screen 0.4156,0.8273 left
-set label '' at screen 0.5059,0.8273 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
-set label 'as built (hollow)' at screen 0.5298,0.8273 left
-set arrow from screen 0.6808,0.8273 to screen 0.7117,0.8273 nohead lw 1.3 dt (4,3) lc rgb '#888888'
-set label 'equal weights' at screen 0.7201,0.8273 left
-set arrow from screen 0.8528,0.8273 to screen 0.8837,0.8273 nohead lw 1.3 dt 1 lc rgb '#888888'
-set label 'chance' at screen 0.8922,0.8273 left
+set arrow from screen 0.1279,0.8273 to screen 0.1644,0.8273 nohead lw 2.2 dt 1 lc rgb '#D55E00'
+set label '' at screen 0.1461,0.8273 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
+set label 'attention' at screen 0.1728,0.8273 left
+set arrow from screen 0.2642,0.8273 to screen 0.3007,0.8273 nohead lw 2.2 dt 1 lc rgb '#004A8F'
+set label '' at screen 0.2824,0.8273 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
+set label 'kernels' at screen 0.3091,0.8273 left
+set arrow from screen 0.3875,0.8273 to screen 0.424,0.8273 nohead lw 2.2 dt 1 lc rgb '#000000'
+set label '' at screen 0.4057,0.8273 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
+set label 'neither' at screen 0.4324,0.8273 left
+set label '' at screen 0.5256,0.8273 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
+set label 'as built (hollow)' at screen 0.5523,0.8273 left
+set arrow from screen 0.7032,0.8273 to screen 0.7397,0.8273 nohead lw 1.3 dt (8,4) lc rgb '#888888'
+set label 'equal weights' at screen 0.7482,0.8273 left
+set arrow from screen 0.8809,0.8273 to screen 0.9174,0.8273 nohead lw 1.3 dt 1 lc rgb '#888888'
+set label 'chance' at screen 0.9259,0.8273 left
 set label 'mean distance of what is used (tokens)' at screen 0.2998, screen 0.05864 center
 
 set lmargin at screen 0.1279
@@ -45,28 +45,28 @@ set ytics ('resconv K = 5' 4, 'lstm' 3, 'transformer' 2, 'spade' 1) scale 0
 set logscale x
 set xrange [1:14.8409]
 set xtics ('1' 1, '2' 2, '5' 5, '10' 10) scale 0.5
-set arrow from first 10, graph 0 to first 10, graph 1 nohead lw 1.3 dt (4,3) lc rgb '#888888' back
+set arrow from first 10, graph 0 to first 10, graph 1 nohead lw 1.3 dt (8,4) lc rgb '#888888' back
 plot NaN, \
      'locality.dat' index 0 using 5:1:($2-$5):(0) with vectors nohead lw 0.8 lc rgb '#aaaaaa', \
      'locality.dat' index 1 using 5:1:($2-$5):(0) with vectors nohead lw 0.8 lc rgb '#aaaaaa', \
      'locality.dat' index 2 using 5:1:($2-$5):(0) with vectors nohead lw 0.8 lc rgb '#aaaaaa', \
      'locality.dat' index 3 using 5:1:($2-$5):(0) with vectors nohead lw 0.8 lc rgb '#aaaaaa', \
      'locality.dat' index 0 using 6:1:($7-$6):(0) with vectors nohead lw 1.2 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 6:1:($7-$6):(0) with vectors nohead lw 1.2 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 6:1:($7-$6):(0) with vectors nohead lw 1.2 lc rgb '#009E73', \
-     'locality.dat' index 3 using 6:1:($7-$6):(0) with vectors nohead lw 1.2 lc rgb '#444444', \
-     'locality.dat' index 0 using 5:1 with points pt 6 ps 0.5 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 5:1 with points pt 4 ps 0.45 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 5:1 with points pt 12 ps 0.6 lc rgb '#009E73', \
-     'locality.dat' index 3 using 5:1 with points pt 8 ps 0.55 lc rgb '#444444', \
+     'locality.dat' index 1 using 6:1:($7-$6):(0) with vectors nohead lw 1.2 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 6:1:($7-$6):(0) with vectors nohead lw 1.2 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 6:1:($7-$6):(0) with vectors nohead lw 1.2 lc rgb '#000000', \
+     'locality.dat' index 0 using 5:1 with points pt 6 ps 0.65 lc rgb '#D55E00', \
+     'locality.dat' index 1 using 5:1 with points pt 4 ps 0.6 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 5:1 with points pt 12 ps 0.8 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 5:1 with points pt 8 ps 0.75 lc rgb '#000000', \
      'locality.dat' index 0 using 3:1:($4-$3):(0) with vectors nohead lw 2.2 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 3:1:($4-$3):(0) with vectors nohead lw 2.2 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 3:1:($4-$3):(0) with vectors nohead lw 2.2 lc rgb '#009E73', \
-     'locality.dat' index 3 using 3:1:($4-$3):(0) with vectors nohead lw 2.2 lc rgb '#444444', \
-     'locality.dat' index 0 using 2:1 with points pt 7 ps 0.5 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 2:1 with points pt 5 ps 0.45 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 2:1 with points pt 13 ps 0.6 lc rgb '#009E73', \
-     'locality.dat' index 3 using 2:1 with points pt 9 ps 0.55 lc rgb '#444444'
+     'locality.dat' index 1 using 3:1:($4-$3):(0) with vectors nohead lw 2.2 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 3:1:($4-$3):(0) with vectors nohead lw 2.2 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 3:1:($4-$3):(0) with vectors nohead lw 2.2 lc rgb '#000000', \
+     'locality.dat' index 0 using 2:1 with points pt 7 ps 0.65 lc rgb '#D55E00', \
+     'locality.dat' index 1 using 2:1 with points pt 5 ps 0.6 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 2:1 with points pt 13 ps 0.8 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 2:1 with points pt 9 ps 0.75 lc rgb '#000000'
 unset logscale x
 unset arrow
 unset label
@@ -84,13 +84,13 @@ set xrange [-0.3:5.65755]
 set xtics ('0' 0, '1' 1, '4' 2.32193, '16' 4.08746, '40' 5.35755) scale 0.5
 plot NaN, \
      'locality.dat' index 0 using 9:1:($10-$9):(0) with vectors nohead lw 2.2 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 9:1:($10-$9):(0) with vectors nohead lw 2.2 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 9:1:($10-$9):(0) with vectors nohead lw 2.2 lc rgb '#009E73', \
-     'locality.dat' index 3 using 9:1:($10-$9):(0) with vectors nohead lw 2.2 lc rgb '#444444', \
-     'locality.dat' index 0 using 8:1 with points pt 7 ps 0.5 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 8:1 with points pt 5 ps 0.45 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 8:1 with points pt 13 ps 0.6 lc rgb '#009E73', \
-     'locality.dat' index 3 using 8:1 with points pt 9 ps 0.55 lc rgb '#444444', \
+     'locality.dat' index 1 using 9:1:($10-$9):(0) with vectors nohead lw 2.2 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 9:1:($10-$9):(0) with vectors nohead lw 2.2 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 9:1:($10-$9):(0) with vectors nohead lw 2.2 lc rgb '#000000', \
+     'locality.dat' index 0 using 8:1 with points pt 7 ps 0.65 lc rgb '#D55E00', \
+     'locality.dat' index 1 using 8:1 with points pt 5 ps 0.6 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 8:1 with points pt 13 ps 0.8 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 8:1 with points pt 9 ps 0.75 lc rgb '#000000', \
      'locality.dat' index 0 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
      'locality.dat' index 1 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
      'locality.dat' index 2 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
@@ -109,13 +109,13 @@ set xtics 40,20,92.1908 scale 0.5
 set arrow from first 26, graph 0 to first 26, graph 1 nohead lw 1.3 dt 1 lc rgb '#888888' back
 plot NaN, \
      'locality.dat' index 0 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#009E73', \
-     'locality.dat' index 3 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#444444', \
-     'locality.dat' index 0 using 14:1 with points pt 7 ps 0.5 lc rgb '#D55E00', \
-     'locality.dat' index 1 using 14:1 with points pt 5 ps 0.45 lc rgb '#0072B2', \
-     'locality.dat' index 2 using 14:1 with points pt 13 ps 0.6 lc rgb '#009E73', \
-     'locality.dat' index 3 using 14:1 with points pt 9 ps 0.55 lc rgb '#444444'
+     'locality.dat' index 1 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 15:1:($16-$15):(0) with vectors nohead lw 2.2 lc rgb '#000000', \
+     'locality.dat' index 0 using 14:1 with points pt 7 ps 0.65 lc rgb '#D55E00', \
+     'locality.dat' index 1 using 14:1 with points pt 5 ps 0.6 lc rgb '#004A8F', \
+     'locality.dat' index 2 using 14:1 with points pt 13 ps 0.8 lc rgb '#3AA37F', \
+     'locality.dat' index 3 using 14:1 with points pt 9 ps 0.75 lc rgb '#000000'
 unset arrow
 unset label
 unset multiplot

@@ -4,9 +4,9 @@
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.189in font 'Sans,8' fontscale 0.75 linewidth 1 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.189in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
 if (ARG1 eq 'svg') set terminal svg size 321,306 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 1004,957 font 'Sans,8' fontscale 3.125 linewidth 2.083 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 1004,957 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'loc-1.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -22,12 +22,12 @@ set xrange [-0.7:9.7]
 set xtics 1 scale 0
 set yrange [0:71.2409]
 set boxwidth 0.75
-set object rectangle from screen 0.02941,0.9089 to screen 0.09412,0.9311 fc rgb '#a6cee3' fs solid noborder
-set label 'training split' at screen 0.1118,0.92 left
-set arrow from screen 0.3665,0.92 to screen 0.4312,0.92 nohead lw 3 dt 1 lc rgb '#D55E00'
-set label 'generator' at screen 0.4489,0.92 left
-set arrow from screen 0.6505,0.92 to screen 0.7152,0.92 arrowstyle 1
-set label '95 % interval' at screen 0.7328,0.92 left
+set object rectangle from screen 0.02941,0.9089 to screen 0.1059,0.9311 fc rgb '#a6cee3' fs solid noborder
+set label 'training split' at screen 0.1235,0.92 left
+set arrow from screen 0.3783,0.92 to screen 0.4547,0.92 nohead lw 3 dt 1 lc rgb '#D55E00'
+set label 'generator' at screen 0.4724,0.92 left
+set arrow from screen 0.674,0.92 to screen 0.7505,0.92 arrowstyle 1
+set label '95 % interval' at screen 0.7681,0.92 left
 
 set lmargin at screen 0.1353
 set rmargin at screen 0.5471

@@ -4,9 +4,9 @@
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,4.882in font 'Sans,8' fontscale 0.75 linewidth 1 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,4.882in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
 if (ARG1 eq 'svg') set terminal svg size 673,469 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 2102,1465 font 'Sans,8' fontscale 3.125 linewidth 2.083 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 2102,1465 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'loc-3.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -21,12 +21,12 @@ set multiplot
 set xrange [-0.6:9.6]
 set xtics 1 scale 0
 set boxwidth 0.75
-set object rectangle from screen 0.07303,0.9405 to screen 0.1039,0.955 fc rgb '#a6d8c4' fs solid noborder
-set label 'right among rows of the label' at screen 0.1124,0.9477 left
-set arrow from screen 0.3707,0.9477 to screen 0.4016,0.9477 arrowstyle 1
-set label '95 % interval' at screen 0.41,0.9477 left
-set label '' at screen 0.5498,0.9477 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
-set label 'how often the label is predicted at all (null)' at screen 0.5737,0.9477 left
+set object rectangle from screen 0.07303,0.9405 to screen 0.1096,0.955 fc rgb '#a6d8c4' fs solid noborder
+set label 'right among rows of the label' at screen 0.118,0.9477 left
+set arrow from screen 0.3763,0.9477 to screen 0.4128,0.9477 arrowstyle 1
+set label '95 % interval' at screen 0.4212,0.9477 left
+set label '' at screen 0.5638,0.9477 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
+set label 'how often the label is predicted at all (null)' at screen 0.5905,0.9477 left
 set label 'right (%)' at screen 0.01685, screen 0.8065 center rotate
 set format x ''
 set yrange [0:100]
@@ -134,10 +134,10 @@ plot 'loc-3.dat' index 7 matrix with image pixels notitle
 unset colorbox
 unset label
 set label 'rows (%)' at screen 0.01685, screen 0.1613 center rotate
-set object rectangle from screen 0.07303,0.2806 to screen 0.1039,0.2952 fc rgb '#9ecae1' fs solid noborder
-set label 'predicted labels' at screen 0.1124,0.2879 left
-set label '' at screen 0.2778,0.2879 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
-set label 'true labels' at screen 0.3017,0.2879 left
+set object rectangle from screen 0.07303,0.2806 to screen 0.1096,0.2952 fc rgb '#9ecae1' fs solid noborder
+set label 'predicted labels' at screen 0.118,0.2879 left
+set label '' at screen 0.2863,0.2879 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
+set label 'true labels' at screen 0.3129,0.2879 left
 set grid ytics
 set yrange [0:77]
 set ytics autofreq scale 0.5

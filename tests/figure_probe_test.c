@@ -1,0 +1,190 @@
+/* Figures of probe files that nobody measured: axes that hold what is drawn, numbers that are not
+ * there, lines that are seen where others cover them, legends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "reports/report.h"
+#include "tests/figures.h"
+#include "tests/golden.h"
+#include "tests/small_results.h"
+
+static lra_probe_result *probe(const char *kind)
+{
+    lra_result *r = small_result("quick", 5, 0, 30);
+    lra_origin none = {0};
+    r->max_length = 16;
+    lra_probe_result *p = lra_probe_result_new(kind, r, &none);
+    lra_result_free(r);
+    return p;
+}
+
+static void add_array(lra_probe_unit *u, const char *name, int rows, int columns,
+                      const double *value)
+{
+    const int64_t dims[] = {rows, columns};
+    lra_probe_unit_array(u, name, columns ? 2 : 1, dims, value);
+}
+
+/* The script, and the data, of a figure of n files, which are freed. */
+static char *draw(const lra_report_figure *f, int n, lra_probe_result **list, char **data)
+{
+    lra_err e = {{0}};
+    const lra_report_input in = {.probes = list, .n_probes = n};
+    if (write_figure(f, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    char *gp = lra_format("%s.gp", f->name), *dat = lra_format("%s.dat", f->name);
+    char *script = take_file(gp);
+    *data = take_file(dat);
+    for (int i = 0; i < n; i++) lra_probe_result_free(list[i]);
+    lra_free(gp);
+    lra_free(dat);
+    return script;
+}
+
+/* ---- cut ------------------------------------------------------------------------------------- */
+
+/* Limits 0 2 16 with a gain at 2, its interval 0.1 to each side. */
+static char *draw_cut(double gain, char **data)
+{
+    const double x[] = {0, 2, 16}, g[] = {0.5, 0.4, 0.6, gain, gain - 0.1, gain + 0.1, 1, 1, 1};
+    lra_probe_result *p = probe("influence");
+    lra_probe_unit *u = lra_probe_unit_new(p, "cut");
+    add_array(u, "x", 3, 0, x);
+    add_array(u, "gain", 3, 3, g);
+    return draw(&lra_figure_cut, 1, &p, data);
+}
+
+static void gains_above_one_are_inside_the_axis(void **state)
+{
+    (void)state;
+    static const double gain[] = {0.8, 1.3, 9}, least[] = {1.07, 1.41, 1.55},
+                        most[] = {1.2, 1.5, 1.7};
+    for (int i = 0; i < 3; i++) {
+        char *data, *script = draw_cut(gain[i], &data), *range = strstr(script, "set yrange [");
+        double lo, hi;
+        assert_true(range && sscanf(range, "set yrange [%lf:%lf]", &lo, &hi) == 2);
+        assert_true(hi > least[i] && hi < most[i]);
+        lra_free_large(script);
+        lra_free_large(data);
+    }
+}
+
+static void layers_are_a_ramp(void **state)
+{
+    (void)state;
+    const double x[] = {0, 16}, g[] = {0.5, 0.4, 0.6, 1, 1, 1};
+    static const char *const name[] = {"cut", "cut.layer0", "cut.layer1", "cut.layer2"};
+    lra_probe_result *p = probe("influence");
+    for (int k = 0; k < 4; k++) {
+        lra_probe_unit *u = lra_probe_unit_new(p, name[k]);
+        add_array(u, "x", 2, 0, x);
+        add_array(u, "gain", 2, 3, g);
+    }
+    char *data, *script = draw(&lra_figure_cut, 1, &p, &data);
+    for (int k = 0; k < 3; k++) {
+        char *curve = lra_format("index %d using 1:2 with linespoints lc rgb '%s' dt %s ", k + 1,
+                                 lra_plot_ramp(k, 3), lra_plot_styles[k].dash);
+        assert_non_null(strstr(script, curve));
+        lra_free(curve);
+    }
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
+/* ---- erf ------------------------------------------------------------------------------------- */
+
+static void fields_have_their_axes(void **state)
+{
+    (void)state;
+    const double erf[] = {0.01, 0.02, NAN, 0.1, 0.5, 0.1, 0.1, 0.02, 0.01}, at = 4;
+    lra_probe_result *p = probe("influence");
+    lra_probe_unit *u = lra_probe_unit_new(p, "field");
+    lra_finding r[] = {lra_finding_of("erf.r50", "tokens", 1),
+                       lra_finding_of("erf.r99", "tokens", 4)};
+    add_array(u, "erf", 9, 0, erf);
+    add_array(u, "at", 1, 0, &at);
+    lra_probe_unit_findings(u, 2, r);
+    char *data, *script = draw(&lra_figure_erf, 1, &p, &data);
+    assert_non_null(strstr(data, "\n-2 ?\n"));
+    assert_non_null(strstr(data, "\n0 0.5\n"));
+    assert_null(strstr(data, "nan"));
+    assert_non_null(strstr(script, "'share of the squared gradient'"));
+    assert_non_null(strstr(script, "set xtics 2\nset ytics 0.2\n"));
+    assert_non_null(strstr(script, "set yrange [0:0.54]\n"));
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
+/* ---- distance -------------------------------------------------------------------------------- */
+
+/* Where a head looks as it did before training and as equal weights do, all three are seen. */
+static void equal_lines_do_not_hide_each_other(void **state)
+{
+    (void)state;
+    const double mass[] = {0.5, 0.25, 0.25, 0};
+    lra_probe_result *p = probe("attention");
+    lra_probe_unit *u = lra_probe_unit_new(p, "layer0.head0");
+    add_array(u, "mass", 4, 0, mass);
+    add_array(u, "mass.init", 4, 0, mass);
+    add_array(u, "equal", 4, 0, mass);
+    char *data, *script = draw(&lra_figure_distance, 1, &p, &data);
+    double width[3];
+    const char *at = strstr(script, "plot 'distance.dat'");
+    static const int column[] = {4, 2, 3}; /* equal below, trained, initial in dashes */
+    for (int i = 0; i < 3; i++) {
+        char *curve = lra_format("index 0 using 1:%d with lines", column[i]);
+        at = at ? strstr(at, curve) : NULL;
+        lra_free(curve);
+        const char *lw = at ? strstr(at, " lw ") : NULL;
+        assert_true(lw && sscanf(lw, " lw %lf", &width[i]) == 1);
+        assert_true(i < 2 ? strncmp(lw - 5, " dt 1", 5) == 0 : strncmp(lw - 1, ")", 1) == 0);
+    }
+    assert_true(width[0] > 2 * width[1]);
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
+/* ---- las-1 ----------------------------------------------------------------------------------- */
+
+static void add_layer(lra_probe_result *p, const char *name, int channels)
+{
+    const double kernel[64] = {1, 0.5, 0.25}, zero = 0;
+    lra_probe_unit *u = lra_probe_unit_new(p, name);
+    add_array(u, "kernel", channels, 4, kernel);
+    add_array(u, "kernel0", channels, 4, kernel);
+    add_array(u, "behind", 1, 0, &zero);
+}
+
+static void channels_are_named_where_layers_are_alike(void **state)
+{
+    (void)state;
+    for (int alike = 0; alike < 2; alike++) {
+        lra_probe_result *p = probe("kernels");
+        add_layer(p, "layer0.conv", 16);
+        add_layer(p, "layer1.conv", alike ? 16 : 7);
+        char *data, *script = draw(&lra_figure_las_1, 1, &p, &data);
+        assert_int_equal(strstr(script, "'channel 0'") != NULL, alike);
+        assert_int_equal(strstr(script, "'channel 15'") != NULL, alike);
+        lra_free_large(script);
+        lra_free_large(data);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gains_above_one_are_inside_the_axis),
+        cmocka_unit_test(layers_are_a_ramp),
+        cmocka_unit_test(fields_have_their_axes),
+        cmocka_unit_test(equal_lines_do_not_hide_each_other),
+        cmocka_unit_test(channels_are_named_where_layers_are_alike),
+    };
+    return cmocka_run_group_tests_name("figure_probe", tests, NULL, NULL);
+}
