@@ -7,7 +7,7 @@
 #include "reports/kernel_panels.h"
 
 static const char dat[] = "decay.dat";
-static const char initial[] = "#333333", band[] = "#b2d4e8", trained[] = "#0072B2";
+static const char initial[] = "#333333", band[] = "#b2d4e8", trained[] = "#3C8FC4";
 
 typedef struct {
     lra_kernel_panels all;
@@ -41,11 +41,12 @@ static void add_data(lra_text *t, const plot *p)
 /* ---- script ---------------------------------------------------------------------------------- */
 
 static const lra_plot_entry key[] = {
-    {"initial", LRA_LEGEND_LINE, initial, LRA_DASH_DASHES, 2.5, 0, 0},
+    {"initial", LRA_LEGEND_LINE, initial, LRA_DASH_DASHES, 2, 0, 0},
     {"trained", LRA_LEGEND_LINE, trained, NULL, 3, 0, 0},
     {"initial, quartiles", LRA_LEGEND_LINE, initial, LRA_DASH_DOTS, 1.2, 0, 0},
     {"trained, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
 
+/* The dashes of the initial kernels lie on top: where both are alike, both are seen. */
 static void add_panel(lra_text *t, int i)
 {
     lra_text_add(
@@ -53,9 +54,9 @@ static void add_panel(lra_text *t, int i)
         "'%s' index %d using 1:2:4 with filledcurves fc rgb '%s' fs solid, \\\n"
         "     '' index %d using 1:2 with lines lc rgb '%s' lw 1.2 dt " LRA_DASH_DOTS ", \\\n"
         "     '' index %d using 1:4 with lines lc rgb '%s' lw 1.2 dt " LRA_DASH_DOTS ", \\\n"
-        "     '' index %d using 1:3 with lines lc rgb '%s' lw 2.5 dt " LRA_DASH_DASHES ", \\\n"
-        "     '' index %d using 1:3 with lines lc rgb '%s' lw 3",
-        dat, 2 * i + 1, band, 2 * i, initial, 2 * i, initial, 2 * i, initial, 2 * i + 1, trained);
+        "     '' index %d using 1:3 with lines lc rgb '%s' lw 3, \\\n"
+        "     '' index %d using 1:3 with lines lc rgb '%s' lw 2 dt " LRA_DASH_DASHES,
+        dat, 2 * i + 1, band, 2 * i, initial, 2 * i, initial, 2 * i + 1, trained, 2 * i, initial);
 }
 
 static void add_script(lra_plot *f, const plot *p)

@@ -73,7 +73,13 @@ static void add_curve(lra_text *t, panel *p)
         }
 }
 
-static void add_square(lra_text *t, const panel *p, int share, const char *dash)
+/* Widths differ, since gnuplot's SVG joins lines that differ in dashes alone. */
+static const lra_plot_entry key[] = {
+    {"20 %", LRA_LEGEND_LINE, "#d55e00", "1", 1.6, 0, 0},
+    {"50 %", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DASHES, 1.61, 0, 0},
+    {"99 % of it", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DOTS, 1.62, 0, 0}};
+
+static void add_square(lra_text *t, const panel *p, int share, const lra_plot_entry *k)
 {
     const lra_probe_array *middle = lra_probe_array_find(p->unit, "at");
     int64_t at = middle ? (int64_t)middle->value[0] : p->erf->dims[0] * p->erf->dims[1] / 2;
@@ -81,9 +87,9 @@ static void add_square(lra_text *t, const panel *p, int share, const char *dash)
            x = (double)(at % p->erf->dims[1]);
     if (isnan(r)) return;
     lra_text_add(t,
-                 "set object rectangle from %g,%g to %g,%g fs empty border lc rgb '#d55e00' lw 1.6 "
+                 "set object rectangle from %g,%g to %g,%g fs empty border lc rgb '%s' lw %g "
                  "dt %s front\n",
-                 x - r, y - r, x + r, y + r, dash);
+                 x - r, y - r, x + r, y + r, k->color, k->line, k->dash);
 }
 
 static void add_panel(lra_text *t, const panel *p, int block, double width)
@@ -92,9 +98,9 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
     lra_plot_say(t, "set label ", name, " at graph 0, graph 1.07 left font ',7'\n");
     lra_free(name);
     if (p->image) {
-        add_square(t, p, 20, "1");
-        add_square(t, p, 50, LRA_DASH_DASHES);
-        add_square(t, p, 99, LRA_DASH_DOTS);
+        add_square(t, p, 20, &key[0]);
+        add_square(t, p, 50, &key[1]);
+        add_square(t, p, 99, &key[2]);
         lra_text_add(
             t,
             "set size ratio -1\nunset tics\nset border 15\nset xrange [-0.5:%g]\nset yrange "
@@ -105,9 +111,9 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
             double r = radius(p, k < 2 ? 50 : 99) * (k % 2 ? 1 : -1);
             if (!isnan(r))
                 lra_text_add(t,
-                             "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '#d55e00' lw "
-                             "1.6 dt %s back\n",
-                             r, r, k < 2 ? LRA_DASH_DASHES : LRA_DASH_DOTS);
+                             "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '%s' lw "
+                             "%g dt %s back\n",
+                             r, r, key[1 + k / 2].color, key[1 + k / 2].line, key[1 + k / 2].dash);
         }
         lra_text_add(
             t,
@@ -119,11 +125,6 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
     }
     lra_text_add(t, "unset label\nunset arrow\nunset object\n");
 }
-
-static const lra_plot_entry key[] = {
-    {"20 %", LRA_LEGEND_LINE, "#d55e00", NULL, 1.6, 0, 0},
-    {"50 %", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DASHES, 1.6, 0, 0},
-    {"99 % of it", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DOTS, 1.6, 0, 0}};
 
 static void add_script(lra_plot *f, int n, const panel *list)
 {

@@ -49,8 +49,10 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
             if (is_sure(x, curve(in->probes[i], "excess.lo"), k))
                 p->farthest = fmax(p->farthest, (double)d->value[k]);
             p->most = fmax(p->most, (double)x->value[k]);
-            if (is_sure(x, curve(in->probes[i], "excess.lo"), k))
+            if (is_sure(x, curve(in->probes[i], "excess.lo"), k)) {
                 p->least = fmin(p->least, (double)x->value[k]);
+                p->most = fmax(p->most, (double)curve(in->probes[i], "excess.hi")->value[k]);
+            }
         }
     }
     return 0;

@@ -92,7 +92,7 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
         t,
         "set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 lc rgb '#999999' back\n");
     if (behind(p))
-        lra_text_add(t, "set arrow from 0, graph 0 to 0, graph 1 nohead lw 1 dt " LRA_DASH_CHANCE
+        lra_text_add(t, "set arrow from 0, graph 0 to 0, graph 1 nohead lw 1.01 dt " LRA_DASH_CHANCE
                         " lc rgb '#999999' back\n");
     for (int c = 0; c < channels_of(p); c++) {
         const lra_plot_style *s = &lra_plot_styles[c];

@@ -91,8 +91,7 @@ static span span_of(const lra_locality_view *v)
     if (!(s.near < INFINITY)) s.near = 1, s.far = s.T;
     widen(s.equal, &s.near, &s.far);
     s.near /= 1.25, s.far *= 1.25;
-    double more = 0.06 * (s.most - s.least) + 1e-9;
-    s.least -= more, s.most += more;
+    lra_plot_widen(&s.least, &s.most, 0.06);
     return s;
 }
 

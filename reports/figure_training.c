@@ -75,8 +75,7 @@ static void span(plot *p)
     widen(p, VALUE, p->chance);
     for (int k = 0; k < PANELS; k++) {
         if (!(p->low[k] <= p->high[k])) p->low[k] = 0, p->high[k] = 1;
-        double more = 0.05 * (p->high[k] - p->low[k]) + 1e-9;
-        p->low[k] -= more, p->high[k] += more;
+        lra_plot_widen(&p->low[k], &p->high[k], 0.05);
     }
 }
 

@@ -60,8 +60,8 @@ static void add_axes(lra_text *t, const lra_decay_axes *x)
     lra_text_add(t, "set xrange [%g:%lld]\n", x->octaves ? 1. : 0., (long long)x->farthest);
     if (x->octaves)
         lra_text_add(t, "set logscale x 2\nset xtics %d\n", x->farthest > 1024 ? 16 : 4);
-    else if (x->farthest > 10)
-        lra_text_add(t, "set xtics 10\n");
+    else
+        lra_text_add(t, "set xtics %d\n", x->farthest > 10 ? 10 : 1);
 }
 
 static void add_panel(lra_plot *f, const lra_decay_figure *d, int i, double width)

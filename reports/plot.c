@@ -71,6 +71,13 @@ void lra_plot_number(lra_text *t, double x)
         lra_text_add(t, " ?");
 }
 
+void lra_plot_widen(double *lo, double *hi, double share)
+{
+    double most = fmax(fabs(*lo), fabs(*hi)), more = share * (*hi - *lo);
+    if (*hi - *lo <= 1e-4 * most || most == 0) more = most > 0 ? 0.05 * most : 1;
+    *lo -= more, *hi += more;
+}
+
 double lra_plot_step(double range)
 {
     double step = range > 0 ? pow(10, floor(log10(range / 2))) : 1;
@@ -197,7 +204,8 @@ int lra_plot_legend_rows(const lra_plot *p, double x, int n, const lra_plot_entr
     return rows;
 }
 
-static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k)
+/* more: of the width of its line; gnuplot's SVG joins lines that differ in dashes alone. */
+static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k, double more)
 {
     lra_text *t = &p->script;
     double x0 = x / p->width, x1 = (x + sample) / p->width, at = y / p->height;
@@ -213,7 +221,7 @@ static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k)
         lra_text_add(t, "set arrow from screen %.4g,%.4g to screen %.4g,%.4g ", x0, at, x1, at);
     if (k->kind == LRA_LEGEND_INTERVAL) lra_text_add(t, "arrowstyle 1\n");
     if (k->kind == LRA_LEGEND_LINE && k->line > 0)
-        lra_text_add(t, "nohead lw %g dt %s lc rgb '%s'\n", k->line, k->dash ? k->dash : "1",
+        lra_text_add(t, "nohead lw %g dt %s lc rgb '%s'\n", k->line + more, k->dash ? k->dash : "1",
                      k->color);
     if (k->point)
         lra_text_add(t, "set label '' at screen %.4g,%.4g point pt %d ps %g lw 2 lc rgb '%s'\n",
@@ -229,7 +237,7 @@ void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entr
     int rows = lra_plot_legend_rows(p, x, n, entry);
     for (int i = 0; i < n; i += rows) {
         for (int k = i; k < n && k < i + rows; k++)
-            add_entry(p, x, y - LRA_LINE_CM * (k - i + 0.5), &entry[k]);
+            add_entry(p, x, y - LRA_LINE_CM * (k - i + 0.5), &entry[k], 0.01 * k);
         x += between + column_width(rows, i, n, entry);
     }
 }
@@ -253,11 +261,11 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
         double below = line[i].y - (i ? line[i - 1].y : y0);
         bool free_below = below > (before == ABOVE ? 2 : 1) * text_height;
         int place = free_above ? ABOVE : free_below ? BELOW : RIGHT;
-        /* Widths differ: gnuplot's SVG joins lines that differ in dashes alone. */
+        /* Widths differ as those of the legend. */
         lra_text_add(t,
                      "set arrow from graph 0, first %g to graph 1, first %g nohead lw %g dt %s "
                      "lc rgb '#666666' back\n",
-                     line[i].y, line[i].y, 1.5 + 0.01 * i, line[i].dash ? line[i].dash : "1");
+                     line[i].y, line[i].y, 1.51 + 0.01 * i, line[i].dash ? line[i].dash : "1");
         if (!*line[i].name) continue;
         lra_plot_say(t, "set label ", line[i].name, " at ");
         if (place == RIGHT)

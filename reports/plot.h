@@ -120,6 +120,9 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
 
 /* A number of a data file after a space; "?" where there is none. */
 void lra_plot_number(lra_text *t, double x);
+/* Moves the ends of an axis apart by a share of what lies between them, and those of a single value
+ * so far that gnuplot sees two numbers. */
+void lra_plot_widen(double *lo, double *hi, double share);
 /* Ticks a round number apart: two to five of them. */
 double lra_plot_step(double range);
 

@@ -22,7 +22,9 @@ const char *lra_plot_fill(int i, int n, bool ordered)
 {
     static const char *const color[LRA_PLOT_STYLES] = {"#0B3C6F", "#A63D00", "#33906C",
                                                        "#D890B5", "#F2C14E", "#D6EBF7"};
-    return ordered ? lra_plot_ramp(i, n) : color[i];
+    int last = n < LRA_PLOT_STYLES ? LRA_PLOT_STYLES - 2 : LRA_PLOT_STYLES - 1;
+    if (ordered) return lra_plot_ramp(i, n);
+    return color[n > 1 ? (2 * i * last + n - 1) / (2 * (n - 1)) : 0];
 }
 
 lra_plot_style lra_plot_series(int i, int n, bool ordered)

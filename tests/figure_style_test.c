@@ -63,9 +63,12 @@ static void ordered_ones_go_from_light_to_dark(void **state)
 static void bars_go_from_dark_to_light(void **state)
 {
     (void)state;
-    for (int i = 1; i < LRA_PLOT_STYLES; i++)
-        assert_true(lightness(lra_plot_fill(i, LRA_PLOT_STYLES, false)) >
-                    9 + lightness(lra_plot_fill(i - 1, LRA_PLOT_STYLES, false)));
+    for (int n = 1; n <= LRA_PLOT_STYLES; n++)
+        for (int i = 1; i < n; i++)
+            assert_true(lightness(lra_plot_fill(i, n, false)) >
+                        9 + lightness(lra_plot_fill(i - 1, n, false)));
+    /* the fewer, the farther apart */
+    assert_true(lightness(lra_plot_fill(1, 2, false)) > 50 + lightness(lra_plot_fill(0, 2, false)));
 }
 
 static void texts_are_shortened_in_the_middle(void **state)
@@ -136,6 +139,24 @@ static void titles_take_two_lines_at_most(void **state)
     assert_true(end && strlen(end) == 6);
 }
 
+/* gnuplot's SVG draws lines that follow each other in one colour and width with the dashes of the
+ * first: legends have no such lines. */
+static void lines_of_a_legend_differ_in_width(void **state)
+{
+    (void)state;
+    const lra_plot_entry key[] = {
+        {"equal weights", LRA_LEGEND_LINE, "#888888", LRA_DASH_DASHES, 1.3, 0, 0},
+        {"chance", LRA_LEGEND_LINE, "#888888", "1", 1.3, 0, 0}};
+    lra_plot p = {.width = 8.5, .height = 6, .title = lra_copy_text("legend")};
+    lra_plot_legend(&p, 1, 5, 2, key);
+    double first, second;
+    const char *at = strstr(p.script.s, " lw "), *then = at ? strstr(at + 1, " lw ") : NULL;
+    assert_true(then && sscanf(at, " lw %lf", &first) == 1 &&
+                sscanf(then, " lw %lf", &second) == 1);
+    assert_true(fabs(first - second) > 0.005 && fabs(first - second) < 0.1);
+    lra_plot_free(&p);
+}
+
 /* gnuplot's terminals make dashes of one length by 0.275 (PDF), 0.5 (SVG) and 0.25 (PNG) of the
  * line's width a unit. */
 static void dashes_are_as_long_in_all_files(void **state)
@@ -165,6 +186,7 @@ int main(void)
         cmocka_unit_test(bars_go_from_dark_to_light),
         cmocka_unit_test(texts_are_shortened_in_the_middle),
         cmocka_unit_test(titles_take_two_lines_at_most),
+        cmocka_unit_test(lines_of_a_legend_differ_in_width),
         cmocka_unit_test(dashes_are_as_long_in_all_files),
     };
     return cmocka_run_group_tests_name("figure_style", tests, NULL, NULL);

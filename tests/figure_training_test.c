@@ -92,6 +92,28 @@ static void one_seed_each(void **state)
     lra_free(gp);
 }
 
+/* A single number is an axis, too. */
+static void one_epoch(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_result *r = trained("s4d", 0, 1, 0);
+    const lra_report_input in = {.list = &r, .n = 1};
+    r->best_epoch = 1;
+    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+    int axes = 0;
+    for (const char *at = gp; (at = strstr(at, "set yrange [")) != NULL; at++, axes++) {
+        double lo, hi;
+        assert_int_equal(sscanf(at, "set yrange [%lf:%lf]", &lo, &hi), 2);
+        assert_true(lo < hi);
+    }
+    assert_int_equal(axes, 2);
+    lra_free(dat);
+    lra_free(gp);
+    lra_result_free(r);
+}
+
 /* Ticks do not touch, however many steps. */
 static void ticks_are_far_apart(void **state)
 {
@@ -155,9 +177,11 @@ static void what_does_not_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means_seeds_and_selected_epochs), cmocka_unit_test(one_seed_each),
-        cmocka_unit_test(ticks_are_far_apart), cmocka_unit_test(kernels_are_in_order),
-        cmocka_unit_test(what_does_not_fit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(means_seeds_and_selected_epochs),
+                                       cmocka_unit_test(one_seed_each),
+                                       cmocka_unit_test(one_epoch),
+                                       cmocka_unit_test(ticks_are_far_apart),
+                                       cmocka_unit_test(kernels_are_in_order),
+                                       cmocka_unit_test(what_does_not_fit)};
     return cmocka_run_group_tests(tests, make_results, free_results);
 }

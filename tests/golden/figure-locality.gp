@@ -22,17 +22,17 @@ set grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'
 set arrow from screen 0.1279,0.8273 to screen 0.1644,0.8273 nohead lw 2.2 dt 1 lc rgb '#D55E00'
 set label '' at screen 0.1461,0.8273 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
 set label 'attention' at screen 0.1728,0.8273 left
-set arrow from screen 0.2642,0.8273 to screen 0.3007,0.8273 nohead lw 2.2 dt 1 lc rgb '#004A8F'
+set arrow from screen 0.2642,0.8273 to screen 0.3007,0.8273 nohead lw 2.21 dt 1 lc rgb '#004A8F'
 set label '' at screen 0.2824,0.8273 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
 set label 'kernels' at screen 0.3091,0.8273 left
-set arrow from screen 0.3875,0.8273 to screen 0.424,0.8273 nohead lw 2.2 dt 1 lc rgb '#000000'
+set arrow from screen 0.3875,0.8273 to screen 0.424,0.8273 nohead lw 2.22 dt 1 lc rgb '#000000'
 set label '' at screen 0.4057,0.8273 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
 set label 'neither' at screen 0.4324,0.8273 left
 set label '' at screen 0.5256,0.8273 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
 set label 'as built (hollow)' at screen 0.5523,0.8273 left
-set arrow from screen 0.7032,0.8273 to screen 0.7397,0.8273 nohead lw 1.3 dt (8,4) lc rgb '#888888'
+set arrow from screen 0.7032,0.8273 to screen 0.7397,0.8273 nohead lw 1.34 dt (8,4) lc rgb '#888888'
 set label 'equal weights' at screen 0.7482,0.8273 left
-set arrow from screen 0.8809,0.8273 to screen 0.9174,0.8273 nohead lw 1.3 dt 1 lc rgb '#888888'
+set arrow from screen 0.8809,0.8273 to screen 0.9174,0.8273 nohead lw 1.35 dt 1 lc rgb '#888888'
 set label 'chance' at screen 0.9259,0.8273 left
 set label 'mean distance of what is used (tokens)' at screen 0.2998, screen 0.05864 center
 

@@ -24,7 +24,7 @@ set yrange [0:71.2409]
 set boxwidth 0.75
 set object rectangle from screen 0.02941,0.9089 to screen 0.1059,0.9311 fc rgb '#a6cee3' fs solid noborder
 set label 'training split' at screen 0.1235,0.92 left
-set arrow from screen 0.3783,0.92 to screen 0.4547,0.92 nohead lw 3 dt 1 lc rgb '#D55E00'
+set arrow from screen 0.3783,0.92 to screen 0.4547,0.92 nohead lw 3.01 dt 1 lc rgb '#D55E00'
 set label 'generator' at screen 0.4724,0.92 left
 set arrow from screen 0.674,0.92 to screen 0.7505,0.92 arrowstyle 1
 set label '95 % interval' at screen 0.7681,0.92 left

@@ -26,7 +26,7 @@ set label '' at screen 0.1971,0.8985 point pt 7 ps 0.7 lw 2 lc rgb '#004A8F'
 set label 'measured' at screen 0.2529,0.8985 left
 set object rectangle from screen 0.1588,0.8532 to screen 0.2353,0.8713 fc rgb '#004A8F' fs transparent solid 0.2 noborder
 set label '95 % interval' at screen 0.2529,0.8622 left
-set arrow from screen 0.1588,0.826 to screen 0.2353,0.826 nohead lw 1.5 dt 1 lc rgb '#666666'
+set arrow from screen 0.1588,0.826 to screen 0.2353,0.826 nohead lw 1.52 dt 1 lc rgb '#666666'
 set label 'reference: MEGA as published' at screen 0.2529,0.826 left
 
 set lmargin at screen 0.1588
@@ -36,13 +36,13 @@ set tmargin at screen 0.7424
 set label 'accuracy (%)' at screen 0.02941, screen 0.5651 center rotate
 set yrange [9.82986:96.2021]
 set xtics ('' 12, '' 90)
-set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1.5 dt (12,8) lc rgb '#666666' back
+set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1.51 dt (12,8) lc rgb '#666666' back
 set label 'K = 1, bag of tokens' at 9.888, 24 left offset 0,-0.5 textcolor rgb '#555555' font ',7'
-set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.51 dt (2,6) lc rgb '#666666' back
+set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.52 dt (2,6) lc rgb '#666666' back
 set label 'chance' at graph 0.99, first 26 right offset 0,0.45 textcolor rgb '#555555' font ',7'
-set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.52 dt (12,5,3,5) lc rgb '#666666' back
+set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.53 dt (12,5,3,5) lc rgb '#666666' back
 set label 'majority by operator' at 9.888, 26 left offset 0,0.45 textcolor rgb '#555555' font ',7'
-set arrow from graph 0, first 63.14 to graph 1, first 63.14 nohead lw 1.53 dt 1 lc rgb '#666666' back
+set arrow from graph 0, first 63.14 to graph 1, first 63.14 nohead lw 1.54 dt 1 lc rgb '#666666' back
 set x2range [9.6:112.5]
 set logscale x2 2
 set x2tics ('5' 12, '31' 90)
@@ -66,8 +66,8 @@ set label 'gain over chance' at screen 0.02941, screen 0.2316 center rotate
 set xtics ('12' 12, '90' 90)
 set xlabel 'reach to each side (tokens)' offset 0,0.6
 set yrange [0:2.04881]
-set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1.5 dt (2,6) lc rgb '#666666' back
-set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.51 dt 1 lc rgb '#666666' back
+set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1.51 dt (2,6) lc rgb '#666666' back
+set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.52 dt 1 lc rgb '#666666' back
 set label 'LI = 0.861 (0.683 to 1.000)' at graph 0.98,0.14 right
 plot NaN, \
      'loc-T1.dat' index 0 using 1:7:8 with filledcurves lc rgb '#004A8F' fs transparent solid 0.2, \

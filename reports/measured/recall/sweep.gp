@@ -4,9 +4,9 @@
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.024in font 'Sans,8' fontscale 0.75 linewidth 1 pointscale 0.8 noenhanced background rgb 'white'
-if (ARG1 eq 'svg') set terminal svg size 321,290 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 1004,907 font 'Sans,8' fontscale 3.125 linewidth 2.083 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.165in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'svg') set terminal svg size 321,304 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 1004,950 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'sweep.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -16,68 +16,68 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00705882,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00941176,90 lc rgb '#ffffff' lw 3.6
-set label 'recall, preset quick, resconv, 3 seeds, 95 % intervals' at screen 0.5, screen 0.9719 center
-set arrow from screen 0.1588,0.9156 to screen 0.2235,0.9156 nohead lw 6.8 dt 1 lc rgb '#c7e9b4'
-set label '' at screen 0.1912,0.9156 point pt 7 ps 1.48 lw 2 lc rgb '#c7e9b4'
-set label 'K = 5' at screen 0.2412,0.9156 left
-set arrow from screen 0.1588,0.8688 to screen 0.2235,0.8688 nohead lw 5.6 dt 1 lc rgb '#7fcdbb'
-set label '' at screen 0.1912,0.8688 point pt 7 ps 1.26 lw 2 lc rgb '#7fcdbb'
-set label 'K = 13' at screen 0.2412,0.8688 left
-set arrow from screen 0.1588,0.8219 to screen 0.2235,0.8219 nohead lw 4.4 dt 1 lc rgb '#1d91c0'
-set label '' at screen 0.1912,0.8219 point pt 7 ps 1.04 lw 2 lc rgb '#1d91c0'
-set label 'K = 25' at screen 0.2412,0.8219 left
-set arrow from screen 0.3802,0.9156 to screen 0.4449,0.9156 nohead lw 3.2 dt 1 lc rgb '#225ea8'
-set label '' at screen 0.4126,0.9156 point pt 7 ps 0.82 lw 2 lc rgb '#225ea8'
-set label 'K = 49' at screen 0.4626,0.9156 left
-set arrow from screen 0.3802,0.8688 to screen 0.4449,0.8688 nohead lw 2 dt 1 lc rgb '#0c2c84'
-set label '' at screen 0.4126,0.8688 point pt 7 ps 0.6 lw 2 lc rgb '#0c2c84'
-set label 'K = 97' at screen 0.4626,0.8688 left
-set label '' at screen 0.4126,0.8219 point pt 6 ps 1 lw 2 lc rgb '#444444'
-set label 'beyond the field' at screen 0.4626,0.8219 left
-set arrow from screen 0.7746,0.9156 to screen 0.8393,0.9156 nohead lw 1.5 dt 3 lc rgb '#444444'
-set label 'chance' at screen 0.8569,0.9156 left
+set label 'recall, preset quick, resconv, 3 seeds, 95 % intervals' at screen 0.5, screen 0.9731 center
+set arrow from screen 0.1588,0.9194 to screen 0.2353,0.9194 nohead lw 6.8 dt 1 lc rgb '#9ad3a8'
+set label '' at screen 0.1971,0.9194 point pt 7 ps 1.48 lw 2 lc rgb '#9ad3a8'
+set label 'K = 5' at screen 0.2529,0.9194 left
+set arrow from screen 0.1588,0.8746 to screen 0.2353,0.8746 nohead lw 5.61 dt 1 lc rgb '#56b8a9'
+set label '' at screen 0.1971,0.8746 point pt 7 ps 1.26 lw 2 lc rgb '#56b8a9'
+set label 'K = 13' at screen 0.2529,0.8746 left
+set arrow from screen 0.1588,0.8299 to screen 0.2353,0.8299 nohead lw 4.42 dt 1 lc rgb '#2471a3'
+set label '' at screen 0.1971,0.8299 point pt 7 ps 1.04 lw 2 lc rgb '#2471a3'
+set label 'K = 25' at screen 0.2529,0.8299 left
+set arrow from screen 0.1588,0.7851 to screen 0.2353,0.7851 nohead lw 3.23 dt 1 lc rgb '#1f4e8c'
+set label '' at screen 0.1971,0.7851 point pt 7 ps 0.82 lw 2 lc rgb '#1f4e8c'
+set label 'K = 49' at screen 0.2529,0.7851 left
+set arrow from screen 0.4021,0.9194 to screen 0.4786,0.9194 nohead lw 2.04 dt 1 lc rgb '#0a1f5c'
+set label '' at screen 0.4403,0.9194 point pt 7 ps 0.6 lw 2 lc rgb '#0a1f5c'
+set label 'K = 97' at screen 0.4962,0.9194 left
+set label '' at screen 0.4403,0.8746 point pt 6 ps 1 lw 2 lc rgb '#444444'
+set label 'beyond the field' at screen 0.4962,0.8746 left
+set arrow from screen 0.4021,0.8299 to screen 0.4786,0.8299 nohead lw 1.56 dt (2,6) lc rgb '#444444'
+set label 'chance' at screen 0.4962,0.8299 left
 
 set lmargin at screen 0.1588
 set rmargin at screen 0.9824
-set bmargin at screen 0.1432
-set tmargin at screen 0.7008
-set label 'accuracy (%)' at screen 0.02941, screen 0.422 center rotate
+set bmargin at screen 0.1368
+set tmargin at screen 0.6694
+set label 'accuracy (%)' at screen 0.02941, screen 0.4031 center rotate
 set xrange [2.06525:6.85659]
 set yrange [45.4226:103.638]
 set xtics ('8' 3, '16' 4, '32' 5, '64' 6)
 set xlabel 'distance of the dependency (tokens)' offset 0,0.6
-set arrow from graph 0, first 50 to graph 1, first 50 nohead lw 1.5 dt 3 lc rgb '#444444'
-set arrow from 2.32193, graph 0 to 2.32193, graph 1 nohead lw 2 dt (3,3) lc rgb '#c7e9b4' back
+set arrow from graph 0, first 50 to graph 1, first 50 nohead lw 1.5 dt (2,6) lc rgb '#444444'
+set arrow from 2.32193, graph 0 to 2.32193, graph 1 nohead lw 2 dt (2,3) lc rgb '#9ad3a8' back
 set label '5' at 2.32193, graph 1.05 center
-set arrow from 3.70044, graph 0 to 3.70044, graph 1 nohead lw 2 dt (3,3) lc rgb '#7fcdbb' back
+set arrow from 3.70044, graph 0 to 3.70044, graph 1 nohead lw 2 dt (2,3) lc rgb '#56b8a9' back
 set label '13' at 3.70044, graph 1.05 center
-set arrow from 4.64386, graph 0 to 4.64386, graph 1 nohead lw 2 dt (3,3) lc rgb '#1d91c0' back
+set arrow from 4.64386, graph 0 to 4.64386, graph 1 nohead lw 2 dt (2,3) lc rgb '#2471a3' back
 set label '25' at 4.64386, graph 1.05 center
-set arrow from 5.61471, graph 0 to 5.61471, graph 1 nohead lw 2 dt (3,3) lc rgb '#225ea8' back
+set arrow from 5.61471, graph 0 to 5.61471, graph 1 nohead lw 2 dt (2,3) lc rgb '#1f4e8c' back
 set label '49' at 5.61471, graph 1.05 center
-set arrow from 6.59991, graph 0 to 6.59991, graph 1 nohead lw 2 dt (3,3) lc rgb '#0c2c84' back
+set arrow from 6.59991, graph 0 to 6.59991, graph 1 nohead lw 2 dt (2,3) lc rgb '#0a1f5c' back
 set label '97' at 6.59991, graph 1.05 center
 set label '2R+1 =' at screen 0.1529, graph 1.05 right
-plot 'sweep.dat' index 0 using 1:2 with lines lc rgb '#c7e9b4' lw 6.8, \
-     'sweep.dat' index 1 using 1:2 with lines lc rgb '#7fcdbb' lw 5.6, \
-     'sweep.dat' index 2 using 1:2 with lines lc rgb '#1d91c0' lw 4.4, \
-     'sweep.dat' index 3 using 1:2 with lines lc rgb '#225ea8' lw 3.2, \
-     'sweep.dat' index 4 using 1:2 with lines lc rgb '#0c2c84' lw 2, \
-     '' index 0 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#c7e9b4' lw 2, \
-     '' index 1 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#7fcdbb' lw 2, \
-     '' index 2 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#1d91c0' lw 2, \
-     '' index 3 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#225ea8' lw 2, \
-     '' index 4 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#0c2c84' lw 2, \
+plot 'sweep.dat' index 0 using 1:2 with lines lc rgb '#9ad3a8' lw 6.8, \
+     'sweep.dat' index 1 using 1:2 with lines lc rgb '#56b8a9' lw 5.6, \
+     'sweep.dat' index 2 using 1:2 with lines lc rgb '#2471a3' lw 4.4, \
+     'sweep.dat' index 3 using 1:2 with lines lc rgb '#1f4e8c' lw 3.2, \
+     'sweep.dat' index 4 using 1:2 with lines lc rgb '#0a1f5c' lw 2, \
+     '' index 0 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#9ad3a8' lw 2, \
+     '' index 1 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#56b8a9' lw 2, \
+     '' index 2 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#2471a3' lw 2, \
+     '' index 3 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#1f4e8c' lw 2, \
+     '' index 4 using 1:3:(0):($4-$3) with vectors heads fixed size screen 0.01,90 lc rgb '#0a1f5c' lw 2, \
      '' index 0 using 1:6 with points lc rgb '#ffffff' pt 7 ps 1.48, \
-     '' index 0 using 1:6 with points lc rgb '#c7e9b4' lw 2 pt 6 ps 1.48, \
+     '' index 0 using 1:6 with points lc rgb '#9ad3a8' lw 2 pt 6 ps 1.48, \
      '' index 1 using 1:6 with points lc rgb '#ffffff' pt 7 ps 1.26, \
-     '' index 1 using 1:6 with points lc rgb '#7fcdbb' lw 2 pt 6 ps 1.26, \
-     '' index 1 using 1:5 with points lc rgb '#7fcdbb' pt 7 ps 1.26, \
+     '' index 1 using 1:6 with points lc rgb '#56b8a9' lw 2 pt 6 ps 1.26, \
+     '' index 1 using 1:5 with points lc rgb '#56b8a9' pt 7 ps 1.26, \
      '' index 2 using 1:6 with points lc rgb '#ffffff' pt 7 ps 1.04, \
-     '' index 2 using 1:6 with points lc rgb '#1d91c0' lw 2 pt 6 ps 1.04, \
-     '' index 2 using 1:5 with points lc rgb '#1d91c0' pt 7 ps 1.04, \
+     '' index 2 using 1:6 with points lc rgb '#2471a3' lw 2 pt 6 ps 1.04, \
+     '' index 2 using 1:5 with points lc rgb '#2471a3' pt 7 ps 1.04, \
      '' index 3 using 1:6 with points lc rgb '#ffffff' pt 7 ps 0.82, \
-     '' index 3 using 1:6 with points lc rgb '#225ea8' lw 2 pt 6 ps 0.82, \
-     '' index 3 using 1:5 with points lc rgb '#225ea8' pt 7 ps 0.82, \
-     '' index 4 using 1:5 with points lc rgb '#0c2c84' pt 7 ps 0.6
+     '' index 3 using 1:6 with points lc rgb '#1f4e8c' lw 2 pt 6 ps 0.82, \
+     '' index 3 using 1:5 with points lc rgb '#1f4e8c' pt 7 ps 0.82, \
+     '' index 4 using 1:5 with points lc rgb '#0a1f5c' pt 7 ps 0.6
 set output
