@@ -68,7 +68,7 @@ static void gains_above_one_are_inside_the_axis(void **state)
                         most[] = {1.2, 1.5, 1.7};
     for (int i = 0; i < 3; i++) {
         char *data, *script = draw_cut(gain[i], &data), *range = strstr(script, "set yrange [");
-        double lo, hi;
+        double lo = 0, hi = 0;
         assert_true(range && sscanf(range, "set yrange [%lf:%lf]", &lo, &hi) == 2);
         assert_true(hi > least[i] && hi < most[i]);
         lra_free_large(script);

@@ -149,7 +149,7 @@ static void lines_of_a_legend_differ_in_width(void **state)
         {"chance", LRA_LEGEND_LINE, "#888888", "1", 1.3, 0, 0}};
     lra_plot p = {.width = 8.5, .height = 6, .title = lra_copy_text("legend")};
     lra_plot_legend(&p, 1, 5, 2, key);
-    double first, second;
+    double first = 0, second = 0;
     const char *at = strstr(p.script.s, " lw "), *then = at ? strstr(at + 1, " lw ") : NULL;
     assert_true(then && sscanf(at, " lw %lf", &first) == 1 &&
                 sscanf(then, " lw %lf", &second) == 1);
