@@ -111,7 +111,7 @@ static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe bench",
     .summary = "Times training steps, ops and data, beside the measured limits of the machine.",
-    .usage = "[ceilings|step|ops|params|data|levels|memory]...",
+    .usage = "[ceilings|step|ops|params|data|levels|memory|attention]...",
     .examples = "  lra-probe bench step --set kernel=31\n"
                 "  lra-probe bench data --all --data-dir downloads --threads 1\n"
                 "  lra-probe bench step --device cuda --predict --table1",
@@ -203,19 +203,19 @@ static const struct {
 } kinds[] = {{"ceilings", NULL, false},      {"step", bench_step, false},
              {"ops", bench_ops, false},      {"params", bench_params, false},
              {"levels", bench_levels, true}, {"data", bench_data, false},
-             {"memory", bench_memory, true}};
+             {"memory", bench_memory, true}, {"attention", bench_attention, true}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* What a kind leaves unread is refused, unless another one that is asked for reads it. */
 static const struct {
     const char *option, *kinds;
 } readers[] = {{"op", "ops"},
-               {"model", "step, params, memory"},
-               {"set", "step, params, memory"},
-               {"length", "step, ops, params, memory"},
-               {"vocab", "step, params, memory"},
-               {"classes", "step, params, memory"},
-               {"batch", "step, ops, memory, data"},
+               {"model", "step, params, memory, attention"},
+               {"set", "step, params, memory, attention"},
+               {"length", "step, ops, params, memory, attention"},
+               {"vocab", "step, params, memory, attention"},
+               {"classes", "step, params, memory, attention"},
+               {"batch", "step, ops, memory, data, attention"},
                {"recompute", "step, memory"}};
 
 static int check_readers(const lra_options *o, lra_err *e)

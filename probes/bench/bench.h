@@ -85,6 +85,8 @@ int bench_ops(bench *b, lra_err *e);
 int bench_params(bench *b, lra_err *e);
 int bench_levels(bench *b, lra_err *e); /* prints lines of its own */
 int bench_memory(bench *b, lra_err *e); /* likewise, what a first step makes the process grow by */
+/* Likewise: what it costs to ask attention, in forward passes. */
+int bench_attention(bench *b, lra_err *e);
 int bench_data(bench *b, lra_err *e);
 /* step --predict: a step, or with --table1 a table of runs, counted without a GPU.  Prints its
  * table. */

@@ -55,10 +55,25 @@ for kind in memory 'ops --op attention'; do
         --batch 1048576 --length 1048576 --seconds 0.01
 done
 expect 2 "benchmark 'memory' stands alone" lra-probe bench step memory
+# Asking attention takes time of its own and memory that grows as the length does, not as a map.
+bytes_of() {
+    awk -F: -v key="\"$1\"" '$1 ~ key { printf "%.0f", $2 }' out
+}
+set -- --model transformer --batch 1 --set layers=1 --threads 1 --seconds 0.01
+expect 0 '' lra-probe bench attention "$@" --length 256 --json
+short=$(bytes_of both_bytes)
+[ "$short" -gt "$(bytes_of plain_bytes)" ] || complain "asking takes no memory: $(cat out)"
+expect 0 '' lra-probe bench attention "$@" --length 2048 --json
+awk -v a="$short" -v b="$(bytes_of both_bytes)" 'BEGIN { exit !(a > 0 && b < 8.5 * a && b < 4 * 4 * 2048 * 2048) }' ||
+    complain "eight times the length takes $short and then: $(cat out)"
+says '"heads_times": [0-9]'
+expect 0 '' lra-probe bench attention "$@" --length 64
+says '^with values .* ms .* workspace '
+expect 2 "model 'resconv' has no attention op" lra-probe bench attention --length 64
 # What a benchmark does not read is refused, not left aside.
 expect 2 "option '--op' is read by ops alone" lra-probe bench step --op conv
 expect 2 "option '--op' is read by ops alone" lra-probe bench --op conv
-expect 2 "option '--set' is read by step, params, memory alone" lra-probe bench levels --set kernel=3
+expect 2 "option '--set' is read by step, params, memory, attention alone" lra-probe bench levels --set kernel=3
 expect 2 "option '--recompute' is read by step, memory alone" lra-probe bench params ops --recompute layers
 
 # A step that is counted.  By hand, of 16 tokens: the convolution is 2 16 (3 16) 32 FLOP; it reads 16 16 bf16, 3 16 32
