@@ -20,18 +20,26 @@ static char *kind_of(const lra_ladder_kind *k)
                                : "matched in parameters");
 }
 
-/* Task, preset, model, precision, axis and match, seeds, flags (those of reaches, which figures do
- * not show, aside); caller frees. */
+/* Those of a ladder, but of reaches, which figures do not show; with commas between them. */
+static char *flags_of(const lra_ladder_view *v)
+{
+    const unsigned shown = v->flags & ~(unsigned)(LRA_FLAG_CENSORED | LRA_FLAG_UNRESOLVED);
+    char flags[LRA_FLAGS_TEXT];
+    lra_text t = {0};
+    lra_text_add(&t, "%s", "");
+    for (const char *c = lra_result_flags(v->first, shown, flags); *c; c++)
+        lra_text_add(&t, "%s%c", *c == ' ' ? "," : "", *c);
+    return t.s;
+}
+
+/* Task, preset, model, precision, axis and match, seeds, flags; caller frees. */
 static char *part(const lra_ladder_view *v, int i)
 {
     const lra_result *r = v->first;
     const char *const text[] = {r->task, r->preset, r->model, r->precision};
-    char flags[LRA_FLAGS_TEXT];
     if (i < KIND) return lra_copy_text(text[i]);
     if (i == KIND) return kind_of(&v->kind);
-    if (i == FLAGS)
-        return lra_copy_text(lra_result_flags(
-            r, v->flags & ~(unsigned)(LRA_FLAG_CENSORED | LRA_FLAG_UNRESOLVED), flags));
+    if (i == FLAGS) return flags_of(v);
     int n = v->data.n_seeds;
     return lra_format("%d seed%s", n, n == 1 ? "" : "s");
 }
