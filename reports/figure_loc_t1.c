@@ -1,12 +1,13 @@
 /* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance,
  * against total reach on a logarithmic axis; bands are 95 % intervals; hollow points are the
  * printed values, beside the `paper` preset alone.  Lines for one ladder: reference, chance, the
- * baseline that needs no order, the null row K = 1; for several: chance, if it is the same, and the
+ * baseline that needs no order, the null row K = 1; for several: chance, if they share it, and the
  * reference of each as a mark at the right edge.
  * Source: Table 1 of "On the locality bias and results in the LRA", drawn as curves. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
@@ -28,7 +29,7 @@ typedef struct {
     int n;
     double x0, x1, y0, y1; /* tokens; the metric as people read it */
     double gain0, gain1;
-    bool paper;
+    bool paper, one_chance; /* published values; a chance that all have, on the axis */
 } plot;
 
 static bool is_paper(const lra_ladder_view *v)
@@ -140,6 +141,11 @@ static void set_ranges(plot *p)
         if (v->first->n_classes || (chance > y0 - near && chance < y1 + near))
             widen(&y0, &y1, chance);
     }
+    double chance = shown(&p->view[0], p->view[0].ladder.chance);
+    p->one_chance = chance >= y0 && chance <= y1;
+    for (int i = 1; i < p->n; i++)
+        if (fabs(shown(&p->view[i], p->view[i].ladder.chance) - chance) > 1e-9)
+            p->one_chance = false;
     p->x0 /= 1.25, p->x1 *= 1.25;
     p->y0 = y0 - 0.06 * (y1 - y0);
     if (p->view[0].first->n_classes) p->y0 = fmax(p->y0, 0);
@@ -222,6 +228,9 @@ static int fill_legend(const plot *p, lra_plot_entry *key)
                  strlen(name) > 32 ? "" : "reference: ", name);
     }
     n++;
+    if (p->n > 1 && p->one_chance) /* of one ladder the line has its name */
+        key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#666666", LRA_DASH_CHANCE, 1.5, 0,
+                                    0};
     if (p->paper)
         key[n++] = (lra_plot_entry){"published", LRA_LEGEND_LINE,           color, NULL,
                                     0,           lra_plot_styles[0].hollow, 1};
@@ -300,22 +309,12 @@ static void add_references(lra_text *t, const plot *p)
     }
 }
 
-/* Chance, where all ladders have the same and it is no curve's end. */
-static void add_chance(lra_text *t, const plot *p)
-{
-    double chance = shown(&p->view[0], p->view[0].ladder.chance);
-    lra_plot_line line = {chance, LRA_DASH_CHANCE, "chance"};
-    bool one = chance >= p->y0 && chance <= p->y1;
-    for (int i = 1; i < p->n; i++)
-        one = one && fabs(shown(&p->view[i], p->view[i].ladder.chance) - chance) < 1e-9;
-    if (one) lra_plot_lines(t, 1, &line, p->x0, p->y0, p->y1);
-}
-
 static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
 {
     lra_text *t = &f->script;
     const lra_metric *m = p->view[0].metric;
     char *axis = lra_format(m->scale == 100 ? "%s (%%)" : "%s", m->text);
+    lra_plot_line chance = {shown(&p->view[0], p->view[0].ladder.chance), LRA_DASH_CHANCE, ""};
     lra_plot_box(f, left, right, bottom, top);
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), axis);
     lra_free(axis);
@@ -324,10 +323,9 @@ static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
     add_ticks(t, p, "xtics", false, false);
     if (p->n == 1)
         add_one(f, p, top);
-    else {
-        add_chance(t, p);
+    else
         add_references(t, p);
-    }
+    if (p->n > 1 && p->one_chance) lra_plot_lines(t, 1, &chance, p->x0, p->y0, p->y1);
     add_curves(t, p, 3, 9, false);
 }
 
@@ -370,16 +368,39 @@ static void add_script(lra_plot *f, plot *p)
 {
     lra_plot_entry key[LRA_PLOT_ENTRIES];
     f->width = LRA_COLUMN_CM;
+    set_ranges(p);
     int n = fill_legend(p, key), rows = lra_plot_legend_rows(f, left, n, key);
     double kernels = p->n == 1 ? 0.45 : 0; /* above the panel */
     f->height = 8.4 + LRA_LINE_CM * rows + kernels;
-    set_ranges(p);
     double top = lra_plot_start(f);
     lra_text_add(&f->script, "set logscale x 2\nset xrange [%g:%g]\nset multiplot\n", p->x0, p->x1);
     lra_plot_legend(f, left, top, n, key);
     add_metric(f, p, 3.85, top - LRA_LINE_CM * rows - kernels - 0.2);
     add_gain(f, p, 1.1, 3.5);
     lra_text_add(&f->script, "unset multiplot\n");
+}
+
+/* Numbers in names count as numbers: distance 8 stands before distance 16. */
+static int compare_names(const char *a, const char *b)
+{
+    while (*a && *a == *b) a++, b++;
+    double x = strtod(a, NULL), y = strtod(b, NULL);
+    return x > 0 && y > 0 && x != y ? (x > y) - (x < y) : strcmp(a, b);
+}
+
+static void sort_views(lra_ladder_view *views, int n)
+{
+    lra_ladder_view *other = lra_alloc(sizeof *other);
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0; k--) {
+            char *a = lra_ladder_own_name(views, n, k - 1), *b = lra_ladder_own_name(views, n, k);
+            bool sorted = compare_names(a, b) <= 0;
+            lra_free(a);
+            lra_free(b);
+            if (sorted) break;
+            *other = views[k], views[k] = views[k - 1], views[k - 1] = *other;
+        }
+    lra_free(other);
 }
 
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
@@ -391,6 +412,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     if (n_views > MOST_CURVES)
         rc = lra_fail(e, "%d ladders, at most %d fit into one figure; name fewer results", n_views,
                       MOST_CURVES);
+    if (rc == 0) sort_views(views, n_views);
     plot p = {.view = views, .n = n_views};
     for (int i = 0; i < n_views && rc == 0; i++) {
         add_data(&f->data, &views[i]);

@@ -240,13 +240,15 @@ static void chance_of_several_ladders(void **state)
     for (int i = 0; i < 4; i++) {
         list[i] = small_result("small", i % 2 ? 5 : 9, 0, 30 + i);
         list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
-        list[i]->task_parameters = lra_format("distance=%d\nlength=20\n", i < 2 ? 4 : 8);
+        list[i]->task_parameters = lra_format("distance=%d\nlength=20\n", i < 2 ? 16 : 8);
     }
     const lra_report_input in = {.list = list, .n = 4};
     if (write_figure(&lra_figure_loc_t1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
     char *text = take_file("loc-T1.gp"), *line = strstr(text, "dt " LRA_DASH_CHANCE " lc rgb"),
          *gain = strstr(text, "gain over chance");
-    assert_true(line && gain && line < gain && strstr(text, "set label 'chance' at"));
+    assert_true(line && gain && line < gain && strstr(text, "set label 'chance' at screen"));
+    const char *near = strstr(text, "'distance 8"), *far = strstr(text, "'distance 16");
+    assert_true(near && far && near < far);
     remove("loc-T1.dat");
     lra_free_large(text);
     for (int i = 0; i < 4; i++) lra_result_free(list[i]);

@@ -4,9 +4,9 @@
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.909in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
-if (ARG1 eq 'svg') set terminal svg size 321,375 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 1004,1173 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,4.051in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'svg') set terminal svg size 321,389 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 1004,1215 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'loc-T1.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -16,24 +16,26 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00705882,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00941176,90 lc rgb '#ffffff' lw 3.6
-set label 'listops, paper, resconv, f32, 1 seed,' at screen 0.5, screen 0.9782 center
-set label 'one-seed, extrapolated, reference-weak' at screen 0.5, screen 0.942 center
+set label 'listops, paper, resconv, f32, 1 seed,' at screen 0.5, screen 0.979 center
+set label 'one-seed, extrapolated, reference-weak' at screen 0.5, screen 0.944 center
 set logscale x 2
 set xrange [9.6:112.5]
 set multiplot
-set arrow from screen 0.1588,0.8985 to screen 0.2353,0.8985 nohead lw 2.5 dt 1 lc rgb '#004A8F'
-set label '' at screen 0.1971,0.8985 point pt 7 ps 0.7 lw 2 lc rgb '#004A8F'
-set label 'measured' at screen 0.2529,0.8985 left
-set object rectangle from screen 0.1588,0.8532 to screen 0.2353,0.8713 fc rgb '#004A8F' fs transparent solid 0.2 noborder
-set label '95 % interval' at screen 0.2529,0.8622 left
-set arrow from screen 0.1588,0.826 to screen 0.2353,0.826 nohead lw 1.52 dt 1 lc rgb '#666666'
-set label 'reference: MEGA as published' at screen 0.2529,0.826 left
+set arrow from screen 0.1588,0.902 to screen 0.2353,0.902 nohead lw 2.5 dt 1 lc rgb '#004A8F'
+set label '' at screen 0.1971,0.902 point pt 7 ps 0.7 lw 2 lc rgb '#004A8F'
+set label 'measured' at screen 0.2529,0.902 left
+set object rectangle from screen 0.1588,0.8583 to screen 0.2353,0.8758 fc rgb '#004A8F' fs transparent solid 0.2 noborder
+set label '95 % interval' at screen 0.2529,0.8671 left
+set arrow from screen 0.1588,0.8321 to screen 0.2353,0.8321 nohead lw 1.52 dt 1 lc rgb '#666666'
+set label 'reference: MEGA as published' at screen 0.2529,0.8321 left
+set label '' at screen 0.1971,0.7971 point pt 6 ps 1 lw 2 lc rgb '#004A8F'
+set label 'published' at screen 0.2529,0.7971 left
 
 set lmargin at screen 0.1588
 set rmargin at screen 0.9824
-set bmargin at screen 0.3877
-set tmargin at screen 0.7424
-set label 'accuracy (%)' at screen 0.02941, screen 0.5651 center rotate
+set bmargin at screen 0.3741
+set tmargin at screen 0.7164
+set label 'accuracy (%)' at screen 0.02941, screen 0.5453 center rotate
 set yrange [9.82986:96.2021]
 set xtics ('' 12, '' 90)
 set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1.51 dt (12,8) lc rgb '#666666' back
@@ -46,7 +48,7 @@ set arrow from graph 0, first 63.14 to graph 1, first 63.14 nohead lw 1.54 dt 1 
 set x2range [9.6:112.5]
 set logscale x2 2
 set x2tics ('5' 12, '31' 90)
-set label 'K =' at screen 0.1471, screen 0.7787 right
+set label 'K =' at screen 0.1471, screen 0.7514 right
 plot NaN, \
      'loc-T1.dat' index 0 using 1:4:5 with filledcurves lc rgb '#004A8F' fs transparent solid 0.2, \
      'loc-T1.dat' index 0 using 1:3 with linespoints lc rgb '#004A8F' lw 2.5 dt 1 pt 7 ps 0.7, \
@@ -60,9 +62,9 @@ set ytics autofreq
 
 set lmargin at screen 0.1588
 set rmargin at screen 0.9824
-set bmargin at screen 0.1108
-set tmargin at screen 0.3525
-set label 'gain over chance' at screen 0.02941, screen 0.2316 center rotate
+set bmargin at screen 0.1069
+set tmargin at screen 0.3401
+set label 'gain over chance' at screen 0.02941, screen 0.2235 center rotate
 set xtics ('12' 12, '90' 90)
 set xlabel 'reach to each side (tokens)' offset 0,0.6
 set yrange [0:2.04881]
