@@ -27,6 +27,9 @@ grep -q 'jacobian .*(measured)' err || complain "the Jacobian is measured twice:
 has out 'cut.r99'
 has out 'erf.r50'
 grep -q ' occlusion  *range.mean ' out || complain "no occlusion: $(cat out)"
+# Of 24 equal weights, the middle at 12, half lie within 6 steps and 99 % within 12; initial weights do not reach beyond two.
+grep -Eq ' erf.r50 .* 6  +[0-2]  tokens' out || complain "half of equal weights: $(grep erf.r50 out)"
+grep -Eq ' erf.r99 .* 12  +[0-2]  tokens' out || complain "99 % of equal weights: $(grep erf.r99 out)"
 has out 'layers'
 has out 'position.edge'
 has out 'inter.mean'
