@@ -70,7 +70,10 @@ static int open_pass(bench *b, int p, asked *a, lra_err *e)
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
     a->k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, b->B, b->T);
     int nodes = lra_graph_nodes(a->k.graph, &lra_op_attention, 0, NULL);
-    if (nodes == 0) return lra_fail_usage(e, "model '%s' has no attention op", b->model->name);
+    if (nodes == 0)
+        return lra_fail_usage(
+            e, "model '%s' has no attention op, expected one that has, as '--model transformer'",
+            b->model->name);
     lra_tensor **node = lra_alloc_array(3 * (size_t)nodes + 1, sizeof *node), **out = node + nodes;
     lra_graph_nodes(a->k.graph, &lra_op_attention, nodes, node);
     int n = outputs(&a->k, p, nodes, node, out);
