@@ -4,11 +4,9 @@
 #include <stdio.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
 #include "kernels/base/terminal.h"
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention_statistics.h"
-#include "models/network.h"
 #include "probes/bench/bench.h"
 
 enum { PLAIN, HEADS, VALUES, BOTH, N_PASSES, MAX_RUNS = 200 };
@@ -22,33 +20,9 @@ static const struct {
     {"with both", "both_seconds", "both_times", "both_bytes", true, true}};
 
 typedef struct {
-    lra_network k;
-    lra_params *params;
-    lra_space *space;
-    lra_plan *plan;
+    bench_network m;
     double seconds[MAX_RUNS];
 } asked;
-
-static void close_pass(asked *a)
-{
-    lra_plan_free(a->plan);
-    lra_space_free(a->space);
-    lra_params_free(a->params);
-    lra_graph_free(a->k.graph);
-}
-
-static int set_inputs(const bench *b, asked *a, lra_err *e)
-{
-    int32_t *value = lra_alloc_array((size_t)(b->B * b->T), sizeof *value);
-    lra_rng rng = lra_rng_new(1, 1, 0);
-    for (int64_t i = 0; i < b->B * b->T; i++)
-        value[i] = (int32_t)lra_rng_below(&rng, (uint32_t)b->vocab);
-    int rc = lra_set(a->plan, a->k.tokens, value, e);
-    for (int64_t i = 0; i < b->B; i++) value[i] = (int32_t)b->T;
-    if (rc == 0) rc = lra_set(a->plan, a->k.length, value, e);
-    lra_free(value);
-    return rc;
-}
 
 /* What pass p asks for, into out; returns how many, of `nodes` attentions. */
 static int outputs(const lra_network *k, int p, int nodes, lra_tensor *const *node,
@@ -68,29 +42,25 @@ static int outputs(const lra_network *k, int p, int nodes, lra_tensor *const *no
 static int open_pass(bench *b, int p, asked *a, lra_err *e)
 {
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
-    a->k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, b->B, b->T);
-    int nodes = lra_graph_nodes(a->k.graph, &lra_op_attention, 0, NULL);
+    a->m.k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, b->B, b->T);
+    int nodes = lra_graph_nodes(a->m.k.graph, &lra_op_attention, 0, NULL);
     if (nodes == 0)
         return lra_fail_usage(
             e, "model '%s' has no attention op, expected one that has, as '--model transformer'",
             b->model->name);
     lra_tensor **node = lra_alloc_array(3 * (size_t)nodes + 1, sizeof *node), **out = node + nodes;
-    lra_graph_nodes(a->k.graph, &lra_op_attention, nodes, node);
-    int n = outputs(&a->k, p, nodes, node, out);
-    a->params = lra_params_new(&b->device, 1);
-    a->space = lra_space_new(&b->device);
-    a->plan = lra_plan_new(a->k.graph, a->params, a->space, n, out, e);
+    lra_graph_nodes(a->m.k.graph, &lra_op_attention, nodes, node);
+    int n = outputs(&a->m.k, p, nodes, node, out);
+    int rc = bench_network_plan(b, &a->m, n, out, e);
     lra_free(node);
-    if (!a->plan) return lra_fail_in(e, "model '%s'", b->model->name);
-    lra_plan_threads(a->plan, b->threads);
-    return bench_room(b, a->plan, e) == 0 ? set_inputs(b, a, e) : LRA_FAILED;
+    return rc;
 }
 
 static int run_timed(bench *b, asked *a, double *seconds, lra_err *e)
 {
     const lra_backend *backend = b->device.backend;
     double start = lra_now();
-    if (bench_stopped(e) != 0 || lra_run(a->plan, e) != 0) return LRA_FAILED;
+    if (bench_stopped(e) != 0 || lra_run(a->m.plan, e) != 0) return LRA_FAILED;
     int rc = backend->wait ? backend->wait(&b->device, e) : 0;
     *seconds = lra_now() - start;
     return rc;
@@ -109,7 +79,7 @@ static int print(const bench *b, asked *a, int runs, lra_err *e)
     for (int p = 0; p < N_PASSES; p++) {
         char size[32];
         double median = p == PLAIN ? plain : bench_time_of(a[p].seconds, runs).median;
-        double bytes = lra_plan_cost(a[p].plan).workspace_bytes;
+        double bytes = lra_plan_cost(a[p].m.plan).workspace_bytes;
         values[n++] = (bench_value){passes[p].seconds, NULL, median};
         if (p != PLAIN) values[n++] = (bench_value){passes[p].times, NULL, median / plain};
         values[n++] = (bench_value){passes[p].bytes, NULL, bytes};
@@ -136,7 +106,7 @@ int bench_attention(bench *b, lra_err *e)
         runs++;
     }
     if (rc == 0) rc = print(b, a, runs, e);
-    for (int p = 0; p < N_PASSES; p++) close_pass(&a[p]);
+    for (int p = 0; p < N_PASSES; p++) bench_network_close(&a[p].m);
     lra_free(a);
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "kernels/cpu/ceiling.h"
 #include "kernels/graph/backend.h"
 #include "models/model.h"
+#include "models/network.h"
 
 /* Seconds of one thing; low and high: 10th and 90th percentile. */
 typedef struct {
@@ -69,6 +70,18 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
 int bench_room(const bench *b, const lra_plan *plan, lra_err *e);
 /* A failure when a signal has asked to stop. */
 int bench_stopped(lra_err *e);
+
+/* A network of b->model and what it is run with; network.c. */
+typedef struct {
+    lra_network k; /* built by the caller */
+    lra_params *params;
+    lra_space *space;
+    lra_plan *plan;
+} bench_network;
+/* Plans n outputs of its graph and sets random tokens of full length.  To be closed also where it
+ * fails. */
+int bench_network_plan(bench *b, bench_network *m, int n, lra_tensor *const *out, lra_err *e);
+void bench_network_close(bench_network *m);
 
 void bench_print_text(const bench *b);
 int bench_print_json(const bench *b, lra_err *e);

@@ -4,42 +4,23 @@
 
 #include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
 #include "kernels/base/terminal.h"
-#include "models/network.h"
 #include "probes/bench/bench.h"
 #include "probes/run/job.h"
 
 typedef struct {
-    lra_network k;
-    lra_params *params;
-    lra_space *space;
-    lra_plan *plan;
+    bench_network m;
     lra_tensor *update;
 } step;
 
-static void close_step(step *s)
-{
-    lra_plan_free(s->plan);
-    lra_space_free(s->space);
-    lra_params_free(s->params);
-    lra_graph_free(s->k.graph);
-}
-
-static int set_inputs(const bench *b, step *s, lra_err *e)
+static int set_rest(const bench *b, step *s, lra_err *e)
 {
     lra_step now = {.rate = 1e-3f};
-    int32_t *value = lra_alloc_array((size_t)(b->B * b->T), sizeof *value);
-    lra_rng rng = lra_rng_new(1, 1, 0);
-    for (int64_t i = 0; i < b->B * b->T; i++)
-        value[i] = (int32_t)lra_rng_below(&rng, (uint32_t)b->vocab);
-    int rc = lra_set(s->plan, s->k.tokens, value, e);
-    for (int64_t i = 0; i < b->B; i++) value[i] = (int32_t)b->T;
-    if (rc == 0) rc = lra_set(s->plan, s->k.length, value, e);
-    for (int64_t i = 0; i < b->B; i++) value[i] = (int32_t)(i % b->classes);
-    if (rc == 0) rc = lra_set(s->plan, s->k.label, value, e);
-    if (rc == 0) rc = lra_set(s->plan, lra_step_input(s->k.graph), &now, e);
-    lra_free(value);
+    int32_t *label = lra_alloc_array((size_t)b->B, sizeof *label);
+    for (int64_t i = 0; i < b->B; i++) label[i] = (int32_t)(i % b->classes);
+    int rc = lra_set(s->m.plan, s->m.k.label, label, e);
+    if (rc == 0) rc = lra_set(s->m.plan, lra_step_input(s->m.k.graph), &now, e);
+    lra_free(label);
     return rc;
 }
 
@@ -47,20 +28,16 @@ static int open_step(bench *b, step *s, lra_err *e)
 {
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
     lra_adamw_spec adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .rate = 1e-3};
-    *s = (step){.k = lra_network_build(b->type, LRA_TRAIN, b->model, b->config, &spec, b->B, b->T)};
-    lra_graph_keep(s->k.graph, b->keep);
-    int n = lra_graph_params(s->k.graph, NULL);
+    *s = (step){
+        .m.k = lra_network_build(b->type, LRA_TRAIN, b->model, b->config, &spec, b->B, b->T)};
+    lra_graph_keep(s->m.k.graph, b->keep);
+    int n = lra_graph_params(s->m.k.graph, NULL);
     lra_tensor **param = lra_alloc_array((size_t)n + 1, sizeof *param);
-    lra_graph_params(s->k.graph, param);
-    lra_step_input(s->k.graph);
-    s->update = lra_adamw(s->k.loss, n, param, &adamw);
+    lra_graph_params(s->m.k.graph, param);
+    lra_step_input(s->m.k.graph);
+    s->update = lra_adamw(s->m.k.loss, n, param, &adamw);
     lra_free(param);
-    s->params = lra_params_new(&b->device, 1);
-    s->space = lra_space_new(&b->device);
-    s->plan = lra_plan_new(s->k.graph, s->params, s->space, 1, &s->update, e);
-    if (!s->plan) return lra_fail_in(e, "model '%s'", b->model->name);
-    lra_plan_threads(s->plan, b->threads);
-    return bench_room(b, s->plan, e) == 0 ? set_inputs(b, s, e) : LRA_FAILED;
+    return bench_network_plan(b, &s->m, 1, &s->update, e) == 0 ? set_rest(b, s, e) : LRA_FAILED;
 }
 
 /* What is run, and the memory that its plan asks for. */
@@ -73,8 +50,8 @@ static char *text_of(const bench *b, const step *s)
         "%s %s(batch %lld, length %lld, %s; workspace %s, parameters with moments %s)",
         b->model->name, changes, (long long)b->B, (long long)b->T,
         b->type == LRA_BF16 ? "bf16" : "f32",
-        lra_size_text(workspace, lra_plan_cost(s->plan).workspace_bytes),
-        lra_size_text(weights, lra_params_bytes(s->params)));
+        lra_size_text(workspace, lra_plan_cost(s->m.plan).workspace_bytes),
+        lra_size_text(weights, lra_params_bytes(s->m.params)));
     lra_free(changes);
     return text;
 }
@@ -104,24 +81,24 @@ int bench_step(bench *b, lra_err *e)
     double seconds[MAX_RUNS];
     lra_node_time *times = NULL;
     int rc = open_step(b, &s, e), n = 0, nodes = 0, runs = 0;
-    for (int i = 0; i < warm && rc == 0; i++) rc = run_whole(b, s.plan, e);
+    for (int i = 0; i < warm && rc == 0; i++) rc = run_whole(b, s.m.plan, e);
     double begin = lra_now();
     while (rc == 0 && n < MAX_RUNS && (n < 3 || lra_now() - begin < b->seconds)) {
         double start = lra_now();
-        rc = run_whole(b, s.plan, e);
+        rc = run_whole(b, s.m.plan, e);
         seconds[n++] = lra_now() - start;
     }
     if (rc == 0) {
-        nodes = lra_plan_cost(s.plan).n_nodes;
+        nodes = lra_plan_cost(s.m.plan).n_nodes;
         runs = n < 10 ? n : 10;
         times = lra_alloc_array((size_t)(nodes * runs) + 1, sizeof *times);
     }
     for (int i = 0; i < runs && rc == 0; i++) {
         rc = bench_stopped(e);
-        if (rc == 0) rc = lra_run_timed(s.plan, times + i * nodes, e);
+        if (rc == 0) rc = lra_run_timed(s.m.plan, times + i * nodes, e);
     }
     if (rc == 0) {
-        lra_cost cost = lra_plan_cost(s.plan);
+        lra_cost cost = lra_plan_cost(s.m.plan);
         bench_row whole = {.name = lra_copy_text("whole step"), .count = nodes};
         const lra_node_time *attention = bench_first_node(times, nodes, "attention");
         for (int i = 0; i < nodes; i++) {
@@ -137,7 +114,7 @@ int bench_step(bench *b, lra_err *e)
         lra_free(title);
     }
     lra_free(times);
-    close_step(&s);
+    bench_network_close(&s.m);
     return rc;
 }
 
@@ -145,10 +122,11 @@ int bench_step(bench *b, lra_err *e)
 static int print_memory(const bench *b, const step *s, double took, lra_err *e)
 {
     char *text = text_of(b, s), size[32];
-    const bench_value values[] = {{"title", text, 0},
-                                  {"workspace_bytes", NULL, lra_plan_cost(s->plan).workspace_bytes},
-                                  {"parameter_bytes", NULL, lra_params_bytes(s->params)},
-                                  {"step_bytes", NULL, took}};
+    const bench_value values[] = {
+        {"title", text, 0},
+        {"workspace_bytes", NULL, lra_plan_cost(s->m.plan).workspace_bytes},
+        {"parameter_bytes", NULL, lra_params_bytes(s->m.params)},
+        {"step_bytes", NULL, took}};
     int rc = 0;
     if (lra_option_flag(b->options, "json"))
         rc = bench_print_values(b, sizeof values / sizeof *values, values, e);
@@ -163,9 +141,9 @@ int bench_memory(bench *b, lra_err *e)
     double before = lra_memory_peak();
     step s = {0};
     int rc = open_step(b, &s, e);
-    if (rc == 0) rc = run_whole(b, s.plan, e);
+    if (rc == 0) rc = run_whole(b, s.m.plan, e);
     if (rc == 0) rc = print_memory(b, &s, lra_memory_peak() - before, e);
-    close_step(&s);
+    bench_network_close(&s.m);
     return rc;
 }
 
