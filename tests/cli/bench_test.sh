@@ -59,12 +59,12 @@ expect 2 "benchmark 'memory' stands alone" lra-probe bench step memory
 bytes_of() {
     awk -F: -v key="\"$1\"" '$1 ~ key { printf "%.0f", $2 }' out
 }
-set -- --model transformer --batch 1 --set layers=1 --threads 1 --seconds 0.01
-expect 0 '' lra-probe bench attention "$@" --length 256 --json
+set -- --model transformer --batch 1 --set layers=1 --set width=16 --set hidden=16 --threads 1 --seconds 0.01
+expect 0 '' lra-probe bench attention "$@" --length 128 --json
 short=$(bytes_of both_bytes)
 [ "$short" -gt "$(bytes_of plain_bytes)" ] || complain "asking takes no memory: $(cat out)"
-expect 0 '' lra-probe bench attention "$@" --length 2048 --json
-awk -v a="$short" -v b="$(bytes_of both_bytes)" 'BEGIN { exit !(a > 0 && b < 8.5 * a && b < 4 * 4 * 2048 * 2048) }' ||
+expect 0 '' lra-probe bench attention "$@" --length 1024 --json
+awk -v a="$short" -v b="$(bytes_of both_bytes)" 'BEGIN { exit !(a > 0 && b < 8.5 * a && b < 4 * 4 * 1024 * 1024) }' ||
     complain "eight times the length takes $short and then: $(cat out)"
 says '"heads_times": [0-9]'
 expect 0 '' lra-probe bench attention "$@" --length 64
