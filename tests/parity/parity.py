@@ -11,9 +11,9 @@ A reference is tests/parity/MODEL.py, written from the paper:
                                               divided by its own start, or checked to start right.
   zero(config)                                optional: patterns (fnmatch) of parameters whose gradient is, or may be, 0 but
                                               for rounding: below 1e-13 of the model's largest, else nothing is said of it
-  ILL = {CHANGES: WHY}                        optional: why float32 is short for a change, which is measured over 16 draws
-                                              of its weights then; the reason stands under the table, beside the errors
-                                              of both and the first draw's
+  ILL = {CHANGES: WHY}                        optional: why float32 is short for a change.  It excuses nothing: the row
+                                              fails by the same limit, and the reason stands under the table beside the
+                                              error of PyTorch's own float32, of this draw of weights and of 16
 encode() runs in float64, in training, and under autocast to bf16: types follow x.dtype (a dtype=torch.float64 is taken as
 float32 there), linear layers are common.linear(), and asserts on values look at P.start with a tolerance.
 
@@ -21,8 +21,6 @@ Every change is gone through at three lengths of a batch, whose second and third
 to the largest of a tensor (or to a millionth of the model's largest gradient, or, where it is 0, to that itself):
   float64   loss and logits; the gradient of every parameter; 20 losses of AdamW at rate 1e-2, decay 0.1       1e-9
   float32   logits and gradients of ours against float64 of PyTorch                                            1e-4
-            Where single precision is short (ILL), the geometric mean over these 16 draws: 1e-4, or else at most
-            twice that of PyTorch's own float32
   bf16      error against float64 over that of PyTorch's autocast, at all lengths of a change together: of the
             logits, and the geometric mean over parameters of that of their gradients (the worst of them stands
             beside it).  Of one model as small as this both are chance: geometric means over 16 draws of its weights,
@@ -100,7 +98,7 @@ class Case:
 
     def complaints(self):
         for what, error in self.error.items():
-            if not error <= LIMIT[what] and not (what == "float32" and self.why):
+            if not error <= LIMIT[what]:
                 yield f"{what} {error:.1e} {self.path.get(what, '')}"
         for path in sorted(self.unsaid):
             yield f"the gradient of '{path}' is 0, which zero() does not say"
@@ -118,10 +116,12 @@ def ratio(cases):
     return logits, math.exp(sum(math.log(max(r, 1e-3)) for r in one.values()) / len(one)), max(one.values()), max(one, key=one.get)
 
 
-def short(cases):
-    """Where float32 is short: geometric means over draws of our errors and of PyTorch's, and whether ours will do."""
-    ours, theirs = (statistics.geometric_mean(max(e, 1e-9) for e in es) for es in ([c.error["float32"] for c in cases], [c.single for c in cases]))
-    return ours, theirs, ours <= max(LIMIT["float32"], 2 * theirs)
+def short(cases, draws):
+    """Where float32 is short: our error and PyTorch's own, geometric means over 16 draws and the worst of the first."""
+    first = max(c.error["float32"] for c in cases), max(c.single for c in cases)
+    errors = zip(*((c.error["float32"], c.single) for c in cases + draws))
+    ours, theirs = (statistics.geometric_mean(max(e, 1e-9) for e in es) for es in errors)
+    return f"float32 {first[0]:.1e}, PyTorch's own {first[1]:.1e}; geometric means over 16 draws {ours:.1e} and {theirs:.1e}"
 
 
 def walk(name, program):
@@ -145,11 +145,7 @@ def walk(name, program):
         print(f"  bf16 over autocast: {half:.2f}, median {middle:.2f}, the worst parameter {one:.2f} ({path})"
               + ("" if half <= LIMIT["bf16"] else "  FAILED"), file=sys.stderr, flush=True)
         if cases[0].why:
-            ours, theirs, good = short(cases + draws)
-            ok &= good
-            first, single = (max(es) for es in ([c.error["float32"] for c in cases], [c.single for c in cases]))
-            notes.append(f"{name} {change or '(tiny)'}: float32 {ours:.1e}, PyTorch's own {theirs:.1e} (16 draws; of the first {first:.1e} and "
-                         f"{single:.1e}){'' if good else '  FAILED'}: {cases[0].why}")
+            notes.append(f"{name} {change or '(tiny)'}: {short(cases, draws)}: {cases[0].why}")
     return [len(changes)] + list(row.values()), ok, notes
 
 
@@ -158,7 +154,7 @@ def main():
     torch.manual_seed(0)
     ok, notes = True, []
     print(f"PyTorch {torch.__version__}; errors at most " + ", ".join(f"{k} {e:g}" for k, e in LIMIT.items())
-          + "; a variant is gone through at 3 lengths with padding; bf16, and float32 where it is short (below): geometric mean over 16 draws; median of these, and worst of one parameter: without a limit")
+          + "; a variant is gone through at 3 lengths with padding; bf16: geometric mean over 16 draws; median of these, and worst of one parameter: without a limit")
     print(f"{'model':20}{'variants':>9}{'forward':>10}{'gradient':>10}{'losses':>10}{'float32':>10}{'bf16 x':>8}{'median x':>10}{'worst x':>11}")
     for name in sys.argv[2:] or batches.references():
         row, good, more = walk(name, sys.argv[1])
