@@ -54,10 +54,8 @@ static int free_results(void **state)
 static void bars_stand_where_they_belong(void **state)
 {
     (void)state;
-    lra_err e = {{0}};
     const lra_report_input in = {.list = results, .n = 5};
-    if (write_figure(&lra_figure_models, ".", &in, &e) != 0) fail_msg("%s", e.msg);
-    char *dat = take_file("models.dat"), *gp = take_file("models.gp");
+    char *dat, *gp = drawn_figure(&lra_figure_models, &in, &dat);
     const char *learned = strstr(dat, "# transformer positions=learned"),
                *rotary = strstr(dat, "# transformer positions=rotary"),
                *s4d = strstr(dat, "# s4d:");
@@ -77,10 +75,8 @@ static void bars_stand_where_they_belong(void **state)
 static void bars_and_chance_are_seen_in_grey(void **state)
 {
     (void)state;
-    lra_err e = {{0}};
     const lra_report_input in = {.list = results, .n = 5};
-    if (write_figure(&lra_figure_models, ".", &in, &e) != 0) fail_msg("%s", e.msg);
-    char *dat = take_file("models.dat"), *gp = take_file("models.gp");
+    char *dat, *gp = drawn_figure(&lra_figure_models, &in, &dat);
     for (int i = 0; i < 3; i++) {
         char *bars = lra_format("index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE, i,
                                 lra_plot_fill(i, 3, false));

@@ -36,15 +36,9 @@ static void add_array(lra_probe_unit *u, const char *name, int rows, int columns
 /* The script, and the data, of a figure of n files, which are freed. */
 static char *draw(const lra_report_figure *f, int n, lra_probe_result **list, char **data)
 {
-    lra_err e = {{0}};
     const lra_report_input in = {.probes = list, .n_probes = n};
-    if (write_figure(f, ".", &in, &e) != 0) fail_msg("%s", e.msg);
-    char *gp = lra_format("%s.gp", f->name), *dat = lra_format("%s.dat", f->name);
-    char *script = take_file(gp);
-    *data = take_file(dat);
+    char *script = drawn_figure(f, &in, data);
     for (int i = 0; i < n; i++) lra_probe_result_free(list[i]);
-    lra_free(gp);
-    lra_free(dat);
     return script;
 }
 

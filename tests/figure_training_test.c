@@ -57,10 +57,8 @@ static int free_results(void **state)
 static void means_seeds_and_selected_epochs(void **state)
 {
     (void)state;
-    lra_err e = {{0}};
     const lra_report_input in = {.list = results, .n = 3};
-    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
-    char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+    char *dat, *gp = drawn_figure(&lra_figure_training, &in, &dat);
     static const char one[] = "\n10 2.000000 25.000000\n20 1.500000 50.000000\n",
                       mean[] = "\n10 2.062500 31.250000\n20 1.562500 56.250000\n\n\n",
                       each[] = "\n30 1.000000 75.000000\n\n10 2.125000 37.500000\n",
@@ -81,10 +79,8 @@ static void means_seeds_and_selected_epochs(void **state)
 static void one_seed_each(void **state)
 {
     (void)state;
-    lra_err e = {{0}};
     const lra_report_input in = {.list = results + 2, .n = 3};
-    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
-    char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+    char *dat, *gp = drawn_figure(&lra_figure_training, &in, &dat);
     assert_non_null(strstr(gp, "plot NaN, \\\n     'training.dat' index 0 using 1:2 with lines"));
     assert_non_null(strstr(gp, "plot NaN, \\\n     'training.dat' index 0 using 1:3 with lines"));
     assert_null(strstr(gp, "\n, "));
@@ -96,12 +92,10 @@ static void one_seed_each(void **state)
 static void one_epoch(void **state)
 {
     (void)state;
-    lra_err e = {{0}};
     lra_result *r = trained("s4d", 0, 1, 0);
     const lra_report_input in = {.list = &r, .n = 1};
     r->best_epoch = 1;
-    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
-    char *dat = take_file("training.dat"), *gp = take_file("training.gp");
+    char *dat, *gp = drawn_figure(&lra_figure_training, &in, &dat);
     int axes = 0;
     for (const char *at = gp; (at = strstr(at, "set yrange [")) != NULL; at++, axes++) {
         double lo, hi;
