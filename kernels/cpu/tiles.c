@@ -1,4 +1,5 @@
-/* What limits it: a product of tiles takes 16 cycles, a load of one 8, a store of one 16.  The
+/* By tiles (AMX), or by the dot-product instruction on registers, whose operands are the same.
+ * What limits tiles: a product of tiles takes 16 cycles, a load of one 8, a store of one 16.  The
  * operands of attention are short in k (one to four steps), so that sums leave and enter the tiles
  * almost as often as they are multiplied; hence two pairs of tiles for sums, one of which is stored
  * while the other is worked on: 188 ns instead of 235 for 64 x 64 x 32. */
@@ -6,14 +7,22 @@
 
 #include "kernels/base/err.h"
 #include "kernels/cpu/features.h"
+#include "kernels/cpu/gemm.h"
+
+#if defined(LRA_AMX_EMULATED)
+enum { TILES = 1 };
+#else
+#define TILES (lra_cpu_bf16() == LRA_BF16_AMX)
+#endif
 
 bool lra_tiles_usable(void)
 {
-#if defined(LRA_AMX_EMULATED)
-    return true;
-#else
-    return lra_cpu_bf16() == LRA_BF16_AMX;
-#endif
+    return TILES || lra_gemm_bf16_fast();
+}
+
+lra_tiles_unit lra_tiles_units(void)
+{
+    return TILES ? (lra_tiles_unit){16, 32} : (lra_tiles_unit){1, 2};
 }
 
 #if defined(__x86_64__) || defined(LRA_AMX_EMULATED)
@@ -74,16 +83,23 @@ AMX static void block_16_16(const lra_tiles_job *j, int64_t m, int64_t n, int64_
 
 void lra_tiles_begin(void)
 {
-    tile_start();
+    if (TILES) tile_start();
 }
 void lra_tiles_end(void)
 {
-    tile_end();
+    if (TILES) tile_end();
 }
 
 void lra_tiles_product(int64_t M, int64_t N, int64_t K, const lra_tiles_job *j)
 {
-    if (M % 16 || N % 16 || K % 32) LRA_BUG("tiles of %lld x %lld", (long long)M, (long long)N);
+    const lra_tiles_unit u = lra_tiles_units();
+    if (M % u.rows || N % 16 || K % u.depth)
+        LRA_BUG("product of %lld x %lld x %lld", (long long)M, (long long)N, (long long)K);
+    if (!TILES) {
+        const lra_pairs_bf16 a = {j->a, j->row, 2};
+        lra_gemm_bf16(M, N, K, a, j->b, j->panel, j->add, j->c, j->ld);
+        return;
+    }
     for (int64_t n = 0; n < N; n += 32)
         if (n + 32 <= N)
             strip(j, M, n, K);
@@ -96,6 +112,6 @@ void lra_tiles_end(void) {}
 void lra_tiles_product(int64_t M, int64_t N, int64_t K, const lra_tiles_job *j)
 {
     (void)M, (void)N, (void)K, (void)j;
-    LRA_BUG("this processor has no tiles");
+    LRA_BUG("this processor does not multiply bf16");
 }
 #endif

@@ -1,6 +1,6 @@
-/* Products on tiles (AMX) of operands that an op keeps in the order of tiles itself, so that
- * nothing is packed twice. Between lra_tiles_begin() and lra_tiles_end() a thread may call
- * lra_tiles_product(). */
+/* Products in bf16, on tiles (AMX) or registers (AVX512_BF16), of operands that an op keeps in the
+ * order of tiles itself, so that nothing is packed twice.  Between lra_tiles_begin() and
+ * lra_tiles_end() a thread may call lra_tiles_product(). */
 #ifndef LRA_CPU_TILES_H
 #define LRA_CPU_TILES_H
 
@@ -20,11 +20,16 @@ typedef struct {
     bool add;
 } lra_tiles_job;
 
-/* The processor has tiles; otherwise none of these may be called. */
+/* The processor multiplies bf16; otherwise none of these may be called. */
 bool lra_tiles_usable(void);
+/* What M and K must be multiples of: 16 and 32 on tiles, 1 and 2 on registers. */
+typedef struct {
+    int64_t rows, depth;
+} lra_tiles_unit;
+lra_tiles_unit lra_tiles_units(void);
 void lra_tiles_begin(void);
 void lra_tiles_end(void);
-/* c (M,N) = a b, plus c itself if `add`; M and N multiples of 16, K of 32. */
+/* c (M,N) = a b, plus c itself if `add`; N a multiple of 16. */
 void lra_tiles_product(int64_t M, int64_t N, int64_t K, const lra_tiles_job *j);
 
 #endif

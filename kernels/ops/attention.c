@@ -68,7 +68,7 @@ LRA_BODY(attention)
         int64_t n_q = f.h.mask.n_q, n_k = f.h.mask.n_k;
         attention_no_rows(&f);
 #if ATTENTION_TILES
-        if (lra_tiles_usable() && !f.h.kept) {
+        if (lra_tiles_usable()) {
             ax_forward a = {.f = f};
             ax_take(&a, own);
             ax_head(&a, k, v);

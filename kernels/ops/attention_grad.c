@@ -34,7 +34,7 @@ static void back_head(attention_backward *b, const elem *k, const elem *v, elem 
     const attention_sizes *s = &b->h.s;
     int64_t n_q = b->h.mask.n_q, n_k = b->h.mask.n_k;
 #if ATTENTION_TILES
-    if (lra_tiles_usable() && !b->h.kept) {
+    if (lra_tiles_usable()) {
         ax_backward a = {.b = *b};
         ax_take_back(&a, own);
         ax_back_head(&a, k, v, dq);

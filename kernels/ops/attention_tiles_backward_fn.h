@@ -77,12 +77,15 @@ ax_differentiate_32(const bool ready, const ax_backward *a, int64_t r, int64_t l
 /* Scores and products dy v of a tile become operands; keys: in whole steps. */
 static inline void ax_differentiate(const ax_backward *a, const attention_place *p, int64_t keys)
 {
-    bool ready = a->b.h.distant;
+    const attention_head *h = &a->b.h;
+    bool ready = h->distant || h->kept;
     if (ready) {
         attention_place all = *p;
         all.keys = keys;
+        if (h->kept) attention_draw(h, p), attention_drop(h, p, a->b.other);
         attention_differentiate(&a->b, &all);
         attention_back_distances(&a->b, p);
+        if (h->kept) attention_drop(h, p, h->tile);
     }
     for (int64_t l0 = 0; l0 < p->lanes; l0 += AX_STEP)
         for (int64_t r = 0; r < keys; r += 2)
@@ -111,11 +114,11 @@ static inline void ax_back_tile(ax_backward *a, const attention_place *p)
 {
     attention_backward *b = &a->b;
     const ax_sizes *x = &a->x;
-    int64_t rows = attention_padded(p->keys);
+    int64_t rows = ax_whole(p->keys, x->unit.rows);
     ax_scores(&b->h, p, x, a->k, a->q);
     lra_tiles_job dp = {a->v + p->j0 * x->V, x->V, a->dy, 16 * x->V, b->other, AX_Q, false};
     lra_tiles_product(rows, p->lanes, x->V, &dp);
-    int64_t keys = ax_fill(p, b->h.tile);
+    int64_t keys = ax_fill(p, x, b->h.tile);
     for (int64_t i = rows * AX_Q; i < keys * AX_Q; i++) b->other[i] = 0;
     ax_differentiate(a, p, keys);
     lra_tiles_job dv = {a->p,     AX_Q, a->dy_pairs, 16 * AX_Q, b->dv + p->j0 * x->v_out,
@@ -125,7 +128,7 @@ static inline void ax_back_tile(ax_backward *a, const attention_place *p)
                         x->k_out, true};
     lra_tiles_product(rows, x->k_out, p->lanes, &dk);
     lra_tiles_job dq = {a->k_t + p->j0, x->row, a->g_pairs, 16 * AX_Q, b->dq_t, AX_Q, true};
-    lra_tiles_product(x->k_out, p->lanes, keys, &dq);
+    lra_tiles_product(x->k_high, p->lanes, keys, &dq);
 }
 
 /* All queries of a head; k, v, dq: of it. */

@@ -1,4 +1,5 @@
-/* Attention in bf16 on tiles (AMX): every product by tiles, scores and statistics in float32.
+/* Attention in bf16 where the processor multiplies it, on tiles (AMX) or registers (AVX512_BF16):
+ * every product by kernels/cpu/tiles.h, scores and statistics in float32.
  *
  * The tile of scores, (keys, queries), is what the left operand k and the right one q give, and it
  * is stored once: its rows, rounded, are left operands of the products over queries (dv, dk), and
@@ -9,9 +10,10 @@
  * operand over queries holds queries w and w + 16 of 32, two whole registers next to each other,
  * and rows of dy and q are paired like that.
  *
- * Per pair of K = 32 channels: 7 products of 16 cycles for 256 pairs, half a cycle; two
+ * Per pair of K = 32 channels on AMX: 7 products of 16 cycles for 256 pairs, half a cycle; two
  * exponentials and what stands around them, a cycle and more.  So the loops between the products
- * are what counts, and rounding is the short one: to the nearest, ties upwards. */
+ * are what counts, and rounding is the short one: to the nearest, ties upwards.  On registers the
+ * products take 7 cycles and are what counts; half of what they take in float32. */
 #ifndef LRA_OPS_ATTENTION_TILES_FN_H
 #define LRA_OPS_ATTENTION_TILES_FN_H
 
@@ -25,22 +27,33 @@ enum { AX_Q = ATTENTION_QUERIES, AX_STEP = 32, AX_BLOCK = 512 /* elements of a t
 
 /* Sizes in whole tiles. */
 typedef struct {
-    int64_t K, V;         /* channels that are summed over: steps */
-    int64_t k_out, v_out; /* channels of results: tiles */
+    lra_tiles_unit unit;
+    int64_t K, V;           /* channels that are summed over: units */
+    int64_t k_out, v_out;   /* channels of results: panels of 16 */
+    int64_t k_high, v_high; /* channels of results that are rows: units */
     int64_t rows,
         row; /* rows of keys; elements of a channel's row of keys: odd numbers of cache lines, or
               * the 16 rows of a tile would meet in few sets of the first cache */
 } ax_sizes;
 
+LRA_FN int64_t ax_whole(int64_t n, int64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
 LRA_FN ax_sizes ax_sizes_of(const attention_sizes *s)
 {
+    const lra_tiles_unit unit = lra_tiles_units();
     int64_t rows = (s->Tk + 2 * ATTENTION_KEYS - 1) / ATTENTION_KEYS * ATTENTION_KEYS;
-    return (ax_sizes){(s->K + 31) / 32 * 32,
-                      (s->V + 31) / 32 * 32,
-                      attention_padded(s->K),
-                      attention_padded(s->V),
-                      rows,
-                      rows + AX_STEP};
+    return (ax_sizes){.unit = unit,
+                      .K = ax_whole(s->K, unit.depth),
+                      .V = ax_whole(s->V, unit.depth),
+                      .k_out = attention_padded(s->K),
+                      .v_out = attention_padded(s->V),
+                      .k_high = ax_whole(s->K, unit.rows),
+                      .v_high = ax_whole(s->V, unit.rows),
+                      .rows = rows,
+                      .row = rows + AX_STEP};
 }
 
 LRA_FN uint32_t ax_bits(float v)
@@ -79,9 +92,12 @@ static inline void ax_rows(const uint16_t *x, int64_t n, int64_t step, int64_t w
                            int64_t pad, uint16_t *to)
 {
     for (int64_t t = 0; t < rows; t++, to += pad) {
-        int64_t filled = t < n ? width : 0;
-        if (filled) memcpy(to, x + t * step, (size_t)width * sizeof *to);
-        memset(to + filled, 0, (size_t)(pad - filled) * sizeof *to);
+        const uint16_t *from = x + t * step;
+        int64_t filled = t < n ? width : 0, d = 0;
+        for (; d + 8 <= filled; d += 8)
+            memcpy(to + d, from + d, 16); /* a call costs as much as a row */
+        for (; d < filled; d++) to[d] = from[d];
+        for (; d < pad; d++) to[d] = 0;
     }
 }
 
@@ -131,10 +147,10 @@ static inline void ax_query_pairs(const uint16_t *x, int64_t n, int64_t step, in
     }
 }
 
-/* Rows of a tile of scores up to a whole step of keys: nothing is seen there. */
-static inline int64_t ax_fill(const attention_place *p, float *s)
+/* Rows of a tile of scores up to a whole unit of keys: nothing is seen there. */
+static inline int64_t ax_fill(const attention_place *p, const ax_sizes *x, float *s)
 {
-    int64_t keys = (p->keys + AX_STEP - 1) / AX_STEP * AX_STEP;
+    int64_t keys = ax_whole(p->keys, x->unit.depth);
     for (int64_t i = p->keys * AX_Q; i < keys * AX_Q; i++) s[i] = -INFINITY;
     return keys;
 }
@@ -142,7 +158,7 @@ static inline int64_t ax_fill(const attention_place *p, float *s)
 /* Lanes in whole steps, as products over queries need them. */
 static inline int64_t ax_lanes(int64_t n)
 {
-    return (n + AX_STEP - 1) / AX_STEP * AX_STEP;
+    return ax_whole(n, AX_STEP);
 }
 
 /* Scores of a tile, keys as left operand in k. */
@@ -150,7 +166,7 @@ static inline void ax_scores(const attention_head *h, const attention_place *p, 
                              const uint16_t *k, const uint16_t *q)
 {
     lra_tiles_job j = {k + p->j0 * x->K, x->K, q, 16 * x->K, h->tile, AX_Q, false};
-    lra_tiles_product(attention_padded(p->keys), p->lanes, x->K, &j);
+    lra_tiles_product(ax_whole(p->keys, x->unit.rows), p->lanes, x->K, &j);
     attention_distances(h, p, h->tile);
     attention_hide(h, p, -INFINITY, h->tile);
 }

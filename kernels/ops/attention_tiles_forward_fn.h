@@ -86,18 +86,19 @@ static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
     attention_walk w = attention_walk_of(h, &p);
     while (attention_next(&w, &p)) {
         ax_scores(h, &p, &a->x, a->k, a->q);
-        int64_t keys = ax_fill(&p, h->tile);
-        if (h->args->laplace) {
+        int64_t keys = ax_fill(&p, &a->x, h->tile);
+        if (h->args->laplace || h->kept) {
             attention_place all = p;
             all.keys = keys;
-            attention_laplace_weights(f, &all);
+            attention_weigh(f, &all);
+            if (h->kept) attention_draw(h, &p), attention_drop(h, &p, h->tile);
             ax_round(a, &p, keys);
         } else {
             attention_grow(f, &p);
             ax_weights(a, &p, keys);
         }
         lra_tiles_job j = {a->v + p.j0, a->x.row, a->p, 16 * AX_Q, f->y_t, AX_Q, true};
-        lra_tiles_product(a->x.v_out, p.lanes, keys, &j);
+        lra_tiles_product(a->x.v_high, p.lanes, keys, &j);
     }
 }
 
