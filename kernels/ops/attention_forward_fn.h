@@ -55,18 +55,19 @@ static inline __attribute__((always_inline)) void attention_top(const int n, con
 static inline void attention_grow(attention_forward *f, const attention_place *p)
 {
     const real unit = f->h.unit, *s = f->h.tile;
-    real top[ATTENTION_QUERIES], shrink[ATTENTION_QUERIES];
-    bool grown = false;
+    real top[ATTENTION_QUERIES], shrink[ATTENTION_QUERIES], *max = f->max;
+    int grown = 0;
     if (p->lanes == ATTENTION_QUERIES)
         attention_top(ATTENTION_QUERIES, s, p->keys, top);
     else
         for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) attention_top(16, s + l0, p->keys, top + l0);
+#pragma omp simd reduction(| : grown)
     ATTENTION_EACH_LANE(l, p)
     {
-        real now = top[l] * unit, old = f->max[l];
+        real now = top[l] * unit, old = max[l], shrunk = attention_exp2(old - now);
         bool more = now > old;
-        shrink[l] = more && old > -INFINITY ? attention_exp2(old - now) : 1;
-        f->max[l] = more ? now : old;
+        shrink[l] = more && old > -INFINITY ? shrunk : 1;
+        max[l] = more ? now : old;
         grown |= more;
     }
     if (!grown) return;
@@ -76,19 +77,25 @@ static inline void attention_grow(attention_forward *f, const attention_place *p
         ATTENTION_EACH_LANE(l, p) f->y_t[d * ATTENTION_QUERIES + l] *= shrink[l];
 }
 
-/* Scores become exponentials, which are added to the sums of the lanes. */
+/* Scores become exponentials, which are added to the sums of the lanes; those of 16 lanes stay in
+ * registers. */
 static inline void attention_weights(attention_forward *f, const attention_place *p)
 {
     const real unit = f->h.unit;
-    real *s = f->h.tile, base[ATTENTION_QUERIES];
-    ATTENTION_EACH_LANE(l, p) base[l] = f->max[l] > -INFINITY ? f->max[l] : 0;
-    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
-#pragma omp simd
-        ATTENTION_EACH_LANE(l, p)
-        {
-            s[l] = attention_exp2(s[l] * unit - base[l]);
-            f->sum[l] += s[l];
+    for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) {
+        real *s = f->h.tile + l0, base[16], sum[16];
+        for (int l = 0; l < 16; l++) {
+            base[l] = f->max[l0 + l] > -INFINITY ? f->max[l0 + l] : 0;
+            sum[l] = f->sum[l0 + l];
         }
+        for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
+#pragma omp simd
+            for (int l = 0; l < 16; l++) {
+                s[l] = attention_exp2(s[l] * unit - base[l]);
+                sum[l] += s[l];
+            }
+        for (int l = 0; l < 16; l++) f->sum[l0 + l] = sum[l];
+    }
 }
 
 /* Scores become weights of laplace attention, which are summed for the profile alone. */
