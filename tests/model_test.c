@@ -286,6 +286,63 @@ static void reach_is_as_declared(void **state)
     each_model(check_reach);
 }
 
+/* Numbers of a key that the model takes, and how many different reaches they give. */
+static int count_reaches(const lra_model *m, const lra_key *k)
+{
+    enum { MOST = 12 };
+    int64_t seen[MOST];
+    int n = 0;
+    for (int64_t v = 1; v <= MOST; v++) {
+        if ((double)v < k->min || (double)v > k->max) continue;
+        lra_config *c = model_tiny(m, "");
+        char *one = lra_format("%s=%d", k->name, (int)v);
+        lra_keys_apply(m->keys, c, one);
+        int64_t reach = m->reach(c);
+        int i = 0;
+        while (i < n && seen[i] != reach) i++;
+        if (i == n) seen[n++] = reach;
+        lra_free(one);
+        lra_config_free(c);
+    }
+    return n;
+}
+
+/* Ladders rise by the key that a record names; one that names none has none. */
+static void the_axis_bounds_the_reach(void **state)
+{
+    (void)state;
+    for (int i = 0; lra_model_at(i); i++) {
+        const lra_model *m = lra_model_at(i);
+        const lra_key *axis = m->axis ? lra_key_find(m->keys, m->axis) : NULL;
+        if (m->axis && (!axis || axis->kind != LRA_KEY_INT || count_reaches(m, axis) < 4))
+            fail_msg("%s: '%s' does not bound the reach", m->name, m->axis);
+        for (const lra_key *k = m->keys; k->name && !m->axis; k++)
+            if (k->kind == LRA_KEY_INT && count_reaches(m, k) > 1)
+                fail_msg("%s has no axis, but '%s' bounds its reach", m->name, k->name);
+    }
+}
+
+/* A window of longformer has a step more before a token than behind it, in every layer; the walk
+ * sees windows that are wider than its rows alone. */
+static void windows_are_not_centred(void **state)
+{
+    (void)state;
+    for (int layers = 1; layers < 4; layers++) {
+        model_trial f;
+        char *changes = lra_format("layers=%d window=8", layers);
+        model_case what = usual(&lra_model_longformer, changes);
+        int64_t before, after;
+        what.B = T_MAX + 1, what.T = T_MAX;
+        what.what = MODEL_FORWARD;
+        model_open(&f, &what);
+        find_reach(&f, &before, &after);
+        assert_int_equal(after, lra_model_longformer.reach(f.config));
+        assert_int_equal(before, after - layers);
+        model_close(&f);
+        lra_free(changes);
+    }
+}
+
 /* ---- training -------------------------------------------------------------------------------- */
 
 /* 200 steps on one batch leave less than 10 % of the loss. */
@@ -693,6 +750,8 @@ int main(void)
     const struct CMUnitTest rest[] = {
         cmocka_unit_test(cls_is_the_first_position),
         cmocka_unit_test(pools_are_declared),
+        cmocka_unit_test(the_axis_bounds_the_reach),
+        cmocka_unit_test(windows_are_not_centred),
         cmocka_unit_test(legs_has_known_values),
         cmocka_unit_test(sizes_and_losses),
         cmocka_unit_test(sizes_and_losses_of_settings),

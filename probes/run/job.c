@@ -170,7 +170,8 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .recompute = r->recompute,
                           .checkpoint_every = r->checkpoint_every};
     lra_train_settings(s, r->train_config);
-    const char *axis = r->model->axis; /* "K=5", "window=128" */
+    /* "K=5", "window=128" */
+    const char *axis = lra_job_reach(r) < 0 ? NULL : r->model->axis;
     bool plain = r->objective == &lra_objective_classify;
     s->title = lra_format("%s %s%s%s%s%s%s%s seed %lld", r->task->name, r->model->name,
                           axis ? " " : "",

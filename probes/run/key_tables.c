@@ -84,7 +84,7 @@ int lra_key_fail(const char *name, const lra_key_table *all, int n, const char *
     const char *kind = owners(name, &who);
     const lra_key_table *own = kind ? same_kind(all, n, kind) : NULL;
     if (own) {
-        lra_fail_usage(e, "'%s' belongs to %s; %s has '%s'", name, who.s, of, own->name);
+        lra_fail_usage(e, "'%s' belongs to %s; the run has '%s'", name, who.s, own->name);
         lra_text_free(&who);
         return LRA_USAGE;
     }

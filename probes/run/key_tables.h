@@ -19,8 +19,8 @@ bool lra_key_is_known(const char *name);
 /* The name of the i-th key of all tables; several have one of the same name.  NULL after the
  * last. */
 const char *lra_key_name(int i);
-/* Fails with who has the key, or with the nearest name among n of the tables; `of` names what was
- * set ("the run"). */
+/* Fails with who has the key beside the run; or, where nobody does, with the nearest name among n
+ * of the tables, which are those of `of` ("the run", "model 'resconv'"). */
 int lra_key_fail(const char *name, const lra_key_table *all, int n, const char *of, lra_err *e);
 /* Appends "key=" for every key there is, each once. */
 void lra_key_words(lra_text *to);
