@@ -11,7 +11,7 @@
  *                weighted by what values and the output's matrix make of them
  *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rolled out
  *                over all layers; positions.toeplitz, .adj, .off: are products of learned positions
- *                a matter of distance (places.h)?
+ *                a matter of distance (position_table.h)?
  * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find
  * the distance; shift.peak is exactly the distance in a head of the first layer of every run,
  * beside heads whose peak is elsewhere.

@@ -12,7 +12,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/level.h"
 #include "kernels/cuda/messages.h"
-#include "kernels/cuda/places.h"
+#include "kernels/cuda/library_files.h"
 #include "kernels/cuda/trial.h"
 #include "tests/folder.h"
 
@@ -112,13 +112,13 @@ static void libraries_are_searched(void **state)
         lra_free(path);
     }
     for (int i = 0; i < 2; i++) {
-        char *found = lra_cuda_place("libnowhere.so.13", i);
+        char *found = lra_cuda_library_file("libnowhere.so.13", i);
         assert_string_equal(found, expected[i]);
         lra_free(found);
         lra_free(expected[i]);
     }
-    assert_null(lra_cuda_place("libnowhere.so.13", 2));
-    assert_null(lra_cuda_place("libnowhere.so.12", 0));
+    assert_null(lra_cuda_library_file("libnowhere.so.13", 2));
+    assert_null(lra_cuda_library_file("libnowhere.so.12", 0));
 }
 
 /* This program once more, as a trial: at wgmma it hangs, fails or passes as it is told, at mma it

@@ -48,7 +48,7 @@ else()
 endif()
 
 target_sources(lra_engine PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/messages.c
-               ${CMAKE_SOURCE_DIR}/kernels/cuda/level.c ${CMAKE_SOURCE_DIR}/kernels/cuda/places.c
+               ${CMAKE_SOURCE_DIR}/kernels/cuda/level.c ${CMAKE_SOURCE_DIR}/kernels/cuda/library_files.c
                ${CMAKE_SOURCE_DIR}/kernels/cuda/trial.c ${CMAKE_SOURCE_DIR}/kernels/cuda/staging.c ${CMAKE_SOURCE_DIR}/kernels/cuda/beside.c
                ${CMAKE_SOURCE_DIR}/kernels/cuda/columns.c)
 if(LRA_CUDA_RELEASE)

@@ -1,7 +1,7 @@
 /* Libraries of the toolkit, loaded by name when they are wanted, so that one program runs with and
  * without them. */
 #include "kernels/base/mem.h"
-#include "kernels/cuda/places.h"
+#include "kernels/cuda/library_files.h"
 #include "kernels/cuda/state.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ static void *find(const char *name)
 {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     char *path;
-    for (int i = 0; !library && (path = lra_cuda_place(name, i)) != NULL; i++) {
+    for (int i = 0; !library && (path = lra_cuda_library_file(name, i)) != NULL; i++) {
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         lra_free(path);
     }

@@ -9,7 +9,7 @@
 #include "kernels/ops/attention_statistics.h"
 #include "models/training/session.h"
 #include "probes/attention/masks.h"
-#include "probes/attention/places.h"
+#include "probes/attention/position_table.h"
 
 enum { GROWN = 256 };
 
@@ -335,7 +335,8 @@ static int one_pass(work *w, lra_opened *m, const lra_train_spec *run, lra_devic
     if (rc == 0 && !w->again) open_heads(w);
     if (rc == 0) rc = lra_open_plan(m, e);
     if (rc == 0 && !w->again)
-        w->heads->placed = lra_places_share(m->params, run->data->max_length, &w->heads->places, e);
+        w->heads->placed = lra_position_table_share(m->params, run->data->max_length,
+                                                    &w->heads->places, e);
     if (rc == 0) rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
     lra_attention_masks_free(&w->masks);
     lra_open_close(m);

@@ -37,7 +37,7 @@ typedef struct {
     lra_attention_layer *layer;
     const lra_matrix_family *family; /* whose weights these are; NULL: an attention op's */
     bool placed;                     /* there is a table of positions */
-    lra_toeplitz places;             /* of that (places.h) */
+    lra_toeplitz places;             /* of that (position_table.h) */
     char *left_out; /* layers whose keys are another sequence, "layer0 layer1"; NULL: none */
 } lra_heads;
 

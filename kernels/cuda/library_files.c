@@ -1,5 +1,5 @@
 /* Files by pattern. */
-#include "kernels/cuda/places.h"
+#include "kernels/cuda/library_files.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static char *one_of(const char *pattern, int i, int *n)
     return path;
 }
 
-char *lra_cuda_place(const char *name, int i)
+char *lra_cuda_library_file(const char *name, int i)
 {
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
         const char *folder = places[k].variable ? getenv(places[k].variable) : "";

@@ -1,5 +1,5 @@
 /* Tables of positions. */
-#include "probes/attention/places.h"
+#include "probes/attention/position_table.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char *find_table(const lra_params *p, int64_t *rows, int64_t *D)
     return NULL;
 }
 
-bool lra_places_share(const lra_params *p, int64_t T, lra_toeplitz *out, lra_err *e)
+bool lra_position_table_share(const lra_params *p, int64_t T, lra_toeplitz *out, lra_err *e)
 {
     int64_t rows = 0, D = 0;
     const char *path = find_table(p, &rows, &D);
