@@ -127,6 +127,23 @@ hits=$(registries | while read -r def macro type record path; do
     done
 done)
 [ -z "$hits" ] || complain "$hits"
+# Where files have several records, of any name: none lacks its line (a line without a record does not link).
+several() {
+    cat <<'END'
+kernels/graph/ops.def LRA_OP lra_op lra_op kernels/ops kernels/graph
+datasets/datasets.def LRA_TASK lra_task lra_task datasets
+datasets/loader/augmentations.def LRA_AUGMENTATION lra_augmentation lra_augmentation datasets/loader
+probes/influence/parts.def LRA_PART lra_influence_part lra_part probes/influence
+END
+}
+hits=$(several | while read -r def macro type record folders; do
+    for folder in $folders; do
+        for name in $(sed -n "s/^ *const $type ${record}_\([a-z0-9_]*\) = .*/\1/p" "$folder"/*.c 2>/dev/null); do
+            grep -q "^$macro($name)" "$def" || echo "${record}_$name has no line in $def"
+        done
+    done
+done)
+[ -z "$hits" ] || complain "$hits"
 
 for d in kernels/base kernels/graph kernels/ops kernels/cpu kernels/cuda models datasets analysis probes reports tests; do
     n=$(printf '%s\n' $sources | grep "^$d/" | xargs cat 2>/dev/null | wc -l)

@@ -33,5 +33,6 @@ fresh && printf '/* see /%s/me/notes */\n' home >"$tmp/tree/kernels/base/two.c" 
 fresh && awk 'BEGIN {for (i = 0; i < 801; i++) print "/* x */"}' >"$tmp/tree/kernels/base/two.c" && refused '801 lines, at most 800'
 fresh && mkdir "$tmp/tree/models" && printf 'LRA_MODEL(two)\n' >"$tmp/tree/models/models.def" && refused "models.def names 'two', and models/two.c does not"
 printf 'typedef int lra_model;\nconst lra_model lra_model_two = 2;\nconst lra_model lra_model_three = 3;\n' >"$tmp/tree/models/two.c" && refused 'lra_model_three has no line in models/models.def'
+fresh && mkdir "$tmp/tree/datasets" && printf 'LRA_TASK(two)\n' >"$tmp/tree/datasets/datasets.def" && printf 'typedef int lra_task;\nconst lra_task lra_task_two = 2;\nconst lra_task lra_task_three = 3;\n' >"$tmp/tree/datasets/two.c" && refused 'lra_task_three has no line in datasets/datasets.def'
 command -v git >/dev/null && fresh && (cd "$tmp/tree" && git init -q . && printf 'x\n' >notes.txt) && refused "top level holds 'notes.txt'"
 exit "$bad"
