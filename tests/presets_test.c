@@ -20,8 +20,11 @@
 
 /* ---- a model that says nothing of any task: no presets, never causal ------------------------- */
 
+static lra_build told; /* what it was built for last */
+
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
+    told = *b;
     return lra_layer_linear(x, "linear", lra_config_int(b->config, "width"), LRA_ACT_RELU, NULL);
 }
 
@@ -131,6 +134,32 @@ static void every_model_every_task_every_preset(void **state)
                   c.n, c.built, c.published, c.n - c.built);
     assert_true(c.built > c.n / 2 && c.published > 0);
     check_golden("presets-refused.txt", c.refused.s);
+}
+
+/* An encoder knows the longest input that it may get, and how an image lies in its rows. */
+static void encoders_are_told_what_they_are_built_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_task *task;
+        int64_t T_max, side;
+    } known[] = {{&lra_task_listops, 2048, 0},  {&lra_task_retrieval, 4032, 0},
+                 {&lra_task_image, 1024, 32},   {&lra_task_pmnist, 832, 0},
+                 {&lra_task_smnist, 832, 28},   {&lra_task_pathfinder, 1024, 32},
+                 {&lra_task_path_x, 16384, 128}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        lra_err e = {{0}};
+        lra_job r;
+        const char *words[] = {"--preset", "paper"};
+        if (configure(&r, &bag, known[i].task, 2, words, &e) != 0 || build(&r, &e) != 0)
+            fail_msg("%s", e.msg);
+        bool same = told.T_max == known[i].T_max && told.grid.rows == known[i].side;
+        if (!same || told.grid.columns != told.grid.rows || told.causal)
+            fail_msg("%s: T_max %lld, a grid of %lld x %lld", known[i].task->name,
+                     (long long)told.T_max, (long long)told.grid.rows,
+                     (long long)told.grid.columns);
+        lra_job_close(&r);
+    }
 }
 
 /* ---- whose settings -------------------------------------------------------------------------- */
@@ -306,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_model_every_task_every_preset),
+        cmocka_unit_test(encoders_are_told_what_they_are_built_for),
         cmocka_unit_test(published_settings_are_chosen_by_name),
         cmocka_unit_test(kinds_do_not_depend_on_presets),
         cmocka_unit_test(settings_belong_to_schedules_and_objectives),
