@@ -67,7 +67,7 @@ double lra_option_real(const lra_options *o, const char *name);
 const char *lra_option_text(const lra_options *o, const char *name);
 /* INTS: copies at most `max` values, returns their number. */
 int lra_option_ints(const lra_options *o, const char *name, int64_t *values, int max);
-/* REPEAT: i-th value, NULL after the last. */
+/* The i-th value that was given, NULL after the last. */
 const char *lra_option_repeat(const lra_options *o, const char *name, int i);
 int lra_option_n_args(const lra_options *o);
 const char *lra_option_arg(const lra_options *o, int i);

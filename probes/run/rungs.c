@@ -101,6 +101,8 @@ static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_
     if (axis && lra_option_given(o, "kernels"))
         return lra_fail_usage(e, "--kernels is short for --axis kernel=LIST; they do not go "
                                  "together");
+    if (lra_option_repeat(o, "axis", 1))
+        return lra_fail_usage(e, "rungs differ in one setting, and --axis is given twice");
     if (axis) return read_axis(l, axis, r, e);
     if (!lra_option_given(o, "kernels")) return preset_rungs(l, r, e);
     l->axis = lra_copy_text("kernel");

@@ -41,6 +41,9 @@ int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e)
     *v = (lra_vary){.n = 1};
     if (!distance && !vary) return 0;
     if (distance && vary) return lra_fail_usage(e, "--distance and --vary do not go together");
+    if (lra_option_repeat(o, "distance", 1) || lra_option_repeat(o, "vary", 1))
+        return lra_fail_usage(e, "ladders differ in one setting, and --%s is given twice",
+                              vary ? "vary" : "distance");
     size_t n = vary ? strcspn(vary, "=") : 0;
     if (vary && (n == 0 || !vary[n]))
         return lra_fail_usage(e, "--vary is '%s', expected KEY=VALUE,VALUE,...", vary);

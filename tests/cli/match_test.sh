@@ -18,6 +18,7 @@ refused "'x' in '1,x' is not a whole number" --axis dilation=1,x
 refused "'' in '1,' is not a whole number" --axis dilation=1,
 refused "model 'resconv' has no 'delation'" --axis delation=1,2
 refused "'window' belongs to model 'longformer'; the run has 'resconv'" --axis window=4,8
+refused "rungs differ in one setting, and --axis is given twice" --axis dilation=1,2 --axis kernel=3,5
 refused "dilation must grow: 2 follows 2" --axis dilation=2,2
 refused "they do not go together" --axis dilation=1,2 --kernels 3,5
 refused "the ladder sets the dilation; --axis KEY=LIST names them" --axis dilation=1,2 --set dilation=3

@@ -16,6 +16,8 @@ refused "'8,' has an empty value" --task xor --distance 8,
 refused "'distance' is 'x', expected an integer" --task xor --distance 8,x
 refused "8 copies at distance 90 need rows of 389 steps; length is 320" --task xor --distance 8,90
 refused "--vary is 'foo', expected KEY=VALUE,VALUE" --task xor --vary foo
+refused "ladders differ in one setting, and --vary is given twice" --task xor --vary rate=0.1,0.2 --vary batch=2,4
+refused "ladders differ in one setting, and --distance is given twice" --task xor --distance 8 --distance 16
 refused "the run has no 'foo'" --task xor --vary foo=1,2
 refused "'rate' has 0.001 twice" --task xor --vary rate=1e-3,0.001
 refused "'rate' is 'x', expected a number" --task xor --vary rate=0.1,x
