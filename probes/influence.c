@@ -232,12 +232,12 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
     return rc;
 }
 
-/* What a user names of one run must be there to be measured, in part; of several, others may have
- * it. */
+/* What is asked of one run must be there to be measured, in part (a budget may be too small for
+ * any); of several, others may have it. */
 static int check_defined(const lra_influence *p, int n, const task *list, const lra_options *o,
                          lra_err *e)
 {
-    bool any = !lra_option_text(o, "parts") || lra_option_n_args(o) > 1;
+    bool any = lra_option_n_args(o) > 1;
     for (int i = 0; i < n; i++) any = any || !list[i].undefined;
     return any || n == 0 ? 0
                          : lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s",

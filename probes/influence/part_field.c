@@ -67,10 +67,11 @@ static void normalise(double *x, int64_t n)
     for (int64_t i = 0; i < n && all > 0; i++) x[i] /= all;
 }
 
-/* Share of the input that a radius around the middle covers. */
+/* Share of the input that a radius around the middle covers; NAN of none. */
 static double area_of(const field *f, bool pixels, double r)
 {
     double side = 2 * r + 1;
+    if (isnan(r)) return NAN; /* which fmin would pass over */
     if (!pixels) return fmin(side / (double)f->T, 1);
     double rows = (double)f->T / (double)f->grid;
     return fmin(side, (double)f->grid) * fmin(side, rows) / (double)f->T;

@@ -117,6 +117,8 @@ awk '/passes/ { sum += $2 } END { exit sum > 2100 || sum < 1000 }' err || compla
 
 grep -q 'interaction *undefined: one example takes more' err || complain "a part that no budget of 2000 pays for: $(cat err)"
 
+expect 2 "part 'cut' of run 'o/runs/$run' is undefined: one example takes more passes than the budget" "$probe" influence "$run" --out o --budget 1 -q
+
 # Of one example there is no other to take tokens from; what needs none is measured all the same.
 "$probe" influence "$run" --out o --parts keep,occlusion,swap,drop,position,interaction --examples 1 >out 2>err ||
     complain "one example: $(cat err)"
@@ -124,6 +126,17 @@ for part in occlusion swap drop position interaction; do
     grep -q "^  $part *undefined: it takes tokens from another example" err || complain "$part of one example: $(cat err)"
 done
 has out 'keep.w95'
+# Where one example gives no intervals there are none of what follows from them, and what was written is read again.
+"$probe" influence "$run" --out o --parts field --examples 1 --json >json 2>err || complain "the field of one example: $(cat err)"
+"$report" tables --table influence "o/runs/$run" --out one.out >out 2>err || complain "what one example gave is not read: $(cat err)"
+"$probe" influence "$run" --out o --parts field --examples 1 >out 2>err
+grep -q 'field .* 1 examples (measured)' err || complain "the field of one example is not taken over: $(cat err)"
+# Legends tell every id of the table and every flag, and why there is no gain.
+for word in cut range decay erf keep flags; do
+    grep -q "^$word  *[a-z]" out || complain "the legend does not tell '$word': $(cat out)"
+done
+grep -q '^flags .*approx: sampled' out || complain "the legend does not tell what 'approx' is: $(cat out)"
+! grep -Eq ' -0(\.0+)?( |$)' out || complain "zeros with a sign: $(cat out)"
 
 # The null value of permuted labels is what the run has that was trained on them; it is measured and saved as the run itself is.
 expect 1 "there is no '.*': the command that trained '.*$run' makes it with '--permute-labels 1'" "$probe" influence "$run" --out o --null shuffled
