@@ -119,6 +119,21 @@ static int read_array(lra_h5 *f, const char *path, lra_probe_array *a, lra_err *
     return a->value ? lra_h5_get(f, path, LRA_H5_F32, a->rank, a->dims, a->value, e) : LRA_FAILED;
 }
 
+/* What is told of points stands beside them: a value and its interval for each. */
+static int check_points(const char *group, const lra_probe_unit *u, lra_err *e)
+{
+    static const char *const told[] = {"gain", "value", "kl", "key"};
+    const lra_probe_array *x = lra_probe_array_find(u, "x");
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        const lra_probe_array *a = lra_probe_array_find(u, told[i]);
+        if (!a) continue;
+        if (!x || x->rank != 1 || a->rank != 2 || a->dims[0] != x->dims[0] || a->dims[1] != 3)
+            return lra_fail(e, "'%s/%s' is no array of three numbers for each point of 'x'", group,
+                            told[i]);
+    }
+    return 0;
+}
+
 static int read_arrays(lra_h5 *f, lra_probe_unit *u, lra_err *e)
 {
     char **names, *group = lra_format("/unit/%s", u->name);
@@ -134,6 +149,7 @@ static int read_arrays(lra_h5 *f, lra_probe_unit *u, lra_err *e)
         rc = read_array(f, path, &u->array[k], e);
         lra_free(path);
     }
+    if (rc == 0) rc = check_points(group, u, e);
     if (n > 0) lra_h5_free_names(names, n);
     lra_free(group);
     return rc;

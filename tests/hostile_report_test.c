@@ -133,6 +133,37 @@ static void readers_of_probes_refuse_them(void **state)
     lra_free(path);
 }
 
+/* Curves whose points are not there, or fewer or more than what is told of them. */
+static void curves_have_their_points(void **state)
+{
+    (void)state;
+    static const struct {
+        int points, rows, columns;
+    } shape[] = {{0, 4, 3}, {4, 2, 3}, {2, 4, 3}, {4, 4, 1}, {4, 4, 3}};
+    static const char *const told[] = {"gain", "value", "kl", "key"};
+    const double number[16] = {1};
+    char *path = lra_format("%s/influence.h5", folder);
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 4; k++) {
+            lra_result *of = small_result("small", 5, 0, 30);
+            lra_probe_result *r = lra_probe_result_new("influence", of, &(lra_origin){0});
+            lra_probe_unit *u = lra_probe_unit_new(r, "cut");
+            lra_err e = {{0}};
+            lra_result_free(of);
+            if (shape[i].points)
+                lra_probe_unit_array(u, "x", 1, (int64_t[]){shape[i].points}, number);
+            lra_probe_unit_array(u, told[k], 2, (int64_t[]){shape[i].rows, shape[i].columns},
+                                 number);
+            assert_int_equal(lra_probe_result_write(path, r, &e), 0);
+            lra_probe_result_free(r);
+            r = lra_probe_result_read(path, "influence", &e);
+            assert_int_equal(r != NULL, i == 4);
+            if (!r) assert_non_null(strstr(e.msg, "three numbers for each point of 'x'"));
+            lra_probe_result_free(r);
+        }
+    lra_free(path);
+}
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* Is the word in a script outside of strings in single quotes and comments, where gnuplot would act
@@ -348,6 +379,7 @@ int main(void)
         cmocka_unit_test(readers_refuse_them),
         cmocka_unit_test(readers_of_breakdowns_refuse_them),
         cmocka_unit_test(readers_of_probes_refuse_them),
+        cmocka_unit_test(curves_have_their_points),
         cmocka_unit_test(no_figure_of_results_carries_them_out),
         cmocka_unit_test(no_figure_of_breakdowns_carries_them_out),
         cmocka_unit_test(quotes_are_doubled),
