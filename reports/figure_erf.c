@@ -1,7 +1,7 @@
 /* Figure erf: the effective receptive field of the middle position, as vision uses the word: of
  * images a map (dark: much, by the square root, from 0 to the largest), with squares that hold 20,
  * 50 and 99 % of it; of sequences the share of each offset, with the radii that hold 50 and 99 %; a
- * panel for each run.
+ * panel for each model, of the first of its seeds.
  * Source: Luo et al. 2016, Ding et al. 2022; radii are read off the plain shares. */
 #include <math.h>
 #include <string.h>
@@ -166,9 +166,11 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
             rc = lra_fail(e, "more than %d runs do not fit into one figure; name fewer",
                           MOST_PANELS);
         if (rc != 0) break;
+        char *drawn = lra_probe_cells_drawn(1, &cells[i]);
         p.name = same_task(n_cells, cells)
-                     ? lra_copy_text(cells[i].name)
-                     : lra_format("%s, %s", cells[i].name, cells[i].seed[0]->task);
+                     ? lra_format("%s%s", cells[i].name, drawn)
+                     : lra_format("%s, %s%s", cells[i].name, cells[i].seed[0]->task, drawn);
+        lra_free(drawn);
         lra_plot_comment(&f->data, "%s: %s", p.name,
                          p.image ? "a line for each row of pixels, square roots" : "offset, share");
         if (p.image)

@@ -122,7 +122,10 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
             e,
             "no run has attention maps ('lra-probe attention RUN'; of inputs of at most 256 tokens)");
     if (rc == 0) {
-        f->title = lra_format("attention maps, mean over heads: %s", cells[0].seed[0]->task);
+        char *drawn = lra_probe_cells_drawn(n_cells, cells);
+        f->title = lra_format("attention maps, mean over heads: %s%s", cells[0].seed[0]->task,
+                              drawn);
+        lra_free(drawn);
         add_script(f, n, list);
     }
     lra_probe_cells_free(cells, n_cells);

@@ -43,7 +43,11 @@ void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_a
         lra_text_add(t, "%lld", (long long)d);
         for (int q = 0; q < 3; q++) {
             double v = (double)a->value[q * n + d];
-            lra_text_add(t, v > 0 ? " %.6g" : " ?", fmax(v, x->least / 10));
+            /* What is 0 falls out of a logarithmic axis, and lines and bands with it. */
+            if (isnan(v))
+                lra_text_add(t, " ?");
+            else
+                lra_text_add(t, " %.6g", x->falls ? fmax(v, x->least / 10) : v);
         }
         lra_text_add(t, "\n");
     }

@@ -55,12 +55,17 @@ int lra_kernel_panels_open(lra_kernel_panels *p, const lra_report_input *in, int
     for (int c = 0; c < n && rc == 0; c++) add_cell(p, &cells[c], most / n, n == 1);
     if (rc == 0 && p->n == 0) rc = lra_fail(e, "no run has kernels to draw");
     const lra_probe_result *r = n ? cells[0].seed[0] : NULL;
-    if (rc == 0 && n == 1)
+    char *drawn = lra_probe_cells_drawn(n, cells);
+    if (rc == 0 && n == 1 && !*drawn)
         p->title = lra_format("%s, preset %s, %s, seed %lld", r->task, r->preset, cells[0].name,
                               (long long)r->seed);
+    else if (rc == 0 && n == 1)
+        p->title = lra_format("%s, preset %s, %s%s", r->task, r->preset, cells[0].name, drawn);
     else if (rc == 0)
-        p->title = all_of_one_task(cells, n) ? lra_format("%s, preset %s", r->task, r->preset)
-                                             : lra_copy_text("several tasks");
+        p->title = all_of_one_task(cells, n)
+                       ? lra_format("%s, preset %s%s", r->task, r->preset, drawn)
+                       : lra_format("several tasks%s", drawn);
+    lra_free(drawn);
     lra_probe_cells_free(cells, n);
     return rc;
 }

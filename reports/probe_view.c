@@ -34,6 +34,15 @@ static bool has_seed(const lra_probe_cell *c, int64_t seed)
     return false;
 }
 
+/* Keeps them ascending. */
+static void add_seed(lra_probe_cell *c, const lra_probe_result *r)
+{
+    if (c->n_seeds == LRA_PROBE_SEEDS) return;
+    int at = c->n_seeds++;
+    for (; at > 0 && c->seed[at - 1]->seed > r->seed; at--) c->seed[at] = c->seed[at - 1];
+    c->seed[at] = r;
+}
+
 static void add_word(lra_text *t, const char *key, const char *value)
 {
     const char *dot = strchr(key, '.');
@@ -113,8 +122,7 @@ int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells
         while (c < n_cells && (strcmp(key[c], own) != 0 || has_seed(&(*cells)[c], list[i]->seed)))
             c++;
         if (c == n_cells) key[n_cells++] = lra_copy_text(own);
-        lra_probe_cell *cell = &(*cells)[c];
-        if (cell->n_seeds < LRA_PROBE_SEEDS) cell->seed[cell->n_seeds++] = list[i];
+        add_seed(&(*cells)[c], list[i]);
         lra_free(own);
     }
     for (int c = 0; c < n_cells; c++) lra_free(key[c]);
@@ -127,6 +135,19 @@ void lra_probe_cells_free(lra_probe_cell *cells, int n)
 {
     for (int c = 0; c < n; c++) lra_free(cells[c].name);
     lra_free(cells);
+}
+
+char *lra_probe_cells_drawn(int n, const lra_probe_cell *cells)
+{
+    bool alike = true, several = false;
+    for (int c = 0; c < n; c++) {
+        several = several || cells[c].n_seeds > 1;
+        alike = alike && cells[c].n_seeds == cells[0].n_seeds &&
+                cells[c].seed[0]->seed == cells[0].seed[0]->seed;
+    }
+    if (!several) return lra_copy_text("");
+    if (!alike) return lra_copy_text(", first seed of each");
+    return lra_format(", seed %lld of %d", (long long)cells[0].seed[0]->seed, cells[0].n_seeds);
 }
 
 bool lra_probe_cell_finding(const lra_probe_cell *c, const char *unit, const char *id,

@@ -9,7 +9,7 @@ enum { LRA_PROBE_SEEDS = 64 };
 
 typedef struct {
     int n_seeds;
-    const lra_probe_result *seed[LRA_PROBE_SEEDS]; /* in the order given */
+    const lra_probe_result *seed[LRA_PROBE_SEEDS]; /* ascending */
     char *name; /* "s4d", "resconv K = 5": with what tells it from the others */
 } lra_probe_cell;
 
@@ -31,6 +31,9 @@ char *lra_result_group_name(int i, int n, const lra_result_group *all);
  * with lra_probe_cells_free(). */
 int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells);
 void lra_probe_cells_free(lra_probe_cell *cells, int n);
+/* Of a figure that draws the first seed of each: ", seed 0 of 3" where all have several, ", first seed
+ * of each" where they differ, else ""; the caller frees it. */
+char *lra_probe_cells_drawn(int n, const lra_probe_cell *cells);
 
 /* A number of a unit over its seeds, with their interval; of those seeds that have it.  False: none
  * has. */

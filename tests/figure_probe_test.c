@@ -171,6 +171,47 @@ static void channels_are_named_where_layers_are_alike(void **state)
     }
 }
 
+/* ---- decay ----------------------------------------------------------------------------------- */
+
+static lra_probe_result *decaying(int64_t seed)
+{
+    const double kernel[] = {1, 0.5, 0.25, 0}, zero = 0;
+    const double envelope[] = {1, 0.1, 0, 0, 1, 0.3, 0.02, 0, 1, 0.6, 0.1, NAN};
+    lra_probe_result *p = probe("kernels");
+    lra_probe_unit *u = lra_probe_unit_new(p, "layer0.conv");
+    p->seed = seed;
+    add_array(u, "kernel", 1, 4, kernel);
+    add_array(u, "kernel0", 1, 4, kernel);
+    add_array(u, "behind", 1, 0, &zero);
+    add_array(u, "envelope", 3, 4, envelope);
+    add_array(u, "envelope0", 3, 4, envelope);
+    return p;
+}
+
+/* A kernel that ends in zeros falls out of its axis instead of ending above it. */
+static void zeros_fall_out_of_the_axis(void **state)
+{
+    (void)state;
+    lra_probe_result *p = decaying(0);
+    char *data, *script = draw(&lra_figure_decay, 1, &p, &data);
+    assert_non_null(strstr(script, "set logscale y\nset yrange [0.01:1.3]\n"));
+    assert_non_null(strstr(data, "\n1 0.1 0.3 0.6\n2 0.002 0.02 0.1\n3 0.002 0.002 ?\n"));
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
+/* Of several seeds it is the least that is drawn, in whatever order they come, and the title says
+ * so. */
+static void the_seed_that_is_drawn_is_named(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {decaying(2), decaying(0), decaying(1)};
+    char *data, *script = draw(&lra_figure_decay, 3, list, &data);
+    assert_non_null(strstr(script, ", seed 0 of 3"));
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +220,8 @@ int main(void)
         cmocka_unit_test(fields_have_their_axes),
         cmocka_unit_test(equal_lines_do_not_hide_each_other),
         cmocka_unit_test(channels_are_named_where_layers_are_alike),
+        cmocka_unit_test(zeros_fall_out_of_the_axis),
+        cmocka_unit_test(the_seed_that_is_drawn_is_named),
     };
     return cmocka_run_group_tests_name("figure_probe", tests, NULL, NULL);
 }
