@@ -82,6 +82,31 @@ static bool among(const char *id, const char *const *ids)
     return false;
 }
 
+/* What flags say to people. */
+static const struct {
+    uint32_t flag;
+    const char *text;
+} flags[] = {{LRA_CENSORED | LRA_CENSORED_LO | LRA_CENSORED_HI,
+              "censored: a bound, the threshold lies beyond"},
+             {LRA_FLAT, "flat: not told from no dependence on distance"},
+             {LRA_ONE_SEED, "one-seed: how much another seed would change it is not known"},
+             {LRA_FEW_SEEDS, "few-seeds: seeds vary more than examples"},
+             {LRA_CLIPPED, "clipped: beyond its range"},
+             {LRA_APPROX, "approx: sampled"},
+             {LRA_FALLBACK, "fallback: computed another way than asked"},
+             {LRA_ILL_FORMED, "ill-formed: of inputs that the task does not produce"},
+             {LRA_NOISE, "noise: a share below zero"}};
+
+/* Explains the flags that stand in the table. */
+static void note_flags(lra_table *t, uint32_t seen)
+{
+    lra_text text = {0};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (seen & flags[i].flag) lra_text_add(&text, "%s%s", text.n ? "; " : "", flags[i].text);
+    if (text.s) lra_table_note(t, "flags\t%s", text.s);
+    lra_text_free(&text);
+}
+
 /* Is the null value of permuted labels known of any? */
 static bool any_shuffled(lra_probe_result *const *list, int n, const char *const *ids)
 {
@@ -106,21 +131,25 @@ lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *
                                       "equal", "init", "shuffled", "unit", "examples", "flags"};
     lra_table *t = lra_table_new(title, 12, head);
     int left_out = 0;
+    uint32_t seen = 0;
     lra_table_keys(t, key);
     for (int i = 0; i < n; i++)
         for (int u = 0; u < list[i]->n_units; u++) {
             const lra_probe_unit *unit = list[i]->unit[u];
             for (int f = 0; f < unit->n_findings; f++) {
                 if (!among(unit->finding[f].id, ids)) continue;
-                if (t->n_rows < LRA_TABLE_ROWS)
-                    add_finding(t, list[i], unit, &unit->finding[f]);
-                else
+                if (t->n_rows == LRA_TABLE_ROWS) {
                     left_out++;
+                    continue;
+                }
+                add_finding(t, list[i], unit, &unit->finding[f]);
+                seen |= unit->finding[f].flags;
             }
         }
     lra_table_note(t,
                    "equal\tof equal weights, or with the whole input; initial: before training%s",
                    shuffled ? "; shuffled: trained on permuted labels" : "");
+    note_flags(t, seen);
     if (left_out)
         lra_table_note(t, "left out\t%d more rows, for which there is no room; name fewer runs",
                        left_out);

@@ -85,9 +85,18 @@ void lra_table_cell(lra_table *t, const char *fmt, ...)
     va_end(args);
 }
 
+/* With so many decimals; what they make of it is 0 without a sign. */
+static char *decimal(double x, int decimals)
+{
+    char *text = lra_format("%.*f", decimals, x);
+    if (*text != '-' || text[strspn(text, "-0.")]) return text;
+    lra_free(text);
+    return lra_format("%.*f", decimals, 0.0);
+}
+
 void lra_table_number(lra_table *t, double x, int decimals)
 {
-    put(t, LRA_CELL_NUMBER, x, 0, isnan(x) ? lra_copy_text("-") : lra_format("%.*f", decimals, x));
+    put(t, LRA_CELL_NUMBER, x, 0, isnan(x) ? lra_copy_text("-") : decimal(x, decimals));
 }
 
 void lra_table_value(lra_table *t, double x, const char *fmt, ...)
@@ -100,11 +109,14 @@ void lra_table_value(lra_table *t, double x, const char *fmt, ...)
 
 void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals)
 {
-    bool none = isnan(lo) || isnan(hi);
-    put(t, LRA_CELL_INTERVAL, lo, hi,
-        none ? lra_copy_text("-")
-             : lra_format(lo < 0 ? "%.*f to %.*f" : "%.*f-%.*f", decimals, scale * lo, decimals,
-                          scale * hi));
+    if (isnan(lo) || isnan(hi)) {
+        put(t, LRA_CELL_INTERVAL, lo, hi, lra_copy_text("-"));
+        return;
+    }
+    char *from = decimal(scale * lo, decimals), *to = decimal(scale * hi, decimals);
+    put(t, LRA_CELL_INTERVAL, lo, hi, lra_format(*from == '-' ? "%s to %s" : "%s-%s", from, to));
+    lra_free(from);
+    lra_free(to);
 }
 
 void lra_table_interval(lra_table *t, double lo, double hi, int decimals)

@@ -146,14 +146,50 @@ static lra_table *kinds_table(const lra_probe_result *r)
     for (int i = 0; i < n; i++) lra_free(key[i]);
     lra_free(name);
     lra_free(title);
+    lra_table_note(t,
+                   "kind\tsink: a key with over %g times its equal weight; uniform: entropy above "
+                   "0.95; tree: looks at a relation of the expression; local: 95 %% within 32 "
+                   "tokens; position, content: by shares; mixed: none; the first that holds",
+                   LRA_SINK_FACTOR);
     if (shown[0])
         lra_table_note(t,
                        "relative\tshare of its weights that follows from distance alone; absolute: "
                        "from places; content: from the input");
     if (shown[3])
         lra_table_note(t,
-                       "parent\tweight on the token around, on arguments, on other arguments, on "
-                       "the other bracket; equal: what equal weights put there");
+                       "parent\tweight on the operator around; children: on arguments; siblings: "
+                       "on other arguments; bracket: on the other end; equal: what equal weights "
+                       "put there");
+    if (shown[7])
+        lra_table_note(t, "pixels\tdistance in an image: the larger of rows and columns between");
+    if (shown[9]) lra_table_note(t, "no sink\tmean distance in tokens without the sink's key");
+    return t;
+}
+
+/* What they mean, where they stand in a table. */
+static const struct {
+    const char *word, *id, *text;
+} explained[] = {
+    {"value", "value.range.mean",
+     "of all heads of a layer together, a weight being the length of what a key adds to the output"},
+    {"head.js", "head.js", "how much heads differ: mean over pairs, 1: nothing in common"},
+    {"heads", "heads.mixed",
+     "shares of heads that are of each kind; a head may be of several, mixed is of none"},
+    {"rollout", "rollout.range.mean",
+     "of the product over layers of (mean of heads + identity) / 2"},
+    {"positions", "positions.toeplitz.off",
+     "how much of a learned table of positions follows from distance alone"},
+};
+enum { EXPLAINED = sizeof explained / sizeof *explained };
+
+static lra_table *layers_table(lra_probe_result *const *list, int n)
+{
+    lra_table *t = lra_probe_findings_table("Layers and models", list, n, summary);
+    for (int i = 0; i < EXPLAINED; i++) {
+        bool any = false;
+        for (int k = 0; k < n && !any; k++) any = has_any(list[k], explained[i].id);
+        if (any) lra_table_note(t, "%s\t%s", explained[i].word, explained[i].text);
+    }
     return t;
 }
 
@@ -166,7 +202,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         (*list)[n++] = heads_table(in->probes[i]);
         if (has_any(in->probes[i], "head.kind")) (*list)[n++] = kinds_table(in->probes[i]);
     }
-    (*list)[n++] = lra_probe_findings_table("Layers and models", in->probes, in->n_probes, summary);
+    (*list)[n++] = layers_table(in->probes, in->n_probes);
     return n;
 }
 

@@ -2,6 +2,7 @@
  * restrictions.
  * Every number stands with its interval and what it would be of equal weights and before
  * training. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,32 +27,98 @@ static const char *const headline[] = {"cut.r95",        "cut.r99",           "w
                                        "drop.auc",       "length.gain.*",     "position.shift.*",
                                        "erf.r50.px",     "erf.r99.px",        NULL};
 
+/* What they mean, where they stand in a table. */
+static const struct {
+    const char *word, *id[6], *text;
+} explained[] = {
+    {"cut",
+     {"cut.r95", "window.w95", "layer.w95"},
+     "r95, r99: smallest limit of all distances that keeps so many % of the gain; window: of "
+     "attention alone; layer: in one layer, or in some of its heads"},
+    {"range",
+     {"range.mean"},
+     "of gradients of positions (jacobian, p2: squared), or of their changes when blocks are "
+     "replaced (occlusion): mean, relative to equal weights, radius with 50, 95 %; px: in pixels"},
+    {"used", {"range.q95.used"}, "radius over the reach that the model can have"},
+    {"side", {"side"}, "1 looks back, -1 ahead"},
+    {"decay",
+     {"decay.tau"},
+     "of the weight of a pair of positions with its distance: tau of exp(-d/tau), tokens; beta of "
+     "d^-beta; > T: does not fall"},
+    {"shift",
+     {"shift.w1"},
+     "tokens that learning moved the weight, on average; peak: the distance whose intensity grew "
+     "most, of the nearer half"},
+    {"erf",
+     {"erf.r50"},
+     "radius around the middle position with 50, 99 % of the squared gradient of its features"},
+    {"keep",
+     {"keep.w95", "bag.w95"},
+     "smallest width w that keeps 95 % of the gain: a window of w tokens, the rest cropped, from "
+     "another row (swap), token 0 (token), masked (mask) or pruned (prune); bag: windows answered "
+     "alone"},
+    {"auc", {"keep.auc", "bag.auc", "drop.auc"}, "area under the gain over log2 w, of 1"},
+    {"order",
+     {"order.local", "order.global"},
+     "local: smallest window whose tokens, permuted (order-in), cost 5 % of the gain; global: "
+     "largest one, permuted whole (order-out)"},
+    {"kl",
+     {"kl.most"},
+     "without labels: divergence of the restricted answer from the whole one, most: the largest "
+     "mean of a width, equal: of who sees nothing; w95: smallest width with at most 5 % of that; "
+     "local, global: of permutations that cost more"},
+    {"key", {"key.w05"}, "smallest window with which at most 5 % of the answers lose 2 nats"},
+    {"drop", {"drop.w95"}, "smallest distance to what the task marks that keeps 95 % of the gain"},
+    {"length", {"length.gain.*"}, "gain at so many times the length of the run's rows"},
+    {"position",
+     {"position.edge", "position.shift.*"},
+     "edge: effect of the outer fifth over the middle; shift: divergence of the answer when all "
+     "tokens stand so many steps later"},
+    {"inter",
+     {"inter.mean"},
+     "of pairs of blocks that the answer lets work together: mean distance, radius, the distance "
+     "that weighs most, neighbours over the median; p: of no dependence on distance"},
+    {NULL, {NULL}, NULL}};
+
+static bool is(const char *id, const char *wanted)
+{
+    size_t n = strlen(wanted) - 1;
+    return wanted[n] == '*' ? strncmp(wanted, id, n) == 0 : strcmp(wanted, id) == 0;
+}
+
+/* Does a run have the number? */
+static bool has(lra_probe_result *const *list, int n, const char *id)
+{
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++)
+            for (int f = 0; f < list[i]->unit[u]->n_findings; f++)
+                if (is(list[i]->unit[u]->finding[f].id, id)) return true;
+    return false;
+}
+
+static bool has_undefined(lra_probe_result *const *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++)
+            for (int f = 0; f < list[i]->unit[u]->n_findings; f++) {
+                const lra_finding *x = &list[i]->unit[u]->finding[f];
+                for (int k = 0; headline[k]; k++)
+                    if (isnan(x->value) && is(x->id, headline[k])) return true;
+            }
+    return false;
+}
+
 static lra_table *findings_table(lra_probe_result *const *list, int n)
 {
     lra_table *t = lra_probe_findings_table("How far away what is used is", list, n, headline);
-    lra_table_note(t, "cut.r95\tsmallest limit of all distances that keeps 95 %% of the gain; "
-                      "window: of attention; layer: in one layer, or in some of its heads");
-    lra_table_note(t,
-                   "range\tof gradients of positions, or of their changes when blocks are replaced "
-                   "(occlusion): mean, relative to equal weights, radius with 50, 95 %%");
-    lra_table_note(
-        t, "kl\twithout labels: divergence of the restricted answer from the whole one, "
-           "most: the largest mean of a width, equal: of who sees nothing; w95: smallest "
-           "width with at most 5 %% of that; local, global: of permutations that cost more");
-    lra_table_note(t, "key\tsmallest window with which at most 5 %% of the answers lose 2 nats");
-    lra_table_note(t,
-                   "drop\tsmallest distance to what the task marks that keeps 95 %% of the gain; "
-                   "length.gain: at so many times the length of the run's rows");
-    lra_table_note(t,
-                   "position\tedge: effect of the outer fifth over the middle; shift: divergence "
-                   "of the answer when all tokens stand so many steps later");
-    lra_table_note(t,
-                   "shift\ttokens that learning moved the weight, on average; peak: the distance "
-                   "whose intensity grew most, of the nearer half");
-    lra_table_note(
-        t,
-        "inter\tof pairs of blocks that the answer lets work together: mean distance, "
-        "radius, the distance that weighs most, neighbours over the median; p: of no dependence on distance");
+    for (int i = 0; explained[i].word; i++) {
+        bool any = false;
+        for (int k = 0; explained[i].id[k] && !any; k++) any = has(list, n, explained[i].id[k]);
+        if (any) lra_table_note(t, "%s\t%s", explained[i].word, explained[i].text);
+    }
+    if (has_undefined(list, n))
+        lra_table_note(t, "-\tthere is none; of gains and what they keep: the run is not clearly "
+                          "better than chance");
     return t;
 }
 
@@ -100,13 +167,18 @@ static lra_table *gains_table(const lra_probe_result *r)
                              name);
     lra_table *t = lra_table_new(title, (int)(1 + 2 * n), (const char *const *)head);
     lra_table_keys(t, (const char *const *)key);
+    bool undefined = false;
     for (int u = 0; u < r->n_units; u++) {
         const char *name_of = limited_of(r->unit[u]);
         if (!name_of || t->n_rows == LRA_TABLE_ROWS) continue;
         lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
+        if (part.dims[0] != x->dims[0]) continue; /* of other limits */
         part.value += 3 * first;
+        undefined = undefined || isnan(part.value[0]);
         add_gains(t, name_of, &part, n);
     }
+    lra_table_note(t, "Others whole; intervals: '--json', or '--format csv' of lra-report.%s",
+                   undefined ? "  -: the run is not clearly better than chance." : "");
     for (int64_t i = 0; i < 1 + 2 * n; i++) {
         lra_free(head[i]);
         lra_free(key[i]);
