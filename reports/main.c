@@ -15,6 +15,7 @@
 #include "kernels/base/version.h"
 #include "reports/draw.h"
 #include "reports/report.h"
+#include "reports/result_files.h"
 #include "reports/result_metric.h"
 #include "reports/show.h"
 #include "reports/unsealed.h"
@@ -85,7 +86,8 @@ static const char **places_of(const lra_options *o, int *n)
 static int no_files(const char *what, const char *command, int n, const char *const *place,
                     lra_err *e)
 {
-    char *others = n > 1 ? lra_format(" and %d other places", n - 1) : lra_copy_text("");
+    char *others = n > 1 ? lra_format(" and %d other place%s", n - 1, n > 2 ? "s" : "")
+                         : lra_copy_text("");
     int rc = lra_fail(e, "there are no %s in '%s'%s; '%s' makes them", what, place[0], others,
                       command);
     lra_free(others);
@@ -114,6 +116,26 @@ static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
     return n;
 }
 
+/* Places that were named and have no such file, where others have. */
+static void note_missing(const char *probe, int n, const char *const *place)
+{
+    const char *first = NULL;
+    char **path, *name = lra_format("%s.h5", probe);
+    int missing = 0;
+    for (int i = 0; i < n; i++) {
+        lra_err e;
+        int found = lra_result_files_find(1, &place[i], name, &path, &e);
+        if (found >= 0) lra_names_free(path, found);
+        if (found == 0 && missing++ == 0) first = place[i];
+    }
+    char *others = missing > 1
+                       ? lra_format(" and %d other place%s", missing - 1, missing > 2 ? "s" : "")
+                       : lra_copy_text("");
+    if (missing) lra_note("no %s in '%s'%s: left out", name, first, others);
+    lra_free(others);
+    lra_free(name);
+}
+
 static int load_probes(const lra_options *o, const char *probe, lra_probe_result ***list,
                        lra_err *e)
 {
@@ -126,6 +148,7 @@ static int load_probes(const lra_options *o, const char *probe, lra_probe_result
     int n = lra_probe_results_load(n_places, place, probe, list, e);
     if (n == 0) lra_probe_results_free(*list, 0);
     if (n == 0) n = no_files(what, command, n_places, place, e);
+    if (n > 0) note_missing(probe, n_places, place);
     lra_free(what);
     lra_free(command);
     lra_free(place);
@@ -355,9 +378,9 @@ static int list_all(const lra_options *o, lra_err *e)
         return 0;
     }
     for (int i = 0; i < N_TABLES; i++)
-        printf("table   %-10s%s\n", tables[i]->name, tables[i]->summary);
+        printf("table   %-12s%s\n", tables[i]->name, tables[i]->summary);
     for (int i = 0; i < N_FIGURES; i++)
-        printf("figure  %-10s%s\n", figures[i]->name, figures[i]->summary);
+        printf("figure  %-12s%s\n", figures[i]->name, figures[i]->summary);
     return 0;
 }
 

@@ -1,6 +1,9 @@
 /* Where files of results are. */
 #include "reports/result_files.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 
@@ -39,7 +42,9 @@ static int add_place(list *l, const char *place, const char *name, lra_err *e)
         add(l, lra_copy_text(place));
         return 0;
     }
-    char *runs = lra_format("%s/runs", place), *single = lra_format("%s/%s", place, name);
+    bool of_data = strcmp(name, "information.h5") == 0; /* of no run */
+    char *runs = lra_format("%s/%s", place, of_data ? "information" : "runs");
+    char *single = lra_format("%s/%s", place, name);
     int rc = 0;
     if (lra_file_exists(single))
         add(l, lra_copy_text(single));

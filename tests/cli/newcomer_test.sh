@@ -48,7 +48,7 @@ for command in figures tables show; do
     says 1 "there are no results in 'empty'; 'lra-probe receptive-field' makes them" lra-report $command $place
 done
 says 1 "there are no ListOps breakdowns in 'empty'; 'lra-probe listops RUN...' makes them" lra-report figures --figure loc-2 --out empty
-says 1 "there are no results in 'empty' and 1 other places; 'lra-probe receptive-field' makes them" lra-report tables empty empty
+says 1 "there are no results in 'empty' and 1 other place; 'lra-probe receptive-field' makes them" lra-report tables empty empty
 says 1 "'afile': not a complete HDF5 file (cut short, or damaged)" lra-report tables afile
 [ -z "$(ls empty)" ] || complain "an empty folder is no longer: $(ls empty)"
 
