@@ -37,6 +37,11 @@ double lra_attention_scale(const lra_tensor *attention)
     return ((const attention_args *)node_of(attention)->args)->scale;
 }
 
+double lra_attention_decay(const lra_tensor *attention, int64_t head)
+{
+    return ((const attention_args *)node_of(attention)->args)->decay[head];
+}
+
 lra_tensor *lra_attention_bias(const lra_tensor *attention)
 {
     const lra_tensor *y = node_of(attention);

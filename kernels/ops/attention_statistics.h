@@ -77,6 +77,8 @@ double
 lra_attention_scale(const lra_tensor *attention); /* what products of q and k are multiplied by */
 /* Its learned bias, (H,2R-1); NULL: none. */
 lra_tensor *lra_attention_bias(const lra_tensor *attention);
+/* alpha of a head, whose scores are multiplied with exp(-alpha |i-j|). */
+double lra_attention_decay(const lra_tensor *attention, int64_t head);
 /* Are its keys another sequence, so that there are no distances? */
 bool lra_attention_crosses(const lra_tensor *attention);
 

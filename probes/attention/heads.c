@@ -304,6 +304,7 @@ static void open_heads(work *w)
         for (int64_t h = 0; h < lra_attention_layer_heads(&w->nodes[0], k); h++) {
             lra_attention_head *x = &out->head[at++];
             x->name = lra_format("%s.head%d", out->layer[k].name, (int)h), x->layer = k;
+            x->decay = lra_attention_layer_decay(&w->nodes[0], k, h);
             x->tokens = lra_profile_new(D, 0);
             lra_profile_period(x->tokens, w->masks.columns);
             if (w->masks.columns) x->pixels = lra_profile_new(D, w->masks.columns);

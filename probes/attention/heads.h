@@ -13,8 +13,9 @@
 #include "probes/attention/matrix.h"
 
 typedef struct {
-    char *name; /* "layer0.head3" */
-    int layer;  /* number of its node */
+    char *name;   /* "layer0.head3" */
+    int layer;    /* number of its node */
+    double decay; /* alpha: its scores are multiplied with exp(-alpha |i-j|) */
     lra_profile *tokens;
     lra_profile *pixels; /* NULL: no images */
     lra_profile

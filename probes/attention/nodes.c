@@ -23,6 +23,13 @@ int64_t lra_attention_layer_heads(const lra_attention_nodes *n, int k)
     return n->matrix[k].family ? n->matrix[k].heads : lra_attention_heads(n->node[k]);
 }
 
+double lra_attention_layer_decay(const lra_attention_nodes *n, int k, int64_t head)
+{
+    const lra_tensor *y = n->matrix[k].family ? n->matrix[k].part : n->node[k];
+    bool asks = y && y->op == &lra_op_attention && head < lra_attention_heads(y);
+    return asks ? lra_attention_decay(y, head) : 0;
+}
+
 int64_t lra_attention_layer_positions(const lra_attention_nodes *n, int k)
 {
     return n->matrix[k].family ? n->matrix[k].T : lra_attention_positions(n->node[k]);

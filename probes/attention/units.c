@@ -122,6 +122,20 @@ static void add_findings(lra_probe_unit *u, int n, lra_finding *found, bool samp
     lra_probe_unit_findings(u, n, found);
 }
 
+/* "eld": factors of the scores by distance, as built, of a layer where some head's decay. */
+static void add_decay(lra_probe_unit *u, const lra_heads *all, const lra_attention_head *h)
+{
+    bool decays = false;
+    for (int i = 0; i < all->n_heads; i++)
+        decays |= all->head[i].layer == h->layer && all->head[i].decay > 0;
+    if (!decays) return;
+    int64_t n = lra_profile_distances(h->tokens);
+    double *x = lra_alloc_array((size_t)n + 1, sizeof *x);
+    for (int64_t d = 0; d < n; d++) x[d] = exp(-h->decay * (double)d);
+    lra_probe_unit_array(u, "eld", 1, &n, x);
+    lra_free(x);
+}
+
 /* kinds: how many heads are of each, trained and initial. */
 static void add_head(lra_probe_result *r, const lra_attention_measured *best,
                      const lra_attention_measured *initial, int i, uint64_t key, bool sampled,
@@ -143,6 +157,7 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
     found[n++].examples = h->examples;
     lra_probe_unit *u = lra_probe_unit_new(r, h->name);
     add_curves(u, "", h->tokens, before->tokens);
+    add_decay(u, &best->heads, h);
     if (h->pixels) add_curves(u, "px.", h->pixels, before->pixels);
     if (best->maps.n_heads && best->maps.head[i].T) {
         int64_t T = best->maps.head[i].T;

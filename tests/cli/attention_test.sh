@@ -22,6 +22,10 @@ has out 'rollout.range.q95'
 cmp -s out again || complain "lra-report prints other numbers"
 "$probe" attention o/runs/* --examples 20 --json -q >json || complain "--json fails"
 has json '"range.mean"'
+# What was asked of some examples says so, what was asked of all does not.
+[ "$(grep -c '"flags": ".*approx' json)" = "$(grep -c '"flags"' json)" ] || complain "20 of 100 examples, and a number without 'approx'"
+"$probe" attention o/runs/* --examples 100 --json -q >json || complain "attention of all examples fails"
+! grep -q approx json || complain "all examples were asked, and a number says 'approx'"
 
 # Weights that are no attention op's: the same tables, trained beside initial, and what they are.
 train linformer --set heads=2 --set rank=3
@@ -66,7 +70,21 @@ expect 2 'none of 2 runs has attention' "$probe" attention o/runs/*resconv* o/ru
 expect 1 "there are no results of probe 'attention'" "$report" tables --table attention o/runs/*resconv*
 expect 2 "there is no run 'x'" "$probe" attention x --out none
 if command -v gnuplot >/dev/null; then
-    for figure in distance las-2 las-4; do
+    # Readings of alpha above each other: head 1 of 2 has 2^-4, or -ln(B) with B = 1/2, and no other model has any.
+    expect 1 "no run has scores that decay" "$report" figures --figure las-2 --out o o/runs/*transformer*
+    train las --set heads=2 --set alpha=geo
+    train las --set heads=2 --set bound=0.5
+    "$probe" attention o/runs/*-las-* --examples 4 -q >out 2>err || complain "las: $(cat err)"
+    "$report" figures --figure las-2 --format png --out o o/runs/*-las-* >out 2>err || complain "figure las-2: $(cat err)"
+    [ -s err ] && complain "gnuplot says $(cat err)"
+    [ -s o/figures/las-2.png ] || complain "no figure las-2"
+    grep -q '^1 1.000000 0.939413$' o/figures/las-2.dat || complain "las-2, alpha=geo: $(grep '^1 ' o/figures/las-2.dat)"
+    grep -q '^1 1.000000 0.500000$' o/figures/las-2.dat || complain "las-2, alpha=literal: $(grep '^1 ' o/figures/las-2.dat)"
+    [ "$(grep -c "set label 'H1: " o/figures/las-2.gp)" -eq 2 ] || complain "las-2: not two rows of matrices"
+    train las --set heads=4
+    "$probe" attention o/runs/*-las-* --examples 4 -q >out 2>err || complain "las: $(cat err)"
+    expect 1 "heads, .*; name runs of as many" "$report" figures --figure las-2 --out o o/runs/*-las-*
+    for figure in distance maps las-4; do
         "$report" figures --figure $figure --format png --out o o/runs/*transformer* >out 2>err || complain "figure: $(cat err)"
         [ -s err ] && complain "gnuplot says $(cat err)"
         [ -s o/figures/$figure.png ] || complain "no figure $figure"
