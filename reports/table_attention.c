@@ -95,6 +95,9 @@ static lra_table *heads_table(const lra_probe_result *r)
     lra_table_note(
         t, "shift\ttokens that the weight was moved by learning, on average; peak: the distance "
            "that gained most, of the half of all");
+    lra_table_note(
+        t,
+        "(interval)\tof 95 %%; those of the other columns: '--json', or '--format csv' of lra-report");
     return t;
 }
 

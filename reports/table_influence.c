@@ -38,7 +38,8 @@ static const struct {
     {"range",
      {"range.mean"},
      "of gradients of positions (jacobian, p2: squared), or of their changes when blocks are "
-     "replaced (occlusion): mean, relative to equal weights, radius with 50, 95 %; px: in pixels"},
+     "replaced (occlusion): mean, relative to equal weights (to both sides, of causal models too), "
+     "radius with 50, 95 %; px: in pixels"},
     {"used", {"range.q95.used"}, "radius over the reach that the model can have"},
     {"side", {"side"}, "1 looks back, -1 ahead"},
     {"decay",
