@@ -66,6 +66,41 @@ static bool has_shuffled(const lra_probe_result *r)
     return false;
 }
 
+static void add_kind(lra_table *t, const lra_probe_unit *u, const bool *shown)
+{
+    const lra_finding *kind = lra_probe_finding(u, "head.kind");
+    lra_table_row(t);
+    lra_table_cell(t, "%s", u->name);
+    bool known = kind && kind->value >= 0 && kind->value < LRA_HEAD_KINDS;
+    lra_table_cell(t, "%s", known ? lra_head_kind_names[(int)kind->value] : "");
+    for (int c = 0; c < CONTENTS; c++) {
+        if (!shown[c]) continue;
+        const lra_finding *f = lra_probe_finding(u, contents[c].id);
+        lra_table_number(t, f ? f->value : NAN, contents[c].decimals);
+        lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, contents[c].decimals);
+        lra_table_number(t, f ? f->null[contents[c].null] : NAN, contents[c].decimals);
+    }
+}
+
+/* The units with this number, a row each; those that a table cannot hold are told. */
+static void add_units(lra_table *t, const lra_probe_result *r, const char *id, const bool *shown)
+{
+    int left_out = 0;
+    for (int u = 0; u < r->n_units; u++) {
+        if (!lra_probe_finding(r->unit[u], id)) continue;
+        if (t->n_rows == LRA_TABLE_ROWS)
+            left_out++;
+        else if (shown)
+            add_kind(t, r->unit[u], shown);
+        else
+            add_head(t, r->unit[u]);
+    }
+    if (left_out)
+        lra_table_note(t,
+                       "left out\t%d more heads, for which there is no room; attention.h5 has them",
+                       left_out);
+}
+
 static lra_table *heads_table(const lra_probe_result *r)
 {
     const char *head[LRA_TABLE_COLUMNS] = {"head"};
@@ -82,8 +117,7 @@ static lra_table *heads_table(const lra_probe_result *r)
     char *name = lra_probe_run_name(r), *title = lra_format("How far heads look: %s", name);
     lra_table *t = lra_table_new(title, n, head);
     lra_table_keys(t, (const char *const *)key);
-    for (int u = 0; u < r->n_units && t->n_rows < LRA_TABLE_ROWS; u++)
-        if (lra_probe_finding(r->unit[u], "range.mean")) add_head(t, r->unit[u]);
+    add_units(t, r, "range.mean", NULL);
     for (int i = 0; i < n; i++) lra_free(key[i]);
     lra_free(name);
     lra_free(title);
@@ -108,22 +142,6 @@ static bool has_any(const lra_probe_result *r, const char *id)
     return false;
 }
 
-static void add_kind(lra_table *t, const lra_probe_unit *u, const bool *shown)
-{
-    const lra_finding *kind = lra_probe_finding(u, "head.kind");
-    lra_table_row(t);
-    lra_table_cell(t, "%s", u->name);
-    bool known = kind && kind->value >= 0 && kind->value < LRA_HEAD_KINDS;
-    lra_table_cell(t, "%s", known ? lra_head_kind_names[(int)kind->value] : "");
-    for (int c = 0; c < CONTENTS; c++) {
-        if (!shown[c]) continue;
-        const lra_finding *f = lra_probe_finding(u, contents[c].id);
-        lra_table_number(t, f ? f->value : NAN, contents[c].decimals);
-        lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, contents[c].decimals);
-        lra_table_number(t, f ? f->null[contents[c].null] : NAN, contents[c].decimals);
-    }
-}
-
 /* What sort of head each is, and what it looks at: columns that the run has. */
 static lra_table *kinds_table(const lra_probe_result *r)
 {
@@ -144,8 +162,7 @@ static lra_table *kinds_table(const lra_probe_result *r)
     char *name = lra_probe_run_name(r), *title = lra_format("What heads look at: %s", name);
     lra_table *t = lra_table_new(title, n, head);
     lra_table_keys(t, (const char *const *)key);
-    for (int u = 0; u < r->n_units && t->n_rows < LRA_TABLE_ROWS; u++)
-        if (lra_probe_finding(r->unit[u], "head.kind")) add_kind(t, r->unit[u], shown);
+    add_units(t, r, "head.kind", shown);
     for (int i = 0; i < n; i++) lra_free(key[i]);
     lra_free(name);
     lra_free(title);

@@ -164,6 +164,35 @@ static void curves_have_their_points(void **state)
     lra_free(path);
 }
 
+/* A table has room for 512 heads: the others are told. */
+static void heads_without_room_are_told(void **state)
+{
+    (void)state;
+    lra_result *of = small_result("small", 5, 0, 30);
+    lra_probe_result *r = lra_probe_result_new("attention", of, &(lra_origin){0});
+    lra_report_input in = {.n_probes = 1, .probes = &r};
+    lra_err e = {{0}};
+    char text[1 << 17] = "";
+    lra_result_free(of);
+    for (int i = 0; i < LRA_TABLE_ROWS + 3; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "layer%d.head%d", i / 16, i % 16);
+        lra_finding found[] = {lra_finding_of("range.mean", "tokens", 1),
+                               lra_finding_of("head.kind", "kind", 3)};
+        lra_probe_unit_findings(lra_probe_unit_new(r, name), 2, found);
+    }
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    if (lra_report_print(&lra_table_attention, f, &in, "text", &e) != 0) fail_msg("%s", e.msg);
+    rewind(f);
+    assert_true(fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    const char *told = strstr(text, "3 more heads");
+    assert_non_null(told); /* how far they look, and what they look at */
+    assert_non_null(strstr(told + 1, "3 more heads"));
+    lra_probe_result_free(r);
+}
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* Is the word in a script outside of strings in single quotes and comments, where gnuplot would act
@@ -380,6 +409,7 @@ int main(void)
         cmocka_unit_test(readers_of_breakdowns_refuse_them),
         cmocka_unit_test(readers_of_probes_refuse_them),
         cmocka_unit_test(curves_have_their_points),
+        cmocka_unit_test(heads_without_room_are_told),
         cmocka_unit_test(no_figure_of_results_carries_them_out),
         cmocka_unit_test(no_figure_of_breakdowns_carries_them_out),
         cmocka_unit_test(quotes_are_doubled),
