@@ -85,9 +85,24 @@ static int read_axis(lra_rungs *l, const char *axis, const lra_job *r, lra_err *
     return read_list(l, axis + n + 1, e);
 }
 
+/* Where settings vary of a model without rungs: the model as it is, a rung of its layers, or of
+ * another whole number where layers vary. */
+static int one_rung(lra_rungs *l, const lra_job *r, lra_err *e)
+{
+    const char *axis = NULL;
+    for (const lra_key *k = r->model->keys; k->name; k++)
+        if (k->kind == LRA_KEY_INT && strcmp(k->name, l->vary->key) != 0 &&
+            (!axis || strcmp(k->name, "layers") == 0))
+            axis = k->name;
+    if (!axis) return lra_fail_usage(e, "--vary: model '%s' has no whole number", r->model->name);
+    l->axis = lra_copy_text(axis);
+    return add(l, lra_config_int(r->model_config, axis), e);
+}
+
 /* Those that the preset names for this model and task. */
 static int preset_rungs(lra_rungs *l, const lra_job *r, lra_err *e)
 {
+    if (!r->plan.rungs && l->vary && l->vary->key) return one_rung(l, r, e);
     if (!r->plan.rungs)
         return lra_fail_usage(e,
                               "preset '%s' has no rungs of model '%s'; --axis KEY=LIST names some",

@@ -16,7 +16,7 @@ const lra_option lra_vary_options[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "KEY=LIST",
      .help = "a ladder for each value of a setting of task, model or training, and one table of "
-             "them all"},
+             "them all; of a model without rungs, the model as it is"},
     {.name = NULL}};
 
 static int read_values(lra_vary *v, const char *list, lra_err *e)

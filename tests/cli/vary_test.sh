@@ -29,6 +29,14 @@ refused "unknown schedule 'foo'" --task xor --vary schedule=plateau,foo
 refused "--distance and --vary do not go together" --task xor --vary copies=1,2 --distance 4,5
 refused "'dashes' is '15', expected an integer from -1 to 14" --task pathfinder --vary dashes=6,15
 
+# A model without rungs is swept as it is; where layers vary, it stands by another setting.
+expect 0 '' lra-probe receptive-field --task xor --distance 4,8 --model transformer --seeds 1 --set train=64 --dry-run
+says 'layers = 2 '
+expect 0 '' lra-probe receptive-field --task xor --model lstm --vary layers=1,2 --seeds 1 --set train=64 --dry-run
+says 'width = 32 '
+[ ! -d lra-out ] || complain 'dry runs of models without rungs wrote something'
+refused "preset 'quick' has no rungs of model 'lstm'; --axis KEY=LIST names some" --task xor --model lstm
+
 # One value is a ladder of its own; a dry run says so, for people and programs, and writes nothing.
 expect 0 '' lra-probe receptive-field --task xor --distance 8 --kernels 5,9 --seeds 1 --set train=64 --dry-run
 says 'ladder: xor, preset quick, 2 kernels x 1 seeds = 2 runs, 0 done'
