@@ -23,11 +23,11 @@ static const lra_metric *metric_of(const lra_sweep *s)
 
 static lra_table *new_table(const lra_sweep *s)
 {
-    static const char *const fixed[FIXED][2] = {
-        {"kernel", "row"}, {"reach", "reach"}, {"field", "field"}};
     static const char *const reaches[REACHES][2] = {
         {"d50", "reach_d50"}, {"95 %", "reach_d50_lo,reach_d50_hi"}, {"len", "reach_len"}};
     const lra_ladder_view *v = s->at[0];
+    const char *const fixed[FIXED][2] = {
+        {v->kind.axis, "row"}, {"reach", "reach"}, {"field", "field"}};
     const char *unit = metric_of(s)->scale == 100 ? "percent" : "value";
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
     int n = 0;

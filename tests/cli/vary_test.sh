@@ -98,6 +98,13 @@ for vary in rate=0.02,0.001 layers=1,2 schedule=plateau,cosine; do
     [ "$(ls m/runs | wc -l)" -eq 4 ] || complain "$vary: expected a run for each kernel and value"
     rm -rf m
 done
+# A model without rungs: a row of it, named by the setting that it stands by.
+"$probe" receptive-field --task listops --model lstm --vary rate=0.02,0.001 --seeds 1 --out m --set train=640 --set val=40 --set test=50 \
+    --set epochs=1 --set width=8 -q >words 2>err || complain "lstm: $(cat err)"
+grep -q '^layers  *reach .* rate 0.001  .* 0.02 ' words || complain "lstm: no table by layers: $(cat words)"
+[ "$(grep -c '^layers = 1 ' words)" -eq 1 ] || complain "lstm: not one row: $(cat words)"
+[ "$(ls m/runs | wc -l)" -eq 2 ] || complain "lstm: expected a run for each rate"
+rm -rf m
 "$report" tables --table sweep --out "$tmp/none" >out 2>err && complain "a sweep of nothing"
 [ "$(wc -l <err)" -eq 1 ] || complain "no results: $(cat err)"
 exit $bad
