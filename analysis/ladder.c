@@ -217,8 +217,19 @@ static void set_curve(const lra_curve *c, lra_ladder *out)
         out->radius[i] = (lra_estimate){index ? c->radius[i] : NAN, NAN, NAN};
 }
 
+/* Where no replicate differs, that of the difference to the reference (lra_contrast()), as a
+ * gain. */
+static void widen_gain(const lra_sample *s, int rung, lra_ladder *out)
+{
+    lra_estimate *gain = &out->row[rung].gain;
+    lra_estimate x = lra_sample_difference(s, rung, reference_series(out), 0.95);
+    double half = (x.hi - x.lo) / 2 / out->reference_minus_chance.value;
+    if (gain->lo == gain->hi && half > 0) gain->lo -= half, gain->hi += half;
+}
+
 /* Percentile intervals of columns of B replicates: gains, li, li_raw, radii. */
-static void set_intervals(const lra_ladder_data *d, double *table, lra_ladder *out)
+static void set_intervals(const lra_ladder_data *d, const lra_sample *s, double *table,
+                          lra_ladder *out)
 {
     int B = d->n_replicates, R = d->n_rungs;
     for (int r = 0; r < R && out->state != LRA_LI_AT_CHANCE; r++) {
@@ -226,6 +237,7 @@ static void set_intervals(const lra_ladder_data *d, double *table, lra_ladder *o
         *gain = r == out->reference_rung
                     ? (lra_estimate){1, 1, 1} /* by definition */
                     : lra_holding(lra_percentile(gain->value, B, table + r * B, 0.95));
+        if (r != out->reference_rung) widen_gain(s, r, out);
     }
     if (out->state != LRA_LI_GIVEN) return;
     out->li = lra_percentile(out->li.value, B, table + R * B, 0.95);
@@ -254,7 +266,7 @@ static void resample(const lra_ladder_data *d, const lra_sample *s, const lra_cu
         table[(R + 1) * B + b] = c.li_raw;
         for (int i = 0; i < LRA_LADDER_RADII; i++) table[(R + 2 + i) * B + b] = c.radius[i];
     }
-    set_intervals(d, table, out);
+    set_intervals(d, s, table, out);
     lra_free(drawn);
     lra_free(table);
 }

@@ -223,7 +223,8 @@ static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
                    bits_of_groups(&w->other, times, w->sum);
         sorted[b] = drawn[b];
     }
-    lra_estimate e = lra_percentile(value, LRA_INFO_DRAWS, sorted, 0.95);
+    lra_estimate e = {value, NAN, NAN};
+    if (w->groups >= LRA_INFO_LEAST_GROUPS) e = lra_percentile(value, LRA_INFO_DRAWS, sorted, 0.95);
     p->excess = lra_holding((lra_estimate){value, 2 * value - e.hi, 2 * value - e.lo});
     return true;
 }

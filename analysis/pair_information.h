@@ -6,7 +6,8 @@
  *   excess(d) = pair - null
  * K: cells that are not empty, N: pairs (Miller and Madow 1955).  Pairs never leave an example.
  * Symbols are merged into the most frequent ones and the rest until there are 100 pairs a cell.
- * Intervals: basic bootstrap (2 value - quantile) of groups of examples; another example is one of
+ * Intervals: basic bootstrap (2 value - quantile) of groups of examples, none of fewer than 16
+ * examples; another example is one of
  * the same group and length, or where a group has a length once of about that length, so that its
  * places are the same.
  * Known: independent symbols 0; two states that flip with probability e: 1 - H((1 - (1-2e)^d)/2); a
@@ -23,6 +24,7 @@ enum {
     LRA_INFO_SYMBOLS = 80,
     LRA_INFO_PAIRS_A_CELL = 100,
     LRA_INFO_GROUPS = 32,
+    LRA_INFO_LEAST_GROUPS = 8, /* of two examples or more */
     LRA_INFO_DRAWS = 200
 };
 

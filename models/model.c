@@ -82,3 +82,8 @@ bool lra_chunks_rooted(const lra_config *c)
 {
     return lra_config_int(c, "chunk") > 0;
 }
+
+bool lra_model_causal(const lra_model *m, const lra_config *c)
+{
+    return m->causal && m->causal(c);
+}

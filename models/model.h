@@ -124,6 +124,9 @@ typedef struct {
 bool lra_always_rooted(const lra_config *c);
 bool lra_chunks_rooted(const lra_config *c);
 
+/* Whether no position sees those that follow, with these settings. */
+bool lra_model_causal(const lra_model *m, const lra_config *c);
+
 const lra_model *lra_model_at(int i); /* NULL after the last */
 /* The row of a task and a preset: the one that names the task before the one for all.  Of "paper",
  * published by `paper`; NULL: by the locality paper where it has the model, else by the model's

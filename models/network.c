@@ -15,7 +15,7 @@ static lra_build build_of(const lra_model *m, const lra_config *c, const lra_net
 {
     lra_build b = {.config = c, .B = n, .T = T, .T_max = s->T_max ? s->T_max : T};
     b.grid.rows = s->rows, b.grid.columns = s->columns;
-    b.causal = m->causal && m->causal(c);
+    b.causal = lra_model_causal(m, c);
     return b;
 }
 
@@ -56,12 +56,11 @@ static bool has_pool(const lra_network_spec *s)
 static int check_pool(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e)
 {
-    bool causal = m->causal && m->causal(c);
     if (!has_pool(s) || s->pool != LRA_POOL_CLS) return 0;
     if (!(m->pools & LRA_POOL_BIT(LRA_POOL_CLS)))
         return lra_fail_usage(e, "model '%s' cannot pool by cls, expected mean, last or max",
                               m->name);
-    if (!causal) return 0;
+    if (!lra_model_causal(m, c)) return 0;
     return lra_fail_usage(e, "pool 'cls' stands first, where a causal model sees nothing; "
                              "expected last, mean or max");
 }
@@ -85,7 +84,7 @@ int lra_network_check(const lra_model *m, const lra_config *c, const lra_network
                       lra_err *e)
 {
     if (check_encoder(m, c, e) != 0 || check_pool(m, c, s, e) != 0) return LRA_USAGE;
-    if (s->head != LRA_HEAD_NEXT || (m->causal && m->causal(c))) return 0;
+    if (s->head != LRA_HEAD_NEXT || lra_model_causal(m, c)) return 0;
     char *setting = causal_setting(m, c);
     lra_fail_usage(e, "model '%s' sees the tokens that follow, which the task asks for%s%s",
                    m->name, m->causal ? "; it must be causal" : "", setting);

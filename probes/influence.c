@@ -7,7 +7,8 @@
  * which parts of it work together.  Each says first what it costs, in passes of one example through
  * the network, and is saved as soon as it is measured, to RUN/influence.h5; the same command goes
  * on behind what is there.
- * --budget makes all samples smaller, in proportion; what was used is in the file.
+ * --budget makes all samples smaller, in proportion, and leaves out the dearest parts where the
+ * fewest examples of all take more; what was used is in the file.
  * Ids of what is measured stand at each part. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,8 +81,8 @@ static const lra_command command = {
 /* A part as it is asked of a run. */
 typedef struct {
     const lra_influence_part *is;
-    int64_t examples;
-    double passes;
+    int64_t wanted, examples;
+    double fewest, passes; /* of the fewest examples; of all */
     const char *undefined; /* NULL: it is defined */
     bool there;            /* in the file already */
 } task;
@@ -134,31 +135,61 @@ static int read_lengths(lra_influence *p, const char *list, lra_err *e)
     return 0;
 }
 
+/* Examples without which a part is nothing. */
+static int64_t least_of(const task *t)
+{
+    return t->is->least > 1 ? t->is->least : 1;
+}
+
+/* Samples of parts, smaller in proportion; where the fewest examples of all take more, the dearest
+ * parts are left out. */
+static void spend(const lra_influence *p, int n, task *list, double budget)
+{
+    double all = 0, least = 0;
+    for (int i = 0; i < n; i++)
+        if (!list[i].undefined) all += list[i].passes, least += list[i].fewest;
+    while (least > budget) {
+        task *dearest = NULL;
+        for (int i = 0; i < n; i++)
+            if (!list[i].undefined && (!dearest || list[i].fewest > dearest->fewest))
+                dearest = &list[i];
+        all -= dearest->passes, least -= dearest->fewest;
+        dearest->passes = 0;
+        dearest->undefined = "its fewest examples take more than the other parts leave";
+    }
+    for (double share = 1; all > budget; share *= 0.98) {
+        all = 0;
+        for (int i = 0; i < n; i++) {
+            task *t = &list[i];
+            if (t->undefined) continue;
+            int64_t examples = (int64_t)(share * (double)t->wanted);
+            t->examples = examples > least_of(t) ? examples : least_of(t);
+            all += t->passes = t->is->passes(p, t->examples);
+        }
+    }
+}
+
 static int choose(const lra_influence *p, const lra_options *o, task *list)
 {
     const char *wanted = lra_option_text(o, "parts");
     int64_t examples = lra_option_int(o, "examples");
-    double all = 0, budget = (double)lra_option_int(o, "budget");
+    double budget = (double)lra_option_int(o, "budget");
     int n = 0;
     for (int i = 0; lra_influence_part_at(i); i++) {
         task t = {.is = lra_influence_part_at(i)};
         if (wanted && !named(wanted, t.is->name)) continue;
-        t.examples = lra_influence_rows(p, examples ? examples : t.is->examples);
+        t.wanted = t.examples = lra_influence_rows(p, examples ? examples : t.is->examples);
         if (t.is->undefined) t.undefined = t.is->undefined(p);
-        if (!t.undefined && budget > 0 && t.is->passes(p, 1) > budget)
-            t.undefined = "one example takes more passes than the budget";
         if (!t.undefined && t.examples < t.is->least)
             t.undefined = "it takes tokens from another example, and there is one alone";
-        if (!t.undefined) all += t.passes = t.is->passes(p, t.examples);
+        if (!t.undefined) t.fewest = t.is->passes(p, least_of(&t));
+        if (!t.undefined && budget > 0 && t.fewest > budget)
+            t.undefined = least_of(&t) > 1 ? "two examples take more passes than the budget"
+                                           : "one example takes more passes than the budget";
+        if (!t.undefined) t.passes = t.is->passes(p, t.examples);
         list[n++] = t;
     }
-    for (int i = 0; i < n && budget > 0 && all > budget; i++) {
-        if (list[i].undefined) continue;
-        list[i].examples = (int64_t)((double)list[i].examples * budget / all);
-        int64_t least = list[i].is->least > 1 ? list[i].is->least : 1;
-        if (list[i].examples < least) list[i].examples = least;
-        list[i].passes = list[i].is->passes(p, list[i].examples);
-    }
+    if (budget > 0) spend(p, n, list, budget);
     return n;
 }
 
@@ -180,6 +211,11 @@ static double print_cost(const lra_influence *p, int n, const task *list)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+static bool causal(const lra_influence *p)
+{
+    return lra_model_causal(p->spec.model, p->spec.model_config);
+}
+
 /* Takes over what an earlier command left: of these parts where it was measured in the same way, of
  * all others as it is. */
 static void take_over(lra_influence *p, const lra_probe_result *old, int n, task *list, bool force)
@@ -193,13 +229,15 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         int64_t examples = lra_saved_number(old, part->name);
         bool heads = part == &lra_part_heads;
         int64_t groups = lra_saved_number(old, "head-groups");
-        bool again = force || (part == &lra_part_length && p->n_lengths) ||
+        bool past = lra_saved_past(old, part);
+        bool older = lra_saved_equal(part) && causal(p) && !past; /* equal weights to both sides */
+        bool again = force || older || (part == &lra_part_length && p->n_lengths) ||
                      (heads && groups != p->head_groups);
         bool keep = t ? !again && at && examples == t->examples : true;
         for (int u = 0; u < old->n_units && keep; u++)
             if (lra_saved_belongs(old->unit[u]->name, part->name))
                 lra_saved_copy(p->out, old->unit[u]);
-        if (keep && at) lra_saved_set(p->out, part, examples, groups);
+        if (keep && at) lra_saved_set(p->out, part, examples, groups, past);
         if (t && keep) t->there = true;
     }
     const char *shuffled = lra_saved_value(old, "shuffled");
@@ -225,7 +263,7 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         const task *t = &list[i];
         if (t->there || t->undefined) continue;
         rc = t->is->measure(p, t->examples, e);
-        if (rc == 0) lra_saved_set(p->out, t->is, t->examples, p->head_groups);
+        if (rc == 0) lra_saved_set(p->out, t->is, t->examples, p->head_groups, causal(p));
         if (rc == 0) rc = save(p, e);
         if (rc != 0) lra_fail_in(e, "part '%s'", t->is->name);
     }

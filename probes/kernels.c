@@ -46,7 +46,8 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* Means over the layers of their medians, for tables with a row for each model. */
+/* Means over the layers of their medians, for tables with a row for each model; what a layer does
+ * not reach, the mean does not. */
 static void add_model(lra_probe_result *r)
 {
     if (r->n_units == 0) return;
@@ -62,7 +63,7 @@ static void add_model(lra_probe_result *r)
         if (strchr(f.id, ':')) continue;
         for (int u = 0; u < r->n_units; u++) {
             const lra_finding *x = lra_probe_finding(r->unit[u], f.id);
-            if (!x || !isfinite(x->value)) continue;
+            if (!x || isnan(x->value)) continue;
             sum += x->value, init += x->null[LRA_NULL_INIT], equal += x->null[LRA_NULL_UNIFORM];
             known++;
         }
@@ -70,6 +71,8 @@ static void add_model(lra_probe_result *r)
         f.value = sum / known, f.null[LRA_NULL_INIT] = init / known,
         f.null[LRA_NULL_UNIFORM] = equal / known;
         f.undefined = r->n_units - known;
+        f.flags &= ~(uint32_t)LRA_CENSORED;
+        if (isinf(f.value)) f.flags |= LRA_CENSORED;
         list[n++] = f;
     }
     lra_probe_unit_findings(lra_probe_unit_new(r, "model"), n, list);

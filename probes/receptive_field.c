@@ -14,6 +14,7 @@
 #include "kernels/base/log.h"
 #include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/shell.h"
 #include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
@@ -24,30 +25,16 @@
 #include "probes/run/plan_text.h"
 #include "probes/run/planned_rungs.h"
 #include "probes/run/rungs.h"
+#include "probes/run/run_cells.h"
 #include "probes/run/settings.h"
 #include "probes/run/vary.h"
 #include "reports/report.h"
 
 enum { MIB = 1 << 20 };
 
-static const lra_option own[] = {{.name = "seeds",
-                                  .letter = 's',
-                                  .kind = LRA_OPTION_INT,
-                                  .min = 1,
-                                  .max = LRA_LADDER_MAX_SEEDS,
-                                  .arg = "N",
-                                  .help = "seeds 0..N-1 of every rung; default: the preset's"},
-                                 {.name = "jobs",
-                                  .letter = 'j',
-                                  .kind = LRA_OPTION_INT,
-                                  .value = "1",
-                                  .min = 1,
-                                  .max = LRA_LADDER_MAX_JOBS,
-                                  .arg = "N",
-                                  .help = "cells trained at once, each by a process of its own"},
-                                 {.name = "dry-run",
-                                  .kind = LRA_OPTION_FLAG,
-                                  .help = "print the plan and its cost, train nothing"},
+static const lra_option own[] = {LRA_SEEDS_OPTION(LRA_LADDER_MAX_SEEDS, "rung"),
+                                 LRA_JOBS_OPTION("cells"),
+                                 LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
                                  LRA_JSON_OPTION("the ladder as one JSON document"),
                                  {.name = NULL}};
 static const lra_option *const tables[] = {
@@ -239,7 +226,9 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     char *value = lra_vary_assignment(&l->vary, i);
     lra_ladder_cells cells = {&l->job, &l->rungs, l->options, value,
                               i,       l->vary.n, l->n_cells, l->cells};
+    l->job.label = value;
     rc = lra_ladder_cells_train(&cells, n_jobs, e);
+    l->job.label = NULL;
     lra_free(value);
     return rc;
 }
@@ -337,9 +326,12 @@ static int make_ladders(ladder_run *l, lra_err *e)
         return 0;
     }
     rc = print_results(l, e);
-    if (rc == 0 && !lra_option_flag(l->options, "json"))
+    if (rc == 0 && !lra_option_flag(l->options, "json")) {
+        char *word = lra_shell_word(l->job.out);
         printf("\nresults   %s/runs\nnext      lra-report %s --out %s\n", l->job.out,
-               l->vary.n > 1 ? "figures --figure sweep" : "figures", l->job.out);
+               l->vary.n > 1 ? "figures --figure sweep" : "figures", word);
+        lra_free(word);
+    }
     return rc;
 }
 

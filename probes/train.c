@@ -43,6 +43,10 @@ static const lra_option own[] = {
      .arg = "TEXT",
      .help =
          "the ladder that the run is a rung of, as receptive-field says; stored beside the result"},
+    {.name = "label",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "TEXT",
+     .help = "what the run is called beside task and model, in progress and status; not stored"},
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
      .help = "exit 75 instead of 130 when a signal stops the run"},
@@ -168,6 +172,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
         return lra_fail_usage(e, "option '--json' needs '--dry-run'");
     int rc = lra_job_open(r, o, e);
     r->dry = lra_option_flag(o, "dry-run");
+    r->label = lra_option_text(o, "label");
     r->evaluate = lra_option_flag(o, "evaluate");
     if (rc == 0 && r->evaluate && !lra_option_given(o, "weights"))
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");

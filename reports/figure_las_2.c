@@ -12,33 +12,46 @@
 #include "reports/figure.h"
 #include "reports/probe_view.h"
 
-enum { MOST_ROWS = 4, MOST_HEADS = 64, SHOWN = LRA_PLOT_STYLES, ACROSS = 3, MOST_PIXELS = 64 };
+enum { MOST_ROWS = 4, SHOWN = LRA_PLOT_STYLES, ACROSS = 3, MOST_PIXELS = 64 };
 
 typedef struct {
     const char *name;
     int heads, shown[SHOWN], n;
-    const lra_probe_array *eld[MOST_HEADS];
+    const lra_probe_array *eld[SHOWN]; /* of those that are shown */
 } row;
 
-/* The heads of the first layer whose scores decay; of those that are shown the first and the
- * last. */
-static void find_heads(const lra_probe_result *r, row *to)
+/* The heads of the first layer whose scores decay, into list (NULL: not asked); returns how
+ * many. */
+static int find_heads(const lra_probe_result *r, const lra_probe_array **list)
 {
     const char *layer = NULL;
+    const lra_probe_array *first = NULL;
     size_t size = 0;
-    for (int u = 0; u < r->n_units && to->heads < MOST_HEADS; u++) {
+    int n = 0;
+    for (int u = 0; u < r->n_units; u++) {
         const char *name = r->unit[u]->name, *dot = strchr(name, '.');
         const lra_probe_array *eld = lra_probe_array_find(r->unit[u], "eld");
         if (!dot || !eld || eld->rank != 1 || eld->dims[0] < 2) continue;
-        if (!layer) layer = name, size = (size_t)(dot + 1 - name);
-        if (strncmp(layer, name, size) != 0 ||
-            eld->dims[0] != (to->heads ? to->eld[0] : eld)->dims[0])
-            continue;
-        to->eld[to->heads++] = eld;
+        if (!layer) layer = name, size = (size_t)(dot + 1 - name), first = eld;
+        if (strncmp(layer, name, size) != 0 || eld->dims[0] != first->dims[0]) continue;
+        if (list) list[n] = eld;
+        n++;
     }
+    return n;
+}
+
+/* Those that are shown, the first and the last among them. */
+static void choose_heads(const lra_probe_result *r, row *to)
+{
+    to->heads = find_heads(r, NULL);
+    const lra_probe_array **all = lra_alloc_array((size_t)to->heads + 1, sizeof(lra_probe_array *));
+    find_heads(r, all);
     to->n = to->heads < SHOWN ? to->heads : SHOWN;
-    for (int i = 0; i < to->n; i++)
+    for (int i = 0; i < to->n; i++) {
         to->shown[i] = to->n > 1 ? (i * (to->heads - 1) + (to->n - 1) / 2) / (to->n - 1) : 0;
+        to->eld[i] = all[to->shown[i]];
+    }
+    lra_free(all);
 }
 
 static int64_t pixels_of(const row *r)
@@ -53,7 +66,7 @@ static void add_data(lra_text *t, const row *r)
     lra_plot_comment(t, "%s: distance, factor of each head", r->name);
     for (int64_t d = 0; d < T; d++) {
         lra_text_add(t, "%lld", (long long)d);
-        for (int i = 0; i < r->n; i++) lra_plot_number(t, (double)r->eld[r->shown[i]]->value[d]);
+        for (int i = 0; i < r->n; i++) lra_plot_number(t, (double)r->eld[i]->value[d]);
         lra_text_add(t, "\n");
     }
     lra_text_add(t, "\n\n");
@@ -62,7 +75,7 @@ static void add_data(lra_text *t, const row *r)
         for (int64_t y = 0; y < side; y++)
             for (int64_t x = 0; x < side; x++) {
                 int64_t far = y * T / side - x * T / side;
-                lra_text_add(t, "%.4f%s", far < 0 ? 0 : (double)r->eld[r->shown[i]]->value[far],
+                lra_text_add(t, "%.4f%s", far < 0 ? 0 : (double)r->eld[i]->value[far],
                              x == side - 1 ? "\n" : " ");
             }
         lra_text_add(t, "\n\n");
@@ -86,7 +99,7 @@ static void add_curves(lra_plot *f, const row *r, int block, bool last)
 static void add_matrix(lra_plot *f, const row *r, int i, int block)
 {
     char name[48];
-    double alpha = -log((double)r->eld[r->shown[i]]->value[1]);
+    double alpha = -log((double)r->eld[i]->value[1]);
     snprintf(name, sizeof name, "H%d: %.3g", r->shown[i], alpha == 0 ? 0 : alpha);
     lra_map_plot(&f->script, "las-2.dat", block, pixels_of(r), name);
 }
@@ -149,7 +162,7 @@ static void add_script(lra_plot *f, int n, const row *list)
 static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_err *e)
 {
     row own = {.name = c->name};
-    find_heads(c->seed[0], &own);
+    choose_heads(c->seed[0], &own);
     if (own.heads == 0) return 0;
     if (*n == MOST_ROWS)
         return lra_fail(e, "more than %d runs do not fit into one figure; name fewer", MOST_ROWS);

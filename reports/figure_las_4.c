@@ -13,12 +13,12 @@
 #include "reports/probe_findings.h"
 #include "reports/probe_view.h"
 
-enum { MOST_ROWS = 8, MOST_LAYERS = 12, MOST_HEADS = 64 };
+enum { MOST_ROWS = 8, MOST_LAYERS = 12 };
 
 typedef struct {
     char *name;
-    int layers, n[MOST_LAYERS]; /* heads of each */
-    const lra_probe_array *map[MOST_LAYERS][MOST_HEADS];
+    int layers, n[MOST_LAYERS];  /* heads of each */
+    const lra_probe_array **map; /* of all heads, layer by layer */
 } row;
 
 /* Heads "layer0.head3" with maps, layer by layer. */
@@ -26,31 +26,32 @@ static int find_maps(const lra_probe_result *r, row *to, lra_err *e)
 {
     const char *last = "";
     size_t size = 0;
+    int n = 0;
+    to->map = lra_alloc_array((size_t)r->n_units + 1, sizeof(lra_probe_array *));
     for (int u = 0; u < r->n_units; u++) {
         const char *name = r->unit[u]->name, *dot = strchr(name, '.');
         const lra_probe_array *map = lra_probe_array_find(r->unit[u], "map");
         if (!dot || !map) continue;
         if (strncmp(last, name, size) != 0 || size == 0) {
             if (to->layers == MOST_LAYERS)
-                return lra_fail(e, "more than %d layers do not fit into one figure", MOST_LAYERS);
+                return lra_fail(e, "'%s' has more than %d layers, which do not fit into one figure",
+                                to->name, MOST_LAYERS);
             last = name, size = (size_t)(dot + 1 - name);
             to->layers++;
         }
-        int *n = &to->n[to->layers - 1];
-        if (*n == MOST_HEADS) return lra_fail(e, "a layer has more than %d heads", MOST_HEADS);
-        if (!lra_map_is_square(map,
-                               to->layers == 1 && *n == 0 ? map->dims[0] : to->map[0][0]->dims[0]))
+        if (!lra_map_is_square(map, (n ? to->map[0] : map)->dims[0]))
             return lra_fail(e, "'%s' has no square map of the others' size", name);
-        to->map[to->layers - 1][(*n)++] = map;
+        to->map[n++] = map, to->n[to->layers - 1]++;
     }
     return 0;
 }
 
 static void add_data(lra_text *t, const row *r)
 {
-    for (int l = 0; l < r->layers; l++) {
+    const lra_probe_array *const *map = r->map;
+    for (int l = 0; l < r->layers; map += r->n[l++]) {
         char *name = lra_format("%s, layer %d", r->name, l);
-        lra_map_add(t, name, r->n[l], r->map[l]);
+        lra_map_add(t, name, r->n[l], map);
         lra_free(name);
     }
 }
@@ -70,7 +71,7 @@ static void add_script(lra_plot *f, int n, const row *list)
                  "set multiplot\nunset grid\nunset tics\nset border 15 lw 0.6\n" LRA_PLOT_SHADES);
     double y = bottom + n * (side + above) - above;
     char *steps = lra_format("keys from the left, queries from above (%lld tokens)",
-                             (long long)list[0].map[0][0]->dims[0]);
+                             (long long)list[0].map[0]->dims[0]);
     lra_plot_say(&f->script, "set label ", steps, " at screen 0.5, screen %.4g center\n",
                  0.62 / f->height);
     lra_plot_say(&f->script, "set label ", LRA_MAP_SHADES, " at screen 0.5, screen %.4g center\n",
@@ -85,25 +86,35 @@ static void add_script(lra_plot *f, int n, const row *list)
             double x = left + l * (side + gap);
             snprintf(name, sizeof name, "layer %d", l);
             lra_plot_box(f, x, x + side, y - side, y);
-            lra_map_plot(&f->script, "las-4.dat", block++, lra_map_pixels(list[i].map[l][0]), name);
+            lra_map_plot(&f->script, "las-4.dat", block++, lra_map_pixels(list[i].map[0]), name);
         }
     }
     lra_text_add(&f->script, "unset multiplot\n");
+}
+
+static int check_row(const row *own, int n, const row *list, lra_err *e)
+{
+    if (n == MOST_ROWS)
+        return lra_fail(e, "more than %d runs do not fit into one figure; name fewer", MOST_ROWS);
+    if (n > 0 && own->map[0]->dims[0] != list[0].map[0]->dims[0])
+        return lra_fail(
+            e, "maps of '%s' are of %lld tokens, those of '%s' of %lld; name runs of one data set",
+            own->name, (long long)own->map[0]->dims[0], list[0].name,
+            (long long)list[0].map[0]->dims[0]);
+    return 0;
 }
 
 static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_err *e)
 {
     const lra_probe_result *r = c->seed[0];
     row own = {.name = c->name};
-    if (find_maps(r, &own, e) != 0) return LRA_FAILED;
-    if (own.layers == 0) return 0;
-    if (*n == MOST_ROWS)
-        return lra_fail(e, "more than %d runs do not fit into one figure; name fewer", MOST_ROWS);
-    if (*n > 0 && own.map[0][0]->dims[0] != list[0].map[0][0]->dims[0])
-        return lra_fail(
-            e, "maps of '%s' are of %lld tokens, those of '%s' of %lld; name runs of one data set",
-            own.name, (long long)own.map[0][0]->dims[0], list[0].name,
-            (long long)list[0].map[0][0]->dims[0]);
+    int rc = find_maps(r, &own, e);
+    bool any = rc == 0 && own.layers > 0;
+    if (any) rc = check_row(&own, *n, list, e);
+    if (!any || rc != 0) {
+        lra_free(own.map);
+        return rc;
+    }
     add_data(&f->data, &own);
     lra_plot_source(f, "run", r->run);
     lra_plot_source(f, "data", r->fingerprint);
@@ -128,6 +139,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         lra_free(drawn);
         add_script(f, n, list);
     }
+    for (int i = 0; i < n; i++) lra_free(list[i].map);
     lra_probe_cells_free(cells, n_cells);
     lra_free(list);
     return rc;

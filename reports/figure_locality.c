@@ -1,6 +1,7 @@
 /* Figure locality: how far away what models use is, one row each, the most local first.
  *   left    mean distance of what a position depends on (Jacobians), tokens: hollow as built, full
- *           as learned, with the line of equal weights
+ *           as learned, with a dash where equal weights are (of causal models nearer: those of the
+ *           past)
  *   middle  smallest limit of all distances that keeps 99 % of the gain (points), and of attention
  *           alone (crosses)
  *   right   the task's metric, with the line of chance
@@ -57,7 +58,7 @@ static double place(double r)
 
 /* What the panels span. */
 typedef struct {
-    double near, far, equal, T, least, most, chance;
+    double near, far, T, least, most, chance;
 } span;
 
 static void widen(double x, double *least, double *most)
@@ -72,7 +73,6 @@ static span span_of(const lra_locality_view *v)
     double scale = lra_result_metric(first)->scale;
     span s = {.near = INFINITY,
               .far = 0,
-              .equal = NAN,
               .T = (double)first->max_length,
               .chance = scale * lra_result_chance(first)};
     s.least = s.most = s.chance;
@@ -80,16 +80,15 @@ static span span_of(const lra_locality_view *v)
         const lra_locality_row *r = &v->row[i];
         const lra_finding *mean = &r->at[LRA_LOCALITY_MEAN];
         const lra_finding *initial = &r->initial[LRA_LOCALITY_MEAN];
-        const double x[] = {mean->value, mean->lo, mean->hi, initial->value, initial->hi};
-        for (int k = 0; k < 5; k++)
+        const double x[] = {mean->value,    mean->lo,    mean->hi,
+                            initial->value, initial->hi, mean->null[LRA_NULL_UNIFORM]};
+        for (int k = 0; k < 6; k++)
             if (x[k] > 0) widen(x[k], &s.near, &s.far);
-        if (isnan(s.equal)) s.equal = mean->null[LRA_NULL_UNIFORM];
         widen(scale * r->value.value, &s.least, &s.most);
         widen(scale * r->value.lo, &s.least, &s.most);
         widen(scale * r->value.hi, &s.least, &s.most);
     }
     if (!(s.near < INFINITY)) s.near = 1, s.far = s.T;
-    widen(s.equal, &s.near, &s.far);
     s.near /= 1.25, s.far *= 1.25;
     lra_plot_widen(&s.least, &s.most, 0.06);
     return s;
@@ -116,7 +115,7 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
     for (int kind = 0; kind < KINDS; kind++) {
         lra_plot_comment(t,
                          "%s: row; mean distance; initial; log2(limit + 1); log2(window + 1); "
-                         "value; each with lo hi",
+                         "value; each with lo hi; mean distance of equal weights",
                          kinds[kind].name);
         for (int i = 0; i < v->n; i++) {
             const lra_locality_row *r = &v->row[i];
@@ -131,22 +130,14 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
             lra_plot_number(t, scale * r->value.value);
             lra_plot_number(t, scale * r->value.lo);
             lra_plot_number(t, scale * r->value.hi);
+            lra_plot_number(t, r->at[LRA_LOCALITY_MEAN].null[LRA_NULL_UNIFORM]);
             lra_text_add(t, "\n");
         }
-        lra_text_add(t, "%d ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?\n\n\n", 0); /* no block is empty */
+        lra_text_add(t, "%d ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?\n\n\n", 0); /* no block is empty */
     }
 }
 
 /* ---- script ---------------------------------------------------------------------------------- */
-
-static void add_upright(lra_text *t, double x, const char *dash)
-{
-    if (isfinite(x))
-        lra_text_add(t,
-                     "set arrow from first %g, graph 0 to first %g, graph 1 nohead lw 1.3 dt %s "
-                     "lc rgb '#888888' back\n",
-                     x, x, dash);
-}
 
 /* Intervals of all kinds, then their points; `column` is that of the value. */
 static void add_points(lra_text *t, int column, bool hollow)
@@ -198,9 +189,14 @@ static void add_range(lra_text *t, const span *s)
 {
     lra_text_add(t, "set logscale x\nset xrange [%g:%g]\n", s->near, s->far);
     add_log_ticks(t, s->near, s->far);
-    add_upright(t, s->equal, LRA_DASH_DASHES);
-    /* From as built to as learned. */
     lra_text_add(t, "plot NaN");
+    for (int k = 0; k < KINDS; k++)
+        lra_text_add(
+            t,
+            ", \\\n     '%s' index %d using 17:($1-0.5):(0):(1) with vectors nohead lw 1.3 "
+            "dt %s lc rgb '#888888'",
+            dat, k, LRA_DASH_DASHES);
+    /* From as built to as learned. */
     for (int k = 0; k < KINDS; k++)
         lra_text_add(t,
                      ", \\\n     '%s' index %d using 5:1:($2-$5):(0) with vectors nohead lw 0.8 "
@@ -233,7 +229,11 @@ static void add_values(lra_text *t, const span *s)
     lra_text_add(t, "set xrange [%g:%g]\nset xtics %g,%g,%g scale 0.5\n", s->least, s->most,
                  step * ceil(s->least / step), step,
                  s->most - 0.04 * range); /* a number at the edge would be cut */
-    add_upright(t, s->chance, "1");
+    if (isfinite(s->chance))
+        lra_text_add(t,
+                     "set arrow from first %g, graph 0 to first %g, graph 1 nohead lw 1.3 dt 1 "
+                     "lc rgb '#888888' back\n",
+                     s->chance, s->chance);
     lra_text_add(t, "plot NaN");
     add_points(t, 14, false);
     lra_text_add(t, "\nunset arrow\n");

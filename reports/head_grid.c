@@ -15,13 +15,16 @@ static int find(const lra_probe_result *r, const char *array, lra_head_grid *g, 
         if (!dot || !lra_probe_array_find(r->unit[u], array)) continue;
         if (g->rows == 0 || strncmp(layer, name, (size_t)(dot + 1 - name)) != 0) {
             if (g->rows == LRA_GRID_ROWS)
-                return lra_fail(e, "more than %d layers do not fit into one figure", LRA_GRID_ROWS);
+                return lra_fail(e, "'%s' has more than %d layers, which do not fit into one figure",
+                                r->model, LRA_GRID_ROWS);
             snprintf(layer, sizeof layer, "%.*s", (int)(dot + 1 - name), name);
             g->rows++;
         }
         int *n = &g->columns[g->rows - 1];
         if (*n == LRA_GRID_COLUMNS)
-            return lra_fail(e, "more than %d heads do not fit into one figure", LRA_GRID_COLUMNS);
+            return lra_fail(
+                e, "'%.*s' of '%s' has more than %d heads, which do not fit into one figure",
+                (int)(dot - name), name, r->model, LRA_GRID_COLUMNS);
         g->unit[g->rows - 1][(*n)++] = r->unit[u];
     }
     return g->rows ? 0 : lra_fail(e, "no head in this file has the array '%s'", array);

@@ -121,12 +121,14 @@ static void fill(lra_locality_row *r, const lra_report_input *in, lra_locality w
     if (isnan(r->at[what].value)) r->missing[what] = reason(any, what, n > 0);
 }
 
+/* And whether equal weights are those of older files. */
 static void count_decays(lra_locality_row *r, const lra_report_input *in)
 {
     for (int s = 0; s < r->group->n; s++) {
         const lra_probe_result *p = lra_locality_probe(in, r->group->run[s], "influence");
         const lra_probe_unit *u = p ? lra_probe_unit_find(p, "jacobian") : NULL;
         const lra_finding *f = u ? lra_probe_finding(u, "decay.kind") : NULL;
+        r->ahead = r->ahead || (p && lra_probe_equal_ahead(p));
         if (f && f->value >= 0 && f->value <= 2) r->decay[(int)f->value]++;
     }
 }

@@ -34,6 +34,7 @@ typedef struct {
     lra_finding initial[LRA_LOCALITIES]; /* before training, over the same seeds; NAN: none */
     const char *missing[LRA_LOCALITIES]; /* why; NULL: it is there */
     int decay[3];                        /* seeds by kind of decay: none, exp, power */
+    bool ahead;                          /* lra_probe_equal_ahead() of a seed */
 } lra_locality_row;
 
 typedef struct {

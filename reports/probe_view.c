@@ -14,6 +14,16 @@ bool lra_probe_skip(const lra_probe_result *r)
     return skip;
 }
 
+bool lra_probe_equal_ahead(const lra_probe_result *r)
+{
+    for (int u = 0; u < r->n_units; u++) {
+        const lra_finding *f = lra_probe_finding(r->unit[u], "side");
+        bool asks = strcmp(r->probe, "influence") == 0 && f;
+        if (asks && f->value > 1 - 1e-4 && f->null[LRA_NULL_UNIFORM] < 0.5) return true;
+    }
+    return false;
+}
+
 /* The configuration without its seed, and what was measured; caller frees. */
 static char *without_seed(const lra_probe_result *r)
 {

@@ -2,10 +2,13 @@
 #include "reports/result_files.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
+
+/* Where --out has folders of results: of runs, and of tasks without a model. */
+static const char *const of_out[] = {"runs", "information"};
+enum { N_BELOW = sizeof of_out / sizeof *of_out };
 
 typedef struct {
     char **path;
@@ -19,7 +22,8 @@ static void add(list *l, char *path)
     l->path[l->n++] = path;
 }
 
-static int add_runs(list *l, const char *runs, const char *name, lra_err *e)
+/* Those of the folders in a folder. */
+static int add_inner(list *l, const char *runs, const char *name, lra_err *e)
 {
     char **entry;
     int n = lra_folder_list(runs, &entry, e);
@@ -42,15 +46,19 @@ static int add_place(list *l, const char *place, const char *name, lra_err *e)
         add(l, lra_copy_text(place));
         return 0;
     }
-    bool of_data = strcmp(name, "information.h5") == 0; /* of no run */
-    char *runs = lra_format("%s/%s", place, of_data ? "information" : "runs");
     char *single = lra_format("%s/%s", place, name);
+    bool here = lra_file_exists(single), below = false;
     int rc = 0;
-    if (lra_file_exists(single))
-        add(l, lra_copy_text(single));
-    else
-        rc = add_runs(l, lra_is_folder(runs) ? runs : place, name, e);
-    lra_free(runs);
+    if (here) add(l, lra_copy_text(single));
+    for (int i = 0; i < N_BELOW && rc == 0 && !here; i++) {
+        char *folder = lra_format("%s/%s", place, of_out[i]);
+        if (lra_is_folder(folder)) {
+            below = true;
+            rc = add_inner(l, folder, name, e);
+        }
+        lra_free(folder);
+    }
+    if (rc == 0 && !here && !below) rc = add_inner(l, place, name, e);
     lra_free(single);
     return rc;
 }

@@ -180,6 +180,61 @@ static int order_of(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
+static int order_of_words(const char *a, size_t size_a, const char *b, size_t size_b)
+{
+    int order = strncmp(a, b, size_a < size_b ? size_a : size_b);
+    return order ? order : order_of((int64_t)size_a, (int64_t)size_b);
+}
+
+/* Of two values numbers are ordered as such, and before words. */
+static int order_of_values(const char *a, size_t size_a, const char *b, size_t size_b)
+{
+    char *end_a, *end_b;
+    double x = strtod(a, &end_a), y = strtod(b, &end_b);
+    bool number_a = size_a && end_a == a + size_a && !isnan(x);
+    bool number_b = size_b && end_b == b + size_b && !isnan(y);
+    if (number_a != number_b) return number_a ? -1 : 1;
+    if (number_a && x != y) return x < y ? -1 : 1;
+    return order_of_words(a, size_a, b, size_b);
+}
+
+/* Skips lines that are no settings, or tell seeds apart. */
+static const char *next_setting(const char *line)
+{
+    static const char *const other[] = {
+        "data=", "precision=", "seed=", "train.from=", "train.matched="};
+    enum { N = sizeof other / sizeof *other };
+    for (int i = 0; i < N;) {
+        if (starts(line, other[i])) {
+            line += strcspn(line, "\n");
+            line += *line == '\n';
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return line;
+}
+
+/* By the first setting that differs; who lacks it comes last. */
+static int order_of_settings(const char *a, const char *b)
+{
+    for (a = next_setting(a), b = next_setting(b); *a && *b;
+         a = next_setting(a), b = next_setting(b)) {
+        size_t key_a = strcspn(a, "=\n"), key_b = strcspn(b, "=\n");
+        int order = order_of_words(a, key_a, b, key_b);
+        if (order) return order;
+        a += key_a + (a[key_a] == '=');
+        b += key_b + (b[key_b] == '=');
+        size_t size_a = strcspn(a, "\n"), size_b = strcspn(b, "\n");
+        order = order_of_values(a, size_a, b, size_b);
+        if (order) return order;
+        a += size_a + (a[size_a] == '\n');
+        b += size_b + (b[size_b] == '\n');
+    }
+    return (*b != 0) - (*a != 0);
+}
+
 static int by_identity(const void *a, const void *b)
 {
     const member *x = a, *y = b;
@@ -188,6 +243,8 @@ static int by_identity(const void *a, const void *b)
     if (!order) order = strcmp(p->preset, q->preset);
     if (!order) order = strcmp(p->model, q->model);
     if (!order) order = order_of(p->kernel, q->kernel);
+    if (!order) order = strcmp(p->precision, q->precision);
+    if (!order) order = order_of_settings(p->config, q->config);
     if (!order) order = strcmp(x->identity, y->identity);
     return order ? order : order_of(p->seed, q->seed);
 }

@@ -49,7 +49,8 @@ enum {
 /* "few-seeds at-chance"; returns text. */
 const char *lra_result_flags(const lra_result *r, unsigned flags, char text[LRA_FLAGS_TEXT]);
 
-/* Results that differ in their seed alone, in order of task, configuration and seed. */
+/* Results that differ in their seed alone, in order of task, preset, model, kernel, precision,
+ * settings (numbers by size; the default is last) and seed. */
 typedef struct {
     lra_result **run; /* (n), owned by the list */
     int n;

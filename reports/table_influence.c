@@ -8,6 +8,7 @@
 
 #include "kernels/base/mem.h"
 #include "reports/probe_findings.h"
+#include "reports/probe_view.h"
 #include "reports/report.h"
 
 /* What people look at first; files hold the rest. */
@@ -38,7 +39,7 @@ static const struct {
     {"range",
      {"range.mean"},
      "of gradients of positions (jacobian, p2: squared), or of their changes when blocks are "
-     "replaced (occlusion): mean, relative to equal weights (to both sides, of causal models too), "
+     "replaced (occlusion): mean, relative to equal weights (of causal models of the past), "
      "radius with 50, 95 %; px: in pixels"},
     {"used", {"range.q95.used"}, "radius over the reach that the model can have"},
     {"side", {"side"}, "1 looks back, -1 ahead"},
@@ -116,6 +117,15 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
         bool any = false;
         for (int k = 0; explained[i].id[k] && !any; k++) any = has(list, n, explained[i].id[k]);
         if (any) lra_table_note(t, "%s\t%s", explained[i].word, explained[i].text);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!lra_probe_equal_ahead(list[i])) continue;
+        char *name = lra_probe_run_name(list[i]);
+        lra_table_note(t,
+                       "%s\tlooks back alone beside equal weights to both sides, as older files "
+                       "have it; 'lra-probe influence RUN' measures it again",
+                       name);
+        lra_free(name);
     }
     if (has_undefined(list, n))
         lra_table_note(t, "-\tthere is none; of gains and what they keep: the run is not clearly "

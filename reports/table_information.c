@@ -64,6 +64,8 @@ static void add_summary(lra_table *t, const lra_probe_unit *u)
         lra_table_note(t, "The excess lies above 0 with its whole interval up to distance %.0f%s.",
                        d0->value,
                        d0->flags & LRA_CENSORED ? ", the last with 100 pairs a cell" : "");
+    else if (isnan(curve_at(u, "excess.lo", 0)))
+        lra_table_note(t, "Too few examples to draw from: there are no intervals.");
     else
         lra_table_note(t, "The excess at distance 1 does not lie above 0 with its whole interval.");
     add_again(t, u);

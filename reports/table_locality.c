@@ -189,11 +189,27 @@ static void note_seeds(lra_table *t, const lra_locality_row *row)
     }
 }
 
+/* Of which causal models the null values are older. */
+static void note_ahead(lra_table *t, const lra_locality_view *v)
+{
+    lra_text text = {0};
+    for (int i = 0; i < v->n; i++)
+        if (v->row[i].ahead) lra_text_add(&text, "%s%s", text.n ? ", " : "", v->row[i].name);
+    if (text.n)
+        lra_table_note(
+            t,
+            "%s\tlook back alone beside equal weights to both sides, as older files have "
+            "it; 'lra-probe influence RUN' measures them again",
+            text.s);
+    lra_text_free(&text);
+}
+
 static void add_notes(lra_table *t, const reasons *why)
 {
-    lra_table_note(t,
-                   "mean/equal r95 entropy\tof Jacobians of positions: mean distance and entropy "
-                   "over those of equal weights (1: indifferent), radius with 95 %%, tokens");
+    lra_table_note(
+        t, "mean/equal r95 entropy\tof Jacobians of positions: mean distance and entropy "
+           "over those of equal weights (1: indifferent; of causal models of the past), radius "
+           "with 95 %%, tokens");
     lra_table_note(t, "cut window\tsmallest limit of all distances, of attention alone, that keeps "
                       "99 %% of the gain over chance, tokens");
     lra_table_note(t, "kernels heads\tmean/equal of the layers themselves: energy of kernels "
@@ -225,6 +241,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         note_seeds(t, &v.row[i]);
     }
     add_notes(t, &why);
+    note_ahead(t, &v);
     lra_locality_close(&v);
     *list = lra_alloc(sizeof **list);
     (*list)[0] = t;

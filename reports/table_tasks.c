@@ -183,9 +183,47 @@ static bool tells_apart(const rows *all, const row *r, const char *name, const c
     return false;
 }
 
-/* How it was trained, and "distance=4" where there are rows of other distances; "-": nothing.
- * Caller frees. */
-static char *settings_of(const rows *all, const row *r)
+/* What another row sets might be set in this one: a schedule has settings that others lack. */
+static bool could_set(const row *other, const row *r, const char *name)
+{
+    const char *schedule = "train.schedule";
+    return are_alike(other, r) && lra_config_has(other->config, name) &&
+           (strcmp(name, schedule) == 0 ||
+            strcmp(lra_config_text_or(other->config, schedule, ""),
+                   lra_config_text_or(r->config, schedule, "")) == 0);
+}
+
+/* A row before i told of the setting. */
+static bool is_told(const rows *all, const row *r, int i, const char *name)
+{
+    int k = 0;
+    while (k < i && !could_set(&all->row[k], r, name)) k++;
+    return k < i;
+}
+
+/* Settings that rows like this one have, and this one as they are unless somebody changes them;
+ * false: there are none. */
+static bool add_defaults(lra_text *t, const rows *all, const row *r)
+{
+    bool found = false;
+    for (int i = 0; i < all->n; i++) {
+        const lra_config *other = all->row[i].config;
+        for (int k = 0; lra_config_key(other, k); k++) {
+            const char *name = lra_config_key(other, k), *dot = strchr(name, '.');
+            if (has_column(name) || lra_config_has(r->config, name) ||
+                !could_set(&all->row[i], r, name) || is_told(all, r, i, name))
+                continue;
+            char *word = lra_format("%s=default", dot ? dot + 1 : name);
+            add_word(t, word);
+            lra_free(word);
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* How it was trained, and "distance=4" where there are rows of other distances; empty: nothing. */
+static lra_text own_settings(const rows *all, const row *r)
 {
     lra_text t = {0};
     if (*r->training.s) add_word(&t, r->training.s);
@@ -197,6 +235,14 @@ static char *settings_of(const rows *all, const row *r)
         add_word(&t, word);
         lra_free(word);
     }
+    return t;
+}
+
+/* These, and "rate=default" where there are rows of other rates; "-": nothing.  Caller frees. */
+static char *settings_of(const rows *all, const row *r)
+{
+    lra_text t = own_settings(all, r);
+    add_defaults(&t, all, r);
     return t.s ? t.s : lra_copy_text("-");
 }
 
@@ -298,12 +344,12 @@ static void add_mean(lra_table *t, const rows *all, const lra_result_group *grou
     lra_across_tasks tasks = {0};
     for (int i = first; i < all->n; i++) {
         const lra_result *b = all->row[i].result;
-        char *settings = settings_of(all, &all->row[i]);
-        if (are_one_model(a, b) && strcmp(settings, "-") == 0 &&
+        lra_text settings = own_settings(all, &all->row[i]);
+        if (are_one_model(a, b) && settings.n == 0 &&
             strcmp(lra_result_metric(b)->name, "accuracy") == 0)
             lra_across_tasks_add(&tasks, b->task, lra_results_sample(groups[i].run, groups[i].n),
                                  0);
-        lra_free(settings);
+        lra_text_free(&settings);
     }
     lra_text who = {0};
     lra_text_add(&who, "%s", a->model);
@@ -315,8 +361,11 @@ static void add_mean(lra_table *t, const rows *all, const lra_result_group *grou
 
 static void add_notes(lra_table *t, const rows *all, const lra_result_group *groups)
 {
-    bool one = false, on_test = false;
+    bool one = false, on_test = false, defaults = false;
     for (int i = 0; i < all->n; i++) {
+        lra_text settings = {0};
+        defaults = add_defaults(&settings, all, &all->row[i]) || defaults;
+        lra_text_free(&settings);
         one = one || groups[i].n == 1;
         on_test = on_test || lra_result_selected_on_test(all->row[i].result);
         bool first = true;
@@ -324,6 +373,9 @@ static void add_notes(lra_table *t, const rows *all, const lra_result_group *gro
             first = !are_one_model(all->row[k].result, all->row[i].result);
         if (first) add_mean(t, all, groups, i);
     }
+    if (defaults)
+        lra_table_note(t, "default\tas it is unless somebody changes it ('lra-probe list "
+                          "parameters'), where other rows differ");
     lra_table_note(
         t,
         "chance\tthe label most frequent in training; the mean of the training targets; all tokens "

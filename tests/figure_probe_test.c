@@ -171,6 +171,69 @@ static void channels_are_named_where_layers_are_alike(void **state)
     }
 }
 
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+enum { HEADS = 70 };
+
+/* HEADS heads of a layer; scores of head h decay by h / 100 a step, its map has 1 for the first
+ * query and h for the second. */
+static lra_probe_result *many_heads(void)
+{
+    lra_probe_result *p = probe("attention");
+    for (int h = 0; h < HEADS; h++) {
+        const double x = exp(-0.01 * h), eld[] = {1, x, x * x}, map[] = {1, 0, 0, h};
+        char *name = lra_format("layer0.head%d", h);
+        lra_probe_unit *u = lra_probe_unit_new(p, name);
+        add_array(u, "eld", 3, 0, eld);
+        add_array(u, "map", 2, 2, map);
+        lra_free(name);
+    }
+    return p;
+}
+
+static void the_last_of_many_heads_decays(void **state)
+{
+    (void)state;
+    lra_probe_result *p = many_heads();
+    char *data, *script = draw(&lra_figure_las_2, 1, &p, &data);
+    assert_non_null(strstr(script, "'head 0'"));
+    assert_non_null(strstr(script, "'head 69'"));
+    assert_non_null(strstr(script, "'H69: 0.69'"));
+    assert_non_null(strstr(data, ", head 69: a line for each query\n"));
+    assert_non_null(strstr(data, "1 1.000000 0.869358 0.755784 0.663650 0.576950 0.501576\n"));
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
+static void all_of_many_heads_are_in_the_mean(void **state)
+{
+    (void)state;
+    lra_probe_result *p = many_heads();
+    char *data, *script = draw(&lra_figure_las_4, 1, &p, &data);
+    assert_non_null(strstr(data, "weights from 0 to 34.5\n")); /* 0 + 1 + .. + 69 over 70 */
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
+/* What does not fit is told, and by whom. */
+static void heads_that_do_not_fit_are_told(void **state)
+{
+    (void)state;
+    static const lra_report_figure *const figure[] = {&lra_figure_maps, &lra_figure_distance};
+    for (int i = 0; i < 2; i++) {
+        lra_probe_result *p = many_heads();
+        const lra_report_input in = {.probes = &p, .n_probes = 1};
+        const double mass[] = {1, 0, 0};
+        for (int h = 0; h < HEADS; h++) add_array(p->unit[h], "mass", 3, 0, mass);
+        lra_plot plot = {0};
+        lra_err e = {{0}};
+        assert_int_not_equal(figure[i]->make(&in, &plot, &e), 0);
+        assert_non_null(strstr(e.msg, "'layer0' of 'resconv' has more than 16 heads"));
+        lra_plot_free(&plot);
+        lra_probe_result_free(p);
+    }
+}
+
 /* ---- decay ----------------------------------------------------------------------------------- */
 
 static lra_probe_result *decaying(int64_t seed)
@@ -220,6 +283,9 @@ int main(void)
         cmocka_unit_test(fields_have_their_axes),
         cmocka_unit_test(equal_lines_do_not_hide_each_other),
         cmocka_unit_test(channels_are_named_where_layers_are_alike),
+        cmocka_unit_test(the_last_of_many_heads_decays),
+        cmocka_unit_test(all_of_many_heads_are_in_the_mean),
+        cmocka_unit_test(heads_that_do_not_fit_are_told),
         cmocka_unit_test(zeros_fall_out_of_the_axis),
         cmocka_unit_test(the_seed_that_is_drawn_is_named),
     };

@@ -244,6 +244,31 @@ static void coverage(void **state)
         if (held[k] < 33) fail_msg("distance %d: %d of %d", (int)d[k], held[k], SETS);
 }
 
+/* A few rows that could be drawn again make no interval, and nothing that rests on one. */
+static void few_rows_have_no_intervals(void **state)
+{
+    (void)state;
+    enum { L = 4096 };
+    static int64_t from[17];
+    static uint8_t s[16 * L];
+    for (int i = 0; i < 16; i++) {
+        lra_rng r = lra_rng_new(12, 4, (uint64_t)i);
+        from[i + 1] = from[i] + L;
+        for (int t = 0; t < L; t++) s[i * L + t] = (uint8_t)lra_rng_below(&r, 12);
+    }
+    for (int n = 2; n <= 16; n++) {
+        lra_information *x = lra_information_new(&(lra_symbols){n, from, s}, 64, 0, 1);
+        assert_true(x->n > 16);
+        for (int i = 0; i < x->n; i++) {
+            assert_true(fabs(x->point[i].excess.value) < 0.01);
+            assert_int_equal(isnan(x->point[i].excess.lo), n < 16);
+            assert_int_equal(isnan(x->point[i].excess.hi), n < 16);
+        }
+        assert_true(n == 16 || (x->d0 == 0 && !x->again));
+        lra_information_free(x);
+    }
+}
+
 /* The label is whether "2 3" occurs, among symbols that are equally frequent: nothing for single
  * ones. */
 static void ngrams(void **state)
@@ -283,6 +308,7 @@ int main(void)
                                        cmocka_unit_test(ends),
                                        cmocka_unit_test(merged),
                                        cmocka_unit_test(coverage),
+                                       cmocka_unit_test(few_rows_have_no_intervals),
                                        cmocka_unit_test(ngrams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,11 @@ static void a_ladder(void **state)
     assert_true(l.row[0].null_row && !l.row[1].null_row);
     assert_int_equal(l.row[3].reach, T);
     near(l.row[1].gain.value, 0.5, 1e-9);
+    /* right on the same rows as the reference: none of N differs, and Wilson says how many may */
+    double none_of_all = lra_wilson(0, N, 0.95).hi / 0.4;
+    near(l.row[2].gain.hi - 1, none_of_all, 1e-9);
+    near(1 - l.row[2].gain.lo, none_of_all, 1e-9);
+    assert_true(l.row[3].gain.lo == 1 && l.row[3].gain.hi == 1); /* by definition */
     near(l.li.value, (0.5 * 1 + 1 * 3) / 4, 1e-9); /* 4..8, 8..64 of 4..64 in octaves */
     assert_true(l.li.lo < l.li.value && l.li.value < l.li.hi);
     near(l.radius[0].value, exp2(2 + (0.59 - 0.4) / 0.2), 1e-9);

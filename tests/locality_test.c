@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "reports/locality_view.h"
+#include "reports/probe_view.h"
 #include "reports/report.h"
 #include "tests/figures.h"
 #include "tests/golden.h"
@@ -234,6 +235,35 @@ static void the_figure(void **state)
     results[5]->fingerprint[0] = '0';
 }
 
+/* Equal weights of a causal model are nearer than those of others beside it. */
+static void each_model_has_its_equal_weights(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_finding *mean = NULL;
+    for (int i = 0; i < PROBES; i++) {
+        lra_probe_unit *u = probes[i]->unit[0];
+        if (strcmp(probes[i]->model, "lstm") == 0 && strcmp(u->name, "jacobian") == 0)
+            mean = &u->finding[0];
+    }
+    assert_true(mean && strcmp(mean->id, "range.mean") == 0);
+    mean->null[LRA_NULL_UNIFORM] = 5;
+    if (write_figure(&lra_figure_locality, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    mean->null[LRA_NULL_UNIFORM] = 10;
+    char *data = take_file("locality.dat"), *script = take_file("locality.gp");
+    int near = 0, far = 0;
+    for (const char *at = data; *at; at = strchr(at, '\n') + 1) {
+        const char *last = strchr(at, '\n');
+        while (last > at && *last != ' ') last--;
+        near += strncmp(last, " 5.0", 4) == 0, far += strncmp(last, " 10.0", 5) == 0;
+    }
+    assert_int_equal(near, 1);
+    assert_true(far > 1);
+    assert_non_null(strstr(script, "index 0 using 17:($1-0.5):(0):(1) with vectors nohead"));
+    lra_free(script);
+    lra_free(data);
+}
+
 /* No panel stands empty. */
 static void panels_that_models_have(void **state)
 {
@@ -260,11 +290,36 @@ static void panels_that_models_have(void **state)
     }
 }
 
+/* Older files have equal weights to both sides of models that look back alone. */
+static void older_equal_weights_are_told(void **state)
+{
+    (void)state;
+    lra_finding side = lra_finding_of("side", "1", 1);
+    lra_probe_unit *u = probes[PROBES - 1]->unit[0];
+    lra_probe_unit_findings(u, 1, &side);
+    for (int past = 0; past < 2; past++) {
+        lra_err e = {{0}};
+        FILE *to = fopen("locality_table", "w");
+        assert_non_null(to);
+        u->finding[u->n_findings - 1].null[LRA_NULL_UNIFORM] = past;
+        assert_int_equal(lra_probe_equal_ahead(probes[PROBES - 1]), !past);
+        assert_int_equal(lra_report_print(&lra_table_locality, to, &in, "text", &e), 0);
+        fclose(to);
+        char *text = take_file("locality_table");
+        assert_int_equal(strstr(text, "look back alone") != NULL, !past);
+        lra_free(text);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_over_seeds),  cmocka_unit_test(what_is_missing),
-        cmocka_unit_test(files_of_other_runs), cmocka_unit_test(tables_in_every_format),
-        cmocka_unit_test(the_figure),          cmocka_unit_test(panels_that_models_have)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_over_seeds),
+                                       cmocka_unit_test(what_is_missing),
+                                       cmocka_unit_test(files_of_other_runs),
+                                       cmocka_unit_test(tables_in_every_format),
+                                       cmocka_unit_test(the_figure),
+                                       cmocka_unit_test(each_model_has_its_equal_weights),
+                                       cmocka_unit_test(older_equal_weights_are_told),
+                                       cmocka_unit_test(panels_that_models_have)};
     return cmocka_run_group_tests(tests, make_files, free_files);
 }

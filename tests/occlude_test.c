@@ -124,14 +124,38 @@ static lra_tensor *delayed(const lra_build *b, lra_tensor *x)
     return lra_concat(2, (lra_tensor *[]){none, lra_slice(x, 1, 0, b->T - DELAY)}, 1);
 }
 
+/* The sum of a position and all before it, twice as many with every step. */
+static lra_tensor *summed(const lra_build *b, lra_tensor *x)
+{
+    for (int64_t n = 1; n < b->T; n *= 2) {
+        lra_tensor *none = lra_zeros(b->graph, x->type, LRA_SHAPE(b->B, n, lra_width(x)));
+        lra_tensor *before[] = {none, lra_slice(x, 1, 0, b->T - n)};
+        x = lra_add(x, lra_concat(2, before, 1));
+    }
+    return x;
+}
+
+static int64_t boundless(const lra_config *c)
+{
+    (void)c;
+    return -1;
+}
+
+static bool always(const lra_config *c)
+{
+    (void)c;
+    return true;
+}
+
 typedef struct {
     const char *id;
     double value;
 } known;
 
-/* What the part finds of a run whose model is replaced by the delay; grid: of an image. */
-static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, const char *unit,
-                 int64_t examples, int n, const known *list)
+/* What a part finds of a run whose model is replaced; grid: of an image.  The caller frees it. */
+static lra_probe_result *measured(const lra_influence_part *part, const lra_train_spec *spec,
+                                  const lra_model *model, lra_device *dev, int64_t grid,
+                                  int64_t examples)
 {
     char empty[] = "";
     lra_err e = {{0}};
@@ -146,25 +170,34 @@ static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, cons
                          .n = examples,
                          .reach = -1};
     lra_finished_run own = {.result = &result};
-    lra_model delay = lra_model_resconv;
     lra_origin origin = {0};
     lra_influence p = {.run = &own, .spec = *spec, .device = *dev};
-    delay.encode = delayed, p.spec.model = &delay;
-    p.steps.bar = lra_progress_new("occlusion", 1);
+    p.spec.model = model;
+    p.steps.bar = lra_progress_new(part->name, 1);
     p.out = lra_probe_result_new("influence", &result, &origin);
-    assert_null(lra_part_occlusion.undefined(&p));
-    if (lra_part_occlusion.measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
-    assert_true(p.steps.done > 0 && p.steps.done <= lra_part_occlusion.passes(&p, 0));
-    assert_int_equal(lra_probe_unit_find(p.out, "occlusion.px") != NULL, grid > 0);
-    const lra_probe_unit *u = lra_probe_unit_find(p.out, unit);
+    assert_true(!part->undefined || !part->undefined(&p));
+    if (part->measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
+    assert_true(p.steps.done > 0 && p.steps.done <= part->passes(&p, 0));
+    lra_progress_free(p.steps.bar);
+    return p.out;
+}
+
+/* Part occlusion of the delay. */
+static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, const char *unit,
+                 int64_t examples, int n, const known *list)
+{
+    lra_model delay = lra_model_resconv;
+    delay.encode = delayed;
+    lra_probe_result *out = measured(&lra_part_occlusion, spec, &delay, dev, grid, examples);
+    assert_int_equal(lra_probe_unit_find(out, "occlusion.px") != NULL, grid > 0);
+    const lra_probe_unit *u = lra_probe_unit_find(out, unit);
     assert_true(lra_probe_array_find(u, "width")->value[0] == 1);
     for (int i = 0; i < n; i++) {
         const lra_finding *f = lra_probe_finding(u, list[i].id);
         if (!f || !(fabs(f->value - list[i].value) < 1e-9))
             fail_msg("%s: %g, expected %g", list[i].id, f ? f->value : (double)NAN, list[i].value);
     }
-    lra_progress_free(p.steps.bar);
-    lra_probe_result_free(p.out);
+    lra_probe_result_free(out);
 }
 
 static void a_delay_is_found(void **state)
@@ -198,6 +231,62 @@ static void a_delay_in_pairs_is_found(void **state)
     close_run(&pairs);
 }
 
+/* Of sums of all before, whose weights are equal: what is found is the null value, where the model
+ * says that it is causal, and less where it does not. */
+static void equal_weights_of_a_causal_model(void **state)
+{
+    (void)state;
+    lra_model sums = lra_model_resconv;
+    sums.encode = summed, sums.reach = boundless;
+    for (int causal = 0; causal < 2; causal++) {
+        sums.causal = causal ? always : NULL;
+        lra_probe_result *out = measured(&lra_part_jacobian, &trained.run.spec, &sums,
+                                         &trained.device, 0, TINY_ROWS);
+        const lra_probe_unit *u = lra_probe_unit_find(out, "jacobian");
+        const lra_finding *mean = lra_probe_finding(u, "range.mean.rel"),
+                          *side = lra_probe_finding(u, "side"),
+                          *spread = lra_probe_finding(u, "entropy.rel");
+        assert_true(side->value == 1 && (fabs(side->null[LRA_NULL_UNIFORM] - causal) < 1e-9));
+        assert_int_equal(fabs(mean->value - 1) < 1e-6, causal);
+        assert_int_equal(fabs(spread->value - 1) < 1e-6, causal);
+        assert_true(lra_probe_finding(u, "range.mean")->value > 1);
+        lra_probe_result_free(out);
+    }
+}
+
+/* Of an image, pixels of the column weigh as much as their neighbours. */
+static void rows_of_an_image_weigh_alike(void **state)
+{
+    (void)state;
+    lra_model sums = lra_model_resconv;
+    sums.encode = summed, sums.reach = boundless, sums.causal = always;
+    for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {
+        lra_probe_result *out = measured(&lra_part_jacobian, &trained.run.spec, &sums,
+                                         &trained.device, grid, TINY_ROWS);
+        const lra_finding *f = lra_probe_finding(lra_probe_unit_find(out, "jacobian"),
+                                                 "periodic.p");
+        assert_int_equal(f != NULL, grid > 0);
+        assert_true(!f || fabs(f->value - 1) < 0.05);
+        lra_probe_result_free(out);
+    }
+}
+
+/* Blocks that begin behind a position are none of its inputs. */
+static void blocks_of_a_causal_model(void **state)
+{
+    (void)state;
+    for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {
+        lra_model sums = lra_model_resconv;
+        sums.encode = summed, sums.reach = boundless, sums.causal = always;
+        lra_probe_result *out = measured(&lra_part_occlusion, &trained.run.spec, &sums,
+                                         &trained.device, grid, TINY_ROWS);
+        const lra_probe_unit *u = lra_probe_unit_find(out, grid ? "occlusion.px" : "occlusion");
+        const lra_finding *side = lra_probe_finding(u, grid ? "side.px" : "side");
+        assert_true(side->value == 1 && side->null[LRA_NULL_UNIFORM] == 1);
+        lra_probe_result_free(out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +294,9 @@ int main(void)
         cmocka_unit_test(a_delay_is_found),
         cmocka_unit_test(a_pixel_above_is_found),
         cmocka_unit_test(a_delay_in_pairs_is_found),
+        cmocka_unit_test(equal_weights_of_a_causal_model),
+        cmocka_unit_test(rows_of_an_image_weigh_alike),
+        cmocka_unit_test(blocks_of_a_causal_model),
     };
     return cmocka_run_group_tests_name("occlude", tests, set_up, tear_down);
 }

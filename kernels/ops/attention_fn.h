@@ -234,12 +234,15 @@ typedef struct {
     attention_range span, now; /* of all; what is left of the block that it is in */
     const int32_t *next, *end; /* blocks to come */
     int64_t block;
+    int64_t keys; /* of a tile, at most */
 } attention_walk;
 
 static inline attention_walk attention_walk_of(const attention_head *h, const attention_place *p)
 {
     const attention_list *b = &h->listed;
-    attention_walk w = {.span = attention_span(h, p->i0, p->i0 + p->queries), .block = b->block};
+    attention_walk w = {.span = attention_span(h, p->i0, p->i0 + p->queries),
+                        .block = b->block,
+                        .keys = ATTENTION_KEYS};
     const int32_t *own = b->list ? b->list + p->i0 / b->block * b->most : NULL;
     if (!own || own[0] == ATTENTION_ALL_BLOCKS)
         w.now = w.span;
@@ -258,7 +261,7 @@ static inline bool attention_next(attention_walk *w, attention_place *p)
         w->now.to = last < w->span.to ? last : w->span.to;
     }
     int64_t left = w->now.to - w->now.from;
-    p->j0 = w->now.from, p->keys = left < ATTENTION_KEYS ? left : ATTENTION_KEYS;
+    p->j0 = w->now.from, p->keys = left < w->keys ? left : w->keys;
     w->now.from += p->keys;
     return true;
 }

@@ -84,6 +84,7 @@ static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
     for (int64_t i = 0; i < a->x.v_out * AX_Q; i++) f->y_t[i] = 0;
     for (int l = 0; l < AX_Q; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
     attention_walk w = attention_walk_of(h, &p);
+    if (a->x.unit.rows > 1) w.keys = AX_STEP; /* or tiles would wait too long (tiles.c) */
     while (attention_next(&w, &p)) {
         ax_scores(h, &p, &a->x, a->k, a->q);
         int64_t keys = ax_fill(&p, &a->x, h->tile);

@@ -127,6 +127,7 @@ static int hand_over(work *w, const question *q, int64_t s, int64_t example, int
     lra_jacobian_row row = {.example = example,
                             .i = w->position[s],
                             .T = T,
+                            .allowed = w->causal ? w->position[s] + 1 : T,
                             .first = p == 0,
                             .last = p == n - 1,
                             .draws = m,
@@ -251,7 +252,7 @@ int lra_jacobian_measure(const lra_train_spec *run, lra_device *dev, const lra_j
     work w = {.m = &m, .spec = s, .steps = steps, .each = each, .context = context, .report = out};
     *out = (lra_jacobian_report){0};
     w.reach = run->model->reach(run->model_config);
-    w.causal = run->model->causal && run->model->causal(run->model_config);
+    w.causal = lra_model_causal(run->model, run->model_config);
     int rc = lra_open(&m, run, dev, s->weights, e);
     m.sample = s->examples;
     m.type =

@@ -28,6 +28,7 @@ typedef struct {
 /* One row: J(i,0..T-1)^2, its estimate by each draw: (draws, T). */
 typedef struct {
     int64_t example, i, T;
+    int64_t allowed;  /* inputs that the model may use: T, of a causal one i + 1 */
     bool first, last; /* of its example */
     int64_t draws;
     const double *by_draw, *square; /* square: their mean, (T) */

@@ -50,7 +50,8 @@ static void take_row(void *context, const lra_jacobian_row *row)
         for (int64_t d = 0; d < f->T; d++) to[d] = equal[d] = 0;
         for (int64_t j = 0; j < row->T; j++) {
             int64_t d = lra_profile_distance(k ? f->grid : 0, row->i, j);
-            to[d] += row->square[j], equal[d] += all / (double)row->T;
+            to[d] += row->square[j];
+            if (j < row->allowed) equal[d] += all / (double)row->allowed;
         }
     }
     for (int64_t j = 0; j < row->T; j++) {

@@ -6,6 +6,8 @@
  *   jacobian.p2     the same of J(i,j)^2
  *   jacobian.px     of images: distances in pixels
  *   jacobian.init   initial weights: curves
+ * Equal weights fall on all inputs, of a causal model on a position and all before it, whatever its
+ * reach: models of several reaches stand beside one another.
  * It does not say at what distance a dependency stands: of two-token XOR at 8, 16, 32 steps
  * range.q95 is the reach of a convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of the
  * initial weights, and shift.peak lies within half and all of the distance in 3 runs of 8. */
@@ -29,7 +31,7 @@ typedef struct {
     int n_open;
     struct open_example {
         int64_t example, T, n;
-        int64_t i[POSITIONS];
+        int64_t i[POSITIONS], allowed[POSITIONS];
         double *size, *square; /* (positions, T) */
     } * open;
     lra_jacobian_report report;
@@ -41,6 +43,8 @@ static void open_profiles(profiles *a, const lra_influence *p)
     *a = (profiles){.n_open = 0};
     a->profile[PLAIN] = lra_profile_new(T, 0);
     a->profile[SQUARES] = lra_profile_new(T, 0);
+    lra_profile_period(a->profile[PLAIN], grid);
+    lra_profile_period(a->profile[SQUARES], grid);
     a->profile[PIXELS] = grid ? lra_profile_new(T, grid) : NULL;
 }
 
@@ -61,7 +65,7 @@ static void add_example(profiles *a, int at)
         lra_profile_begin(p, x->T);
         for (int64_t r = 0; r < x->n; r++) {
             const double *w = (k == SQUARES ? x->square : x->size) + r * x->T;
-            lra_profile_row(p, x->i[r], 0, x->T, w);
+            lra_profile_row(p, x->i[r], 0, x->allowed[r], w);
         }
         lra_profile_end(p);
     }
@@ -83,6 +87,7 @@ static void take_row(void *context, const lra_jacobian_row *row)
     struct open_example *x = &a->open[at];
     memcpy(x->square + x->n * x->T, row->square, (size_t)x->T * sizeof(double));
     for (int64_t j = 0; j < x->T; j++) x->size[x->n * x->T + j] = lra_jacobian_size(row, j);
+    x->allowed[x->n] = row->allowed;
     x->i[x->n++] = row->i;
     if (row->last) add_example(a, at);
 }

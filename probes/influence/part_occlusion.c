@@ -4,8 +4,9 @@
  *   w(i,b) = mean over 4 draws of || h_i(x) - h_i(x with block b replaced) ||
  * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16
  * tokens, and of images also squares, an eighth of a row wide; a weight stands at the middle of its
- * block.  Draws that change no token are left out, and blocks of which none does.  Documents of a
- * pair are examples of their own: they meet in the head alone.
+ * block.  Draws that change no token are left out, and blocks of which none does, and of causal
+ * models those that begin behind the position.  Documents of a pair are examples of their own:
+ * they meet in the head alone.
  *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width:
  *                    tokens of a block
  *   occlusion.px     of images: the same of squares, distances in pixels, as is width
@@ -30,6 +31,7 @@ typedef struct {
     lra_profile *profile;
     int64_t width, blocks, examples;
     int64_t columns; /* of an image whose blocks are squares; 0: stretches */
+    bool causal;
     uint64_t seed;
 } changes;
 
@@ -122,6 +124,7 @@ static void add_example(changes *c, const asked *a, const lra_occluder *o, int64
             lra_stretches of;
             int64_t middle = block_of(c, T, b, &of);
             int draws = a->draws[s * c->blocks + b];
+            if (c->causal && of.from[0] > at[p]) continue;
             if (draws) w[middle] = a->sum[(s * POSITIONS + p) * c->blocks + b] / draws;
         }
         lra_profile_row(c->profile, at[p], 0, T, w);
@@ -179,6 +182,7 @@ static int run(lra_influence *p, int64_t examples, lra_open_weights weights, int
                    .width = width_of(p, columns),
                    .blocks = all_blocks(p, columns),
                    .columns = columns,
+                   .causal = lra_model_causal(p->spec.model, p->spec.model_config),
                    .seed = p->spec.seed};
     int rc = lra_occlude(&p->spec, &p->device, weights, examples, &p->steps, take_batch, c, e);
     return rc == 0 && c->examples == 0 ? lra_fail(e, "there is no other row to take tokens from")

@@ -32,9 +32,27 @@ int64_t lra_saved_number(const lra_probe_result *r, const char *name)
     return at ? strtoll(at, NULL, 10) : 0;
 }
 
-void lra_saved_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
-                   int64_t head_groups)
+bool lra_saved_equal(const lra_influence_part *part)
 {
+    return part == &lra_part_jacobian || part == &lra_part_field || part == &lra_part_occlusion;
+}
+
+bool lra_saved_past(const lra_probe_result *r, const lra_influence_part *part)
+{
+    char *name = lra_format("%s-equal", part->name);
+    const char *value = lra_saved_value(r, name);
+    lra_free(name);
+    return value && strncmp(value, "past", 4) == 0;
+}
+
+void lra_saved_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
+                   int64_t head_groups, bool past)
+{
+    if (past && lra_saved_equal(part)) {
+        char *name = lra_format("%s-equal", part->name);
+        lra_probe_result_set(r, name, "past");
+        lra_free(name);
+    }
     lra_probe_result_set(r, part->name, "%" PRId64, examples);
     if (part == &lra_part_heads) lra_probe_result_set(r, "head-groups", "%" PRId64, head_groups);
 }
@@ -94,6 +112,7 @@ bool lra_saved_add_shuffled(lra_probe_result *r, const lra_probe_result *shuffle
     for (int i = 0; lra_influence_part_at(i); i++) {
         const lra_influence_part *part = lra_influence_part_at(i);
         if (!alike(r, shuffled, part->name)) continue;
+        if (lra_saved_past(r, part) != lra_saved_past(shuffled, part)) continue;
         if (part == &lra_part_heads && !alike(r, shuffled, "head-groups")) continue;
         for (int u = 0; u < r->n_units; u++) {
             const lra_probe_unit *from = lra_probe_unit_find(shuffled, r->unit[u]->name);

@@ -7,9 +7,14 @@
 /* What stands behind "NAME=" in a line of the settings; NULL: there is none.  As a number: 0. */
 const char *lra_saved_value(const lra_probe_result *r, const char *name);
 int64_t lra_saved_number(const lra_probe_result *r, const char *name);
-/* A part was measured, of so many test examples. */
+/* A part was measured, of so many test examples; past: of a causal model, whose equal weights fall
+ * on the past: "PART-equal=past", of parts that know equal weights. */
 void lra_saved_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
-                   int64_t head_groups);
+                   int64_t head_groups, bool past);
+/* Were equal weights of a part those of the past? */
+bool lra_saved_past(const lra_probe_result *r, const lra_influence_part *part);
+/* Has it any?  (jacobian, field, occlusion) */
+bool lra_saved_equal(const lra_influence_part *part);
 
 bool lra_saved_belongs(const char *unit, const char *part);
 void lra_saved_copy(lra_probe_result *to, const lra_probe_unit *from);

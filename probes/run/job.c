@@ -173,13 +173,14 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
     /* "K=5", "window=128" */
     const char *axis = lra_job_reach(r) < 0 ? NULL : r->model->axis;
     bool plain = r->objective == &lra_objective_classify;
-    s->title = lra_format("%s %s%s%s%s%s%s%s seed %lld", r->task->name, r->model->name,
+    s->title = lra_format("%s %s%s%s%s%s%s%s%s%s seed %lld", r->task->name, r->model->name,
                           axis ? " " : "",
                           !axis                         ? ""
                           : strcmp(axis, "kernel") == 0 ? "K"
                                                         : axis,
                           axis ? "=" : "", axis ? lra_config_text(r->model_config, axis) : "",
-                          plain ? "" : " ", plain ? "" : r->objective->name, (long long)seed);
+                          plain ? "" : " ", plain ? "" : r->objective->name, r->label ? " " : "",
+                          r->label ? r->label : "", (long long)seed);
 }
 
 void lra_job_spec_free(lra_train_spec *s)

@@ -5,8 +5,6 @@
 #include "kernels/base/options.h"
 #include "probes/run/rungs.h"
 
-enum { LRA_LADDER_MAX_JOBS = 64 };
-
 typedef struct {
     int rung;
     int64_t seed;

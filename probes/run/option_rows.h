@@ -29,6 +29,14 @@
 #define LRA_COUNT_OPTION(word, usual, least, most, text)                                           \
     {.name = word, .kind = LRA_OPTION_INT, .value = usual, .min = least, .max = most, .arg = "N",  \
      .help = text}
+#define LRA_SEEDS_OPTION(most_, text)                                                              \
+    {.name = "seeds", .letter = 's', .kind = LRA_OPTION_INT, .min = 1, .max = most_, .arg = "N",   \
+     .help = "seeds 0..N-1 of every " text "; default: the preset's"}
+#define LRA_JOBS_OPTION(what)                                                                      \
+    {.name = "jobs", .letter = 'j', .kind = LRA_OPTION_INT, .value = "1", .min = 1,                \
+     .max = LRA_MOST_JOBS, .arg = "N",                                                             \
+     .help = what " trained at once, each by a process of its own"}
+#define LRA_DRY_RUN_OPTION(text) {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_JSON_OPTION(text)  {.name = "json", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
 /* clang-format on */

@@ -5,6 +5,7 @@
 
 #include "kernels/base/mem.h"
 #include "probes/run/settings.h"
+#include "probes/run/values.h"
 
 const lra_option lra_vary_options[] = {
     {.name = "distance",
@@ -19,22 +20,6 @@ const lra_option lra_vary_options[] = {
              "them all; of a model without rungs, the model as it is"},
     {.name = NULL}};
 
-static int read_values(lra_vary *v, const char *list, lra_err *e)
-{
-    for (const char *at = list; *at;) {
-        size_t n = strcspn(at, ",");
-        if (n == 0 || (at[n] == ',' && !at[n + 1]))
-            return lra_fail_usage(e, "'%s' has an empty value, expected values separated by commas",
-                                  list);
-        if (v->n == LRA_SWEEP_MAX_VALUES)
-            return lra_fail_usage(e, "'%s' has more than %d values", list, LRA_SWEEP_MAX_VALUES);
-        v->value[v->n++] = lra_format("%.*s", (int)n, at);
-        at += n + (at[n] == ',');
-    }
-    if (v->n == 0) return lra_fail_usage(e, "an empty list, expected values");
-    return 0;
-}
-
 int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e)
 {
     const char *distance = lra_option_text(o, "distance"), *vary = lra_option_text(o, "vary");
@@ -47,9 +32,11 @@ int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e)
     size_t n = vary ? strcspn(vary, "=") : 0;
     if (vary && (n == 0 || !vary[n]))
         return lra_fail_usage(e, "--vary is '%s', expected KEY=VALUE,VALUE,...", vary);
-    v->n = 0;
     v->key = vary ? lra_format("%.*s", (int)n, vary) : lra_copy_text("distance");
-    return read_values(v, vary ? vary + n + 1 : distance, e);
+    v->n = lra_values_read(vary ? vary + n + 1 : distance, LRA_SWEEP_MAX_VALUES, v->value, e);
+    if (v->n > 0) return 0;
+    v->n = 0;
+    return LRA_USAGE;
 }
 
 void lra_vary_close(lra_vary *v)

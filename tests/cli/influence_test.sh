@@ -78,6 +78,20 @@ for model in las linear-transformer; do
     has out 'window.w99'
 done
 
+# Equal weights of causal models fell on both sides in older files: what knows them is measured again, and tables say so.
+mkdir -p old/runs
+cp -r "$LRA_SOURCE"/reports/measured/known-truth/cells/xor-las-* old/runs/
+chmod -R u+w old
+"$probe" influence old/runs/* --out old --parts jacobian,interaction --examples 12 --dry-run >out 2>err || complain "an older file: $(cat err)"
+! grep -q 'jacobian .*(measured)' err || complain "equal weights to both sides are kept: $(cat err)"
+grep -q 'interaction .*(measured)' err || complain "what has no equal weights is measured again: $(cat err)"
+"$report" tables --table influence old/runs/* --out old >out 2>err || complain "an older file: $(cat err)"
+has out '  looks back alone beside equal weights to both sides'
+"$probe" influence near/runs/*las* --parts jacobian,field,occlusion --examples 4 --out near -q >out 2>err || complain "las: $(cat err)"
+! grep -q 'looks back alone' out || complain "las beside equal weights to both sides: $(cat out)"
+"$probe" influence near/runs/*las* --parts jacobian,field,occlusion --examples 4 --out near --dry-run >out 2>err || complain "las again: $(cat err)"
+[ "$(grep -c '(measured)' err)" -eq 3 ] || complain "las is measured twice: $(cat err)"
+
 # Heads have limits of their own, one by one or in groups; a group of all is the layer, and a layer of one head has no others.
 "$probe" train --model transformer --task xor --set distance=1 --set length=8 --set copies=1 --set train=1280 --set val=64 --set test=64 \
     --set batch=16 --set rate=0.01 --set epochs=1 --set width=16 --set hidden=16 --set heads=4 --set layers=2 --out heads -q >train.out 2>&1 ||
@@ -115,7 +129,15 @@ for id in keep.w95 key.w05 kl.w95 kl.local window.w95; do has out $id; done
 ! grep -q ' 100 examples' err || complain "a budget changes nothing: $(cat err)"
 awk '/passes/ { sum += $2 } END { exit sum > 2100 || sum < 1000 }' err || complain "a budget of 2000 passes: $(cat err)"
 
-grep -q 'interaction *undefined: one example takes more' err || complain "a part that no budget of 2000 pays for: $(cat err)"
+grep -q 'interaction *undefined: two examples take more' err || complain "a part that no budget of 2000 pays for: $(cat err)"
+
+# It is kept where the fewest examples of all parts take more: the dearest are left out, and say so.
+for budget in 300 1000 20000; do
+    "$probe" influence "$run" --out o --examples 100 --budget $budget --dry-run >out 2>err || complain "--budget $budget: $(cat err)"
+    awk -v most=$budget '/passes/ { sum += $2 } END { exit sum > most || sum < 0.6 * most }' err || complain "a budget of $budget passes: $(cat err)"
+done
+"$probe" influence "$run" --out o --examples 100 --budget 300 --dry-run >out 2>err || complain "--budget 300: $(cat err)"
+grep -q 'undefined: its fewest examples take more than the other parts leave' err || complain "what 300 passes leave out: $(cat err)"
 
 expect 2 "part 'cut' of run 'o/runs/$run' is undefined: one example takes more passes than the budget" "$probe" influence "$run" --out o --budget 1 -q
 
@@ -210,6 +232,12 @@ grep -q '^warning: .*measured again' err || complain "a broken file is taken wit
 
 # What a user names and the run has not, and what it cannot be made for.
 expect 2 "part 'shift' of run 'o/runs/$run' is undefined: every row is as long as the longest" "$probe" influence "$run" --out o --parts shift
+# What length costs beside its examples is counted once, whatever their number.
+for n in 1 2 3; do
+    "$probe" influence "$run" --out o --parts length --lengths 24,48 --examples $n --dry-run 2>&1 >out | awk '/passes/ { print $2 }'
+done >costs
+awk '{ x[NR] = $1 } END { exit !(NR == 3 && x[3] - x[2] == x[2] - x[1] && x[1] > x[2] - x[1] + 1) }' costs ||
+    complain "the cost of part length: $(cat costs)"
 expect 2 "\-\-lengths is '48,x', expected ascending numbers" "$probe" influence "$run" --out o --parts length --lengths 48,x
 expect 1 "length 5: 1 copy at distance 2 need" "$probe" influence "$run" --out o --parts length --lengths 5 -q
 "$probe" influence "$run" --out o --parts length --lengths 12,72 --examples 8 -q >out 2>err || complain "--lengths: $(cat err)"

@@ -26,4 +26,10 @@ if command -v gnuplot >/dev/null; then
 fi
 expect 2 "--information and --make do not go together" "$probe" data xor --information --make 10
 expect 1 "'lra-probe data TASK --information' makes them" "$report" tables --table information o/data
+# A few windows of letters drawn at random tell nothing of one another, and no interval says that they do.
+awk 'BEGIN { srand(1); for (i = 0; i < 20000; i++) printf "%c", 97 + int(26 * rand()) }' >text8
+"$probe" data text8 --information --data-dir text8 --out few >out 2>err || complain "a short text: $(cat err)"
+has out 'Too few examples to draw from: there are no intervals'
+! grep -q 'lies above 0' out || complain "letters at random tell of one another: $(cat out)"
+
 exit $bad

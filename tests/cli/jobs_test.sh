@@ -18,13 +18,13 @@ command -v script >/dev/null || skip "script (util-linux) is not installed"
 if script --version >version 2>&1; then :; else skip "script is not that of util-linux"; fi
 script -qefc "stty cols 64 && exec '$probe' $ladder --set epochs=100000 --out t" shown >/dev/null 2>&1 </dev/null &
 pid=$!
-until grep -q '0 of 2 runs done, 2 running .*left .*K = 3 seed 0' shown 2>/dev/null; do
-    kill -0 $pid 2>/dev/null || fail "it ended: $(tail -5 shown)"
-done
+at_work() { grep -q '0 of 2 runs done, 2 running .*left .*K = 3 seed 0' shown || ! kill -0 $pid; }
+happens at_work
+kill -0 $pid 2>/dev/null || fail "it ended: $(tail -5 shown)"
 # Both have their first checkpoint behind them, so that both save another one when they are told to stop.
-until [ "$(ls t/runs/*/checkpoint.h5 2>/dev/null | wc -l)" -eq 2 ]; do
-    kill -0 $pid 2>/dev/null || fail "it ended: $(tail -5 shown)"
-done
+saved() { [ "$(ls t/runs/*/checkpoint.h5 2>/dev/null | wc -l)" -eq 2 ] || ! kill -0 $pid; }
+happens saved
+kill -0 $pid 2>/dev/null || fail "it ended: $(tail -5 shown)"
 parent=$("$probe" status --out t --json | grep -o '"process": *[0-9]*' | head -n 1 | tr -dc 0-9)
 parent=$(ps -o ppid= -p "$parent") && kill -TERM $parent || fail "no run has a process"
 wait $pid

@@ -23,6 +23,9 @@ matches table '^s4d *listops *1 *layer1.ssm *8 '
 matches table '^gmlp *listops *1 *layer0.gate '
 matches table '^s4d *listops *1 *model '
 has table '+-'
+# A model with a layer whose kernels do not fall has no finite tau.
+awk -F'  +' '$17 == "> T" { if ($4 == "model") model[$1] = 1; else layer[$1] = 1 }
+    END { for (m in layer) { n++; if (!model[m]) exit 1 }; exit !n }' table || complain "tau of models: $(cat table)"
 "$report" tables --table kernels o >from_files 2>err || complain "tables: $(cat err)"
 cmp -s table from_files || complain "lra-report prints other numbers"
 "$probe" kernels "$(ls o/runs | grep s4d)" --out o -q --json >json || complain "--json fails"

@@ -6,7 +6,7 @@
 next() {
     "$probe" "$@" >printed 2>&1 </dev/null || complain "$*: $(cat printed)"
     command=$(sed -n 's/^next:\{0,1\}  *//p' printed)
-    case $command in "lra-probe "*) ;; *) complain "$*: prints no next command: $(cat printed)" ;; esac
+    case $command in "lra-probe "* | "lra-report "*) ;; *) complain "$*: prints no next command: $(cat printed)" ;; esac
     sh -c "$command" >out 2>err </dev/null || complain "$command: $(cat err)"
 }
 
@@ -27,6 +27,13 @@ says '^train  *28 .* [0-9]\{3,4\} '
 next data listops --make 30 --preset quick
 next data bidmc-rr --make 20 --out b
 says '^train  *14 '
+
+# Tables and figures of a folder of any name.
+small="--set train=640 --set val=64 --set test=64 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 --precision f32"
+next sweep $small --vary rate=0.002,0.004 --seeds 1 --out "o'p q"
+says 'rate=0.002 '
+"$probe" receptive-field $small --kernels 3,5 --seeds 1 --out "o'p q" -q >printed 2>err || complain "ladder: $(cat err)"
+grep -q "^next  *lra-report figures --out 'o'.''p q'\$" printed || complain "ladder: $(cat printed)"
 
 # The weights of a run are measured as it measured them, whatever its settings were.
 "$probe" train --set train=640 --set val=64 --set test=64 --set epochs=1 --set width=8 --set hidden=8 --set layers=1 \

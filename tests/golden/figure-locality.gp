@@ -45,8 +45,11 @@ set ytics ('resconv K = 5' 4, 'lstm' 3, 'transformer' 2, 'spade' 1) scale 0
 set logscale x
 set xrange [1:14.8409]
 set xtics ('1' 1, '2' 2, '5' 5, '10' 10) scale 0.5
-set arrow from first 10, graph 0 to first 10, graph 1 nohead lw 1.3 dt (8,4) lc rgb '#888888' back
 plot NaN, \
+     'locality.dat' index 0 using 17:($1-0.5):(0):(1) with vectors nohead lw 1.3 dt (8,4) lc rgb '#888888', \
+     'locality.dat' index 1 using 17:($1-0.5):(0):(1) with vectors nohead lw 1.3 dt (8,4) lc rgb '#888888', \
+     'locality.dat' index 2 using 17:($1-0.5):(0):(1) with vectors nohead lw 1.3 dt (8,4) lc rgb '#888888', \
+     'locality.dat' index 3 using 17:($1-0.5):(0):(1) with vectors nohead lw 1.3 dt (8,4) lc rgb '#888888', \
      'locality.dat' index 0 using 5:1:($2-$5):(0) with vectors nohead lw 0.8 lc rgb '#aaaaaa', \
      'locality.dat' index 1 using 5:1:($2-$5):(0) with vectors nohead lw 0.8 lc rgb '#aaaaaa', \
      'locality.dat' index 2 using 5:1:($2-$5):(0) with vectors nohead lw 0.8 lc rgb '#aaaaaa', \

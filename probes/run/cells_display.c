@@ -2,9 +2,8 @@
  * that of dealing the cells that wait to the processes as they become free: a cell that runs needs
  * what it says, one that waits what was planned times how much longer than planned the others took
  * so far.  Ladders after this one are taken to cost what this one does. */
-#include "probes/run/ladder_display.h"
+#include "probes/run/cells_display.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,8 @@
 #include "kernels/base/terminal.h"
 #include "models/training/run_status.h"
 #include "kernels/base/progress.h"
+
+static const double LEAST_SHARE = 0.05;
 
 typedef enum { WAITS, RUNS, ENDED } cell_state;
 typedef struct {
@@ -25,8 +26,8 @@ typedef struct {
     double left;         /* seconds, by its own account; negative: it has not said */
 } cell_view;
 
-struct lra_ladder_display {
-    const lra_ladder_cells *l;
+struct lra_cells_display {
+    const lra_run_cells *l;
     int n_jobs;
     cell_view *cell; /* (l->n) */
     lra_progress *progress;
@@ -42,9 +43,9 @@ static double look(const char *folder, double *left)
     return (double)s.step / (double)s.steps;
 }
 
-lra_ladder_display *lra_ladder_display_new(const lra_ladder_cells *l, int n_jobs)
+lra_cells_display *lra_cells_display_new(const lra_run_cells *l, int n_jobs)
 {
-    lra_ladder_display *d = lra_alloc(sizeof *d);
+    lra_cells_display *d = lra_alloc(sizeof *d);
     double all = 0;
     d->l = l, d->n_jobs = n_jobs;
     d->cell = lra_alloc_array((size_t)l->n, sizeof *d->cell);
@@ -62,36 +63,37 @@ lra_ladder_display *lra_ladder_display_new(const lra_ladder_cells *l, int n_jobs
     return d;
 }
 
-void lra_ladder_display_start(lra_ladder_display *d, int i)
+void lra_cells_display_start(lra_cells_display *d, int i)
 {
     d->cell[i].state = RUNS;
     d->cell[i].began = lra_now();
     d->cell[i].left = -1; /* what the status says is from before */
 }
 
-void lra_ladder_display_end(lra_ladder_display *d, int i)
+void lra_cells_display_end(lra_cells_display *d, int i)
 {
     d->cell[i].state = ENDED;
     d->cell[i].spent = lra_now() - d->cell[i].began;
     d->cell[i].done = 1;
 }
 
-/* How much longer than planned cells take. */
-static double slower(const lra_ladder_display *d)
+/* How much longer than planned cells take, by those that are some way through: a start takes longer
+ * than steps do. */
+static double slower(const lra_cells_display *d)
 {
     double planned = 0, taken = 0;
     for (int i = 0; i < d->l->n; i++) {
         const cell_view *c = &d->cell[i];
-        if (c->began == 0 || c->done <= c->before) continue;
+        if (c->began == 0 || c->done - c->before < LEAST_SHARE) continue;
         planned += d->l->cell[i].seconds * (c->done - c->before);
         taken += c->state == ENDED ? c->spent : lra_now() - c->began;
     }
     return planned > 0 ? taken / planned : 1;
 }
 
-double lra_ladder_display_left(const lra_ladder_display *d)
+double lra_cells_display_left(const lra_cells_display *d)
 {
-    double free[LRA_LADDER_MAX_JOBS] = {0}, factor = slower(d), all = 0, last = 0;
+    double free[LRA_MOST_JOBS] = {0}, factor = slower(d), all = 0, last = 0;
     int n = 0;
     for (int i = 0; i < d->l->n; i++) {
         const cell_view *c = &d->cell[i];
@@ -106,38 +108,36 @@ double lra_ladder_display_left(const lra_ladder_display *d)
         free[first] += d->l->cell[i].seconds * factor * (1 - d->cell[i].done);
     }
     for (int k = 0; k < d->n_jobs; k++) last = fmax(last, free[k]);
-    return last + all / d->n_jobs * (d->l->n_ladders - 1 - d->l->ladder);
+    return last + all / d->n_jobs * (d->l->n_parts - 1 - d->l->part);
 }
 
-void lra_ladder_display_draw(lra_ladder_display *d)
+void lra_cells_display_draw(lra_cells_display *d)
 {
-    const lra_ladder_cells *l = d->l;
+    const lra_run_cells *l = d->l;
     lra_text what = {0}, title = {0};
     int ended = 0, running = 0;
     double done = 0;
     for (int i = 0; i < l->n; i++) {
         cell_view *c = &d->cell[i];
-        char name[48];
         ended += c->state == ENDED;
         if (c->state == RUNS) {
             double left, share = look(c->folder, &left);
             if (share > c->before) c->done = share, c->left = left;
-            lra_text_add(&what, "%s%s seed %" PRId64 " %.0f %%", running++ ? ", " : "",
-                         lra_rungs_name(l->rungs, l->cell[i].rung, name), l->cell[i].seed,
+            lra_text_add(&what, "%s%s %.0f %%", running++ ? ", " : "", l->cell[i].name,
                          100 * c->done);
         }
         done += l->cell[i].seconds * c->done;
     }
-    if (l->n_ladders > 1) lra_text_add(&title, "ladder %d of %d: ", l->ladder + 1, l->n_ladders);
+    if (l->n_parts > 1) lra_text_add(&title, "ladder %d of %d: ", l->part + 1, l->n_parts);
     lra_text_add(&title, "%d of %d runs done, %d running", ended, l->n, running);
     lra_progress_title(d->progress, title.s);
-    lra_progress_left(d->progress, lra_ladder_display_left(d));
+    lra_progress_left(d->progress, lra_cells_display_left(d));
     lra_progress_at(d->progress, done, what.s ? what.s : "");
     lra_text_free(&what);
     lra_text_free(&title);
 }
 
-void lra_ladder_display_free(lra_ladder_display *d)
+void lra_cells_display_free(lra_cells_display *d)
 {
     if (!d) return;
     for (int i = 0; i < d->l->n; i++) lra_free(d->cell[i].folder);

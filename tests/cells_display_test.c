@@ -13,25 +13,26 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "models/training/run_status.h"
-#include "probes/run/ladder_display.h"
+#include "probes/run/cells_display.h"
 #include "tests/folder.h"
 
 enum { N = 4 };
 
 static lra_err err;
-static lra_ladder_cell cells[N];
-static lra_rungs rungs = {.axis = (char[]){"kernel"}, .n = 1, .rung = {{3, 0, NULL}}};
+static lra_run_cell cells[N];
+static char name[] = "K = 3 seed 0";
 
 /* Cells planned for 10, 20, 30 and 40 s in folders of their own. */
-static lra_ladder_cells make_cells(void)
+static lra_run_cells make_cells(void)
 {
     for (int i = 0; i < N; i++) {
         char *own = lra_format("%s/%d", folder, i);
         assert_int_equal(lra_folder_make(own, &err), 0);
-        cells[i] = (lra_ladder_cell){0, i, lra_format("%s/result.h5", own), 10 * (i + 1)};
+        cells[i] = (lra_run_cell){
+            .name = name, .result = lra_format("%s/result.h5", own), .seconds = 10 * (i + 1)};
         lra_free(own);
     }
-    return (lra_ladder_cells){.rungs = &rungs, .n = N, .cell = cells, .n_ladders = 1};
+    return (lra_run_cells){.n_parts = 1, .n = N, .cell = cells};
 }
 
 static void free_cells(void)
@@ -53,22 +54,22 @@ static void say(int i, int step, double left)
     lra_free(path);
 }
 
-static void check_left(lra_ladder_cells l, int n_jobs, double seconds)
+static void check_left(lra_run_cells l, int n_jobs, double seconds)
 {
-    lra_ladder_display *d = lra_ladder_display_new(&l, n_jobs);
-    assert_true(fabs(lra_ladder_display_left(d) - seconds) < 1e-9);
-    lra_ladder_display_free(d);
+    lra_cells_display *d = lra_cells_display_new(&l, n_jobs);
+    assert_true(fabs(lra_cells_display_left(d) - seconds) < 1e-9);
+    lra_cells_display_free(d);
 }
 
 /* Two at once: 10 then 30, 20 then 40. */
 static void waiting_cells_are_dealt_as_processes_become_free(void **state)
 {
     (void)state;
-    lra_ladder_cells l = make_cells();
+    lra_run_cells l = make_cells();
     check_left(l, 1, 100);
     check_left(l, 2, 60);
     check_left(l, 4, 40);
-    l.n_ladders = 3, l.ladder = 1; /* one more of 100 s */
+    l.n_parts = 3, l.part = 1; /* one more of 100 s */
     check_left(l, 2, 60 + 50);
     free_cells();
 }
@@ -77,7 +78,7 @@ static void waiting_cells_are_dealt_as_processes_become_free(void **state)
 static void what_was_done_before_is_not_counted(void **state)
 {
     (void)state;
-    lra_ladder_cells l = make_cells();
+    lra_run_cells l = make_cells();
     say(3, 50, 1e6); /* an estimate of another day */
     assert_int_equal(lra_file_write(cells[0].result, "", 0, &err), 0);
     check_left(l, 1, 20 + 30 + 20);
@@ -88,16 +89,16 @@ static void what_was_done_before_is_not_counted(void **state)
 static void cells_that_run_say_how_long_yet(void **state)
 {
     (void)state;
-    lra_ladder_cells l = make_cells();
-    lra_ladder_display *d = lra_ladder_display_new(&l, 4);
-    for (int i = 0; i < N; i++) lra_ladder_display_start(d, i);
-    assert_true(fabs(lra_ladder_display_left(d) - 40) < 1e-9); /* as planned */
+    lra_run_cells l = make_cells();
+    lra_cells_display *d = lra_cells_display_new(&l, 4);
+    for (int i = 0; i < N; i++) lra_cells_display_start(d, i);
+    assert_true(fabs(lra_cells_display_left(d) - 40) < 1e-9); /* as planned */
     for (int i = 0; i < N; i++) say(i, 10, i == 1 ? 77 : 5);
-    lra_ladder_display_draw(d);
-    assert_true(fabs(lra_ladder_display_left(d) - 77) < 1e-9);
-    lra_ladder_display_end(d, 1);
-    assert_true(fabs(lra_ladder_display_left(d) - 5) < 1e-9);
-    lra_ladder_display_free(d);
+    lra_cells_display_draw(d);
+    assert_true(fabs(lra_cells_display_left(d) - 77) < 1e-9);
+    lra_cells_display_end(d, 1);
+    assert_true(fabs(lra_cells_display_left(d) - 5) < 1e-9);
+    lra_cells_display_free(d);
     free_cells();
 }
 
@@ -131,5 +132,5 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(a_run_counts_the_steps_to_come, make_folder, remove_folder),
     };
-    return cmocka_run_group_tests_name("ladder_display", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cells_display", tests, NULL, NULL);
 }

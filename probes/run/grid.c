@@ -1,0 +1,142 @@
+/* Combinations of settings. */
+#include "probes/run/grid.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/mem.h"
+#include "probes/run/values.h"
+
+enum { MOST_BYTES = 1 << 16 };
+
+/* Options of a run that choose by name; the first two stand in its title. */
+static const char *const chosen[] = {"task",      "model",     "preset",
+                                     "precision", "objective", "schedule"};
+enum { N_CHOSEN = sizeof chosen / sizeof *chosen };
+
+static bool is_chosen(const char *key)
+{
+    int i = 0;
+    while (i < N_CHOSEN && strcmp(chosen[i], key) != 0) i++;
+    return i < N_CHOSEN;
+}
+
+int lra_grid_add(lra_grid *g, const char *text, lra_err *e)
+{
+    size_t n = strcspn(text, "="), used = n;
+    while (used && strchr(" \t", text[used - 1])) used--;
+    if (used == 0 || !text[n]) return lra_fail_usage(e, "'%s', expected KEY=VALUE,VALUE,...", text);
+    if (g->n_axes == LRA_GRID_AXES)
+        return lra_fail_usage(e, "more than %d settings vary", LRA_GRID_AXES);
+    lra_grid_axis *a = &g->axis[g->n_axes];
+    a->n = lra_values_read(text + n + 1, LRA_GRID_VALUES, a->value, e);
+    if (a->n < 0) return a->n;
+    a->key = lra_format("%.*s", (int)used, text);
+    g->n = (g->n_axes++ ? g->n : 1) * a->n;
+    for (int i = 0; i < g->n_axes - 1; i++)
+        if (strcmp(g->axis[i].key, a->key) == 0)
+            return lra_fail_usage(e, "'%s' varies twice", a->key);
+    if (g->n > LRA_GRID_COMBINATIONS)
+        return lra_fail_usage(e, "%d combinations or more, expected at most %d", g->n,
+                              LRA_GRID_COMBINATIONS);
+    return 0;
+}
+
+/* A line; nothing where it is blank or a comment. */
+static int add_line(lra_grid *g, char *line, lra_err *e)
+{
+    line[strcspn(line, "#")] = 0;
+    line += strspn(line, " \t");
+    for (size_t n = strlen(line); n && isspace((unsigned char)line[n - 1]); n--) line[n - 1] = 0;
+    return *line ? lra_grid_add(g, line, e) : 0;
+}
+
+int lra_grid_read(lra_grid *g, const char *path, lra_err *e)
+{
+    size_t n = 0;
+    char *text = lra_file_read(path, MOST_BYTES, &n, e), *next = text;
+    if (!text) return LRA_FAILED;
+    int rc = 0, number = 0;
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) next += 3; /* a byte order mark */
+    if (strlen(text) < n) rc = lra_fail(e, "'%s' has a zero byte, expected text", path);
+    while (rc == 0 && next) {
+        char *line = next;
+        next = strchr(line, '\n');
+        if (next) *next++ = 0;
+        number++;
+        if (add_line(g, line, e) != 0) rc = lra_fail_in(e, "'%s', line %d", path, number);
+    }
+    if (rc == 0 && g->n_axes == 0)
+        rc = lra_fail(e, "'%s' names no setting, expected lines KEY = VALUE, VALUE, ...", path);
+    lra_free(text);
+    return rc;
+}
+
+int lra_grid_check(const lra_grid *g, const lra_options *o, lra_err *e)
+{
+    for (int a = 0; a < g->n_axes; a++) {
+        const char *key = g->axis[a].key, *set;
+        size_t n = strlen(key);
+        if (is_chosen(key) && lra_option_given(o, key))
+            return lra_fail_usage(e, "--%s is given, and '%s' is what varies", key, key);
+        for (int i = 0; (set = lra_option_repeat(o, "set", i)) != NULL; i++)
+            if (strncmp(set, key, n) == 0 && set[n] == '=')
+                return lra_fail_usage(e, "'%s': '%s' is what varies", set, key);
+    }
+    return 0;
+}
+
+void lra_grid_free(lra_grid *g)
+{
+    for (int a = 0; a < g->n_axes; a++) {
+        for (int i = 0; i < g->axis[a].n; i++) lra_free(g->axis[a].value[i]);
+        lra_free(g->axis[a].key);
+    }
+    *g = (lra_grid){0};
+}
+
+/* The value of an axis in combination i. */
+static const char *value_of(const lra_grid *g, int i, int axis)
+{
+    for (int a = g->n_axes - 1; a > axis; a--) i /= g->axis[a].n;
+    return g->axis[axis].value[i % g->axis[axis].n];
+}
+
+void lra_grid_command(const lra_grid *g, int i, const lra_options *o, lra_command_words *w)
+{
+    const char *except[LRA_GRID_AXES + 1] = {NULL};
+    int n = 0;
+    for (int a = 0; a < g->n_axes; a++)
+        if (is_chosen(g->axis[a].key)) except[n++] = g->axis[a].key;
+    lra_cell_command(w, o, except);
+    for (int a = 0; a < g->n_axes; a++) {
+        const char *key = g->axis[a].key;
+        lra_command_words_add(
+            w, lra_format("--%s%s=%s", is_chosen(key) ? "" : "set=", key, value_of(g, i, a)));
+    }
+}
+
+/* Values of combination i where there are several, the first `skipped` of `chosen` left out. */
+static char *differences(const lra_grid *g, int i, int skipped)
+{
+    lra_text t = {0};
+    for (int a = 0; a < g->n_axes; a++) {
+        const char *key = g->axis[a].key;
+        bool told = g->axis[a].n == 1;
+        for (int k = 0; k < skipped; k++) told = told || strcmp(key, chosen[k]) == 0;
+        if (!told) lra_text_add(&t, "%s%s=%s", t.n ? " " : "", key, value_of(g, i, a));
+    }
+    return t.s;
+}
+
+char *lra_grid_label(const lra_grid *g, int i)
+{
+    return differences(g, i, 2);
+}
+
+char *lra_grid_name(const lra_grid *g, int i)
+{
+    char *name = differences(g, i, 0);
+    return name ? name : lra_copy_text("the run");
+}

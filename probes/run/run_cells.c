@@ -1,0 +1,104 @@
+/* Deals runs to processes. */
+#include "probes/run/run_cells.h"
+
+#include "kernels/base/file.h"
+#include "kernels/base/log.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/process.h"
+#include "kernels/base/program.h"
+#include "kernels/base/signals.h"
+#include "kernels/base/terminal.h"
+#include "models/training/train.h"
+#include "probes/run/cells_display.h"
+
+typedef struct {
+    const lra_run_cells *l;
+    int n_jobs, running, next, trained, missing;
+    lra_process child[LRA_MOST_JOBS];
+    int at[LRA_MOST_JOBS];      /* the cell that child[i] trains */
+    lra_cells_display *display; /* NULL: nobody watches */
+} dealer;
+
+/* Starts missing cells until n_jobs run. */
+static int start_cells(dealer *d, lra_err *e)
+{
+    for (; d->next < d->l->n && d->running < d->n_jobs; d->next++) {
+        const lra_run_cell *c = &d->l->cell[d->next];
+        int slot = 0;
+        if (lra_file_exists(c->result)) continue;
+        while (d->child[slot].pid) slot++;
+        int rc = lra_process_start(&d->child[slot], c->command.word, LRA_SELF | LRA_QUIET_OUT, e);
+        if (rc != 0) return rc;
+        d->at[slot] = d->next;
+        d->running++;
+        if (d->display) lra_cells_display_start(d->display, d->next);
+    }
+    return 0;
+}
+
+/* The next cell that ends; meanwhile the display is kept up to date.  Returns its process, or
+ * -1. */
+static int wait_for_cell(dealer *d, int *status, lra_err *e)
+{
+    int slot = d->n_jobs;
+    while (slot == d->n_jobs) {
+        if (d->display) lra_cells_display_draw(d->display);
+        slot = lra_process_wait_any(d->child, d->n_jobs, d->display ? 0.5 : -1, status, e);
+    }
+    if (slot >= 0 && d->display) lra_cells_display_end(d->display, d->at[slot]);
+    return slot;
+}
+
+/* A cell has ended with this exit code. */
+static int cell_ended(dealer *d, const lra_run_cell *c, int status, lra_err *e)
+{
+    if (status == LRA_EXIT_INTERRUPTED) return LRA_STOPPED;
+    if (status != 0 && d->running)
+        lra_note("  %s failed; no more runs are started, %d of %d go on", c->name, d->running,
+                 d->n_jobs);
+    if (status != 0) return lra_fail(e, "the run of %s ended with exit code %d", c->name, status);
+    lra_note("  %2d of %d: %s is trained", ++d->trained, d->missing, c->name);
+    return 0;
+}
+
+/* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and
+ * those that run finish. */
+static int deal(dealer *d, lra_err *e)
+{
+    int rc = 0;
+    for (;;) {
+        if (rc == 0 && !lra_stop_signal()) rc = start_cells(d, e);
+        if (d->running == 0) break;
+        int status = 0, slot = wait_for_cell(d, &status, e);
+        if (slot < 0) return LRA_FAILED;
+        d->running--;
+        if (rc >= 0 || status == 0) {
+            int ended = cell_ended(d, &d->l->cell[d->at[slot]], status, e);
+            rc = ended < 0 || rc == 0 ? ended : rc;
+        }
+    }
+    return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
+}
+
+int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
+{
+    dealer d = {.l = l, .n_jobs = n_jobs};
+    lra_signals_hold(); /* cells are told, and save what they have */
+    for (int i = 0; i < l->n; i++) d.missing += !lra_file_exists(l->cell[i].result);
+    if (lra_is_tty(stderr) && lra_terminal_level() >= LRA_LOG_NORMAL)
+        d.display = lra_cells_display_new(l, n_jobs);
+    int rc = deal(&d, e);
+    lra_cells_display_free(d.display);
+    lra_signals_release();
+    return rc;
+}
+
+void lra_run_cells_free(lra_run_cell *cell, int n)
+{
+    for (int i = 0; i < n; i++) {
+        lra_command_words_free(&cell[i].command);
+        lra_free(cell[i].name);
+        lra_free(cell[i].result);
+    }
+    lra_free(cell);
+}

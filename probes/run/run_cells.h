@@ -1,0 +1,11 @@
+/* Runs that are wanted, each trained by a process of this program. */
+#ifndef LRA_PROBES_RUN_RUN_CELLS_H
+#define LRA_PROBES_RUN_RUN_CELLS_H
+
+#include "probes/run/run_cell.h"
+
+/* Trains those without a result, at most n_jobs at once.  0, LRA_STOPPED or a negative code. */
+int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e);
+void lra_run_cells_free(lra_run_cell *cell, int n); /* Nullable: cell */
+
+#endif

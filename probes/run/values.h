@@ -1,0 +1,11 @@
+/* Lists of values: "0.001,0.004". */
+#ifndef LRA_PROBES_RUN_VALUES_H
+#define LRA_PROBES_RUN_VALUES_H
+
+#include "kernels/base/err.h"
+
+/* Values separated by commas, blanks around them left out; returns their number, or LRA_USAGE.  The
+ * caller frees each. */
+int lra_values_read(const char *list, int most, char **value, lra_err *e);
+
+#endif

@@ -1,0 +1,321 @@
+/* lra-probe sweep: a grid of runs, over any settings of task, model and training and over which
+ * task and model.  What is done is skipped, what was interrupted goes on, and the table is computed
+ * from the result files alone. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/log.h"
+#include "kernels/base/machine.h"
+#include "kernels/base/mem.h"
+#include "kernels/base/shell.h"
+#include "kernels/base/signals.h"
+#include "kernels/base/terminal.h"
+#include "models/training/estimate.h"
+#include "probes/probe.h"
+#include "probes/run/grid.h"
+#include "probes/run/job_options.h"
+#include "probes/run/option_rows.h"
+#include "probes/run/run_cells.h"
+#include "reports/report.h"
+
+enum { MIB = 1 << 20, MOST_SEEDS = 64 };
+
+static const lra_option own[] = {
+    {.name = "vary",
+     .kind = LRA_OPTION_REPEAT,
+     .arg = "KEY=LIST",
+     .help = "values of a setting of task, model or training, or of task, model, preset, "
+             "precision, objective or schedule; may be repeated: all combinations are trained"},
+    LRA_SEEDS_OPTION(MOST_SEEDS, "combination"),
+    LRA_JOBS_OPTION("runs"),
+    LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
+    {.name = "print-plan",
+     .kind = LRA_OPTION_FLAG,
+     .help = "print the command of every run that is to be trained, one a line; train nothing"},
+    LRA_JSON_OPTION("the table, or the plan of --dry-run, as one JSON document"),
+    {.name = NULL}};
+static const lra_option *const tables[] = {own, lra_job_options, lra_common_options, NULL};
+static const lra_command command = {
+    .program = "lra-probe sweep",
+    .summary = "Trains every combination of values of some settings, and prints one table of all.",
+    .usage = "[FILE]",
+    .examples =
+        "  lra-probe sweep --vary model=transformer,s4d,lstm --vary rate=0.001,0.004 --jobs 2\n"
+        "  lra-probe sweep grid.txt --dry-run      (lines KEY = VALUE, VALUE, ...)\n"
+        "  lra-probe sweep --vary task=listops,xor --vary kernel=3,15 --print-plan",
+    .min_args = 0,
+    .max_args = 1,
+    .tables = tables,
+};
+
+typedef struct {
+    const lra_options *options;
+    lra_grid grid;
+    bool dry, list; /* nothing is trained; commands are listed */
+    int n_cells, missing;
+    lra_run_cell *cell;
+    double memory; /* bytes of a run; 0: what is free */
+    lra_text plan; /* lines of --dry-run, printed when all is planned */
+    json_t *planned;
+} sweep_run;
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+/* A line of the plan: what --dry-run answers, else a note. */
+static void say(sweep_run *s, const char *fmt, ...) LRA_PRINTF(2, 3);
+static void say(sweep_run *s, const char *fmt, ...)
+{
+    lra_text line = {0};
+    va_list args;
+    va_start(args, fmt);
+    lra_text_addv(&line, fmt, args);
+    va_end(args);
+    if (!s->dry)
+        lra_note("%s", line.s);
+    else
+        lra_text_add(&s->plan, "%s\n", line.s);
+    lra_text_free(&line);
+}
+
+/* A combination as `train` would open it. */
+typedef struct {
+    lra_command_words command;
+    lra_options *options;
+    lra_job job;
+} combination;
+
+static int open_combination(const sweep_run *s, int i, combination *c, lra_err *e)
+{
+    *c = (combination){.options = NULL};
+    lra_grid_command(&s->grid, i, s->options, &c->command);
+    c->options = lra_options_parse(lra_probe_train.command, c->command.n - 2, c->command.word + 2,
+                                   e);
+    int rc = c->options ? lra_job_open(&c->job, c->options, e) : LRA_USAGE;
+    c->job.dry = s->dry;
+    return rc;
+}
+
+static void close_combination(combination *c)
+{
+    lra_job_close(&c->job);
+    lra_options_free(c->options);
+    lra_command_words_free(&c->command);
+}
+
+/* Which of several, in front of the message; the code stays. */
+static int in_combination(const sweep_run *s, int i, int rc, lra_err *e)
+{
+    char *name = lra_grid_name(&s->grid, i);
+    if (rc < 0 && rc != LRA_STOPPED && s->grid.n > 1) lra_fail_in(e, "%s", name);
+    lra_free(name);
+    return rc;
+}
+
+/* A run of the combination, which no other makes. */
+static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lra_err *e)
+{
+    char *folder = lra_job_folder(&c->job, seed), *name = lra_grid_name(&s->grid, at);
+    lra_run_cell *cell = &s->cell[s->n_cells++];
+    *cell = (lra_run_cell){.name = lra_format("%s seed %" PRId64, name, seed),
+                           .result = lra_format("%s/result.h5", folder)};
+    for (int i = 0; i < c->command.n; i++)
+        lra_command_words_add(&cell->command, lra_copy_text(c->command.word[i]));
+    char *label = lra_grid_label(&s->grid, at);
+    if (label) lra_command_words_add(&cell->command, lra_format("--label=%s", label));
+    lra_free(label);
+    lra_cell_command_end(&cell->command, seed, s->memory);
+    lra_free(folder);
+    lra_free(name);
+    for (int i = 0; i < s->n_cells - 1; i++)
+        if (strcmp(s->cell[i].result, cell->result) == 0)
+            return lra_fail_usage(e, "it is the run of %s once more", s->cell[i].name);
+    return 0;
+}
+
+/* What the missing ones of the last n cells cost. */
+static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_err *e)
+{
+    lra_train_spec spec;
+    lra_train_cost cost;
+    char text[32];
+    int missing = 0;
+    lra_run_cell *cell = s->cell + s->n_cells - n;
+    for (int i = 0; i < n; i++) missing += !lra_file_exists(cell[i].result);
+    if (missing == 0) {
+        say(s, "  %s: done", name);
+        return 0;
+    }
+    lra_job_spec(&c->job, 0, &spec);
+    int rc = lra_train_estimate(&spec, &c->job.device, true, &cost, e);
+    lra_job_spec_free(&spec);
+    if (rc != 0) return rc;
+    double seconds = cost.seconds_per_step * (double)cost.steps;
+    for (int i = 0; i < n; i++) cell[i].seconds = seconds;
+    s->missing += missing;
+    json_array_append_new(s->planned,
+                          json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:i, s:i}",
+                                    "settings", name, "task", c->job.task->name, "model",
+                                    c->job.model->name, "parameters", (json_int_t)cost.parameters,
+                                    "steps", (json_int_t)cost.steps, "step_flops", cost.step_flops,
+                                    "seconds_per_step", cost.seconds_per_step, "seconds", seconds,
+                                    "runs", n, "missing", missing));
+    say(s,
+        "  %s: %" PRId64 " parameters, %.4g GFLOP a step, %" PRId64
+        " steps of %.2f ms, %s a seed, %d of %d to train",
+        name, cost.parameters, cost.step_flops / 1e9, cost.steps, 1e3 * cost.seconds_per_step,
+        lra_time_text(text, seconds), missing, n);
+    return 0;
+}
+
+static int plan_combination(sweep_run *s, int i, lra_err *e)
+{
+    combination c;
+    char *name = lra_grid_name(&s->grid, i);
+    int rc = open_combination(s, i, &c, e);
+    if (rc == 0) rc = lra_job_load_data(&c.job, e);
+    int n = !rc && lra_option_given(s->options, "seeds") ? (int)lra_option_int(s->options, "seeds")
+                                                         : c.job.plan.seeds;
+    for (int seed = 0; seed < n && rc == 0; seed++) rc = add_cell(s, i, &c, seed, e);
+    if (rc == 0 && !s->list) rc = say_cost(s, &c, name, n, e);
+    close_combination(&c);
+    lra_free(name);
+    return rc;
+}
+
+/* Settings of all combinations are right before the data of one are made. */
+static int check_combinations(const sweep_run *s, lra_err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < s->grid.n && rc == 0; i++) {
+        combination c;
+        rc = in_combination(s, i, open_combination(s, i, &c, e), e);
+        close_combination(&c);
+    }
+    return rc;
+}
+
+static int make_plan(sweep_run *s, lra_err *e)
+{
+    const lra_options *o = s->options;
+    int rc = check_combinations(s, e), n_jobs = (int)lra_option_int(o, "jobs");
+    s->cell = lra_alloc_array((size_t)s->grid.n * MOST_SEEDS, sizeof *s->cell);
+    s->memory = MIB * (double)lra_option_int(o, "memory");
+    if (n_jobs > 1 && s->memory == 0) /* runs that start together divide what is free */
+        s->memory = MIB * floor(lra_memory_free() / n_jobs / MIB);
+    for (int i = 0; i < s->grid.n && rc == 0; i++)
+        rc = in_combination(s, i, plan_combination(s, i, e), e);
+    if (rc != 0) return rc;
+    char text[32];
+    double seconds = 0;
+    for (int i = 0; i < s->n_cells; i++)
+        seconds += lra_file_exists(s->cell[i].result) ? 0 : s->cell[i].seconds;
+    say(s, "sweep: %d combination%s, %d run%s, %d done", s->grid.n, s->grid.n == 1 ? "" : "s",
+        s->n_cells, s->n_cells == 1 ? "" : "s", s->n_cells - s->missing);
+    if (s->missing)
+        say(s, "about %s in all with %d at once", lra_time_text(text, seconds / n_jobs), n_jobs);
+    return 0;
+}
+
+static int print_commands(const sweep_run *s, lra_err *e)
+{
+    for (int i = 0; i < s->n_cells; i++) {
+        if (lra_file_exists(s->cell[i].result)) continue;
+        char *line = lra_command_words_line(&s->cell[i].command, e);
+        if (!line) return LRA_USAGE;
+        printf("%s\n", line);
+        lra_free(line);
+    }
+    return 0;
+}
+
+/* --dry-run --json: every combination that has runs to train. */
+static void print_planned(const sweep_run *s)
+{
+    json_t *document = json_pack("{s:i, s:O}", "schema", 1, "combinations", s->planned);
+    json_dumpf(document, stdout, JSON_COMPACT);
+    printf("\n");
+    json_decref(document);
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+static int print_results(const sweep_run *s, lra_err *e)
+{
+    lra_result **all = lra_alloc_array((size_t)s->n_cells, sizeof *all);
+    int n = 0, rc = 0;
+    for (int i = 0; i < s->n_cells && rc == 0; i++) {
+        all[n] = lra_result_read(s->cell[i].result, e);
+        if (all[n])
+            n++;
+        else
+            rc = LRA_FAILED;
+    }
+    lra_report_input in = {.list = all, .n = n};
+    bool json = lra_option_flag(s->options, "json");
+    if (rc == 0) rc = lra_report_print(&lra_table_tasks, stdout, &in, json ? "json" : "text", e);
+    if (rc == 0 && !json) {
+        const char *out = lra_option_text(s->options, "out");
+        char *word = lra_shell_word(out);
+        printf("\nresults   %s/runs\nnext      lra-report tables --table tasks --out %s\n", out,
+               word);
+        lra_free(word);
+    }
+    lra_results_free(all, n);
+    return rc;
+}
+
+static int open_grid(sweep_run *s, lra_err *e)
+{
+    const lra_options *o = s->options;
+    const char *one;
+    int rc = lra_option_n_args(o) ? lra_grid_read(&s->grid, lra_option_arg(o, 0), e) : 0;
+    for (int i = 0; rc == 0 && (one = lra_option_repeat(o, "vary", i)) != NULL; i++)
+        if ((rc = lra_grid_add(&s->grid, one, e)) != 0) lra_fail_in(e, "--vary");
+    if (rc == 0 && s->grid.n_axes == 0)
+        rc = lra_fail_usage(e, "nothing varies, expected --vary KEY=LIST or a FILE");
+    if (rc == 0 && s->list && lra_option_flag(o, "json"))
+        rc = lra_fail_usage(e, "--print-plan and --json do not go together");
+    return rc == 0 ? lra_grid_check(&s->grid, o, e) : rc;
+}
+
+static int make_sweep(sweep_run *s, lra_err *e)
+{
+    int rc = open_grid(s, e);
+    if (rc == 0) rc = make_plan(s, e);
+    if (rc == 0 && s->list) return print_commands(s, e);
+    if (rc == 0 && s->dry) {
+        if (lra_option_flag(s->options, "json"))
+            print_planned(s);
+        else
+            printf("%s", s->plan.s);
+        return 0;
+    }
+    lra_run_cells all = {0, 1, s->n_cells, s->cell};
+    if (rc == 0) rc = lra_run_cells_train(&all, (int)lra_option_int(s->options, "jobs"), e);
+    if (rc == LRA_STOPPED) {
+        lra_note("stopped; checkpoints are saved, the same command resumes");
+        return LRA_EXIT_INTERRUPTED;
+    }
+    return rc == 0 ? print_results(s, e) : rc;
+}
+
+static int sweep(const lra_options *o, lra_err *e)
+{
+    sweep_run s = {.options = o, .planned = json_array()};
+    s.list = lra_option_flag(o, "print-plan");
+    s.dry = s.list || lra_option_flag(o, "dry-run");
+    int rc = make_sweep(&s, e);
+    lra_run_cells_free(s.cell, s.n_cells);
+    lra_grid_free(&s.grid);
+    lra_text_free(&s.plan);
+    json_decref(s.planned);
+    return rc;
+}
+
+const lra_probe lra_probe_sweep = {
+    "sweep", "every combination of settings, tasks or models, in one table", &command, sweep};

@@ -1,0 +1,125 @@
+#!/bin/sh
+# A grid of runs: all combinations are trained once, go on where they were stopped, and stand in one table; what is
+# wrong is told before anything is trained.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+small="--set train=640 --set val=64 --set test=64 --set layers=1 --set width=8 --set epochs=1 --threads 1"
+
+# shellcheck disable=SC2086
+sweep() { "$probe" sweep $small --out o "$@"; }
+
+# Two models at two rates with two seeds: the plan, its commands, one of them by hand, the rest by the sweep.
+sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --dry-run >out 2>err || fail "plan: $(cat err)"
+grep -q '^  model=s4d rate=0.002: [0-9]* parameters.*, 2 of 2 to train$' out || complain "plan: $(cat out)"
+grep -q '^sweep: 4 combinations, 8 runs, 0 done$' out || complain "plan: $(cat out)"
+[ ! -e o ] || complain "a plan wrote files"
+sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --print-plan >commands 2>err ||
+    fail "commands: $(cat err)"
+[ "$(wc -l <commands)" -eq 8 ] && [ "$(sort -u commands | wc -l)" -eq 8 ] || complain "commands: $(cat commands)"
+grep -q -e " --set=rate=0.002 --label=rate=0.002 --seed=" commands || complain "runs have no label: $(cat commands)"
+tail -n 1 commands | sh >/dev/null 2>err || fail "$(tail -n 1 commands): $(cat err)"
+sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --jobs 2 >out 2>err || fail "sweep: $(cat err)"
+has err '1 done'
+has err ' 7 of 7: '
+grep -q ' 8 of ' err && complain "what was done is trained again: $(cat err)"
+[ "$(ls o/runs | wc -l)" -eq 8 ] || complain "not 8 runs: $(ls o/runs)"
+for row in 's4d .* rate=0.004 ' 's4d .* rate=0.002 ' 'transformer .* rate=0.004 ' 'transformer .* rate=0.002 '; do
+    grep -q "^listops  *$row" out || complain "the table lacks '$row': $(cat out)"
+done
+sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --json >again 2>err || fail "again: $(cat err)"
+grep -q ' of 8' err && complain "what was done is trained again: $(cat err)"
+grep -q '"rate=0.002"' again || complain "JSON: $(cat again)"
+
+# A rate that is the default stands in the table as such.
+sweep --vary rate=0.001,0.002 --seeds 1 --quiet >out 2>err || fail "default: $(cat err)"
+grep -q '^listops  *resconv .* rate=default ' out || complain "default: $(cat out)"
+grep -q '^default  *' out || complain "default is not explained: $(cat out)"
+
+# Rows are in the order of their numbers, what is usual last.
+"$probe" sweep --set train=640 --set val=64 --set test=64 --set layers=1 --set epochs=1 --threads 1 --out w --seeds 2 \
+    --vary width=64,8,16 --vary rate=0.01,1e-4,0.001 --quiet >out 2>err || fail "order: $(cat err)"
+sed -n 's/^listops .* 5  *\(.*\)  *quick .*/\1/p' out | tr -d ' ' | tr '\n' ' ' >order
+[ "$(cat order)" = "width=8,rate=0.0001 width=8,rate=0.01 width=8,rate=default width=16,rate=0.0001 width=16,rate=0.01 \
+width=16,rate=default width=64,rate=0.0001 width=64,rate=0.01 width=64,rate=default " ] ||
+    complain "order: $(cat order)"
+
+# Settings of one schedule are no defaults of the others.
+sweep --vary schedule=plateau,constant,cosine --seeds 1 --quiet >out 2>err || fail "schedules: $(cat err)"
+grep -q '^listops .* 5  *schedule=constant  ' out || complain "schedules: $(cat out)"
+grep -q ' schedule=default  ' out || complain "schedules: $(cat out)"
+
+# Commands are sh's, whatever the folder is called, however long they are; what sh has no words for is refused.
+odd="grün it's \$HOME \"b\""
+# shellcheck disable=SC2086
+"$probe" sweep $small --vary rate=0.002,0.003 --seeds 1 --print-plan --quiet --out "$odd" >commands 2>err ||
+    fail "commands: $(cat err)"
+sh commands >/dev/null 2>err || fail "$(cat commands): $(cat err)"
+[ "$(ls "$odd/runs" | wc -l)" -eq 2 ] || complain "not 2 runs: $(ls "$odd/runs")"
+long=$(seq -s ' ' -f '--set rate=%.0f' 3000 | sed 's/rate=[0-9]*/rate=0.001/g')
+# shellcheck disable=SC2086
+"$probe" sweep $long $small --vary kernel=3 --seeds 1 --print-plan --quiet --out o >commands 2>err ||
+    fail "commands: $(cat err)"
+grep -q -- ' --set=kernel=3 --seed=0 --quiet$' commands || complain "a long command: $(tail -c 99 commands)"
+# shellcheck disable=SC2086
+expect 2 'control character' "$probe" sweep $small --vary kernel=3 --seeds 1 --print-plan --quiet --out "$(printf 'n\nn')"
+
+# From a file; what varies beside it.
+printf '\357\273\277rate = 0.004\n' >grid
+sweep grid --seeds 1 --dry-run >out 2>err || fail "file: $(cat err)"
+printf '# rates\nrate = 0.004 , 0.002\r\n\nmodel=s4d # one\n' >grid
+sweep grid --seeds 2 --dry-run --json >out 2>err || fail "file: $(cat err)"
+grep -q '"combinations": *\[\]' out || complain "what is done is planned: $(cat out)"
+sweep grid --vary precision=f32,bf16 --seeds 1 --dry-run >out 2>err || fail "file: $(cat err)"
+grep -q 'rate=0.004 precision=f32: ' out || complain "precision: $(cat out)"
+
+# Told before anything is made.
+expect 2 'nothing varies' "$probe" sweep --out n
+expect 2 "'model' varies twice" "$probe" sweep --vary model=s4d --vary model=las --out n
+expect 2 "rat=1: .*did you mean 'rate'" "$probe" sweep --vary rat=1,2 --out n
+expect 2 "^lra-probe: the run has no 'rat'" "$probe" sweep --vary rat=1 --out n
+expect 2 "kernel=3 model=s4d: .*'kernel'" "$probe" sweep --vary kernel=3,5 --vary model=resconv,s4d --out n
+expect 2 "rate=abc" "$probe" sweep --vary rate=0.001,abc --out n
+expect 2 'empty value' "$probe" sweep --vary rate=0.001,,0.002 --out n
+expect 2 'an empty list' "$probe" sweep --vary rate= --out n
+expect 2 'expected KEY=VALUE' "$probe" sweep --vary rate --out n
+expect 2 "'rate' is what varies" "$probe" sweep --rate 0.1 --vary rate=0.001,0.002 --out n
+expect 2 "'model' is what varies" "$probe" sweep --model las --vary model=s4d,las --out n
+expect 2 'do not go together' "$probe" sweep --vary kernel=3,5 --print-plan --json --out n
+# shellcheck disable=SC2086
+expect 2 'rate=1e-3: it is the run of rate=0.001 seed 0 once more' "$probe" sweep $small --vary rate=0.001,1e-3 --seeds 1 \
+    --dry-run --quiet --out n
+many=$(seq -s , 40)
+expect 2 'combinations' "$probe" sweep --vary epochs="$many" --vary layers="$many" --out n
+expect 1 "cannot open 'nowhere'" "$probe" sweep nowhere --out n
+printf 'model s4d\n' >wrong
+expect 1 "'wrong', line 1: 'model s4d', expected KEY=VALUE" "$probe" sweep wrong --out n
+printf '\n# nothing\n' >wrong
+expect 1 "'wrong' names no setting" "$probe" sweep wrong --out n
+printf 'rate\0 = 1\n' >wrong
+expect 1 "'wrong' has a zero byte" "$probe" sweep wrong --out n
+[ ! -e n ] || complain "a wrong sweep made a folder"
+
+# Data that are missing are named with their task.
+expect 1 'task=text: ' "$probe" sweep --vary task=listops,text --seeds 1 --dry-run --quiet --out n
+
+# One that fails is told at once, while the other still trains; then the sweep fails.
+sweep_f() { "$probe" sweep --set train=640 --set val=64 --set test=64 --set layers=1 --set width=8 --threads 1 --out f "$@"; }
+sweep_f --vary epochs=1 --seeds 1 --quiet >out 2>err || fail "failure: $(cat err)"
+run=$(ls f/runs) && rm -r f/runs/* && : >"f/runs/$run"
+sweep_f --vary epochs=1,100,101 --seeds 1 --jobs 2 >out 2>err
+[ $? -eq 1 ] || complain "a run failed, the sweep did not: $(cat err)"
+has err 'epochs=1 seed 0 failed; no more runs are started, 1 '
+has err 'the run of epochs=1 seed 0 ended with exit code 1'
+[ ! -s out ] || complain "a table of half a sweep: $(cat out)"
+[ "$(ls f/runs/*/result.h5 | wc -l)" -eq 1 ] || complain "not one run went on: $(ls f/runs/*)"
+
+# Stopped in the middle: what it has is saved, and the same command says so.
+# shellcheck disable=SC2086
+"$probe" sweep $small --vary rate=0.001,0.002 --set epochs=100000 --seeds 1 --out s >out 2>err &
+pid=$!
+happens sh -c 'ls s/runs/*/checkpoint.h5'
+happens sh -c "'$probe' status --out s | grep 'listops resconv K=[0-9]* rate=0.001 seed 0'"
+kill -TERM $pid
+wait $pid
+[ $? -eq 130 ] || complain "it was not interrupted: $(cat err)"
+has err 'stopped; checkpoints are saved'
+exit $bad
