@@ -3,7 +3,6 @@
  * is computed from the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "datasets/registry.h"
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
-#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/shell.h"
 #include "kernels/base/signals.h"
@@ -29,8 +27,6 @@
 #include "probes/run/settings.h"
 #include "probes/run/vary.h"
 #include "reports/report.h"
-
-enum { MIB = 1 << 20 };
 
 static const lra_option own[] = {LRA_SEEDS_OPTION(LRA_LADDER_MAX_SEEDS, "rung"),
                                  LRA_JOBS_OPTION("cells"),
@@ -313,8 +309,7 @@ static void print_planned(const ladder_run *l)
 static int make_ladders(ladder_run *l, lra_err *e)
 {
     int rc = open_all(l, e), n_jobs = (int)lra_option_int(l->options, "jobs");
-    if (n_jobs > 1 && l->job.memory == 0) /* cells that start together divide what is free */
-        l->job.memory = MIB * floor(lra_memory_free() / n_jobs / MIB);
+    l->job.memory = lra_run_cells_memory(l->job.memory, n_jobs);
     for (int i = 0; i < l->vary.n && rc == 0; i++) rc = train_value(l, i, n_jobs, e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; checkpoints are saved, the same command resumes");

@@ -3,14 +3,12 @@
  * from the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
-#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/shell.h"
 #include "kernels/base/signals.h"
@@ -204,9 +202,7 @@ static int make_plan(sweep_run *s, lra_err *e)
     const lra_options *o = s->options;
     int rc = check_combinations(s, e), n_jobs = (int)lra_option_int(o, "jobs");
     s->cell = lra_alloc_array((size_t)s->grid.n * MOST_SEEDS, sizeof *s->cell);
-    s->memory = MIB * (double)lra_option_int(o, "memory");
-    if (n_jobs > 1 && s->memory == 0) /* runs that start together divide what is free */
-        s->memory = MIB * floor(lra_memory_free() / n_jobs / MIB);
+    s->memory = lra_run_cells_memory(MIB * (double)lra_option_int(o, "memory"), n_jobs);
     for (int i = 0; i < s->grid.n && rc == 0; i++)
         rc = in_combination(s, i, plan_combination(s, i, e), e);
     if (rc != 0) return rc;

@@ -1,8 +1,11 @@
 /* Deals runs to processes. */
 #include "probes/run/run_cells.h"
 
+#include <math.h>
+
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
+#include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/process.h"
 #include "kernels/base/program.h"
@@ -10,6 +13,8 @@
 #include "kernels/base/terminal.h"
 #include "models/training/train.h"
 #include "probes/run/cells_display.h"
+
+enum { MIB = 1 << 20 };
 
 typedef struct {
     const lra_run_cells *l;
@@ -78,6 +83,11 @@ static int deal(dealer *d, lra_err *e)
         }
     }
     return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
+}
+
+double lra_run_cells_memory(double asked, int n_jobs)
+{
+    return n_jobs > 1 && asked == 0 ? MIB * floor(lra_memory_free() / n_jobs / MIB) : asked;
 }
 
 int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
