@@ -54,7 +54,14 @@ static void add_weights(const group *g, const attention_place *p, int64_t j0, in
     }
 }
 
-/* Keys that row i may have weights at. */
+static bool listed_at(const group *g, int64_t i, int64_t j)
+{
+    for (int k = 0; k < g->n; k++)
+        if (attention_listed(&g->f[k].h.listed, i, j)) return true;
+    return false;
+}
+
+/* Keys that row i may have weights at; a block of keys is listed as a whole. */
 static int64_t keys_of(const group *g, int64_t i)
 {
     const attention_head *h = &g->f[0].h;
@@ -62,14 +69,13 @@ static int64_t keys_of(const group *g, int64_t i)
     own = statistics_spread(g->args, &h->mask, i, own);
     bool hole = g->hole >= own.from && g->hole < own.to;
     if (!h->listed.list) return own.to - own.from - hole;
-    int64_t n = 0;
-    for (int64_t j = own.from; j < own.to; j++)
-        for (int k = 0; k < g->n; k++)
-            if (j != g->hole && attention_listed(&g->f[k].h.listed, i, j)) {
-                n++;
-                break;
-            }
-    return n;
+    int64_t n = 0, block = h->listed.block;
+    for (int64_t j = own.from, next; j < own.to; j = next) {
+        next = (j / block + 1) * block;
+        if (next > own.to) next = own.to;
+        if (listed_at(g, i, j)) n += next - j;
+    }
+    return n - (hole && listed_at(g, i, g->hole));
 }
 
 static void add_rows(group *g, int64_t i0, int64_t n, real *out, real *grid, row_sums *total)

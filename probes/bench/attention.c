@@ -1,12 +1,15 @@
 /* What it costs to ask attention: a forward pass of a model, the same with the statistics of every
  * head (mass, entropy, sinks, side), with those of heads together by values, and with both; and the
- * workspace of each, which grows with the length as long as no map is kept. */
+ * workspace of each, which grows with the length as long as no map is kept.  Attention of a family
+ * without maps of its own (probes/attention/matrix.h) is told row by row behind the pass, which is
+ * counted too: its cost grows with the square of the length, whatever that of the model does. */
 #include <stdio.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention_statistics.h"
+#include "probes/attention/nodes.h"
 #include "probes/bench/bench.h"
 
 enum { PLAIN, HEADS, VALUES, BOTH, N_PASSES, MAX_RUNS = 200 };
@@ -21,47 +24,74 @@ static const struct {
 
 typedef struct {
     bench_network m;
+    lra_view view; /* of m */
+    lra_attention_nodes nodes;
+    lra_profile *profile; /* of a matrix that is told row by row; NULL: none is asked */
     double seconds[MAX_RUNS];
 } asked;
 
-/* What pass p asks for, into out; returns how many, of `nodes` attentions. */
-static int outputs(const lra_network *k, int p, int nodes, lra_tensor *const *node,
-                   lra_tensor **out)
+/* What pass p asks of layer k. */
+static void ask_layer(int p, asked *a, int k)
 {
-    int n = 0;
-    out[n++] = k->output;
-    for (int i = 0; i < nodes; i++) {
-        lra_attention_question ask = {.columns = 0};
-        if (passes[p].heads) out[n++] = lra_attention_statistics_of(node[i], &ask);
-        ask.gram = passes[p].values ? lra_attention_gram(node[i]) : NULL;
-        if (ask.gram) out[n++] = lra_attention_statistics_of(node[i], &ask);
-    }
-    return n;
+    lra_matrix *w = &a->nodes.matrix[k];
+    lra_attention_question ask = {.columns = 0};
+    if (w->family && (passes[p].heads || passes[p].values)) lra_matrix_ask(&a->view, w);
+    if (w->family && passes[p].values) lra_matrix_ask_values(&a->view, w);
+    if (w->family) return;
+    if (passes[p].heads)
+        lra_view_ask(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
+    ask.gram = passes[p].values ? lra_attention_gram(a->nodes.node[k]) : NULL;
+    if (ask.gram) lra_view_ask(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
 }
 
 static int open_pass(bench *b, int p, asked *a, lra_err *e)
 {
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
     a->m.k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, b->B, b->T);
-    int nodes = lra_graph_nodes(a->m.k.graph, &lra_op_attention, 0, NULL);
-    if (nodes == 0)
-        return lra_fail_usage(
-            e, "model '%s' has no attention op, expected one that has, as '--model transformer'",
-            b->model->name);
-    lra_tensor **node = lra_alloc_array(3 * (size_t)nodes + 1, sizeof *node), **out = node + nodes;
-    lra_graph_nodes(a->m.k.graph, &lra_op_attention, nodes, node);
-    int n = outputs(&a->m.k, p, nodes, node, out);
-    int rc = bench_network_plan(b, &a->m, n, out, e);
-    lra_free(node);
+    a->view = (lra_view){.network = a->m.k, .rows = b->B, .T = b->T};
+    lra_view_ask(&a->view, a->m.k.output);
+    int rc = lra_attention_nodes_of(&a->view, &a->nodes, e);
+    for (int k = 0; k < a->nodes.n && rc == 0; k++) ask_layer(p, a, k);
+    for (int k = 0; k < a->nodes.n && rc == 0 && p != PLAIN; k++)
+        if (a->nodes.matrix[k].family && !a->profile)
+            a->profile = lra_profile_new(lra_attention_layer_positions(&a->nodes, k), 0);
+    if (rc == 0) rc = bench_network_plan(b, &a->m, a->view.n_out, a->view.out, e);
+    a->view.plan = a->m.plan;
     return rc;
 }
 
-static int run_timed(bench *b, asked *a, double *seconds, lra_err *e)
+static void close_pass(asked *a)
+{
+    lra_free(a->view.out);
+    lra_profile_free(a->profile);
+    bench_network_close(&a->m);
+}
+
+/* The rows of layer k, of every sequence and head. */
+static int tell_rows(const bench *b, int p, asked *a, int k, lra_err *e)
+{
+    const lra_matrix *of = &a->nodes.matrix[k];
+    double *column = lra_alloc_array((size_t)(2 * b->T) + 1, sizeof *column);
+    lra_matrix_values x;
+    int rc = lra_matrix_read(&a->view, of, &x, e);
+    for (int64_t s = 0; s < b->B && rc == 0; s++) {
+        for (int64_t h = 0; h < of->heads && passes[p].heads; h++)
+            lra_matrix_profile(&x, s, h, b->T, -1, a->profile, NULL, column, column + b->T);
+        if (x.gram) lra_matrix_value_profile(&x, s, b->T, a->profile);
+    }
+    lra_matrix_free(&x);
+    lra_free(column);
+    return rc;
+}
+
+static int run_timed(bench *b, int p, asked *a, double *seconds, lra_err *e)
 {
     const lra_backend *backend = b->device.backend;
     double start = lra_now();
     if (bench_stopped(e) != 0 || lra_run(a->m.plan, e) != 0) return LRA_FAILED;
     int rc = backend->wait ? backend->wait(&b->device, e) : 0;
+    for (int k = 0; k < a->nodes.n && rc == 0 && a->profile; k++)
+        if (a->nodes.matrix[k].family) rc = tell_rows(b, p, a, k, e);
     *seconds = lra_now() - start;
     return rc;
 }
@@ -97,16 +127,16 @@ int bench_attention(bench *b, lra_err *e)
     int rc = 0, runs = 0;
     for (int p = 0; p < N_PASSES && rc == 0; p++) {
         rc = open_pass(b, p, &a[p], e);
-        if (rc == 0) rc = run_timed(b, &a[p], &warm, e);
+        if (rc == 0) rc = run_timed(b, p, &a[p], &warm, e);
     }
     double begin = lra_now(); /* in turn, so that neighbours disturb all alike */
     while (rc == 0 && runs < MAX_RUNS && (runs < 3 || lra_now() - begin < b->seconds)) {
         for (int p = 0; p < N_PASSES && rc == 0; p++)
-            rc = run_timed(b, &a[p], &a[p].seconds[runs], e);
+            rc = run_timed(b, p, &a[p], &a[p].seconds[runs], e);
         runs++;
     }
     if (rc == 0) rc = print(b, a, runs, e);
-    for (int p = 0; p < N_PASSES; p++) bench_network_close(&a[p].m);
+    for (int p = 0; p < N_PASSES; p++) close_pass(&a[p]);
     lra_free(a);
     return rc;
 }
