@@ -50,6 +50,7 @@ static const test_case cases[] = {
     {70, 5, false, 0, 0, true, {.stride = 4}},
     {80, 0, false, 0, 8, false, {.block = 7}},
     {80, 8, false, 0, 0, true, {.block = 4}},
+    {80, 0, false, 10, 0, false, {.block = 7}},
     {50, 0, false, 0, 0, true, {.causal = true, .centred = true, .renorm = true, .smooth = 3}},
 };
 enum { N = sizeof cases / sizeof *cases };
