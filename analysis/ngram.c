@@ -8,6 +8,8 @@
 
 enum { CELLS = 1 << 18, WIDEST = 16 };
 
+const int lra_ngram_widths[] = {1, 2, 3, 4, 5, 8};
+
 static uint32_t cell_of(const uint8_t *symbol, int n)
 {
     int32_t gram[WIDEST];
@@ -16,7 +18,7 @@ static uint32_t cell_of(const uint8_t *symbol, int n)
 }
 
 void lra_ngram_bayes(int n, int n_classes, const lra_symbols *train, const int32_t *train_label,
-                     const lra_symbols *test, const int32_t *test_label, uint8_t *correct)
+                     const lra_symbols *test, int32_t *says)
 {
     float *weight = lra_alloc_array((size_t)n_classes * CELLS,
                                     sizeof *weight); /* (cells, classes) */
@@ -44,7 +46,7 @@ void lra_ngram_bayes(int n, int n_classes, const lra_symbols *train, const int32
         int best = 0;
         for (int k = 1; k < n_classes; k++)
             if (score[k] > score[best]) best = k;
-        correct[i] = best == test_label[i];
+        says[i] = best;
     }
     lra_free(score);
     lra_free(weight);

@@ -300,6 +300,17 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
                    null_row ? ", the null row" : "");
 }
 
+static void add_ngrams(lra_table *t, const lra_ladder_view *v)
+{
+    for (int b = 0; b < v->first->n_baselines; b++)
+        if (strncmp(v->first->baseline_name[b], "ngram-", 6) == 0) {
+            lra_table_note(
+                t, "ngram-N\tnaive Bayes on bags of N neighbouring steps, counted in training "
+                   "rows: local models without training, no rungs of this ladder");
+            return;
+        }
+}
+
 static void add_seeds(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
@@ -340,6 +351,7 @@ void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
     add_rivals(t, v);
     add_grid(t, v);
     add_acceptance(t, v);
+    add_ngrams(t, v);
     add_seeds(t, v);
     if (lra_result_selected_on_test(v->first))
         lra_table_note(t, "selected-on-test\tweights were chosen by accuracy on the test split, as "

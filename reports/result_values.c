@@ -97,7 +97,7 @@ const char *lra_result_simple_baseline(const lra_result *r, double *accuracy)
     for (int b = 0; b < r->n_baselines; b++) {
         const char *name = r->baseline_name[b];
         if (strcmp(name, "constant") == 0 || strncmp(name, "shallow-", 8) == 0 ||
-            strcmp(name, "oracle") == 0)
+            strncmp(name, "ngram-", 6) == 0 || strcmp(name, "oracle") == 0)
             continue;
         double a = lra_result_baseline_accuracy(r, name);
         if (best && a <= *accuracy) continue;

@@ -11,8 +11,31 @@
 #include "kernels/base/signals.h"
 #include "models/training/epoch_log.h"
 #include "probes/run/origin.h"
+#include "probes/run/symbols.h"
 #include "reports/result.h"
 
+/* Bags of n-grams, counted in the training rows, on every test row: a ladder of local models
+ * without training. */
+static void add_ngrams(const lra_job *r, lra_result *out)
+{
+    lra_coding by;
+    lra_coded train, test;
+    lra_coding_of(r->data, &by);
+    lra_code(r->data, &by, LRA_TRAIN_SPLIT, LRA_COUNT_STEPS, false, &train);
+    lra_code(r->data, &by, LRA_TEST_SPLIT, INT64_MAX, false, &test);
+    for (int w = 0; w < LRA_NGRAM_WIDTHS && out->n_baselines < LRA_MAX_BASELINES; w++) {
+        int b = out->n_baselines++;
+        out->baseline_name[b] = lra_format("ngram-%d", lra_ngram_widths[w]);
+        out->baseline[b] = lra_alloc_array((size_t)test.rows.n + 1, sizeof(int32_t));
+        lra_ngram_bayes(lra_ngram_widths[w], r->task->n_classes, &train.rows, train.label,
+                        &test.rows, out->baseline[b]);
+    }
+    lra_coded_free(&train);
+    lra_coded_free(&test);
+    lra_coding_free(&by);
+}
+
+/* Those that the task knows. */
 static void add_baselines(const lra_job *r, lra_result *out)
 {
     const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
@@ -87,6 +110,7 @@ static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
         out->logits = t->output, t->output = NULL;
         out->label = copy_of(test->label, (size_t)out->n, sizeof *out->label);
         add_baselines(r, out);
+        add_ngrams(r, out);
         return;
     }
     out->row = t->row, t->row = NULL;

@@ -17,6 +17,13 @@ cmp -s table again || complain "lra-report prints other numbers"
     complain "--json fails"
 has json '"excess_bits_lo": '
 has json '"d0": '
+# The same bags of n-grams stand below a ladder, on the same rows.
+"$probe" receptive-field --task xor --set distance=8 --set train=2000 --set val=100 --set test=500 --kernels 3,5 --seeds 1 --epochs 1 \
+    --threads 1 --out l -q >out 2>err || complain "ladder: $(cat err)"
+has out 'ngram-N '
+"$report" tables --table ladder --format csv --out l 2>err | sed -n 's/^ngram-\([0-9]*\),,,\([0-9.]*\),.*/\1 \2/p' >below
+"$report" tables --table information --format csv o/information 2>err | awk -F, '/^width/ { on = 1; next } on { print $1, $2 }' >beside
+[ "$(wc -l <below)" = 6 ] && cmp -s below beside || complain "n-grams below the ladder: $(cat below); of the data: $(cat beside)"
 "$probe" data pathfinder-easy --information --preset quick --set train=300 --out o >out 2>err
 [ $? -eq 2 ] || complain "an unknown parameter is taken: $(cat out)"
 if command -v gnuplot >/dev/null; then

@@ -1,0 +1,40 @@
+/* Data as symbols, for what is counted without a model.
+ *
+ * Tokens are symbols as they are; of more than 256 the 255 most frequent ones in training and the
+ * rest.  Numbers and levels stand in 16 bins of equal share in training (fewer where many are
+ * equal), of several numbers a step the first. */
+#ifndef LRA_PROBES_RUN_SYMBOLS_H
+#define LRA_PROBES_RUN_SYMBOLS_H
+
+#include "analysis/pair_information.h"
+#include "datasets/loader/dataset.h"
+
+enum { LRA_BINS = 16, LRA_COUNT_STEPS = 16000000 };
+
+/* What a step is: a symbol by its id, or by the bin of its number. */
+typedef struct {
+    bool numbers;
+    int64_t vocab;
+    uint8_t *symbol; /* (vocab) */
+    int n_edges;
+    double edge[LRA_BINS]; /* least numbers of the bins but the first */
+} lra_coding;
+
+void lra_coding_of(const lra_dataset *d, lra_coding *c);
+void lra_coding_free(lra_coding *c);
+
+/* Rows of a split. */
+typedef struct {
+    lra_symbols rows; /* of start and symbol */
+    int64_t *start;
+    uint8_t *symbol;
+    int32_t *label;
+} lra_coded;
+
+/* Rows evenly spread over the split, of about so many steps in all; those of a stream are windows
+ * of it.  first: of pairs the first document alone. */
+void lra_code(const lra_dataset *d, const lra_coding *by, int split, int64_t steps, bool first,
+              lra_coded *to);
+void lra_coded_free(lra_coded *c);
+
+#endif
