@@ -86,6 +86,34 @@ static void add_intervals(const lra_sample *s, const reading *own, uint64_t key,
     lra_free(list);
 }
 
+/* Is the whole, series n, not clearly above chance, series n + 1? */
+static bool at_chance(const lra_sample *s, int n, lra_estimate *above)
+{
+    *above = lra_sample_difference(s, n, n + 1, 0.95);
+    return !((above->hi - above->lo) / 2 < above->value / 2);
+}
+
+static double difference_of(const double *value)
+{
+    return (value[0] - value[1]) / (value[2] - value[3]);
+}
+
+lra_estimate lra_gain_difference(const lra_sample *s, uint64_t key)
+{
+    enum { SERIES = 4 };
+    lra_estimate above, none = {NAN, NAN, NAN};
+    double value[SERIES];
+    if (at_chance(s, 2, &above)) return none;
+    double *drawn = lra_alloc_array((size_t)LRA_REPLICATES * SERIES, sizeof *drawn);
+    for (int r = 0; r < SERIES; r++) value[r] = s->series[r].value;
+    lra_sample_draw(s, key, LRA_REPLICATES, drawn);
+    for (int b = 0; b < LRA_REPLICATES; b++)
+        drawn[b] = difference_of(drawn + (ptrdiff_t)b * SERIES);
+    lra_estimate x = lra_percentile(difference_of(value), LRA_REPLICATES, drawn, 0.95);
+    lra_free(drawn);
+    return lra_holding(x);
+}
+
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out)
 {
     const lra_estimate none = {NAN, NAN, NAN};
@@ -96,9 +124,7 @@ void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_ga
     for (int r = 0; r < s->n_series; r++) value[r] = s->series[r].value;
     out->full = lra_sample_value(s, n);
     out->chance = value[n + 1];
-    out->above = lra_sample_difference(s, n, n + 1, 0.95);
-    double half = (out->above.hi - out->above.lo) / 2;
-    out->at_chance = !(half < out->above.value / 2);
+    out->at_chance = at_chance(s, n, &out->above);
     for (int i = 0; i < n; i++) out->gain[i] = none;
     for (int k = 0; k < LRA_GAIN_SHARES; k++) out->least[k] = none;
     out->area = out->costs_from = out->costs_to = none;

@@ -35,6 +35,9 @@ typedef struct {
 
 /* The series of s are n restrictions by ascending x, then the whole, then chance. */
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out);
+/* Gain of the first less that of the second of two restrictions, paired; the series of s are they,
+ * the whole, chance.  NAN: the whole is at chance. */
+lra_estimate lra_gain_difference(const lra_sample *s, uint64_t key);
 /* x = 0, 1, 2, 4, .. below `end`, then `end` itself, from the one that is at least `first`; returns
  * how many, at most LRA_GAIN_POINTS. */
 int lra_gain_axis(int64_t first, int64_t end, double *x);

@@ -12,21 +12,29 @@
 #include "reports/report.h"
 
 /* What people look at first; files hold the rest. */
-static const char *const headline[] = {"cut.r95",        "cut.r99",           "window.w95",
-                                       "window.w99",     "layer.w95",         "layer.w99",
-                                       "range.mean",     "range.mean.rel",    "range.q50",
-                                       "range.q95",      "range.q95.used",    "side",
-                                       "decay.tau",      "decay.beta",        "shift.w1",
-                                       "shift.peak",     "erf.r50",           "erf.r99",
-                                       "range.mean.px",  "range.mean.rel.px", "range.q95.px",
-                                       "keep.w95",       "keep.auc",          "bag.w95",
-                                       "bag.auc",        "key.w05",           "kl.most",
-                                       "kl.w95",         "kl.local",          "kl.global",
-                                       "inter.mean",     "inter.q95",         "inter.peak",
-                                       "inter.contrast", "inter.p",           "position.edge",
-                                       "order.local",    "order.global",      "drop.w95",
-                                       "drop.auc",       "length.gain.*",     "position.shift.*",
-                                       "erf.r50.px",     "erf.r99.px",        NULL};
+static const char *const headline[] = {"cut.r95",          "cut.r99",
+                                       "window.w95",       "window.w99",
+                                       "layer.w95",        "layer.w99",
+                                       "range.mean",       "range.mean.rel",
+                                       "range.q50",        "range.q95",
+                                       "range.q95.used",   "side",
+                                       "decay.tau",        "decay.beta",
+                                       "shift.w1",         "shift.peak",
+                                       "erf.r50",          "erf.r99",
+                                       "range.mean.px",    "range.mean.rel.px",
+                                       "range.q95.px",     "keep.w95",
+                                       "keep.auc",         "bag.w95",
+                                       "bag.auc",          "key.w05",
+                                       "kl.most",          "mode.difference",
+                                       "kl.w95",           "kl.local",
+                                       "kl.global",        "inter.mean",
+                                       "inter.q95",        "inter.peak",
+                                       "inter.contrast",   "inter.p",
+                                       "position.edge",    "order.local",
+                                       "order.global",     "drop.w95",
+                                       "drop.auc",         "length.gain.*",
+                                       "position.shift.*", "erf.r50.px",
+                                       "erf.r99.px",       NULL};
 
 /* What they mean, where they stand in a table. */
 static const struct {
@@ -59,6 +67,10 @@ static const struct {
      "smallest width w that keeps 95 % of the gain: a window of w tokens, the rest cropped, from "
      "another row (swap), token 0 (token), masked (mask) or pruned (prune); bag: windows answered "
      "alone"},
+    {"mode",
+     {"mode.difference"},
+     "gain at a quarter of the length less the gain there when what is gone is taken away otherwise "
+     "(keep: from another row; swap, token, mask: cropped; drop: token 0, drop-token: another row)"},
     {"auc", {"keep.auc", "bag.auc", "drop.auc"}, "area under the gain over log2 w, of 1"},
     {"order",
      {"order.local", "order.global"},

@@ -253,9 +253,9 @@ static void masked_windows_keep_their_places(void **state)
     open_by_hand(&h); /* a run whose best weights are its initial ones */
     assert_int_equal(lra_best_write(&spec, 1, 0, h.m.params, &e), 0);
     assert_int_equal(
-        lra_restrict_measure(&spec, &trained.device, LRA_MASK_WINDOW, 0, NULL, &mask, &e), 0);
+        lra_restrict_measure(&spec, &trained.device, LRA_MASK_WINDOW, 0, 0, NULL, &mask, &e), 0);
     assert_int_equal(
-        lra_restrict_measure(&spec, &trained.device, LRA_KEEP_WINDOW, 0, NULL, &keep, &e), 0);
+        lra_restrict_measure(&spec, &trained.device, LRA_KEEP_WINDOW, 0, 0, NULL, &keep, &e), 0);
     int64_t p = point_of(&mask, 4), differ = 0;
     for (int64_t i = 0; i < mask.n; i++) {
         const lra_sums *whole = &mask.row[(mask.n_points - 1) * mask.n + i];

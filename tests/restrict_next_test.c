@@ -97,7 +97,7 @@ static lra_restricted ask(lra_restriction kind, int64_t sample)
 {
     lra_err e = {{0}};
     lra_restricted r;
-    if (lra_restrict_measure(&next.spec, &next.device, kind, sample, NULL, &r, &e) != 0)
+    if (lra_restrict_measure(&next.spec, &next.device, kind, 0, sample, NULL, &r, &e) != 0)
         fail_msg("%s", e.msg);
     return r;
 }
@@ -245,7 +245,7 @@ static void findings_of_a_stream(void **state)
     for (int c = 0; c < V; c++) nothing -= mean[c] * log(mean[c]);
     assert_null(lra_part_keep.undefined(&p));
     assert_non_null(lra_part_bag.undefined(&p));
-    assert_true(lra_part_keep.passes(&p, ROWS) == ROWS * 8 * (1 + r.n_points));
+    assert_true(lra_part_keep.passes(&p, ROWS) == ROWS * 8 * (1 + r.n_points + 2)); /* two modes */
     if (lra_part_keep.measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     const lra_probe_array *own = lra_probe_array_find(u, "kl"), *x = lra_probe_array_find(u, "key");
@@ -268,6 +268,41 @@ static void findings_of_a_stream(void **state)
         if (key[k] <= 0.05) least = k;
     assert_true(lra_probe_finding(u, "key.w05")->value == r.w[least]);
     lra_restricted_free(&r);
+    lra_progress_free(p.steps.bar);
+    lra_probe_result_free(p.out);
+}
+
+/* The gain of one manner of removal less that of another is what both parts' curves say. */
+static void two_modes(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_influence_part *part;
+        const char *other;
+    } of[] = {{&lra_part_keep, NULL}, {&lra_part_swap, "keep"}, {&lra_part_token, "keep"}};
+    lra_err e = {{0}};
+    double swapped = NAN;
+    lra_influence p = influence_of();
+    result.chance = 1e6; /* else the weights, which nobody trained, gain nothing */
+    for (int k = 0; k < 3; k++) {
+        if (of[k].part->measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
+        const lra_probe_unit *u = lra_probe_unit_find(p.out, of[k].part->name);
+        const lra_finding *f = lra_probe_finding(u, "mode.difference"),
+                          *wide = lra_probe_finding(u, "mode.width");
+        assert_true(wide->value <= CONTEXT / 4.0 && 2 * wide->value > CONTEXT / 4.0);
+        assert_true(f->lo < f->value && f->value < f->hi && f->null[LRA_NULL_UNIFORM] == 0);
+        assert_true(f->examples == ROWS && fabs(f->value) > 1e-4);
+        if (!of[k].other) continue;
+        const lra_probe_unit *v = lra_probe_unit_find(p.out, of[k].other);
+        const lra_probe_array *x = lra_probe_array_find(u, "x"), *a, *b;
+        int at = 0;
+        while ((double)x->value[at] != wide->value) at++;
+        a = lra_probe_array_find(u, "gain"), b = lra_probe_array_find(v, "gain");
+        assert_true(fabs(f->value - (double)(a->value[3 * at] - b->value[3 * at])) < 1e-5);
+        if (k == 1) swapped = f->value;
+    }
+    const lra_probe_unit *keep = lra_probe_unit_find(p.out, "keep");
+    assert_true(fabs(lra_probe_finding(keep, "mode.difference")->value + swapped) < 1e-12);
     lra_progress_free(p.steps.bar);
     lra_probe_result_free(p.out);
 }
@@ -324,7 +359,7 @@ static void rows_of_other_goals(void **state)
         lra_train_report report = train(&own);
         for (int k = 0; k < 4; k++) {
             lra_restricted r;
-            if (lra_restrict_measure(&own.spec, &own.device, kind[k], 0, NULL, &r, &e) != 0)
+            if (lra_restrict_measure(&own.spec, &own.device, kind[k], 0, 0, NULL, &r, &e) != 0)
                 fail_msg("%s", e.msg);
             assert_int_equal(r.n, own.data->split[LRA_TEST_SPLIT].n);
             assert_int_equal(r.kl == NULL, goal == LRA_GOAL_VALUE);
@@ -347,8 +382,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_a_stream),  cmocka_unit_test(other_restrictions_of_a_stream),
-        cmocka_unit_test(findings_of_a_stream), cmocka_unit_test(one_row_of_a_stream),
-        cmocka_unit_test(means_of_answers),     cmocka_unit_test(rows_of_other_goals),
+        cmocka_unit_test(findings_of_a_stream), cmocka_unit_test(two_modes),
+        cmocka_unit_test(one_row_of_a_stream),  cmocka_unit_test(means_of_answers),
+        cmocka_unit_test(rows_of_other_goals),
     };
     return cmocka_run_group_tests_name("restrict_next", tests, set_up, tear_down);
 }

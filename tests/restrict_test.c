@@ -248,8 +248,8 @@ static void a_model_is_asked(void **state)
                                      LRA_TOKEN_WINDOW};
     for (int k = 0; k < 5; k++) {
         lra_restricted r;
-        if (lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k], 0, NULL, &r, &e) !=
-            0)
+        if (lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k], 0, 0, NULL, &r,
+                                 &e) != 0)
             fail_msg("%s", e.msg);
         assert_int_equal(r.n, trained.report.n_rows);
         bool order = kinds[k] == LRA_ORDER_IN;
@@ -305,7 +305,7 @@ static void marks_are_asked(void **state)
     uint16_t *token = lra_alloc_array(steps, sizeof *token);
     marking.marks = mark_first;
     data.task = &marking, run.data = &data;
-    if (lra_restrict_measure(&run, &trained.device, LRA_DROP_TOKEN, 0, NULL, &r, &e) != 0)
+    if (lra_restrict_measure(&run, &trained.device, LRA_DROP_TOKEN, 0, 0, NULL, &r, &e) != 0)
         fail_msg("%s", e.msg);
     assert_true(r.w[0] == 0 && r.w[1] == 1);
     for (int p = 0; p < r.n_points; p++) {
@@ -371,7 +371,7 @@ static void lonely_rows_swap_too(void **state)
         marking.marks = mark_first;
         data.task = &marking, run.data = &data, run.batch = batches[k];
         for (int64_t j = 0; j < TINY_ROWS; j++) evaluate_swapped(&run, j, loss[j]);
-        if (lra_restrict_measure(&run, &trained.device, LRA_DROP_SWAP, 0, NULL, &r, &e) != 0)
+        if (lra_restrict_measure(&run, &trained.device, LRA_DROP_SWAP, 0, 0, NULL, &r, &e) != 0)
             fail_msg("%s", e.msg);
         assert_int_equal(r.n, TINY_ROWS);
         for (int64_t i = 0; i < r.n; i++) {

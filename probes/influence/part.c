@@ -86,15 +86,32 @@ static void add_chance(const lra_influence *p, lra_sample *s, int64_t n, const i
     lra_free(right);
 }
 
-void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
-                        const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out)
+/* Restrictions, the whole, chance. */
+static lra_sample *sample_of(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
+                             const lra_sums *row, const lra_sums *full)
 {
     lra_sample *s = lra_sample_new(n, of_classes(p));
     for (int k = 0; k < n_points; k++) add_series(p, s, n, row + k * n);
     add_series(p, s, n, full);
     add_chance(p, s, n, index);
+    return s;
+}
+
+void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
+                        const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out)
+{
+    lra_sample *s = sample_of(p, n, index, n_points, row, full);
     lra_gain_compute(s, x, p->spec.seed, out);
     lra_sample_free(s);
+}
+
+lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const int64_t *index,
+                                      const lra_sums *row, const lra_sums *full)
+{
+    lra_sample *s = sample_of(p, n, index, 2, row, full);
+    lra_estimate x = lra_gain_difference(s, p->spec.seed);
+    lra_sample_free(s);
+    return x;
 }
 
 static lra_finding finding_of(const char *prefix, const char *more, const char *unit,

@@ -41,6 +41,9 @@ const lra_influence_part *lra_influence_part_at(int i); /* NULL after the last *
  * index[i] of the test split. */
 void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
                         const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out);
+/* Gain of the first restriction of row (2, n) less that of the second, paired. */
+lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const int64_t *index,
+                                      const lra_sums *row, const lra_sums *full);
 /* Its arrays x, gain, value (points, 3: value and interval), and the findings PREFIX50 .. PREFIX99
  * of `unit`, and AREA where it is named.  Nullable: prefix, area */
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,

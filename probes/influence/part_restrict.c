@@ -12,6 +12,11 @@
  *                        null value, N, is what to see nothing costs: mean KL(p || mean p);
  *                        array kl; kl.w50 .. .w99, kl.auc, kl.local, kl.global: as above, of the
  *                        share 1 - KL / N
+ *   keep, swap, token, mask, drop, drop-token   mode.difference: gain at the width mode.width, a
+ *                        quarter of the longest, less the gain there when what is gone is taken
+ *                        away otherwise (keep: swapped; drop: token 0, and drop-token swapped; the
+ *                        others: cropped), paired: how much of a gain is the manner of removal, 0
+ *                        where both agree
  *   keep                 key.w05: smallest window with which at most 5 % of the answers lose more
  *                        than 2 nats; arrays key, rows, steps, width (restricted.h)
  * Numbers for answers are no probabilities: neither kl nor key.  Of a language model answers to
@@ -43,10 +48,65 @@ static const char *undefined(const lra_influence *p)
     return "answers are asked at every step, not of the whole input";
 }
 
+/* ---- two modes ------------------------------------------------------------------------------- */
+
+/* In which other manner what is gone may be taken away; false: in none, or it needs another row. */
+static bool other_of(lra_restriction kind, int64_t rows, lra_restriction *other)
+{
+    bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
+    bool windows = kind == LRA_KEEP_WINDOW || kind == LRA_SWAP_WINDOW || kind == LRA_TOKEN_WINDOW ||
+                   kind == LRA_MASK_WINDOW;
+    if (kind == LRA_KEEP_WINDOW)
+        *other = LRA_SWAP_WINDOW;
+    else if (drops)
+        *other = kind == LRA_DROP_SWAP ? LRA_DROP_TOKEN : LRA_DROP_SWAP;
+    else
+        *other = LRA_KEEP_WINDOW;
+    bool swaps = *other == LRA_SWAP_WINDOW || *other == LRA_DROP_SWAP;
+    return (drops || windows) && (!swaps || rows > 1);
+}
+
+/* The last width that is at most a quarter of the widest one. */
+static int quarter(int n, const double *w)
+{
+    int at = 0;
+    while (at + 1 < n && w[at + 1] <= w[n - 1] / 4) at++;
+    return at;
+}
+
 static double passes_of(const lra_influence *p, int64_t examples, lra_restriction kind)
 {
-    return lra_restrict_runs(p->spec.data, kind) * (double)lra_influence_rows(p, examples);
+    int64_t rows = lra_influence_rows(p, examples);
+    double w[LRA_GAIN_POINTS], runs = lra_restrict_runs(p->spec.data, kind, 0);
+    lra_restriction other;
+    int n = lra_restrict_axis(p->spec.data, kind, w);
+    if (other_of(kind, rows, &other))
+        runs += lra_restrict_runs(p->spec.data, other, (int64_t)w[quarter(n, w)]);
+    return runs * (double)rows;
 }
+
+static int add_modes(lra_influence *p, lra_probe_unit *u, int64_t examples, lra_restriction kind,
+                     const lra_restricted *r, lra_err *e)
+{
+    lra_restriction other;
+    lra_restricted o = {0};
+    int at = quarter(r->n_points, r->w), rc = 0;
+    if (!other_of(kind, r->n / r->answers, &other)) return 0;
+    rc = lra_restrict_measure(&p->spec, &p->device, other, (int64_t)r->w[at], examples, &p->steps,
+                              &o, e);
+    if (rc == 0) {
+        lra_estimate x = lra_restricted_difference(p, r, at, &o);
+        lra_finding f[] = {lra_finding_of("mode.difference", "1", x.value),
+                           lra_finding_of("mode.width", "tokens", r->w[at])};
+        f[0].lo = x.lo, f[0].hi = x.hi, f[0].null[LRA_NULL_UNIFORM] = 0;
+        for (int i = 0; i < 2; i++) f[i].examples = r->n / r->answers;
+        lra_probe_unit_findings(u, 2, f);
+    }
+    lra_restricted_free(&o);
+    return rc;
+}
+
+/* ---- what is found --------------------------------------------------------------------------- */
 
 static bool ill_formed(const lra_influence *p)
 {
@@ -95,10 +155,11 @@ static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind
 {
     lra_restricted r;
     bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
-    int rc = lra_restrict_measure(&p->spec, &p->device, kind, examples, &p->steps, &r, e);
+    int rc = lra_restrict_measure(&p->spec, &p->device, kind, 0, examples, &p->steps, &r, e);
     if (rc == 0) {
         lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
         add_findings(p, u, &r, kind);
+        rc = add_modes(p, u, examples, kind, &r, e);
         for (int i = 0; i < u->n_findings; i++) {
             lra_finding *f = &u->finding[i];
             if (ill_formed(p) && kind != LRA_PRUNE_WINDOW) f->flags |= LRA_ILL_FORMED;

@@ -21,6 +21,7 @@ typedef struct {
     int64_t *place;
     lra_mean_answer average;
     lra_steps *steps;
+    int64_t only; /* width; 0: all of them */
     /* Of a batch. */
     lra_batch_change change;
     float *whole, *output, *mean; /* answers: to all of it, now, and of a bag their sums */
@@ -232,10 +233,18 @@ int64_t lra_restrict_answers(const lra_dataset *d, lra_restriction kind)
     return speaks(d) && !permutes(kind) ? WINDOWS : 1;
 }
 
-double lra_restrict_runs(const lra_dataset *d, lra_restriction kind)
+/* All widths, or one. */
+static int widths_of(const lra_dataset *d, lra_restriction kind, int64_t only, double *w)
+{
+    if (only == 0) return lra_restrict_axis(d, kind, w);
+    w[0] = (double)only;
+    return 1;
+}
+
+double lra_restrict_runs(const lra_dataset *d, lra_restriction kind, int64_t only)
 {
     double w[LRA_GAIN_POINTS], sum = 1;
-    int n = lra_restrict_axis(d, kind, w);
+    int n = widths_of(d, kind, only, w);
     for (int i = 0; i < n; i++)
         sum += speaks(d) ? 1 : (double)lra_change_draws(kind, (int64_t)w[i], d->max_length);
     return sum * (double)lra_restrict_answers(d, kind);
@@ -248,7 +257,7 @@ static void open_answers(const lra_opened *m, lra_restricted *r, work *w)
 {
     const lra_dataset *d = m->run->data;
     int64_t *row, rows = lra_sample_rows(m, &row, &w->place);
-    r->n_points = lra_restrict_axis(d, w->change.kind, r->w);
+    r->n_points = widths_of(d, w->change.kind, w->only, r->w);
     r->answers = lra_restrict_answers(d, w->change.kind);
     r->n = rows * r->answers;
     size_t n = (size_t)r->n, all = n * (size_t)r->n_points;
@@ -293,10 +302,11 @@ static int measure(lra_opened *m, work *w, lra_err *e)
 }
 
 int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restriction kind,
-                         int64_t sample, lra_steps *steps, lra_restricted *out, lra_err *e)
+                         int64_t only, int64_t sample, lra_steps *steps, lra_restricted *out,
+                         lra_err *e)
 {
     lra_opened m;
-    work w = {.m = &m, .out = out, .steps = steps};
+    work w = {.m = &m, .out = out, .steps = steps, .only = only};
     w.change = (lra_batch_change){
         .kind = kind, .seed = run->seed, .last = speaks(run->data) && !permutes(kind)};
     *out = (lra_restricted){0};

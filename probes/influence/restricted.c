@@ -2,8 +2,10 @@
 #include "probes/influence/restricted.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/interval.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -36,16 +38,41 @@ static void add_series(lra_sample *s, const lra_restricted *r, const double *x)
     lra_free(row);
 }
 
+static int64_t *index_of(const lra_restricted *r)
+{
+    int64_t n = r->n / r->answers, *index = lra_alloc_array((size_t)n + 1, sizeof *index);
+    for (int64_t i = 0; i < n; i++) index[i] = r->index[i * r->answers];
+    return index;
+}
+
 void lra_restricted_gain(const lra_influence *p, const lra_restricted *r, lra_gain *out)
 {
-    int64_t n = r->n / r->answers;
+    int64_t n = r->n / r->answers, *index = index_of(r);
     lra_sums *row = by_row(r, r->n_points, r->row), *full = by_row(r, 1, r->full);
-    int64_t *index = lra_alloc_array((size_t)n + 1, sizeof *index);
-    for (int64_t i = 0; i < n; i++) index[i] = r->index[i * r->answers];
     lra_influence_gain(p, n, index, r->n_points, r->w, row, full, out);
     lra_free(index);
     lra_free(row);
     lra_free(full);
+}
+
+lra_estimate lra_restricted_difference(const lra_influence *p, const lra_restricted *a, int point,
+                                       const lra_restricted *b)
+{
+    int64_t n = a->n / a->answers, *index = index_of(a);
+    if (b->n != a->n || memcmp(a->index, b->index, (size_t)a->n * sizeof *a->index) != 0)
+        LRA_BUG("two modes of other rows");
+    lra_sums *one = by_row(a, 1, a->row + point * a->n), *other = by_row(b, 1, b->row);
+    lra_sums *both = lra_alloc_array(2 * (size_t)n + 1, sizeof *both),
+             *full = by_row(a, 1, a->full);
+    memcpy(both, one, (size_t)n * sizeof *both);
+    memcpy(both + n, other, (size_t)n * sizeof *both);
+    lra_estimate x = lra_influence_difference(p, n, index, both, full);
+    lra_free(index);
+    lra_free(one);
+    lra_free(other);
+    lra_free(both);
+    lra_free(full);
+    return x;
 }
 
 /* ---- without labels -------------------------------------------------------------------------- */

@@ -7,6 +7,9 @@
 
 /* Gains of the metric over rows, whose answers are taken together. */
 void lra_restricted_gain(const lra_influence *p, const lra_restricted *r, lra_gain *out);
+/* Gain of a at one of its widths less that of b, which has that width alone, of the same rows. */
+lra_estimate lra_restricted_difference(const lra_influence *p, const lra_restricted *a, int point,
+                                       const lra_restricted *b);
 /* Without labels: array kl (points, 3), the mean over answers of KL(full || restricted) in nats,
  * and kl.most, the largest of them, beside what the mean answer is apart from the answers, which
  * is what to see nothing costs.  out: kept shares of that, 1 - kl / it. */

@@ -121,7 +121,7 @@ awk 'BEGIN { for (i = 0; i < 90; i++) printf "the quick brown fox jumps over the
     --set epochs=1 --set batch=4 --out lm -q >train.out 2>&1 || complain "text8: $(cat train.out)"
 "$probe" influence lm/runs/* --data-dir text8 --parts keep,order-in,bag,cut --examples 3 --out lm >out 2>err || complain "a language model: $(cat err)"
 grep -q '^  bag *undefined: windows of a language model answer' err || complain "bags of a language model: $(cat err)"
-grep -q '^  keep  *144 passes, 3 examples' err || complain "what 8 steps under 5 widths cost: $(cat err)"
+grep -q '^  keep  *192 passes, 3 examples' err || complain "what 8 steps under 5 widths, and under one of another manner, cost: $(cat err)"
 for id in keep.w95 key.w05 kl.w95 kl.local window.w95; do has out $id; done
 
 # A budget makes samples smaller, and says so.
