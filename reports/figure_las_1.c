@@ -8,7 +8,7 @@
 #include "kernels/base/mem.h"
 #include "reports/kernel_panels.h"
 
-enum { ROWS = 5, CHANNELS = 4, FEW = 24 };
+enum { ROWS = 10, HIGH_ROWS = 5, CHANNELS = 4, FEW = 24 };
 static const char dat[] = "las-1.dat";
 
 static const lra_probe_array *kernel(const lra_kernel_panel *p, int state)
@@ -133,7 +133,8 @@ static int fill_key(const lra_kernel_panels *all, lra_plot_entry key[CHANNELS])
 static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range)[2])
 {
     lra_text *t = &f->script;
-    double left = 1.6, gap = 1.05, high = 2, between = 0.7;
+    bool few = all->n <= HIGH_ROWS;
+    double left = 1.6, gap = few ? 1.05 : 1, high = few ? 2 : 1.3, between = 0.7;
     lra_plot_entry key[CHANNELS];
     f->width = LRA_PAGE_CM;
     int n = fill_key(all, key), rows = n ? lra_plot_legend_rows(f, left, n, key) : 0;

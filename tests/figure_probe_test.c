@@ -171,6 +171,22 @@ static void channels_are_named_where_layers_are_alike(void **state)
     }
 }
 
+static void ten_layers_fit(void **state)
+{
+    (void)state;
+    lra_probe_result *p = probe("kernels");
+    for (int i = 0; i < 12; i++) {
+        char *name = lra_format("layer%d.conv", i);
+        add_layer(p, name, 8);
+        lra_free(name);
+    }
+    char *data, *script = draw(&lra_figure_las_1, 1, &p, &data);
+    assert_non_null(strstr(script, "index 19 ")); /* the tenth, trained */
+    assert_null(strstr(script, "index 20 "));
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
 /* ---- heads ----------------------------------------------------------------------------------- */
 
 enum { HEADS = 70 };
@@ -283,6 +299,7 @@ int main(void)
         cmocka_unit_test(fields_have_their_axes),
         cmocka_unit_test(equal_lines_do_not_hide_each_other),
         cmocka_unit_test(channels_are_named_where_layers_are_alike),
+        cmocka_unit_test(ten_layers_fit),
         cmocka_unit_test(the_last_of_many_heads_decays),
         cmocka_unit_test(all_of_many_heads_are_in_the_mean),
         cmocka_unit_test(heads_that_do_not_fit_are_told),
