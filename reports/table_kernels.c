@@ -26,6 +26,7 @@ static const column columns[] = {COLUMN("range.mean.rel", "mean/equal", "range_m
                                  COLUMN("range.q95", "r95", "range_q95", true),
                                  COLUMN("range.q99", "r99", "range_q99", false),
                                  COLUMN("shift.w1", "moved", "shift_w1", false),
+                                 COLUMN("shift.peak", "", "shift_peak", false),
                                  COLUMN("decay.exp", "exp", "decay_exp", false),
                                  COLUMN("decay.power", "power", "decay_power", false),
                                  COLUMN("decay.falls", "falls", "decay_falls", true),

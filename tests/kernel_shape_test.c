@@ -15,6 +15,7 @@
 #include "kernels/base/terminal.h"
 #include "kernels/cpu/device.h"
 #include "probes/kernels/found.h"
+#include "probes/kernels/layer.h"
 #include "probes/kernels/modes.h"
 #include "tests/folder.h"
 #include "tests/tiny_run.h"
@@ -254,6 +255,38 @@ static void convolutions(void **state)
     tiny_run_close(&run);
 }
 
+/* Both channels begin with equal lags; one grows at lag 4, both at lag 9, beyond half of all. */
+static void peak_of_a_layer(void **state)
+{
+    (void)state;
+    enum { LAGS = 12 };
+    static char name[] = "layer0.conv", empty[] = "";
+    double before[2 * LAGS], after[2 * LAGS];
+    for (int i = 0; i < 2 * LAGS; i++) before[i] = after[i] = 1;
+    after[4] = 2, after[9] = after[LAGS + 9] = 3;
+    lra_found_kernels k = {.name = name,
+                           .op = "long_conv",
+                           .channels = 2,
+                           .components = 1,
+                           .ahead = LAGS,
+                           .step = 1,
+                           .k = {before, after}};
+    lra_result of = {.task = empty,
+                     .model = empty,
+                     .preset = empty,
+                     .precision = empty,
+                     .fingerprint = empty,
+                     .run = empty,
+                     .config = empty};
+    lra_origin origin = {0};
+    lra_probe_result *r = lra_probe_result_new("kernels", &of, &origin);
+    lra_layer_measure(&k, 0, r);
+    const lra_probe_unit *u = lra_probe_unit_find(r, name);
+    near(lra_probe_finding(u, "shift.peak")->value, 4, 0);
+    assert_true(isnan(lra_probe_finding(u, "shift.peak")->lo));
+    lra_probe_result_free(r);
+}
+
 static int set_up(void **state)
 {
     lra_err e = {{0}};
@@ -264,8 +297,10 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box),     cmocka_unit_test(exponential), cmocka_unit_test(rough),
-        cmocka_unit_test(vectors), cmocka_unit_test(pixels),      cmocka_unit_test(matrices),
-        cmocka_unit_test(ranks),   cmocka_unit_test(energies),    cmocka_unit_test(convolutions)};
+        cmocka_unit_test(box),          cmocka_unit_test(exponential),
+        cmocka_unit_test(rough),        cmocka_unit_test(vectors),
+        cmocka_unit_test(pixels),       cmocka_unit_test(matrices),
+        cmocka_unit_test(ranks),        cmocka_unit_test(energies),
+        cmocka_unit_test(convolutions), cmocka_unit_test(peak_of_a_layer)};
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/breakdown.h"
 #include "analysis/profile.h"
+#include "analysis/radius.h"
 #include "analysis/spectrum.h"
 #include "kernels/base/mem.h"
 #include "probes/kernels/modes.h"
@@ -256,6 +257,20 @@ static void add_curves(const lra_found_kernels *k, int state, lra_probe_unit *u)
     lra_free(all);
 }
 
+/* The distance, up to half of all, whose mean mass grew most. */
+static lra_finding peak_of(const lra_probe_unit *u)
+{
+    const lra_probe_array *now = lra_probe_array_find(u, "mass");
+    const lra_probe_array *before = lra_probe_array_find(u, "mass0");
+    int64_t n = now->dims[0];
+    double *x = lra_alloc_array(2 * (size_t)n + 1, sizeof *x);
+    for (int64_t d = 0; d < n; d++)
+        x[d] = (double)now->value[d], x[n + d] = (double)before->value[d];
+    lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
+    lra_free(x);
+    return f;
+}
+
 void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_result *to)
 {
     lra_probe_unit *u = lra_probe_unit_new(to, k->name);
@@ -272,6 +287,7 @@ void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_re
     lra_findings_null(n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED], n[LRA_FOUND_INITIAL],
                       list[LRA_FOUND_INITIAL], LRA_NULL_INIT);
     n[LRA_FOUND_TRAINED] += add_shift(k, list[LRA_FOUND_TRAINED] + n[LRA_FOUND_TRAINED]);
+    list[LRA_FOUND_TRAINED][n[LRA_FOUND_TRAINED]++] = peak_of(u);
     lra_probe_unit_findings(u, n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED]);
     for (int s = 0; s < LRA_FOUND_STATES; s++) lra_free(list[s]);
 }
