@@ -2,25 +2,27 @@
 # Known truth: tasks whose answer depends on tokens a set distance apart, trained and asked by every probe: does it find the
 # distance?   tests/bench/known_truth.sh BUILD OUT [JOBS]
 # Everything goes to OUT, the table to OUT/truth.txt; the same command goes on where it stopped.
-# About 25 minutes of one core; models are the smallest that learn, one seed.
+# About 70 minutes of one core; models are the smallest that learn, one seed.
 set -u
 [ $# -ge 2 ] || { echo "usage: $0 BUILD OUT [JOBS]" >&2; exit 2; }
 probe=$1/lra-probe report=$1/lra-report out=$2 jobs=${3:-1}
 mkdir -p "$out" || exit 1
-export probe out
+# Paths of this machine stay out of the records: all is called from OUT.
+if [ "${4:-}" != --cell ]; then
+    build=$(realpath "$1") self=$(realpath "$0") probe=$build/lra-probe report=$build/lra-report
+    cd "$out" && out=. || exit 1
+fi
 
 # Task, distance, model, epochs, from what is quick to what is slow.
 cells() {
-    for d in 8 16 32; do
+    for d in 8 16 32 64; do
         for t in "copy 4" "xor 2" "select-at 3" "recall 4"; do
-            [ "$d" = 32 ] && case $t in s* | r*) continue ;; esac # minutes each, and not learned by all
             for m in resconv s4d transformer; do echo "${t% *} $d $m ${t#* }"; done
         done
     done
     for d in 8 16; do echo "copy $d las 4"; done
     echo "xor 8 las 6"
-    for m in resconv s4d transformer; do echo "copy 64 $m 4"; done
-    for m in resconv s4d; do echo "xor 64 $m 2"; done
+    echo "select-at 8 las 4"
 }
 
 # cell TASK DISTANCE MODEL EPOCHS: lengths leave room for one group of tokens; kernels of resconv reach the distance.
@@ -30,7 +32,7 @@ cell() {
     copy) sizes="--set length=$((d < 32 ? 64 : 128))" ;;
     xor) sizes="--set length=$((4 * d + 6))" ;;
     recall) sizes="--set length=$((4 * d + 16))" ;;
-    select-at) sizes="--set length=$((8 * d + 12))" ;;
+    select-at) sizes="--set length=$(((d < 32 ? 8 : 4) * d + 12))" ;;
     esac
     [ "$task" = copy ] || sizes="$sizes --set copies=1 --set train=12800 --set val=500 --set test=1000"
     [ "$model" = resconv ] && sizes="$sizes --set kernel=$((2 * d + 9))"
@@ -43,40 +45,63 @@ cell() {
     done
     pairs="interaction --examples 12"
     [ "$task" = copy ] && pairs= # it has many answers
-    for part in "cut --examples 200" "jacobian --examples 12" ${pairs:+"$pairs"}; do
+    for part in "cut --examples 200" "jacobian,field --examples 12" "occlusion --examples 12" ${pairs:+"$pairs"}; do
         # shellcheck disable=SC2086
         nice -n 10 "$probe" influence "$run" --out "$out" --parts $part --threads 1 --quiet >/dev/null
     done
+    find "$run" -type f ! -name result.h5 ! -name kernels.h5 ! -name attention.h5 ! -name influence.h5 -delete
+    touch "$out/$task-$d-$model.done"
 }
 
-if [ "${3:-}" = --cell ]; then shift 3; cell "$@"; exit; fi
-cells | xargs -P "$jobs" -L 1 sh "$0" "$1" "$2" --cell || echo "some cells failed; the same command tries them again" >&2
+if [ "${4:-}" = --cell ]; then
+    [ -e "$out/$5-$6-$7.done" ] || cell "$5" "$6" "$7" "$8"
+    exit
+fi
+cells | xargs -P "$jobs" -L 1 sh "$self" "$build" "$out" "$jobs" --cell || echo "some cells failed; the same command tries them again" >&2
 
-# What was read off: the smallest limit that keeps 95 % of the gain, the distance whose Jacobians grew most in training, and
-# that at which pairs of blocks work together most; hit: within a factor of sqrt 2 of the
-# distance; flat: pairs depend on no distance.  Names hold two commas each.
+# What was read off, in tokens; hit: within a factor of sqrt 2 of the distance.
+#   cut, window   smallest limit of all distances, of attention alone, that keeps 95 % of the gain
+#   jacobian, occlusion   distance whose intensity grew most in training
+#   field         radius around the middle position with 99 % of the squared gradient of its features
+#   pairs         distance at which pairs of blocks work together most; flat: they depend on no distance
+#   kernels, heads   of the layer, or head, whose weights training moved farthest, the distance whose share grew most
+# Names hold two commas each.
+one() { # KIND: the numbers of a run, a line each
+    "$report" tables --table "$1" "$out"/runs/*-"$hash" --format csv --quiet 2>/dev/null | sed "s/^/$1,/"
+}
 for log in "$out"/*-*-*.log; do
     name=$(basename "$log" .log)
     hash=$(sed -n 's:^wrote .*-\([0-9a-f]*\)/result.h5$:\1:p' "$log")
     [ "$hash" ] || continue
-    "$report" tables --table influence "$out"/runs/*-"$hash" --format csv --quiet >"$out/influence.csv" 2>/dev/null
     score=$(sed -n 's/^test \([a-zA-Z0-9]* [0-9.]*\).*/\1/p' "$log")
     model=${name##*-} rest=${name%-*}
+    { one influence && one kernels && one attention; } >"$out/numbers.csv"
     awk -F, -v task="${rest%-*}" -v d="${rest##*-}" -v model="$model" -v score="$score" -v hash="$hash" '
         # who learned nothing has nothing to be found: no verdict
         BEGIN { split(score, s, " "); learned = s[1] == "R2" ? s[2] > 0.1 : s[2] > 60 }
         function verdict(x) { return x == "" ? "-" : !learned ? x : x + 0 == 0 ? x " miss" : x " " (x / d < 1.415 && d / x < 1.415 ? "hit" : "miss") }
-        $4 == hash && $6 == "cut.r95" { cut = $7 }
-        $4 == hash && $5 == "jacobian" && $6 == "shift.peak" { peak = $7 }
-        $4 == hash && $6 == "inter.peak" { pair = $7 }
-        $4 == hash && $6 == "inter.p" && $7 > 0.05 { flat = 1 }
-        END { printf "%-10s %8d  %-12s %-18s %-12s %-12s %s\n", task, d, model, score, verdict(cut), verdict(peak), flat ? "flat" : verdict(pair) }' "$out/influence.csv"
+        # the column of a key in the head of a table
+        function column(key,  i) { for (i = 1; i <= NF; i++) if ($i == key) return i; return 0 }
+        $1 == "influence" && $5 == hash && $7 == "cut.r95" { cut = $8 }
+        $1 == "influence" && $5 == hash && $7 == "window.w95" { window = $8 }
+        $1 == "influence" && $5 == hash && $6 == "jacobian" && $7 == "shift.peak" { jacobian = $8 }
+        $1 == "influence" && $5 == hash && $6 == "occlusion" && $7 == "shift.peak" { occlusion = $8 }
+        $1 == "influence" && $5 == hash && $7 == "erf.r99" { field = $8 }
+        $1 == "influence" && $5 == hash && $7 == "inter.peak" { pairs = $8 }
+        $1 == "influence" && $5 == hash && $7 == "inter.p" && $8 > 0.05 { flat = 1 }
+        # heads of tables; not all of them know a peak
+        $2 ~ /^(head|model|name|run)$/ { at[$1] = column("shift_peak") + column("shift.peak"); by[$1] = column("shift_w1") + column("shift.w1"); next }
+        $1 != "influence" && at[$1] && $at[$1] != "" && $by[$1] + 0 > most[$1] + 0 { most[$1] = $by[$1]; peak[$1] = $at[$1] }
+        END { printf "%-10s %8d  %-12s %-16s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %s\n", task, d, model, score, verdict(cut), verdict(window), \
+            verdict(jacobian), verdict(occlusion), verdict(field), flat ? "flat" : verdict(pairs), verdict(peak["kernels"]), \
+            verdict(peak["attention"]) }' "$out/numbers.csv"
 done | sort -k1,1 -k2,2n -k3,3 >"$out/rows"
 {
-    printf '%-10s %8s  %-12s %-18s %-12s %-12s %s\n' task distance model learned cut.r95 jacobian interaction
+    printf '%-10s %8s  %-12s %-16s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %s\n' task distance model learned cut window jacobian occlusion field \
+        pairs kernels heads
     cat "$out/rows"
-    awk 'function count(c, text) { all[c] += text ~ /hit|miss/; hits[c] += text ~ /hit/ }
-        { count(1, substr($0, 54, 12)); count(2, substr($0, 67, 12)); count(3, substr($0, 80)) }
-        END { printf "%-52s %-12s %-12s %s\n", "hits", hits[1] " of " all[1], hits[2] " of " all[2], hits[3] " of " all[3] }' "$out/rows"
+    awk 'BEGIN { n = split("52 62 72 82 92 102 112 122", from, " ") }
+        { for (i = 1; i <= n; i++) { text = substr($0, from[i], 9); all[i] += text ~ /hit|miss/; hits[i] += text ~ /hit/ } }
+        END { printf "%-50s ", "hits"; for (i = 1; i <= n; i++) printf "%-9s ", hits[i] "/" all[i]; print "" }' "$out/rows"
 } | tee "$out/truth.txt"
-rm -f "$out/rows" "$out/influence.csv"
+rm -f "$out/rows" "$out/numbers.csv"
