@@ -16,6 +16,7 @@
 #include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
+#include "probes/run/finished_run.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
 #include "probes/run/ladder_cells.h"
@@ -235,7 +236,7 @@ static int print_results(ladder_run *l, lra_err *e)
     lra_result **all = lra_alloc_array((size_t)l->n_results, sizeof *all);
     int n = 0, rc = 0;
     for (int i = 0; i < l->n_results && rc == 0; i++) {
-        all[n] = lra_result_read(l->results[i], e);
+        all[n] = lra_finished_run_result(l->results[i], e);
         if (all[n])
             n++;
         else

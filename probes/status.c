@@ -14,6 +14,7 @@
 #include "models/training/run_status.h"
 #include "probes/probe.h"
 #include "probes/run/option_rows.h"
+#include "reports/result.h"
 
 static const lra_option own[] = {
     {.name = "all", .kind = LRA_OPTION_FLAG, .help = "finished runs, too, a line each"},
@@ -31,8 +32,9 @@ static const lra_command command = {
     .tables = tables,
 };
 
-typedef enum { DONE, TRAINING, STOPPED, EMPTY, N_STATES } run_state;
-static const char *const state_names[N_STATES] = {"done", "training", "stopped", "empty"};
+typedef enum { DONE, TRAINING, STOPPED, EMPTY, DAMAGED, N_STATES } run_state;
+static const char *const state_names[N_STATES] = {"done", "training", "stopped", "empty",
+                                                  "damaged"};
 
 typedef struct {
     char *name;
@@ -42,6 +44,15 @@ typedef struct {
     lra_run_status status;
 } run;
 
+/* A result that cannot be read is none. */
+static run_state state_of_result(const char *path)
+{
+    lra_err e;
+    lra_result *r = lra_result_read(path, &e);
+    lra_result_free(r);
+    return r ? DONE : DAMAGED;
+}
+
 static run look(const char *runs, const char *name)
 {
     run r = {.name = lra_copy_text(name)};
@@ -49,11 +60,11 @@ static run look(const char *runs, const char *name)
     char *result = lra_format("%s/result.h5", folder),
          *checkpoint = lra_format("%s/checkpoint.h5", folder);
     r.process = lra_lock_holder(lock);
-    r.state = lra_file_exists(result)       ? DONE
+    r.state = lra_file_exists(result)       ? state_of_result(result)
               : r.process                   ? TRAINING
               : lra_file_exists(checkpoint) ? STOPPED
                                             : EMPTY;
-    if (r.state != DONE) r.known = lra_run_status_read(folder, &r.status);
+    if (r.state != DONE && r.state != DAMAGED) r.known = lra_run_status_read(folder, &r.status);
     lra_free(folder);
     lra_free(lock);
     lra_free(result);
@@ -88,6 +99,10 @@ static void print_text(const run *all, int n, bool finished_too)
     }
     printf("%d runs: %d done, %d training, %d stopped, %d empty", n, count[DONE], count[TRAINING],
            count[STOPPED], count[EMPTY]);
+    if (count[DAMAGED])
+        printf(
+            ", %d damaged (move result.h5 away, and the command that trained the run makes it again)",
+            count[DAMAGED]);
     if (longest >= 0) printf("; those that train need %s yet", lra_time_text(text, longest));
     printf("\n");
 }

@@ -15,6 +15,7 @@
 #include "kernels/base/terminal.h"
 #include "models/training/estimate.h"
 #include "probes/probe.h"
+#include "probes/run/finished_run.h"
 #include "probes/run/grid.h"
 #include "probes/run/job_options.h"
 #include "probes/run/option_rows.h"
@@ -245,7 +246,7 @@ static int print_results(const sweep_run *s, lra_err *e)
     lra_result **all = lra_alloc_array((size_t)s->n_cells, sizeof *all);
     int n = 0, rc = 0;
     for (int i = 0; i < s->n_cells && rc == 0; i++) {
-        all[n] = lra_result_read(s->cell[i].result, e);
+        all[n] = lra_finished_run_result(s->cell[i].result, e);
         if (all[n])
             n++;
         else

@@ -9,6 +9,7 @@
 #include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
+#include "probes/run/finished_run.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
 #include "probes/run/option_rows.h"
@@ -114,10 +115,12 @@ static int dry_run(const lra_job *r, int64_t seed, bool json, lra_err *e)
     return rc;
 }
 
-static int print_result(const lra_job *r, int64_t seed, lra_err *e)
+static int print_result(const lra_job *r, int64_t seed, bool done, lra_err *e)
 {
     char *folder = lra_job_folder(r, seed), *path = lra_format("%s/result.h5", folder);
-    lra_result *result = lra_result_read(path, e);
+    lra_result *result = lra_finished_run_result(path, e);
+    if (result && done)
+        lra_note("already done: its result is below; another --seed or setting is another run");
     if (result) {
         char time[32], how[96] = "not trained", *text = lra_result_text(result);
         if (result->steps)
@@ -183,15 +186,13 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, lra_option_flag(o, "json"), e);
     r->ladder = lra_option_text(o, "ladder");
     bool done = is_done(r, seed);
-    if (done)
-        lra_note("already done: its result is below; another --seed or setting is another run");
     rc = r->evaluate || done ? 0 : say_plan(r, seed, e);
     if (rc == 0) rc = lra_job_train(r, seed, e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; the checkpoint is saved, the same command resumes");
         return lra_option_flag(o, "requeue") ? LRA_EXIT_REQUEUE : LRA_EXIT_INTERRUPTED;
     }
-    return rc == 0 ? print_result(r, seed, e) : rc;
+    return rc == 0 ? print_result(r, seed, done, e) : rc;
 }
 
 static int train(const lra_options *o, lra_err *e)

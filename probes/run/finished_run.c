@@ -112,6 +112,15 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
     return rc;
 }
 
+lra_result *lra_finished_run_result(const char *path, lra_err *e)
+{
+    lra_result *r = lra_result_read(path, e);
+    if (r) return r;
+    lra_err why = *e;
+    lra_fail(e, "%s; move it away, and the command that trained the run makes it again", why.msg);
+    return NULL;
+}
+
 static int read_result(lra_finished_run *r, lra_err *e)
 {
     char *path = lra_format("%s/result.h5", r->folder);
@@ -122,7 +131,7 @@ static int read_result(lra_finished_run *r, lra_err *e)
                       "resumes it",
                       r->folder);
     else
-        rc = (r->result = lra_result_read(path, e)) ? 0 : LRA_FAILED;
+        rc = (r->result = lra_finished_run_result(path, e)) ? 0 : LRA_FAILED;
     lra_free(path);
     return rc;
 }

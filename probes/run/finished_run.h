@@ -15,6 +15,8 @@ typedef struct {
 /* --out --data-dir --threads */
 extern const lra_option lra_finished_run_options[];
 
+/* The result file of a run.  One that cannot be read is no result: the failure says what to do. */
+lra_result *lra_finished_run_result(const char *path, lra_err *e);
 /* The folder of the run that is called so: a run folder, a file in it, or the name of a run below
  * OUT/runs.  Fails with one line when there is none (the nearest name is suggested); the caller
  * frees it. */

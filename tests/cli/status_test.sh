@@ -33,8 +33,14 @@ has out '1 runs: 0 done, 1 training'
 has json '"state":"training"'
 has json "\"process\":$pid"
 has json '"epochs":100000'
-# A run that has its result is done, though its process holds the folder for a moment yet.
-for folder in o/runs/*; do : >"$folder/result.h5"; done
+# A run that has its result is done, though its process holds the folder for a moment yet; one that cannot be read is none.
+# shellcheck disable=SC2086
+"$probe" train --task listops $small --set epochs=1 --out other -q >/dev/null 2>err || complain "another run: $(cat err)"
+for folder in o/runs/*; do head -c 3000 other/runs/*/result.h5 >"$folder/result.h5"; done
+"$probe" status --out o >out 2>err || complain "damaged: $(cat err)"
+has out 'damaged   listops-resconv'
+has out '1 runs: 0 done, 0 training, 0 stopped, 0 empty, 1 damaged (move result.h5 away'
+for folder in o/runs/*; do cp other/runs/*/result.h5 "$folder/result.h5"; done
 "$probe" status --out o >out 2>err || complain "ending: $(cat err)"
 has out '1 runs: 1 done, 0 training'
 rm o/runs/*/result.h5
@@ -44,6 +50,24 @@ wait $pid
 "$probe" status --out o >out 2>err || complain "stopped: $(cat err)"
 has out 'stopped   listops resconv'
 has out '1 stopped, 0 empty'
+
+# Whoever needs a damaged result says what to do, and does not call it done; moved away, it is made again.
+for folder in other/runs/*; do
+    cp "$folder/result.h5" whole.h5
+    head -c 3000 whole.h5 >"$folder/result.h5"
+    # shellcheck disable=SC2086
+    expect 1 "result.h5': .*; move it away, and the command that trained the run makes it again" "$probe" train --task listops $small --set epochs=1 --out other
+    ! grep -q 'already done' err || complain "a damaged result is called done: $(cat err)"
+    # shellcheck disable=SC2086
+    "$probe" receptive-field --task listops $small --set epochs=1 --kernels 5 --seeds 1 --out other >out 2>err
+    [ $? -eq 1 ] || complain "a ladder of a damaged result: $(cat err)"
+    has err '; move it away, and'
+    rm "$folder/result.h5"
+    # shellcheck disable=SC2086
+    "$probe" train --task listops $small --set epochs=1 --out other -q >out 2>err || complain "again: $(cat err)"
+    "$report" tables --table tasks whole.h5 >expected 2>err && "$report" tables --table tasks "$folder/result.h5" >found 2>err
+    cmp -s expected found || complain "made again it is another one: $(cat found)"
+done
 
 # What somebody else wrote there does not reach the terminal.
 for folder in o/runs/*; do
