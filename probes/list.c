@@ -17,6 +17,7 @@
 #include "models/training/schedule.h"
 #include "probes/probe.h"
 #include "probes/run/device.h"
+#include "probes/run/experiments.h"
 #include "probes/run/key_tables.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/preset.h"
@@ -27,7 +28,7 @@ static const lra_command command = {
     .program = "lra-probe list",
     .summary = "Lists what this build knows; parameters and presets of one NAME if it is given.",
     .usage = "tasks|models|probes|ops|devices|presets|parameters|objectives|schedules|"
-             "augmentations [NAME]",
+             "augmentations|experiments [NAME]",
     .examples = "  lra-probe list models\n  lra-probe list parameters listops",
     .min_args = 1,
     .max_args = 2,
@@ -179,6 +180,23 @@ static int augmentations(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
+static int experiments(json_t *rows, const char *only, lra_err *e)
+{
+    (void)only, (void)e;
+    for (int i = 0; lra_experiment_at(i); i++) {
+        const lra_experiment *x = lra_experiment_at(i);
+        json_t *row = add(rows, x->name);
+        lra_text grid = {0};
+        for (const char *at = x->grid; *at; at += strcspn(at, "\n") + 1)
+            lra_text_add(&grid, "%s%.*s", grid.n ? "; " : "", (int)strcspn(at, "\n"), at);
+        put(row, "summary", x->summary);
+        put(row, "paper", x->paper);
+        put(row, "settings", grid.s);
+        lra_text_free(&grid);
+    }
+    return 0;
+}
+
 /* ---- settings -------------------------------------------------------------------------------- */
 
 static void add_key(json_t *rows, const lra_key_table *t, const lra_key *k)
@@ -301,11 +319,17 @@ static const struct {
     const char *name;
     int (*rows)(json_t *rows, const char *only, lra_err *e);
     bool by_name; /* takes NAME */
-} kinds[] = {{"tasks", tasks, false},          {"models", models, false},
-             {"probes", probes, false},        {"ops", ops, false},
-             {"devices", devices, false},      {"presets", presets, true},
-             {"parameters", parameters, true}, {"objectives", objectives, false},
-             {"schedules", schedules, false},  {"augmentations", augmentations, false}};
+} kinds[] = {{"tasks", tasks, false},
+             {"models", models, false},
+             {"probes", probes, false},
+             {"ops", ops, false},
+             {"devices", devices, false},
+             {"presets", presets, true},
+             {"parameters", parameters, true},
+             {"objectives", objectives, false},
+             {"schedules", schedules, false},
+             {"augmentations", augmentations, false},
+             {"experiments", experiments, false}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static int list(const lra_options *o, lra_err *e)

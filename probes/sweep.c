@@ -1,5 +1,6 @@
 /* lra-probe sweep: a grid of runs, over any settings of task, model and training and over which
- * task and model.  What is done is skipped, what was interrupted goes on, and the table is computed
+ * task and model; experiments of the papers are grids with a name, whose settings --vary
+ * replaces.  What is done is skipped, what was interrupted goes on, and the table is computed
  * from the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,11 +11,13 @@
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/nearest.h"
 #include "kernels/base/shell.h"
 #include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "models/training/estimate.h"
 #include "probes/probe.h"
+#include "probes/run/experiments.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/grid.h"
 #include "probes/run/job_options.h"
@@ -42,9 +45,10 @@ static const lra_option *const tables[] = {own, lra_job_options, lra_common_opti
 static const lra_command command = {
     .program = "lra-probe sweep",
     .summary = "Trains every combination of values of some settings, and prints one table of all.",
-    .usage = "[FILE]",
+    .usage = "[NAME|FILE]",
     .examples =
         "  lra-probe sweep --vary model=transformer,s4d,lstm --vary rate=0.001,0.004 --jobs 2\n"
+        "  lra-probe sweep loc-T1 --data-dir DIR --dry-run      (of 'lra-probe list experiments')\n"
         "  lra-probe sweep grid.txt --dry-run      (lines KEY = VALUE, VALUE, ...)\n"
         "  lra-probe sweep --vary task=listops,xor --vary kernel=3,15 --print-plan",
     .min_args = 0,
@@ -266,13 +270,26 @@ static int print_results(const sweep_run *s, lra_err *e)
     return rc;
 }
 
+/* What is neither a file nor a name: the nearest name. */
+static int read_file(lra_grid *g, const char *from, lra_err *e)
+{
+    const char *name[64];
+    int n = 0;
+    if (lra_file_exists(from) || strpbrk(from, "/.")) return lra_grid_read(g, from, e);
+    for (; lra_experiment_at(n) && n < 64; n++) name[n] = lra_experiment_at(n)->name;
+    return lra_fail_unknown(e, "experiment or file", from, n, name, "lra-probe list experiments");
+}
+
 static int open_grid(sweep_run *s, lra_err *e)
 {
     const lra_options *o = s->options;
     const char *one;
-    int rc = lra_option_n_args(o) ? lra_grid_read(&s->grid, lra_option_arg(o, 0), e) : 0;
+    const char *from = lra_option_n_args(o) ? lra_option_arg(o, 0) : NULL;
+    const lra_experiment *named = from ? lra_experiment_find(from) : NULL;
+    int rc = from && !named ? read_file(&s->grid, from, e) : 0;
     for (int i = 0; rc == 0 && (one = lra_option_repeat(o, "vary", i)) != NULL; i++)
         if ((rc = lra_grid_add(&s->grid, one, e)) != 0) lra_fail_in(e, "--vary");
+    if (rc == 0 && named) rc = lra_grid_add_others(&s->grid, named->grid, e);
     if (rc == 0 && s->grid.n_axes == 0)
         rc = lra_fail_usage(e, "nothing varies, expected --vary KEY=LIST or a FILE");
     if (rc == 0 && s->list && lra_option_flag(o, "json"))

@@ -52,6 +52,25 @@ static int add_line(lra_grid *g, char *line, lra_err *e)
     return *line ? lra_grid_add(g, line, e) : 0;
 }
 
+static bool has_key(const lra_grid *g, const char *line)
+{
+    size_t n = strcspn(line, " =");
+    for (int a = 0; a < g->n_axes; a++)
+        if (strlen(g->axis[a].key) == n && strncmp(g->axis[a].key, line, n) == 0) return true;
+    return false;
+}
+
+int lra_grid_add_others(lra_grid *g, const char *lines, lra_err *e)
+{
+    int rc = 0;
+    for (const char *at = lines; *at && rc == 0; at += strcspn(at, "\n") + 1) {
+        char *line = lra_format("%.*s", (int)strcspn(at, "\n"), at);
+        if (!has_key(g, line)) rc = add_line(g, line, e);
+        lra_free(line);
+    }
+    return rc;
+}
+
 int lra_grid_read(lra_grid *g, const char *path, lra_err *e)
 {
     size_t n = 0;

@@ -22,6 +22,8 @@ typedef struct {
 int lra_grid_add(lra_grid *g, const char *text, lra_err *e);
 /* Adds the lines "KEY = VALUE, VALUE, ..." of a file; what follows # is a comment. */
 int lra_grid_read(lra_grid *g, const char *path, lra_err *e);
+/* Adds such lines but those of settings that vary already. */
+int lra_grid_add_others(lra_grid *g, const char *lines, lra_err *e);
 /* Fails where o sets what the grid does. */
 int lra_grid_check(const lra_grid *g, const lra_options *o, lra_err *e);
 void lra_grid_free(lra_grid *g);

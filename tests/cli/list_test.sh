@@ -7,7 +7,7 @@ for kind in parameters presets; do
     [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp out "$golden/list-$kind.txt"
     diff -u "$golden/list-$kind.txt" out || complain "list $kind changed; a default changed? Raise the version"
 done
-for kind in tasks models probes ops devices presets parameters objectives schedules augmentations; do
+for kind in tasks models probes ops devices presets parameters objectives schedules augmentations experiments; do
     expect 0 '' lra-probe list $kind
     expect 0 '' lra-probe list $kind --json
     says "^{\"schema\":1,\"$kind\":\[{\"name\":"

@@ -29,6 +29,24 @@ sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --json >aga
 grep -q ' of 8' err && complain "what was done is trained again: $(cat err)"
 grep -q '"rate=0.002"' again || complain "JSON: $(cat again)"
 
+# Experiments of the papers: each is a grid that can be trained, whose settings --vary replaces.
+tiny="--set train=64 --set val=8 --set test=8 --set min-length=8 --set max-length=40 --set max-depth=3 --seeds 1 --out named"
+"$probe" list experiments --json | tr '{' '\n' | sed -n 's/^"name":"\([^"]*\)".*/\1/p' >experiments
+[ "$(wc -l <experiments)" -ge 7 ] || fail "experiments: $(cat experiments)"
+while read -r name; do
+    # shellcheck disable=SC2086
+    "$probe" sweep "$name" --vary task=listops $tiny --print-plan >commands 2>err || complain "$name: $(cat err)"
+    grep -q -e '--task=listops .*--preset=paper:' commands || complain "$name: $(cat commands)"
+done <experiments
+# shellcheck disable=SC2086
+"$probe" sweep loc-T1 --vary task=listops $tiny --print-plan >commands 2>err
+sed -n 's/.*--model=resconv .*--set=kernel=\([0-9]*\) .*/\1/p' commands | tr '\n' ' ' >kernels
+[ "$(cat kernels)" = "5 7 11 21 31 61 " ] || complain "kernels of table 1: $(cat commands)"
+# shellcheck disable=SC2086
+"$probe" sweep loc-T1 --vary task=listops --vary preset=quick --vary kernel=3 $tiny --print-plan >commands 2>err || complain "replaced: $(cat err)"
+[ "$(grep -c -e '--preset=quick' commands)" -eq 1 ] && grep -q -e '--set=kernel=3 ' commands || complain "replaced: $(cat commands)"
+expect 2 "unknown experiment or file 'loc-T11'; did you mean 'loc-T1'?" "$probe" sweep loc-T11 --dry-run
+
 # A rate that is the default stands in the table as such.
 sweep --vary rate=0.001,0.002 --seeds 1 --quiet >out 2>err || fail "default: $(cat err)"
 grep -q '^listops  *resconv .* rate=default ' out || complain "default: $(cat out)"
@@ -89,7 +107,8 @@ expect 2 'rate=1e-3: it is the run of rate=0.001 seed 0 once more' "$probe" swee
     --dry-run --quiet --out n
 many=$(seq -s , 40)
 expect 2 'combinations' "$probe" sweep --vary epochs="$many" --vary layers="$many" --out n
-expect 1 "cannot open 'nowhere'" "$probe" sweep nowhere --out n
+expect 1 "cannot open 'nowhere.txt'" "$probe" sweep nowhere.txt --out n
+expect 2 "unknown experiment or file 'nowhere' ('lra-probe list experiments' shows all)" "$probe" sweep nowhere --out n
 printf 'model s4d\n' >wrong
 expect 1 "'wrong', line 1: 'model s4d', expected KEY=VALUE" "$probe" sweep wrong --out n
 printf '\n# nothing\n' >wrong
