@@ -296,6 +296,20 @@ static void ngrams(void **state)
     assert_true(right[1] > 0.9);
 }
 
+/* Rows as long as an n-gram have one; shorter ones none: they get the class most frequent in
+ * training. */
+static void short_rows(void **state)
+{
+    (void)state;
+    const uint8_t train[] = {1, 2, 2, 1, 2, 1}, test[] = {1, 2, 2, 1, 1};
+    const int64_t train_from[] = {0, 2, 4, 6}, test_from[] = {0, 2, 4, 5};
+    const int32_t label[] = {0, 1, 1};
+    int32_t says[3];
+    lra_ngram_bayes(2, 2, &(lra_symbols){3, train_from, train}, label,
+                    &(lra_symbols){3, test_from, test}, says);
+    assert_true(says[0] == 0 && says[1] == 1 && says[2] == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(independent_symbols),
@@ -309,6 +323,7 @@ int main(void)
                                        cmocka_unit_test(merged),
                                        cmocka_unit_test(coverage),
                                        cmocka_unit_test(few_rows_have_no_intervals),
-                                       cmocka_unit_test(ngrams)};
+                                       cmocka_unit_test(ngrams),
+                                       cmocka_unit_test(short_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
