@@ -17,37 +17,56 @@ static uint32_t cell_of(const uint8_t *symbol, int n)
     return (uint32_t)(lra_hash64(gram, (size_t)n * sizeof *gram) % CELLS);
 }
 
-void lra_ngram_bayes(int n, int n_classes, const lra_symbols *train, const int32_t *train_label,
-                     const lra_symbols *test, int32_t *says)
+struct lra_ngram {
+    int n, n_classes;
+    float *weight; /* (cells, classes) log of the share of the class's n-grams */
+    double *prior; /* (classes) log of the share of rows */
+    double *score; /* (classes) */
+};
+
+lra_ngram *lra_ngram_new(int n, int n_classes, const lra_symbols *train, const int32_t *label)
 {
-    float *weight = lra_alloc_array((size_t)n_classes * CELLS,
-                                    sizeof *weight); /* (cells, classes) */
-    double *score = lra_alloc_array(3 * (size_t)n_classes, sizeof *score);
-    double *rows = score + n_classes, *total = rows + n_classes;
+    lra_ngram *g = lra_alloc(sizeof *g);
+    double *total = lra_alloc_array((size_t)n_classes, sizeof *total);
+    *g = (lra_ngram){.n = n, .n_classes = n_classes};
+    g->weight = lra_alloc_array((size_t)n_classes * CELLS, sizeof *g->weight);
+    g->prior = lra_alloc_array(2 * (size_t)n_classes, sizeof *g->prior);
+    g->score = g->prior + n_classes;
     for (int64_t i = 0; i < train->n; i++) {
-        rows[train_label[i]]++;
+        g->prior[label[i]]++;
         for (int64_t at = train->start[i]; at + n <= train->start[i + 1]; at++) {
-            weight[(int64_t)cell_of(train->symbol + at, n) * n_classes + train_label[i]]++;
-            total[train_label[i]]++;
+            g->weight[(int64_t)cell_of(train->symbol + at, n) * n_classes + label[i]]++;
+            total[label[i]]++;
         }
     }
     for (int64_t c = 0; c < CELLS; c++)
         for (int k = 0; k < n_classes; k++) {
-            float *w = &weight[c * n_classes + k];
+            float *w = &g->weight[c * n_classes + k];
             *w = (float)log(((double)*w + 1) / (total[k] + CELLS));
         }
-    for (int64_t i = 0; i < test->n; i++) {
-        for (int k = 0; k < n_classes; k++)
-            score[k] = log((rows[k] + 1) / (double)(train->n + n_classes));
-        for (int64_t at = test->start[i]; at + n <= test->start[i + 1]; at++) {
-            const float *w = weight + (int64_t)cell_of(test->symbol + at, n) * n_classes;
-            for (int k = 0; k < n_classes; k++) score[k] += (double)w[k];
-        }
-        int best = 0;
-        for (int k = 1; k < n_classes; k++)
-            if (score[k] > score[best]) best = k;
-        says[i] = best;
+    for (int k = 0; k < n_classes; k++)
+        g->prior[k] = log((g->prior[k] + 1) / (double)(train->n + n_classes));
+    lra_free(total);
+    return g;
+}
+
+int32_t lra_ngram_says(const lra_ngram *g, int64_t length, const uint8_t *symbol)
+{
+    int32_t best = 0;
+    for (int k = 0; k < g->n_classes; k++) g->score[k] = g->prior[k];
+    for (int64_t at = 0; at + g->n <= length; at++) {
+        const float *w = g->weight + (int64_t)cell_of(symbol + at, g->n) * g->n_classes;
+        for (int k = 0; k < g->n_classes; k++) g->score[k] += (double)w[k];
     }
-    lra_free(score);
-    lra_free(weight);
+    for (int k = 1; k < g->n_classes; k++)
+        if (g->score[k] > g->score[best]) best = k;
+    return best;
+}
+
+void lra_ngram_free(lra_ngram *g)
+{
+    if (!g) return;
+    lra_free(g->weight);
+    lra_free(g->prior);
+    lra_free(g);
 }

@@ -60,11 +60,13 @@ lra_information *lra_information_new(const lra_symbols *s, int64_t most, int64_t
                                      uint64_t key);
 void lra_information_free(lra_information *x); /* Nullable: x */
 
-/* What a bag of n-grams says: multinomial naive Bayes, one added to each of 2^18 cells that xxh3-64
- * of the n symbols as int32 chooses, trained by counting.  says: (rows of test), classes.  A row
- * shorter than n gets the class most frequent in training. */
-void lra_ngram_bayes(int n, int n_classes, const lra_symbols *train, const int32_t *train_label,
-                     const lra_symbols *test, int32_t *says);
+/* What a bag of n-grams says of a row: multinomial naive Bayes, one added to each of 2^18 cells
+ * that xxh3-64 of the n symbols as int32 chooses, trained by counting.  A row shorter than n gets
+ * the class most frequent in training. */
+typedef struct lra_ngram lra_ngram;
+lra_ngram *lra_ngram_new(int n, int n_classes, const lra_symbols *train, const int32_t *label);
+int32_t lra_ngram_says(const lra_ngram *g, int64_t length, const uint8_t *symbol);
+void lra_ngram_free(lra_ngram *g); /* Nullable: g */
 /* Widths that are asked: diagnostics of data, baselines of ladders. */
 enum { LRA_NGRAM_WIDTHS = 6 };
 extern const int lra_ngram_widths[LRA_NGRAM_WIDTHS];

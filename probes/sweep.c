@@ -65,6 +65,8 @@ typedef struct {
     double memory; /* bytes of a run; 0: what is free */
     lra_text plan; /* lines of --dry-run, printed when all is planned */
     json_t *planned;
+    lra_dataset *data; /* of the combination before; NULL: none */
+    char *data_of;     /* their task and its settings */
 } sweep_run;
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -175,16 +177,45 @@ static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_e
     return 0;
 }
 
+static void forget_data(sweep_run *s)
+{
+    lra_dataset_free(s->data);
+    lra_free(s->data_of);
+    s->data = NULL, s->data_of = NULL;
+}
+
+/* The data of the combination before are taken where they are the same. */
+static int load_data(sweep_run *s, lra_job *job, lra_err *e)
+{
+    char *lines = lra_config_lines(job->task_config);
+    char *of = lra_format("%s\n%s", job->task->name, lines);
+    lra_dataset *same = s->data && strcmp(s->data_of, of) == 0 ? s->data : NULL;
+    if (same) s->data = NULL;
+    forget_data(s);
+    s->data_of = of;
+    lra_free(lines);
+    return same ? lra_job_use_data(job, same, e) : lra_job_load_data(job, e);
+}
+
+/* Leaves them to the next one, unless rows were left out of them. */
+static void keep_data(sweep_run *s, lra_job *job)
+{
+    if (!job->data || lra_config_int(job->train_config, "eval-drop-last")) return;
+    s->data = job->data;
+    job->data = NULL;
+}
+
 static int plan_combination(sweep_run *s, int i, lra_err *e)
 {
     combination c;
     char *name = lra_grid_name(&s->grid, i);
     int rc = open_combination(s, i, &c, e);
-    if (rc == 0) rc = lra_job_load_data(&c.job, e);
+    if (rc == 0) rc = load_data(s, &c.job, e);
     int n = !rc && lra_option_given(s->options, "seeds") ? (int)lra_option_int(s->options, "seeds")
                                                          : c.job.plan.seeds;
     for (int seed = 0; seed < n && rc == 0; seed++) rc = add_cell(s, i, &c, seed, e);
     if (rc == 0 && !s->list) rc = say_cost(s, &c, name, n, e);
+    if (c.options) keep_data(s, &c.job);
     close_combination(&c);
     lra_free(name);
     return rc;
@@ -210,6 +241,7 @@ static int make_plan(sweep_run *s, lra_err *e)
     s->memory = lra_run_cells_memory(MIB * (double)lra_option_int(o, "memory"), n_jobs);
     for (int i = 0; i < s->grid.n && rc == 0; i++)
         rc = in_combination(s, i, plan_combination(s, i, e), e);
+    forget_data(s);
     if (rc != 0) return rc;
     char text[32];
     double seconds = 0;

@@ -277,7 +277,7 @@ static void ngrams(void **state)
     enum { N = 300, L = 40 };
     static int64_t from[2 * N + 1];
     static uint8_t s[2 * N * L];
-    static int32_t label[2 * N], says[N];
+    static int32_t label[2 * N];
     for (int i = 0; i < 2 * N; i++) {
         lra_rng r = lra_rng_new(8, 2, (uint64_t)i);
         from[i + 1] = from[i] + L, label[i] = i % 2;
@@ -288,9 +288,10 @@ static void ngrams(void **state)
     }
     double right[2] = {0};
     for (int n = 1; n <= 2; n++) {
-        lra_ngram_bayes(n, 2, &(lra_symbols){N, from, s}, label, &(lra_symbols){N, from + N, s},
-                        says);
-        for (int i = 0; i < N; i++) right[n - 1] += (says[i] == label[N + i]) / (double)N;
+        lra_ngram *g = lra_ngram_new(n, 2, &(lra_symbols){N, from, s}, label);
+        for (int i = N; i < 2 * N; i++)
+            right[n - 1] += (lra_ngram_says(g, L, s + from[i]) == label[i]) / (double)N;
+        lra_ngram_free(g);
     }
     assert_true(right[0] < 0.75);
     assert_true(right[1] > 0.9);
@@ -302,12 +303,13 @@ static void short_rows(void **state)
 {
     (void)state;
     const uint8_t train[] = {1, 2, 2, 1, 2, 1}, test[] = {1, 2, 2, 1, 1};
-    const int64_t train_from[] = {0, 2, 4, 6}, test_from[] = {0, 2, 4, 5};
+    const int64_t from[] = {0, 2, 4, 6};
     const int32_t label[] = {0, 1, 1};
-    int32_t says[3];
-    lra_ngram_bayes(2, 2, &(lra_symbols){3, train_from, train}, label,
-                    &(lra_symbols){3, test_from, test}, says);
-    assert_true(says[0] == 0 && says[1] == 1 && says[2] == 1);
+    lra_ngram *g = lra_ngram_new(2, 2, &(lra_symbols){3, from, train}, label);
+    assert_int_equal(lra_ngram_says(g, 2, test), 0);
+    assert_int_equal(lra_ngram_says(g, 2, test + 2), 1);
+    assert_int_equal(lra_ngram_says(g, 1, test + 4), 1);
+    lra_ngram_free(g);
 }
 
 int main(void)

@@ -105,14 +105,17 @@ static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_uni
     if (d->task->n_classes < 2) return;
     lra_code(d, by, LRA_TRAIN_SPLIT, LRA_COUNT_STEPS, false, &train);
     lra_code(d, by, LRA_TEST_SPLIT, TEST_STEPS, false, &test);
-    int32_t *says = lra_alloc_array((size_t)test.rows.n + 1, sizeof *says);
     double chance = chance_of(&train, &test, d->task->n_classes);
     for (int w = 0; w < LRA_NGRAM_WIDTHS; w++) {
         double right = 0;
         char id[LRA_FINDING_ID];
-        lra_ngram_bayes(lra_ngram_widths[w], d->task->n_classes, &train.rows, train.label,
-                        &test.rows, says);
-        for (int64_t i = 0; i < test.rows.n; i++) right += says[i] == test.label[i];
+        lra_ngram *g = lra_ngram_new(lra_ngram_widths[w], d->task->n_classes, &train.rows,
+                                     train.label);
+        for (int64_t i = 0; i < test.rows.n; i++) {
+            int64_t from = test.start[i], length = test.start[i + 1] - from;
+            right += lra_ngram_says(g, length, test.symbol + from) == test.label[i];
+        }
+        lra_ngram_free(g);
         snprintf(id, sizeof id, "ngram.accuracy.%d", lra_ngram_widths[w]);
         lra_finding f = with_ends(id, "1", lra_wilson(right, (double)test.rows.n, 0.95),
                                   test.rows.n);
@@ -120,7 +123,6 @@ static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_uni
         if (train.rows.n < d->split[LRA_TRAIN_SPLIT].n) f.flags |= LRA_APPROX;
         lra_probe_unit_findings(u, 1, &f);
     }
-    lra_free(says);
     lra_coded_free(&train);
     lra_coded_free(&test);
 }

@@ -66,11 +66,11 @@ static bool other_of(lra_restriction kind, int64_t rows, lra_restriction *other)
     return (drops || windows) && (!swaps || rows > 1);
 }
 
-/* The last width that is at most a quarter of the widest one. */
+/* The last width that is at most a quarter of the widest one, and not 0. */
 static int quarter(int n, const double *w)
 {
     int at = 0;
-    while (at + 1 < n && w[at + 1] <= w[n - 1] / 4) at++;
+    while (at + 1 < n && (w[at] <= 0 || w[at + 1] <= w[n - 1] / 4)) at++;
     return at;
 }
 

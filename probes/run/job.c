@@ -49,6 +49,7 @@ static int check_labels(const lra_job *r, lra_err *e)
 int lra_job_use_data(lra_job *r, lra_dataset *data, lra_err *e)
 {
     r->data = data;
+    if (check_labels(r, e) != 0) return LRA_USAGE;
     return lra_config_int(r->train_config, "eval-drop-last") ? drop_last_rows(r, e) : 0;
 }
 

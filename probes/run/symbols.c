@@ -99,27 +99,50 @@ static int64_t window_of(const lra_dataset *d)
     return d->task->goal == LRA_GOAL_NEXT ? WINDOW : INT64_MAX;
 }
 
+/* Goes through the rows, of which every so many are kept; into `to` where it has room.  Returns
+ * their steps. */
+static int64_t walk(const lra_dataset *d, const lra_coding *by, int split, int64_t every,
+                    bool first, lra_coded *to)
+{
+    const lra_sequences *r = &d->split[split];
+    int64_t window = window_of(d), n = 0, at = 0, row = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t end = r->start[i + 1], next;
+        if (first && r->middle) end = r->start[i] + r->middle[i];
+        for (int64_t from = r->start[i]; from < end; from = next, row++) {
+            next = end - from < window ? end : from + window;
+            if (row % every) continue;
+            for (int64_t step = from; step < next && to->symbol; step++)
+                to->symbol[at + step - from] = symbol_at(by, r, step);
+            at += next - from, n++;
+            if (!to->symbol) continue;
+            to->label[n - 1] = r->label ? r->label[i] : 0;
+            to->start[n] = at;
+        }
+    }
+    to->rows.n = n;
+    return at;
+}
+
 void lra_code(const lra_dataset *d, const lra_coding *by, int split, int64_t steps, bool first,
               lra_coded *to)
 {
     const lra_sequences *r = &d->split[split];
-    int64_t window = window_of(d), rows = 0, total = r->start[r->n];
-    for (int64_t i = 0; i < r->n; i++) rows += (r->start[i + 1] - r->start[i] - 1) / window + 1;
-    int64_t every = total > steps ? (total + steps - 1) / steps : 1, n = 0, at = 0, row = 0;
-    to->start = lra_alloc_array((size_t)(rows / every) + 2, sizeof *to->start);
-    to->label = lra_alloc_array((size_t)(rows / every) + 2, sizeof *to->label);
-    to->symbol = lra_alloc((size_t)total + 1);
-    for (int64_t i = 0; i < r->n; i++) {
-        int64_t end = r->start[i + 1];
-        if (first && r->middle) end = r->start[i] + r->middle[i];
-        for (int64_t from = r->start[i]; from < end;
-             from += end - from < window ? end - from : window, row++) {
-            if (row % every) continue;
-            for (int64_t step = from; step < end && step - from < window; step++)
-                to->symbol[at++] = symbol_at(by, r, step);
-            to->label[n] = r->label ? r->label[i] : 0;
-            to->start[++n] = at;
-        }
-    }
-    to->rows = (lra_symbols){n, to->start, to->symbol};
+    int64_t total = r->start[r->n], every = total > steps ? (total + steps - 1) / steps : 1;
+    *to = (lra_coded){.symbol = NULL};
+    int64_t kept = walk(d, by, split, every, first, to);
+    to->start = lra_alloc_array((size_t)to->rows.n + 1, sizeof *to->start);
+    to->label = lra_alloc_array((size_t)to->rows.n + 1, sizeof *to->label);
+    to->symbol = lra_alloc((size_t)kept + 1);
+    walk(d, by, split, every, first, to);
+    to->rows.start = to->start, to->rows.symbol = to->symbol;
+}
+
+int64_t lra_code_row(const lra_dataset *d, const lra_coding *by, int split, int64_t i,
+                     uint8_t *symbol)
+{
+    const lra_sequences *r = &d->split[split];
+    int64_t from = r->start[i], n = r->start[i + 1] - from;
+    for (int64_t k = 0; k < n; k++) symbol[k] = symbol_at(by, r, from + k);
+    return n;
 }

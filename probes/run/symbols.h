@@ -36,5 +36,8 @@ typedef struct {
 void lra_code(const lra_dataset *d, const lra_coding *by, int split, int64_t steps, bool first,
               lra_coded *to);
 void lra_coded_free(lra_coded *c);
+/* Row i of a split, whole; symbol: room for its steps.  Returns how many they are. */
+int64_t lra_code_row(const lra_dataset *d, const lra_coding *by, int split, int64_t i,
+                     uint8_t *symbol);
 
 #endif

@@ -19,19 +19,28 @@
 static void add_ngrams(const lra_job *r, lra_result *out)
 {
     lra_coding by;
-    lra_coded train, test;
+    lra_coded train;
+    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
+    int64_t longest = 0;
+    for (int64_t i = 0; i < test->n; i++)
+        if (test->start[i + 1] - test->start[i] > longest)
+            longest = test->start[i + 1] - test->start[i];
+    uint8_t *symbol = lra_alloc((size_t)longest + 1);
     lra_coding_of(r->data, &by);
     lra_code(r->data, &by, LRA_TRAIN_SPLIT, LRA_COUNT_STEPS, false, &train);
-    lra_code(r->data, &by, LRA_TEST_SPLIT, INT64_MAX, false, &test);
     for (int w = 0; w < LRA_NGRAM_WIDTHS && out->n_baselines < LRA_MAX_BASELINES; w++) {
-        int b = out->n_baselines++;
-        out->baseline_name[b] = lra_format("ngram-%d", lra_ngram_widths[w]);
-        out->baseline[b] = lra_alloc_array((size_t)test.rows.n + 1, sizeof(int32_t));
-        lra_ngram_bayes(lra_ngram_widths[w], r->task->n_classes, &train.rows, train.label,
-                        &test.rows, out->baseline[b]);
+        int n = lra_ngram_widths[w], b = out->n_baselines++;
+        lra_ngram *g = lra_ngram_new(n, r->task->n_classes, &train.rows, train.label);
+        out->baseline_name[b] = lra_format("ngram-%d", n);
+        out->baseline[b] = lra_alloc_array((size_t)test->n + 1, sizeof(int32_t));
+        for (int64_t i = 0; i < test->n; i++) {
+            int64_t steps = lra_code_row(r->data, &by, LRA_TEST_SPLIT, i, symbol);
+            out->baseline[b][i] = lra_ngram_says(g, steps, symbol);
+        }
+        lra_ngram_free(g);
     }
+    lra_free(symbol);
     lra_coded_free(&train);
-    lra_coded_free(&test);
     lra_coding_free(&by);
 }
 

@@ -11,6 +11,7 @@ sweep() { "$probe" sweep $small --out o "$@"; }
 sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --dry-run >out 2>err || fail "plan: $(cat err)"
 grep -q '^  model=s4d rate=0.002: [0-9]* parameters.*, 2 of 2 to train$' out || complain "plan: $(cat out)"
 grep -q '^sweep: 4 combinations, 8 runs, 0 done$' out || complain "plan: $(cat out)"
+[ "$(grep -c ' rows prepared in ' err)" -eq 1 ] || complain "the same data are made again: $(cat err)"
 [ ! -e o ] || complain "a plan wrote files"
 sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --print-plan >commands 2>err ||
     fail "commands: $(cat err)"
