@@ -65,8 +65,10 @@ for folder in other/runs/*; do
     rm "$folder/result.h5"
     # shellcheck disable=SC2086
     "$probe" train --task listops $small --set epochs=1 --out other -q >out 2>err || complain "again: $(cat err)"
-    "$report" tables --table tasks whole.h5 >expected 2>err && "$report" tables --table tasks "$folder/result.h5" >found 2>err
-    cmp -s expected found || complain "made again it is another one: $(cat found)"
+    for file in whole.h5 "$folder/result.h5"; do # but for the time that it took
+        "$report" tables --table tasks "$file" 2>err | sed -n 's/^listops \(.*[0-9] %\) .*/\1/p' >"$(basename "$file").txt"
+    done
+    [ -s whole.h5.txt ] && cmp -s whole.h5.txt result.h5.txt || complain "made again it is another one: $(cat result.h5.txt)"
 done
 
 # What somebody else wrote there does not reach the terminal.
