@@ -273,15 +273,15 @@ static void fit_all(const work *w, lra_information *x)
     lra_free(value);
 }
 
-/* Eight an octave, whatever stands between them. */
+/* Eight an octave, whatever stands between them; every power of two is among them. */
 static int64_t next_spread(int64_t d)
 {
-    int64_t at = 1, next = 1;
-    while (at <= d) {
-        next = at < SINGLE ? at + 1 : (int64_t)llround((double)at * exp2(1. / PER_OCTAVE));
-        at = next > at ? next : at + 1;
-    }
-    return at;
+    int64_t next = d + 1;
+    if (d < SINGLE) return next;
+    int k = 0;
+    do next = (int64_t)llround(SINGLE * exp2((double)++k / PER_OCTAVE));
+    while (next <= d);
+    return next;
 }
 
 static int64_t next_distance(int64_t d, int64_t period)

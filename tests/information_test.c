@@ -163,6 +163,25 @@ static void comes_back(void **state)
     lra_information_free(y);
 }
 
+/* 1 to 16, then eight an octave, which hold every power of two: tables name those. */
+static void distances(void **state)
+{
+    (void)state;
+    enum { LONG = 2049 };
+    static int64_t from[17];
+    static uint8_t s[16 * LONG];
+    for (int i = 0; i < 16 * LONG; i++) s[i] = (uint8_t)(i % 2);
+    for (int i = 0; i < 16; i++) from[i + 1] = from[i] + LONG;
+    lra_information *x = lra_information_new(&(lra_symbols){16, from, s}, 1024, 0, 1);
+    assert_int_equal(x->n, 16 + 6 * 8);
+    for (int i = 0; i < 16; i++) assert_int_equal(x->point[i].d, i + 1);
+    for (int i = 16; i < x->n; i++) {
+        near((double)x->point[i].d, 16 * pow(2, (i - 15) / 8.), 0.5);
+        if ((i - 15) % 8 == 0) assert_int_equal(x->point[i].d, 16 << (i - 15) / 8);
+    }
+    lra_information_free(x);
+}
+
 static void growing(void **state)
 {
     (void)state;
@@ -319,6 +338,7 @@ int main(void)
                                        cmocka_unit_test(two_states),
                                        cmocka_unit_test(cycles),
                                        cmocka_unit_test(comes_back),
+                                       cmocka_unit_test(distances),
                                        cmocka_unit_test(growing),
                                        cmocka_unit_test(places),
                                        cmocka_unit_test(ends),
