@@ -174,6 +174,7 @@ static void set_rivals(lra_ladder_view *v)
     const lra_result *r = v->first;
     uint8_t *right = lra_alloc((size_t)r->n + 1);
     for (int b = 0; b < r->n_baselines; b++) {
+        if (lra_result_counted(r->baseline_name[b])) continue;
         for (int64_t i = 0; i < r->n; i++) right[i] = r->baseline[b][i] == r->label[i];
         lra_estimate x = lra_ladder_against(&v->data, &v->ladder, right);
         if (!(x.lo > 0)) continue;

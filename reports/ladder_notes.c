@@ -303,7 +303,7 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 static void add_ngrams(lra_table *t, const lra_ladder_view *v)
 {
     for (int b = 0; b < v->first->n_baselines; b++)
-        if (strncmp(v->first->baseline_name[b], "ngram-", 6) == 0) {
+        if (lra_result_counted(v->first->baseline_name[b])) {
             lra_table_note(
                 t, "ngram-N\tnaive Bayes on bags of N neighbouring steps, counted in training "
                    "rows: local models without training, no rungs of this ladder");

@@ -84,6 +84,8 @@ const lra_metric *lra_result_metric(const lra_result *r);
  * lra_free(). */
 lra_sums *lra_result_rows(const lra_result *r);
 double lra_result_baseline_accuracy(const lra_result *r, const char *name); /* -1: not there */
+/* A bag of n-grams, counted in training rows: rows of tables, nothing that a task knows. */
+bool lra_result_counted(const char *baseline);
 /* The best baseline that needs no order of the input ("majority-by-operator", "marker-distance");
  * NULL: none. */
 const char *lra_result_simple_baseline(const lra_result *r, double *accuracy);

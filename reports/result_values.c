@@ -91,13 +91,18 @@ double lra_result_baseline_accuracy(const lra_result *r, const char *name)
     return -1;
 }
 
+bool lra_result_counted(const char *baseline)
+{
+    return strncmp(baseline, "ngram-", 6) == 0;
+}
+
 const char *lra_result_simple_baseline(const lra_result *r, double *accuracy)
 {
     const char *best = NULL;
     for (int b = 0; b < r->n_baselines; b++) {
         const char *name = r->baseline_name[b];
         if (strcmp(name, "constant") == 0 || strncmp(name, "shallow-", 8) == 0 ||
-            strncmp(name, "ngram-", 6) == 0 || strcmp(name, "oracle") == 0)
+            lra_result_counted(name) || strcmp(name, "oracle") == 0)
             continue;
         double a = lra_result_baseline_accuracy(r, name);
         if (best && a <= *accuracy) continue;

@@ -240,6 +240,35 @@ static void a_weak_reference(void **state)
     free_all(list, 6);
 }
 
+/* Bags of n-grams that are always right: rows of the table, and nothing else is another. */
+static void bags_of_ngrams_are_rows_alone(void **state)
+{
+    (void)state;
+    lra_result *list[6];
+    for (int i = 0; i < 6; i++)
+        list[i] = made_result(5 + 2 * (i / 2), 4 << (2 * (i / 2)), i % 2, 0.5 + 0.1 * (i / 2));
+    lra_ladder_view *v = view_of(list, 6, NULL);
+    lra_estimate li = v->ladder.li;
+    lra_ladder_views_free(v, 1);
+    for (int i = 0; i < 6; i++) {
+        list[i]->n_baselines = 1, list[i]->baseline_name[0] = lra_copy_text("ngram-2");
+        list[i]->baseline[0] = lra_alloc_array(N, sizeof(int32_t));
+        for (int k = 0; k < N; k++) list[i]->baseline[0][k] = k % C;
+    }
+    v = view_of(list, 6, NULL);
+    assert_false(v->flags & LRA_FLAG_REFERENCE_WEAK);
+    assert_int_equal(v->n_rivals, 0);
+    assert_true(v->ladder.li.value == li.value && v->ladder.li.lo == li.lo &&
+                v->ladder.li.hi == li.hi);
+    lra_ladder_views_free(v, 1);
+    char *text = text_of(list, 6);
+    says(text, "ngram-2 ");
+    says(text, "  100.00  ");
+    says_not(text, "reference-weak");
+    free(text);
+    free_all(list, 6);
+}
+
 static void seeds_that_failed(void **state)
 {
     (void)state;
@@ -338,12 +367,13 @@ static void listops_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_at_chance),  cmocka_unit_test(a_single_rung),
-        cmocka_unit_test(bounds_are_bounds), cmocka_unit_test(information_of_answers),
-        cmocka_unit_test(overfitting),       cmocka_unit_test(a_gap_within_its_interval),
-        cmocka_unit_test(a_weak_reference),  cmocka_unit_test(seeds_that_failed),
-        cmocka_unit_test(seeds_as_they_are), cmocka_unit_test(chance_is_of_training),
-        cmocka_unit_test(text_small),        cmocka_unit_test(listops_small),
+        cmocka_unit_test(models_at_chance),      cmocka_unit_test(a_single_rung),
+        cmocka_unit_test(bounds_are_bounds),     cmocka_unit_test(information_of_answers),
+        cmocka_unit_test(overfitting),           cmocka_unit_test(a_gap_within_its_interval),
+        cmocka_unit_test(a_weak_reference),      cmocka_unit_test(bags_of_ngrams_are_rows_alone),
+        cmocka_unit_test(seeds_that_failed),     cmocka_unit_test(seeds_as_they_are),
+        cmocka_unit_test(chance_is_of_training), cmocka_unit_test(text_small),
+        cmocka_unit_test(listops_small),
     };
     return cmocka_run_group_tests_name("beside the ladder", tests, NULL, NULL);
 }
