@@ -216,7 +216,10 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
         return;
     }
     const lra_estimate *x = &l->reference_minus_chance;
-    char *bits = lra_format("%.3f bits (%.3f to %.3f)", x->value / bit, x->lo / bit, x->hi / bit);
+    bool same = isnan(x->lo) && !isnan(x->value); /* no row differs from another */
+    char *bits = same ? lra_format("%.3f bits", x->value / bit)
+                      : lra_format("%.3f bits (%.3f to %.3f)", x->value / bit, x->lo / bit,
+                                   x->hi / bit);
     if (l->state == LRA_LI_GIVEN) {
         char *li = share_text(&l->li);
         lra_table_note(
@@ -228,7 +231,8 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
     } else
         lra_table_note(t, "information\t%s; the reference holds %s at least",
                        l->state == LRA_LI_ONE_RUNG ? "no index: one rung"
-                                                   : "no index: not clearly above chance",
+                       : same ? "no index: all rows alike, so that there is no interval"
+                              : "no index: not clearly above chance",
                        bits);
     lra_free(bits);
 }

@@ -158,6 +158,22 @@ static void information_of_answers(void **state)
     free_all(list, 6);
 }
 
+/* Where every answer is right, and as sure as the others, rows do not vary. */
+static void rows_that_are_all_alike(void **state)
+{
+    (void)state;
+    lra_result *list[2];
+    for (int i = 0; i < 2; i++) {
+        list[i] = made_result(5 + 2 * i, 16 << (2 * i), 0, 1);
+        add_answers(list[i], 1);
+    }
+    char *text = text_of(list, 2);
+    says(text, "information  no index: all rows alike, so that there is no interval; ");
+    says_not(text, "nan");
+    free(text);
+    free_all(list, 2);
+}
+
 /* The wide rung knows its training rows by heart. */
 static void overfitting(void **state)
 {
@@ -367,12 +383,19 @@ static void listops_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_at_chance),      cmocka_unit_test(a_single_rung),
-        cmocka_unit_test(bounds_are_bounds),     cmocka_unit_test(information_of_answers),
-        cmocka_unit_test(overfitting),           cmocka_unit_test(a_gap_within_its_interval),
-        cmocka_unit_test(a_weak_reference),      cmocka_unit_test(bags_of_ngrams_are_rows_alone),
-        cmocka_unit_test(seeds_that_failed),     cmocka_unit_test(seeds_as_they_are),
-        cmocka_unit_test(chance_is_of_training), cmocka_unit_test(text_small),
+        cmocka_unit_test(models_at_chance),
+        cmocka_unit_test(a_single_rung),
+        cmocka_unit_test(bounds_are_bounds),
+        cmocka_unit_test(information_of_answers),
+        cmocka_unit_test(overfitting),
+        cmocka_unit_test(rows_that_are_all_alike),
+        cmocka_unit_test(a_gap_within_its_interval),
+        cmocka_unit_test(a_weak_reference),
+        cmocka_unit_test(bags_of_ngrams_are_rows_alone),
+        cmocka_unit_test(seeds_that_failed),
+        cmocka_unit_test(seeds_as_they_are),
+        cmocka_unit_test(chance_is_of_training),
+        cmocka_unit_test(text_small),
         cmocka_unit_test(listops_small),
     };
     return cmocka_run_group_tests_name("beside the ladder", tests, NULL, NULL);
