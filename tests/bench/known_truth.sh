@@ -32,7 +32,7 @@ cell() {
     copy) sizes="--set length=$((d < 32 ? 64 : 128))" ;;
     xor) sizes="--set length=$((4 * d + 6))" ;;
     recall) sizes="--set length=$((4 * d + 16))" ;;
-    select-at) sizes="--set length=$(((d < 32 ? 8 : 4) * d + 12))" ;;
+    select-at) sizes="--set length=$((8 * d + 12))" ;;
     esac
     [ "$task" = copy ] || sizes="$sizes --set copies=1 --set train=12800 --set val=500 --set test=1000"
     [ "$model" = resconv ] && sizes="$sizes --set kernel=$((2 * d + 9))"
