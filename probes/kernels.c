@@ -8,6 +8,10 @@
  * stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted, unless
  * --kernel-skip says so.
  * What an LSTM remembers depends on its input, so that it has no kernel; 'influence' asks it.
+ * On tasks of known distances (tests/bench/known_truth.sh) shift.peak of the layer that training
+ * moved farthest is within a factor of sqrt 2 of the distance in 7 of 10 runs of S4D, in all four
+ * of copy; in none of 14 small-kernel convolutions: what layers pass on to each other stands in no
+ * kernel of one of them.
  * What is measured goes to RUN/kernels.h5. */
 #include <inttypes.h>
 #include <math.h>

@@ -5,6 +5,9 @@
  *             null values: equal weights of the same inputs, initial weights; arrays erf and
  *             erf.init (2 T - 1) by offset from the middle
  *   field.px  of images: radius in pixels, a square; arrays erf and erf.init (rows, columns)
+ * On tasks of known distances (tests/bench/known_truth.sh) erf.r99 is within a factor of sqrt 2 of
+ * the distance in 15 of 36 runs, 11 of these of convolutions, and never below it: it bounds what
+ * is used from above, and does not find it.
  * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the
  * middle position. */
 #include "probes/influence/jacobian.h"

@@ -31,6 +31,9 @@ cmp -s table from_files || complain "lra-report prints other numbers"
 "$probe" kernels "$(ls o/runs | grep s4d)" --out o -q --json >json || complain "--json fails"
 has json '"kernel_cut": 0'
 has json '"range_q95_initial": '
+# Places of layers have no mean over them.
+tr -d ' ",' <json | awk -F: '$1 == "layer" { model = $2 == "model" } $1 == "shift_peak" && $2 + 0 > 0 { n[model]++ } END { exit !(n[0] == 2 && !n[1]) }' ||
+    complain "shift.peak of layers and of the model: $(cat json)"
 # the direct path is counted where it is asked for, found beside every kind of kernel, and never mixed with others
 "$probe" kernels o/runs/* --kernel-skip --dry-run >out 2>err || complain "--kernel-skip: $(cat err)"
 for layer in layer0.ssm layer0.lru layer0.s5 layer0.ema; do matches out " $layer .*, D u at lag 0\$"; done
