@@ -16,10 +16,11 @@
  * the distance; shift.peak is exactly the distance in a head of the first layer of every run,
  * beside heads whose peak is elsewhere.
  * Weights that no attention op has by itself (products of features, mixtures, a memory, hashed
- * chunks: attention/matrix.h) are told row by row: memory stays linear in length (but of las with
- * smoothing=centred-remask, which holds maps itself), time grows with its square.  value.* is left
- * out where no linear layer stands behind the heads (gates; reformer's form=arena), and of luna
- * with more than 32 pairs of heads.
+ * chunks: attention/matrix.h) are told row by row, 32 rows of an example where it is longer (those
+ * of rollout and maps all): memory and time stay linear in length (memory of las with
+ * smoothing=centred-remask does not: it holds maps itself).  value.* is left out where no linear
+ * layer stands behind the heads (gates; reformer's form=arena), and of luna with more than 32 pairs
+ * of heads.
  * Distances take one pass over the sample for each set of weights, and memory linear in length;
  * sinks another, rollout of 64 examples another; what needs maps is asked of inputs of at most
  * 2,048 positions. */
@@ -38,6 +39,7 @@
 
 enum { ROLLED_OUT = 64 };
 
+_Static_assert(LRA_MATRIX_ROWS == 32, "what is usual is the default of --queries");
 static const lra_option own[] = {
     {.name = "examples",
      .kind = LRA_OPTION_INT,
@@ -46,6 +48,14 @@ static const lra_option own[] = {
      .max = 1e9,
      .arg = "N",
      .help = "test examples, the same of all runs on these data; 0: all"},
+    {.name = "queries",
+     .kind = LRA_OPTION_INT,
+     .value = "32",
+     .min = 0,
+     .max = 1e9,
+     .arg = "N",
+     .help = "of weights that no attention op has: positions of an example whose rows are told, "
+             "spread over it; 0: all"},
     LRA_NULL_OPTION,
     LRA_JSON_OPTION("print one JSON document instead of tables"),
     {.name = NULL}};
@@ -62,10 +72,11 @@ static const lra_command command = {
 };
 
 static int measure_weights(const lra_train_spec *spec, lra_device *device, lra_open_weights weights,
-                           int64_t examples, lra_attention_measured *out, lra_err *e)
+                           const lra_options *o, lra_attention_measured *out, lra_err *e)
 {
+    int64_t examples = lra_option_int(o, "examples"), queries = lra_option_int(o, "queries");
     int64_t rolled = examples == 0 || examples > ROLLED_OUT ? ROLLED_OUT : examples;
-    int rc = lra_heads_measure(spec, device, weights, examples, &out->heads, e);
+    int rc = lra_heads_measure(spec, device, weights, examples, queries, &out->heads, e);
     if (rc == 0)
         rc = lra_maps_measure(spec, device, weights, examples, out->heads.n_heads, &out->maps, e);
     if (rc == 0) rc = lra_rollout_measure(spec, device, weights, rolled, &out->rollout, e);
@@ -87,21 +98,24 @@ static void tell(const lra_train_spec *spec, const lra_attention_measured *m)
                  spec->title);
 }
 
-static int measure_both(const lra_finished_run *run, const lra_train_spec *spec, int64_t examples,
-                        lra_probe_result *r, lra_err *e)
+static int measure_both(const lra_finished_run *run, const lra_train_spec *spec,
+                        const lra_options *o, lra_probe_result *r, lra_err *e)
 {
+    int64_t examples = lra_option_int(o, "examples");
     lra_device here = run->job.device, *device = &here;
     lra_attention_measured best = {.rollout = NULL}, initial = {.rollout = NULL};
-    int rc = measure_weights(spec, device, LRA_BEST_WEIGHTS, examples, &best, e);
-    if (rc == 0) rc = measure_weights(spec, device, LRA_INITIAL_WEIGHTS, examples, &initial, e);
+    int rc = measure_weights(spec, device, LRA_BEST_WEIGHTS, o, &best, e);
+    if (rc == 0) rc = measure_weights(spec, device, LRA_INITIAL_WEIGHTS, o, &initial, e);
     if (rc == 0) {
         tell(spec, &best);
         lra_probe_result_set(r, "examples", "%lld", (long long)best.heads.head[0].examples);
         if (best.heads.family) lra_probe_result_set(r, "weights", "%s", best.heads.family->name);
+        if (best.heads.sampled)
+            lra_probe_result_set(r, "queries", "%lld", (long long)lra_option_int(o, "queries"));
         if (best.maps.kept_row >= 0)
             lra_probe_result_set(r, "map", "%lld", (long long)best.maps.kept_row);
         lra_attention_units(r, &best, &initial, spec->seed,
-                            examples > 0 && examples < run->result->n);
+                            best.heads.sampled || (examples > 0 && examples < run->result->n));
     }
     lra_attention_measured_free(&best);
     lra_attention_measured_free(&initial);
@@ -112,7 +126,7 @@ static int measure(lra_finished_run *run, const lra_options *o, lra_probe_result
 {
     lra_train_spec spec;
     lra_finished_run_spec(run, &spec);
-    int rc = measure_both(run, &spec, lra_option_int(o, "examples"), r, e);
+    int rc = measure_both(run, &spec, o, r, e);
     lra_job_spec_free(&spec);
     if (rc != 0) lra_fail_in(e, "run '%s'", run->folder);
     return rc;

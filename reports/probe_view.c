@@ -1,6 +1,7 @@
 /* Probe files by seed. */
 #include "reports/probe_view.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/config.h"
@@ -12,6 +13,14 @@ bool lra_probe_skip(const lra_probe_result *r)
     bool skip = settings && strcmp(lra_config_text_or(settings, "skip", "0"), "1") == 0;
     lra_config_free(settings);
     return skip;
+}
+
+int64_t lra_probe_queries(const lra_probe_result *r)
+{
+    lra_config *settings = lra_config_parse(r->settings, NULL);
+    int64_t n = settings ? strtoll(lra_config_text_or(settings, "queries", "0"), NULL, 10) : 0;
+    lra_config_free(settings);
+    return n;
 }
 
 bool lra_probe_equal_ahead(const lra_probe_result *r)

@@ -15,6 +15,9 @@ typedef struct {
 
 /* Of kernels: does the direct path D u count as their lag 0? */
 bool lra_probe_skip(const lra_probe_result *r);
+/* Of attention: of how many positions of an example weights that no attention op has were told; 0:
+ * of all. */
+int64_t lra_probe_queries(const lra_probe_result *r);
 /* Of influence: do positions look back alone while equal weights beside them fall on both sides?
  * So it was of causal models in older files. */
 bool lra_probe_equal_ahead(const lra_probe_result *r);

@@ -1,11 +1,13 @@
 /* Table attention: how far the heads of a run look: a row for each head, then what is told of
  * layers and models. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/head_kind.h"
 #include "kernels/base/mem.h"
 #include "reports/probe_findings.h"
+#include "reports/probe_view.h"
 #include "reports/report.h"
 
 /* Columns of a head, their heads and decimals. */
@@ -132,6 +134,12 @@ static lra_table *heads_table(const lra_probe_result *r)
     lra_table_note(
         t,
         "(interval)\tof 95 %%; those of the other columns: '--json', or '--format csv' of lra-report");
+    int64_t queries = lra_probe_queries(r);
+    if (queries > 0)
+        lra_table_note(t,
+                       "rows\tof %" PRId64 " positions of each example, spread over it; all: "
+                       "'lra-probe attention RUN --queries 0'",
+                       queries);
     return t;
 }
 

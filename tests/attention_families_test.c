@@ -318,8 +318,8 @@ typedef struct {
     int family, heads;
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     lra_tensor *part[LRA_MAX_BUCKETS][LAYERS][SOURCES];
-    lra_profile *profile[LAYERS * HEADS], *rolled, *value[LAYERS];
-    int longest;
+    lra_profile *profile[LAYERS * HEADS], *some[LAYERS * HEADS], *rolled, *value[LAYERS];
+    int longest, asked;
     double *kept; /* (layers heads, longest, longest) */
 } work;
 
@@ -431,6 +431,21 @@ static void add_profile(lra_profile *p, int n, const double *a)
     lra_profile_end(p);
 }
 
+enum { SOME = 3 };
+
+/* Rows at the same place in each third, which wanders from example to example. */
+static void add_some(lra_profile *p, int n, int example, const double *a)
+{
+    double place = 0.6180339887498949 * (example + 1);
+    place -= floor(place);
+    lra_profile_begin(p, n);
+    for (int k = 0; k < SOME; k++) {
+        int i = n <= SOME ? k : (int)floor((k + place) * n / SOME);
+        if (i < n) lra_profile_row(p, i, 0, n, a + i * n);
+    }
+    lra_profile_end(p);
+}
+
 static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
@@ -469,8 +484,10 @@ static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e
             for (int h = 0; h < H; h++) {
                 normalise(n, own + h * n * n);
                 add_profile(w->profile[l * H + h], n, own + h * n * n);
+                add_some(w->some[l * H + h], n, w->asked, own + h * n * n);
             }
         }
+        w->asked++;
         roll(a, LAYERS, H, n, rolled);
         if (n <= LRA_ROLLOUT_ROWS) add_profile(w->rolled, n, rolled);
         if (n > w->longest) {
@@ -518,7 +535,10 @@ static void expect(work *w, int family, const lra_train_spec *spec)
         for (int l = 0; l < LAYERS; l++) lra_matrix_ask(v, &w->nodes[i].matrix[l]);
     }
     w->heads = (int)lra_attention_layer_heads(&w->nodes[0], 0);
-    for (int i = 0; i < LAYERS * w->heads; i++) w->profile[i] = lra_profile_new(MOST, 0);
+    for (int i = 0; i < LAYERS * w->heads; i++) {
+        w->profile[i] = lra_profile_new(MOST, 0);
+        w->some[i] = lra_profile_new(MOST, 0);
+    }
     w->rolled = lra_profile_new(MOST, 0);
     for (int l = 0; l < LAYERS; l++) w->value[l] = lra_profile_new(MOST, 0);
     if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
@@ -550,13 +570,14 @@ static void rows_are_the_definition(void **state)
         lra_err e = {{0}};
         lra_config *config;
         lra_train_spec spec = spec_of(f, &config);
-        lra_heads heads;
+        lra_heads heads, some;
         lra_maps maps;
         lra_profile *rolled;
         work w;
         expect(&w, f, &spec);
         const lra_open_weights initial = LRA_INITIAL_WEIGHTS;
-        if (lra_heads_measure(&spec, &trained.device, initial, 0, &heads, &e) != 0 ||
+        if (lra_heads_measure(&spec, &trained.device, initial, 0, 0, &heads, &e) != 0 ||
+            lra_heads_measure(&spec, &trained.device, initial, 0, SOME, &some, &e) != 0 ||
             lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, &maps, &e) != 0 ||
             lra_rollout_measure(&spec, &trained.device, initial, 0, &rolled, &e) != 0)
             fail_msg("%s", e.msg);
@@ -566,11 +587,15 @@ static void rows_are_the_definition(void **state)
         assert_non_null(heads.family);
         for (int i = 0; i < heads.n_heads; i++) {
             same(heads.head[i].tokens, w.profile[i], f);
+            same(some.head[i].tokens, w.some[i], f);
             assert_int_equal(maps.head[i].T, n);
             for (int k = 0; k < n * n; k++)
                 assert_true(fabs(maps.head[i].map[k] - fmax(w.kept[i * n * n + k], 0)) < 2e-6);
             lra_profile_free(w.profile[i]);
+            lra_profile_free(w.some[i]);
         }
+        assert_false(heads.sampled);
+        assert_true(some.sampled);
         if (n <= LRA_ROLLOUT_ROWS) same(rolled, w.rolled, f);
         for (int l = 0; l < LAYERS; l++) {
             same(heads.layer[l].value, w.value[l], f);
@@ -581,8 +606,25 @@ static void rows_are_the_definition(void **state)
         lra_free(w.kept);
         lra_maps_free(&maps);
         lra_heads_free(&heads);
+        lra_heads_free(&some);
         lra_config_free(config);
     }
+}
+
+/* Every row is told as often as every other, whatever the length. */
+static void rows_are_spread(void **state)
+{
+    (void)state;
+    enum { EXAMPLES = 4000, T = 100, MOST_ROWS = 8 };
+    int told[T] = {0};
+    for (int example = 0; example < EXAMPLES; example++) {
+        const lra_matrix_rows r = {.most = MOST_ROWS, .example = example};
+        assert_int_equal(lra_matrix_n_rows(&r, T), MOST_ROWS);
+        for (int p = 0; p < MOST_ROWS; p++) told[lra_matrix_row_at(&r, p, T)]++;
+        assert_int_equal(lra_matrix_n_rows(&r, MOST_ROWS - 1), MOST_ROWS - 1);
+        assert_int_equal(lra_matrix_row_at(&r, 5, MOST_ROWS - 1), 5);
+    }
+    for (int i = 0; i < T; i++) assert_in_range(told[i], 310, 330); /* 320 */
 }
 
 /* Features of products that give the third token nearly all the weight, and the same to all
@@ -622,7 +664,7 @@ static void sinks_are_left_out(void **state)
         normalise(n, a);
         add_profile(wanted, n, a);
     }
-    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, &h, &e) != 0)
+    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
         fail_msg("%s", e.msg);
     assert_int_equal(h.n_heads, 1);
     assert_int_equal(h.head[0].sink_at[0], 2);
@@ -637,6 +679,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_definition),
+        cmocka_unit_test(rows_are_spread),
         cmocka_unit_test(sinks_are_left_out),
     };
     return cmocka_run_group_tests_name("attention_families", tests, tiny_set_up, tiny_tear_down);

@@ -239,7 +239,7 @@ static void maps_are_measured(void **state)
         lra_heads heads;
         open_maps(&x, &spec);
         const lra_open_weights initial = LRA_INITIAL_WEIGHTS;
-        if (lra_heads_measure(&spec, &trained.device, initial, 0, &heads, &e) != 0 ||
+        if (lra_heads_measure(&spec, &trained.device, initial, 0, 0, &heads, &e) != 0 ||
             lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, &got, &e) != 0)
             fail_msg("%s", e.msg);
         assert_int_equal(got.n_heads, x.layers * x.heads);
@@ -314,7 +314,7 @@ static void sinks_are_left_out(void **state)
     lra_heads h;
     with_sink = true;
     sink.encode = encode_sink, spec.model = &sink;
-    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, &h, &e) != 0)
+    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
         fail_msg("%s", e.msg);
     assert_int_equal(h.n_heads, 1);
     assert_int_equal(h.head[0].sink_at[0], 2);
@@ -341,7 +341,7 @@ static void distances_in_pixels(void **state)
     task.image = true, images.task = &task, spec.data = &images;
     const int64_t W = lra_dataset_grid(&images);
     with_sink = false, equal.encode = encode_sink, spec.model = &equal;
-    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, &h, &e) != 0)
+    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
         fail_msg("%s", e.msg);
     for (int64_t b = 0; b < q->n; b++) {
         int64_t n = lra_sequences_length(q, b);
@@ -387,7 +387,7 @@ static void products_of_positions(void **state)
     for (int k = 0; k < 3; k++) {
         lra_heads h;
         noise = k == 1, model.encode = k < 2 ? encode_placed : encode_sink;
-        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, &h, &e) != 0)
+        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
             fail_msg("%s", e.msg);
         assert_int_equal(h.placed, k < 2);
         if (k == 0) assert_true(fabs(h.places.r2 - 1) < 1e-5 && fabs(h.places.off - 1) < 1e-5);

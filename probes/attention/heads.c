@@ -21,7 +21,8 @@ typedef struct {
 typedef struct {
     const lra_opened *m;
     lra_heads *heads;
-    bool again; /* without the sinks that the first pass found */
+    int64_t rows; /* of an example's matrix that are told at most, 0: all */
+    bool again;   /* without the sinks that the first pass found */
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     question asked[LRA_MAX_BUCKETS][LRA_ATTENTION_LAYERS];
     lra_attention_masks masks;
@@ -151,13 +152,15 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
 static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_values *x, int64_t h,
                      int64_t s, int64_t example, int64_t T)
 {
+    const lra_matrix_rows rows = {.most = w->rows, .example = example};
     if (w->again) {
         if (own->nosink)
-            lra_matrix_profile(x, s, h, T, own->sink_at[example], own->nosink, NULL, NULL, NULL);
+            lra_matrix_profile(x, s, h, T, &rows, own->sink_at[example], own->nosink, NULL, NULL,
+                               NULL);
         return;
     }
     double *column = lra_alloc_array((size_t)(2 * T) + 1, sizeof *column);
-    lra_matrix_profile(x, s, h, T, -1, own->tokens, own->pixels, column, column + T);
+    lra_matrix_profile(x, s, h, T, &rows, -1, own->tokens, own->pixels, column, column + T);
     add_sink(own, T, column, column + T);
     lra_free(column);
 }
@@ -176,10 +179,12 @@ static int take_rows(work *w, const lra_view *v, const lra_batch *b, int k, cons
     for (int64_t s = 0, example = w->done; s < v->network.n && rc == 0; s++) {
         if (!counts(v, b, s)) continue;
         int64_t T = b->length[s] + lra_attention_extra(v);
+        const lra_matrix_rows rows = {.most = w->rows, .example = example};
+        w->heads->sampled = w->heads->sampled || lra_matrix_n_rows(&rows, T) < T;
 #pragma omp parallel for schedule(dynamic)
         for (int64_t h = x.gram ? -1 : 0; h < of->heads; h++)
             if (h < 0)
-                lra_matrix_value_profile(&x, s, T, w->heads->layer[k].value);
+                lra_matrix_value_profile(&x, s, T, &rows, w->heads->layer[k].value);
             else
                 add_rows(w, &w->heads->head[first + h], &x, h, s, example, T);
         example++;
@@ -345,12 +350,12 @@ static int one_pass(work *w, lra_opened *m, const lra_train_spec *run, lra_devic
 }
 
 int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
-                      int64_t sample, lra_heads *out, lra_err *e)
+                      int64_t sample, int64_t rows, lra_heads *out, lra_err *e)
 {
     lra_opened m;
     work *w = lra_alloc(sizeof *w);
     *out = (lra_heads){0};
-    w->heads = out;
+    w->heads = out, w->rows = rows;
     w->masks.columns = lra_attention_columns(run);
     int rc = one_pass(w, &m, run, dev, weights, sample, e);
     w->again = rc == 0 && open_sinks(w);

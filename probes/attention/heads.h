@@ -37,14 +37,16 @@ typedef struct {
     lra_attention_head *head; /* layer by layer */
     lra_attention_layer *layer;
     const lra_matrix_family *family; /* whose weights these are; NULL: an attention op's */
+    bool sampled;                    /* not all of its rows were told */
     bool placed;                     /* there is a table of positions */
     lra_toeplitz places;             /* of that (position_table.h) */
     char *left_out; /* layers whose keys are another sequence, "layer0 layer1"; NULL: none */
 } lra_heads;
 
-/* sample: rows of the test split, 0: all. */
+/* sample: rows of the test split, 0: all; rows: of an example's matrix that no attention op has,
+ * 0: all. */
 int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
-                      int64_t sample, lra_heads *out, lra_err *e);
+                      int64_t sample, int64_t rows, lra_heads *out, lra_err *e);
 void lra_heads_free(lra_heads *h);
 /* Means over examples of the largest weight, and of what equal weights give there. */
 double lra_head_sink(const lra_attention_head *h, double *equal);

@@ -114,15 +114,30 @@ static int64_t shares(int64_t T, double *w)
     return sum > 0 ? n : 0;
 }
 
-void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
-                        int64_t hole, lra_profile *tokens, lra_profile *pixels, double *column,
-                        double *equal)
+int64_t lra_matrix_n_rows(const lra_matrix_rows *r, int64_t T)
 {
-    double *w = lra_alloc_array((size_t)T + 1, sizeof *w), rows = 0;
+    return r->most > 0 && r->most < T ? r->most : T;
+}
+
+int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T)
+{
+    const double golden = 0.61803398874989485; /* its multiples fill (0,1) evenly, however many */
+    int64_t n = lra_matrix_n_rows(r, T);
+    double start = fmod((double)(r->example + 1) * golden, 1);
+    int64_t i = (int64_t)(((double)p + start) * (double)T / (double)n);
+    return n == T ? p : i < T ? i : T - 1;
+}
+
+void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
+                        const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
+                        lra_profile *pixels, double *column, double *equal)
+{
+    double *w = lra_alloc_array((size_t)T + 1, sizeof *w), defined = 0;
     for (int64_t j = 0; j < T && column; j++) column[j] = equal[j] = 0;
     if (tokens) lra_profile_begin(tokens, T);
     if (pixels) lra_profile_begin(pixels, T);
-    for (int64_t i = 0; i < T; i++) {
+    for (int64_t p = 0; p < lra_matrix_n_rows(rows, T); p++) {
+        int64_t i = lra_matrix_row_at(rows, p, T);
         v->of->family->row(v, s, head, i, T, w);
         if (hole >= 0) w[hole] = NAN;
         int64_t n = shares(T, w);
@@ -130,11 +145,12 @@ void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int
         if (pixels) lra_profile_row(pixels, i, 0, T, w);
         for (int64_t j = 0; j < T && n > 0 && column; j++)
             if (w[j] >= 0) column[j] += w[j], equal[j] += 1 / (double)n;
-        rows += n > 0;
+        defined += n > 0;
     }
     if (tokens) lra_profile_end(tokens);
     if (pixels) lra_profile_end(pixels);
-    for (int64_t j = 0; j < T && column && rows > 0; j++) column[j] /= rows, equal[j] /= rows;
+    for (int64_t j = 0; j < T && column && defined > 0; j++)
+        column[j] /= defined, equal[j] /= defined;
     lra_free(w);
 }
 

@@ -74,15 +74,26 @@ void lra_matrix_ask_values(lra_view *v, lra_matrix *w);
 int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e);
 void lra_matrix_free(lra_matrix_values *v);
 
+/* Which rows of an example are told: at most `most`, one in each of as many parts of equal length, at
+ * a place in it that depends on the example, so that over examples every row is told as often; 0:
+ * all. */
+typedef struct {
+    int64_t most, example;
+} lra_matrix_rows;
+enum { LRA_MATRIX_ROWS = 32 }; /* what is usual */
+int64_t lra_matrix_n_rows(const lra_matrix_rows *r, int64_t T);
+int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T);
+
 /* An example of T positions, to profiles.  hole: a key that is left out, -1: none.  Nullable:
  * tokens, pixels; column,
  * equal: (T) mean over rows of what a key gets, and of what equal weights give it */
 void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
-                        int64_t hole, lra_profile *tokens, lra_profile *pixels, double *column,
-                        double *equal);
+                        const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
+                        lra_profile *pixels, double *column, double *equal);
 /* The same of the heads together, where values were asked:  w_ij = || sum over paths of a_pij v_pj
  * W_p ||. */
-void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T, lra_profile *to);
+void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,
+                              const lra_matrix_rows *rows, lra_profile *to);
 /* Row number i of R = A'_L .. A'_1 (rollout.h), (n,T) for n rows at position[]; those below 0 are
  * not asked.  -1: what no path leads to. */
 void lra_matrix_roll(int n_layers, const lra_matrix_values *layer, int64_t s, int64_t T, int64_t n,

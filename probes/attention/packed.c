@@ -77,10 +77,10 @@ static void paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, d
 {
     int64_t H = v->of->heads, G = v->of->paths / H, M = lra_width(v->of->array[PACK]);
     const float *u = unpacking(v, s, i, M), *p = v->number[PACK_EACH] + s * v->of->T * G * M;
-    for (int64_t h = 0; h < H; h++)
-        for (int64_t g = 0; g < G; g++, w += T)
-            for (int64_t j = 0; j < T; j++)
-                w[j] = lra_matrix_dot(u + h * M, p + (j * G + g) * M, M);
+    for (int64_t j = 0; j < T; j++) /* what was packed is read once */
+        for (int64_t g = 0; g < G; g++, p += M)
+            for (int64_t h = 0; h < H; h++)
+                w[(h * G + g) * T + j] = lra_matrix_dot(u + h * M, p, M);
 }
 
 const lra_matrix_family lra_matrix_packed = {.name = "memory",

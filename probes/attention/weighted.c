@@ -90,14 +90,16 @@ static float *turned(int64_t P, int64_t T, const float *gram)
     return to;
 }
 
-void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T, lra_profile *to)
+void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,
+                              const lra_matrix_rows *rows, lra_profile *to)
 {
     int64_t P = v->of->paths, positions = v->of->gram->shape.d[1];
     float *gram = turned(P, T, v->gram + s * positions * P * P);
     double *a = lra_alloc_array((size_t)((P + 1) * T) + 1, sizeof *a), *w = a + P * T;
     uint8_t *seen = lra_alloc_array((size_t)T + 1, 1);
     lra_profile_begin(to, T);
-    for (int64_t i = 0; i < T; i++) {
+    for (int64_t p = 0; p < lra_matrix_n_rows(rows, T); p++) {
+        int64_t i = lra_matrix_row_at(rows, p, T);
         row_of_paths(v, s, i, T, a, seen);
         lengths(P, T, a, gram, w);
         for (int64_t j = 0; j < T; j++)

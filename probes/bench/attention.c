@@ -1,8 +1,8 @@
 /* What it costs to ask attention: a forward pass of a model, the same with the statistics of every
  * head (mass, entropy, sinks, side), with those of heads together by values, and with both; and the
  * workspace of each, which grows with the length as long as no map is kept.  Attention of a family
- * without maps of its own (probes/attention/matrix.h) is told row by row behind the pass, which is
- * counted too: its cost grows with the square of the length, whatever that of the model does. */
+ * without maps of its own (probes/attention/matrix.h) is told behind the pass, as many rows of it
+ * as are usual, which is counted too. */
 #include <stdio.h>
 
 #include "kernels/base/mem.h"
@@ -75,9 +75,10 @@ static int tell_rows(const bench *b, int p, asked *a, int k, lra_err *e)
     lra_matrix_values x;
     int rc = lra_matrix_read(&a->view, of, &x, e);
     for (int64_t s = 0; s < b->B && rc == 0; s++) {
+        const lra_matrix_rows rows = {.most = LRA_MATRIX_ROWS, .example = s};
         for (int64_t h = 0; h < of->heads && passes[p].heads; h++)
-            lra_matrix_profile(&x, s, h, b->T, -1, a->profile, NULL, column, column + b->T);
-        if (x.gram) lra_matrix_value_profile(&x, s, b->T, a->profile);
+            lra_matrix_profile(&x, s, h, b->T, &rows, -1, a->profile, NULL, column, column + b->T);
+        if (x.gram) lra_matrix_value_profile(&x, s, b->T, &rows, a->profile);
     }
     lra_matrix_free(&x);
     lra_free(column);

@@ -36,6 +36,15 @@ has out 'rollout.range.q95'
 "$report" tables --table attention o/runs/*linformer* >again 2>err || complain "tables of linformer: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers of linformer"
 awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initial: $(cat out)"
+# Rows of longer inputs are a sample, which is said.
+"$probe" attention o/runs/*linformer* --examples 100 --json -q >json || complain "linformer, all examples"
+! grep -q approx json || complain "all of 24 rows were told, and a number says 'approx'"
+"$probe" attention o/runs/*linformer* --examples 100 --queries 6 --json -q >some.json || complain "--queries fails"
+[ "$(grep -c '"flags": ".*approx' some.json)" = "$(grep -c '"flags"' some.json)" ] || complain "6 of 24 rows, and a number without 'approx'"
+[ "$(grep '"range.mean"' json | head -n 1)" != "$(grep '"range.mean"' some.json | head -n 1)" ] || complain "6 rows are all rows"
+"$report" tables --table attention o/runs/*linformer* >again 2>err || complain "tables of some rows: $(cat err)"
+has again 'of 6 positions of each example'
+! grep -q 'positions of each example' out || complain "a sample where all rows were told"
 
 # The same network trained on permuted labels is a null value: what it has when it is asked itself.
 own=$(echo o/runs/*-transformer-*)
