@@ -647,6 +647,41 @@ static lra_tensor *encode_sink(const lra_build *b, lra_tensor *x)
     return lra_reshape(lra_kernel_attention(b, q, k, v, 1e-6, INFINITY), lra_tensor_shape(x));
 }
 
+/* Every token looks at itself alone. */
+static void fill_place(const lra_fill *f, double *v)
+{
+    for (int64_t i = 0; i < lra_shape_elements(f->shape); i++) v[i] = i % MOST == i / MOST;
+}
+
+static lra_tensor *encode_itself(const lra_build *b, lra_tensor *x)
+{
+    char name[32];
+    const lra_param_spec place = {LRA_FILL(fill_place)};
+    const lra_type elem = lra_elem(b->graph);
+    snprintf(name, sizeof name, "place%d", (int)b->T);
+    lra_tensor *v = lra_reshape(x, LRA_SHAPE(b->B, b->T, 1, lra_width(x)));
+    lra_tensor *k = lra_constant(b->graph, name, LRA_SHAPE(1, b->T, 1, MOST), &place);
+    k = lra_add(lra_zeros(b->graph, elem, LRA_SHAPE(b->B, b->T, 1, MOST)), lra_cast(k, elem));
+    return lra_reshape(lra_kernel_attention(b, k, k, v, 1e-6, INFINITY), lra_tensor_shape(x));
+}
+
+static void chance_makes_no_sinks(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_train_spec spec = trained.run.spec;
+    lra_model itself = lra_model_resconv;
+    itself.encode = encode_itself, spec.model = &itself;
+    for (int rows = 0; rows <= 2; rows += 2) { /* of which a key seems to have the half */
+        lra_heads h;
+        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e) != 0)
+            fail_msg("%s", e.msg);
+        assert_int_equal(h.sampled, rows > 0);
+        assert_null(h.head[0].nosink);
+        lra_heads_free(&h);
+    }
+}
+
 static void sinks_are_left_out(void **state)
 {
     (void)state;
@@ -664,15 +699,17 @@ static void sinks_are_left_out(void **state)
         normalise(n, a);
         add_profile(wanted, n, a);
     }
-    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
-        fail_msg("%s", e.msg);
-    assert_int_equal(h.n_heads, 1);
-    assert_int_equal(h.head[0].sink_at[0], 2);
-    assert_true(h.head[0].sink[0] > 0.99);
-    assert_non_null(h.head[0].nosink);
-    same(h.head[0].nosink, wanted, -1);
+    for (int rows = 0; rows <= SOME; rows += SOME) {
+        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e) != 0)
+            fail_msg("%s", e.msg);
+        assert_int_equal(h.n_heads, 1);
+        assert_int_equal(h.head[0].sink_at[0], 2);
+        assert_true(h.head[0].sink[0] > 0.99);
+        assert_non_null(h.head[0].nosink);
+        if (rows == 0) same(h.head[0].nosink, wanted, -1);
+        lra_heads_free(&h);
+    }
     lra_profile_free(wanted);
-    lra_heads_free(&h);
 }
 
 int main(void)
@@ -680,6 +717,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_definition),
         cmocka_unit_test(rows_are_spread),
+        cmocka_unit_test(chance_makes_no_sinks),
         cmocka_unit_test(sinks_are_left_out),
     };
     return cmocka_run_group_tests_name("attention_families", tests, tiny_set_up, tiny_tear_down);

@@ -42,20 +42,19 @@ double lra_head_sink(const lra_attention_head *h, double *equal)
 
 /* ---- an example ------------------------------------------------------------------------------ */
 
-/* column, equal: what each key gets, and what equal weights give it. */
-static void add_sink(lra_attention_head *h, int64_t T, const double *column, const double *equal)
+static void add_sink(lra_attention_head *h, int64_t T, const lra_matrix_columns *c)
 {
     int64_t at = 0;
     for (int64_t j = 1; j < T; j++)
-        if (column[j] > column[at]) at = j;
+        if (c->choice[j] > c->choice[at]) at = j;
     if (h->examples % GROWN == 0) {
         size_t n = (size_t)(h->examples + GROWN);
         h->sink = lra_resize(h->sink, n * sizeof *h->sink);
         h->sink_equal = lra_resize(h->sink_equal, n * sizeof *h->sink_equal);
         h->sink_at = lra_resize(h->sink_at, n * sizeof *h->sink_at);
     }
-    h->sink[h->examples] = column[at];
-    h->sink_equal[h->examples] = equal[at];
+    h->sink[h->examples] = c->mean[at];
+    h->sink_equal[h->examples] = c->equal[at];
     h->sink_at[h->examples++] = at;
 }
 
@@ -140,7 +139,7 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
         }
         add_profiles(mask, T, x->D, left, own->tokens, own->pixels);
         for (int64_t j = 0; j < T; j++) column[j] = (double)left[2 * x->D - 1 + j];
-        add_sink(own, T, column, mask->equal);
+        add_sink(own, T, &(lra_matrix_columns){column, column, mask->equal});
     }
     lra_free(column);
     if (x->together)
@@ -155,14 +154,14 @@ static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_va
     const lra_matrix_rows rows = {.most = w->rows, .example = example};
     if (w->again) {
         if (own->nosink)
-            lra_matrix_profile(x, s, h, T, &rows, own->sink_at[example], own->nosink, NULL, NULL,
-                               NULL);
+            lra_matrix_profile(x, s, h, T, &rows, own->sink_at[example], own->nosink, NULL, NULL);
         return;
     }
-    double *column = lra_alloc_array((size_t)(2 * T) + 1, sizeof *column);
-    lra_matrix_profile(x, s, h, T, &rows, -1, own->tokens, own->pixels, column, column + T);
-    add_sink(own, T, column, column + T);
-    lra_free(column);
+    double *of_keys = lra_alloc_array((size_t)(3 * T) + 1, sizeof *of_keys);
+    const lra_matrix_columns columns = {of_keys, of_keys + T, of_keys + 2 * T};
+    lra_matrix_profile(x, s, h, T, &rows, -1, own->tokens, own->pixels, &columns);
+    add_sink(own, T, &columns);
+    lra_free(of_keys);
 }
 
 /* Is this sequence of the batch one of the sample? */

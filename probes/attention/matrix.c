@@ -128,29 +128,48 @@ int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T)
     return n == T ? p : i < T ? i : T - 1;
 }
 
+/* Adds the shares of row p, n of them, and what equal weights give. */
+static void add_columns(int64_t p, bool some, int64_t T, int64_t n, const double *w, double *rows,
+                        const lra_matrix_columns *to)
+{
+    for (int part = 0; part < 2; part++) {
+        double *sum = part ? to->mean : to->choice;
+        if (n == 0 || (some && p % 2 != part)) continue;
+        rows[part]++;
+        for (int64_t j = 0; j < T; j++) {
+            if (w[j] < 0) continue;
+            sum[j] += w[j];
+            if (part) to->equal[j] += 1 / (double)n;
+        }
+    }
+}
+
 void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
                         const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
-                        lra_profile *pixels, double *column, double *equal)
+                        lra_profile *pixels, const lra_matrix_columns *columns)
 {
-    double *w = lra_alloc_array((size_t)T + 1, sizeof *w), defined = 0;
-    for (int64_t j = 0; j < T && column; j++) column[j] = equal[j] = 0;
+    int64_t told = lra_matrix_n_rows(rows, T);
+    double *w = lra_alloc_array((size_t)T + 1, sizeof *w), n_rows[2] = {0};
+    for (int64_t j = 0; j < T && columns; j++)
+        columns->choice[j] = columns->mean[j] = columns->equal[j] = 0;
     if (tokens) lra_profile_begin(tokens, T);
     if (pixels) lra_profile_begin(pixels, T);
-    for (int64_t p = 0; p < lra_matrix_n_rows(rows, T); p++) {
+    for (int64_t p = 0; p < told; p++) {
         int64_t i = lra_matrix_row_at(rows, p, T);
         v->of->family->row(v, s, head, i, T, w);
         if (hole >= 0) w[hole] = NAN;
         int64_t n = shares(T, w);
         if (tokens) lra_profile_row(tokens, i, 0, T, w);
         if (pixels) lra_profile_row(pixels, i, 0, T, w);
-        for (int64_t j = 0; j < T && n > 0 && column; j++)
-            if (w[j] >= 0) column[j] += w[j], equal[j] += 1 / (double)n;
-        defined += n > 0;
+        if (columns) add_columns(p, told > 1 && told < T, T, n, w, n_rows, columns);
     }
     if (tokens) lra_profile_end(tokens);
     if (pixels) lra_profile_end(pixels);
-    for (int64_t j = 0; j < T && column && defined > 0; j++)
-        column[j] /= defined, equal[j] /= defined;
+    for (int64_t j = 0; j < T && columns; j++) {
+        columns->choice[j] /= n_rows[0] > 0 ? n_rows[0] : 1;
+        columns->mean[j] /= n_rows[1] > 0 ? n_rows[1] : 1;
+        columns->equal[j] /= n_rows[1] > 0 ? n_rows[1] : 1;
+    }
     lra_free(w);
 }
 

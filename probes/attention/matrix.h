@@ -74,9 +74,9 @@ void lra_matrix_ask_values(lra_view *v, lra_matrix *w);
 int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e);
 void lra_matrix_free(lra_matrix_values *v);
 
-/* Which rows of an example are told: at most `most`, one in each of as many parts of equal length, at
- * a place in it that depends on the example, so that over examples every row is told as often; 0:
- * all. */
+/* Which rows of an example are told: at most `most`, one in each of as many parts of equal length,
+ * at a place in it that depends on the example, so that over examples every row is told as often;
+ * 0: all. */
 typedef struct {
     int64_t most, example;
 } lra_matrix_rows;
@@ -84,12 +84,20 @@ enum { LRA_MATRIX_ROWS = 32 }; /* what is usual */
 int64_t lra_matrix_n_rows(const lra_matrix_rows *r, int64_t T);
 int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T);
 
+/* Mean weights of each key over rows, (T) each: a sink is chosen by `choice`; `mean` says how large
+ * it is, `equal` what equal weights give there.  Where some rows are told, the choice is made by
+ * every other one and the mean is over those between, or chance would make sinks: where each of
+ * 1,024 positions looks at itself alone, no key has more than 1/1024, but 32 keys have 1/32 of 32
+ * rows. */
+typedef struct {
+    double *choice, *mean, *equal;
+} lra_matrix_columns;
+
 /* An example of T positions, to profiles.  hole: a key that is left out, -1: none.  Nullable:
- * tokens, pixels; column,
- * equal: (T) mean over rows of what a key gets, and of what equal weights give it */
+ * tokens, pixels, columns */
 void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
                         const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
-                        lra_profile *pixels, double *column, double *equal);
+                        lra_profile *pixels, const lra_matrix_columns *columns);
 /* The same of the heads together, where values were asked:  w_ij = || sum over paths of a_pij v_pj
  * W_p ||. */
 void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,

@@ -71,17 +71,18 @@ static void close_pass(asked *a)
 static int tell_rows(const bench *b, int p, asked *a, int k, lra_err *e)
 {
     const lra_matrix *of = &a->nodes.matrix[k];
-    double *column = lra_alloc_array((size_t)(2 * b->T) + 1, sizeof *column);
+    double *of_keys = lra_alloc_array((size_t)(3 * b->T) + 1, sizeof *of_keys);
+    const lra_matrix_columns columns = {of_keys, of_keys + b->T, of_keys + 2 * b->T};
     lra_matrix_values x;
     int rc = lra_matrix_read(&a->view, of, &x, e);
     for (int64_t s = 0; s < b->B && rc == 0; s++) {
         const lra_matrix_rows rows = {.most = LRA_MATRIX_ROWS, .example = s};
         for (int64_t h = 0; h < of->heads && passes[p].heads; h++)
-            lra_matrix_profile(&x, s, h, b->T, &rows, -1, a->profile, NULL, column, column + b->T);
+            lra_matrix_profile(&x, s, h, b->T, &rows, -1, a->profile, NULL, &columns);
         if (x.gram) lra_matrix_value_profile(&x, s, b->T, &rows, a->profile);
     }
     lra_matrix_free(&x);
-    lra_free(column);
+    lra_free(of_keys);
     return rc;
 }
 
