@@ -154,7 +154,8 @@ static lra_table *kinds_table(const lra_probe_result *r)
         shown[c] = has_any(r, id);
         if (!shown[c]) continue;
         head[n] = contents[c].head, key[n++] = lra_copy_text(id);
-        head[n] = "", key[n++] = lra_format("%s.lo,%s.hi", id, id);
+        head[n] = strcmp(id, "share.content") == 0 ? "(interval)" : "";
+        key[n++] = lra_format("%s.lo,%s.hi", id, id);
         head[n] = contents[c].null == LRA_NULL_INIT ? "initial" : "equal";
         key[n] = lra_format("%s.%s", id, head[n]);
         n++;

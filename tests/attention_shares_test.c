@@ -177,8 +177,8 @@ static void few_examples_are_undefined(void **state)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* Maps of n examples of at most `size` positions: some places count more in all of them, each example
- * has its own fall by distance, and the rest is its own; causal. */
+/* Maps of n examples of at most `size` positions: some places count more in all of them, each
+ * example has its own fall by distance, and the rest is its own; causal. */
 typedef struct {
     int n, size;
     int64_t *length;
@@ -236,8 +236,8 @@ static void measure_drawn(const drawn_maps *m, int without, lra_finding out[LRA_
     lra_free(lengths);
 }
 
-/* Half widths are those of leaving out one example in turn: a cell for each entry, and 4,096 entries
- * in fewer cells. */
+/* Half widths are those of leaving out one example in turn: a cell for each entry, and 4,096
+ * entries in fewer cells. */
 static void intervals_are_the_jackknifes(void **state)
 {
     (void)state;
