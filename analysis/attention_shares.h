@@ -10,6 +10,11 @@
  * so that the three are unbiased for independent examples, and still add up to the total.  Entries
  * of fewer than LRA_SHARES_LEAST examples are left out of all sums; what they hold of the total is
  * told.
+ * Intervals are over examples, by what each adds to the sums to first order: X_b times the mean of
+ * the others.  These products are taken of 2,048 sums of +-X_b (fewer with many examples), into
+ * which entries are sorted by a hash where there are more of them; that makes intervals noisy by
+ * some percent, and no value.  They are those of leaving out one example in turn, and hold 93 % of
+ * what is true with 80 examples, 92 % with 40.
  * Known: attention that ignores its input: content 0; that copies one random key an example:
  * content near 1; mixed lengths and masks: the three add up to 1. */
 #ifndef LRA_ANALYSIS_ATTENTION_SHARES_H
@@ -21,7 +26,7 @@ enum { LRA_SHARES_LEAST = 30 };
 typedef struct lra_shares lra_shares;
 
 /* Positions that so many examples have; what lra_shares_new() needs is 16 bytes for each pair of
- * them. */
+ * them, and some 4 MiB. */
 int64_t lra_shares_positions(int64_t n_examples, const int64_t *length);
 /* length: of the examples, in the order in which they come. */
 lra_shares *lra_shares_new(int64_t n_examples, const int64_t *length);

@@ -128,6 +128,9 @@ void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_ga
     for (int i = 0; i < n; i++) out->gain[i] = none;
     for (int k = 0; k < LRA_GAIN_SHARES; k++) out->least[k] = none;
     out->area = out->costs_from = out->costs_to = none;
+    double last[LRA_GAIN_POINTS] = {0};
+    last[n - 1] = 1;
+    out->whole_area = area_of(n, x, last);
     if (out->at_chance) return;
     reading own = read_curve(n, x, value);
     add_intervals(s, &own, key, out);

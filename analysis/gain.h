@@ -31,6 +31,7 @@ typedef struct {
     /* Area under the gain against log2 x, over the width of the axis, from the first x > 0 on.
      * NAN: fewer than two. */
     lra_estimate area;
+    double whole_area; /* the same of a gain of 0 but at the last x: who needs all of it */
 } lra_gain;
 
 /* The series of s are n restrictions by ascending x, then the whole, then chance. */

@@ -10,7 +10,7 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 
-enum { PERMUTATIONS = 1000, STREAM = 0x494E };
+enum { PERMUTATIONS = 1000, STREAM = 0x494E, REDRAWN = 0x494F };
 
 static double weight_of(const lra_interactions *x, int64_t e, int64_t a, int64_t b)
 {
@@ -97,8 +97,36 @@ static double largest(int64_t blocks, const double *curve, const double *mean, c
     return most;
 }
 
+/* What is read off a curve. */
+static double contrast(int64_t n, const double *is)
+{
+    double *sorted = lra_alloc_array((size_t)n, sizeof *sorted);
+    int64_t known = 0;
+    for (int64_t d = 1; d < n; d++)
+        if (!isnan(is[d])) sorted[known++] = is[d];
+    qsort(sorted, (size_t)known, sizeof *sorted, ascending);
+    double median = known == 0 ? NAN : (sorted[(known - 1) / 2] + sorted[known / 2]) / 2;
+    lra_free(sorted);
+    return median > 0 ? is[1] / median : NAN;
+}
+
+/* The distance with the largest weight, the first of equals. */
+static double peak(int64_t n, const double *is)
+{
+    int64_t at = 1;
+    for (int64_t d = 2; d < n; d++)
+        if (is[d] > is[at]) at = d;
+    return n > 1 && is[at] > 0 ? (double)at : NAN;
+}
+
+/* Means over permutations. */
+typedef struct {
+    double contrast, peak;
+} permuted;
+
 /* Share of permutations that deviate as much as what is measured.  Nullable: curve */
-static double test(const lra_interactions *x, uint64_t seed, const double *is, double *curve)
+static double test(const lra_interactions *x, uint64_t seed, const double *is, double *curve,
+                   permuted *null)
 {
     int64_t n = x->blocks;
     double *all = lra_alloc_array((size_t)((PERMUTATIONS + 4) * n), sizeof *all);
@@ -108,6 +136,11 @@ static double test(const lra_interactions *x, uint64_t seed, const double *is, d
     for (int k = 0; k < PERMUTATIONS; k++) {
         shuffle(x, seed, k, label);
         intensity(x, label, all + k * n, pairs);
+    }
+    *null = (permuted){0, 0};
+    for (int k = 0; k < PERMUTATIONS; k++) {
+        null->contrast += contrast(n, all + k * n) / PERMUTATIONS;
+        null->peak += peak(n, all + k * n) / PERMUTATIONS;
     }
     for (int64_t d = 1; d < n; d++) {
         for (int k = 0; k < PERMUTATIONS; k++) mean[d] += all[k * n + d] / PERMUTATIONS;
@@ -132,27 +165,6 @@ static double test(const lra_interactions *x, uint64_t seed, const double *is, d
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static double contrast(int64_t n, const double *is)
-{
-    double *sorted = lra_alloc_array((size_t)n, sizeof *sorted);
-    int64_t known = 0;
-    for (int64_t d = 1; d < n; d++)
-        if (!isnan(is[d])) sorted[known++] = is[d];
-    qsort(sorted, (size_t)known, sizeof *sorted, ascending);
-    double median = known == 0 ? NAN : (sorted[(known - 1) / 2] + sorted[known / 2]) / 2;
-    lra_free(sorted);
-    return median > 0 ? is[1] / median : NAN;
-}
-
-/* The distance with the largest weight, the first of equals. */
-static double peak(int64_t n, const double *is)
-{
-    int64_t at = 1;
-    for (int64_t d = 2; d < n; d++)
-        if (is[d] > is[at]) at = d;
-    return n > 1 && is[at] > 0 ? (double)at : NAN;
-}
-
 static lra_finding mean_of(const lra_interactions *x, const double *mass)
 {
     double sum = 0, squares = 0, n = 0, width = (double)x->width;
@@ -171,6 +183,38 @@ static lra_finding mean_of(const lra_interactions *x, const double *mass)
     return f;
 }
 
+/* Contrast and peak of redraws of examples. */
+static void set_ends(const lra_interactions *x, uint64_t seed, lra_finding *of_contrast,
+                     lra_finding *of_peak)
+{
+    size_t n = (size_t)x->blocks, examples = (size_t)x->examples;
+    double *sum = lra_alloc_array((2 * examples + 2) * n + 2 * PERMUTATIONS, sizeof *sum);
+    double *pairs = sum + examples * n, *is = pairs + examples * n, *all = is + n;
+    double *drawn[] = {all + n, all + n + PERMUTATIONS};
+    for (int64_t e = 0; e < x->examples; e++)
+        for (int64_t a = 0; a < x->count[e]; a++)
+            for (int64_t b = 0; b < a; b++)
+                sum[e * x->blocks + a - b] += weight_of(x, e, a, b), pairs[e * x->blocks + a - b]++;
+    for (int k = 0; k < PERMUTATIONS; k++) {
+        lra_rng r = lra_rng_new(seed, REDRAWN, (uint64_t)k);
+        for (size_t d = 0; d < n; d++) is[d] = all[d] = 0;
+        for (int64_t i = 0; i < x->examples; i++) {
+            int64_t e = lra_rng_below(&r, (uint32_t)x->examples);
+            for (int64_t d = 1; d < x->blocks; d++)
+                is[d] += sum[e * x->blocks + d], all[d] += pairs[e * x->blocks + d];
+        }
+        for (size_t d = 0; d < n; d++) is[d] = all[d] > 0 ? is[d] / all[d] : NAN;
+        drawn[0][k] = contrast(x->blocks, is);
+        drawn[1][k] = (double)x->width * peak(x->blocks, is);
+    }
+    lra_finding *f[] = {of_contrast, of_peak};
+    for (int i = 0; i < 2 && x->examples > 1; i++) {
+        lra_estimate e = lra_holding(lra_percentile(f[i]->value, PERMUTATIONS, drawn[i], 0.95));
+        f[i]->lo = e.lo, f[i]->hi = e.hi;
+    }
+    lra_free(sum);
+}
+
 int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_finding *out,
                              double *curve)
 {
@@ -183,15 +227,18 @@ int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_findi
     for (int64_t e = 0; e < x->examples; e++) undefined += add_mass(x, e, mass + e * n);
     if (curve) memcpy(curve, is, (size_t)n * sizeof *is);
     if (curve) curve[0] = curve[n] = curve[2 * n] = NAN;
-    double p = test(x, seed, is, curve);
+    permuted null;
+    double p = test(x, seed, is, curve, &null);
     lra_estimate q95 = lra_radius(x->examples, n, mass, 0.95, seed);
     double width = (double)x->width;
     out[0] = mean_of(x, mass);
     out[1] = lra_finding_of("inter.q95", "tokens", width * q95.value);
     out[1].lo = width * q95.lo, out[1].hi = width * q95.hi;
     out[2] = lra_finding_of("inter.contrast", "1", contrast(n, is));
-    out[2].null[LRA_NULL_PERM] = 1;
+    out[2].null[LRA_NULL_PERM] = null.contrast;
     out[3] = lra_finding_of("inter.peak", "tokens", width * peak(n, is));
+    out[3].null[LRA_NULL_PERM] = width * null.peak;
+    set_ends(x, seed, &out[2], &out[3]);
     out[4] = lra_finding_of("inter.p", "1", p);
     for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) {
         out[k].examples = x->examples, out[k].undefined = undefined;

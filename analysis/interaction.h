@@ -22,8 +22,9 @@ typedef struct {
 } lra_interactions;
 
 /* inter.mean (mean distance, rows over their sum; null values: of equal weights, of permuted
- * blocks), inter.q95, inter.peak (the distance with the largest I), inter.contrast (I of neighbours
- * over the median of all distances), inter.p (of the test).  Flag flat on all but the last where p
+ * blocks), inter.q95, inter.contrast (I of neighbours over the median of all distances), inter.peak
+ * (the distance with the largest I; null values of both: means over permutations), inter.p (of the
+ * test).  Intervals are over examples; a p has none.  Flag flat on all but the last where p
  * is above 0.05.  curve: (3, blocks) I by distance in blocks (at 0: NAN), and the 2.5 and 97.5 %
  * points of permutations.  Blocks without a partner are undefined rows, and counted.  Returns how
  * many.  Nullable: curve */

@@ -115,6 +115,11 @@ double lra_shift_js(int64_t n, const double *mass1, const double *mass2);
  * 2. */
 int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_profile_options *o,
                       lra_finding *out);
+/* shift.peak: the distance, up to half of all, at which b has grown most over a, by mass or by
+ * I.rel (lra_peak()), with its interval over examples: places of redraws, of both profiles the same
+ * ones.  Null value: the middle of the distances that it is chosen of. */
+lra_finding lra_profile_peak(const lra_profile *a, const lra_profile *b, bool by_intensity,
+                             const lra_profile_options *o);
 /* Mean Jensen-Shannon divergence of all pairs of n profiles of the same examples, bits, with its
  * interval over these.  NAN: a single one. */
 lra_finding lra_profile_difference(int n, const lra_profile *const *p, const char *id,

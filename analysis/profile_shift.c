@@ -3,6 +3,7 @@
 
 #include "analysis/interval.h"
 #include "analysis/profile_impl.h"
+#include "analysis/radius.h"
 #include "kernels/base/mem.h"
 
 double lra_shift_w1(int64_t n, const double *a, const double *b)
@@ -85,6 +86,88 @@ int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_prof
     if (a->examples > 1 && a->examples == b->examples) set_intervals(a, b, o->key, out);
     lra_free(mass);
     return 2;
+}
+
+/* ---- where it grew most ---------------------------------------------------------------------- */
+
+/* Growth by bins of distances: that of the distance in it that grew most, and which that is. */
+typedef struct {
+    double *most, *at, *whole; /* (n_bins); of all examples together */
+} growth;
+
+/* Sums in bins of drawn examples, b over a. */
+static void growth_in_bins(const lra_profile *a, const lra_profile *b, bool by_intensity,
+                           const double *count, double *room, double *out)
+{
+    double *above = room, *below = room + b->n_bins;
+    int quantity = by_intensity ? P_WEIGHT : P_MASS;
+    lra_profile_binned_sum(b, quantity, count, above);
+    lra_profile_binned_sum(a, quantity, count, below);
+    for (int k = 0; k < b->n_bins; k++) out[k] = above[k] / below[k];
+    if (!by_intensity) return;
+    lra_profile_binned_sum(a, P_EQUAL, count, above);
+    lra_profile_binned_sum(b, P_EQUAL, count, below);
+    for (int k = 0; k < b->n_bins; k++) out[k] *= above[k] / below[k];
+}
+
+/* Distances up to half of all, as lra_peak() takes them. */
+static void set_growth(const lra_profile *p, const double *mass, const double *other, growth *g)
+{
+    for (int k = 0; k < p->n_bins; k++) g->most[k] = -INFINITY;
+    for (int64_t d = 1, k = 0; d <= p->n / 2 && d < p->n; d++) {
+        while (d >= p->bin_end[k]) k++;
+        if (!(other[d] > 0) || !(mass[d] / other[d] > g->most[k])) continue;
+        g->most[k] = mass[d] / other[d], g->at[k] = (double)d;
+    }
+}
+
+/* Growth within a bin is as it is of all examples, and moves with the bin. */
+static double peak_in_bins(const lra_profile *p, const growth *g, const double *drawn)
+{
+    double best = -INFINITY, at = NAN;
+    for (int k = 0; k < p->n_bins; k++) {
+        double x = g->most[k] * drawn[k] / g->whole[k];
+        if (isfinite(x) && x > best) best = x, at = g->at[k];
+    }
+    return at;
+}
+
+static lra_estimate peak_interval(const lra_profile *a, const lra_profile *b, bool by_intensity,
+                                  uint64_t key, growth *g, double value)
+{
+    size_t wide = (size_t)b->n_bins;
+    double *count = lra_alloc_array((size_t)b->examples + 3 * wide, sizeof *count);
+    double *room = count + b->examples, *drawn = room + 2 * wide, place[LRA_PROFILE_REDRAWS];
+    for (int64_t i = 0; i < b->examples; i++) count[i] = 1;
+    growth_in_bins(a, b, by_intensity, count, room, g->whole);
+    for (int r = 0; r < LRA_PROFILE_REDRAWS; r++) {
+        lra_profile_redraw(b->examples, key, r, count);
+        growth_in_bins(a, b, by_intensity, count, room, drawn);
+        place[r] = peak_in_bins(b, g, drawn);
+    }
+    lra_free(count);
+    return lra_holding(lra_percentile(value, LRA_PROFILE_REDRAWS, place, 0.95));
+}
+
+lra_finding lra_profile_peak(const lra_profile *a, const lra_profile *b, bool by_intensity,
+                             const lra_profile_options *o)
+{
+    size_t n = (size_t)b->n, wide = (size_t)b->n_bins;
+    double *x = lra_alloc_array(2 * n + 3 * wide, sizeof *x), *other = x + n;
+    growth g = {other + n, other + n + wide, other + n + 2 * wide};
+    lra_profile_curves(b, by_intensity ? NULL : x, NULL, by_intensity ? x : NULL, NULL, NULL);
+    lra_profile_curves(a, by_intensity ? NULL : other, NULL, by_intensity ? other : NULL, NULL,
+                       NULL);
+    lra_finding f = lra_profile_finding(b, o, "shift.peak", b->columns ? "pixels" : "tokens",
+                                        lra_peak(b->n, x, other));
+    f.null[LRA_NULL_UNIFORM] = lra_peak_middle(b->n);
+    if (!isnan(f.value) && b->examples > 1 && a->examples == b->examples) {
+        set_growth(b, x, other, &g);
+        lra_estimate e = peak_interval(a, b, by_intensity, o->key, &g, f.value);
+        f.lo = e.lo, f.hi = e.hi;
+    }
+    lra_free(x);
+    return f;
 }
 
 /* ---- several --------------------------------------------------------------------------------- */

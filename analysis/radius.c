@@ -2,6 +2,8 @@
 #include "analysis/radius.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
@@ -46,4 +48,48 @@ double lra_peak(int64_t n, const double *x, const double *other)
     for (int64_t d = 1; d <= n / 2 && d < n; d++)
         if (other[d] > 0 && x[d] / other[d] > best) best = x[d] / other[d], at = (double)d;
     return at;
+}
+
+double lra_peak_middle(int64_t n)
+{
+    int64_t last = n / 2 < n - 1 ? n / 2 : n - 1;
+    return last < 1 ? NAN : (1 + (double)last) / 2;
+}
+
+/* places are those of which count examples each are drawn, ascending. */
+static double usual(int64_t n, const int64_t *sorted, const double *count)
+{
+    double most = 0, here = 0;
+    int64_t at = 0;
+    for (int64_t i = 0; i < n; i++) {
+        here = i > 0 && sorted[i] == sorted[i - 1] ? here + count[i] : count[i];
+        if (here > most) most = here, at = sorted[i];
+    }
+    return n > 0 ? (double)at : NAN;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+lra_estimate lra_usual_place(int64_t n, const int64_t *place, uint64_t key)
+{
+    int64_t *sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted);
+    double *count = lra_alloc_array((size_t)n + 1, sizeof *count), drawn[REDRAWS];
+    memcpy(sorted, place, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    for (int64_t i = 0; i < n; i++) count[i] = 1;
+    lra_estimate r = {usual(n, sorted, count), NAN, NAN};
+    for (int k = 0; k < REDRAWS && n > 1; k++) {
+        lra_rng rng = lra_rng_new(key, STREAM, (uint64_t)k);
+        for (int64_t i = 0; i < n; i++) count[i] = 0;
+        for (int64_t i = 0; i < n; i++) count[lra_rng_below(&rng, (uint32_t)n)] += 1;
+        drawn[k] = usual(n, sorted, count);
+    }
+    if (n > 1) r = lra_holding(lra_percentile(r.value, REDRAWS, drawn, 0.95));
+    lra_free(sorted);
+    lra_free(count);
+    return r;
 }

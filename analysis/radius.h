@@ -15,5 +15,10 @@ lra_estimate lra_radius(int64_t n, int64_t distances, const double *mass, double
 /* Where a profile stands out most against another: the distance d from 1 to n / 2 with the largest
  * x(d) / other(d), the first of equals.  NAN: there is none. */
 double lra_peak(int64_t n, const double *x, const double *other);
+/* The middle of these distances: where it is on average if it may be anywhere. */
+double lra_peak_middle(int64_t n);
+
+/* The place that most of n examples have, the least of equals, with redraws of examples. */
+lra_estimate lra_usual_place(int64_t n, const int64_t *place, uint64_t key);
 
 #endif

@@ -71,6 +71,11 @@ static const lra_command command = {
     .usage = "RUN...",
     .examples = "  lra-probe influence xor-s4d-0123456789abcdef --out lra-out\n"
                 "  lra-probe influence lra-out/runs/xor-* --parts cut --examples 500",
+    .notes =
+        "  Where a task needs one distance, parts 'jacobian' and 'occlusion' find it if there is an\n"
+        "  answer at every step (14 of 14 runs each), and do not if there is one answer (7 and 10 of\n"
+        "  22): that is for 'interaction' (21 of 22). 'field' is a bound from above (all 36, a hit in\n"
+        "  15), and so is 'cut', but of convolutions, where it finds the distance (13 of 14).",
     .min_args = 1,
     .max_args = -1,
     .tables = tables,

@@ -45,6 +45,10 @@ static const lra_command command = {
     .usage = "RUN...",
     .examples = "  lra-probe kernels listops-s4d-0123456789abcdef --out lra-out\n"
                 "  lra-probe kernels lra-out/runs/listops-* --json",
+    .notes =
+        "  Where a task needs one distance, kernels of S4D mostly show it (shift.peak of the layer that\n"
+        "  training moved farthest: 7 of 10 runs), those of small-kernel convolutions do not (0 of 14):\n"
+        "  what layers pass on to each other stands in no kernel. 'lra-probe influence' asks the model.",
     .min_args = 1,
     .max_args = -1,
     .tables = tables,

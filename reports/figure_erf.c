@@ -117,7 +117,7 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
         }
         lra_text_add(
             t,
-            "set size noratio\nset border 3\nset tics\nset xtics %g\nset ytics %g\nset format "
+            "set size noratio\nset border 3\nset tics nomirror out scale 0.5\nset xtics %g\nset ytics %g\nset format "
             "y '%%g'\nset xrange [%g:%g]\nset yrange [0:%g]\nplot 'erf.dat' index %d using "
             "1:2 with histeps lc rgb '#000000' lw 1.8\n",
             lra_plot_step(2 * p->end), lra_plot_step(p->most), -p->end, p->end,

@@ -393,18 +393,19 @@ static const lra_command commands[] = {
      "Prints a table from result files, and writes it in all formats to OUT/tables.", "[RESULT...]",
      "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5\n"
      "  lra-report tables --table listops lra-out",
-     0, -1, table_tables},
+     NULL, 0, -1, table_tables},
     {"lra-report figures", "Draws a figure from result files with gnuplot.", "[RESULT...]",
      "  lra-report figures --out lra-out\n  lra-report figures --figure loc-2 --format png --out lra-out",
-     0, -1, figure_tables},
+     NULL, 0, -1, figure_tables},
     {"lra-report show", "Prints what a result file holds.", "RESULT...",
-     "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", 1, -1, plain_tables},
+     "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", NULL, 1, -1,
+     plain_tables},
     {"lra-report list", "Lists the tables and figures.", "",
-     "  lra-report list\n  lra-report list -q", 0, 0, plain_tables},
+     "  lra-report list\n  lra-report list -q", NULL, 0, 0, plain_tables},
     {"lra-report help", "Prints help, a man page, or a script that completes words in bash.",
      "[COMMAND]",
-     "  lra-report help --man tables | man -l -\n  source <(lra-report help --completion bash)", 0,
-     1, lra_help_tables}};
+     "  lra-report help --man tables | man -l -\n  source <(lra-report help --completion bash)",
+     NULL, 0, 1, lra_help_tables}};
 static const lra_subcommand subcommands[] = {
     {"tables", "a table, printed and written in all formats", &commands[0], print_tables},
     {"figures", "a figure, drawn with gnuplot", &commands[1], draw_figures},

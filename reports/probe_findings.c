@@ -64,7 +64,8 @@ static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe
     lra_table_cell(t, "%s", f->id);
     lra_finding_add_number(t, f, f->value);
     lra_finding_add_interval(t, f);
-    lra_finding_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
+    bool equal = !isnan(f->null[LRA_NULL_UNIFORM]);
+    lra_finding_add_number(t, f, f->null[equal ? LRA_NULL_UNIFORM : LRA_NULL_PERM]);
     lra_finding_add_number(t, f, f->null[LRA_NULL_INIT]);
     lra_finding_add_number(t, f, f->null[LRA_NULL_SHUFFLED]);
     lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
@@ -146,9 +147,10 @@ lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *
                 seen |= unit->finding[f].flags;
             }
         }
-    lra_table_note(t,
-                   "equal\tof equal weights, or with the whole input; initial: before training%s",
-                   shuffled ? "; shuffled: trained on permuted labels" : "");
+    lra_table_note(
+        t,
+        "equal\tof equal weights, of permuted blocks, or with the whole input; initial: before training%s",
+        shuffled ? "; shuffled: trained on permuted labels" : "");
     note_flags(t, seen);
     if (left_out)
         lra_table_note(t, "left out\t%d more rows, for which there is no room; name fewer runs",

@@ -10,16 +10,87 @@
 #include "reports/probe_view.h"
 #include "reports/report.h"
 
-/* Columns of a head, their heads and decimals. */
-static const struct {
+/* A number of heads: each with its interval and null values; what is not shown stands in CSV and
+ * JSON. */
+enum { SHOW_EQUAL = 1, SHOW_INITIAL = 2, HIDE = 4 };
+typedef struct {
     const char *id, *head;
-    int decimals;
-} columns[] = {{"range.mean", "mean", 1},     {"range.mean.rel", "relative", 3},
-               {"range.q50", "50 %", 0},      {"range.q95", "95 %", 0},
-               {"entropy.rel", "entropy", 3}, {"side", "side", 2},
-               {"sink.max", "sink", 3},       {"sink.at", "at", 0},
-               {"shift.w1", "shift", 1},      {"shift.peak", "peak", 0}};
-enum { COLUMNS = sizeof columns / sizeof *columns };
+    int decimals, null; /* SHOW_.. */
+} column;
+typedef struct {
+    const char *title, *first; /* the table is there where a head has this */
+    bool kind;                 /* that of heads in front */
+    const column *column;
+    int n;
+    const char *notes[4]; /* NULL after the last */
+} group;
+
+static const column reach[] = {{"range.mean", "mean", 1, SHOW_EQUAL | SHOW_INITIAL},
+                               {"range.mean.rel", "relative", 3, SHOW_INITIAL},
+                               {"range.q50", "50 %", 0, HIDE},
+                               {"range.q95", "95 %", 0, SHOW_EQUAL | SHOW_INITIAL},
+                               {"entropy.rel", "entropy", 3, SHOW_INITIAL}},
+                    places[] = {{"side", "side", 2, SHOW_EQUAL | SHOW_INITIAL},
+                                {"sink.max", "sink", 3, SHOW_EQUAL | SHOW_INITIAL},
+                                {"sink.at", "at", 0, SHOW_INITIAL},
+                                {"shift.w1", "shift", 1, SHOW_EQUAL},
+                                {"shift.peak", "peak", 0, SHOW_EQUAL}},
+                    shares[] = {{"share.relative", "relative", 3, SHOW_INITIAL},
+                                {"share.absolute", "absolute", 3, SHOW_INITIAL},
+                                {"share.content", "content", 3, SHOW_INITIAL},
+                                {"share.left", "left", 3, HIDE}},
+                    relations[] = {{"tree.parent", "parent", 3, SHOW_EQUAL},
+                                   {"tree.children", "children", 3, SHOW_EQUAL},
+                                   {"tree.siblings", "siblings", 3, SHOW_EQUAL},
+                                   {"tree.bracket", "bracket", 3, SHOW_EQUAL}},
+                    pixels[] = {{"range.mean.px", "mean", 1, SHOW_EQUAL | SHOW_INITIAL},
+                                {"range.q95.px", "95 %", 0, SHOW_EQUAL | SHOW_INITIAL}},
+                    nosink[] = {{"range.mean.nosink", "mean", 1, SHOW_EQUAL},
+                                {"range.q95.nosink", "95 %", 0, SHOW_EQUAL}};
+#define COLUMNS(list) list, sizeof list / sizeof *list
+static const group groups[] = {
+    {"How far heads look",
+     "range.mean",
+     false,
+     COLUMNS(reach),
+     {"mean\tdistance in tokens; relative: to equal weights under the same mask; 95 %: radius with so "
+      "much of the weight; entropy: over that of equal weights",
+      "(interval)\tof 95 % over examples; equal: of equal weights under the same mask; initial: "
+      "before training"}},
+    {"Where heads look",
+     "side",
+     false,
+     COLUMNS(places),
+     {"side\t1 looks back, -1 ahead; sink: the largest mean weight of a key, at its position",
+      "shift\ttokens that the weight was moved by learning, on average",
+      "peak\tthe distance that gained most, of the half of all; equal: their middle"}},
+    {"What heads look at",
+     "head.kind",
+     true,
+     COLUMNS(shares),
+     {"kind\tsink: a key with over 5 times its equal weight; uniform: entropy above 0.95; tree: looks "
+      "at a relation of the expression; local: 95 % within 32 tokens; position, content: by shares; "
+      "mixed: none; the first that holds",
+      "relative\tshare of its weights that follows from distance alone; absolute: from places; "
+      "content: from the input"}},
+    {"Relations in expressions that heads look at",
+     "tree.parent",
+     false,
+     COLUMNS(relations),
+     {"parent\tweight on the operator around; children: on arguments; siblings: on other arguments; "
+      "bracket: on the other end; equal: what equal weights put there"}},
+    {"How far heads look, in pixels",
+     "range.mean.px",
+     false,
+     COLUMNS(pixels),
+     {"mean\tdistance in an image: the larger of rows and columns between"}},
+    {"How far heads look without their sinks",
+     "range.mean.nosink",
+     false,
+     COLUMNS(nosink),
+     {"mean\tdistance in tokens without the sink's key, equal weights too"}}};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
 static const char *const summary[] = {
     "value.range.mean",  "value.range.mean.rel",   "value.range.q95",
     "value.entropy.rel", "value.shift.w1",         "head.js",
@@ -27,120 +98,39 @@ static const char *const summary[] = {
     "heads.local",       "heads.position",         "heads.content",
     "heads.mixed",       "rollout.range.mean",     "rollout.range.mean.rel",
     "rollout.range.q95", "positions.toeplitz.off", NULL};
-/* The same of what heads look at; by name of the null value that stands beside a number, or
- * nothing. */
-static const struct {
-    const char *id, *head;
-    int decimals, null;
-} contents[] = {{"share.relative", "relative", 3, LRA_NULL_INIT},
-                {"share.absolute", "absolute", 3, LRA_NULL_INIT},
-                {"share.content", "content", 3, LRA_NULL_INIT},
-                {"tree.parent", "parent", 3, LRA_NULL_UNIFORM},
-                {"tree.children", "children", 3, LRA_NULL_UNIFORM},
-                {"tree.siblings", "siblings", 3, LRA_NULL_UNIFORM},
-                {"tree.bracket", "bracket", 3, LRA_NULL_UNIFORM},
-                {"range.mean.px", "pixels", 1, LRA_NULL_UNIFORM},
-                {"range.q95.px", "95 %", 0, LRA_NULL_UNIFORM},
-                {"range.mean.nosink", "no sink", 1, LRA_NULL_UNIFORM}};
-enum { CONTENTS = sizeof contents / sizeof *contents };
+static double null_of(const lra_finding *f, lra_null kind)
+{
+    return f ? f->null[kind] : NAN;
+}
 
-static void add_head(lra_table *t, const lra_probe_unit *u)
+static void add_head(lra_table *t, const lra_probe_unit *u, const group *g)
 {
     lra_table_row(t);
     lra_table_cell(t, "%s", u->name);
-    for (int c = 0; c < COLUMNS; c++) {
-        const lra_finding *f = lra_probe_finding(u, columns[c].id);
-        lra_table_number(t, f ? f->value : NAN, columns[c].decimals);
-        lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, columns[c].decimals);
-        if (columns[c].id[0] != 'r' || c > 1) continue;
-        lra_table_number(t, f ? f->null[LRA_NULL_INIT] : NAN, columns[c].decimals);
-        lra_table_number(t, f ? f->null[LRA_NULL_SHUFFLED] : NAN, columns[c].decimals);
+    if (g->kind) {
+        const lra_finding *kind = lra_probe_finding(u, "head.kind");
+        bool known = kind && kind->value >= 0 && kind->value < LRA_HEAD_KINDS;
+        lra_table_cell(t, "%s", known ? lra_head_kind_names[(int)kind->value] : "");
+    }
+    for (int c = 0; c < g->n; c++) {
+        const column *x = &g->column[c];
+        const lra_finding *f = lra_probe_finding(u, x->id);
+        lra_table_number(t, f ? f->value : NAN, x->decimals);
+        lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, x->decimals);
+        lra_table_number(t, null_of(f, LRA_NULL_INIT), x->decimals);
+        lra_table_number(t, null_of(f, LRA_NULL_UNIFORM), x->decimals);
+        lra_table_number(t, null_of(f, LRA_NULL_SHUFFLED), x->decimals);
     }
 }
 
 /* Is the null value of permuted labels known? */
-static bool has_shuffled(const lra_probe_result *r)
+static bool has_shuffled(const lra_probe_result *r, const char *id)
 {
     for (int u = 0; u < r->n_units; u++) {
-        const lra_finding *f = lra_probe_finding(r->unit[u], "range.mean");
+        const lra_finding *f = lra_probe_finding(r->unit[u], id);
         if (f && !isnan(f->null[LRA_NULL_SHUFFLED])) return true;
     }
     return false;
-}
-
-static void add_kind(lra_table *t, const lra_probe_unit *u, const bool *shown)
-{
-    const lra_finding *kind = lra_probe_finding(u, "head.kind");
-    lra_table_row(t);
-    lra_table_cell(t, "%s", u->name);
-    bool known = kind && kind->value >= 0 && kind->value < LRA_HEAD_KINDS;
-    lra_table_cell(t, "%s", known ? lra_head_kind_names[(int)kind->value] : "");
-    for (int c = 0; c < CONTENTS; c++) {
-        if (!shown[c]) continue;
-        const lra_finding *f = lra_probe_finding(u, contents[c].id);
-        lra_table_number(t, f ? f->value : NAN, contents[c].decimals);
-        lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, contents[c].decimals);
-        lra_table_number(t, f ? f->null[contents[c].null] : NAN, contents[c].decimals);
-    }
-}
-
-/* The units with this number, a row each; those that a table cannot hold are told. */
-static void add_units(lra_table *t, const lra_probe_result *r, const char *id, const bool *shown)
-{
-    int left_out = 0;
-    for (int u = 0; u < r->n_units; u++) {
-        if (!lra_probe_finding(r->unit[u], id)) continue;
-        if (t->n_rows == LRA_TABLE_ROWS)
-            left_out++;
-        else if (shown)
-            add_kind(t, r->unit[u], shown);
-        else
-            add_head(t, r->unit[u]);
-    }
-    if (left_out)
-        lra_table_note(t,
-                       "left out\t%d more heads, for which there is no room; attention.h5 has them",
-                       left_out);
-}
-
-static lra_table *heads_table(const lra_probe_result *r)
-{
-    const char *head[LRA_TABLE_COLUMNS] = {"head"};
-    char *key[LRA_TABLE_COLUMNS] = {lra_copy_text("head")};
-    int n = 1;
-    for (int c = 0; c < COLUMNS; c++) {
-        const char *id = columns[c].id;
-        head[n] = columns[c].head, key[n++] = lra_copy_text(id);
-        head[n] = c < 2 ? "(interval)" : "", key[n++] = lra_format("%s.lo,%s.hi", id, id);
-        if (c >= 2) continue;
-        head[n] = "initial", key[n++] = lra_format("%s.init", id);
-        head[n] = has_shuffled(r) ? "shuffled" : "", key[n++] = lra_format("%s.shuffled", id);
-    }
-    char *name = lra_probe_run_name(r), *title = lra_format("How far heads look: %s", name);
-    lra_table *t = lra_table_new(title, n, head);
-    lra_table_keys(t, (const char *const *)key);
-    add_units(t, r, "range.mean", NULL);
-    for (int i = 0; i < n; i++) lra_free(key[i]);
-    lra_free(name);
-    lra_free(title);
-    lra_table_note(t, "mean\tdistance in tokens; relative: to equal weights under the same mask; "
-                      "50, 95 %%: radius with so much of the weight");
-    lra_table_note(t,
-                   "entropy\tover that of equal weights; side: 1 looks back, -1 ahead; sink: the "
-                   "largest mean weight of a key, at its position");
-    lra_table_note(
-        t, "shift\ttokens that the weight was moved by learning, on average; peak: the distance "
-           "that gained most, of the half of all");
-    lra_table_note(
-        t,
-        "(interval)\tof 95 %%; those of the other columns: '--json', or '--format csv' of lra-report");
-    int64_t queries = lra_probe_queries(r);
-    if (queries > 0)
-        lra_table_note(t,
-                       "rows\tof %" PRId64 " positions of each example, spread over it; all: "
-                       "'lra-probe attention RUN --queries 0'",
-                       queries);
-    return t;
 }
 
 static bool has_any(const lra_probe_result *r, const char *id)
@@ -150,47 +140,66 @@ static bool has_any(const lra_probe_result *r, const char *id)
     return false;
 }
 
-/* What sort of head each is, and what it looks at: columns that the run has. */
-static lra_table *kinds_table(const lra_probe_result *r)
+/* The heads with its first number, a row each; those that a table cannot hold are told. */
+static void add_heads(lra_table *t, const lra_probe_result *r, const group *g)
+{
+    int left_out = 0;
+    for (int u = 0; u < r->n_units; u++) {
+        if (!lra_probe_finding(r->unit[u], g->first)) continue;
+        if (t->n_rows == LRA_TABLE_ROWS)
+            left_out++;
+        else
+            add_head(t, r->unit[u], g);
+    }
+    if (left_out)
+        lra_table_note(t,
+                       "left out\t%d more heads, for which there is no room; attention.h5 has them",
+                       left_out);
+}
+
+/* Is it of a column that the run does not have? */
+static bool is_of_none(const lra_probe_result *r, const group *g, const char *note)
+{
+    size_t n = strcspn(note, "\t");
+    for (int c = 0; c < g->n; c++)
+        if (strlen(g->column[c].head) == n && strncmp(g->column[c].head, note, n) == 0)
+            return !has_any(r, g->column[c].id);
+    return false;
+}
+
+static lra_table *heads_table(const lra_probe_result *r, const group *g)
 {
     const char *head[LRA_TABLE_COLUMNS] = {"head", "kind"};
     char *key[LRA_TABLE_COLUMNS] = {lra_copy_text("head"), lra_copy_text("head.kind")};
-    bool shown[CONTENTS];
-    int n = 2;
-    for (int c = 0; c < CONTENTS; c++) {
-        const char *id = contents[c].id;
-        shown[c] = has_any(r, id);
-        if (!shown[c]) continue;
-        head[n] = contents[c].head, key[n++] = lra_copy_text(id);
-        head[n] = "", key[n++] = lra_format("%s.lo,%s.hi", id, id);
-        head[n] = contents[c].null == LRA_NULL_INIT ? "initial" : "equal";
-        key[n] = lra_format("%s.%s", id, head[n]);
-        n++;
+    int n = g->kind ? 2 : 1;
+    if (!g->kind) lra_free(key[1]);
+    for (int c = 0; c < g->n; c++) {
+        const column *x = &g->column[c];
+        bool shown = !(x->null & HIDE) && has_any(r, x->id);
+        head[n] = shown ? x->head : "", key[n++] = lra_copy_text(x->id);
+        head[n] = shown ? "(interval)" : "", key[n++] = lra_format("%s.lo,%s.hi", x->id, x->id);
+        head[n] = shown && x->null & SHOW_INITIAL ? "initial" : "";
+        key[n++] = lra_format("%s.init", x->id);
+        head[n] = shown && x->null & SHOW_EQUAL ? "equal" : "";
+        key[n++] = lra_format("%s.equal", x->id);
+        head[n] = shown && has_shuffled(r, x->id) ? "shuffled" : "";
+        key[n++] = lra_format("%s.shuffled", x->id);
     }
-    char *name = lra_probe_run_name(r), *title = lra_format("What heads look at: %s", name);
+    char *name = lra_probe_run_name(r), *title = lra_format("%s: %s", g->title, name);
     lra_table *t = lra_table_new(title, n, head);
     lra_table_keys(t, (const char *const *)key);
-    add_units(t, r, "head.kind", shown);
+    add_heads(t, r, g);
     for (int i = 0; i < n; i++) lra_free(key[i]);
     lra_free(name);
     lra_free(title);
-    lra_table_note(t,
-                   "kind\tsink: a key with over %g times its equal weight; uniform: entropy above "
-                   "0.95; tree: looks at a relation of the expression; local: 95 %% within 32 "
-                   "tokens; position, content: by shares; mixed: none; the first that holds",
-                   LRA_SINK_FACTOR);
-    if (shown[0])
+    for (int i = 0; i < 4 && g->notes[i]; i++)
+        if (!is_of_none(r, g, g->notes[i])) lra_table_note(t, "%s", g->notes[i]);
+    int64_t queries = lra_probe_queries(r);
+    if (queries > 0 && g == groups)
         lra_table_note(t,
-                       "relative\tshare of its weights that follows from distance alone; absolute: "
-                       "from places; content: from the input");
-    if (shown[3])
-        lra_table_note(t,
-                       "parent\tweight on the operator around; children: on arguments; siblings: "
-                       "on other arguments; bracket: on the other end; equal: what equal weights "
-                       "put there");
-    if (shown[7])
-        lra_table_note(t, "pixels\tdistance in an image: the larger of rows and columns between");
-    if (shown[9]) lra_table_note(t, "no sink\tmean distance in tokens without the sink's key");
+                       "rows\tof %" PRId64 " positions of each example, spread over it; all: "
+                       "'lra-probe attention RUN --queries 0'",
+                       queries);
     return t;
 }
 
@@ -225,11 +234,11 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     (void)e;
     int n = 0;
-    *list = lra_alloc_array(2 * (size_t)in->n_probes + 1, sizeof **list);
-    for (int i = 0; i < in->n_probes; i++) {
-        (*list)[n++] = heads_table(in->probes[i]);
-        if (has_any(in->probes[i], "head.kind")) (*list)[n++] = kinds_table(in->probes[i]);
-    }
+    *list = lra_alloc_array(GROUPS * (size_t)in->n_probes + 1, sizeof **list);
+    for (int i = 0; i < in->n_probes; i++)
+        for (int g = 0; g < GROUPS; g++)
+            if (g == 0 || has_any(in->probes[i], groups[g].first))
+                (*list)[n++] = heads_table(in->probes[i], &groups[g]);
     (*list)[n++] = layers_table(in->probes, in->n_probes);
     return n;
 }

@@ -14,7 +14,7 @@
 #include "tests/folder.h"
 
 static const lra_option *const tables[] = {lra_finished_run_options, NULL};
-static const lra_command command = {"test", "", "", "", 0, -1, tables};
+static const lra_command command = {"test", "", "", "", NULL, 0, -1, tables};
 
 /* finished_runs/runs/RUN/result.h5 of a task. */
 static void write_run(const char *task, const char *config)

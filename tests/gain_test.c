@@ -60,6 +60,7 @@ static void a_known_curve(void **state)
     double area = 0;
     for (int i = 2; i < 6; i++) area += (g.gain[i - 1].value + g.gain[i].value) / 8;
     assert_true(fabs(g.area.value - area) < 1e-12);
+    assert_true(fabs(g.whole_area - 1.0 / 8) < 1e-12); /* 0, but 1 at the last x */
     lra_sample_free(s);
 }
 
@@ -139,6 +140,22 @@ static void radii(void **state)
     const double other[8] = {1, 1, 1, 4, 2, 1, 1, 1}, x[8] = {99, 1, 1, 7, 5, 0, 0, 99};
     assert_true(lra_peak(8, x, other) == 4);
     assert_true(isnan(lra_peak(8, x, none)));
+    assert_true(lra_peak_middle(8) == 2.5 && lra_peak_middle(9) == 2.5);
+    assert_true(lra_peak_middle(2) == 1 && isnan(lra_peak_middle(1)));
+}
+
+/* The most frequent one, the least of equals; redraws of three examples have any of them. */
+static void usual_places(void **state)
+{
+    (void)state;
+    const int64_t places[] = {7, 3, 7, 9, 3}, alike[] = {4, 4, 4}, few[] = {8, 2, 5};
+    lra_estimate r = lra_usual_place(5, places, 1);
+    assert_true(r.value == 3 && r.lo == 3 && r.hi == 9);
+    r = lra_usual_place(3, alike, 1);
+    assert_true(r.value == 4 && r.lo == 4 && r.hi == 4);
+    r = lra_usual_place(3, few, 1);
+    assert_true(r.value == 2 && r.lo == 2 && r.hi == 8);
+    assert_true(isnan(lra_usual_place(1, few, 1).lo) && isnan(lra_usual_place(0, few, 1).value));
 }
 
 int main(void)
@@ -150,6 +167,7 @@ int main(void)
         cmocka_unit_test(costs),
         cmocka_unit_test(axes),
         cmocka_unit_test(radii),
+        cmocka_unit_test(usual_places),
     };
     return cmocka_run_group_tests_name("gain", tests, NULL, NULL);
 }

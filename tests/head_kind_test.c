@@ -68,7 +68,7 @@ static void expect_kinds(lra_head_kind kind, unsigned also, bool shares, bool pa
 {
     lra_finding found[MOST];
     int n = measure(shares, parents, found);
-    unsigned kinds = lra_head_kinds(n, found), own = kind == LRA_HEAD_MIXED ? 0 : 1u << kind;
+    unsigned kinds = lra_head_kinds(n, found).is, own = kind == LRA_HEAD_MIXED ? 0 : 1u << kind;
     if (kinds != (own | also))
         fail_msg("%s: kinds are %x, expected %x", lra_head_kind_names[kind], kinds, own | also);
     assert_int_equal(lra_head_kind_of(kinds), kind);
@@ -105,7 +105,7 @@ static void maps_of_a_kind(void **state)
 static unsigned kinds_of(const char *id, double value, double equal)
 {
     lra_finding f = share_of(id, value, equal);
-    return lra_head_kinds(1, &f);
+    return lra_head_kinds(1, &f).is;
 }
 
 static void thresholds_are_told(void **state)
@@ -123,16 +123,44 @@ static void thresholds_are_told(void **state)
     assert_int_equal(kinds_of("share.content", 0.51, NAN), CONTENT);
     lra_finding both[] = {share_of("share.relative", 0.3, NAN),
                           share_of("share.absolute", 0.2, NAN)};
-    assert_int_equal(lra_head_kinds(2, both), 0);
+    assert_int_equal(lra_head_kinds(2, both).is, 0);
     both[0].value = 0.31;
-    assert_int_equal(lra_head_kinds(2, both), POSITION);
+    assert_int_equal(lra_head_kinds(2, both).is, POSITION);
     /* Numbers that are not known say nothing; nor does an interval that reaches down to twice what
      * equal weights have. */
     assert_int_equal(kinds_of("range.q95", NAN, NAN), 0);
     lra_finding sure = share_of("tree.parent", 0.5, 0.1);
     sure.lo = 0.19;
-    assert_int_equal(lra_head_kinds(1, &sure), 0);
+    assert_int_equal(lra_head_kinds(1, &sure).is, 0);
     assert_int_equal(lra_head_kind_of(POSITION | CONTENT), LRA_HEAD_POSITION);
+}
+
+/* A threshold inside an interval: it may be one or not; beyond it: surely, or not at all. */
+static void ends_say_what_is_sure(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        double lo, value, hi, equal;
+        unsigned is, surely, perhaps;
+    } cases[] = {
+        {"range.q95", 31, 32, 33, NAN, 1u << LRA_HEAD_LOCAL, 0, 1u << LRA_HEAD_LOCAL},
+        {"range.q95", 33, 34, 35, NAN, 0, 0, 0},
+        {"range.q95", 30, 31, 32, NAN, 1u << LRA_HEAD_LOCAL, 1u << LRA_HEAD_LOCAL,
+         1u << LRA_HEAD_LOCAL},
+        {"entropy.rel", 0.94, 0.945, 0.96, NAN, 0, 0, 1u << LRA_HEAD_UNIFORM},
+        {"sink.max", 0.4, 0.6, 0.7, 0.1, 1u << LRA_HEAD_SINK, 0, 1u << LRA_HEAD_SINK},
+        {"tree.parent", 0.1, 0.3, 0.4, 0.1, 0, 0, 1u << LRA_HEAD_TREE},
+        {"share.content", 0.45, 0.55, 0.65, NAN, CONTENT, 0, CONTENT | POSITION},
+        {"share.content", 0.55, 0.6, 0.65, NAN, CONTENT, CONTENT, CONTENT},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        lra_finding f = share_of(cases[c].id, cases[c].value, cases[c].equal);
+        f.lo = cases[c].lo, f.hi = cases[c].hi;
+        lra_head_kinds_found k = lra_head_kinds(1, &f);
+        if (k.is != cases[c].is || k.surely != cases[c].surely || k.perhaps != cases[c].perhaps)
+            fail_msg("case %zu: %x %x %x", c, k.is, k.surely, k.perhaps);
+    }
 }
 
 int main(void)
@@ -140,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps_of_a_kind),
         cmocka_unit_test(thresholds_are_told),
+        cmocka_unit_test(ends_say_what_is_sure),
     };
     return cmocka_run_group_tests_name("head_kind", tests, NULL, NULL);
 }

@@ -87,6 +87,8 @@ static void known_answers(void **state)
     assert_int_equal(lra_interaction_findings(&x, 1, f, curve), LRA_INTERACTION_FINDINGS);
     assert_true(f[0].value == 40 && f[1].value == 40 && f[3].value == 40);
     assert_true(f[0].undefined > 0 && !(f[0].flags & LRA_FLAT));
+    assert_true(f[3].lo == 40 && f[3].hi == 40); /* all examples agree */
+    assert_true(f[3].null[LRA_NULL_PERM] > 4 && f[3].null[LRA_NULL_PERM] < M * (BLOCKS - 1));
     for (int d = 1; d < BLOCKS; d++) assert_int_equal(curve[d] > 0, d == 10);
     x = measure(neighbours, 2);
     lra_interaction_findings(&x, 1, f, NULL);
@@ -96,6 +98,8 @@ static void known_answers(void **state)
     assert_true(f[0].value > 15 && f[0].value < 23); /* not local by its mean */
     assert_true(f[2].value > 2 && f[3].value == M && f[4].value < 0.01 && !(f[2].flags & LRA_FLAT));
     assert_true(curve[1] > curve[2 * BLOCKS + 1]);
+    assert_true(f[2].lo > 1 && f[2].lo < f[2].value && f[2].value < f[2].hi);
+    assert_true(fabs(f[2].null[LRA_NULL_PERM] - 1) < 0.3);
     assert_true(fabs(f[0].null[LRA_NULL_UNIFORM] - M * (BLOCKS + 1) / 3.0) < 1e-12);
     x = measure(sum_of_all, 4);
     lra_interaction_findings(&x, 1, f, curve);
@@ -137,6 +141,25 @@ static void they_are_the_definition(void **state)
     assert_true(fabs(f[0].value - mean) < 1e-12);
 }
 
+/* Half of the examples have their pairs two blocks apart, the others six: the peak may be
+ * either. */
+static void ends_of_a_peak(void **state)
+{
+    (void)state;
+    lra_finding f[LRA_INTERACTION_FINDINGS];
+    for (int e = 0; e < 8; e++) {
+        count[e] = 8;
+        for (int a = 0; a < 8; a++)
+            for (int b = 0; b < 8; b++)
+                weight[(e * 8 + a) * 8 + b] = 0.1 + (a - b == (e % 2 ? 6 : 2) ||
+                                                     b - a == (e % 2 ? 6 : 2));
+    }
+    const lra_interactions x = {8, M, 8, count, weight};
+    lra_interaction_findings(&x, 1, f, NULL);
+    assert_true(f[3].lo == 2 * M && f[3].hi == 6 * M);
+    assert_true(f[2].lo > 0 && f[2].lo <= f[2].value && f[2].value <= f[2].hi && f[2].hi <= 1);
+}
+
 /* Weights without order are called flat in 95 % of all cases. */
 static void flat_profiles_are_flat(void **state)
 {
@@ -164,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),
         cmocka_unit_test(they_are_the_definition),
+        cmocka_unit_test(ends_of_a_peak),
         cmocka_unit_test(flat_profiles_are_flat),
     };
     return cmocka_run_group_tests_name("interaction", tests, NULL, NULL);

@@ -22,7 +22,7 @@
 #include "tests/folder.h"
 
 static const lra_option *const tables[] = {lra_job_options, lra_common_options, NULL};
-static const lra_command command = {"test", "", "", "", 0, -1, tables};
+static const lra_command command = {"test", "", "", "", NULL, 0, -1, tables};
 static const char sizes[] = "train=64 val=20 test=20 epochs=2 batch=16 layers=1 width=8 hidden=8";
 
 static lra_arena *words; /* options point into what they were parsed from */

@@ -32,8 +32,8 @@ static const lra_option shared[] = {
     {NULL, 0, LRA_OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
 static const lra_option *const tables[] = {own, shared, NULL};
-static const lra_command command = {
-    "lra-probe x", "Does x.", "RUN...", "  lra-probe x a\n  y", 1, 2, tables};
+static const lra_command command = {"lra-probe x", "Does x.", "RUN...", "  lra-probe x a\n  y",
+                                    NULL,          1,         2,        tables};
 static lra_err err;
 
 /* Parses words separated by blanks; they live in `text`, which outlives the result. */

@@ -53,7 +53,7 @@ static const lra_model_preset published[] = {
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 static const lra_option *const tables[] = {lra_job_options, NULL};
-static const lra_command command = {"presets", "", "", "", 0, -1, tables};
+static const lra_command command = {"presets", "", "", "", NULL, 0, -1, tables};
 
 /* A job of these options, configured; the caller closes it.  0, or a code with a message. */
 static int configure(lra_job *r, const lra_model *m, const lra_task *t, int n, const char **words,

@@ -456,6 +456,45 @@ static void shift(void **state)
     lra_profile_free(q);
 }
 
+/* Examples of equal weights, but that keys `one` back count five times in every second example, and
+ * keys `other` back in those between. */
+static lra_profile *peaked(int64_t n, int64_t one, int64_t other)
+{
+    lra_profile *p = lra_profile_new(n, 0);
+    double *w = lra_alloc_array((size_t)n, sizeof *w);
+    for (int e = 0; e < 20; e++) {
+        int64_t back = e % 2 ? one : other;
+        lra_profile_begin(p, n);
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t j = 0; j < n; j++) w[j] = i - j == back ? 5 : 1;
+            lra_profile_row(p, i, 0, n, w);
+        }
+        lra_profile_end(p);
+    }
+    lra_free(w);
+    return p;
+}
+
+/* Of mass and of intensity, in bins of one distance and of several. */
+static void peaks(void **state)
+{
+    (void)state;
+    static const int64_t at[][2] = {{5, 5}, {5, 9}, {100, 100}, {20, 100}};
+    for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+        for (int by = 0; by < 2; by++) {
+            lra_profile *p = peaked(240, at[k][0], at[k][1]), *q = peaked(240, -1, -1);
+            lra_finding f = lra_profile_peak(q, p, by, &(lra_profile_options){.key = 1});
+            assert_true(f.value == (double)at[k][0] || f.value == (double)at[k][1]);
+            near(f.lo, (double)at[k][0], 0);
+            near(f.hi, (double)at[k][1], 0);
+            near(f.null[LRA_NULL_UNIFORM], 60.5, 0);
+            assert_string_equal(f.id, "shift.peak");
+            assert_int_equal(f.examples, 20);
+            lra_profile_free(p);
+            lra_profile_free(q);
+        }
+}
+
 /* Of two it is shift.js with its interval, of three the mean of three pairs. */
 static void differences(void **state)
 {
@@ -491,6 +530,6 @@ int main(void)
         cmocka_unit_test(masks),          cmocka_unit_test(grids),
         cmocka_unit_test(coverage),       cmocka_unit_test(seeds),
         cmocka_unit_test(kendall),        cmocka_unit_test(shift),
-        cmocka_unit_test(differences)};
+        cmocka_unit_test(peaks),          cmocka_unit_test(differences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

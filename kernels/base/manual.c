@@ -46,9 +46,9 @@ static void put_page(FILE *out, const char *name)
     for (; *name; name++) put_text(out, *name == ' ' ? "-" : name, 1);
 }
 
-static void put_examples(FILE *out, const char *lines)
+static void put_lines(FILE *out, const char *section, const char *lines)
 {
-    fputs(".SH EXAMPLES\n.nf\n", out);
+    fprintf(out, ".SH %s\n.nf\n", section);
     for (; *lines; lines += *lines == '\n') {
         size_t blanks = strspn(lines, " "), n = strcspn(lines, "\n");
         put_text(out, lines + blanks, n - blanks);
@@ -100,7 +100,7 @@ static void print_program(const lra_program *p, FILE *out)
         fputs("\\fR(1)\n", out);
         put_line(out, p->at(i)->summary);
     }
-    put_examples(out, p->examples);
+    put_lines(out, "EXAMPLES", p->examples);
     fputs(".SH EXIT STATUS\n", out);
     put_line(out, p->codes);
 }
@@ -126,7 +126,8 @@ static void print_command(const lra_program *p, const lra_subcommand *s, FILE *o
     const lra_option *o = lra_option_entry(c, 0);
     for (int i = 0; o; o = lra_option_entry(c, ++i)) put_option(out, o);
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthis help\n", out);
-    put_examples(out, c->examples);
+    if (c->notes) put_lines(out, "NOTES", c->notes);
+    put_lines(out, "EXAMPLES", c->examples);
     fputs(".SH EXIT STATUS\n", out);
     put_line(out, p->codes);
     fputs(".SH SEE ALSO\n\\fB", out);

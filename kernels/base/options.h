@@ -41,6 +41,7 @@ typedef struct {
     const char *summary;             /* one sentence */
     const char *usage;               /* positional part: "TASK", "RUN...", "" */
     const char *examples;            /* two examples, each on a line of its own */
+    const char *notes;               /* lines below the options: what it cannot tell; NULL: none */
     int min_args, max_args;          /* number of positional arguments; max -1: any */
     const lra_option *const *tables; /* own table, shared tables, NULL */
 } lra_command;

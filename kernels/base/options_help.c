@@ -85,4 +85,5 @@ void lra_options_help(const lra_command *c, FILE *out)
     const lra_option *o = lra_option_entry(c, 0);
     for (int i = 0; o; o = lra_option_entry(c, ++i)) print_option(o, out);
     fprintf(out, "%-*sthis help\n", COLUMN, "  -h, --help");
+    if (c->notes) fprintf(out, "\nnotes:\n%s\n", c->notes);
 }

@@ -27,23 +27,14 @@ static lra_finding mean_of(const char *id, int64_t n, const double *x)
     return f;
 }
 
-/* The position that is the largest key most often, the first of equals. */
-static int64_t usual_sink(const lra_attention_head *h)
-{
-    int64_t best = 0, most = 0;
-    for (int64_t i = 0; i < h->examples; i++) {
-        int64_t n = 0;
-        for (int64_t k = 0; k < h->examples; k++) n += h->sink_at[k] == h->sink_at[i];
-        if (n > most || (n == most && h->sink_at[i] < best)) most = n, best = h->sink_at[i];
-    }
-    return best;
-}
-
-static int add_sinks(const lra_attention_head *h, lra_finding *out)
+/* sink.at: the position that is the largest key most often. */
+static int add_sinks(const lra_attention_head *h, uint64_t key, lra_finding *out)
 {
     out[0] = mean_of("sink.max", h->examples, h->sink);
     lra_head_sink(h, &out[0].null[LRA_NULL_UNIFORM]);
-    out[1] = lra_finding_of("sink.at", "position", (double)usual_sink(h));
+    lra_estimate at = lra_usual_place(h->examples, h->sink_at, key);
+    out[1] = lra_finding_of("sink.at", "position", at.value);
+    out[1].lo = at.lo, out[1].hi = at.hi;
     out[1].examples = h->examples;
     return 2;
 }
@@ -75,26 +66,13 @@ static int findings_of(const lra_attention_measured *m, int i, uint64_t key, lra
     if (h->nosink)
         n += lra_profile_findings(h->nosink,
                                   &(lra_profile_options){.key = key, .suffix = ".nosink"}, out + n);
-    n += add_sinks(h, out + n);
+    n += add_sinks(h, key, out + n);
     if (m->maps.shares) {
         memcpy(out + n, m->maps.head[i].share, sizeof m->maps.head[i].share);
         n += LRA_SHARES_FINDINGS;
     }
     if (m->maps.related && m->maps.n_heads) n += add_relations(&m->maps.head[i], out + n);
     return n;
-}
-
-/* The distance at which learning added most. */
-static lra_finding peak_of(const lra_attention_head *best, const lra_attention_head *initial)
-{
-    int64_t n = lra_profile_distances(best->tokens);
-    double *x = lra_alloc_array((size_t)(2 * n) + 1, sizeof *x);
-    lra_profile_curves(best->tokens, x, NULL, NULL, NULL, NULL);
-    lra_profile_curves(initial->tokens, x + n, NULL, NULL, NULL, NULL);
-    lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
-    f.examples = best->examples;
-    lra_free(x);
-    return f;
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -136,24 +114,38 @@ static void add_decay(lra_probe_unit *u, const lra_heads *all, const lra_attenti
     lra_free(x);
 }
 
-/* kinds: how many heads are of each, trained and initial. */
+/* How many heads are of each kind, trained and initial; surely are, and perhaps are, trained. */
+typedef struct {
+    int is[LRA_HEAD_KINDS], was[LRA_HEAD_KINDS];
+    int surely[LRA_HEAD_KINDS], perhaps[LRA_HEAD_KINDS];
+} kind_counts;
+
+static void count_kinds(unsigned kinds, int count[LRA_HEAD_KINDS])
+{
+    for (int k = 0; k < LRA_HEAD_MIXED; k++) count[k] += (int)(kinds >> k & 1);
+}
+
 static void add_head(lra_probe_result *r, const lra_attention_measured *best,
                      const lra_attention_measured *initial, int i, uint64_t key, bool sampled,
-                     int kinds[2][LRA_HEAD_KINDS])
+                     kind_counts *kinds)
 {
     const lra_attention_head *h = &best->heads.head[i], *before = &initial->heads.head[i];
     lra_finding found[MOST], init[MOST];
     int n = findings_of(best, i, key, found), n_init = findings_of(initial, i, key, init);
-    unsigned is = lra_head_kinds(n, found), was = lra_head_kinds(n_init, init);
-    for (int k = 0; k < LRA_HEAD_MIXED; k++)
-        kinds[0][k] += (int)(is >> k & 1), kinds[1][k] += (int)(was >> k & 1);
-    kinds[0][LRA_HEAD_MIXED] += !is, kinds[1][LRA_HEAD_MIXED] += !was;
+    lra_head_kinds_found is = lra_head_kinds(n, found), was = lra_head_kinds(n_init, init);
+    count_kinds(is.is, kinds->is);
+    count_kinds(was.is, kinds->was);
+    count_kinds(is.surely, kinds->surely);
+    count_kinds(is.perhaps, kinds->perhaps);
+    kinds->is[LRA_HEAD_MIXED] += !is.is, kinds->was[LRA_HEAD_MIXED] += !was.is;
+    kinds->surely[LRA_HEAD_MIXED] += !is.perhaps, kinds->perhaps[LRA_HEAD_MIXED] += !is.surely;
     lra_findings_null(n, found, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(before->tokens, h->tokens, &(lra_profile_options){.key = key},
                            found + n);
-    found[n++] = peak_of(h, before);
-    found[n] = lra_finding_of("head.kind", "kind", (double)lra_head_kind_of(is));
-    found[n].null[LRA_NULL_INIT] = (double)lra_head_kind_of(was);
+    found[n++] = lra_profile_peak(before->tokens, h->tokens, false,
+                                  &(lra_profile_options){.key = key});
+    found[n] = lra_finding_of("head.kind", "kind", (double)lra_head_kind_of(is.is));
+    found[n].null[LRA_NULL_INIT] = (double)lra_head_kind_of(was.is);
     found[n++].examples = h->examples;
     lra_probe_unit *u = lra_probe_unit_new(r, h->name);
     add_curves(u, "", h->tokens, before->tokens);
@@ -200,14 +192,15 @@ static void add_difference(lra_probe_unit *u, const lra_heads *best, const lra_h
     if (!isnan(f.value)) add_findings(u, 1, &f, sampled);
 }
 
-static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled,
-                      int kinds[2][LRA_HEAD_KINDS])
+static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, kind_counts *kinds)
 {
     for (int k = 0; k < LRA_HEAD_KINDS; k++) {
         char id[LRA_FINDING_ID];
         snprintf(id, sizeof id, "heads.%s", lra_head_kind_names[k]);
-        lra_finding f = lra_finding_of(id, "1", kinds[0][k] / (double)best->n_heads);
-        f.null[LRA_NULL_INIT] = kinds[1][k] / (double)best->n_heads;
+        lra_finding f = lra_finding_of(id, "1", kinds->is[k] / (double)best->n_heads);
+        f.lo = kinds->surely[k] / (double)best->n_heads;
+        f.hi = kinds->perhaps[k] / (double)best->n_heads;
+        f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
         f.examples = best->head[0].examples;
         add_findings(u, 1, &f, sampled);
     }
@@ -233,9 +226,9 @@ static void add_places(lra_probe_unit *u, const lra_heads *best, const lra_heads
 void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best,
                          const lra_attention_measured *initial, uint64_t key, bool sampled)
 {
-    int kinds[2][LRA_HEAD_KINDS] = {{0}};
+    kind_counts kinds = {.is = {0}};
     const lra_heads *h = &best->heads;
-    for (int i = 0; i < h->n_heads; i++) add_head(r, best, initial, i, key, sampled, kinds);
+    for (int i = 0; i < h->n_heads; i++) add_head(r, best, initial, i, key, sampled, &kinds);
     for (int k = 0; k < h->n_layers; k++) {
         lra_probe_unit *u = lra_probe_unit_new(r, h->layer[k].name);
         if (h->layer[k].value)
@@ -244,7 +237,7 @@ void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best
         add_difference(u, h, &initial->heads, k, key, sampled);
     }
     lra_probe_unit *u = lra_probe_unit_new(r, "model");
-    add_model(u, h, sampled, kinds);
+    add_model(u, h, sampled, &kinds);
     add_difference(u, h, &initial->heads, -1, key, sampled);
     add_places(u, h, &initial->heads);
     if (best->rollout) add_profile(u, "rollout.", best->rollout, initial->rollout, key, sampled);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "analysis/profile.h"
-#include "analysis/radius.h"
 #include "kernels/base/mem.h"
 #include "reports/result_metric.h"
 
@@ -23,18 +22,6 @@ int64_t lra_influence_rows(const lra_influence *p, int64_t examples)
 {
     int64_t n = p->run->result->n;
     return examples > 0 && examples < n ? examples : n;
-}
-
-lra_finding lra_influence_peak(const lra_profile *best, const lra_profile *initial)
-{
-    int64_t n = lra_profile_distances(best);
-    double *x = lra_alloc_array((size_t)(2 * n) + 1, sizeof *x);
-    lra_profile_curves(best, NULL, NULL, x, NULL, NULL);
-    lra_profile_curves(initial, NULL, NULL, x + n, NULL, NULL);
-    lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
-    f.examples = lra_profile_examples(best);
-    lra_free(x);
-    return f;
 }
 
 const char *lra_influence_unplaced(const lra_influence *p)
@@ -144,6 +131,7 @@ void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *
     }
     if (!area) return;
     lra_finding f = finding_of(area, "", "1", &g->area, n);
+    f.null[LRA_NULL_UNIFORM] = g->whole_area;
     lra_probe_unit_findings(u, 1, &f);
 }
 

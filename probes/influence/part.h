@@ -57,8 +57,6 @@ lra_finding lra_influence_threshold(const char *prefix, const char *more, const 
 /* The profile's curves and findings. */
 typedef struct lra_profile lra_profile;
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);
-/* shift.peak: the distance, up to half of the length, whose intensity learning raised most. */
-lra_finding lra_influence_peak(const lra_profile *best, const lra_profile *initial);
 /* Why tokens cannot be told to stand elsewhere than they do (lra_network_spec.placed); NULL: they
  * can. */
 const char *lra_influence_unplaced(const lra_influence *p);

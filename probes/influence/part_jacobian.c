@@ -126,9 +126,9 @@ static void add_unit(lra_influence *p, int k, const profiles *best, const profil
     n += lra_profile_shift(initial->profile[k], best->profile[k], &o, own + n);
     if (k == PLAIN) {
         lra_finding f = lra_finding_of("jacobian.leak", "1", best->report.leak);
-        f.examples = best->report.examples;
+        f.examples = best->report.examples, f.null[LRA_NULL_UNIFORM] = 0;
         own[n++] = f;
-        own[n++] = lra_influence_peak(best->profile[PLAIN], initial->profile[PLAIN]);
+        own[n++] = lra_profile_peak(initial->profile[PLAIN], best->profile[PLAIN], true, &o);
     }
     for (int i = 0; i < n; i++)
         if (best->report.examples < p->run->result->n) own[i].flags |= LRA_APPROX;

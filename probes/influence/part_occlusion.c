@@ -201,7 +201,7 @@ static void add_unit(lra_influence *p, const changes *best, const changes *initi
     int n_init = lra_profile_findings(initial->profile, &s, init);
     lra_findings_null(n, own, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(initial->profile, best->profile, &s, own + n);
-    if (!pixels) own[n++] = lra_influence_peak(best->profile, initial->profile);
+    if (!pixels) own[n++] = lra_profile_peak(initial->profile, best->profile, true, &s);
     for (int i = 0; i < n; i++) own[i].flags |= LRA_APPROX;
     lra_probe_unit *u = lra_probe_unit_new(p->out, pixels ? "occlusion.px" : "occlusion");
     lra_influence_add_curves(u, best->profile);

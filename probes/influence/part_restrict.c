@@ -126,8 +126,10 @@ static const char *prefix_of(lra_restriction kind, const char **area)
 /* Order: the smallest (largest) width at which at most 95 % is left. */
 static lra_finding order_of(const char *prefix, const lra_gain *g, bool inside, int64_t n)
 {
-    return lra_influence_threshold(prefix, inside ? ".local" : ".global",
-                                   inside ? &g->costs_from : &g->costs_to, n);
+    lra_finding f = lra_influence_threshold(prefix, inside ? ".local" : ".global",
+                                            inside ? &g->costs_from : &g->costs_to, n);
+    f.null[LRA_NULL_UNIFORM] = inside ? INFINITY : 0; /* of who does not look at the order */
+    return f;
 }
 
 /* By labels, and by the answers alone. */

@@ -267,6 +267,7 @@ static lra_finding peak_of(const lra_probe_unit *u)
     for (int64_t d = 0; d < n; d++)
         x[d] = (double)now->value[d], x[n + d] = (double)before->value[d];
     lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
+    f.null[LRA_NULL_UNIFORM] = lra_peak_middle(n);
     lra_free(x);
     return f;
 }

@@ -11,7 +11,11 @@ train() {
 }
 train transformer --set heads=2
 "$probe" attention o/runs/* --examples 20 >out 2>err || complain "attention: $(cat err)"
-[ "$(grep -c '^layer[01]\.head[01] ' out)" -eq 8 ] || complain "not a row for each head: $(cat out)"
+[ "$(grep -c '^layer[01]\.head[01] ' out)" -eq 12 ] || complain "not a row for each head: $(cat out)"
+has out 'Where heads look'
+# No number without its interval and a null value, but the kind.
+awk '/^head /{ n = 0; for (i = 2; i <= NF; i++) if ($i == "(interval)") n++; if (!n && NF > 2) exit 1 } /^layer[01]\.head[01] /{ for (i = 2; i <= NF; i++) if ($i == "-") exit 1 }' out ||
+    complain "a number without its interval or null value: $(cat out)"
 has out 'heads.local'
 has out 'head.js'
 has out 'What heads look at'
@@ -31,7 +35,7 @@ has json '"range.mean"'
 train linformer --set heads=2 --set rank=3
 "$probe" attention o/runs/*linformer* --examples 20 >out 2>err || complain "linformer: $(cat err)"
 has err 'weights are absolute values of signed weights'
-[ "$(grep -c '^layer[01]\.head[01] *[0-9]' out)" -eq 4 ] || complain "not a row for each head: $(cat out)"
+[ "$(grep -c '^layer[01]\.head[01] *[-0-9]' out)" -eq 8 ] || complain "not a row for each head: $(cat out)"
 has out 'rollout.range.q95'
 "$report" tables --table attention o/runs/*linformer* >again 2>err || complain "tables of linformer: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers of linformer"

@@ -51,6 +51,17 @@ cmp -s out again || complain "measured again, it is something else"
 ! grep -q '(measured)' err || complain "--force measures nothing: $(cat err)"
 "$report" tables --table influence o/runs/* >again 2>err || complain "tables: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers"
+# No number without its interval, but the p of a test, or without a null value (of *.local it is infinite: null).
+"$probe" influence "$run" --out o --examples 4 --json -q >json || complain "--json of all parts fails"
+awk -F '": ' '{ key = $1; gsub(/[ "]/, "", key); sub(/,$/, "", $2) } key ~ /^(id|value|lo|equal|init)$/ { at[key] = $2 }
+    key == "flags" && "id" in at && at["value"] != "null" {
+        n++
+        if (at["lo"] == "null" && at["id"] != "\"inter.p\"" && $2 !~ /censored/) print at["id"] " without an interval"
+        if (at["equal"] == "null" && at["init"] == "null" && at["id"] !~ /local"$/) print at["id"] " without a null value"
+    }
+    key == "flags" { split("", at) }
+    END { if (n < 35) print n " numbers" }' json >missing
+[ ! -s missing ] || complain "$(cat missing)"
 
 # Parts whose names end alike keep their own samples when others come.
 for part in drop-token=6 token=5 keep=3; do
