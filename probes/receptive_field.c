@@ -166,11 +166,23 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     return 0;
 }
 
+/* What no rung could be trained on is said before the plan. */
+static int check_rows(ladder_run *l, lra_err *e)
+{
+    lra_train_spec s;
+    lra_rungs_set(&l->rungs, 0, &l->job);
+    lra_job_spec(&l->job, 0, &s);
+    int rc = lra_train_check(&s, e);
+    lra_job_spec_free(&s);
+    return rc;
+}
+
 /* What is planned and what it will cost, before anything is trained. */
 static int print_plan(ladder_run *l, lra_err *e)
 {
     int done = 0, rc = 0;
     for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
+    if (done < l->n_cells && check_rows(l, e) != 0) return LRA_USAGE;
     say(l, "ladder: %s, preset %s, %d %s%s x %d seeds = %d runs, %d done", l->job.task->name,
         l->job.preset, l->rungs.n, strcmp(l->rungs.axis, "kernel") ? "rungs over " : "kernels",
         strcmp(l->rungs.axis, "kernel") ? l->rungs.axis : "", l->n_seeds, l->n_cells, done);

@@ -8,6 +8,7 @@
 #include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 #include "reports/check_names.h"
+#include "reports/check_numbers.h"
 #include "reports/fields.h"
 #include "reports/result_files.h"
 
@@ -33,6 +34,25 @@ static const lra_field fields[] = {
     {LRA_MEMBER(lra_result, step_flops), LRA_FIELD_REAL, 0},
     {LRA_MEMBER(lra_result, padding), LRA_FIELD_REAL, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+/* Of what is written and of what is read. */
+static int check_numbers(const lra_result *r, lra_err *e)
+{
+    bool share = strcmp(lra_result_metric(r)->name, "accuracy") == 0;
+    int rc = lra_check_number("seconds", r->seconds, 1e12, e);
+    if (rc == 0) rc = lra_check_number("step_flops", r->step_flops, 1e30, e);
+    if (rc == 0) rc = lra_check_number("padding", r->padding, 1, e);
+    if (rc == 0 && share && r->n_train > 0 && !isnan(r->train_value))
+        rc = lra_check_number("train_value", r->train_value, 1, e);
+    if (rc == 0) rc = lra_check_answers("/test/logits", r->n, r->n_classes, r->logits, e);
+    if (rc == 0) rc = lra_check_answers("/val/logits", r->n_val, r->n_classes, r->val_logits, e);
+    if (rc == 0) rc = lra_check_answers("/test/number", r->n, r->n_numbers, r->number, e);
+    for (int64_t i = 0; rc == 0 && r->row && i < r->n; i++)
+        if (!isfinite(r->row[i].loss + r->row[i].target + r->row[i].square))
+            rc = lra_fail(e, "'/test/rows': row %lld of %lld holds sums that are no numbers",
+                          (long long)i + 1, (long long)r->n);
+    return rc;
+}
 
 /* ---- write ----------------------------------------------------------------------------------- */
 
@@ -110,6 +130,7 @@ static int write_arrays(const lra_result *r, lra_h5 *f, lra_err *e)
 
 int lra_result_write(const char *path, const lra_result *r, lra_err *e)
 {
+    if (check_numbers(r, e) != 0) return lra_fail_in(e, "cannot write '%s'", path);
     lra_h5 *f = lra_h5_create(path, "result", e);
     if (!f) return LRA_FAILED;
     if (write_fields(r, f, e) == 0 && write_metric(r, f, e) == 0 && write_arrays(r, f, e) == 0 &&
@@ -322,6 +343,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (rc == 0) rc = read_training(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
     if (rc == 0) rc = check_texts(r, e);
+    if (rc == 0) rc = check_numbers(r, e);
     r->unsealed = !lra_h5_sealed(f);
     lra_h5_close(f);
     if (rc == 0) return r;

@@ -62,14 +62,13 @@ static void seal_again(int kind)
 /* The file with element `at` of a dataset, or (at -1) an attribute of the root, set to `value`. */
 static void forge(int kind, const char *name, int at, double value)
 {
-    const int64_t whole = isfinite(value) ? (int64_t)value : 0;
     double table[64];
     write_bytes(kind, image[kind], size[kind], false);
     hid_t file = H5Fopen(format_files_path(kind), H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(file >= 0);
     if (at < 0) {
         hid_t a = H5Aopen(file, name, H5P_DEFAULT);
-        assert_true(a >= 0 && H5Awrite(a, H5T_NATIVE_INT64, &whole) >= 0);
+        assert_true(a >= 0 && H5Awrite(a, H5T_NATIVE_DOUBLE, &value) >= 0);
         H5Aclose(a);
     } else {
         hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
@@ -111,6 +110,12 @@ static void numbers_that_cannot_be(void **state)
         {FORMAT_RESULT, "/test/label", 5, 10, "'/test/label': 10, expected 0 to 9"},
         {FORMAT_RESULT, "/baseline/constant", 2, 10, "'/baseline/constant': 10, expected 0 to 9"},
         {FORMAT_RESULT, "/baseline/majority", 2, -1, "'/baseline/majority': -1, expected 0 to 9"},
+        {FORMAT_RESULT, "/test/logits", 13, NAN, "'/test/logits': row 2 of"},
+        {FORMAT_RESULT, "/test/logits", 0, -INFINITY, "row 1 of"},
+        {FORMAT_RESULT, "/val/logits", 29, INFINITY, "'/val/logits': row 3 of"},
+        {FORMAT_RESULT, "seconds", -1, NAN, "'seconds' is nan, expected 0 to"},
+        {FORMAT_RESULT, "padding", -1, -5, "'padding' is -5, expected 0 to 1"},
+        {FORMAT_RESULT, "train_value", -1, 7, "'train_value' is 7, expected 0 to 1"},
         {FORMAT_PROBE, "max_length", -1, 0, "'max_length' is 0, expected 1 to 2^60"},
         {FORMAT_PROBE, "/finding/values", 0, 9,
          "'range.mean': 9 lies outside of its interval 1 to 2"},

@@ -196,6 +196,15 @@ static void numbers_are_read_as_written(void **state)
     assert_memory_equal(again->target, r->target, ROWS * sizeof(float));
     assert_int_equal(again->n_classes, 0);
     lra_result_free(again);
+    lra_err e = {{0}};
+    char *path = lra_format("%s/answer.h5", folder);
+    r->number[3] = NAN;
+    assert_int_not_equal(lra_result_write(path, r, &e), 0);
+    assert_non_null(strstr(e.msg, "'/test/number': row 4 of"));
+    r->number[3] = 0, r->row[5].loss = INFINITY;
+    assert_int_not_equal(lra_result_write(path, r, &e), 0);
+    assert_non_null(strstr(e.msg, "'/test/rows': row 6 of"));
+    lra_free(path);
     lra_result_free(r);
 }
 

@@ -23,7 +23,7 @@
 enum { ROWS = 12, SEED = 6 };
 
 /* Batches 0, 2 and 10 of a level folder of easy images; caller frees the path. */
-static char *write_level(const char *name)
+static char *write_rows(const char *name, int rows)
 {
     lra_err e;
     char *level = lra_format("%s/%s/pathfinder32/curv_baseline", folder, name);
@@ -31,10 +31,15 @@ static char *write_level(const char *name)
                                            false);
     static const int64_t batch[] = {0, 2, 10};
     for (int i = 0; i < 3; i++)
-        if (lra_pathfinder_write_batch(g, level, batch[i], SEED, i * ROWS, ROWS, &e) != 0)
+        if (lra_pathfinder_write_batch(g, level, batch[i], SEED, i * rows, rows, &e) != 0)
             fail_msg("%s", e.msg);
     lra_pathfinder_free(g);
     return level;
+}
+
+static char *write_level(const char *name)
+{
+    return write_rows(name, ROWS);
 }
 
 enum { EASY, INTERMEDIATE, HARD };
@@ -355,6 +360,22 @@ static void wrong_labels_are_noticed(void **state)
     lra_free(level);
 }
 
+/* Of 240 images one label in fourteen is. */
+static void few_wrong_labels_are_noticed(void **state)
+{
+    (void)state;
+    lra_err e;
+    char *level = write_rows("few", 80), *set = lra_format("%s/few", folder);
+    lra_facts found = {0};
+    lra_config *c = lra_keys_config(lra_task_pathfinder_easy.keys);
+    turn_labels(level, 14);
+    assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), -1);
+    assert_non_null(strstr(e.msg, "do not fit the images: traced paths confirm 9"));
+    lra_config_free(c);
+    lra_free(set);
+    lra_free(level);
+}
+
 /* Labels of both copies are looked at, also where the first one is right. */
 static void a_second_copy_is_traced_too(void **state)
 {
@@ -408,6 +429,7 @@ int main(void)
         cmocka_unit_test(generated_images_are_like_real_ones),
         cmocka_unit_test(large_generated_images_are_like_real_ones),
         cmocka_unit_test(wrong_labels_are_noticed),
+        cmocka_unit_test(few_wrong_labels_are_noticed),
         cmocka_unit_test(copies_are_compared),
         cmocka_unit_test(a_second_copy_is_traced_too),
     };

@@ -231,6 +231,37 @@ static char *printed(FILE *f)
     return text;
 }
 
+/* Files of every kind count, the reference run among them, and are named; sealed ones are not. */
+static void files_of_every_kind_count(void **state)
+{
+    (void)state;
+    lra_result result = {.task = "a", .model = "b", .run = "1"};
+    lra_result reference = {.task = "a", .model = "b", .run = "2"};
+    lra_listops listops = {.task = "a", .model = "b", .run = "3"};
+    lra_probe_result probe = {.task = "a", .model = "b", .run = "4"};
+    lra_result *results[] = {&result};
+    lra_listops *all_listops[] = {&listops};
+    lra_probe_result *probes[] = {&probe};
+    const lra_report_input in = {.list = results,
+                                 .n = 1,
+                                 .scale = {.run = &reference},
+                                 .listops = all_listops,
+                                 .n_listops = 1,
+                                 .probes = probes,
+                                 .n_probes = 1};
+    bool *unsealed[] = {&result.unsealed, &reference.unsealed, &listops.unsealed, &probe.unsealed};
+    assert_null(lra_report_unsealed(&in));
+    for (int i = 0; i < 4; i++) {
+        *unsealed[i] = true;
+        char *text = lra_report_unsealed(&in), *name = lra_format("changed: a b %d", i + 1);
+        if (!text || !strstr(text, "1 of 4 files has") || !strstr(text, name))
+            fail_msg("file %d: %s", i + 1, text ? text : "nothing is said");
+        lra_free(name);
+        lra_free(text);
+        *unsealed[i] = false;
+    }
+}
+
 /* Every table in every format says that a file has no seal. */
 static void tables_say_unsealed(void **state)
 {
@@ -343,6 +374,7 @@ int main(void)
                                        cmocka_unit_test(breakdowns_of_format_2_are_read),
                                        cmocka_unit_test(what_cannot_be_is_refused),
                                        cmocka_unit_test(a_file_without_its_seal),
+                                       cmocka_unit_test(files_of_every_kind_count),
                                        cmocka_unit_test(tables_say_unsealed),
                                        cmocka_unit_test(texts_end_where_they_end),
                                        cmocka_unit_test(what_is_shown_of_a_result),

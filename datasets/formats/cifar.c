@@ -132,6 +132,10 @@ int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
     lra_walk w = make_walk(c);
     int rc = lra_walk_path(&w, path, e);
     int64_t n_train = lra_cifar_n_train(c), n_test = c->file[TEST].n;
+    if (rc == 0 && (n_train == 0 || n_test == 0) && c->n_strange > 0)
+        return lra_fail(e,
+                        "'%s': %lld training and %lld test records, and %lld with a label above 9",
+                        path, (long long)n_train, (long long)n_test, (long long)c->n_strange);
     if (rc == 0 && (n_train == 0 || n_test == 0)) {
         lra_fail(e, "no %s in '%s' or two levels below%s; expected " LRA_CIFAR_SOURCE,
                  n_train ? "test_batch.bin" : "data_batch_1.bin", path,

@@ -2,6 +2,7 @@
  * code. */
 #include "kernels/base/program.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #ifdef __linux__
@@ -87,6 +88,18 @@ static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
     return rc;
 }
 
+/* The end of what is printed.  A reader that has gone, as that of "| head", is told nothing. */
+static int end_output(int rc, bool *gone, lra_err *e)
+{
+    bool lost = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) == 0 && !lost) return rc;
+    *gone = errno == EPIPE;
+    if (rc < 0) return rc;
+    return errno ? lra_fail_errno(e, "cannot write the output")
+                 : lra_fail(e, "cannot write the output");
+}
+
 int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc, char **argv)
 {
     lra_err e = {{0}};
@@ -109,8 +122,9 @@ int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc,
         const lra_subcommand *s = lra_program_find(p, argv[1], &e);
         rc = s ? run(s, argc - 2, argv + 2, &e) : LRA_USAGE;
     }
-    if (fflush(stdout) != 0 && rc == 0) rc = lra_fail_errno(&e, "cannot write the output");
+    bool said = rc < 0, gone = false;
+    rc = end_output(rc, &gone, &e);
     if (rc >= 0) return rc;
-    fprintf(stderr, "%s: %s\n", p->name, e.msg);
+    if (said || !gone) fprintf(stderr, "%s: %s\n", p->name, e.msg);
     return rc == LRA_USAGE ? 2 : 1;
 }

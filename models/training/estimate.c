@@ -28,11 +28,33 @@ static int time_steps(lra_session *s, lra_loader *l, lra_train_cost *c, lra_err 
     return 0;
 }
 
+int lra_train_check(const lra_train_spec *s, lra_err *e)
+{
+    const lra_sequences *rows = &s->data->split[LRA_TRAIN_SPLIT];
+    double share = s->fraction > 0 ? s->fraction : 1;
+    int64_t steps = rows->n ? rows->start[rows->n] : 0, context = s->data->max_length;
+    int64_t batch = s->batch * lra_update_batches(s);
+    int64_t n = (int64_t)(share * (double)rows->n + 1e-9);
+    if (s->data->task->goal != LRA_GOAL_NEXT) {
+        if (n >= batch || (s->same_steps && n > 0 && rows->n >= batch)) return 0;
+        return lra_fail_usage(e, "batch %lld is larger than the training set of %lld",
+                              (long long)batch, (long long)n);
+    }
+    steps = (int64_t)(share * (double)steps + 1e-9);
+    if (steps / batch >= context) return 0;
+    return lra_fail_usage(e,
+                          "batch %lld cuts %lld training tokens into parts of %lld, shorter than "
+                          "the context of %lld",
+                          (long long)batch, (long long)steps, (long long)(steps / batch),
+                          (long long)context);
+}
+
 int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure, lra_train_cost *c,
                        lra_err *e)
 {
     lra_session s;
     *c = (lra_train_cost){0};
+    if (lra_train_check(spec, e) != 0) return LRA_USAGE;
     int rc = lra_session_open(&s, spec, dev, e);
     if (rc != 0) return rc;
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);

@@ -14,7 +14,10 @@ typedef struct {
     lra_buckets buckets;
     double padding;
 } lra_train_cost;
-/* What a run would cost; nothing is written.  measure: two real steps of every bucket are timed. */
+/* Whether the rows make a first update: else wrong usage. */
+int lra_train_check(const lra_train_spec *s, lra_err *e);
+/* What a run that is possible would cost; nothing is written.  measure: two real steps of every
+ * bucket are timed. */
 int lra_train_estimate(const lra_train_spec *s, lra_device *dev, bool measure, lra_train_cost *c,
                        lra_err *e);
 int64_t lra_train_epoch_steps(const lra_train_spec *s); /* updates of an epoch; 0: too few rows */

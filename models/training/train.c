@@ -12,6 +12,7 @@
 #include "kernels/base/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/epoch_log.h"
+#include "models/training/estimate.h"
 #include "models/training/open.h"
 #include "models/training/objective.h"
 #include "models/training/run_status.h"
@@ -285,28 +286,6 @@ static int train_all(run *r, lra_err *e)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* There is a first update. */
-static int check_batch(const lra_train_spec *s, lra_err *e)
-{
-    const lra_sequences *rows = &s->data->split[LRA_TRAIN_SPLIT];
-    double share = s->fraction > 0 ? s->fraction : 1;
-    int64_t steps = rows->n ? rows->start[rows->n] : 0, context = s->data->max_length;
-    int64_t batch = s->batch * lra_update_batches(s);
-    int64_t n = (int64_t)(share * (double)rows->n + 1e-9);
-    if (s->data->task->goal != LRA_GOAL_NEXT) {
-        if (n >= batch || (s->same_steps && n > 0 && rows->n >= batch)) return 0;
-        return lra_fail_usage(e, "batch %lld is larger than the training set of %lld",
-                              (long long)batch, (long long)n);
-    }
-    steps = (int64_t)(share * (double)steps + 1e-9);
-    if (steps / batch >= context) return 0;
-    return lra_fail_usage(e,
-                          "batch %lld cuts %lld training tokens into parts of %lld, shorter than "
-                          "the context of %lld",
-                          (long long)batch, (long long)steps, (long long)(steps / batch),
-                          (long long)context);
-}
-
 static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e)
 {
     *r = (run){.spec = s, .schedule = s->schedule};
@@ -318,7 +297,7 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     r->chance = lra_objective_chance(o, s->data, LRA_VAL_SPLIT);
     r->rows = lra_alloc_array((size_t)s->batch, sizeof *r->rows);
     r->log_path = lra_format("%s/log.jsonl", s->folder);
-    if (check_batch(s, e) != 0) return LRA_USAGE;
+    if (lra_train_check(s, e) != 0) return LRA_USAGE;
     int rc = lra_session_open(&r->session, s, dev, e);
     if (rc != 0) return rc;
     if (lra_is_tty(stderr) || lra_terminal_level() == LRA_LOG_VERBOSE)

@@ -107,7 +107,10 @@ static void describe_words(const lra_dataset *d, lra_facts *found)
     if (pairs) {
         double after = entropy(two, V * V, pairs) - entropy(before, V, pairs);
         lra_facts_add(found, after, "train, bits of a token after a known one");
-        if (pairs >= ENOUGH * used * used && bits - after < LEAST_BITS)
+        if (bits < LEAST_BITS)
+            lra_warn("%s: a token of the training rows takes %.2f bits: nearly all are alike",
+                     d->task->name, bits);
+        else if (pairs >= ENOUGH * used * used && bits - after < LEAST_BITS)
             lra_warn(
                 "%s: a token of the training rows takes %.2f bits, and %.2f after a known one: "
                 "these look like noise",

@@ -71,6 +71,13 @@ for k in 0 1 2 3 4 5 6 7 8; do printf '\003' && record $k plain; done >noise/dat
 cp noise/data_batch_1.bin noise/test_batch.bin
 expect 0 'correlation of -\{0,1\}0.0.*, published ones of 0.92: these look like noise' lra-probe data image --check noise
 fact 'test rows that stand in train' 8
+mkdir alike && head -c 20000 /dev/zero | tr '\000' a >alike/text8
+expect 0 'takes 0.00 bits: nearly all are alike' lra-probe data text8 --check alike
+if grep -q noise err; then complain "letters that are all one: $(cat err)"; fi
+# Records that are there, and all left out, are no missing file.
+mkdir labels
+for part in data_batch_1 test_batch; do { printf '\310' && record 0 plain; } >labels/$part.bin; done
+expect 1 "'labels': 0 training and 0 test records, and 2 with a label above 9" lra-probe data image --check labels
 
 # ---- MNIST with bytes behind its end, unknown words, Parquet -------------------------------------------------
 idx() { # FILE HEADER N: a file of N zeros

@@ -100,7 +100,9 @@ expect 1 "is of another run" lra-probe train $small --out f -q
 expect 1 "'/dev/null' is not a folder" lra-probe train --out /dev/null/x -q
 expect 1 none lra-probe train --data-dir none --out o -q
 expect 1 none lra-report show none
-expect 2 "is larger than the training set" lra-probe train $small --set batch=100000 --out o -q
+for command in "train" "train --dry-run" "train --dry-run --json" "receptive-field --kernels 3,5 --dry-run" "sweep --vary kernel=3,5 --dry-run"; do
+    expect 2 "is larger than the training set" lra-probe $command $small --set batch=100000 --out o -q
+done
 expect 1 "free" lra-probe train --set width=100000 --set hidden=1000000 --out o -q
 if [ "$(id -u)" != 0 ]; then as=; elif command -v setpriv >/dev/null; then as="setpriv --reuid=65534 --clear-groups"; else as=none; fi
 if [ "$as" != none ]; then

@@ -19,6 +19,21 @@ expect 0 '' lra-probe train $small --schedule constant --out s --dry-run
 says constant
 grep -q "$(printf '\033')" out err && complain "escape codes in a pipe"
 
+# A reader that has gone, as that of "| head", is no fault to speak of; another one is.
+mkfifo gone
+: <gone &
+exec 4>gone
+wait $!
+lra-probe list parameters >&4 2>err
+[ $? -eq 1 ] && [ ! -s err ] || complain "a reader that has gone: $(cat err)"
+lra-probe train --sed 1 >&4 2>err
+[ $? -eq 2 ] && grep -q "did you mean '--seed'" err || complain "a fault, and a reader that has gone: $(cat err)"
+exec 4>&-
+if [ -w /dev/full ]; then
+    lra-probe list parameters >/dev/full 2>err
+    [ $? -eq 1 ] && grep -q 'cannot write the output: No space left on device' err || complain "a full disk: $(cat err)"
+fi
+
 # A misspelt setting gets the nearest one, however it is given.
 for command in "train --kernal 5" "train --kernal=5" "bench --kernal 5"; do
     expect 2 "unknown option '--kernal'; did you mean '--kernel'?" lra-probe $command
