@@ -31,22 +31,57 @@ LRA_ROW_FN void add(int64_t i, int64_t w, lra_type t, const void *x, lanes *sum)
 {
     *sum += lanes_load(x, t, i, w);
 }
-LRA_ROW_FN void add_square(int64_t i, int64_t w, lra_type t, const void *x, real m, lanes *sum)
+LRA_ROW_FN void add_both(int64_t i, int64_t w, lra_type t, const void *x, real m, lanes *sum,
+                         lanes *square)
 {
     lanes v = lanes_keep(lanes_load(x, t, i, w) - m, w, 0);
-    *sum += v * v;
+    *sum += v;
+    *square += v * v;
+}
+
+/* lanes_sum() of n vectors, four of them in the steps of one. */
+LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
+{
+#if LRA_PASS != 64 && (defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2))
+    if (n == TOGETHER) {
+        __m128 x[TOGETHER];
+        for (int k = 0; k < TOGETHER; k++) {
+#if defined(LRA_LEVEL_avx512)
+            __m256d upper = _mm512_extractf64x4_pd(_mm512_castps_pd((__m512)v[k]), 1);
+            __m256 half = _mm256_add_ps(_mm512_castps512_ps256((__m512)v[k]),
+                                        _mm256_castpd_ps(upper));
+#else
+            __m256 half = (__m256)v[k];
+#endif
+            x[k] = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+        }
+        __m128 a = _mm_add_ps(_mm_unpacklo_ps(x[0], x[1]), _mm_unpackhi_ps(x[0], x[1]));
+        __m128 b = _mm_add_ps(_mm_unpacklo_ps(x[2], x[3]), _mm_unpackhi_ps(x[2], x[3]));
+        _mm_storeu_ps(to, _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a)));
+        return;
+    }
+#endif
+    for (int k = 0; k < n; k++) to[k] = lanes_sum(v[k]);
 }
 
 /* m and r of each row.  The differences are read from the nearest cache again: nothing cancels, and
- * a row may be of any magnitude whose square is finite. */
+ * a row may be of any magnitude whose square is finite.  Their mean is what rounding left of m: an
+ * error of m is one of all channels, which a product with them adds up. */
 LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
 {
-    lanes sum[TOGETHER] = {0}, square[TOGETHER] = {0};
+    lanes sum[TOGETHER] = {0}, rest[TOGETHER] = {0}, square[TOGETHER] = {0};
+    real off[TOGETHER], all[TOGETHER];
     for (int k = 0; k < n; k++) LANES_EACH(D, add, t, s->x[k], &sum[k]);
-    LANES_UNROLL for (int k = 0; k < n; k++) s->m[k] = lanes_sum(sum[k]) / (real)D;
-    for (int k = 0; k < n; k++) LANES_EACH(D, add_square, t, s->x[k], s->m[k], &square[k]);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-        s->r[k] = 1 / r_sqrt(lanes_sum(square[k]) / (real)D + (real)eps);
+    sums(n, sum, s->m);
+    for (int k = 0; k < n; k++) s->m[k] /= (real)D;
+    for (int k = 0; k < n; k++) LANES_EACH(D, add_both, t, s->x[k], s->m[k], &rest[k], &square[k]);
+    sums(n, rest, off);
+    sums(n, square, all);
+    for (int k = 0; k < n; k++) {
+        off[k] /= (real)D;
+        s->r[k] = 1 / r_sqrt(r_max(all[k] / (real)D - off[k] * off[k], R(0.0)) + (real)eps);
+        s->m[k] += off[k];
+    }
 }
 
 /* f(t, n, first, ...) for rows [first, last): n of them together, then the rest one by one. */
@@ -110,10 +145,11 @@ LRA_ROW_FN void dx_some(lra_type t, const int n, int64_t first, const lra_call *
     s.gain = c->in[2];
     statistics(t, n, D, eps, &s);
     for (int k = 0; k < n; k++) LANES_EACH(D, add_gradient, t, k, &s, &su[k], &sux[k]);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-    {
-        mean_u[k] = lanes_sum(su[k]) / (real)D;
-        mean_ux[k] = lanes_sum(sux[k]) * s.r[k] / (real)D;
+    sums(n, su, mean_u);
+    sums(n, sux, mean_ux);
+    for (int k = 0; k < n; k++) {
+        mean_u[k] /= (real)D;
+        mean_ux[k] *= s.r[k] / (real)D;
     }
     for (int k = 0; k < n; k++)
         LANES_EACH(D, dx, t, k, &s, mean_u[k], mean_ux[k], t_to(c->out, t, (first + k) * D));
