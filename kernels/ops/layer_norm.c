@@ -11,15 +11,15 @@
 enum { TOGETHER = 4 };
 
 typedef struct {
-    const void *x[TOGETHER], *dy[TOGETHER]; /* dy: of gradients */
-    real m[TOGETHER], r[TOGETHER];
+    const void *x[TOGETHER], *dy[TOGETHER];       /* dy: of gradients */
+    real m[TOGETHER], off[TOGETHER], r[TOGETHER]; /* the mean is m + off */
     const real *gain, *bias;
 } norm_rows;
 
 LRA_ROW_FN norm_rows rows_at(lra_type t, const void *dy, const void *x, int64_t first, const int n,
                              int64_t D)
 {
-    norm_rows s = {{0}, {0}, {0}, {0}, NULL, NULL};
+    norm_rows s = {.gain = NULL};
     for (int k = 0; k < n; k++) {
         s.x[k] = t_at(x, t, (first + k) * D);
         s.dy[k] = dy ? t_at(dy, t, (first + k) * D) : NULL;
@@ -70,17 +70,16 @@ LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
 LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
 {
     lanes sum[TOGETHER] = {0}, rest[TOGETHER] = {0}, square[TOGETHER] = {0};
-    real off[TOGETHER], all[TOGETHER];
+    real all[TOGETHER];
     for (int k = 0; k < n; k++) LANES_EACH(D, add, t, s->x[k], &sum[k]);
     sums(n, sum, s->m);
     for (int k = 0; k < n; k++) s->m[k] /= (real)D;
     for (int k = 0; k < n; k++) LANES_EACH(D, add_both, t, s->x[k], s->m[k], &rest[k], &square[k]);
-    sums(n, rest, off);
+    sums(n, rest, s->off);
     sums(n, square, all);
     for (int k = 0; k < n; k++) {
-        off[k] /= (real)D;
-        s->r[k] = 1 / r_sqrt(r_max(all[k] / (real)D - off[k] * off[k], R(0.0)) + (real)eps);
-        s->m[k] += off[k];
+        s->off[k] /= (real)D;
+        s->r[k] = 1 / r_sqrt(r_max(all[k] / (real)D - s->off[k] * s->off[k], R(0.0)) + (real)eps);
     }
 }
 
@@ -96,7 +95,7 @@ enum { NORM_ROWS = 64 }; /* of a piece of work */
 LRA_ROW_FN void norm(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s, void *y)
 {
     lanes g = lanes_load(s->gain, LRA_F32, i, w), b = lanes_load(s->bias, LRA_F32, i, w);
-    lanes_store(y, t, i, w, (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k] * g + b);
+    lanes_store(y, t, i, w, (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]) * s->r[k] * g + b);
 }
 LRA_ROW_FN void norm_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
                           double eps)
@@ -127,13 +126,13 @@ LRA_ROW_FN void add_gradient(int64_t i, int64_t w, lra_type t, const int k, cons
 {
     lanes u = lanes_load(s->dy[k], t, i, w) * lanes_load(s->gain, LRA_F32, i, w);
     *su += u;
-    *sux += u * (lanes_load(s->x[k], t, i, w) - s->m[k]);
+    *sux += u * (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]);
 }
 LRA_ROW_FN void dx(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s, real mean_u,
                    real mean_ux, void *to)
 {
     lanes u = lanes_load(s->dy[k], t, i, w) * lanes_load(s->gain, LRA_F32, i, w);
-    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
+    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]) * s->r[k];
     lanes_store(to, t, i, w, s->r[k] * (u - mean_u - xhat * mean_ux));
 }
 LRA_ROW_FN void dx_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
@@ -175,7 +174,7 @@ LRA_ROW_FN void add_row(int64_t i, int64_t w, lra_type t, const int k, const nor
                         real *dgain, real *dbias)
 {
     lanes dy = lanes_load(s->dy[k], t, i, w);
-    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
+    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]) * s->r[k];
     lanes_store(dgain, LRA_F32, i, w, lanes_load(dgain, LRA_F32, i, w) + dy * xhat);
     lanes_store(dbias, LRA_F32, i, w, lanes_load(dbias, LRA_F32, i, w) + dy);
 }
