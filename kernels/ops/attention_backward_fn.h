@@ -5,7 +5,11 @@
  * forward node left of each row, so a pair costs five products and one exponential.  Queries are
  * the outer loop: their four arrays and dq stay in the first cache, while k, v, dk and dv pass by.
  * Of laplace attention p are its weights, g = (dy v) times their slope.  With dropout dy v, and p
- * where it meets dy, is multiplied with what the weight was. */
+ * where it meets dy, is multiplied with what the weight was.
+ *
+ * A softmax has sum_j g_ij = 0, so that a bias of the keys gets sum_ij (f_ij - f) g_ij q_i, nothing
+ * but for the decay, and next to nothing where that is small: rounding one row of dk is as much.
+ * That sum is taken beside, and what dk lacks of it is given to one element of a channel. */
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 
@@ -22,13 +26,33 @@ typedef struct {
     real *sum, *dot;               /* of the lanes: log2 of the sum of exponentials, dy y */
     real *other;                   /* a second tile */
     real *by_offset;               /* sums of g by i - j, as the tables */
+    bool settles;                  /* some head decays, of a softmax */
+    real *less, *apart, *dk_sum; /* f_ij - f, as the tables; sums by lane, (K); where dk settles */
 } attention_backward;
 
 static inline int64_t attention_backward_scratch(const attention_sizes *s)
 {
     int64_t K = attention_padded(s->K), V = attention_padded(s->V);
     return 2 * s->Tk * (K + V) + ATTENTION_QUERIES * (2 * s->K + s->V + K + V + 2) +
-           ATTENTION_TILE + attention_offsets(s);
+           ATTENTION_TILE + 2 * attention_offsets(s) + ATTENTION_QUERIES + K;
+}
+
+/* Of a head whose tables stand; own: the last of its scratch. */
+static inline void attention_take_settled(attention_backward *b, real *own)
+{
+    const attention_args *a = b->h.args;
+    const attention_sizes *s = &b->h.s;
+    double decay = a->decay[b->h.at % s->H % (s->H / a->stride)];
+    b->settles = false; /* rows of dk that are rounded to bf16 are too far from their sum */
+    for (int64_t h = 0; h < s->H / a->stride; h++)
+        b->settles |= LRA_PASS != 16 && a->decay[h] != 0 && !a->laplace;
+    b->less = own, b->apart = b->less + attention_offsets(s);
+    b->dk_sum = b->apart + ATTENTION_QUERIES;
+    for (int64_t o = 0; o < attention_offsets(s) && b->settles && b->h.distant; o++) {
+        double apart = fabs((double)(o - (s->Tk - 1)));
+        b->less[o] = (real)(1.4426950408889634 * a->scale * expm1(-decay * apart));
+    }
+    for (int64_t d = 0; d < b->K; d++) b->dk_sum[d] = 0;
 }
 
 static inline void attention_take_back(attention_backward *b, real *own)
@@ -48,6 +72,7 @@ static inline void attention_take_back(attention_backward *b, real *own)
     b->by_offset = b->other + ATTENTION_TILE;
     for (int64_t i = 0; i < s->Tk * (b->K + b->V); i++) b->dk[i] = 0; /* and dv */
     for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
+    attention_take_settled(b, b->by_offset + attention_offsets(s));
 }
 
 /* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add
@@ -79,6 +104,7 @@ static inline void attention_load_back(attention_backward *b, int64_t i0, int64_
     for (int64_t i = n * b->V; i < ATTENTION_QUERIES * b->V; i++) b->dy_rows[i] = 0;
     attention_load_rows(b, i0, n);
     for (int64_t i = 0; i < s->K * ATTENTION_QUERIES; i++) b->dq_t[i] = 0;
+    for (int64_t l = 0; l < ATTENTION_QUERIES; l++) b->apart[l] = 0;
 }
 
 /* Scores become weights of laplace attention, products dy v become g. */
@@ -113,6 +139,18 @@ static inline void attention_differentiate(const attention_backward *b, const at
         }
 }
 
+/* To the sums of a tile's lanes. */
+static inline void attention_part(const attention_backward *b, const attention_place *p)
+{
+    const real *g = b->other;
+    if (!b->settles || !b->h.distant) return;
+    for (int64_t r = 0; r < p->keys; r++, g += ATTENTION_QUERIES) {
+        const real *less = b->less + p->i0 - (p->j0 + r) + b->h.s.Tk - 1;
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) b->apart[l] += g[l] * less[l];
+    }
+}
+
 /* g goes to the sums by offset, and gets the factor of its distance. */
 static inline void attention_back_distances(const attention_backward *b, const attention_place *p)
 {
@@ -145,6 +183,7 @@ static inline void attention_back_tile(const attention_backward *b, const attent
     attention_hide(&b->h, p, -INFINITY, b->h.tile);
     if (b->h.kept) attention_draw(&b->h, p), attention_drop(&b->h, p, b->other);
     attention_differentiate(b, p);
+    attention_part(b, p);
     attention_back_distances(b, p);
     if (b->h.kept) attention_drop(&b->h, p, b->h.tile);
     ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, b->dv + p->j0 * b->V,
@@ -170,6 +209,8 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
     attention_load_back(b, i0, n);
     attention_walk w = attention_walk_of(&b->h, &p);
     while (attention_next(&w, &p)) attention_back_tile(b, &p);
+    for (int64_t l = 0; l < n && b->settles; l++)
+        for (int64_t d = 0; d < b->K; d++) b->dk_sum[d] += b->apart[l] * b->q_rows[l * b->K + d];
     attention_store_dq(b, i0, n, dq);
 }
 
@@ -181,6 +222,31 @@ static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_
 #pragma omp simd
         for (int64_t d = 0; d < width; d++)
             to[t * H * width + d] = t < n ? e_store(x[t * pad + d] * factor) : 0;
+}
+
+/* To the smallest number of each channel of dk, n rows, what these lack of their sum. */
+static inline void attention_settle(const attention_backward *b, int64_t n, elem *dk)
+{
+    enum { SOME = 16 };
+    const int64_t K = b->h.s.K, step = b->h.s.H * K;
+    for (int64_t d0 = 0; d0 < K && b->settles; d0 += SOME) {
+        int64_t some = K - d0 < SOME ? K - d0 : SOME, least[SOME] = {0};
+        double lacks[SOME] = {0}, size[SOME];
+        for (int64_t d = 0; d < some; d++) {
+            lacks[d] = (double)b->dk_sum[d0 + d] * (double)attention_unscaled(&b->h);
+            size[d] = INFINITY;
+        }
+        for (int64_t t = 0; t < n; t++)
+            for (int64_t d = 0; d < some; d++) {
+                double v = (double)e_load(dk[t * step + d0 + d]);
+                lacks[d] -= v;
+                if (v != 0 && fabs(v) < size[d]) size[d] = fabs(v), least[d] = t;
+            }
+        for (int64_t d = 0; d < some; d++) {
+            elem *v = &dk[least[d] * step + d0 + d];
+            if (size[d] < INFINITY) *v = e_store((real)((double)e_load(*v) + lacks[d]));
+        }
+    }
 }
 
 /* The sums by offset of a head as entries of its bias. */

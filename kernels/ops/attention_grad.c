@@ -68,6 +68,7 @@ static void differentiate(const lra_call *c, int64_t at, real *own, real *entrie
     for (int64_t i = n_q; i < s->Tq; i++)
         for (int64_t d = 0; d < s->K; d++) dq[i * s->H * s->K + d] = 0;
     attention_scatter(b.dk, n_k, s->Tk, s->H, s->K, b.K, attention_unscaled(&b.h), dk);
+    if (LRA_PASS != 16) attention_settle(&b, n_k, dk);
     attention_scatter(b.dv, n_k, s->Tk, s->H, s->V, b.V, 1, dv);
     attention_entries(&b, entries + at * s->R);
 }

@@ -11,15 +11,15 @@
 enum { TOGETHER = 4 };
 
 typedef struct {
-    const void *x[TOGETHER], *dy[TOGETHER]; /* dy: of gradients */
-    real m[TOGETHER], r[TOGETHER];
+    const void *x[TOGETHER], *dy[TOGETHER];       /* dy: of gradients */
+    real m[TOGETHER], off[TOGETHER], r[TOGETHER]; /* the mean is m + off */
     const real *gain, *bias;
 } norm_rows;
 
 LRA_ROW_FN norm_rows rows_at(lra_type t, const void *dy, const void *x, int64_t first, const int n,
                              int64_t D)
 {
-    norm_rows s = {{0}, {0}, {0}, {0}, NULL, NULL};
+    norm_rows s = {.gain = NULL};
     for (int k = 0; k < n; k++) {
         s.x[k] = t_at(x, t, (first + k) * D);
         s.dy[k] = dy ? t_at(dy, t, (first + k) * D) : NULL;
@@ -31,22 +31,56 @@ LRA_ROW_FN void add(int64_t i, int64_t w, lra_type t, const void *x, lanes *sum)
 {
     *sum += lanes_load(x, t, i, w);
 }
-LRA_ROW_FN void add_square(int64_t i, int64_t w, lra_type t, const void *x, real m, lanes *sum)
+LRA_ROW_FN void add_both(int64_t i, int64_t w, lra_type t, const void *x, real m, lanes *sum,
+                         lanes *square)
 {
     lanes v = lanes_keep(lanes_load(x, t, i, w) - m, w, 0);
-    *sum += v * v;
+    *sum += v;
+    *square += v * v;
+}
+
+/* lanes_sum() of n vectors, four of them in the steps of one. */
+LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
+{
+#if LRA_PASS != 64 && (defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2))
+    if (n == TOGETHER) {
+        __m128 x[TOGETHER];
+        for (int k = 0; k < TOGETHER; k++) {
+#if defined(LRA_LEVEL_avx512)
+            __m256d upper = _mm512_extractf64x4_pd(_mm512_castps_pd((__m512)v[k]), 1);
+            __m256 half = _mm256_add_ps(_mm512_castps512_ps256((__m512)v[k]),
+                                        _mm256_castpd_ps(upper));
+#else
+            __m256 half = (__m256)v[k];
+#endif
+            x[k] = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+        }
+        __m128 a = _mm_add_ps(_mm_unpacklo_ps(x[0], x[1]), _mm_unpackhi_ps(x[0], x[1]));
+        __m128 b = _mm_add_ps(_mm_unpacklo_ps(x[2], x[3]), _mm_unpackhi_ps(x[2], x[3]));
+        _mm_storeu_ps(to, _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a)));
+        return;
+    }
+#endif
+    for (int k = 0; k < n; k++) to[k] = lanes_sum(v[k]);
 }
 
 /* m and r of each row.  The differences are read from the nearest cache again: nothing cancels, and
- * a row may be of any magnitude whose square is finite. */
+ * a row may be of any magnitude whose square is finite.  Their mean is what rounding left of m: an
+ * error of m is one of all channels, which a product with them adds up. */
 LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
 {
-    lanes sum[TOGETHER] = {0}, square[TOGETHER] = {0};
+    lanes sum[TOGETHER] = {0}, rest[TOGETHER] = {0}, square[TOGETHER] = {0};
+    real all[TOGETHER];
     for (int k = 0; k < n; k++) LANES_EACH(D, add, t, s->x[k], &sum[k]);
-    LANES_UNROLL for (int k = 0; k < n; k++) s->m[k] = lanes_sum(sum[k]) / (real)D;
-    for (int k = 0; k < n; k++) LANES_EACH(D, add_square, t, s->x[k], s->m[k], &square[k]);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-        s->r[k] = 1 / r_sqrt(lanes_sum(square[k]) / (real)D + (real)eps);
+    sums(n, sum, s->m);
+    for (int k = 0; k < n; k++) s->m[k] /= (real)D;
+    for (int k = 0; k < n; k++) LANES_EACH(D, add_both, t, s->x[k], s->m[k], &rest[k], &square[k]);
+    sums(n, rest, s->off);
+    sums(n, square, all);
+    for (int k = 0; k < n; k++) {
+        s->off[k] /= (real)D;
+        s->r[k] = 1 / r_sqrt(r_max(all[k] / (real)D - s->off[k] * s->off[k], R(0.0)) + (real)eps);
+    }
 }
 
 /* f(t, n, first, ...) for rows [first, last): n of them together, then the rest one by one. */
@@ -61,7 +95,7 @@ enum { NORM_ROWS = 64 }; /* of a piece of work */
 LRA_ROW_FN void norm(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s, void *y)
 {
     lanes g = lanes_load(s->gain, LRA_F32, i, w), b = lanes_load(s->bias, LRA_F32, i, w);
-    lanes_store(y, t, i, w, (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k] * g + b);
+    lanes_store(y, t, i, w, (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]) * s->r[k] * g + b);
 }
 LRA_ROW_FN void norm_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
                           double eps)
@@ -92,13 +126,13 @@ LRA_ROW_FN void add_gradient(int64_t i, int64_t w, lra_type t, const int k, cons
 {
     lanes u = lanes_load(s->dy[k], t, i, w) * lanes_load(s->gain, LRA_F32, i, w);
     *su += u;
-    *sux += u * (lanes_load(s->x[k], t, i, w) - s->m[k]);
+    *sux += u * (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]);
 }
 LRA_ROW_FN void dx(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s, real mean_u,
                    real mean_ux, void *to)
 {
     lanes u = lanes_load(s->dy[k], t, i, w) * lanes_load(s->gain, LRA_F32, i, w);
-    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
+    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]) * s->r[k];
     lanes_store(to, t, i, w, s->r[k] * (u - mean_u - xhat * mean_ux));
 }
 LRA_ROW_FN void dx_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
@@ -110,10 +144,11 @@ LRA_ROW_FN void dx_some(lra_type t, const int n, int64_t first, const lra_call *
     s.gain = c->in[2];
     statistics(t, n, D, eps, &s);
     for (int k = 0; k < n; k++) LANES_EACH(D, add_gradient, t, k, &s, &su[k], &sux[k]);
-    LANES_UNROLL for (int k = 0; k < n; k++)
-    {
-        mean_u[k] = lanes_sum(su[k]) / (real)D;
-        mean_ux[k] = lanes_sum(sux[k]) * s.r[k] / (real)D;
+    sums(n, su, mean_u);
+    sums(n, sux, mean_ux);
+    for (int k = 0; k < n; k++) {
+        mean_u[k] /= (real)D;
+        mean_ux[k] *= s.r[k] / (real)D;
     }
     for (int k = 0; k < n; k++)
         LANES_EACH(D, dx, t, k, &s, mean_u[k], mean_ux[k], t_to(c->out, t, (first + k) * D));
@@ -139,7 +174,7 @@ LRA_ROW_FN void add_row(int64_t i, int64_t w, lra_type t, const int k, const nor
                         real *dgain, real *dbias)
 {
     lanes dy = lanes_load(s->dy[k], t, i, w);
-    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k]) * s->r[k];
+    lanes xhat = (lanes_load(s->x[k], t, i, w) - s->m[k] - s->off[k]) * s->r[k];
     lanes_store(dgain, LRA_F32, i, w, lanes_load(dgain, LRA_F32, i, w) + dy * xhat);
     lanes_store(dbias, LRA_F32, i, w, lanes_load(dbias, LRA_F32, i, w) + dy);
 }

@@ -1,11 +1,12 @@
 /* Layer norm and its gradients on a GPU: a warp for each row. */
 #include "kernels/ops/columns_fn.h"
 
-/* Mean and 1/sqrt(var + eps) of a row, for all lanes. */
+/* Mean and 1/sqrt(var + eps) of a row, for all lanes; as on a CPU, what rounding left of the mean
+ * is added to it. */
 LRA_DEV void statistics(lra_type t, const void *x, int64_t row, int64_t D, bool wide, real eps,
                         real *mean, real *r)
 {
-    real s = 0, q = 0, v[LRA_LANES];
+    real s = 0, rest = 0, q = 0, v[LRA_LANES];
     for (EACH_LANE8(d, D)) {
         load8(x, t, row * D + d, D - d, wide, v);
         for (int k = 0; k < LRA_LANES; k++) s += v[k];
@@ -13,10 +14,14 @@ LRA_DEV void statistics(lra_type t, const void *x, int64_t row, int64_t D, bool 
     real m = warp_sum(s) / (real)D;
     for (EACH_LANE8(d, D)) {
         load8(x, t, row * D + d, D - d, wide, v);
-        for (int k = 0; k < LRA_LANES; k++) q += d + k < D ? (v[k] - m) * (v[k] - m) : 0;
+        for (int k = 0; k < LRA_LANES; k++) {
+            real off = d + k < D ? v[k] - m : 0;
+            rest += off, q += off * off;
+        }
     }
-    *mean = m;
-    *r = 1 / r_sqrt(warp_sum(q) / (real)D + eps);
+    real off = warp_sum(rest) / (real)D;
+    *mean = m + off;
+    *r = 1 / r_sqrt(r_max(warp_sum(q) / (real)D - off * off, R(0.0)) + eps);
 }
 
 static __global__ void norm_kernel(int64_t rows, int64_t D, bool wide, lra_type t, const void *x,

@@ -12,9 +12,6 @@ SMOOTHING = ["smoothing=causal average=5", "smoothing=centred-remask", "smoothin
 ALPHA = ["", "heads=4 alpha=scale bound=0.5", "heads=4 alpha=geo", "alpha=geo bound=0.0001 norm=post norm-kind=batch chunk=5"]
 CASES = ALPHA + SMOOTHING + ["alpha=geo positions=sinusoidal " + SMOOTHING[3], "alpha=scale positions=learned " + SMOOTHING[4]]
 
-ILL = {"alpha=scale positions=learned " + SMOOTHING[4]: "the gradient of k/b is 0 without a decay; with one of at most 0.001 it is "
-       "what is left of terms some thousand times as large"}
-
 
 def zero(config):
     """The same is added to all scores of a row, unless they decay; or to all tokens, in front of a norm over them.  An

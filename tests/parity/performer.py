@@ -11,9 +11,6 @@ SOFTMAX = "kernel=softmax redraw=0 "
 CASES = ["", "positions=none qkv=6 heads=3", SOFTMAX + "positions=learned qkv=6 heads=3 features=5",
          SOFTMAX + "features=2", "masked=0", SOFTMAX + "masked=0 features=9"]
 
-ILL = {change: "a query none of whose features is above 0 is all 0.001, beside which the rounding of q, a sum of terms of size 1, is "
-       "a thousand times larger" for change in ("", "masked=0")}
-
 
 def features(x, W, seen, keys):
     """(B,H,T,K) to (B,H,T,features)"""
