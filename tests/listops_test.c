@@ -204,6 +204,11 @@ static void wrong_rows_are_counted(void **state)
     assert_int_equal(lra_listops_parse(good, sizeof good - 1, "x.tsv", true, &rows, &e), 0);
     assert_int_equal(rows.n, 1);
     lra_sequences_free(&rows);
+    static const char wide[] = "\xFF\xFE"
+                               "2\0\t\0[\0M\0";
+    assert_int_equal(lra_listops_parse(wide, sizeof wide - 1, "x.tsv", true, &rows, &e), -1);
+    assert_non_null(strstr(e.msg, "'x.tsv' is a text in UTF-16"));
+    assert_int_equal(rows.n, 0);
 }
 
 static void no_byte_is_trusted(void **state)

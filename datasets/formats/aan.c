@@ -39,6 +39,7 @@ static bool read_label(column c, int *label)
 static int read_line(lra_aan_reader *r, const char *line, size_t n, lra_err *e)
 {
     column c[COLUMNS];
+    if (r->line == 0 && lra_expect_utf8(line, n, r->name, e) != 0) return LRA_FAILED;
     size_t bom = r->line++ == 0 ? lra_bom_size(line, n) : 0;
     line += bom, n -= bom;
     if (n > 0 && line[n - 1] == '\r') n--;

@@ -1,14 +1,25 @@
-/* The byte order mark that some editors put in front of a text in UTF-8. */
+/* The mark that some editors put in front of a text: in UTF-8 it is passed over, UTF-16 is refused,
+ * whose every other byte is 0. */
 #ifndef LRA_DATASETS_FORMATS_BOM_H
 #define LRA_DATASETS_FORMATS_BOM_H
 
 #include <stddef.h>
 #include <string.h>
 
+#include "kernels/base/err.h"
+
 /* Bytes that it takes, 0: there is none. */
 static inline size_t lra_bom_size(const char *bytes, size_t n)
 {
     return n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* The text of this file is not UTF-16. */
+static inline int lra_expect_utf8(const char *bytes, size_t n, const char *name, lra_err *e)
+{
+    if (n < 2 || (memcmp(bytes, "\xFF\xFE", 2) != 0 && memcmp(bytes, "\xFE\xFF", 2) != 0)) return 0;
+    return lra_fail(
+        e, "'%s' is a text in UTF-16, expected UTF-8: 'iconv -f UTF-16 -t UTF-8' makes it", name);
 }
 
 #endif

@@ -135,6 +135,7 @@ int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check,
                       lra_err *e)
 {
     reader r = {.name = name, .check = check, .capacity = 4096};
+    if (lra_expect_utf8(bytes, n, name, e) != 0) return LRA_FAILED;
     r.token = lra_alloc_array((size_t)r.capacity, sizeof *r.token);
     for (size_t at = lra_bom_size(bytes, n); at < n;) {
         const char *end = memchr(bytes + at, '\n', n - at);
