@@ -47,6 +47,14 @@ static const lra_option own[] = {
      .choices = "nothing|cheap|layers",
      .arg = "WHAT",
      .help = "what the backward pass computes again to save memory"},
+    {.name = "queries",
+     .kind = LRA_OPTION_INT,
+     .value = "32",
+     .min = 0,
+     .max = 1e9,
+     .arg = "N",
+     .help = "attention: positions of an example whose weights are told, where no attention op "
+             "has them; 0: all"},
     {.name = "seconds",
      .kind = LRA_OPTION_REAL,
      .value = "5",
@@ -216,6 +224,7 @@ static const struct {
                {"vocab", "step, params, memory, attention"},
                {"classes", "step, params, memory, attention"},
                {"batch", "step, ops, memory, data, attention"},
+               {"queries", "attention"},
                {"recompute", "step, memory"}};
 
 static int check_readers(const lra_options *o, lra_err *e)

@@ -127,12 +127,19 @@ static void report(const lra_cifar *c, const lra_walk *w, const char *path)
         lra_warn("'%s': %lld records with a label above 9 left out", path, (long long)c->n_strange);
 }
 
+static bool has_training(const lra_cifar *c)
+{
+    int i = 0;
+    while (i < TEST && !c->file[i].record) i++;
+    return i < TEST;
+}
+
 int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
 {
     lra_walk w = make_walk(c);
     int rc = lra_walk_path(&w, path, e);
     int64_t n_train = lra_cifar_n_train(c), n_test = c->file[TEST].n;
-    if (rc == 0 && (n_train == 0 || n_test == 0) && c->n_strange > 0)
+    if (rc == 0 && ((n_train == 0 && has_training(c)) || (n_test == 0 && c->file[TEST].record)))
         return lra_fail(e,
                         "'%s': %lld training and %lld test records, and %lld with a label above 9",
                         path, (long long)n_train, (long long)n_test, (long long)c->n_strange);

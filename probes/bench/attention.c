@@ -76,7 +76,7 @@ static int tell_rows(const bench *b, int p, asked *a, int k, lra_err *e)
     lra_matrix_values x;
     int rc = lra_matrix_read(&a->view, of, &x, e);
     for (int64_t s = 0; s < b->B && rc == 0; s++) {
-        const lra_matrix_rows rows = {.most = LRA_MATRIX_ROWS, .example = s};
+        const lra_matrix_rows rows = {.most = lra_option_int(b->options, "queries"), .example = s};
         for (int64_t h = 0; h < of->heads && passes[p].heads; h++)
             lra_matrix_profile(&x, s, h, b->T, &rows, -1, a->profile, NULL, &columns);
         if (x.gram) lra_matrix_value_profile(&x, s, b->T, &rows, a->profile);
