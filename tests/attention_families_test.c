@@ -114,10 +114,11 @@ static void mixed(const parts *p, int head, int n, double *a)
     }
 }
 
-/* pack_q of a memory of 3, pack_k, unpack_q, unpack_k. */
+enum { M = 5 }; /* rows of a memory */
+
+/* pack_q, pack_k, unpack_q, unpack_k. */
 static void packed(const parts *p, int head, int n, double *a)
 {
-    enum { M = 3 };
     double pack[M][MOST] = {{0}}, one[MOST], unpack[M];
     for (int m = 0; m < M; m++)
         for (int g = 0; g < p->heads; g++) {
@@ -242,7 +243,7 @@ static void of_mixtures(const parts *p, const double *a, int i, int j, int n, do
 /* Row by row of the memory: what j leaves there, and what i takes of it. */
 static void through_memory(const parts *p, const double *a, int i, int j, int n, double *y)
 {
-    enum { M = 3, PACK_V = 4, UNPACK_V, OUT };
+    enum { PACK_V = 4, UNPACK_V, OUT };
     int64_t K = p->width[PACK_V] / p->heads;
     double one[MOST], left[WIDTH], passed[WIDTH], own[WIDTH], unpack[M];
     (void)a;
@@ -301,7 +302,7 @@ static const struct {
     {&lra_model_performer, "layers=2", {"q", "k", HEADS_OF}, relu_products, values_out, 0, 0},
     {&lra_model_linformer, "layers=2 rank=5", {MIXED}, mixed, of_mixtures, 0, 0},
     {&lra_model_linformer, "layers=2 rank=3 masked=0", {MIXED}, mixed, of_mixtures, 1, 1},
-    {&lra_model_luna, "layers=2", {PACKED}, packed, through_memory, 0, 0},
+    {&lra_model_luna, "layers=2 memory=5", {PACKED}, packed, through_memory, 0, 0},
     {&lra_model_reformer,
      "layers=2 buckets=4 chunks=3",
      {"q", "=rotations", HEADS_OF},

@@ -220,6 +220,12 @@ static void set_real(machine *m, const lra_tensor *x, const double *v)
     int64_t n = lra_elements(x);
     float *f = lra_alloc_array((size_t)n, sizeof *f);
     for (int64_t i = 0; i < n; i++) f[i] = (float)v[i];
+    for (int64_t i = 0; i < n && lra_graph_type(m->g) == LRA_BF16; i++) { /* cut off, in place */
+        uint32_t bits;
+        memcpy(&bits, &f[i], sizeof bits);
+        const uint16_t half = (uint16_t)(bits >> 16);
+        memcpy((char *)f + i * (int64_t)sizeof half, &half, sizeof half);
+    }
     const void *host = lra_graph_type(m->g) == LRA_F64 ? (const void *)v : (const void *)f;
     assert_int_equal(lra_set(m->plan, x, host, &e), 0);
     lra_free(f);
@@ -420,6 +426,45 @@ static void weights_are_applied(void **state)
     }
 }
 
+/* The map of case k, of which the second example has padding. */
+static void check_map(int k, lra_type type, double tolerance)
+{
+    machine m;
+    const test_case *c = &cases[k];
+    const int T = c->T, n[B] = {T, T - 5};
+    double a[LONG];
+    open_machine(&m, c, type);
+    m.out[m.n_out++] = lra_attention_map_of(m.attention);
+    double *map = run_machine(&m, n[1]);
+    for (int b = 0; b < B; b++)
+        for (int i = 0; i < n[b]; i++)
+            for (int h = 0; h < H; h++) {
+                const double *own = map + ((b * H + h) * T + i) * T;
+                row_of(c, b, h, i, n[b], a);
+                for (int j = 0; j < T; j++)
+                    assert_true(fabs(own[j] - (j < n[b] ? a[j] : 0)) < tolerance);
+            }
+    lra_free(map);
+    close_machine(&m);
+}
+
+/* Maps of what is a softmax over all keys and nothing else. */
+static void maps_are_of_plain_attention(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N; k++) {
+        machine m;
+        open_machine(&m, &cases[k], LRA_F64);
+        bool plain = lra_attention_is_plain(m.attention);
+        close_machine(&m);
+        assert_int_equal(plain, k == 0 || k == 2 || k == 10);
+        if (!plain) continue;
+        check_map(k, LRA_F64, 1e-12);
+        check_map(k, LRA_F32, 1e-6);
+        check_map(k, LRA_BF16, 1e-3); /* q and k are rounded */
+    }
+}
+
 /* The vectors that heads add to a position's output, multiplied with each other. */
 static void gram_is_of_values_and_weights(void **state)
 {
@@ -489,6 +534,7 @@ int main(void)
         cmocka_unit_test(the_node_is_the_formula),
         cmocka_unit_test(equal_weights_are_known),
         cmocka_unit_test(weights_are_applied),
+        cmocka_unit_test(maps_are_of_plain_attention),
         cmocka_unit_test(gram_is_of_values_and_weights),
         cmocka_unit_test(allowed_are_those_with_weights),
     };

@@ -49,6 +49,14 @@ lra_tensor *lra_attention_bias(const lra_tensor *attention)
     return bias < 0 ? NULL : y->src[bias];
 }
 
+lra_tensor *lra_attention_key_length(const lra_tensor *attention)
+{
+    const lra_tensor *y = node_of(attention);
+    const attention_args *a = y->args;
+    int length = attention_source(a, a->cross ? ATTENTION_KEY_LENGTH : ATTENTION_LENGTH, 3);
+    return length < 0 ? NULL : y->src[length];
+}
+
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
@@ -131,11 +139,39 @@ lra_tensor *lra_attention_apply(const lra_tensor *attention, lra_tensor *x)
     const lra_tensor *y = node_of(attention);
     const attention_args *a = y->args;
     lra_tensor *src[3 + ATTENTION_OPTIONS] = {y->src[0], y->src[1]};
-    int length = attention_source(a, a->cross ? ATTENTION_KEY_LENGTH : ATTENTION_LENGTH, 3);
-    src[2] = attention_values(a, x, length < 0 ? NULL : y->src[length]);
+    src[2] = attention_values(a, x, lra_attention_key_length(y));
     for (int i = 3; i < y->n_src; i++) src[i] = y->src[i];
     lra_tensor *own = lra_node(&lra_op_attention, y->graph, y->n_src, src, a, sizeof *a);
     return attention_result(own, a->T);
+}
+
+bool lra_attention_is_plain(const lra_tensor *attention)
+{
+    const attention_args *a = node_of(attention)->args;
+    const unsigned lengths = 1u << ATTENTION_LENGTH | 1u << ATTENTION_KEY_LENGTH;
+    bool distant = a->causal || a->chunk > 0 || a->window > 0 || a->stride > 1 || a->smooth > 1;
+    for (int h = 0; h < LRA_MAX_HEADS; h++)
+        distant = distant || a->decay[h] != 0 || a->slope[h] != 0;
+    return !distant && !a->laplace && (a->has & ~lengths) == 0;
+}
+
+lra_tensor *lra_attention_map_of(const lra_tensor *attention)
+{
+    const lra_tensor *y = node_of(attention);
+    const attention_args *a = y->args;
+    const lra_type wide = lra_real(y->graph);
+    if (!lra_attention_is_plain(y)) LRA_BUG("a map of an attention that is more than a softmax");
+    lra_tensor *q = lra_permute(lra_cast(y->src[0], wide), 4, (int[]){0, 2, 1, 3});
+    lra_tensor *k = lra_permute(lra_cast(y->src[1], wide), 4, (int[]){0, 2, 1, 3});
+    lra_tensor *score = lra_matmul_t(lra_affine(q, a->scale, 0), false, k, true);
+    lra_tensor *length = lra_attention_key_length(y);
+    if (!length) return lra_softmax(score);
+    const int64_t B = k->shape.d[0], T = k->shape.d[2];
+    const double least = 1e30; /* finite: there is no NaN where all is padding */
+    lra_tensor *seen = lra_ones(y->graph, lra_elem(y->graph), LRA_SHAPE(B, T, 1));
+    seen = lra_cast(lra_smooth(seen, length, 1, false, 0), wide);
+    seen = lra_reshape(seen, LRA_SHAPE(B, 1, 1, T));
+    return lra_softmax(lra_add(score, lra_affine(seen, least, -least)));
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */

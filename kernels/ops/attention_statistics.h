@@ -55,6 +55,10 @@ lra_tensor *lra_values_gram(lra_tensor *v, lra_tensor *w);
 /* a x: what the layer makes of values x, (B,T',H,C), elem; (B,T,H,C).  Differentiable: its gradient
  * with respect to x is a^T dy. */
 lra_tensor *lra_attention_apply(const lra_tensor *attention, lra_tensor *x);
+/* Is it softmax_j(scale q_i . k_j) over all keys of an example, and nothing else? */
+bool lra_attention_is_plain(const lra_tensor *attention);
+/* Its whole maps then, (B,H,T,T'), real, computed in real; 0 for keys that are padding. */
+lra_tensor *lra_attention_map_of(const lra_tensor *attention);
 
 /* ---- which pairs there are ------------------------------------------------------------------- */
 
@@ -75,6 +79,8 @@ void lra_attention_allowed(const lra_tensor *attention, int64_t T, int64_t head,
 int64_t lra_attention_heads(const lra_tensor *attention); /* of a position */
 double
 lra_attention_scale(const lra_tensor *attention); /* what products of q and k are multiplied by */
+/* Keys of each example, (B) int32; NULL: all. */
+lra_tensor *lra_attention_key_length(const lra_tensor *attention);
 /* Its learned bias, (H,2R-1); NULL: none. */
 lra_tensor *lra_attention_bias(const lra_tensor *attention);
 /* alpha of a head, whose scores are multiplied with exp(-alpha |i-j|). */

@@ -59,24 +59,26 @@ void lra_matrix_ask(lra_view *v, const lra_matrix *w)
     for (int k = 0; k < LRA_MATRIX_ARRAYS && w->array[k]; k++) lra_view_ask(v, w->array[k]);
 }
 
+static int read_real(const lra_view *v, const lra_tensor *x, float **to, lra_err *e)
+{
+    *to = lra_alloc_array((size_t)lra_elements(x) + 1, sizeof **to);
+    return lra_get(v->plan, x, *to, e);
+}
+
 int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e)
 {
     *to = (lra_matrix_values){.of = w};
     int rc = 0;
     for (int k = 0; k < LRA_MATRIX_ARRAYS && w->array[k] && rc == 0; k++) {
-        size_t n = (size_t)lra_elements(w->array[k]) + 1;
         if (w->array[k]->type == LRA_I32) {
-            to->index[k] = lra_alloc_array(n, sizeof(int32_t));
+            to->index[k] = lra_alloc_array((size_t)lra_elements(w->array[k]) + 1, sizeof(int32_t));
             rc = lra_get(v->plan, w->array[k], to->index[k], e);
         } else {
-            to->number[k] = lra_alloc_array(n, sizeof(float));
-            rc = lra_get(v->plan, w->array[k], to->number[k], e);
+            rc = read_real(v, w->array[k], &to->number[k], e);
         }
     }
-    if (rc == 0 && w->gram) {
-        to->gram = lra_alloc_array((size_t)lra_elements(w->gram) + 1, sizeof *to->gram);
-        rc = lra_get(v->plan, w->gram, to->gram, e);
-    }
+    if (rc == 0 && w->gram) rc = read_real(v, w->gram, &to->gram, e);
+    if (rc == 0 && w->gram && w->by_path) rc = read_real(v, w->by_path, &to->by_path, e);
     return rc;
 }
 
@@ -86,6 +88,7 @@ void lra_matrix_free(lra_matrix_values *v)
         lra_free(v->number[k]);
         lra_free(v->index[k]);
     }
+    lra_free(v->by_path);
     lra_free(v->gram);
     *v = (lra_matrix_values){0};
 }

@@ -25,6 +25,7 @@ typedef struct {
                       nothing else */
     lra_tensor
         *gram; /* lra_matrix_values_of(), (B,T,paths,paths).  NULL: not asked, there is none */
+    lra_tensor *by_path; /* real, asked with it for paths().  NULL: nothing */
 } lra_matrix;
 
 /* Its arrays after a run. */
@@ -32,7 +33,7 @@ typedef struct {
     const lra_matrix *of;
     float *number[LRA_MATRIX_ARRAYS]; /* NULL: there are none, or int32 */
     int32_t *index[LRA_MATRIX_ARRAYS];
-    float *gram; /* NULL: there is none */
+    float *by_path, *gram; /* NULL: values were not asked, or there is none */
 } lra_matrix_values;
 
 struct lra_matrix_family {

@@ -6,50 +6,95 @@
  * What the memory keeps from layer to layer beside what it packs is left aside.  Values take the
  * path of a pair of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the rows of g and columns
  * of h of the linear layer between both, and the rows of h of the one behind. */
+#include <math.h>
+
+#include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention_statistics.h"
 #include "probes/attention/matrix.h"
 
-enum { UNPACK, PACK, PACK_EACH };
-
-/* Weights of the first, (B,T,G,M). */
-static lra_tensor *packed(lra_tensor *node, int64_t T, int64_t M)
-{
-    lra_graph *g = node->graph;
-    int64_t B = node->src[0]->shape.d[0], G = lra_attention_heads(node);
-    lra_tensor *x = lra_zeros(g, lra_elem(g), LRA_SHAPE(B, T, G, M)), *dx;
-    lra_grad(lra_attention_apply(node, x), lra_matrix_unit(g, B, M, G), 1, &x, &dx);
-    return lra_cast(dx, lra_real(g));
-}
+enum { QUERY, KEY, PACK }; /* of the second; weights of the first */
 
 static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
 {
     if (y->op != &lra_op_attention || !lra_attention_crosses(y)) return false;
     lra_tensor *first = lra_matrix_behind(y->src[1]);
     if (first->op != &lra_op_attention || !lra_attention_crosses(first)) return false;
-    int64_t M = y->src[1]->shape.d[1];
     if (first->src[1]->shape.d[1] != T || y->src[0]->shape.d[1] != T) return false;
+    if (!lra_attention_is_plain(y) || !lra_attention_is_plain(first)) return false;
+    if (lra_attention_key_length(y)) return false; /* all examples have the whole memory */
+    int64_t G = lra_attention_heads(first), M = y->src[1]->shape.d[1];
     w->heads = lra_attention_heads(y), w->part = first;
-    lra_tensor *unit = lra_matrix_unit(y->graph, n, M, w->heads);
-    w->array[UNPACK] = lra_cast(lra_attention_apply(y, unit), lra_real(y->graph)); /* (B,T,H,M) */
-    lra_tensor *each = packed(first, T, M);
-    double G = (double)lra_attention_heads(first);
-    w->array[PACK] = lra_affine(lra_reduce(each, LRA_SHAPE(n, T, 1, M)), 1 / G, 0);
-    w->array[PACK_EACH] = each;
+    w->by_path = lra_attention_map_of(first);                  /* (B,G,M,T) */
+    w->array[QUERY] = lra_cast(y->src[0], lra_real(y->graph)); /* (B,T,H,K) */
+    w->array[KEY] = lra_cast(y->src[1], lra_real(y->graph));   /* (B,M,H,K) */
+    w->array[PACK] = lra_affine(lra_reduce(w->by_path, LRA_SHAPE(n, 1, M, T)), 1 / (double)G, 0);
     return true;
 }
 
-static const float *unpacking(const lra_matrix_values *v, int64_t s, int64_t i, int64_t M)
+/* Row i of a head of the second, u (M). */
+static void unpacking(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, float *u)
 {
-    return v->number[UNPACK] + (s * v->of->T + i) * v->of->heads * M;
+    const int64_t *d = v->of->array[KEY]->shape.d, M = d[1], H = d[2], K = d[3];
+    const float *q = v->number[QUERY] + ((s * v->of->T + i) * H + head) * K;
+    const float *k = v->number[KEY] + (s * M * H + head) * K;
+    float scale = (float)lra_attention_scale(v->of->node), most = -INFINITY, sum = 0;
+    for (int64_t m = 0; m < M; m++) {
+        u[m] = scale * (float)lra_matrix_dot(q, k + m * H * K, K);
+        most = u[m] > most ? u[m] : most;
+    }
+    for (int64_t m = 0; m < M; m++) sum += u[m] = expf(u[m] - most);
+    for (int64_t m = 0; m < M; m++) u[m] /= sum;
+}
+
+enum { TOGETHER = 4 };
+
+/* y (H,T) = u (H,M) p (M,T), rows of p being `width` apart: some of them are added at once, and
+ * stay in the first cache for all of y. */
+static void multiply(int64_t H, int64_t M, const float *u, int64_t T, const float *p, int64_t width,
+                     float *y)
+{
+    for (int64_t k = 0; k < H * T; k++) y[k] = 0;
+    for (int64_t m = 0; m < M; m += TOGETHER) {
+        const float *row[TOGETHER];
+        for (int k = 0; k < TOGETHER; k++) row[k] = p + (m + k < M ? m + k : m) * width;
+        for (int64_t h = 0; h < H; h++) {
+            float by[TOGETHER], *to = y + h * T;
+            for (int k = 0; k < TOGETHER; k++) by[k] = m + k < M ? u[h * M + m + k] : 0;
+#pragma omp simd
+            for (int64_t j = 0; j < T; j++)
+                to[j] += (by[0] * row[0][j] + by[1] * row[1][j]) +
+                         (by[2] * row[2][j] + by[3] * row[3][j]);
+        }
+    }
+}
+
+/* Of row i of heads [from, from + H): what is unpacked of each of G parts of p (B,G,M,T), to w
+ * (H,G,T). */
+static void unpacked(const lra_matrix_values *v, int64_t s, int64_t i, int64_t from, int64_t H,
+                     int64_t G, const float *p, int64_t T, double *w)
+{
+    int64_t width = v->of->T, M = v->of->array[KEY]->shape.d[1];
+    float *u = lra_alloc_array((size_t)(H * (M + T)) + 1, sizeof *u), *y = u + H * M;
+    for (int64_t h = 0; h < H; h++) unpacking(v, s, from + h, i, u + h * M);
+    for (int64_t g = 0; g < G; g++) {
+        multiply(H, M, u, T, p + (s * G + g) * M * width, width, y);
+        for (int64_t h = 0; h < H; h++)
+            for (int64_t j = 0; j < T; j++) w[(h * G + g) * T + j] = (double)y[h * T + j];
+    }
+    lra_free(u);
 }
 
 static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
                 double *w)
 {
-    int64_t M = lra_width(v->of->array[PACK]);
-    const float *u = unpacking(v, s, i, M) + head * M, *p = v->number[PACK] + s * v->of->T * M;
-    for (int64_t j = 0; j < T; j++) w[j] = lra_matrix_dot(u, p + j * M, M);
+    unpacked(v, s, i, head, 1, 1, v->number[PACK], T, w);
+}
+
+static void paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *w)
+{
+    int64_t H = v->of->heads;
+    unpacked(v, s, i, 0, H, v->of->paths / H, v->by_path, T, w);
 }
 
 /* v (B,T,H G,V): of each h those of all g; by (H G V,D): of each h the product of both layers. */
@@ -71,16 +116,6 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
     *by = lra_matmul(first, lra_reshape(lra_cast(out, elem), LRA_SHAPE(H, V, D)));
     *by = lra_reshape(*by, LRA_SHAPE(H * GV, D));
     return true;
-}
-
-static void paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *w)
-{
-    int64_t H = v->of->heads, G = v->of->paths / H, M = lra_width(v->of->array[PACK]);
-    const float *u = unpacking(v, s, i, M), *p = v->number[PACK_EACH] + s * v->of->T * G * M;
-    for (int64_t j = 0; j < T; j++) /* what was packed is read once */
-        for (int64_t g = 0; g < G; g++, p += M)
-            for (int64_t h = 0; h < H; h++)
-                w[(h * G + g) * T + j] = lra_matrix_dot(u + h * M, p, M);
 }
 
 const lra_matrix_family lra_matrix_packed = {.name = "memory",

@@ -42,6 +42,7 @@ void lra_matrix_ask_values(lra_view *v, lra_matrix *w)
     if (!out || !w->family->values(w, out, &values, &by)) return;
     w->gram = lra_values_gram(values, by);
     lra_view_ask(v, w->gram);
+    if (w->by_path) lra_view_ask(v, w->by_path);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
