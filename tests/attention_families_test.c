@@ -319,7 +319,8 @@ typedef struct {
     int family, heads;
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     lra_tensor *part[LRA_MAX_BUCKETS][LAYERS][SOURCES];
-    lra_profile *profile[LAYERS * HEADS], *some[LAYERS * HEADS], *rolled, *value[LAYERS];
+    lra_profile *profile[LAYERS * HEADS], *some[LAYERS * HEADS], *rolled, *value[LAYERS],
+        *some_value[LAYERS];
     int longest, asked;
     double *kept; /* (layers heads, longest, longest) */
 } work;
@@ -370,6 +371,23 @@ static void compare_rows(const lra_matrix_values *is, int64_t s, int h, int n, c
     }
 }
 
+enum { SOME = 3 };
+
+/* At most that many rows, at the same place in as many parts, which wanders from example to
+ * example; n <= SOME: all. */
+static void add_some(lra_profile *p, int n, int rows, int example, const double *a)
+{
+    double place = 0.6180339887498949 * (example + 1);
+    place -= floor(place);
+    if (n <= SOME) rows = n;
+    lra_profile_begin(p, n);
+    for (int k = 0; k < rows; k++) {
+        int i = n <= SOME ? k : (int)floor((k + place) * n / rows);
+        lra_profile_row(p, i, 0, n, a + i * n);
+    }
+    lra_profile_end(p);
+}
+
 /* What keys add to positions, a (heads,n,n); all together they are what the layer behind the heads
  * makes. */
 static void add_values(const work *w, const parts *p, int layer, int n, const double *a)
@@ -378,9 +396,10 @@ static void add_values(const work *w, const parts *p, int layer, int n, const do
     int last = 0;
     while (last + 1 < SOURCES && names[last + 1]) last++;
     int64_t D = p->width[last - 1], V = p->width[last];
-    double row[MOST], y[WIDTH], sum[WIDTH], is[WIDTH], made[WIDTH];
+    double all[MOST * MOST], y[WIDTH], sum[WIDTH], is[WIDTH], made[WIDTH];
     lra_profile_begin(w->value[layer], n);
     for (int i = 0; i < n; i++) {
+        double *row = all + i * n;
         for (int64_t d = 0; d < D; d++) sum[d] = made[d] = 0;
         for (int j = 0; j < n; j++) {
             bool seen = false;
@@ -398,6 +417,8 @@ static void add_values(const work *w, const parts *p, int layer, int n, const do
         lra_profile_row(w->value[layer], i, 0, n, row);
     }
     lra_profile_end(w->value[layer]);
+    bool pairs = families[w->family].model == &lra_model_luna; /* of heads: half as many rows */
+    add_some(w->some_value[layer], n, pairs ? (SOME + 1) / 2 : SOME, w->asked, all);
 }
 
 /* Row i of the rollout of (layers,heads,n,n), layer by layer from below; -1: what no path leads
@@ -429,21 +450,6 @@ static void add_profile(lra_profile *p, int n, const double *a)
 {
     lra_profile_begin(p, n);
     for (int i = 0; i < n; i++) lra_profile_row(p, i, 0, n, a + i * n);
-    lra_profile_end(p);
-}
-
-enum { SOME = 3 };
-
-/* Rows at the same place in each third, which wanders from example to example. */
-static void add_some(lra_profile *p, int n, int example, const double *a)
-{
-    double place = 0.6180339887498949 * (example + 1);
-    place -= floor(place);
-    lra_profile_begin(p, n);
-    for (int k = 0; k < SOME; k++) {
-        int i = n <= SOME ? k : (int)floor((k + place) * n / SOME);
-        if (i < n) lra_profile_row(p, i, 0, n, a + i * n);
-    }
     lra_profile_end(p);
 }
 
@@ -485,7 +491,7 @@ static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e
             for (int h = 0; h < H; h++) {
                 normalise(n, own + h * n * n);
                 add_profile(w->profile[l * H + h], n, own + h * n * n);
-                add_some(w->some[l * H + h], n, w->asked, own + h * n * n);
+                add_some(w->some[l * H + h], n, SOME, w->asked, own + h * n * n);
             }
         }
         w->asked++;
@@ -541,7 +547,10 @@ static void expect(work *w, int family, const lra_train_spec *spec)
         w->some[i] = lra_profile_new(MOST, 0);
     }
     w->rolled = lra_profile_new(MOST, 0);
-    for (int l = 0; l < LAYERS; l++) w->value[l] = lra_profile_new(MOST, 0);
+    for (int l = 0; l < LAYERS; l++) {
+        w->value[l] = lra_profile_new(MOST, 0);
+        w->some_value[l] = lra_profile_new(MOST, 0);
+    }
     if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
     if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, take, w, &e) != 0) fail_msg("%s", e.msg);
     lra_open_close(&m);
@@ -600,7 +609,9 @@ static void rows_are_the_definition(void **state)
         if (n <= LRA_ROLLOUT_ROWS) same(rolled, w.rolled, f);
         for (int l = 0; l < LAYERS; l++) {
             same(heads.layer[l].value, w.value[l], f);
+            same(some.layer[l].value, w.some_value[l], f);
             lra_profile_free(w.value[l]);
+            lra_profile_free(w.some_value[l]);
         }
         lra_profile_free(w.rolled);
         lra_profile_free(rolled);

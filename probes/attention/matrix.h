@@ -100,7 +100,8 @@ void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int
                         const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
                         lra_profile *pixels, const lra_matrix_columns *columns);
 /* The same of the heads together, where values were asked:  w_ij = || sum over paths of a_pij v_pj
- * W_p ||. */
+ * W_p ||.  Of a sample of rows half as many where paths are more than heads, and cost
+ * accordingly. */
 void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,
                               const lra_matrix_rows *rows, lra_profile *to);
 /* Row number i of R = A'_L .. A'_1 (rollout.h), (n,T) for n rows at position[]; those below 0 are

@@ -98,9 +98,11 @@ void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,
     float *gram = turned(P, T, v->gram + s * positions * P * P);
     double *a = lra_alloc_array((size_t)((P + 1) * T) + 1, sizeof *a), *w = a + P * T;
     uint8_t *seen = lra_alloc_array((size_t)T + 1, 1);
+    lra_matrix_rows told = *rows;
+    if (P > v->of->heads && lra_matrix_n_rows(rows, T) < T) told.most = (rows->most + 1) / 2;
     lra_profile_begin(to, T);
-    for (int64_t p = 0; p < lra_matrix_n_rows(rows, T); p++) {
-        int64_t i = lra_matrix_row_at(rows, p, T);
+    for (int64_t p = 0; p < lra_matrix_n_rows(&told, T); p++) {
+        int64_t i = lra_matrix_row_at(&told, p, T);
         row_of_paths(v, s, i, T, a, seen);
         lengths(P, T, a, gram, w);
         for (int64_t j = 0; j < T; j++)
