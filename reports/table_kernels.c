@@ -1,6 +1,6 @@
-/* Table kernels: how far the convolution kernels of runs reach, how they decay, how rough they are,
- * layer by layer; medians over channels, beside the initial kernels and equal weights.  Runs that
- * differ in their seed alone are one.  Source of the numbers: lra-probe kernels. */
+/* Tables kernels: how far the convolution kernels of runs reach, how they decay, and what they look
+ * like, layer by layer; medians over channels, beside the initial kernels and equal weights.  Runs
+ * that differ in their seed alone are one.  Source of the numbers: lra-probe kernels. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,38 +9,59 @@
 #include "reports/probe_view.h"
 #include "reports/report.h"
 
-/* A number, its column for people ("": files only), and whether null values are shown beside it:
- * the initial one, and that of a run on permuted labels where one was asked for. */
+/* A number: its column for people ("": files only), and whether the middle half of its channels
+ * stands beside it; its null values do in any case. */
 typedef struct {
-    const char *id, *head, *key, *key_interval, *key_initial, *key_shuffled;
-    bool initial;
+    const char *id, *head, *key;
+    bool median;
 } column;
-#define COLUMN(id, head, key, initial)                                                             \
-    {                                                                                              \
-        id, head, key, key "_lo," key "_hi", key "_initial", key "_shuffled", initial              \
-    }
-static const column columns[] = {COLUMN("range.mean.rel", "mean/equal", "range_mean_rel", true),
-                                 COLUMN("range.mean", "", "range_mean", false),
-                                 COLUMN("range.q50", "r50", "range_q50", false),
-                                 COLUMN("range.q90", "", "range_q90", false),
-                                 COLUMN("range.q95", "r95", "range_q95", true),
-                                 COLUMN("range.q99", "r99", "range_q99", false),
-                                 COLUMN("shift.w1", "moved", "shift_w1", false),
-                                 COLUMN("shift.peak", "", "shift_peak", false),
-                                 COLUMN("decay.exp", "exp", "decay_exp", false),
-                                 COLUMN("decay.power", "power", "decay_power", false),
-                                 COLUMN("decay.falls", "falls", "decay_falls", true),
-                                 COLUMN("decay.tau", "tau", "decay_tau", true),
-                                 COLUMN("decay.tau.mod", "mod", "decay_tau_mod", false),
-                                 COLUMN("range.q95.mod", "", "range_q95_mod", false),
-                                 COLUMN("kernel.tail", "tail", "kernel_tail", true),
-                                 COLUMN("kernel.cut", "cut", "kernel_cut", true),
-                                 COLUMN("kernel.smooth", "rough", "kernel_smooth", true),
-                                 COLUMN("kernel.centroid", "freq", "kernel_centroid", true),
-                                 COLUMN("kernel.erank", "erank", "kernel_erank", true),
-                                 COLUMN("local.2.px", "", "local_2_px", false),
-                                 COLUMN("local.5.px", "", "local_5_px", false)};
-enum { N = sizeof columns / sizeof *columns, BEFORE = 8, COLUMNS = BEFORE + 4 * N };
+static const column reach[] = {{"range.mean.rel", "mean/equal", "range_mean_rel", true},
+                               {"range.mean", "", "range_mean", true},
+                               {"range.q50", "r50", "range_q50", true},
+                               {"range.q90", "", "range_q90", true},
+                               {"range.q95", "r95", "range_q95", true},
+                               {"range.q95.mod", "", "range_q95_mod", true},
+                               {"range.q99", "r99", "range_q99", true},
+                               {"shift.w1", "moved", "shift_w1", false},
+                               {"shift.peak", "", "shift_peak", false},
+                               {"local.2.px", "", "local_2_px", true},
+                               {"local.5.px", "", "local_5_px", true}},
+                    decay[] = {{"decay.exp", "exp", "decay_exp", false},
+                               {"decay.power", "power", "decay_power", false},
+                               {"decay.falls", "falls", "decay_falls", false},
+                               {"decay.tau", "tau", "decay_tau", true},
+                               {"decay.tau.mod", "mod", "decay_tau_mod", true},
+                               {"kernel.tail", "tail", "kernel_tail", true},
+                               {"kernel.cut", "cut", "kernel_cut", true}},
+                    shape[] = {{"kernel.smooth", "rough", "kernel_smooth", true},
+                               {"kernel.centroid", "freq", "kernel_centroid", true},
+                               {"kernel.erank", "erank", "kernel_erank", false}};
+#define COLUMNS(list) list, sizeof list / sizeof *list
+typedef struct {
+    const char *title;
+    const column *column;
+    int n;
+    const char *notes[6]; /* NULL after the last */
+} group;
+static const group groups[] = {
+    {"How far convolution kernels reach",
+     COLUMNS(reach),
+     {"mean/equal\tmean distance of energy over that of equal weights on the same lags; 1: indifferent "
+      "to distance",
+      "r50 r95 r99\tsmallest distance within which so many % of the energy lie, tokens",
+      "moved\tshift.w1: how far training moved the energy, tokens"}},
+    {"How convolution kernels decay",
+     COLUMNS(decay),
+     {"exp power falls\tshares of channels: fitted best by exp(-d/tau), by d^-beta (AIC); that fall "
+      "(Kendall, Holm)",
+      "tau\tof exp(-d/tau) fitted to block maxima of |k|, tokens; > T: does not fall",
+      "mod\tthe same of the modulus, where the kernel is the real part of a complex one",
+      "tail cut\tenergy in the far half of the lags; beyond the last lag (state spaces)"}},
+    {"What convolution kernels look like",
+     COLUMNS(shape),
+     {"rough freq\tsquared steps over energy, white noise 2; mean frequency, cycles a token",
+      "erank\thow many different kernels: effective rank of channels by lags"}}};
+enum { GROUPS = sizeof groups / sizeof *groups, BEFORE = 8, PER_COLUMN = 5 };
 
 /* Is the null value of permuted labels known of anything? */
 static bool any_shuffled(const lra_report_input *in)
@@ -53,39 +74,71 @@ static bool any_shuffled(const lra_report_input *in)
     return false;
 }
 
-static lra_table *new_table(bool shuffled)
+static lra_table *new_table(const group *g, bool shuffled)
 {
-    static const char *const head[BEFORE] = {"model", "task", "", "", "seeds", "", "layer", "ch."};
-    static const char *const key[BEFORE] = {"model", "task", "preset", "data",
-                                            "seeds", "skip", "layer",  "channels"};
-    const char *heads[LRA_TABLE_COLUMNS], *keys[LRA_TABLE_COLUMNS];
-    for (int i = 0; i < BEFORE; i++) heads[i] = head[i], keys[i] = key[i];
-    for (int i = 0; i < N; i++) {
-        const column *c = &columns[i];
-        int at = BEFORE + 4 * i;
-        heads[at] = c->head, heads[at + 1] = c->initial ? "initial" : "";
-        heads[at + 2] = c->initial && shuffled ? "shuffled" : "", heads[at + 3] = "";
-        keys[at] = c->key, keys[at + 1] = c->key_initial, keys[at + 2] = c->key_shuffled;
-        keys[at + 3] = c->key_interval;
+    static const char *const first[BEFORE] = {"model", "task", "", "", "seeds", "", "layer", "ch."};
+    static const char *const first_key[BEFORE] = {"model", "task", "preset", "data",
+                                                  "seeds", "skip", "layer",  "channels"};
+    const char *head[LRA_TABLE_COLUMNS];
+    char *key[LRA_TABLE_COLUMNS];
+    int n = BEFORE;
+    for (int i = 0; i < BEFORE; i++) head[i] = first[i], key[i] = lra_copy_text(first_key[i]);
+    for (int i = 0; i < g->n; i++) {
+        const column *c = &g->column[i];
+        bool shown = *c->head;
+        head[n] = c->head, key[n++] = lra_copy_text(c->key);
+        head[n] = shown && c->median ? "(half)" : "";
+        key[n++] = lra_format("%s_q1,%s_q3", c->key, c->key);
+        head[n] = shown ? "initial" : "", key[n++] = lra_format("%s_initial", c->key);
+        head[n] = shown && shuffled ? "shuffled" : "";
+        key[n++] = lra_format("%s_shuffled", c->key);
+        head[n] = "", key[n++] = lra_format("%s_lo,%s_hi", c->key, c->key);
     }
-    lra_table *t = lra_table_new("Convolution kernels, trained and initial", COLUMNS, heads);
-    lra_table_keys(t, keys);
+    lra_table *t = lra_table_new(g->title, n, head);
+    lra_table_keys(t, (const char *const *)key);
+    for (int i = 0; i < n; i++) lra_free(key[i]);
     return t;
+}
+
+static int decimals_of(double x)
+{
+    if (x == floor(x)) return 0;
+    return isnan(x) || fabs(x) >= 100 ? 0 : fabs(x) >= 10 ? 1 : fabs(x) >= 1 ? 2 : 3;
 }
 
 /* With as many digits as it needs, and its half width over seeds. */
 static void add_value(lra_table *t, double x, double half)
 {
-    int decimals = isnan(x) || fabs(x) >= 100 ? 0 : fabs(x) >= 10 ? 1 : fabs(x) >= 1 ? 2 : 3;
-    if (x == floor(x)) decimals = 0;
     if (isnan(x))
         lra_table_value(t, NAN, "-");
     else if (isinf(x))
         lra_table_value(t, NAN, "> T");
     else if (isfinite(half))
-        lra_table_value(t, x, "%.*f +-%.2g", decimals, x, half);
+        lra_table_value(t, x, "%.*f +-%.2g", decimals_of(x), x, half);
     else
-        lra_table_value(t, x, "%.*f", decimals, x);
+        lra_table_value(t, x, "%.*f", decimals_of(x), x);
+}
+
+/* The middle half of channels: quartiles, of several seeds their means. */
+static void add_half(lra_table *t, const lra_probe_cell *c, const char *unit, const char *id)
+{
+    char *lower = lra_format("%s:q1", id), *upper = lra_format("%s:q3", id);
+    lra_finding a = lra_finding_of(id, "1", NAN), b = a;
+    lra_probe_cell_finding(c, unit, lower, &a);
+    lra_probe_cell_finding(c, unit, upper, &b);
+    if (isfinite(a.value) && isinf(b.value)) {
+        char *text = lra_format("%.*f to > T", decimals_of(a.value), a.value);
+        lra_table_interval_text(t, a.value, b.value, text);
+        lra_free(text);
+    } else if (isinf(a.value) && isinf(b.value)) {
+        lra_table_interval_text(t, a.value, b.value, "> T");
+    } else {
+        int decimals = decimals_of(a.value);
+        if (decimals_of(b.value) > decimals) decimals = decimals_of(b.value);
+        lra_table_interval(t, a.value, b.value, decimals);
+    }
+    lra_free(lower);
+    lra_free(upper);
 }
 
 static int64_t channels_of(const lra_probe_unit *u)
@@ -95,7 +148,7 @@ static int64_t channels_of(const lra_probe_unit *u)
     return last >= 0 && a->rank == 1 ? (int64_t)a->value[last] + 1 : 0;
 }
 
-static void add_row(lra_table *t, const lra_probe_cell *c, const lra_probe_unit *u)
+static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const lra_probe_unit *u)
 {
     const lra_probe_result *r = c->seed[0];
     lra_table_row(t);
@@ -107,10 +160,12 @@ static void add_row(lra_table *t, const lra_probe_cell *c, const lra_probe_unit 
     lra_table_number(t, lra_probe_skip(r), 0);
     lra_table_cell(t, "%s", u->name);
     lra_table_number(t, channels_of(u) ? (double)channels_of(u) : NAN, 0);
-    for (int i = 0; i < N; i++) {
-        lra_finding f = lra_finding_of(columns[i].id, "1", NAN);
-        lra_probe_cell_finding(c, u->name, columns[i].id, &f);
+    for (int i = 0; i < g->n; i++) {
+        const column *x = &g->column[i];
+        lra_finding f = lra_finding_of(x->id, "1", NAN);
+        lra_probe_cell_finding(c, u->name, x->id, &f);
         add_value(t, f.value, (f.hi - f.lo) / 2);
+        add_half(t, c, u->name, x->id);
         add_value(t, f.null[LRA_NULL_INIT], NAN);
         add_value(t, f.null[LRA_NULL_SHUFFLED], NAN);
         lra_table_interval(t, f.lo, f.hi, 3);
@@ -128,57 +183,50 @@ static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
                                   : "counted as its lag 0 where the name says so");
 }
 
-static void add_notes(lra_table *t)
+static bool one_seed(int n, const lra_probe_cell *cells)
 {
+    for (int c = 0; c < n; c++)
+        if (cells[c].n_seeds > 1) return false;
+    return true;
+}
+
+static lra_table *group_table(const group *g, bool shuffled, int n, const lra_probe_cell *cells)
+{
+    lra_table *t = new_table(g, shuffled);
+    for (int c = 0; c < n; c++)
+        for (int u = 0; u < cells[c].seed[0]->n_units; u++)
+            add_row(t, g, &cells[c], cells[c].seed[0]->unit[u]);
+    for (int i = 0; g->notes[i]; i++) lra_table_note(t, "%s", g->notes[i]);
     lra_table_note(
-        t,
-        "mean/equal\tmean distance of energy over that of equal weights on the same lags; 1: indifferent "
-        "to distance");
-    lra_table_note(
-        t, "r50 r95 r99\tsmallest distance within which so many %% of the energy lie, tokens");
-    lra_table_note(t, "moved\tshift.w1: how far training moved the energy, tokens");
-    lra_table_note(
-        t,
-        "exp power falls\tshares of channels: fitted best by exp(-d/tau), by d^-beta (AIC); that fall "
-        "(Kendall, Holm)");
-    lra_table_note(t,
-                   "tau\tof exp(-d/tau) fitted to block maxima of |k|, tokens; > T: does not fall");
-    lra_table_note(t,
-                   "mod\tthe same of the modulus, where the kernel is the real part of a complex "
-                   "one");
-    lra_table_note(
-        t, "tail cut\tenergy in the far half of the lags; beyond the last lag (state spaces)");
-    lra_table_note(
-        t, "rough freq\tsquared steps over energy, white noise 2; mean frequency, cycles a token");
-    lra_table_note(t, "erank\thow many different kernels: effective rank of channels by lags");
-    lra_table_note(
-        t,
-        "Medians over channels; row model: mean over layers; +-: 95 %% over seeds, none with one seed.");
+        t, "(half)\tthe middle half of the channels, whose median stands before it; row model: "
+           "mean over layers");
+    lra_table_note(t, "initial\tthe same before training%s",
+                   shuffled ? "; shuffled: of the run on permuted labels" : "");
+    lra_table_note(t, "%s",
+                   one_seed(n, cells)
+                       ? "+-\t95 % over seeds, where there are several; what is read off the "
+                         "weights of one run has no error of its own"
+                       : "+-\t95 % over seeds; none with one");
+    return t;
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_probe_cell *cells;
-    lra_table *t = new_table(any_shuffled(in));
-    int n = lra_probe_cells(in->n_probes, in->probes, &cells), rows = 0;
+    bool shuffled = any_shuffled(in);
+    int n = lra_probe_cells(in->n_probes, in->probes, &cells), rows = 0, rc = LRA_FAILED;
     for (int c = 0; c < n; c++) rows += cells[c].seed[0]->n_units;
     if (rows > LRA_TABLE_ROWS) {
         lra_fail(e, "the table would have %d rows, at most %d; name fewer runs", rows,
                  LRA_TABLE_ROWS);
     } else {
-        for (int c = 0; c < n; c++)
-            for (int u = 0; u < cells[c].seed[0]->n_units; u++)
-                add_row(t, &cells[c], cells[c].seed[0]->unit[u]);
-        add_notes(t);
-        add_skip_note(t, n, cells);
+        *list = lra_alloc_array(GROUPS, sizeof **list);
+        for (int g = 0; g < GROUPS; g++) (*list)[g] = group_table(&groups[g], shuffled, n, cells);
+        add_skip_note((*list)[0], n, cells);
+        rc = GROUPS;
     }
     lra_probe_cells_free(cells, n);
-    *list = lra_alloc_array(1, sizeof **list);
-    (*list)[0] = t;
-    if (rows <= LRA_TABLE_ROWS) return 1;
-    lra_tables_free(*list, 1);
-    *list = NULL;
-    return LRA_FAILED;
+    return rc;
 }
 
 const lra_report_table lra_table_kernels = {

@@ -24,13 +24,28 @@ matches table '^gmlp *listops *1 *layer0.gate '
 matches table '^s4d *listops *1 *model '
 has table '+-'
 # A model with a layer whose kernels do not fall has no finite tau.
-awk -F'  +' '$17 == "> T" { if ($4 == "model") model[$1] = 1; else layer[$1] = 1 }
+awk -F'  +' '/^model / { at = 0; for (i = 1; i <= NF; i++) if ($i == "tau") at = i }
+    at && $at == "> T" { if ($4 == "model") model[$1] = 1; else layer[$1] = 1 }
     END { for (m in layer) { n++; if (!model[m]) exit 1 }; exit !n }' table || complain "tau of models: $(cat table)"
+# Every number has what it was before training, and every median the middle half of its channels around it.
+awk -F'  +' '
+    function half(text) { return text ~ /^(> T|[0-9.]+( to |-)(> T|[0-9.]+))$/ }
+    /^model / { n = NF; for (i = 1; i <= n; i++) head[i] = $i; tables++
+        for (i = 6; i <= n; i++) if (head[i] != "(half)" && head[i] != "initial") {
+            at = i + 1; if (head[at] == "(half)") at++
+            if (head[at] != "initial") { print "no initial of " head[i]; bad = 1 } } }
+    NF == n && /^(s4d|resconv|lru) / { rows++
+        for (i = 6; i <= n; i++) if (head[i] == "(half)" && $4 != "model" && $(i - 1) != "-" && !half($i)) { print "half of " head[i - 1] ": " $i; bad = 1 }
+        for (i = 6; i <= n; i++) if (head[i] == "initial" && $i == "-") { back = i - 1; if (head[back] == "(half)") back--
+            if ($back != "-") { print "no initial value of " head[back] " in " $1; bad = 1 } } }
+    END { exit bad || tables != 3 || rows < 15 }' table >out || complain "null values and halves of kernels: $(cat out table)"
 "$report" tables --table kernels o >from_files 2>err || complain "tables: $(cat err)"
 cmp -s table from_files || complain "lra-report prints other numbers"
 "$probe" kernels "$(ls o/runs | grep s4d)" --out o -q --json >json || complain "--json fails"
 has json '"kernel_cut": 0'
 has json '"range_q95_initial": '
+awk -F'[:,]' '/"layer": "model"/ { exit } /"range_q50":/ { m = $2 } /"range_q50_q1":/ { a = $2 } /"range_q50_q3":/ { b = $2; n++; if (!(a + 0 <= m && m + 0 <= b)) exit 2 }
+    END { exit n != 2 }' json || complain "quartiles around r50: $(cat json)"
 # Places of layers have no mean over them.
 tr -d ' ",' <json | awk -F: '$1 == "layer" { model = $2 == "model" } $1 == "shift_peak" && $2 + 0 > 0 { n[model]++ } END { exit !(n[0] == 2 && !n[1]) }' ||
     complain "shift.peak of layers and of the model: $(cat json)"
@@ -45,7 +60,7 @@ matches out 'D u *the direct path beside a kernel: counted as its lag 0'
 matches table 'D u *the direct path beside a kernel: not counted'
 "$report" tables --table kernels o/runs/listops-lru-* skip -f json >json 2>err || complain "with and without D u: $(cat err)"
 matches json '"model": "lru with D u"'
-awk '/"model":/ { with = /with D u/ } /"skip":/ { n[with, $2 + 0]++ } END { exit !(n[0, 0] == 3 && n[1, 1] == 3) }' json ||
+awk '/"model":/ { with = /with D u/ } /"skip":/ { n[with, $2 + 0]++ } END { exit !(n[0, 0] == 9 && n[1, 1] == 9) }' json ||
     complain "which counts D u: $(cat json)"
 matches json '"decay_tau_mod": [0-9]'
 "$report" tables --table locality skip -f csv >locality 2>err || complain "locality with D u: $(cat err)"
