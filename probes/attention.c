@@ -48,14 +48,9 @@ static const lra_option own[] = {
      .max = 1e9,
      .arg = "N",
      .help = "test examples, the same of all runs on these data; 0: all"},
-    {.name = "queries",
-     .kind = LRA_OPTION_INT,
-     .value = "32",
-     .min = 0,
-     .max = 1e9,
-     .arg = "N",
-     .help = "of weights that no attention op has: positions of an example whose rows are told, "
-             "spread over it; 0: all"},
+    LRA_QUERIES_OPTION(
+        "of weights that no attention op has: positions of an example whose rows are told, "
+        "spread over it; 0: all"),
     LRA_NULL_OPTION,
     LRA_JSON_OPTION("print one JSON document instead of tables"),
     {.name = NULL}};

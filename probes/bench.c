@@ -47,14 +47,9 @@ static const lra_option own[] = {
      .choices = "nothing|cheap|layers",
      .arg = "WHAT",
      .help = "what the backward pass computes again to save memory"},
-    {.name = "queries",
-     .kind = LRA_OPTION_INT,
-     .value = "32",
-     .min = 0,
-     .max = 1e9,
-     .arg = "N",
-     .help = "attention: positions of an example whose weights are told, where no attention op "
-             "has them; 0: all"},
+    LRA_QUERIES_OPTION(
+        "attention: positions of an example whose weights are told, where no attention op "
+        "has them; 0: all"),
     {.name = "seconds",
      .kind = LRA_OPTION_REAL,
      .value = "5",

@@ -29,6 +29,7 @@
 #define LRA_COUNT_OPTION(word, usual, least, most, text)                                           \
     {.name = word, .kind = LRA_OPTION_INT, .value = usual, .min = least, .max = most, .arg = "N",  \
      .help = text}
+#define LRA_QUERIES_OPTION(text) LRA_COUNT_OPTION("queries", "32", 0, 1e9, text)
 #define LRA_SEEDS_OPTION(most_, text)                                                              \
     {.name = "seeds", .letter = 's', .kind = LRA_OPTION_INT, .min = 1, .max = most_, .arg = "N",   \
      .help = "seeds 0..N-1 of every " text "; default: the preset's"}
