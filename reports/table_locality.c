@@ -29,8 +29,8 @@ static const struct {
                {LRA_LOCALITY_CUT, "cut", "cut_r99", "-e"},
                {LRA_LOCALITY_WINDOW, "window", "window_w99", "-e"},
                {LRA_LOCALITY_ENTROPY_REL, "entropy", "entropy_rel", "-I"},
-               {LRA_LOCALITY_KERNEL_REL, "kernels", "kernels_range_mean_rel", "I"},
-               {LRA_LOCALITY_HEADS_REL, "heads", "heads_range_mean_rel", "I"},
+               {LRA_LOCALITY_KERNEL_REL, "kernels", "kernels_range_mean_rel", "-I"},
+               {LRA_LOCALITY_HEADS_REL, "heads", "heads_range_mean_rel", "-I"},
                {LRA_LOCALITY_MEAN, "", "range_mean", "ei"},
                {LRA_LOCALITY_TAU, "", "decay_tau", "i"},
                {LRA_LOCALITY_BETA, "", "decay_beta", "i"},
@@ -38,7 +38,7 @@ static const struct {
                {LRA_LOCALITY_KERNEL_Q95, "", "kernels_range_q95", "i"},
                {LRA_LOCALITY_HEADS_Q95, "", "heads_range_q95", "i"},
                {LRA_LOCALITY_HEADS_ENTROPY, "", "heads_entropy_rel", "i"}};
-enum { N = sizeof columns / sizeof *columns, BEFORE = 12, AFTER = 5, MOST_REASONS = 26 };
+enum { N = sizeof columns / sizeof *columns, BEFORE = 12, AFTER = 7, MOST_REASONS = 26 };
 
 /* Reasons in the order in which they are met; the letter is their place. */
 typedef struct {
@@ -86,11 +86,10 @@ static lra_table *new_table(void)
         {"T", "max_length"},  {"seeds", "seeds"},
         {"value", "value"},   {"95 %", "value_lo,value_hi"},
         {"chance", "chance"}, {"", "metric"}};
-    static const char *const after[AFTER][2] = {{"decay", "decay"},
-                                                {"", "decay_none"},
-                                                {"", "decay_exp"},
-                                                {"", "decay_power"},
-                                                {"", "missing"}};
+    static const char *const after[AFTER][2] = {
+        {"decay", "decay"},  {"95 %", ""}, /* decay_tau_lo, or of beta */
+        {"initial", ""},     {"", "decay_none"}, {"", "decay_exp"},
+        {"", "decay_power"}, {"", "missing"}};
     names all = {0};
     for (int i = 0; i < BEFORE; i++) add_name(&all, before[i][0], lra_copy_text(before[i][1]));
     for (int i = 0; i < N; i++) name_number(&all, i);
@@ -148,7 +147,9 @@ static void add_decay(lra_table *t, const lra_locality_row *row, reasons *why)
         seeds += row->decay[k];
         if (row->decay[k] > row->decay[most]) most = k;
     }
-    const lra_finding *f = &row->at[most == LRA_DECAY_POWER ? LRA_LOCALITY_BETA : LRA_LOCALITY_TAU];
+    lra_locality of = most == LRA_DECAY_POWER ? LRA_LOCALITY_BETA : LRA_LOCALITY_TAU;
+    lra_finding f = row->at[of], initial = row->initial[of];
+    if (seeds == 0 || most == LRA_DECAY_NONE) f = initial = lra_finding_of("decay", "1", NAN);
     lra_text text = {0};
     if (seeds == 0) {
         const char *missing = row->missing[LRA_LOCALITY_REL];
@@ -157,10 +158,12 @@ static void add_decay(lra_table *t, const lra_locality_row *row, reasons *why)
     } else {
         lra_text_add(&text, "%s", lra_decay_names[most]);
         if (most != LRA_DECAY_NONE)
-            lra_text_add(&text, isfinite(f->value) ? " %.3g" : " > T", f->value);
+            lra_text_add(&text, isfinite(f.value) ? " %.3g" : " > T", f.value);
         if (row->decay[most] < seeds) lra_text_add(&text, " (%d of %d)", row->decay[most], seeds);
     }
     lra_table_cell(t, "%s", text.s);
+    lra_finding_add_interval(t, &f);
+    lra_finding_add_number(t, &f, initial.value);
     for (int k = 0; k < 3; k++) lra_table_number(t, seeds ? (double)row->decay[k] : (double)NAN, 0);
     lra_text_free(&text);
 }
@@ -215,7 +218,8 @@ static void add_notes(lra_table *t, const reasons *why)
     lra_table_note(t, "kernels heads\tmean/equal of the layers themselves: energy of kernels "
                       "(medians over channels), weight of attention");
     lra_table_note(t, "decay\tof the intensity of Jacobians: exp tau (tokens) or power beta, where "
-                      "it is better than the other and than none by AIC");
+                      "it is better than the other and than none by AIC; 95 %% and "
+                      "initial: of that number");
     lra_table_note(t, "initial\tthe same network before training");
     lra_table_note(t, "95 %%\tof examples and seeds");
     for (int i = 0; i < why->n; i++) lra_table_note(t, "- %c\t%s", 'a' + i, why->text[i]);
