@@ -183,6 +183,13 @@ static int check_pairs(const importer *m, const lra_walk *w, const char *path, l
     bool none = r[0].n + r[1].n + r[2].n == 0;
     for (int s = 0; s < LRA_N_SPLITS; s++)
         if (r[s].n == 0) {
+            const lra_aan_counts *c = &m->counts[s];
+            if (c->n_columns + c->n_labels)
+                return lra_fail(e,
+                                "no pairs in '%s': %lld lines without 5 columns, %lld without a "
+                                "label 0.0 or 1.0; expected %s",
+                                m->file[s], (long long)c->n_columns, (long long)c->n_labels,
+                                SOURCE);
             lra_fail(e, "no pairs in a file '%s' in '%s' or %d levels below%s; expected %s",
                      file_names[s], path, (int)LEVELS, lra_walk_but_empty(w), SOURCE);
             return none ? LRA_ABSENT : LRA_FAILED;

@@ -110,6 +110,9 @@ static void defects(void **state)
     task_refuses(&lra_task_retrieval, "bad", "length=16", "two files of the test pairs");
     task_write_text("ids/new_aan_pairs.train.only_ids.tsv", "1.0\tA00-1000\tA00-1001\n");
     task_refuses(&lra_task_retrieval, "ids", "", "has 3 columns: ids without texts");
+    task_write_text("wrong/new_aan_pairs.train.tsv", "7.0\ta\tb\tc\td\n1.0\ta\n2.0\ta\tb\tc\td\n");
+    task_refuses(&lra_task_retrieval, "wrong", "",
+                 "pairs.train.tsv': 1 lines without 5 columns, 2 without a label 0.0 or 1.0");
     task_write_text("none/readme", "");
     task_refuses(&lra_task_retrieval, "none", "", "no pairs in a file 'new_aan_pairs.train.tsv'");
     task_refuses(&lra_task_retrieval, "none", "", "https://");
