@@ -29,33 +29,6 @@ static void fill_factor(const lra_fill *f, double *v)
     }
 }
 
-/* How much of the parameter before, of its own and of the one behind stands in each of `times`
- * values: (3,1,1,times) */
-static void fill_shares(const lra_fill *f, double *v)
-{
-    int64_t times = f->shape.d[3];
-    for (int64_t t = 0; t < times; t++) {
-        double off = ((double)t + 0.5) / (double)times - 0.5;
-        v[t] = fmax(0, -off), v[times + t] = 1 - fabs(off), v[2 * times + t] = fmax(0, off);
-    }
-}
-
-/* Part i, (rows,s), `times` times as long. */
-static lra_tensor *stretch(lra_tensor *w, int64_t rows, int64_t s, int64_t times)
-{
-    lra_graph *g = w->graph;
-    if (times == 1) return w;
-    lra_push(g, "stretch%lld", (long long)times);
-    lra_tensor *shares = lra_constant(g, "shares", LRA_SHAPE(3, 1, 1, times),
-                                      LRA_SPEC(LRA_FILL(fill_shares)));
-    lra_tensor *before[] = {lra_slice(w, 1, 0, 1), lra_slice(w, 1, 0, s - 1)};
-    lra_tensor *behind[] = {lra_slice(w, 1, 1, s - 1), lra_slice(w, 1, s - 1, 1)};
-    lra_tensor *all[] = {lra_concat(2, before, 1), w, lra_concat(2, behind, 1)};
-    w = lra_mul(lra_reshape(lra_concat(3, all, 0), LRA_SHAPE(3, rows, s, 1)), shares);
-    lra_pop(g);
-    return lra_reshape(lra_reduce(w, LRA_SHAPE(1, rows, s, times)), LRA_SHAPE(rows, s * times));
-}
-
 /* alpha^i: (S,rows,1) */
 static lra_tensor *powers(lra_tensor *alpha, int64_t S)
 {
@@ -98,8 +71,8 @@ static lra_tensor *kernels(const lra_build *b)
         w = lra_mul(w, powers(lra_param(g, "alpha", LRA_SHAPE(1, rows, 1), &spec), S));
     }
     for (int64_t i = 0; i < S; i++)
-        part[i] = stretch(lra_reshape(lra_slice(w, 0, i, 1), LRA_SHAPE(rows, s)), rows, s,
-                          i > 1 ? 1 << (i - 1) : 1);
+        part[i] = lra_stretch(lra_reshape(lra_slice(w, 0, i, 1), LRA_SHAPE(rows, s)),
+                              i > 1 ? (int64_t)1 << (i - 1) : 1);
     lra_tensor *k = lra_concat((int)S, part, 1);
     if (fixed) k = lra_div(k, first_norm(k, rows));
     k = lra_slice(k, 1, 0, b->T);

@@ -223,6 +223,9 @@ lra_tensor *lra_flip(lra_tensor *x, int axis);         /* y[.., i, ..] = x[.., n
 /* y[.., i, ..] = sum of x[.., j, ..] over j <= i; back: over j >= i.  Summed in real, in that
  * order. */
 lra_tensor *lra_cumsum(lra_tensor *x, int axis, bool back);
+/* x (..,s) `times` times as long by linear interpolation: y[.., j times + k] lies at
+ * (k + 1/2) / times - 1/2 from x[.., j], at the ends it is x[.., j]. */
+lra_tensor *lra_stretch(lra_tensor *x, int64_t times);
 lra_tensor *lra_zeros(lra_graph *g, lra_type type, lra_shape s);
 lra_tensor *lra_ones(lra_graph *g, lra_type type, lra_shape s);
 /* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M) int32 in [0,T), y: (B,M,D). */

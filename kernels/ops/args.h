@@ -115,4 +115,9 @@ typedef struct {
     int axes[LRA_MAX_RANK];
 } permute_args;
 
+typedef struct {
+    int64_t times;
+    bool back; /* the gradient: sums of dy */
+} stretch_args;
+
 #endif

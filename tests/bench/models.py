@@ -8,8 +8,8 @@
 Needs PyTorch.  The peer has the same equations and weights (exported by lra-probe): a reference of tests/parity, or its fair
 form in peers.py.  Ours and the peer run in turn, each in a process of its own, `--rounds` times; medians.  ratio: ours over
 the faster of the peer's.  MiB: of ours workspace, weights and moments; of the peer what its process grew to, less what it
-was before the first step.  LRA_BENCH_PREFIX stands in front of every timed command.  torch.compile has a minute, before it
-is timed, and "-" stands where it or the peer fails (the reasons are on stderr).  Scans of torch are in chunks: the best is
+was before the first step.  LRA_BENCH_PREFIX stands in front of every timed command.  torch.compile has `--limit` seconds (60)
+before it is timed, and "-" stands where it or the peer fails (the reasons are on stderr).  Scans of torch are in chunks: the best is
 what is compared, all stand below the row.
 """
 import argparse
@@ -26,7 +26,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-SECONDS, LONG, MINUTE = 2.0, 8.0, 60
+SECONDS, LONG = 2.0, 8.0
 CHUNKS = {"lru": (16, 64, 256), "s5": (16, 64, 256)}
 # Sizes at which a peer has several blocks, the last of them not full, at the length of --check.
 CHECK = {"longformer": ["window=64"], "bigbird": ["block=16"], "local": ["block=40"], "mega-chunk": ["chunk=50"]}
@@ -39,7 +39,7 @@ def options():
     p.add_argument("--models", default="", help="of the registry, by commas; default: all")
     p.add_argument("--threads", default="1,2")
     p.add_argument("--modes", default="eager,compile")
-    for name, value in dict(length=1024, batch=16, width=128, layers=0, rounds=1, memory=12).items():
+    for name, value in dict(length=1024, batch=16, width=128, layers=0, rounds=1, memory=12, limit=60).items():
         p.add_argument("--" + name, type=int, default=value)
     p.add_argument("--out", help="where the table is kept; default: stdout")
     p.add_argument("--check", action="store_true")
@@ -134,8 +134,9 @@ def limit(gib):
     resource.setrlimit(resource.RLIMIT_AS, (gib << 30, gib << 30))
 
 
-def command(a, words, seconds=MINUTE, quiet=True):
+def command(a, words, seconds=0, quiet=True):
     """Its stdout, or None with the reason on stderr."""
+    seconds = seconds or a.limit
     prefix = os.environ.get("LRA_BENCH_PREFIX", "").split() if quiet else []
     try:
         r = subprocess.run(prefix + words, capture_output=True, text=True, timeout=seconds + 600 * bool(prefix),
