@@ -302,13 +302,19 @@ static inline void attention_distances(const attention_head *h, const attention_
     }
 }
 
-/* Pairs that do not exist get `nothing`.  Most tiles have none. */
-static inline void attention_hide(const attention_head *h, const attention_place *p, real nothing,
-                                  real *s)
+/* Some pair of a tile does not exist.  None in most. */
+static inline bool attention_hides(const attention_head *h, const attention_place *p)
 {
     attention_range first = attention_queries_of(&h->mask, p->j0);
     attention_range last = attention_queries_of(&h->mask, p->j0 + p->keys - 1);
-    if (last.from <= p->i0 && first.to >= p->i0 + p->queries) return;
+    return last.from > p->i0 || first.to < p->i0 + p->queries;
+}
+
+/* Pairs that do not exist get `nothing`. */
+static inline void attention_hide(const attention_head *h, const attention_place *p, real nothing,
+                                  real *s)
+{
+    if (!attention_hides(h, p)) return;
     for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES) {
         attention_range seen = attention_queries_of(&h->mask, p->j0 + r);
         int64_t from = seen.from - p->i0, to = seen.to - p->i0;
