@@ -96,7 +96,11 @@ static void attend(attention_forward *f, int64_t i0, int64_t n)
     for (int64_t i = 0; i < s->V * ATTENTION_QUERIES; i++) f->y_t[i] = 0;
     for (int l = 0; l < ATTENTION_QUERIES; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
     attention_walk w = attention_walk_of(h, &p);
+    attention_ahead ahead = {f->q, s->H * s->K, s->K, i0 + n, h->mask.n_q};
+    const int64_t rows = attention_fetched(&w, &p);
     while (attention_next(&w, &p)) {
+        attention_fetch(&ahead, rows);
+        for (int i = 0; i < 2; i++) attention_fetch(&f->next[i], rows);
         weigh(f, &p);
         ap_product(s->V, p.lanes, p.keys, (ap_left){f->v + p.j0 * s->V, 1, s->V}, h->tile,
                    ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
@@ -137,6 +141,10 @@ LRA_BODY(attention)
             continue;
         }
 #endif
+        int64_t next = at + c->n_threads < s.B * s.H ? at + c->n_threads : at;
+        next = next / s.H * s.Tk * s.H + next % s.H;
+        f.next[0] = (attention_ahead){(const elem *)c->in[1] + next * s.K, s.H * s.K, s.K, 0, s.Tk};
+        f.next[1] = (attention_ahead){(const elem *)c->in[2] + next * s.V, s.H * s.V, s.V, 0, s.Tk};
         attention_take(&f, own);
         attention_gather(k, n_k, s.H, s.K, s.K, f.k);
         attention_gather(v, n_k, s.H, s.V, s.V, f.v);

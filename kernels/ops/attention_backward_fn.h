@@ -26,6 +26,7 @@ typedef struct {
     real *sum, *dot;               /* of the lanes: log2 of the sum of exponentials, dy y */
     real *other;                   /* a second tile */
     real *by_offset;               /* sums of g by i - j, as the tables */
+    attention_ahead next[2];       /* k and v of the head that this thread comes to next */
     bool settles;                  /* some head decays, of a softmax */
     real *less, *apart, *dk_sum; /* f_ij - f, as the tables; sums by lane, (K); where dk settles */
 } attention_backward;
@@ -264,7 +265,16 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
     attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
     attention_load_back(b, i0, n);
     attention_walk w = attention_walk_of(&b->h, &p);
-    while (attention_next(&w, &p)) attention_back_tile(b, &p);
+    const attention_sizes *s = &b->h.s;
+    const int64_t K = s->H * s->K, V = s->H * s->V, n_q = b->h.mask.n_q;
+    const int64_t rows = attention_fetched(&w, &p);
+    attention_ahead ahead[] = {
+        {b->q, K, s->K, i0 + n, n_q}, {b->dy, V, s->V, i0 + n, n_q}, {b->y, V, s->V, i0 + n, n_q}};
+    while (attention_next(&w, &p)) {
+        for (int i = 0; i < 3; i++) attention_fetch(&ahead[i], rows);
+        for (int i = 0; i < 2; i++) attention_fetch(&b->next[i], rows);
+        attention_back_tile(b, &p);
+    }
     for (int64_t l = 0; l < n && b->settles; l++)
         for (int64_t d = 0; d < b->K; d++) b->dk_sum[d] += b->apart[l] * b->q_rows[l * b->K + d];
     attention_store_dq(b, i0, n, dq);
