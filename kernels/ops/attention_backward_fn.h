@@ -13,7 +13,7 @@
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 
-#include "kernels/ops/attention_fn.h"
+#include "kernels/ops/attention_whole_fn.h"
 
 typedef struct {
     attention_head h;
@@ -26,6 +26,7 @@ typedef struct {
     real *sum, *dot;               /* of the lanes: log2 of the sum of exponentials, dy y */
     real *other;                   /* a second tile */
     real *by_offset;               /* sums of g by i - j, as the tables */
+    attention_ahead next[2];       /* k and v of the head that this thread comes to next */
     bool settles;                  /* some head decays, of a softmax */
     real *less, *apart, *dk_sum; /* f_ij - f, as the tables; sums by lane, (K); where dk settles */
 } attention_backward;
@@ -172,11 +173,59 @@ static inline void attention_back_distances(const attention_backward *b, const a
     }
 }
 
-static inline void attention_back_tile(const attention_backward *b, const attention_place *p)
+#if ATTENTION_WHOLE
+/* Not one loop with the other product: the constants of an exponential stand in registers, whose
+ * number is just enough for one product's sums beside them. */
+
+/* p = 2^(scores - sum) */
+static __attribute__((noinline)) void aw_probabilities(const aw_product *scores, real unit,
+                                                       const real *sum, real *p)
+{
+    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
+        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
+            ap_vector at[AP_ROWS][AP_VECTORS];
+            aw_sums(scores, r, l0, at);
+            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
+            {
+                int64_t l = l0 + j * AP_LANES;
+                lanes_write(p + (r + i) * ATTENTION_QUERIES + l,
+                            aw_exp2((lanes)at[i][j] * unit - lanes_read(sum + l)));
+            }
+        }
+}
+
+/* g = p (products - dot) */
+static __attribute__((noinline)) void aw_differentiate(const aw_product *products, const real *dot,
+                                                       const real *p, real *g)
+{
+    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
+        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
+            ap_vector at[AP_ROWS][AP_VECTORS];
+            aw_sums(products, r, l0, at);
+            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
+            {
+                int64_t l = l0 + j * AP_LANES, to = (r + i) * ATTENTION_QUERIES + l;
+                lanes less = (lanes)at[i][j] - lanes_read(dot + l);
+                lanes_write(g + to, lanes_read(p + to) * less);
+            }
+        }
+}
+#endif
+
+/* A tile's p and g. */
+static inline void attention_back_pairs(const attention_backward *b, const attention_place *p,
+                                        const real *k, const real *v)
 {
     const attention_sizes *s = &b->h.s;
-    const real *k = b->k + p->j0 * b->K, *v = b->v + p->j0 * b->V;
     enum { Q = ATTENTION_QUERIES };
+#if ATTENTION_WHOLE
+    if (attention_whole(&b->h, p)) {
+        aw_product scores = {k, b->K, s->K, b->queries}, products = {v, b->V, s->V, b->dy_t};
+        aw_probabilities(&scores, b->h.unit, b->sum, b->h.tile);
+        aw_differentiate(&products, b->dot, b->h.tile, b->other);
+        return;
+    }
+#endif
     ap_product(p->keys, p->lanes, s->K, (ap_left){k, b->K, 1}, b->queries, Q, false, b->h.tile, Q);
     ap_product(p->keys, p->lanes, s->V, (ap_left){v, b->V, 1}, b->dy_t, Q, false, b->other, Q);
     attention_distances(&b->h, p, b->h.tile);
@@ -186,6 +235,14 @@ static inline void attention_back_tile(const attention_backward *b, const attent
     attention_part(b, p);
     attention_back_distances(b, p);
     if (b->h.kept) attention_drop(&b->h, p, b->h.tile);
+}
+
+static inline void attention_back_tile(const attention_backward *b, const attention_place *p)
+{
+    const attention_sizes *s = &b->h.s;
+    const real *k = b->k + p->j0 * b->K, *v = b->v + p->j0 * b->V;
+    enum { Q = ATTENTION_QUERIES };
+    attention_back_pairs(b, p, k, v);
     ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, b->dv + p->j0 * b->V,
                    b->V);
     ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, b->dk + p->j0 * b->K,
@@ -208,7 +265,16 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
     attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
     attention_load_back(b, i0, n);
     attention_walk w = attention_walk_of(&b->h, &p);
-    while (attention_next(&w, &p)) attention_back_tile(b, &p);
+    const attention_sizes *s = &b->h.s;
+    const int64_t K = s->H * s->K, V = s->H * s->V, n_q = b->h.mask.n_q;
+    const int64_t rows = attention_fetched(&w, &p);
+    attention_ahead ahead[] = {
+        {b->q, K, s->K, i0 + n, n_q}, {b->dy, V, s->V, i0 + n, n_q}, {b->y, V, s->V, i0 + n, n_q}};
+    while (attention_next(&w, &p)) {
+        for (int i = 0; i < 3; i++) attention_fetch(&ahead[i], rows);
+        for (int i = 0; i < 2; i++) attention_fetch(&b->next[i], rows);
+        attention_back_tile(b, &p);
+    }
     for (int64_t l = 0; l < n && b->settles; l++)
         for (int64_t d = 0; d < b->K; d++) b->dk_sum[d] += b->apart[l] * b->q_rows[l * b->K + d];
     attention_store_dq(b, i0, n, dq);

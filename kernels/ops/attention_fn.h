@@ -266,6 +266,28 @@ static inline bool attention_next(attention_walk *w, attention_place *p)
     return true;
 }
 
+/* Rows of a head that are wanted soon: while tiles are multiplied they come to the second cache, a
+ * few for each tile.  No processor guesses rows of H width elements, two lines of each. */
+typedef struct {
+    const elem *x; /* NULL: none */
+    int64_t step, width, at, end;
+} attention_ahead;
+
+static inline void attention_fetch(attention_ahead *a, int64_t rows)
+{
+    enum { LINE = 64 / (int)sizeof(elem) };
+    int64_t end = a->at + rows < a->end ? a->at + rows : a->end;
+    for (; a->x && a->at < end; a->at++)
+        for (int64_t d = 0; d < a->width; d += LINE)
+            __builtin_prefetch(a->x + a->at * a->step + d, 0, 2);
+}
+/* Of so many for each tile that a walk through the span fetches as many as it has queries. */
+static inline int64_t attention_fetched(const attention_walk *w, const attention_place *p)
+{
+    int64_t keys = w->span.to - w->span.from;
+    return keys < 1 ? p->queries : (p->queries * w->keys + keys - 1) / keys;
+}
+
 #define ATTENTION_EACH_LANE(l, p) for (int64_t l = 0; l < ((p)->lanes & ~(int64_t)15); l++)
 
 /* Factors of the lanes' scores: means over keys in laplace attention. */
@@ -302,13 +324,19 @@ static inline void attention_distances(const attention_head *h, const attention_
     }
 }
 
-/* Pairs that do not exist get `nothing`.  Most tiles have none. */
-static inline void attention_hide(const attention_head *h, const attention_place *p, real nothing,
-                                  real *s)
+/* Some pair of a tile does not exist.  None in most. */
+static inline bool attention_hides(const attention_head *h, const attention_place *p)
 {
     attention_range first = attention_queries_of(&h->mask, p->j0);
     attention_range last = attention_queries_of(&h->mask, p->j0 + p->keys - 1);
-    if (last.from <= p->i0 && first.to >= p->i0 + p->queries) return;
+    return last.from > p->i0 || first.to < p->i0 + p->queries;
+}
+
+/* Pairs that do not exist get `nothing`. */
+static inline void attention_hide(const attention_head *h, const attention_place *p, real nothing,
+                                  real *s)
+{
+    if (!attention_hides(h, p)) return;
     for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES) {
         attention_range seen = attention_queries_of(&h->mask, p->j0 + r);
         int64_t from = seen.from - p->i0, to = seen.to - p->i0;

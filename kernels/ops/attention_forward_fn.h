@@ -8,10 +8,11 @@ typedef struct {
     attention_head h;
     const elem *q; /* of this head, from the first query on; so is y */
     elem *y, *left;
-    int64_t rows;        /* of all heads: what is left is written in parts of so many */
-    real *k, *v;         /* (Tk,K), (Tk,V) */
-    real *queries, *y_t; /* (K, queries), (V, queries) */
-    real *max, *sum;     /* of the lanes, max in units of 2 */
+    int64_t rows;            /* of all heads: what is left is written in parts of so many */
+    real *k, *v;             /* (Tk,K), (Tk,V) */
+    real *queries, *y_t;     /* (K, queries), (V, queries) */
+    real *max, *sum;         /* of the lanes, max in units of 2 */
+    attention_ahead next[2]; /* k and v of the head that this thread comes to next */
 } attention_forward;
 
 /* What a thread needs that keeps no values: the tables, k, a block of queries, their maxima and

@@ -64,6 +64,9 @@ static void differentiate(const lra_call *c, int64_t at, real *own, real *entrie
     b.rows = s->B * s->H * s->Tq;
     b.dy = in[0] + of_y, b.y = in[4] + of_y, b.q = in[1] + first(s, at, s->Tq, s->K);
     b.left = in[4] + b.rows * s->V + at * s->Tq;
+    int64_t next = at + c->n_threads < s->B * s->H ? at + c->n_threads : at;
+    b.next[0] = (attention_ahead){in[2] + first(s, next, s->Tk, s->K), s->H * s->K, s->K, 0, s->Tk};
+    b.next[1] = (attention_ahead){in[3] + first(s, next, s->Tk, s->V), s->H * s->V, s->V, 0, s->Tk};
     back_head(&b, in[2] + first(s, at, s->Tk, s->K), in[3] + first(s, at, s->Tk, s->V), dq, own);
     for (int64_t i = n_q; i < s->Tq; i++)
         for (int64_t d = 0; d < s->K; d++) dq[i * s->H * s->K + d] = 0;

@@ -32,13 +32,12 @@ typedef struct {
 #define AP_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* c (R, V registers) = a (R,depth) b (depth, V registers); R and V are constants where this is
- * inlined. */
-static inline __attribute__((always_inline)) void ap_tile(const int R, const int V, ap_left a,
+/* sum (R, V registers) = a (R,depth) b (depth, V registers); R and V are constants where this is
+ * inlined, so that sums stay in registers. */
+static inline __attribute__((always_inline)) void ap_sums(const int R, const int V, ap_left a,
                                                           int64_t depth, const real *b, int64_t ldb,
-                                                          bool add, real *c, int64_t ldc)
+                                                          ap_vector sum[AP_ROWS][AP_VECTORS])
 {
-    ap_vector sum[AP_ROWS][AP_VECTORS];
     AP_UNROLL for (int i = 0; i < R; i++) AP_UNROLL for (int j = 0; j < V; j++)
         sum[i][j] = (ap_vector){0};
     for (int64_t k = 0; k < depth; k++) {
@@ -49,6 +48,14 @@ static inline __attribute__((always_inline)) void ap_tile(const int R, const int
             AP_UNROLL for (int j = 0; j < V; j++) sum[i][j] += x * row[j];
         }
     }
+}
+
+static inline __attribute__((always_inline)) void ap_tile(const int R, const int V, ap_left a,
+                                                          int64_t depth, const real *b, int64_t ldb,
+                                                          bool add, real *c, int64_t ldc)
+{
+    ap_vector sum[AP_ROWS][AP_VECTORS];
+    ap_sums(R, V, a, depth, b, ldb, sum);
     AP_UNROLL for (int i = 0; i < R; i++)
     {
         ap_vector *to = (ap_vector *)(c + i * ldc);
