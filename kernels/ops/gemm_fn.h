@@ -85,25 +85,23 @@ static inline void gemm_prefetch(int rows, int V, tile_rows a, int64_t depth, bo
         for (int64_t k = 0; k < depth; k += line) __builtin_prefetch(a.a + i * a.row + k, 0, 2);
 }
 
-/* Rows of bytes that are wanted next, asked for a few lines at a time. */
+/* Rows of bytes that are wanted next. */
 typedef struct {
     const char *row;
-    int64_t bytes, pitch, rows, at;
+    int64_t bytes, pitch, rows;
 } gemm_next;
-static inline void gemm_ask_next(gemm_next *n, int64_t lines)
+static inline int64_t gemm_lines(const gemm_next *n)
 {
-    for (; lines > 0 && n->rows > 0; lines--) {
-        __builtin_prefetch(n->row + n->at, 0, 2);
-        n->at += 64;
-        if (n->at < n->bytes) continue;
-        n->row += n->pitch, n->rows--, n->at = 0;
-    }
+    return n->rows > 0 ? (n->bytes + 63) / 64 : 0;
 }
 
-/* Lines to ask for with each of so many tiles. */
-static inline int64_t gemm_next_lines(const gemm_next *n, int64_t tiles)
+/* What tile t asks for of x and then of y: a line of every row. */
+static inline tile_ahead gemm_ahead(const gemm_next *x, const gemm_next *y, int64_t t)
 {
-    return (n->rows * ((n->bytes + 63) / 64) + tiles - 1) / tiles;
+    const int64_t lines = gemm_lines(x);
+    if (t < lines) return (tile_ahead){x->row + t * 64, x->pitch};
+    if (t - lines < gemm_lines(y)) return (tile_ahead){y->row + (t - lines) * 64, y->pitch};
+    return tile_nothing;
 }
 static inline int64_t gemm_tiles(int64_t M, int64_t N)
 {
@@ -126,15 +124,13 @@ typedef struct {
     int64_t K, ld; /* ld: 0 of panels */
 } gemm_right;
 
-/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on.  Meanwhile x and y are
- * asked for. */
+/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on.  Meanwhile x and y, of
+ * as many rows as k at most, are asked for, as far as there are tiles. */
 static inline void gemm_while(int64_t M, int64_t N, int64_t k0, int64_t k1, gemm_left a,
                               gemm_right right, bool add, real *c, int64_t ldc, gemm_next x,
                               gemm_next y)
 {
-    const int64_t tiles = gemm_tiles(M, N);
-    const int64_t lines_x = gemm_next_lines(&x, tiles), lines_y = gemm_next_lines(&y, tiles);
-    for (int64_t at = 0; at < N;) {
+    for (int64_t at = 0, t = 0; at < N;) {
         int V = tile_panel_vectors(at, N), width = V * TILE_LANES;
         const int64_t ldb = right.ld ? right.ld : width;
         for (int64_t k = k0; k < k1; k += TILE_DEPTH) {
@@ -147,10 +143,10 @@ static inline void gemm_while(int64_t M, int64_t N, int64_t k0, int64_t k1, gemm
                 bool more = add || k > k0;
                 bool below = at == 0 && left.step == 1 && M - r >= 2 * TILE_ROWS;
                 gemm_prefetch(rows, V, left, depth, below, c + r * ldc + at, ldc);
-                gemm_ask_next(&x, lines_x);
-                gemm_ask_next(&y, lines_y);
+                const tile_ahead ahead = gemm_ahead(&x, &y, t++);
                 if (N - at >= width)
-                    tile_any(rows, V, left, depth, b, ldb, more, c + r * ldc + at, ldc);
+                    tile_any_ahead(rows, V, left, depth, b, ldb, ahead, more, c + r * ldc + at,
+                                   ldc);
                 else
                     gemm_edge(rows, V, left, depth, b, more, N - at, c + r * ldc + at, ldc);
             }

@@ -3,7 +3,7 @@
  * What limits it: beside arithmetic, memory.  A row of x is 128 to 1024 numbers, so that a core
  * asks memory for a line in every hundred cycles of its products, and where a line comes from
  * memory (some 100 ns) it would wait.
- * - The rows of x that come next are asked for, a few lines with every tile, while tiles of the
+ * - The rows of x and of the residual that come next are asked for, evenly, while tiles of the
  *   rows before are multiplied.
  * - A y larger than the second cache is written past the caches: lines that are stored to in the
  *   usual way are read first and written back later, three times the traffic.  What reads y next
@@ -23,8 +23,9 @@ enum {
 
 /* Nullable: bias, residual. */
 typedef struct {
-    int64_t N, K;
-    const elem *x;      /* (rows,K) */
+    int64_t M, N, K;
+    int64_t skip;  /* rows from a block to the one that the same thread most likely takes next */
+    const elem *x; /* (rows,K) */
     const real *packed; /* w, (K,N) */
     const real *bias;
     const elem *residual;
@@ -74,38 +75,110 @@ static inline void gemm_finish(const gemm_result *g, int64_t row, int rows, int6
     }
 }
 
-/* Asks for what a tile reads and writes at its end. */
+#if LRA_PASS == 32
+/* A vector of y, past the caches if `stream`. */
+static inline void gemm_put(bool stream, tile_vector v, real *to)
+{
+#if defined(LRA_LEVEL_avx512)
+    if (stream) {
+        _mm512_stream_ps(to, (__m512)v);
+        return;
+    }
+#elif defined(LRA_LEVEL_avx2)
+    if (stream) {
+        _mm256_stream_ps(to, (__m256)v);
+        return;
+    }
+#endif
+    (void)stream;
+    *(tile_loose *)to = v;
+}
+
+/* The last pass of a tile without edges, K deep; before: sums of the passes before, TILE_COLUMNS
+ * apart, NULL: none.  Bias, relu and residual meet the sums in their registers: written, read and
+ * written once more they took some 2 % of a layer of 128 channels.  Not inlined, or the compiler
+ * keeps addresses of the loop over k in memory. */
+static __attribute__((noinline)) void gemm_whole(const gemm_result *g, int64_t row, int64_t at,
+                                                 tile_rows a, int64_t K, const real *b,
+                                                 tile_ahead ahead, const real *before)
+{
+    enum { R = TILE_ROWS, V = TILE_VECTORS, N = TILE_LANES };
+#define EACH        TILE_UNROLL for (int i = 0; i < R; i++) TILE_UNROLL for (int j = 0; j < V; j++)
+#define AT(x, step) (*(const tile_loose *)((x) + i * (step) + j * N))
+    tile_vector sum[TILE_ROWS][TILE_VECTORS];
+    const int64_t to = row * g->N + at;
+    tile_sums(R, V, a, K, b, TILE_COLUMNS, ahead, sum);
+    if (before) EACH sum[i][j] += AT(before, TILE_COLUMNS);
+    if (g->bias) EACH sum[i][j] += AT(g->bias + at, 0);
+    if (g->act == LRA_ACT_RELU) EACH sum[i][j] = (tile_vector)lanes_relu((lanes)sum[i][j]);
+    if (g->residual) EACH sum[i][j] += AT(g->residual + to, g->N);
+    EACH gemm_put(g->stream, sum[i][j], g->y + to + i * g->N + j * N);
+#undef EACH
+#undef AT
+}
+#endif
+
+/* Asks for what a tile will write. */
 static inline void gemm_ask(const gemm_result *g, int64_t row, int rows, int64_t at, int64_t live)
 {
     const int64_t line = 64 / (int64_t)sizeof(elem);
     for (int r = 0; r < rows; r++)
-        for (int64_t n = (row + r) * g->N + at, end = n + live; n < end; n += line) {
-            if (g->residual) __builtin_prefetch(g->residual + n);
-            if (!g->stream) __builtin_prefetch(g->y + n, 1);
-        }
+        for (int64_t n = (row + r) * g->N + at, end = n + live; n < end; n += line)
+            __builtin_prefetch(g->y + n, 1);
 }
 
-/* Rows [row, row + n), a strip at most, of which `left` rows more follow; a: the first of them. */
-static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t n, int64_t left,
-                                     const real *a)
+/* A tile of y, of `live` columns in V vectors from `at` on; a: its rows of x. */
+static inline void gemm_result_tile(const gemm_result *g, int64_t row, int rows, int64_t at, int V,
+                                    int64_t live, const real *a, tile_ahead ahead)
 {
-    const int64_t N = g->N, K = g->K, more = left < GEMM_STRIP ? left : GEMM_STRIP;
-    gemm_next next = {(const char *)(g->x + (row + n) * K), more * K * (int64_t)sizeof(elem), 0,
-                      more > 0, 0};
-    const int64_t lines = gemm_next_lines(&next, gemm_tiles(n, N));
+    const int64_t K = g->K, width = V * TILE_LANES;
     real sum[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64)));
-    for (int64_t at = 0; at < N;) {
+    for (int64_t k = 0; k < K; k += TILE_DEPTH) {
+        const int64_t depth = K - k < TILE_DEPTH ? K - k : TILE_DEPTH;
+        const real *b = g->packed + at * K + k * width;
+        const tile_rows left = {a + k, K, 1};
+#if LRA_PASS == 32
+        if (rows == TILE_ROWS && live == TILE_COLUMNS && k + depth == K &&
+            (g->act == LRA_ACT_NONE || g->act == LRA_ACT_RELU)) {
+            gemm_whole(g, row, at, left, depth, b, ahead, k > 0 ? sum : NULL);
+            return;
+        }
+#endif
+        tile_any_ahead(rows, V, left, depth, b, width, ahead, k > 0, sum, TILE_COLUMNS);
+        if (ahead.at) ahead.at += depth * ahead.pitch;
+    }
+    gemm_finish(g, row, rows, at, live, sum);
+}
+
+/* Rows [row, row + n) of x, `width` wide, with every step of k a fraction of a line. */
+static inline tile_ahead gemm_evenly(const elem *x, int64_t row, int64_t n, int64_t width,
+                                     int64_t steps)
+{
+    const int64_t bytes = n * width * (int64_t)sizeof *x;
+    if (n <= 0) return tile_nothing;
+    return (tile_ahead){(const char *)(x + row * width), (bytes + steps - 1) / steps};
+}
+
+/* Rows [row, row + n), a strip at most; a: the first of them; next: the first row of the strip that
+ * comes then. */
+static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t n, const real *a,
+                                     int64_t next)
+{
+    const int64_t N = g->N, K = g->K, left = g->M - next;
+    const int64_t more = left < GEMM_STRIP ? left : GEMM_STRIP;
+    const int64_t sources = g->residual ? 2 : 1, tiles = gemm_tiles(n, N); /* tiles take turns */
+    const int64_t steps = (tiles + sources - 1) / sources * K;
+    tile_ahead ahead[] = {gemm_evenly(g->x, next, more, K, steps), tile_nothing};
+    if (g->residual) ahead[1] = gemm_evenly(g->residual, next, more, N, steps);
+    for (int64_t at = 0, t = 0; at < N;) {
         int V = tile_panel_vectors(at, N);
         int64_t width = V * TILE_LANES, live = N - at < width ? N - at : width;
         for (int64_t r = 0; r < n; r += TILE_ROWS) {
             int rows = (int)(n - r < TILE_ROWS ? n - r : TILE_ROWS);
-            gemm_ask(g, row + r, rows, at, live);
-            gemm_ask_next(&next, lines);
-            for (int64_t k = 0; k < K; k += TILE_DEPTH)
-                tile_any(rows, V, (tile_rows){a + r * K + k, K, 1},
-                         K - k < TILE_DEPTH ? K - k : TILE_DEPTH, g->packed + at * K + k * width,
-                         width, k > 0, sum, TILE_COLUMNS);
-            gemm_finish(g, row + r, rows, at, live, sum);
+            tile_ahead *now = &ahead[t++ % sources];
+            if (!g->stream) gemm_ask(g, row + r, rows, at, live);
+            gemm_result_tile(g, row + r, rows, at, V, live, a + r * K, *now);
+            if (now->at) now->at += K * now->pitch;
         }
         at += width;
     }
@@ -114,11 +187,12 @@ static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t 
 /* Rows [row, row + n); own: reals of a strip of x, where elem is not real. */
 static inline void gemm_result_rows(const gemm_result *g, int64_t row, int64_t n, real *own)
 {
-    for (int64_t end = row + n, some; row < end; row += some) {
-        int64_t left = end - row, ld;
-        some = left < GEMM_STRIP ? left : GEMM_STRIP;
+    const int64_t end = row + n, after = row + g->skip;
+    for (int64_t some; row < end; row += some) {
+        int64_t ld;
+        some = end - row < GEMM_STRIP ? end - row : GEMM_STRIP;
         const real *a = load_block(g->x + row * g->K, some, g->K, g->K, own, &ld);
-        gemm_result_strip(g, row, some, left - some, a);
+        gemm_result_strip(g, row, some, a, row + some < end ? row + some : after);
     }
     if (g->stream) gemm_streamed();
 }

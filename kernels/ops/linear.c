@@ -70,8 +70,10 @@ LRA_BODY(linear)
 #endif
     const linear_args *a = c->y->args;
     real *packed = c->scratch, *threads = packed + gemm_packed(s.D, s.H);
-    const gemm_result result = {.N = s.H,
+    const gemm_result result = {.M = s.M,
+                                .N = s.H,
                                 .K = s.D,
+                                .skip = c->n_threads * GEMM_BLOCK,
                                 .x = c->in[0],
                                 .packed = packed,
                                 .bias = a->has_bias ? c->in[2] : NULL,

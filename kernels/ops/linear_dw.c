@@ -62,7 +62,7 @@ static inline conv_sizes one_tap(const lra_tensor *y)
 static inline gemm_next rows_of(const elem *x, int64_t n, int64_t width, int64_t ld)
 {
     const int64_t size = (int64_t)sizeof *x;
-    return (gemm_next){(const char *)x, width * size, ld * size, n, 0};
+    return (gemm_next){(const char *)x, width * size, ld * size, n};
 }
 
 /* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is

@@ -141,8 +141,10 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
 static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
                          const real *packed, real *own)
 {
-    const gemm_result result = {.N = s->N,
+    const gemm_result result = {.M = s->M,
+                                .N = s->N,
                                 .K = s->K,
+                                .skip = (s->b_step ? 1 : c->n_threads) * GEMM_BLOCK,
                                 .x = (const elem *)c->in[0] + i * s->a_step,
                                 .packed = packed,
                                 .act = LRA_ACT_NONE,

@@ -43,23 +43,42 @@ typedef struct {
 #define TILE_UNROLL _Pragma("GCC unroll 6")
 #endif
 
-/* c (R, V vectors) = a (R,K) b (K, V vectors), plus c itself if `add`; R and V are constants where
- * this is inlined.  Rows of b are ldb apart. */
-static inline __attribute__((always_inline)) void tile(const int R, const int V, tile_rows a,
-                                                       int64_t K, const real *b, int64_t ldb,
-                                                       bool add, real *c, int64_t ldc)
+/* What is wanted later is asked for meanwhile, `pitch` bytes further on with every k: asked for all
+ * at once, lines from memory fill the few places where a core waits for them, and those that a tile
+ * itself needs from the second cache queue behind.  NULL: nothing. */
+typedef struct {
+    const char *at;
+    int64_t pitch;
+} tile_ahead;
+static const tile_ahead tile_nothing = {0};
+
+/* sum (R, V vectors) = a (R,K) b (K, V vectors), in registers; R and V are constants where this is
+ * inlined.  Rows of b are ldb apart. */
+static inline __attribute__((always_inline)) void
+tile_sums(const int R, const int V, tile_rows a, int64_t K, const real *b, int64_t ldb,
+          tile_ahead ahead, tile_vector sum[TILE_ROWS][TILE_VECTORS])
 {
-    tile_vector sum[TILE_ROWS][TILE_VECTORS];
     TILE_UNROLL for (int i = 0; i < R; i++) TILE_UNROLL for (int j = 0; j < V; j++)
         sum[i][j] = (tile_vector){0};
     for (int64_t k = 0; k < K; k++) {
         const tile_loose *row = (const tile_loose *)(b + k * ldb);
+        if (ahead.at) __builtin_prefetch(ahead.at + k * ahead.pitch, 0, 2);
         TILE_UNROLL for (int i = 0; i < R; i++)
         {
             real x = a.a[i * a.row + k * a.step];
             TILE_UNROLL for (int j = 0; j < V; j++) sum[i][j] += x * row[j];
         }
     }
+}
+
+/* c (R, V vectors) = a b, plus c itself if `add`. */
+static inline __attribute__((always_inline)) void tile(const int R, const int V, tile_rows a,
+                                                       int64_t K, const real *b, int64_t ldb,
+                                                       tile_ahead ahead, bool add, real *c,
+                                                       int64_t ldc)
+{
+    tile_vector sum[TILE_ROWS][TILE_VECTORS];
+    tile_sums(R, V, a, K, b, ldb, ahead, sum);
     TILE_UNROLL for (int i = 0; i < R; i++)
     {
         tile_loose *to = (tile_loose *)(c + i * ldc);
@@ -72,12 +91,14 @@ static inline __attribute__((always_inline)) void tile(const int R, const int V,
 }
 
 /* The same for the numbers of rows and vectors that occur. */
-static inline void tile_any(int n_rows, int n_vectors, tile_rows a, int64_t K, const real *b,
-                            int64_t ldb, bool add, real *c, int64_t ldc)
+static inline __attribute__((always_inline)) void tile_choose(int n_rows, int n_vectors,
+                                                              tile_rows a, int64_t K, const real *b,
+                                                              int64_t ldb, tile_ahead ahead,
+                                                              bool add, real *c, int64_t ldc)
 {
 #define TILE_CASE(R, V)                                                                            \
     case V * 8 + R:                                                                                \
-        tile(R, V, a, K, b, ldb, add, c, ldc);                                                     \
+        tile(R, V, a, K, b, ldb, ahead, add, c, ldc);                                              \
         break;
 #define TILE_CASES(V)                                                                              \
     TILE_CASE(1, V) TILE_CASE(2, V) TILE_CASE(3, V) TILE_CASE(4, V) TILE_CASE(5, V) TILE_CASE(6, V)
@@ -89,6 +110,16 @@ static inline void tile_any(int n_rows, int n_vectors, tile_rows a, int64_t K, c
 #endif
     default: break;
     }
+}
+static inline void tile_any(int n_rows, int n_vectors, tile_rows a, int64_t K, const real *b,
+                            int64_t ldb, bool add, real *c, int64_t ldc)
+{
+    tile_choose(n_rows, n_vectors, a, K, b, ldb, tile_nothing, add, c, ldc);
+}
+static inline void tile_any_ahead(int n_rows, int n_vectors, tile_rows a, int64_t K, const real *b,
+                                  int64_t ldb, tile_ahead ahead, bool add, real *c, int64_t ldc)
+{
+    tile_choose(n_rows, n_vectors, a, K, b, ldb, ahead, add, c, ldc);
 }
 
 /* Columns [at, n) are cut into panels of 4, 2 and 1 vectors; the last may hold unused lanes. */
