@@ -85,27 +85,28 @@ static inline void gemm_prefetch(int rows, int V, tile_rows a, int64_t depth, bo
         for (int64_t k = 0; k < depth; k += line) __builtin_prefetch(a.a + i * a.row + k, 0, 2);
 }
 
-/* Rows of bytes that are wanted next. */
-typedef struct {
-    const char *row;
-    int64_t bytes, pitch, rows;
-} gemm_next;
-static inline int64_t gemm_lines(const gemm_next *n)
-{
-    return n->rows > 0 ? (n->bytes + 63) / 64 : 0;
-}
-
-/* What tile t asks for of x and then of y: a line of every row. */
-static inline tile_ahead gemm_ahead(const gemm_next *x, const gemm_next *y, int64_t t)
-{
-    const int64_t lines = gemm_lines(x);
-    if (t < lines) return (tile_ahead){x->row + t * 64, x->pitch};
-    if (t - lines < gemm_lines(y)) return (tile_ahead){y->row + (t - lines) * 64, y->pitch};
-    return tile_nothing;
-}
 static inline int64_t gemm_tiles(int64_t M, int64_t N)
 {
     return (M + TILE_ROWS - 1) / TILE_ROWS * ((N + TILE_COLUMNS - 1) / TILE_COLUMNS);
+}
+
+/* What is wanted next: `bytes` from x on, and rows of y, as many as there are steps of k at
+ * most. */
+typedef struct {
+    const char *x, *y; /* NULL: none */
+    int64_t bytes, width, pitch;
+} gemm_next;
+static const gemm_next gemm_nothing = {0};
+
+/* What tile t of so many asks for in K steps: one of the first for a line of each row of y, the
+ * others for a fraction of a line of x with every step. */
+static inline tile_ahead gemm_ahead(const gemm_next *n, int64_t t, int64_t tiles, int64_t K)
+{
+    const int64_t lines = n->y ? (n->width + 63) / 64 : 0, steps = (tiles - lines) * K;
+    if (t < lines) return (tile_ahead){n->y + t * 64, n->pitch};
+    if (!n->x) return tile_nothing;
+    const int64_t pitch = (n->bytes + steps - 1) / steps;
+    return (tile_ahead){n->x + (t - lines) * K * pitch, pitch};
 }
 
 /* The left operand: the rows of the first tile, and how far on those of the next begin. */
@@ -124,12 +125,12 @@ typedef struct {
     int64_t K, ld; /* ld: 0 of panels */
 } gemm_right;
 
-/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on.  Meanwhile x and y, of
- * as many rows as k at most, are asked for, as far as there are tiles. */
+/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on.  Meanwhile `next` is
+ * asked for, if all k are one pass. */
 static inline void gemm_while(int64_t M, int64_t N, int64_t k0, int64_t k1, gemm_left a,
-                              gemm_right right, bool add, real *c, int64_t ldc, gemm_next x,
-                              gemm_next y)
+                              gemm_right right, bool add, real *c, int64_t ldc, gemm_next next)
 {
+    const int64_t tiles = gemm_tiles(M, N);
     for (int64_t at = 0, t = 0; at < N;) {
         int V = tile_panel_vectors(at, N), width = V * TILE_LANES;
         const int64_t ldb = right.ld ? right.ld : width;
@@ -143,7 +144,7 @@ static inline void gemm_while(int64_t M, int64_t N, int64_t k0, int64_t k1, gemm
                 bool more = add || k > k0;
                 bool below = at == 0 && left.step == 1 && M - r >= 2 * TILE_ROWS;
                 gemm_prefetch(rows, V, left, depth, below, c + r * ldc + at, ldc);
-                const tile_ahead ahead = gemm_ahead(&x, &y, t++);
+                const tile_ahead ahead = gemm_ahead(&next, t++, tiles, depth);
                 if (N - at >= width)
                     tile_any_ahead(rows, V, left, depth, b, ldb, ahead, more, c + r * ldc + at,
                                    ldc);
@@ -154,12 +155,11 @@ static inline void gemm_while(int64_t M, int64_t N, int64_t k0, int64_t k1, gemm
         at += width;
     }
 }
-static const gemm_next gemm_nothing = {0};
 static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_t k1, tile_rows a,
                              const real *packed, bool add, real *c, int64_t ldc)
 {
     gemm_while(M, N, k0, k1, gemm_stored(a.a, a.row, a.step), (gemm_right){packed, K, 0}, add, c,
-               ldc, gemm_nothing, gemm_nothing);
+               ldc, gemm_nothing);
 }
 
 /* Columns of x, which has K rows ld apart, laid out for gemm_while(): for each tile (K, TILE_ROWS).

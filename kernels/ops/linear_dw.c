@@ -58,11 +58,14 @@ static inline conv_sizes one_tap(const lra_tensor *y)
 }
 #endif
 
-/* n rows of x, or of columns of dy, `width` wide and ld apart. */
-static inline gemm_next rows_of(const elem *x, int64_t n, int64_t width, int64_t ld)
+/* n rows of x, all of them, and n of `width` columns of dy. */
+static inline gemm_next rows_of(const dw_sizes *s, const elem *x, const elem *dy, int64_t width,
+                                int64_t n)
 {
     const int64_t size = (int64_t)sizeof *x;
-    return (gemm_next){(const char *)x, width * size, ld * size, n};
+    if (n <= 0) return gemm_nothing;
+    return (gemm_next){(const char *)x, (const char *)dy, n * s->D * size, width * size,
+                       s->H * size};
 }
 
 /* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is
@@ -86,8 +89,7 @@ static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n
             b = (gemm_right){packed, K, 0};
         }
         gemm_while(s->D, n, 0, K, a, b, block > first, sum + at, s->H,
-                   rows_of(x + then * s->D, left, s->D, s->D),
-                   rows_of(dy + then * s->H, left, n, s->H));
+                   rows_of(s, x + then * s->D, dy + then * s->H, n, left));
     }
 }
 

@@ -130,7 +130,7 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
     for (int64_t k = 0; k < K; k += TILE_DEPTH) {
         int64_t end = K - k < TILE_DEPTH ? K : k + TILE_DEPTH;
         gemm_while(n, N, k, end, gemm_columns(end - k, n, a + k * s->M + row, s->M, own),
-                   (gemm_right){packed, K, 0}, k > 0, sum, N, gemm_nothing, gemm_nothing);
+                   (gemm_right){packed, K, 0}, k > 0, sum, N, gemm_nothing);
     }
 #if LRA_PASS == 16
     for (int64_t j = 0; j < n * N; j++) y[j] = e_store(sum[j]);
