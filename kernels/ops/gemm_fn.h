@@ -98,13 +98,14 @@ typedef struct {
 } gemm_next;
 static const gemm_next gemm_nothing = {0};
 
-/* What tile t of so many asks for in K steps: one of the first for a line of each row of y, the
- * others for a fraction of a line of x with every step. */
+/* What tile t asks for in K steps: one of the first for a line of each row of y, the others, as far
+ * as there are `tiles`, for a fraction of a line of x with every step.  Narrow panels at the end
+ * make more tiles. */
 static inline tile_ahead gemm_ahead(const gemm_next *n, int64_t t, int64_t tiles, int64_t K)
 {
     const int64_t lines = n->y ? (n->width + 63) / 64 : 0, steps = (tiles - lines) * K;
     if (t < lines) return (tile_ahead){n->y + t * 64, n->pitch};
-    if (!n->x) return tile_nothing;
+    if (!n->x || t >= tiles) return tile_nothing;
     const int64_t pitch = (n->bytes + steps - 1) / steps;
     return (tile_ahead){n->x + (t - lines) * K * pitch, pitch};
 }
