@@ -50,6 +50,12 @@ LRA_FN int64_t attention_offsets(const attention_sizes *s)
     return attention_padded(s->Tq + s->Tk) + ATTENTION_QUERIES; /* whole cache lines */
 }
 
+/* p = 2^f of |f| <= 1/2, of numbers or lanes. */
+#define ATTENTION_EXP2(p, f)                                                                       \
+    ((p) = 1.53458116e-4f * (f) + 1.33999312e-3f, (p) = (p) * (f) + 9.61848896e-3f,                \
+     (p) = (p) * (f) + 5.55032878e-2f, (p) = (p) * (f) + 2.40226469e-1f,                           \
+     (p) = (p) * (f) + 6.93147206e-1f, (p) = (p) * (f) + 1.0f)
+
 /* 2^x.  0 below 2^-126; x is not far above 0; NaN stays NaN.
  * 2^x = 2^n 2^f, |f| <= 1/2; 2^f by a polynomial of degree 6, whose relative error is 2e-9 before
  * rounding.  Adding 1.5 2^23 leaves n in the low bits, which become the exponent. */
@@ -59,18 +65,12 @@ static inline real attention_exp2(real x)
     return exp2(x);
 #else
     const float shift = 12582912.0f + 127; /* n + 127 is the exponent, and 2^-127 that of 0 */
-    float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale;
+    float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale, p;
     uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
     bits <<= 23;
     memcpy(&scale, &bits, sizeof scale);
-    float p = 1.53458116e-4f;
-    p = p * f + 1.33999312e-3f;
-    p = p * f + 9.61848896e-3f;
-    p = p * f + 5.55032878e-2f;
-    p = p * f + 2.40226469e-1f;
-    p = p * f + 6.93147206e-1f;
-    p = p * f + 1.0f;
+    ATTENTION_EXP2(p, f);
     return p * scale;
 #endif
 }

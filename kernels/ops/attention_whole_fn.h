@@ -18,13 +18,8 @@ enum { AW_ROWS = AP_SUMS / AP_VECTORS, AW_COLUMNS = AP_VECTORS * AP_LANES };
 LRA_ROW_FN lanes aw_exp2(lanes x)
 {
     const lanes shift = lanes_of(12582912.0f + 127);
-    lanes y = lanes_max(lanes_of(-127.0f), x), shifted = y + shift, f = y - (shifted - shift);
-    lanes p = f * 1.53458116e-4f + 1.33999312e-3f;
-    p = p * f + 9.61848896e-3f;
-    p = p * f + 5.55032878e-2f;
-    p = p * f + 2.40226469e-1f;
-    p = p * f + 6.93147206e-1f;
-    p = p * f + 1.0f;
+    lanes y = lanes_max(lanes_of(-127.0f), x), shifted = y + shift, f = y - (shifted - shift), p;
+    ATTENTION_EXP2(p, f);
     return p * (lanes)((lanes_bits)shifted << 23);
 }
 
