@@ -100,11 +100,12 @@ static void limits_of_ops(const model_trial *f, const int32_t *of, int32_t limit
 
 /* ---- every model ----------------------------------------------------------------------------- */
 
-static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_type type)
+static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_type type, int32_t n)
 {
-    static const int32_t wide[] = {T - 1, T, 1000, LRA_NO_LIMIT}, lengths[] = {T, 7};
+    const int32_t wide[] = {n - 1, n, 1000, LRA_NO_LIMIT}, lengths[] = {n, 7};
     model_trial plain, limited;
     model_case what = usual(m, variant, type);
+    what.T = what.T_max = n;
     int32_t limit[MANY];
     model_open(&plain, &what);
     assert_null(plain.k.limit);
@@ -116,8 +117,7 @@ static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_t
         for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
             same_limit(&limited, wide[i], limit);
             double *b = run(&limited, false, lengths[k], limit);
-            size_t n = (size_t)lra_elements(plain.k.features);
-            if (memcmp(a, b, n * sizeof *a) != 0)
+            if (memcmp(a, b, (size_t)lra_elements(plain.k.features) * sizeof *a) != 0)
                 fail_msg("%s %s: not the whole model at a limit of %d, type %d", m->name, variant,
                          (int)wide[i], (int)type);
             lra_free(b);
@@ -171,7 +171,7 @@ static void check_model(const lra_model *m, const char *variant)
     if (!obeys(m, variant)) return;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!is_checked(variant, types[i])) continue;
-        whole_at_a_wide_limit(m, variant, types[i]);
+        whole_at_a_wide_limit(m, variant, types[i], T);
         nothing_from_beyond(m, variant, types[i]);
     }
 }
@@ -182,6 +182,18 @@ static void every_model_obeys(void **state)
     for (int level = 0; lra_cpu_usable(level); level++) {
         setenv("LRA_CPU", lra_cpu_usable(level), 1);
         each_model(check_model);
+    }
+    unsetenv("LRA_CPU");
+}
+
+/* Whole tiles of attention are another loop than those at an end of the rows. */
+static void long_rows_obey(void **state)
+{
+    (void)state;
+    static const lra_model *const long_models[] = {&lra_model_transformer, &lra_model_alibi};
+    for (int level = 0; lra_cpu_usable(level); level++) {
+        setenv("LRA_CPU", lra_cpu_usable(level), 1);
+        for (int i = 0; i < 2; i++) whole_at_a_wide_limit(long_models[i], "", LRA_F32, 150);
     }
     unsetenv("LRA_CPU");
 }
@@ -454,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_model_obeys),
+        cmocka_unit_test(long_rows_obey),
         cmocka_unit_test(reach_under_a_limit_is_known),
         cmocka_unit_test(heads_have_limits_of_their_own),
         cmocka_unit_test(a_window_is_the_example),
