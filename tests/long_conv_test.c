@@ -14,7 +14,7 @@
 #include "kernels/graph/ops.h"
 #include "tests/run_once.h"
 
-enum { B = 2, MAX_T = 64, D = 9, MAX_L = 80, N = B * MAX_T * D, K = 2 * D * MAX_L };
+enum { B = 2, MAX_T = 300, D = 9, MAX_L = 300, N = B * MAX_T * D, K = 2 * D * MAX_L };
 
 static double x[N], kernel[K], y[N], wanted[N];
 
@@ -52,8 +52,8 @@ static void compute(int T, int L, bool two_sided, const int32_t *length)
 static void transforms_give_the_sums(void **state)
 {
     (void)state;
-    static const int sizes[][2] = {{1, 1}, {1, 3}, {2, 1},   {7, 3},
-                                   {7, 7}, {8, 9}, {64, 80}, {33, 12}};
+    static const int sizes[][2] = {{1, 1}, {1, 3},   {2, 1},   {7, 3},     {7, 7},
+                                   {8, 9}, {64, 80}, {33, 12}, {300, 300}, {300, 40}};
     fill(x, N, 1);
     fill(kernel, K, 2);
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {

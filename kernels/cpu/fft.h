@@ -17,7 +17,9 @@ int64_t lra_fft_size(int64_t n);
 /* Elements from one row to the next. */
 int64_t lra_fft_row(int64_t n);
 
-/* For i < n/4 the 1st, 2nd and 3rd power of exp(-2 pi i/n)^i, (re, im); n: a power of two. */
+/* For i < n/8 powers 2, 4, 6, 1, 3, 5 and 7 of exp(-2 pi i/n)^i, (re, im): FFT_ROOTS reals; n: a
+ * power of two from 8 on. */
+enum { FFT_ROOTS = 14 };
 const float *lra_fft_roots_f32(int64_t n);
 const double *lra_fft_roots_f64(int64_t n);
 

@@ -1,4 +1,4 @@
-/* Roots of unity for transforms of radix 4; they stay for the life of the program. */
+/* Roots of unity for transforms of radix 8; they stay for the life of the program. */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -8,6 +8,7 @@
 
 enum { MAX_BITS = 40 };
 
+static const int power[FFT_ROOTS / 2] = {2, 4, 6, 1, 3, 5, 7};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define ROOTS(name, type)                                                                          \
@@ -17,15 +18,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
         const double turn = -2 * 3.14159265358979323846 / (double)n;                               \
         int bits = 0;                                                                              \
         while ((int64_t)1 << bits < n) bits++;                                                     \
-        if (bits >= MAX_BITS || (int64_t)1 << bits != n)                                           \
+        if (bits < 3 || bits >= MAX_BITS || (int64_t)1 << bits != n)                               \
             LRA_BUG("transform of %lld elements", (long long)n);                                   \
         pthread_mutex_lock(&lock);                                                                 \
         if (!known[bits]) {                                                                        \
-            type *root = lra_alloc_array((size_t)(6 * n / 4 + 6), sizeof *root);                   \
-            for (int64_t i = 0; i < n / 4; i++)                                                    \
-                for (int k = 1; k < 4; k++) {                                                      \
-                    root[6 * i + 2 * k - 2] = (type)cos(turn * (double)(i * k));                   \
-                    root[6 * i + 2 * k - 1] = (type)sin(turn * (double)(i * k));                   \
+            type *root = lra_alloc_array((size_t)(FFT_ROOTS * n / 8), sizeof *root);               \
+            for (int64_t i = 0; i < n / 8; i++)                                                    \
+                for (int k = 0; k < FFT_ROOTS / 2; k++) {                                          \
+                    double angle = turn * (double)(i * power[k]);                                  \
+                    root[FFT_ROOTS * i + 2 * k] = (type)cos(angle);                                \
+                    root[FFT_ROOTS * i + 2 * k + 1] = (type)sin(angle);                            \
                 }                                                                                  \
             known[bits] = root;                                                                    \
         }                                                                                          \

@@ -12,14 +12,15 @@
 
 #include "kernels/ops/fft_lanes_fn.h"
 #include "kernels/ops/long_conv.h"
+#include "kernels/ops/transpose_fn.h"
 
-/* Lanes of the widest level: scratch is the same for all. */
-enum { MAX_LANES = 16 };
+/* Lanes of the widest level: scratch is the same for all; rows that are asked for ahead. */
+enum { MAX_LANES = 16, AHEAD = 32 };
 
 /* Numbers of a transform, and reals of scratch for one. */
 static inline int64_t points_of(int64_t T, int64_t L)
 {
-    int64_t least = T + lags_of(T, L), n = 4;
+    int64_t least = T + lags_of(T, L), n = FFT_LEAST;
     while (n < least) n *= 2;
     return n;
 }
@@ -49,63 +50,167 @@ static inline pair pair_of(const void *x, void *y, const int32_t *length, int64_
     return p;
 }
 
-LRA_ROW_FN lanes read_one(const pair *p, int k, int64_t t, int64_t w)
+/* Token t of both, zero behind the end. */
+LRA_ROW_FN fft_number read_token(const pair *p, int64_t t, int64_t w)
 {
-    return t < p->length[k] ? lanes_load(p->in[k], LRA_ELEM, t * p->D, w) : (lanes){0};
+    fft_number z = {(lanes){0}, (lanes){0}};
+    if (t < p->length[0]) z.re = lanes_load(p->in[0], LRA_ELEM, t * p->D, w);
+    if (t < p->length[1]) z.im = lanes_load(p->in[1], LRA_ELEM, t * p->D, w);
+    return z;
+}
+LRA_ROW_FN void write_one(const pair *p, int k, int64_t t, int64_t w, lanes v)
+{
+    if (t >= p->length[k]) v = (lanes){0};
+    lanes_store(p->out[k], LRA_ELEM, t * p->D, w, v);
+}
+LRA_ROW_FN void write_token(const pair *p, int64_t t, int64_t w, fft_number z)
+{
+    if (t >= p->T) return;
+    write_one(p, 0, t, w, z.re);
+    if (p->out[1]) write_one(p, 1, t, w, z.im);
+}
+
+/* Into the second cache alone: rows that are a power of two apart have few places in the first. */
+LRA_ROW_FN void ask_token(const pair *p, int64_t t)
+{
+    if (t < p->length[0]) __builtin_prefetch(p->in[0] + t * p->D, 0, 1);
+    if (t < p->length[1]) __builtin_prefetch(p->in[1] + t * p->D, 0, 1);
+}
+
+/* The first stage forth, which reads, and the last one back, which writes.  places: 4 of 8 where
+ * tokens end before half of the transform. */
+LRA_ROW_FN void read_places(const pair *p, const fft_plan *plan, int64_t w, const int places,
+                            fft_number *z)
+{
+    const int64_t q = plan->n / 8;
+    for (int64_t i = 0; i < q; i++) {
+        fft_number v[8];
+        LANES_UNROLL for (int k = 0; k < places; k++) v[k] = read_token(p, i + k * q, w);
+        LANES_UNROLL for (int k = 0; k < places; k++) ask_token(p, i + AHEAD + k * q);
+        fft_split(v, plan->root[0] + FFT_ROOTS * i, places < 8);
+        fft_give(z + i, q, v);
+    }
+}
+LRA_ROW_FN void write_places(const pair *p, const fft_plan *plan, int64_t w, const int places,
+                             const fft_number *z)
+{
+    const int64_t q = plan->n / 8;
+    for (int64_t i = 0; i < q; i++) {
+        fft_number v[8];
+        fft_take(z + i, q, v);
+        fft_join(v, plan->root[0] + FFT_ROOTS * i, places < 8);
+        LANES_UNROLL for (int k = 0; k < places; k++) write_token(p, i + k * q, w, v[k]);
+    }
 }
 static inline void read_pair(const pair *p, const fft_plan *plan, fft_number *z)
 {
-    if (p->w == LANES)
-        for (int64_t t = 0; t < p->T; t++)
-            z[t] = (fft_number){read_one(p, 0, t, LANES), read_one(p, 1, t, LANES)};
+    if (p->w == LANES && p->T <= plan->n / 2)
+        read_places(p, plan, LANES, 4, z);
     else
-        for (int64_t t = 0; t < p->T; t++)
-            z[t] = (fft_number){read_one(p, 0, t, p->w), read_one(p, 1, t, p->w)};
-    for (int64_t t = p->T; t < plan->n; t++) z[t] = (fft_number){(lanes){0}, (lanes){0}};
-    fft_forth_from(plan, 0, plan->n, z);
+        read_places(p, plan, p->w, 8, z);
 }
-static inline void write_one(const pair *p, int k, int64_t t, lanes v)
+static inline void write_pair(const pair *p, const fft_plan *plan, const fft_number *z)
 {
-    if (t >= p->length[k]) v = (lanes){0};
-    if (p->w == LANES)
-        lanes_store(p->out[k], LRA_ELEM, t * p->D, LANES, v);
+    if (p->w == LANES && p->T <= plan->n / 2)
+        write_places(p, plan, LANES, 4, z);
     else
-        lanes_store(p->out[k], LRA_ELEM, t * p->D, p->w, v);
+        write_places(p, plan, p->w, 8, z);
 }
-static inline void write_pair(const pair *p, const fft_plan *plan, fft_number *z)
+
+/* Lane d of r[j] is lag j of channel d, x[d step + j], for n lags of w channels; the others are
+ * zero.  And back, times `scale`. */
+static inline void read_lags(const real *x, int64_t step, int64_t w, int64_t n, lanes *r)
 {
-    fft_back_from(plan, 0, plan->n, z);
-    for (int64_t t = 0; t < p->T; t++) {
-        write_one(p, 0, t, z[t].re);
-        if (p->out[1]) write_one(p, 1, t, z[t].im);
+    real part[LANES][LANES] = {{0}};
+#if LANES_TRANSPOSED
+    if (w == LANES && n == LANES) {
+        for (int64_t d = 0; d < LANES; d++) r[d] = lanes_read(x + d * step);
+        lanes_transpose(r);
+        return;
     }
+#endif
+    for (int64_t d = 0; d < w; d++)
+        for (int64_t j = 0; j < n; j++) part[j][d] = x[d * step + j];
+    for (int64_t j = 0; j < LANES; j++) r[j] = lanes_read(part[j]);
+}
+static inline void write_lags(real *x, int64_t step, int64_t w, int64_t n, lanes *r)
+{
+    real part[LANES][LANES];
+#if LANES_TRANSPOSED
+    if (w == LANES && n == LANES) {
+        lanes_transpose(r);
+        for (int64_t d = 0; d < LANES; d++) lanes_write(x + d * step, r[d]);
+        return;
+    }
+#endif
+    for (int64_t j = 0; j < LANES; j++) lanes_write(part[j], r[j]);
+    for (int64_t d = 0; d < w; d++)
+        for (int64_t j = 0; j < n; j++) x[d * step + j] = part[j][d];
+}
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* The spectra of w channels' kernels for T tokens, with the 1/n of the way back. */
 static inline void read_kernels(const real *k, const real *behind, int64_t w, int64_t T, int64_t L,
                                 const fft_plan *plan, fft_number *z)
 {
-    const int64_t n = plan->n;
+    const int64_t n = plan->n, lags = lags_of(T, L), others = behind ? behind_of(T, L) : 0;
     const real one = 1 / (real)n;
+    lanes r[LANES];
     for (int64_t t = 0; t < n; t++) z[t] = (fft_number){(lanes){0}, (lanes){0}};
-    for (int64_t j = 0; j < lags_of(T, L); j++) {
-        real row[LANES] = {0}, other[LANES] = {0};
-        bool both = behind && j < behind_of(T, L);
-        for (int64_t d = 0; d < w; d++) row[d] = k[d * L + j] * one;
-        for (int64_t d = 0; d < w && both; d++) other[d] = behind[d * L + j] * one;
-        z[j].re = lanes_read(row);
-        if (both) z[n - 1 - j].re = lanes_read(other);
+    for (int64_t j = 0; j < lags; j += LANES) {
+        read_lags(k + j, L, w, smaller(LANES, lags - j), r);
+        for (int64_t i = 0; i < smaller(LANES, lags - j); i++) z[j + i].re = r[i] * one;
+    }
+    for (int64_t j = 0; j < others; j += LANES) {
+        read_lags(behind + j, L, w, smaller(LANES, others - j), r);
+        for (int64_t i = 0; i < smaller(LANES, others - j); i++) z[n - 1 - j - i].re = r[i] * one;
     }
     fft_forth_from(plan, 0, n, z);
 }
-
-/* x = x k, or x conj(k) */
-static inline void multiply(int64_t n, fft_number *x, const fft_number *k, bool conjugate)
+/* What became of a sum of products: the gradient of the kernels, zero where a lag cannot matter. */
+static inline void write_kernels(real *k, real *behind, int64_t w, int64_t T, int64_t L,
+                                 const fft_plan *plan, fft_number *z)
 {
-    const real sign = conjugate ? -1 : 1;
-    for (int64_t i = 0; i < n; i++) {
-        lanes a = x[i].re, b = x[i].im, c = k[i].re, d = sign * k[i].im;
-        x[i] = (fft_number){a * c - b * d, a * d + b * c};
+    const int64_t n = plan->n, lags = lags_of(T, L), others = behind_of(T, L);
+    const real one = 1 / (real)n;
+    lanes r[LANES];
+    fft_back_from(plan, 0, n, z);
+    for (int64_t j = 0; j < L; j += LANES) {
+        for (int64_t i = 0; i < LANES; i++) r[i] = j + i < lags ? z[j + i].re * one : (lanes){0};
+        write_lags(k + j, L, w, smaller(LANES, L - j), r);
+    }
+    for (int64_t j = 0; j < L && behind; j += LANES) {
+        for (int64_t i = 0; i < LANES; i++)
+            r[i] = j + i < others ? z[n - 1 - j - i].re * one : (lanes){0};
+        write_lags(behind + j, L, w, smaller(LANES, L - j), r);
+    }
+}
+
+/* x: transformed, times k, or conj(k), and transformed back; stages from `at` on, of n numbers. */
+LRA_ROW_FN void multiply_leaf(const int n, fft_number *x, const fft_number *k, const bool conjugate)
+{
+    fft_number v[8];
+    for (int i = 0; i < n; i++) v[i] = x[i];
+    fft_leaf_forth(v, n);
+    for (int i = 0; i < n; i++) v[i] = fft_product(v[i], k[i], conjugate);
+    fft_leaf_back(v, n);
+    for (int i = 0; i < n; i++) x[i] = v[i];
+}
+static void multiply_from(const fft_plan *p, int at, int64_t n, fft_number *x, const fft_number *k,
+                          bool conjugate)
+{
+    int64_t q = n / 8;
+    if (n <= 8 && conjugate) {
+        FFT_LEAF(n, multiply_leaf, x, k, true);
+    } else if (n <= 8) {
+        FFT_LEAF(n, multiply_leaf, x, k, false);
+    } else {
+        fft_split_all(x, q, p->root[at]);
+        for (int m = 0; m < 8; m++) multiply_from(p, at + 1, q, x + m * q, k + m * q, conjugate);
+        fft_join_all(x, q, p->root[at]);
     }
 }
 
@@ -124,7 +229,8 @@ static inline void convolve(const lra_call *c, int64_t d0, const fft_plan *plan,
     for (int64_t b = 0; b < s->d[0]; b += 2) {
         pair p = pair_of(c->in[0], c->out, length, b, d0, w, s);
         read_pair(&p, plan, x);
-        multiply(plan->n, x, k, a->back);
+        for (int64_t i = 0; i < plan->n; i += plan->n / 8)
+            multiply_from(plan, 1, plan->n / 8, x + i, k + i, a->back);
         write_pair(&p, plan, x);
     }
 }
@@ -138,6 +244,33 @@ LRA_BODY(long_conv)
     for (int64_t d0 = 0; d0 < D; d0 += LANES)
         convolve(c, d0, &plan,
                  (real *)c->scratch + omp_get_thread_num() * 2 * numbers_size(plan.n));
+}
+
+/* sum = sum + F(dy) conj F(x), or that alone; stages from `at` on, of n numbers. */
+LRA_ROW_FN void add_leaf(const int n, const fft_number *x, const fft_number *dy, fft_number *sum,
+                         const bool first)
+{
+    fft_number v[8], w[8];
+    for (int i = 0; i < n; i++) v[i] = x[i], w[i] = dy[i];
+    fft_leaf_forth(v, n), fft_leaf_forth(w, n);
+    for (int i = 0; i < n; i++) {
+        fft_number z = fft_product(w[i], v[i], true);
+        sum[i] = first ? z : fft_plus(sum[i], z);
+    }
+}
+static void add_from(const fft_plan *p, int at, int64_t n, fft_number *x, fft_number *dy,
+                     fft_number *sum, bool first)
+{
+    int64_t q = n / 8;
+    if (n <= 8 && first) {
+        FFT_LEAF(n, add_leaf, x, dy, sum, true);
+    } else if (n <= 8) {
+        FFT_LEAF(n, add_leaf, x, dy, sum, false);
+    } else {
+        fft_split_all(x, q, p->root[at]), fft_split_all(dy, q, p->root[at]);
+        for (int m = 0; m < 8; m++)
+            add_from(p, at + 1, q, x + m * q, dy + m * q, sum + m * q, first);
+    }
 }
 
 /* One block of channels: the real part of the sum over pairs of examples of conj F(x) F(dy). */
@@ -155,19 +288,11 @@ static inline void correlate(const lra_call *c, int64_t d0, const fft_plan *plan
         pair q = pair_of(c->in[1], NULL, length, b, d0, w, s);
         read_pair(&p, plan, x);
         read_pair(&q, plan, dy);
-        multiply(n, dy, x, true);
-        for (int64_t i = 0; i < n; i++) sum[i] = b ? fft_plus(sum[i], dy[i]) : dy[i];
+        for (int64_t i = 0; i < n; i += n / 8)
+            add_from(plan, 1, n / 8, x + i, dy + i, sum + i, b == 0);
     }
-    fft_back_from(plan, 0, n, sum);
-    const lanes one = lanes_of(1 / (real)n);
-    for (int64_t j = 0; j < L; j++) {
-        real *k = (real *)c->out + d0 * L + j, *behind = a->two_sided ? k + D * L : NULL;
-        real row[LANES] = {0}, other[LANES] = {0};
-        if (j < lags_of(T, L)) lanes_write(row, sum[j].re * one);
-        if (j < behind_of(T, L)) lanes_write(other, sum[n - 1 - j].re * one);
-        for (int64_t d = 0; d < w; d++) k[d * L] = row[d];
-        for (int64_t d = 0; d < w && behind; d++) behind[d * L] = other[d];
-    }
+    real *k = (real *)c->out + d0 * L;
+    write_kernels(k, a->two_sided ? k + D * L : NULL, w, T, L, plan, sum);
 }
 
 /* sources: x, dy, [length]; scratch: of every thread */
