@@ -331,6 +331,7 @@ static void dense(lra_type type)
     dense_of(type, 2, 18, 33);
     dense_of(type, 122, 530, 70);  /* passes over k */
     dense_of(type, 520, 18, 1968); /* one part; at its end more tiles than whole panels have */
+    dense_of(type, 1100, 330, 24); /* x alone is wide: parts of dy^T x */
     dense_of(type, 5470, 6, 96);   /* float32: written past the caches */
 }
 

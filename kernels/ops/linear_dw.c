@@ -8,7 +8,8 @@
  * of 6 x 16 ask for two lines in the time of 12, of which they use six numbers and 16, and wait for
  * them (256 to 1024 on Zen 3: 60 % of the ceiling, laid out 78 %).  Laid out is also what has more
  * than IN_PLACE columns, too many of whose lines fall on the same sets, what has columns that are
- * no whole vectors, and bf16. */
+ * no whole vectors, and bf16.  Where x alone is so wide, dy^T x is computed, and turned at the end:
+ * every number has the same sum. */
 #include <omp.h>
 
 #include "kernels/ops/conv_dw_bf16_fn.h"
@@ -26,13 +27,18 @@ enum {
     PART_SUMS = 1 << 16 /* and so many sums in all of them, unless one has more */
 };
 
+/* Of turned operands D and H are those of dy and x. */
 typedef struct {
     int64_t M, D, H, n_blocks, n_ranges, n_parts;
 } dw_sizes;
 
-static inline dw_sizes sizes_of(const lra_tensor *y)
+static inline bool can_turn(const lra_tensor *y)
 {
-    const lra_tensor *x = y->src[0], *dy = y->src[1];
+    return lra_width(y->src[0]) > IN_PLACE && lra_width(y->src[1]) <= IN_PLACE;
+}
+static inline dw_sizes sizes_of(const lra_tensor *y, bool turned)
+{
+    const lra_tensor *x = y->src[turned], *dy = y->src[!turned];
     dw_sizes s = {.M = lra_rows(x), .D = lra_width(x), .H = lra_width(dy)};
     s.n_blocks = (s.M + TILE_DEPTH - 1) / TILE_DEPTH;
     s.n_ranges = (s.H + COLUMNS - 1) / COLUMNS;
@@ -68,14 +74,16 @@ static inline gemm_next rows_of(const dw_sizes *s, const elem *x, const elem *dy
                        s->H * size};
 }
 
+/* Of tiles that read nothing in place. */
+static const bool narrow = TILE_VECTORS < 4 || LRA_PASS == 16;
+
 /* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is
  * multiplied the next one comes from memory, or copying it would wait for every line. */
-static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n, int64_t first,
-                     int64_t end, real *own, real *sum)
+static void part_sum(const elem *x, const elem *dy, const dw_sizes *s, int64_t at, int64_t n,
+                     int64_t first, int64_t end, real *own, real *sum)
 {
-    const elem *x = c->in[0], *dy = (const elem *)c->in[1] + at;
     real *packed = own + TILE_DEPTH * gemm_columns_padded(s->D);
-    const bool narrow = TILE_VECTORS < 4 || LRA_PASS == 16;
+    dy += at;
     const bool copy_x = narrow || s->D > IN_PLACE, copy_dy = narrow || n % TILE_LANES != 0;
     for (int64_t block = first; block < end; block++) {
         int64_t row = block * TILE_DEPTH, K = s->M - row < TILE_DEPTH ? s->M - row : TILE_DEPTH;
@@ -95,8 +103,9 @@ static void part_sum(const lra_call *c, const dw_sizes *s, int64_t at, int64_t n
 
 LRA_BODY(linear_dw)
 {
-    dw_sizes s = sizes_of(c->y);
-    int64_t size = s.D * s.H;
+    const bool turned = !narrow && can_turn(c->y);
+    const dw_sizes s = sizes_of(c->y, turned);
+    const int64_t size = s.D * s.H;
 #if LRA_PASS == 16
     conv_sizes one = one_tap(c->y);
     if (lra_gemm_bf16_fast()) {
@@ -104,18 +113,23 @@ LRA_BODY(linear_dw)
         return;
     }
 #endif
-    real *out = c->out, *parts = c->scratch; /* the first part is summed in place */
+    real *parts = c->scratch, *sums = parts + tile_padded((s.n_parts - 1) * size);
+    real *all = sums + (turned ? tile_padded(size) : 0), *out = c->out;
+    real *first = turned ? sums : out;
 #pragma omp parallel num_threads(c->n_threads)
     {
-        real *own = parts + tile_padded((s.n_parts - 1) * size) +
-                    omp_get_thread_num() * thread_scratch(&s);
+        real *own = all + omp_get_thread_num() * thread_scratch(&s);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < s.n_parts * s.n_ranges; i++) {
             int64_t p = i / s.n_ranges, at = i % s.n_ranges * COLUMNS;
-            part_sum(c, &s, at, s.H - at < COLUMNS ? s.H - at : COLUMNS, p * s.n_blocks / s.n_parts,
-                     (p + 1) * s.n_blocks / s.n_parts, own, p ? parts + (p - 1) * size : out);
+            part_sum(c->in[turned], c->in[!turned], &s, at, s.H - at < COLUMNS ? s.H - at : COLUMNS,
+                     p * s.n_blocks / s.n_parts, (p + 1) * s.n_blocks / s.n_parts, own,
+                     p ? parts + (p - 1) * size : first);
         }
-        add_parts(s.n_parts - 1, parts, size, out);
+        add_parts(s.n_parts - 1, parts, size, first);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < (turned ? s.H : 0); i++)
+            for (int64_t j = 0; j < s.D; j++) out[i * s.D + j] = sums[j * s.H + i];
     }
 }
 
@@ -148,12 +162,15 @@ static double flops(const lra_tensor *y)
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    dw_sizes s = sizes_of(y);
+    const dw_sizes s = sizes_of(y, false), other = sizes_of(y, can_turn(y));
     if (lra_graph_type(y->graph) == LRA_BF16 && lra_gemm_bf16_fast()) {
         dw_bf16 cut = dw_cut_bf16(one_tap(y));
         return dw_scratch_bf16(&cut, n_threads);
     }
-    int64_t n = tile_padded((s.n_parts - 1) * s.D * s.H) + n_threads * thread_scratch(&s);
+    int64_t own = thread_scratch(&s), turned = thread_scratch(&other);
+    int64_t n = tile_padded((s.n_parts - 1) * s.D * s.H) +
+                n_threads * (own > turned ? own : turned);
+    if (can_turn(y)) n += tile_padded(s.D * s.H);
     return n * (int64_t)lra_type_size(y->type);
 }
 
