@@ -13,7 +13,7 @@
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 
-#include "kernels/ops/attention_whole_fn.h"
+#include "kernels/ops/attention_whole_backward_fn.h"
 
 typedef struct {
     attention_head h;
@@ -173,59 +173,12 @@ static inline void attention_back_distances(const attention_backward *b, const a
     }
 }
 
-#if ATTENTION_WHOLE
-/* Not one loop with the other product: the constants of an exponential stand in registers, whose
- * number is just enough for one product's sums beside them. */
-
-/* p = 2^(scores - sum) */
-static __attribute__((noinline)) void aw_probabilities(const aw_product *scores, real unit,
-                                                       const real *sum, real *p)
-{
-    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
-        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
-            ap_vector at[AP_ROWS][AP_VECTORS];
-            aw_sums(scores, r, l0, at);
-            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
-            {
-                int64_t l = l0 + j * AP_LANES;
-                lanes_write(p + (r + i) * ATTENTION_QUERIES + l,
-                            aw_exp2((lanes)at[i][j] * unit - lanes_read(sum + l)));
-            }
-        }
-}
-
-/* g = p (products - dot) */
-static __attribute__((noinline)) void aw_differentiate(const aw_product *products, const real *dot,
-                                                       const real *p, real *g)
-{
-    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
-        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
-            ap_vector at[AP_ROWS][AP_VECTORS];
-            aw_sums(products, r, l0, at);
-            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
-            {
-                int64_t l = l0 + j * AP_LANES, to = (r + i) * ATTENTION_QUERIES + l;
-                lanes less = (lanes)at[i][j] - lanes_read(dot + l);
-                lanes_write(g + to, lanes_read(p + to) * less);
-            }
-        }
-}
-#endif
-
 /* A tile's p and g. */
 static inline void attention_back_pairs(const attention_backward *b, const attention_place *p,
                                         const real *k, const real *v)
 {
     const attention_sizes *s = &b->h.s;
     enum { Q = ATTENTION_QUERIES };
-#if ATTENTION_WHOLE
-    if (attention_whole(&b->h, p)) {
-        aw_product scores = {k, b->K, s->K, b->queries}, products = {v, b->V, s->V, b->dy_t};
-        aw_probabilities(&scores, b->h.unit, b->sum, b->h.tile);
-        aw_differentiate(&products, b->dot, b->h.tile, b->other);
-        return;
-    }
-#endif
     ap_product(p->keys, p->lanes, s->K, (ap_left){k, b->K, 1}, b->queries, Q, false, b->h.tile, Q);
     ap_product(p->keys, p->lanes, s->V, (ap_left){v, b->V, 1}, b->dy_t, Q, false, b->other, Q);
     attention_distances(&b->h, p, b->h.tile);
@@ -241,12 +194,32 @@ static inline void attention_back_tile(const attention_backward *b, const attent
 {
     const attention_sizes *s = &b->h.s;
     const real *k = b->k + p->j0 * b->K, *v = b->v + p->j0 * b->V;
+    real *dk = b->dk + p->j0 * b->K, *dv = b->dv + p->j0 * b->V;
     enum { Q = ATTENTION_QUERIES };
-    attention_back_pairs(b, p, k, v);
-    ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, b->dv + p->j0 * b->V,
-                   b->V);
-    ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, b->dk + p->j0 * b->K,
-                   b->K);
+#if ATTENTION_WHOLE
+    aw_pairs pairs = {{k, b->K, s->K, b->queries},
+                      {v, b->V, s->V, b->dy_t},
+                      b->h.unit,
+                      b->sum,
+                      b->dot,
+                      b->h.tile,
+                      b->other};
+    if (attention_whole(&b->h, p)) {
+        aw_probabilities(&pairs);
+        aw_differentiate(&pairs);
+    } else if (attention_plain(&b->h)) {
+        as_view view;
+        as_look(&b->h, p, &view);
+        as_differentiate(&pairs, &view, p);
+        as_add_rows(&view, p, b->V, b->h.tile, b->dy_rows, dv);
+        as_add_rows(&view, p, b->K, b->other, b->q_rows, dk);
+        as_add_columns(&view, p, s->K, k, b->K, b->other, b->dq_t);
+        return;
+    } else
+#endif
+        attention_back_pairs(b, p, k, v);
+    ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, dv, b->V);
+    ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, dk, b->K);
     ap_product(s->K, p->lanes, p->keys, (ap_left){k, 1, b->K}, b->other, Q, true, b->dq_t, Q);
 }
 
