@@ -229,7 +229,8 @@ static inline void attention_store_dq(const attention_backward *b, int64_t i0, i
     const attention_sizes *s = &b->h.s;
     real unscaled[ATTENTION_QUERIES];
     for (int l = 0; l < ATTENTION_QUERIES; l++) unscaled[l] = attention_unscaled(&b->h);
-    attention_rows(b->dq_t, n, s->H, s->K, unscaled, dq + i0 * s->H * s->K);
+    attention_rows(b->dq_t, n, s->H, s->K, unscaled, attention_streams(b->rows, s->K, dq),
+                   dq + i0 * s->H * s->K);
 }
 
 /* Queries from i0 on, n of them. */
@@ -255,12 +256,12 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
 
 /* n rows of x times a factor, zeros behind them. */
 static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_t H, int64_t width,
-                                     int64_t pad, real factor, elem *to)
+                                     int64_t pad, real factor, bool stream, elem *to)
 {
-    for (int64_t t = 0; t < T; t++)
-#pragma omp simd
-        for (int64_t d = 0; d < width; d++)
-            to[t * H * width + d] = t < n ? e_store(x[t * pad + d] * factor) : 0;
+    for (int64_t t = 0; t < T; t++, x += pad, to += H * width)
+        for (int64_t d = 0; d < width; d += LANES)
+            attention_store(stream, to, d, width - d < LANES ? width - d : LANES,
+                            t < n ? lanes_read(x + d) * factor : (lanes){0});
 }
 
 /* To the smallest number of each channel of dk, n rows, what these lack of their sum. */

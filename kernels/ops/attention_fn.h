@@ -107,10 +107,38 @@ static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_
 #endif
 }
 
+/* Whether n rows of results, of which one starts at `to`, are written past the caches, for the
+ * reasons in gemm_result_fn.h: whole lines, which registers are, of an array larger than those. */
+static inline bool attention_streams(int64_t n, int64_t width, const elem *to)
+{
+    const int64_t line = 64 / (int64_t)sizeof *to, stream = 1 << 21;
+    return LRA_PASS == 32 && LANES == line && width % line == 0 && (uintptr_t)to % 64 == 0 &&
+           n * width * (int64_t)sizeof *to >= stream;
+}
+/* lanes_store() to a row */
+static inline void attention_store(bool stream, elem *row, int64_t d, int64_t w, lanes v)
+{
+#if LRA_PASS == 32 && defined(LRA_LEVEL_avx512)
+    if (stream) {
+        _mm512_stream_ps(row + d, v);
+        return;
+    }
+#endif
+    (void)stream;
+    lanes_store(row, LRA_ELEM, d, w, v);
+}
+/* Before another thread reads what was streamed. */
+static inline void attention_stored(void)
+{
+#if LRA_PASS == 32 && defined(LRA_LEVEL_avx512)
+    _mm_sfence();
+#endif
+}
+
 /* Back: n rows, H width elements apart, of columns times what each lane has as factor; zeros where
  * that is 0. */
 static inline void attention_rows(const real *columns, int64_t n, int64_t H, int64_t width,
-                                  const real *factor, elem *to)
+                                  const real *factor, bool stream, elem *to)
 {
 #if LANES_TRANSPOSED
     for (int64_t l = 0; l < n; l += LANES)
@@ -122,10 +150,11 @@ static inline void attention_rows(const real *columns, int64_t n, int64_t H, int
                 r[i] = i < w ? lanes_read(from + i * ATTENTION_QUERIES) * by : (lanes){0};
             lanes_transpose(r);
             for (int i = 0; i < LANES && i < live; i++)
-                lanes_store(to + (l + i) * H * width, LRA_ELEM, d, w,
-                            factor[l + i] == 0 ? (lanes){0} : r[i]);
+                attention_store(stream, to + (l + i) * H * width, d, w,
+                                factor[l + i] == 0 ? (lanes){0} : r[i]);
         }
 #else
+    (void)stream;
     for (int64_t l = 0; l < n; l++)
 #pragma omp simd
         for (int64_t d = 0; d < width; d++)
