@@ -76,19 +76,27 @@ static inline void attention_take_back(attention_backward *b, real *own)
     attention_take_settled(b, b->by_offset + attention_offsets(s));
 }
 
+static inline real attention_dot(const elem *x, const elem *y, int64_t n)
+{
+    lanes some = {0};
+    int64_t d = 0;
+    for (; d + LANES <= n; d += LANES)
+        some += lanes_load(x, LRA_ELEM, d, LANES) * lanes_load(y, LRA_ELEM, d, LANES);
+    real dot = lanes_sum(some);
+    for (; d < n; d++) dot += e_load(x[d]) * e_load(y[d]);
+    return dot;
+}
+
 /* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add
  * nothing to what is summed over lanes. */
 static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &b->h.s;
-    const elem *dy = b->dy + i0 * s->H * s->V, *y = b->y + i0 * s->H * s->V;
+    const int64_t step = s->H * s->V;
     for (int64_t l = 0; l < ATTENTION_QUERIES; l++) {
-        b->sum[l] = l < n ? attention_get(b->left, b->rows, i0 + l) : R(1e30);
-        real dot = 0;
-#pragma omp simd reduction(+ : dot)
-        for (int64_t d = 0; d < (l < n ? s->V : 0); d++)
-            dot += e_load(dy[l * s->H * s->V + d]) * e_load(y[l * s->H * s->V + d]);
-        b->dot[l] = dot;
+        const int64_t i = i0 + l;
+        b->sum[l] = l < n ? attention_get(b->left, b->rows, i) : R(1e30);
+        b->dot[l] = l < n ? attention_dot(b->dy + i * step, b->y + i * step, s->V) : 0;
     }
 }
 

@@ -81,25 +81,39 @@ static inline real attention_exp2(real x)
 static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t width, int64_t pad,
                                     real *to)
 {
-    for (int64_t t = 0; t < n; t++) {
-        for (int64_t d = 0; d < width; d++) to[t * pad + d] = e_load(x[t * H * width + d]);
-        for (int64_t d = width; d < pad; d++) to[t * pad + d] = 0;
+    for (int64_t t = 0; t < n; t++, x += H * width, to += pad) {
+        int64_t d = 0;
+        for (; d + LANES <= width; d += LANES)
+            lanes_write(to + d, lanes_load(x, LRA_ELEM, d, LANES));
+        for (; d < width; d++) to[d] = e_load(x[d]);
+        for (; d < pad; d++) to[d] = 0;
     }
 }
+
+#if LANES_TRANSPOSED
+/* Channels [d, d + w) of as many rows as a register has lanes, of which some are there; w is a
+ * constant for most. */
+static inline __attribute__((always_inline)) void
+attention_turn(const elem *x, int64_t rows, int64_t step, int64_t d, int64_t w, real *to)
+{
+    lanes r[LANES];
+    for (int i = 0; i < LANES; i++)
+        r[i] = i < rows ? lanes_load(x + i * step, LRA_ELEM, d, w) : (lanes){0};
+    lanes_transpose(r);
+    for (int i = 0; i < w; i++) lanes_write(to + (d + i) * ATTENTION_QUERIES, r[i]);
+}
+#endif
 
 /* Columns (width, ATTENTION_QUERIES) of the n rows from x on, zeros behind them. */
 static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
 {
 #if LANES_TRANSPOSED
-    for (int64_t t = 0; t < ATTENTION_QUERIES; t += LANES)
-        for (int64_t d = 0; d < width; d += LANES) {
-            const int64_t w = width - d < LANES ? width - d : LANES;
-            lanes r[LANES];
-            for (int i = 0; i < LANES; i++)
-                r[i] = t + i < n ? lanes_load(x + (t + i) * H * width, LRA_ELEM, d, w) : (lanes){0};
-            lanes_transpose(r);
-            for (int i = 0; i < w; i++) lanes_write(to + (d + i) * ATTENTION_QUERIES + t, r[i]);
-        }
+    for (int64_t t = 0; t < ATTENTION_QUERIES; t += LANES, x += LANES * H * width) {
+        int64_t d = 0;
+        for (; d + LANES <= width; d += LANES)
+            attention_turn(x, n - t, H * width, d, LANES, to + t);
+        if (d < width) attention_turn(x, n - t, H * width, d, width - d, to + t);
+    }
 #else
     for (int64_t t = 0; t < ATTENTION_QUERIES; t++)
         for (int64_t d = 0; d < width; d++)

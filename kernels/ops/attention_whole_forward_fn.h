@@ -100,8 +100,9 @@ static inline bool aw_attend(attention_forward *f, const attention_place *p)
 {
     enum { FAR = 40, Q = ATTENTION_QUERIES };
     const attention_sizes *s = &f->h.s;
-    aw_weighing a = {
-        .scores = {f->k + p->j0 * s->K, s->K, s->K, f->queries}, .unit = f->h.unit, .s = f->h.tile};
+    aw_weighing a; /* no list of initial values, or all of it would be set to zero */
+    a.scores = (aw_product){f->k + p->j0 * s->K, s->K, s->K, f->queries};
+    a.unit = f->h.unit, a.s = f->h.tile;
     const real *v = f->v + p->j0 * s->V;
     as_view view;
     int far = 0;
