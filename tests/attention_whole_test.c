@@ -1,6 +1,7 @@
-/* Attention on whole tiles of 64 keys and queries, in float32, against the same graph in double,
- * which has none: y and the gradients of q, k and v, at every level.  Scores are even, or fall from
- * tile to tile, or grow so fast that weights from the maxima of tiles before would be infinite. */
+/* Attention on whole tiles of 64 keys and queries, and in strips of tiles with hidden pairs, in
+ * float32, against the same graph in double, which has neither: y and the gradients of q, k and v,
+ * at every level.  Scores are even, or fall from tile to tile, or grow so fast that weights from
+ * the maxima of tiles before would be infinite. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,11 +31,18 @@ static const whole_case cases[] = {
     {"even", {.scale = 0}, 32, 32, 0},
     {"even, causal", {.causal = true}, 32, 32, 0},
     {"of a window", {.window = 90}, 20, 24, 0},
+    {"of a window of a tile", {.window = 64}, 32, 32, 0},
+    {"of a narrow window", {.window = 3}, 16, 40, 0},
+    {"of a window to the past", {.window = 64, .causal = true}, 32, 32, 0},
+    {"of chunks", {.chunk = 50}, 32, 16, 0},
+    {"of chunks beside each other", {.chunk = 24, .beside = 1}, 8, 32, 0},
     {"odd channels", {.scale = 0}, 5, 7, 0},
     {"rising slowly", {.scale = 0}, 32, 32, 3},
     {"rising", {.scale = 1}, 32, 32, 60},
     {"rising, causal", {.causal = true, .scale = 1}, 40, 16, 60},
+    {"rising in a window", {.window = 90, .scale = 1}, 32, 32, 60},
     {"falling", {.scale = 1}, 16, 32, -60},
+    {"falling in a window", {.window = 90, .scale = 1}, 16, 32, -60},
 };
 
 static double value[4][MOST], result[2][4][MOST]; /* q, k, v, dy; y, dq, dk, dv */

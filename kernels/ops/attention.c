@@ -10,7 +10,7 @@
  * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al.
  * 2022); the logarithm of the sum stays behind y, so that gradients need not sum again. */
 #include "kernels/ops/attention_tiles_forward_fn.h"
-#include "kernels/ops/attention_whole_fn.h"
+#include "kernels/ops/attention_whole_forward_fn.h"
 
 static inline int64_t thread_scratch(const attention_sizes *s)
 {
@@ -20,63 +20,13 @@ static inline int64_t thread_scratch(const attention_sizes *s)
            (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
-#if ATTENTION_WHOLE
-/* s = 2^(scores - base), sum: of the lanes; top: the largest products. */
-static __attribute__((noinline)) void aw_weights(const aw_product *scores, real unit,
-                                                 const real *base, real *s, real *sum, real *top)
-{
-    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS) {
-        lanes most[AP_VECTORS], total[AP_VECTORS];
-        AW_EACH(j, AP_VECTORS) most[j] = lanes_of(-INFINITY), total[j] = (lanes){0};
-        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
-            ap_vector at[AP_ROWS][AP_VECTORS];
-            aw_sums(scores, r, l0, at);
-            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
-            {
-                int64_t l = l0 + j * AP_LANES;
-                lanes v = aw_exp2((lanes)at[i][j] * unit - lanes_read(base + l));
-                most[j] = lanes_max((lanes)at[i][j], most[j]);
-                total[j] += v;
-                lanes_write(s + (r + i) * ATTENTION_QUERIES + l, v);
-            }
-        }
-        AW_EACH(j, AP_VECTORS) lanes_write(top + l0 + j * AP_LANES, most[j]);
-        AW_EACH(j, AP_VECTORS) lanes_write(sum + l0 + j * AP_LANES, total[j]);
-    }
-}
-
-/* Weights of a whole tile, from the maxima of the tiles before: where these are too small for the
- * products, or not known, false, and nothing has changed.  A base some powers of two too small
- * changes no digit, as long as sums of weights have an exponent left; that spares a tile the way
- * through its maxima before its first exponential. */
-static inline bool attention_weigh_whole(attention_forward *f, const attention_place *p)
-{
-    enum { FAR = 40, Q = ATTENTION_QUERIES };
-    real sum[ATTENTION_QUERIES], top[ATTENTION_QUERIES];
-    const real unit = f->h.unit, *max = f->max;
-    const int64_t K = f->h.s.K;
-    int far = 0;
-    if (!attention_whole(&f->h, p)) return false;
-#pragma omp simd reduction(| : far)
-    for (int l = 0; l < Q; l++) far |= max[l] == -INFINITY;
-    if (far) return false;
-    aw_product scores = {f->k + p->j0 * K, K, K, f->queries};
-    aw_weights(&scores, unit, max, f->h.tile, sum, top);
-#pragma omp simd reduction(| : far)
-    for (int l = 0; l < Q; l++) far |= top[l] * unit > max[l] + FAR;
-    if (far) return false;
-    for (int l = 0; l < Q; l++) f->sum[l] += sum[l];
-    return true;
-}
-#endif
-
-/* Weights of a tile, of which those of a softmax lack 1/sum. */
-static inline void weigh(attention_forward *f, const attention_place *p)
+/* Weights of a tile, of which those of a softmax lack 1/sum, and what they add to y. */
+static inline void attend_tile(attention_forward *f, const attention_place *p)
 {
     const attention_head *h = &f->h;
     const attention_sizes *s = &h->s;
 #if ATTENTION_WHOLE
-    if (attention_weigh_whole(f, p)) return;
+    if (aw_attend(f, p)) return;
 #endif
     ap_product(p->keys, p->lanes, s->K, (ap_left){f->k + p->j0 * s->K, s->K, 1}, f->queries,
                ATTENTION_QUERIES, false, h->tile, ATTENTION_QUERIES);
@@ -84,6 +34,8 @@ static inline void weigh(attention_forward *f, const attention_place *p)
     attention_hide(h, p, -INFINITY, h->tile);
     attention_weigh(f, p);
     if (h->kept) attention_draw(h, p), attention_drop(h, p, h->tile);
+    ap_product(s->V, p->lanes, p->keys, (ap_left){f->v + p->j0 * s->V, 1, s->V}, h->tile,
+               ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
 }
 
 /* Queries from i0 on, n of them. */
@@ -101,9 +53,7 @@ static void attend(attention_forward *f, int64_t i0, int64_t n)
     while (attention_next(&w, &p)) {
         attention_fetch(&ahead, rows);
         for (int i = 0; i < 2; i++) attention_fetch(&f->next[i], rows);
-        weigh(f, &p);
-        ap_product(s->V, p.lanes, p.keys, (ap_left){f->v + p.j0 * s->V, 1, s->V}, h->tile,
-                   ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
+        attend_tile(f, &p);
     }
     attention_finish(f, i0, n);
 }
@@ -149,6 +99,7 @@ LRA_BODY(attention)
         attention_gather(k, n_k, s.H, s.K, s.K, f.k);
         attention_gather(v, n_k, s.H, s.V, s.V, f.v);
         for (int64_t i = 0, n; i < n_q; i += n) attend(&f, i, n = attention_queries_at(&f.h, i));
+        attention_stored();
     }
 }
 

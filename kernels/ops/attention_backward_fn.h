@@ -13,7 +13,7 @@
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 
-#include "kernels/ops/attention_whole_fn.h"
+#include "kernels/ops/attention_whole_backward_fn.h"
 
 typedef struct {
     attention_head h;
@@ -76,19 +76,27 @@ static inline void attention_take_back(attention_backward *b, real *own)
     attention_take_settled(b, b->by_offset + attention_offsets(s));
 }
 
+static inline real attention_dot(const elem *x, const elem *y, int64_t n)
+{
+    lanes some = {0};
+    int64_t d = 0;
+    for (; d + LANES <= n; d += LANES)
+        some += lanes_load(x, LRA_ELEM, d, LANES) * lanes_load(y, LRA_ELEM, d, LANES);
+    real dot = lanes_sum(some);
+    for (; d < n; d++) dot += e_load(x[d]) * e_load(y[d]);
+    return dot;
+}
+
 /* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add
  * nothing to what is summed over lanes. */
 static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &b->h.s;
-    const elem *dy = b->dy + i0 * s->H * s->V, *y = b->y + i0 * s->H * s->V;
+    const int64_t step = s->H * s->V;
     for (int64_t l = 0; l < ATTENTION_QUERIES; l++) {
-        b->sum[l] = l < n ? attention_get(b->left, b->rows, i0 + l) : R(1e30);
-        real dot = 0;
-#pragma omp simd reduction(+ : dot)
-        for (int64_t d = 0; d < (l < n ? s->V : 0); d++)
-            dot += e_load(dy[l * s->H * s->V + d]) * e_load(y[l * s->H * s->V + d]);
-        b->dot[l] = dot;
+        const int64_t i = i0 + l;
+        b->sum[l] = l < n ? attention_get(b->left, b->rows, i) : R(1e30);
+        b->dot[l] = l < n ? attention_dot(b->dy + i * step, b->y + i * step, s->V) : 0;
     }
 }
 
@@ -173,59 +181,12 @@ static inline void attention_back_distances(const attention_backward *b, const a
     }
 }
 
-#if ATTENTION_WHOLE
-/* Not one loop with the other product: the constants of an exponential stand in registers, whose
- * number is just enough for one product's sums beside them. */
-
-/* p = 2^(scores - sum) */
-static __attribute__((noinline)) void aw_probabilities(const aw_product *scores, real unit,
-                                                       const real *sum, real *p)
-{
-    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
-        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
-            ap_vector at[AP_ROWS][AP_VECTORS];
-            aw_sums(scores, r, l0, at);
-            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
-            {
-                int64_t l = l0 + j * AP_LANES;
-                lanes_write(p + (r + i) * ATTENTION_QUERIES + l,
-                            aw_exp2((lanes)at[i][j] * unit - lanes_read(sum + l)));
-            }
-        }
-}
-
-/* g = p (products - dot) */
-static __attribute__((noinline)) void aw_differentiate(const aw_product *products, const real *dot,
-                                                       const real *p, real *g)
-{
-    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
-        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
-            ap_vector at[AP_ROWS][AP_VECTORS];
-            aw_sums(products, r, l0, at);
-            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
-            {
-                int64_t l = l0 + j * AP_LANES, to = (r + i) * ATTENTION_QUERIES + l;
-                lanes less = (lanes)at[i][j] - lanes_read(dot + l);
-                lanes_write(g + to, lanes_read(p + to) * less);
-            }
-        }
-}
-#endif
-
 /* A tile's p and g. */
 static inline void attention_back_pairs(const attention_backward *b, const attention_place *p,
                                         const real *k, const real *v)
 {
     const attention_sizes *s = &b->h.s;
     enum { Q = ATTENTION_QUERIES };
-#if ATTENTION_WHOLE
-    if (attention_whole(&b->h, p)) {
-        aw_product scores = {k, b->K, s->K, b->queries}, products = {v, b->V, s->V, b->dy_t};
-        aw_probabilities(&scores, b->h.unit, b->sum, b->h.tile);
-        aw_differentiate(&products, b->dot, b->h.tile, b->other);
-        return;
-    }
-#endif
     ap_product(p->keys, p->lanes, s->K, (ap_left){k, b->K, 1}, b->queries, Q, false, b->h.tile, Q);
     ap_product(p->keys, p->lanes, s->V, (ap_left){v, b->V, 1}, b->dy_t, Q, false, b->other, Q);
     attention_distances(&b->h, p, b->h.tile);
@@ -241,12 +202,32 @@ static inline void attention_back_tile(const attention_backward *b, const attent
 {
     const attention_sizes *s = &b->h.s;
     const real *k = b->k + p->j0 * b->K, *v = b->v + p->j0 * b->V;
+    real *dk = b->dk + p->j0 * b->K, *dv = b->dv + p->j0 * b->V;
     enum { Q = ATTENTION_QUERIES };
-    attention_back_pairs(b, p, k, v);
-    ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, b->dv + p->j0 * b->V,
-                   b->V);
-    ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, b->dk + p->j0 * b->K,
-                   b->K);
+#if ATTENTION_WHOLE
+    aw_pairs pairs = {{k, b->K, s->K, b->queries},
+                      {v, b->V, s->V, b->dy_t},
+                      b->h.unit,
+                      b->sum,
+                      b->dot,
+                      b->h.tile,
+                      b->other};
+    if (attention_whole(&b->h, p)) {
+        aw_probabilities(&pairs);
+        aw_differentiate(&pairs);
+    } else if (attention_plain(&b->h)) {
+        as_view view;
+        as_look(&b->h, p, &view);
+        as_differentiate(&pairs, &view, p);
+        as_add_rows(&view, p, b->V, b->h.tile, b->dy_rows, dv);
+        as_add_rows(&view, p, b->K, b->other, b->q_rows, dk);
+        as_add_columns(&view, p, s->K, k, b->K, b->other, b->dq_t);
+        return;
+    } else
+#endif
+        attention_back_pairs(b, p, k, v);
+    ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, dv, b->V);
+    ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, dk, b->K);
     ap_product(s->K, p->lanes, p->keys, (ap_left){k, 1, b->K}, b->other, Q, true, b->dq_t, Q);
 }
 
@@ -256,7 +237,8 @@ static inline void attention_store_dq(const attention_backward *b, int64_t i0, i
     const attention_sizes *s = &b->h.s;
     real unscaled[ATTENTION_QUERIES];
     for (int l = 0; l < ATTENTION_QUERIES; l++) unscaled[l] = attention_unscaled(&b->h);
-    attention_rows(b->dq_t, n, s->H, s->K, unscaled, dq + i0 * s->H * s->K);
+    attention_rows(b->dq_t, n, s->H, s->K, unscaled, attention_streams(b->rows, s->K, dq),
+                   dq + i0 * s->H * s->K);
 }
 
 /* Queries from i0 on, n of them. */
@@ -282,12 +264,12 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
 
 /* n rows of x times a factor, zeros behind them. */
 static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_t H, int64_t width,
-                                     int64_t pad, real factor, elem *to)
+                                     int64_t pad, real factor, bool stream, elem *to)
 {
-    for (int64_t t = 0; t < T; t++)
-#pragma omp simd
-        for (int64_t d = 0; d < width; d++)
-            to[t * H * width + d] = t < n ? e_store(x[t * pad + d] * factor) : 0;
+    for (int64_t t = 0; t < T; t++, x += pad, to += H * width)
+        for (int64_t d = 0; d < width; d += LANES)
+            attention_store(stream, to, d, width - d < LANES ? width - d : LANES,
+                            t < n ? lanes_read(x + d) * factor : (lanes){0});
 }
 
 /* To the smallest number of each channel of dk, n rows, what these lack of their sum. */

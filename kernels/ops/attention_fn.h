@@ -81,25 +81,39 @@ static inline real attention_exp2(real x)
 static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t width, int64_t pad,
                                     real *to)
 {
-    for (int64_t t = 0; t < n; t++) {
-        for (int64_t d = 0; d < width; d++) to[t * pad + d] = e_load(x[t * H * width + d]);
-        for (int64_t d = width; d < pad; d++) to[t * pad + d] = 0;
+    for (int64_t t = 0; t < n; t++, x += H * width, to += pad) {
+        int64_t d = 0;
+        for (; d + LANES <= width; d += LANES)
+            lanes_write(to + d, lanes_load(x, LRA_ELEM, d, LANES));
+        for (; d < width; d++) to[d] = e_load(x[d]);
+        for (; d < pad; d++) to[d] = 0;
     }
 }
+
+#if LANES_TRANSPOSED
+/* Channels [d, d + w) of as many rows as a register has lanes, of which some are there; w is a
+ * constant for most. */
+static inline __attribute__((always_inline)) void
+attention_turn(const elem *x, int64_t rows, int64_t step, int64_t d, int64_t w, real *to)
+{
+    lanes r[LANES];
+    for (int i = 0; i < LANES; i++)
+        r[i] = i < rows ? lanes_load(x + i * step, LRA_ELEM, d, w) : (lanes){0};
+    lanes_transpose(r);
+    for (int i = 0; i < w; i++) lanes_write(to + (d + i) * ATTENTION_QUERIES, r[i]);
+}
+#endif
 
 /* Columns (width, ATTENTION_QUERIES) of the n rows from x on, zeros behind them. */
 static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
 {
 #if LANES_TRANSPOSED
-    for (int64_t t = 0; t < ATTENTION_QUERIES; t += LANES)
-        for (int64_t d = 0; d < width; d += LANES) {
-            const int64_t w = width - d < LANES ? width - d : LANES;
-            lanes r[LANES];
-            for (int i = 0; i < LANES; i++)
-                r[i] = t + i < n ? lanes_load(x + (t + i) * H * width, LRA_ELEM, d, w) : (lanes){0};
-            lanes_transpose(r);
-            for (int i = 0; i < w; i++) lanes_write(to + (d + i) * ATTENTION_QUERIES + t, r[i]);
-        }
+    for (int64_t t = 0; t < ATTENTION_QUERIES; t += LANES, x += LANES * H * width) {
+        int64_t d = 0;
+        for (; d + LANES <= width; d += LANES)
+            attention_turn(x, n - t, H * width, d, LANES, to + t);
+        if (d < width) attention_turn(x, n - t, H * width, d, width - d, to + t);
+    }
 #else
     for (int64_t t = 0; t < ATTENTION_QUERIES; t++)
         for (int64_t d = 0; d < width; d++)
@@ -107,10 +121,38 @@ static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_
 #endif
 }
 
+/* Whether n rows of results, of which one starts at `to`, are written past the caches, for the
+ * reasons in gemm_result_fn.h: whole lines, which registers are, of an array larger than those. */
+static inline bool attention_streams(int64_t n, int64_t width, const elem *to)
+{
+    const int64_t line = 64 / (int64_t)sizeof *to, stream = 1 << 21;
+    return LRA_PASS == 32 && LANES == line && width % line == 0 && (uintptr_t)to % 64 == 0 &&
+           n * width * (int64_t)sizeof *to >= stream;
+}
+/* lanes_store() to a row */
+static inline void attention_store(bool stream, elem *row, int64_t d, int64_t w, lanes v)
+{
+#if LRA_PASS == 32 && defined(LRA_LEVEL_avx512)
+    if (stream) {
+        _mm512_stream_ps(row + d, v);
+        return;
+    }
+#endif
+    (void)stream;
+    lanes_store(row, LRA_ELEM, d, w, v);
+}
+/* Before another thread reads what was streamed. */
+static inline void attention_stored(void)
+{
+#if LRA_PASS == 32 && defined(LRA_LEVEL_avx512)
+    _mm_sfence();
+#endif
+}
+
 /* Back: n rows, H width elements apart, of columns times what each lane has as factor; zeros where
  * that is 0. */
 static inline void attention_rows(const real *columns, int64_t n, int64_t H, int64_t width,
-                                  const real *factor, elem *to)
+                                  const real *factor, bool stream, elem *to)
 {
 #if LANES_TRANSPOSED
     for (int64_t l = 0; l < n; l += LANES)
@@ -122,10 +164,11 @@ static inline void attention_rows(const real *columns, int64_t n, int64_t H, int
                 r[i] = i < w ? lanes_read(from + i * ATTENTION_QUERIES) * by : (lanes){0};
             lanes_transpose(r);
             for (int i = 0; i < LANES && i < live; i++)
-                lanes_store(to + (l + i) * H * width, LRA_ELEM, d, w,
-                            factor[l + i] == 0 ? (lanes){0} : r[i]);
+                attention_store(stream, to + (l + i) * H * width, d, w,
+                                factor[l + i] == 0 ? (lanes){0} : r[i]);
         }
 #else
+    (void)stream;
     for (int64_t l = 0; l < n; l++)
 #pragma omp simd
         for (int64_t d = 0; d < width; d++)

@@ -134,7 +134,8 @@ static inline void attention_finish(const attention_forward *f, int64_t i0, int6
         attention_put(f->left, f->rows, i0 + l,
                       sum == 0 || f->h.args->laplace ? 0 : f->max[l] + r_log2(sum));
     }
-    attention_rows(f->y_t, n, s->H, s->V, one, f->y + i0 * s->H * s->V);
+    attention_rows(f->y_t, n, s->H, s->V, one, attention_streams(f->rows, s->V, f->y),
+                   f->y + i0 * s->H * s->V);
 }
 
 /* Queries behind the example. */

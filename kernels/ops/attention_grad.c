@@ -70,9 +70,12 @@ static void differentiate(const lra_call *c, int64_t at, real *own, real *entrie
     back_head(&b, in[2] + first(s, at, s->Tk, s->K), in[3] + first(s, at, s->Tk, s->V), dq, own);
     for (int64_t i = n_q; i < s->Tq; i++)
         for (int64_t d = 0; d < s->K; d++) dq[i * s->H * s->K + d] = 0;
-    attention_scatter(b.dk, n_k, s->Tk, s->H, s->K, b.K, attention_unscaled(&b.h), dk);
+    const int64_t keys = s->B * s->H * s->Tk;
+    attention_scatter(b.dk, n_k, s->Tk, s->H, s->K, b.K, attention_unscaled(&b.h),
+                      attention_streams(keys, s->K, dk) && !b.settles, dk);
     if (LRA_PASS != 16) attention_settle(&b, n_k, dk);
-    attention_scatter(b.dv, n_k, s->Tk, s->H, s->V, b.V, 1, dv);
+    attention_scatter(b.dv, n_k, s->Tk, s->H, s->V, b.V, 1, attention_streams(keys, s->V, dv), dv);
+    attention_stored();
     attention_entries(&b, entries + at * s->R);
 }
 

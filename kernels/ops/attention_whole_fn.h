@@ -23,9 +23,14 @@ LRA_ROW_FN lanes aw_exp2(lanes x)
     return p * (lanes)((lanes_bits)shifted << 23);
 }
 
+/* A softmax of products, of which nothing is dropped. */
+static inline bool attention_plain(const attention_head *h)
+{
+    return !h->distant && !h->kept;
+}
 static inline bool attention_whole(const attention_head *h, const attention_place *p)
 {
-    return p->keys == ATTENTION_KEYS && p->lanes == ATTENTION_QUERIES && !h->distant && !h->kept &&
+    return p->keys == ATTENTION_KEYS && p->lanes == ATTENTION_QUERIES && attention_plain(h) &&
            !attention_hides(h, p);
 }
 
