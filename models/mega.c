@@ -134,9 +134,8 @@ static lra_tensor *add_feed_forward(const lra_build *b, lra_tensor *x, lra_tenso
 {
     double dropout = lra_config_real(b->config, "dropout");
     lra_tensor *h = dense(u, "up", lra_config_int(b->config, "hidden"), LRA_ACT_SILU, NULL);
-    if (dropout == 0) return dense(h, "down", lra_width(x), LRA_ACT_NONE, x);
     h = dense(h, "down", lra_width(x), LRA_ACT_NONE, NULL);
-    return lra_add(x, lra_dropout(h, dropout, false));
+    return lra_layer_stream_add(x, lra_dropout(h, dropout, false));
 }
 
 lra_tensor *lra_mega_encode(const lra_build *b, lra_tensor *x)

@@ -101,7 +101,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
         lra_tensor *y = i % 2 ? glu(b, u) : gtu(b, u);
         if (post) y = lra_conv_blocks_norm(b, y);
         lra_pop(b->graph);
-        x = lra_add(x, lra_dropout(y, lra_config_real(b->config, "dropout"), false));
+        x = lra_layer_stream_add(x, lra_dropout(y, lra_config_real(b->config, "dropout"), false));
         lra_pop(b->graph);
     }
     return post ? x : lra_conv_blocks_norm(b, x);

@@ -162,6 +162,16 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
     return lra_node(&lra_op_linear, x->graph, n, src, &a, sizeof a);
 }
 
+bool lra_take_residual(lra_tensor *y, lra_tensor *residual)
+{
+    linear_args *a = (linear_args *)(uintptr_t)y->args;
+    if (y->op != &lra_op_linear || a->act != LRA_ACT_NONE || a->has_residual) return false;
+    if (y->name || y->type != residual->type || !lra_shape_equal(y->shape, residual->shape))
+        return false;
+    a->has_residual = lra_add_source(y, residual);
+    return a->has_residual;
+}
+
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const struct {
