@@ -91,8 +91,8 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
  * x. */
 bool lra_add_source(lra_tensor *y, lra_tensor *x);
 /* From now on y holds y + residual, added as y's op writes it.  y: what lra_linear() returned
- * without activation and residual, of residual's shape and type, made after it, unnamed and unread.
- * false, and nothing changes: it is not. */
+ * without activation and residual, or lra_matmul_t() of an a as it is, of residual's shape and
+ * type, made after it, unnamed and unread.  false, and nothing changes: it is not. */
 bool lra_take_residual(lra_tensor *y, lra_tensor *residual);
 /* lra_state() with a path from the top instead of a name in the current scope
  * ("adam/m/layer0/w"). */

@@ -92,7 +92,7 @@ static inline int64_t block_list_most(const block_list_args *a)
 }
 
 typedef struct {
-    bool a_t, b_t;
+    bool a_t, b_t, has_residual;
 } matmul_args;
 
 typedef struct {
