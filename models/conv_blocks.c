@@ -57,8 +57,9 @@ lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope
         h = lra_layer_linear(lra_dropout(h, dropout, true), "mix", (gate ? 2 : 1) * width,
                              LRA_ACT_NONE, NULL);
         if (gate)
-            h = lra_mul(lra_slice(h, 2, 0, width), lra_sigmoid(lra_slice(h, 2, width, width)));
-        x = lra_add(x, lra_dropout(h, dropout, true));
+            h = lra_gate(lra_slice(h, 2, width, width), LRA_GATE_SIGMOID,
+                         lra_slice(h, 2, 0, width));
+        x = lra_layer_stream_add(x, lra_dropout(h, dropout, true));
         if (post) x = lra_conv_blocks_norm(b, x);
         lra_pop(b->graph);
     }

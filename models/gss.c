@@ -53,13 +53,13 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     for (int64_t i = 0; i < lra_config_int(c, "layers"); i++) {
         lra_push(g, "layer%d", (int)i);
         lra_tensor *h = lra_layer_layer_norm(x, "norm");
-        lra_tensor *u = lra_gelu(linear(h, "u", E)), *v = lra_gelu(linear(h, "v", hidden));
+        lra_tensor *u = lra_gelu(linear(h, "u", E)), *v = linear(h, "v", hidden);
         lra_push(g, "ssm");
         lra_tensor *y = lra_long_conv(u, kernels(b, E), b->length);
         lra_tensor *skip = lra_param(g, "skip", LRA_SHAPE(E), LRA_SPEC(LRA_NORMAL(1)));
         y = lra_add(y, lra_mul(u, lra_cast(skip, lra_elem(g))));
         lra_pop(g);
-        y = lra_dropout(lra_mul(linear(y, "back", hidden), v), dropout, false);
+        y = lra_dropout(lra_gate(v, LRA_GATE_GELU, linear(y, "back", hidden)), dropout, false);
         x = lra_layer_linear(y, "out", lra_width(x), LRA_ACT_NONE, x);
         lra_pop(g);
     }

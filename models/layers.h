@@ -18,8 +18,9 @@ lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out
  * autocast has it.  Sums in bf16 lose what a layer adds.  Norms of it are float32 too;
  * lra_layer_linear() with it as residual adds to it. */
 lra_tensor *lra_layer_stream(lra_tensor *x);
-/* stream + y; and what layers that compute in the graph's type take, once for all of them. */
+/* stream + y, in one op where y is a dense layer's; nobody else may read y. */
 lra_tensor *lra_layer_stream_add(lra_tensor *stream, lra_tensor *y);
+/* What layers that compute in the graph's type take, once for all of them. */
 lra_tensor *lra_layer_of_stream(lra_tensor *stream);
 /* Channels in heads: (B,T,D) -> (B,T,n,D/n). */
 lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n);

@@ -6,9 +6,8 @@
 
 static const double EPS = 1e-6;
 
-/* act(x w + bias) + residual with the starts of the arena.  Nullable: residual */
-static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, bool biased, lra_act act,
-                         lra_tensor *residual)
+/* act(x w + bias) with the starts of the arena. */
+static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, bool biased, lra_act act)
 {
     lra_graph *g = x->graph;
     lra_push(g, "%s", name);
@@ -17,7 +16,7 @@ static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, bool bi
     lra_tensor *b = NULL;
     if (biased)
         b = lra_param(g, "b", LRA_SHAPE(n_out), LRA_SPEC(LRA_NORMAL(1e-6), .no_decay = true));
-    lra_tensor *y = lra_linear(x, w, b, act, residual);
+    lra_tensor *y = lra_linear(x, w, b, act, NULL);
     lra_pop(g);
     return y;
 }
@@ -30,7 +29,7 @@ static int64_t channels(const lra_config *c)
 
 lra_tensor *lra_arena_heads(const lra_build *b, lra_tensor *u, const char *name)
 {
-    lra_tensor *y = dense(u, name, channels(b->config), false, LRA_ACT_NONE, NULL);
+    lra_tensor *y = dense(u, name, channels(b->config), false, LRA_ACT_NONE);
     return lra_layer_heads(y, lra_config_int(b->config, "heads"));
 }
 
@@ -38,7 +37,7 @@ lra_tensor *lra_arena_out(const lra_build *b, lra_tensor *y)
 {
     lra_shape s = lra_tensor_shape(y);
     y = lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], s.d[2] * s.d[3]));
-    return dense(y, "out", lra_config_int(b->config, "width"), false, LRA_ACT_NONE, NULL);
+    return dense(y, "out", lra_config_int(b->config, "width"), false, LRA_ACT_NONE);
 }
 
 lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s)
@@ -55,15 +54,12 @@ static lra_tensor *norm(lra_tensor *x, const char *name)
     return lra_layer_layer_norm_eps(x, name, EPS);
 }
 
-/* x + dropout(W2 dropout(act(W1 u + b1)) + b2), the sum in one op where nothing is dropped. */
+/* x + dropout(W2 dropout(act(W1 u + b1)) + b2) */
 static lra_tensor *add_feed_forward(const lra_config *c, lra_tensor *x, lra_tensor *u)
 {
     double dropout = lra_config_real(c, "dropout");
-    int64_t width = lra_width(x);
-    lra_tensor *h = dense(u, "up", lra_config_int(c, "hidden"), true, LRA_ACT_GELU_TANH, NULL);
-    h = lra_dropout(h, dropout, false);
-    if (dropout == 0) return dense(h, "down", width, true, LRA_ACT_NONE, x);
-    h = dense(h, "down", width, true, LRA_ACT_NONE, NULL);
+    lra_tensor *h = dense(u, "up", lra_config_int(c, "hidden"), true, LRA_ACT_GELU_TANH);
+    h = dense(lra_dropout(h, dropout, false), "down", lra_width(x), true, LRA_ACT_NONE);
     return lra_layer_stream_add(x, lra_dropout(h, dropout, false));
 }
 

@@ -78,7 +78,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
         lra_tensor *h = lra_gelu_tanh(recur(b, u));
         lra_pop(b->graph);
         h = lra_scan_linear(lra_dropout(h, dropout, true), "mix", 2 * D);
-        h = lra_mul(lra_slice(h, 2, 0, D), lra_sigmoid(lra_slice(h, 2, D, D)));
+        h = lra_gate(lra_slice(h, 2, D, D), LRA_GATE_SIGMOID, lra_slice(h, 2, 0, D));
         x = lra_add(x, lra_dropout(h, dropout, true));
         lra_pop(b->graph);
     }

@@ -119,24 +119,24 @@ static lra_tensor *add_gated(const lra_build *b, lra_tensor *x, lra_tensor *u)
     lra_tensor *m = lra_dropout(average(b, u), dropout, false);
     lra_pop(b->graph);
     m = dense(m, "mix", 2 * D + Z + V, LRA_ACT_NONE, NULL);
-    lra_tensor *phi = lra_sigmoid(lra_slice(m, 2, 0, D));
-    lra_tensor *z = lra_silu(lra_slice(m, 2, D, Z)), *r = lra_silu(lra_slice(m, 2, D + Z, V));
-    lra_tensor *o = lra_mul(attend(b, z, v), r);
+    lra_tensor *phi = lra_slice(m, 2, 0, D), *r = lra_slice(m, 2, D + Z, V);
+    lra_tensor *z = lra_silu(lra_slice(m, 2, D, Z));
+    lra_tensor *o = lra_gate(r, LRA_GATE_SILU, attend(b, z, v));
     lra_tensor *h = dense(o, "out", D, LRA_ACT_NONE, lra_slice(m, 2, D + Z + V, D));
     h = lra_dropout(lra_silu(h), dropout, false);
     lra_type real = lra_real(b->graph); /* three sums that would be rounded one by one */
     h = lra_cast(h, real), phi = lra_cast(phi, real);
     lra_tensor *whole = lra_cast(x, real);
-    return lra_cast(lra_add(whole, lra_mul(phi, lra_sub(h, whole))), lra_elem(b->graph));
+    return lra_cast(lra_add(whole, lra_gate(phi, LRA_GATE_SIGMOID, lra_sub(h, whole))),
+                    lra_elem(b->graph));
 }
 
 static lra_tensor *add_feed_forward(const lra_build *b, lra_tensor *x, lra_tensor *u)
 {
     double dropout = lra_config_real(b->config, "dropout");
     lra_tensor *h = dense(u, "up", lra_config_int(b->config, "hidden"), LRA_ACT_SILU, NULL);
-    if (dropout == 0) return dense(h, "down", lra_width(x), LRA_ACT_NONE, x);
     h = dense(h, "down", lra_width(x), LRA_ACT_NONE, NULL);
-    return lra_add(x, lra_dropout(h, dropout, false));
+    return lra_layer_stream_add(x, lra_dropout(h, dropout, false));
 }
 
 lra_tensor *lra_mega_encode(const lra_build *b, lra_tensor *x)

@@ -118,7 +118,7 @@ static lra_tensor *activate(const lra_config *c, lra_tensor *y)
     if (lra_config_is(c, "act", "gelu")) return a;
     if (lra_config_is(c, "act", "full-glu")) v = lra_scan_linear(a, "value", D);
     if (lra_config_is(c, "act", "half-glu2")) v = y;
-    return lra_dropout(lra_mul(v, lra_sigmoid(lra_scan_linear(a, "gate", D))), dropout, true);
+    return lra_dropout(lra_gate(lra_scan_linear(a, "gate", D), LRA_GATE_SIGMOID, v), dropout, true);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)

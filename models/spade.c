@@ -66,10 +66,10 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
                                   lra_layer_layer_norm(y, "norm-local")};
             y = lra_layer_linear(lra_concat(2, both, 2), "join", D, LRA_ACT_NONE, NULL);
         }
-        x = lra_add(x, lra_dropout(y, dropout, false));
+        x = lra_layer_stream_add(x, lra_dropout(y, dropout, false));
         y = lra_layer_linear(lra_layer_layer_norm(x, "norm2"), "up", hidden, LRA_ACT_RELU, NULL);
         y = lra_layer_linear(lra_dropout(y, dropout, false), "down", D, LRA_ACT_NONE, NULL);
-        x = lra_add(x, lra_dropout(y, dropout, false));
+        x = lra_layer_stream_add(x, lra_dropout(y, dropout, false));
         lra_pop(b->graph);
     }
     return lra_layer_layer_norm(x, "norm");

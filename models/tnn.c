@@ -72,10 +72,10 @@ static lra_tensor *gtu(const lra_build *b, lra_tensor *x)
 {
     int64_t C = lra_config_int(b->config, "expand") * lra_width(x);
     int64_t N = lra_config_int(b->config, "columns");
-    lra_tensor *u = lra_silu(lra_layer_linear(x, "u", C, LRA_ACT_NONE, NULL));
+    lra_tensor *u = lra_layer_linear(x, "u", C, LRA_ACT_NONE, NULL);
     lra_tensor *v = lra_silu(lra_layer_linear(x, "v", C, LRA_ACT_NONE, NULL));
     v = N ? of_image(b, v, N) : lra_long_conv(v, entries(b, C, b->T, b->T_max), b->length);
-    return lra_layer_linear(lra_mul(u, v), "out", lra_width(x), LRA_ACT_NONE, NULL);
+    return lra_layer_linear(lra_gate(u, LRA_GATE_SILU, v), "out", lra_width(x), LRA_ACT_NONE, NULL);
 }
 
 static const char *unlimited(const lra_config *c)
@@ -86,9 +86,10 @@ static const char *unlimited(const lra_config *c)
 static lra_tensor *glu(const lra_build *b, lra_tensor *x)
 {
     int64_t hidden = lra_config_int(b->config, "hidden");
-    lra_tensor *gate = lra_silu(lra_layer_linear(x, "gate", hidden, LRA_ACT_NONE, NULL));
+    lra_tensor *gate = lra_layer_linear(x, "gate", hidden, LRA_ACT_NONE, NULL);
     lra_tensor *up = lra_layer_linear(x, "up", hidden, LRA_ACT_NONE, NULL);
-    return lra_layer_linear(lra_mul(gate, up), "down", lra_width(x), LRA_ACT_NONE, NULL);
+    up = lra_gate(gate, LRA_GATE_SILU, up);
+    return lra_layer_linear(up, "down", lra_width(x), LRA_ACT_NONE, NULL);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
@@ -101,7 +102,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
         lra_tensor *y = i % 2 ? glu(b, u) : gtu(b, u);
         if (post) y = lra_conv_blocks_norm(b, y);
         lra_pop(b->graph);
-        x = lra_add(x, lra_dropout(y, lra_config_real(b->config, "dropout"), false));
+        x = lra_layer_stream_add(x, lra_dropout(y, lra_config_real(b->config, "dropout"), false));
         lra_pop(b->graph);
     }
     return post ? x : lra_conv_blocks_norm(b, x);

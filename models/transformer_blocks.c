@@ -26,12 +26,10 @@ static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n, int64_t wid
     return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, width / n));
 }
 
-/* x + dropout(h w + b), in one op where nothing is dropped. */
+/* x + dropout(h w + b) */
 static lra_tensor *add_linear(lra_tensor *x, lra_tensor *h, const char *name, double dropout)
 {
-    int64_t width = lra_width(x);
-    if (dropout == 0) return lra_layer_linear(h, name, width, LRA_ACT_NONE, x);
-    h = lra_layer_linear(h, name, width, LRA_ACT_NONE, NULL);
+    h = lra_layer_linear(h, name, lra_width(x), LRA_ACT_NONE, NULL);
     return lra_layer_stream_add(x, lra_dropout(h, dropout, false));
 }
 

@@ -234,12 +234,100 @@ static void gradients_of_slices_stand_side_by_side(void **state)
     }
 }
 
+static bool reads(const lra_tensor *y, const lra_tensor *x)
+{
+    for (int i = 0; i < y->n_src; i++)
+        if (y->src[i] == x) return true;
+    return false;
+}
+
+/* What several products read: each adds to the gradient of those before it. */
+static void products_add_gradients(void **state)
+{
+    (void)state;
+    lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
+    lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *dx, *y = lra_tanh(x);
+    for (int i = 0; i < 3; i++) {
+        char name[] = "w0";
+        name[1] = (char)('0' + i);
+        lra_tensor *w = lra_input(g, name, LRA_F64, LRA_SHAPE(5, 5));
+        y = lra_mul(y, i == 2 ? lra_matmul(x, w) : lra_linear(x, w, NULL, LRA_ACT_NONE, NULL));
+    }
+    lra_grad(y, NULL, 1, &x, &dx);
+    assert_int_equal(lra_graph_nodes(g, &lra_op_sum, 0, NULL), 1); /* tanh's comes last */
+    assert_ptr_equal(dx->op, &lra_op_sum);
+    int with = 0;
+    for (int id = 0; id < g->n_nodes; id++)
+        with += g->node[id]->op == &lra_op_matmul && g->node[id]->n_src == 3;
+    assert_int_equal(with, 2);
+    lra_graph_free(g);
+}
+
+static int same_shape(lra_tensor *y, lra_err *e)
+{
+    (void)e;
+    y->shape = y->src[0]->shape, y->type = y->src[0]->type;
+    return 0;
+}
+static void hand_on(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    dx[0] = y->n_src == 1 ? dy : lra_matmul(dy, y->src[2]);
+    if (y->n_src > 1) dx[1] = dx[0];
+}
+static const lra_op same = {.name = "same", .shape = same_shape, .grad = hand_on};
+
+/* A product that is the gradient of two tensors stays as it is for one when it meets another
+ * gradient of the other: a rule hands on its own dy, to one or two, or makes one for two. */
+static void shared_gradients_stay(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
+        lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *dx[2];
+        lra_tensor *z = lra_input(g, "z", LRA_F64, LRA_SHAPE(3, 5));
+        lra_tensor *w = lra_input(g, "w", LRA_F64, LRA_SHAPE(5, 5)), *src[] = {x, z, w}, *y;
+        lra_tensor *between = i == 2 ? lra_add(x, z) : lra_node(&same, g, i ? 3 : 1, src, NULL, 0);
+        y = i == 1 ? between : lra_linear(between, w, NULL, LRA_ACT_NONE, NULL);
+        lra_grad(lra_mul(y, lra_tanh(x)), NULL, 2, (lra_tensor *[]){x, i ? z : between}, dx);
+        assert_ptr_equal(dx[1]->op, &lra_op_matmul);
+        assert_int_equal(dx[1]->n_src, 2);
+        assert_ptr_equal(dx[0]->op, &lra_op_sum);
+        assert_true(reads(dx[0], dx[1]));
+        lra_graph_free(g);
+    }
+}
+
+/* Who is read, has a name or is older than what it shall add does not change. */
+static void residuals_are_refused(void **state)
+{
+    (void)state;
+    lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
+    lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *y[5];
+    lra_tensor *w = lra_input(g, "w", LRA_F64, LRA_SHAPE(5, 5));
+    for (int i = 0; i < 5; i++)
+        y[i] = lra_linear(x, w, NULL, i == 4 ? LRA_ACT_RELU : LRA_ACT_NONE, NULL);
+    lra_tensor *reader = lra_tanh(y[1]);
+    lra_name(y[2], "known");
+    assert_true(lra_take_residual(y[0], x));
+    assert_true(reads(y[0], x) && y[0]->n_src == 3);
+    assert_false(lra_take_residual(y[0], x)); /* it has one */
+    assert_false(lra_take_residual(y[1], x));
+    assert_false(lra_take_residual(y[2], x));
+    assert_false(lra_take_residual(y[3], reader));
+    assert_false(lra_take_residual(y[4], x));
+    for (int i = 1; i < 5; i++) assert_int_equal(y[i]->n_src, 2);
+    lra_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_bit_changes),
         cmocka_unit_test(gradients_of_random_graphs),
         cmocka_unit_test(gradients_of_slices_stand_side_by_side),
+        cmocka_unit_test(products_add_gradients),
+        cmocka_unit_test(shared_gradients_stay),
+        cmocka_unit_test(residuals_are_refused),
         cmocka_unit_test(errors_name_the_scope),
         cmocka_unit_test(a_space_that_runs_takes_no_plan),
     };

@@ -76,6 +76,9 @@ static void build(lra_graph *g, int rows, int D, outputs *o)
     add_both(o, "tanh", lra_tanh(a), b, 1, leaf);
     add_both(o, "sigmoid", lra_sigmoid(a), b, 1, leaf);
     add_both(o, "exp", lra_exp(a), b, 1, leaf);
+    add_both(o, "gate gelu", lra_gate(a, LRA_GATE_GELU, b), b, 1, leaf);
+    add_both(o, "gate silu", lra_gate(a, LRA_GATE_SILU, b), b, 1, leaf);
+    add_both(o, "gate sigmoid", lra_gate(a, LRA_GATE_SIGMOID, b), b, 1, leaf);
     add(o, "add", lra_add(a, b));
     add(o, "div", lra_div(a, b));
     add(o, "affine", lra_affine(a, -1.5, 0.25));

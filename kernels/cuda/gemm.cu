@@ -109,7 +109,8 @@ static bool describe(const lra_cuda_product *p, const void *a, const void *b, co
                                             &workspace, sizeof workspace);
     want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, b);
     want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, a);
-    want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, c);
+    want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                   p->residual ? p->residual : c);
     want_alignment(d->want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, c);
     return true;
 }
@@ -136,11 +137,12 @@ static bool choose(const description *d, cublasLtMatmulAlgo_t *algorithm)
     return true;
 }
 
-static cublasStatus_t multiply(const description *d, const cublasLtMatmulAlgo_t *algorithm,
-                               const void *a, const void *b, const void *residual, void *c,
-                               void *stream)
+static cublasStatus_t multiply(const lra_cuda_product *p, const description *d,
+                               const cublasLtMatmulAlgo_t *algorithm, const void *a, const void *b,
+                               void *c, void *stream)
 {
     const float one = 1, zero = 0;
+    const void *residual = p->residual;
     char *workspace = lt.workspace + (stream == lra_cuda->side ? WORKSPACE : 0);
     return lt.cublasLtMatmul(lt.handle, d->what, &one, b, d->a, a, d->b, residual ? &one : &zero,
                              residual ? residual : c, d->c, c, d->c, algorithm, workspace,
@@ -161,7 +163,7 @@ extern "C" void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const vo
     if (!describe(p, a, b, c, &d) || !choose(&d, &algorithm)) {
         complain(p, "has no kernel", 0);
     } else {
-        cublasStatus_t rc = multiply(&d, &algorithm, a, b, NULL, c, stream);
+        cublasStatus_t rc = multiply(p, &d, &algorithm, a, b, c, stream);
         if (rc != CUBLAS_STATUS_SUCCESS) complain(p, "fails", (int)rc);
     }
     forget(&d);
@@ -189,10 +191,8 @@ extern "C" bool lra_cuda_gemm_to(const lra_cuda_product *p, const void *a, const
     cublasLtMatmulAlgo_t algorithm;
     if (p->c_type != LRA_F32) return false;
     bool done = describe(p, a, b, c, &d);
-    if (done && x->residual)
-        want_alignment(d.want, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, x->residual);
     done = done && add_epilogue(&d, x) && choose(&d, &algorithm) &&
-           multiply(&d, &algorithm, a, b, x->residual, c, stream) == CUBLAS_STATUS_SUCCESS;
+           multiply(p, &d, &algorithm, a, b, c, stream) == CUBLAS_STATUS_SUCCESS;
     forget(&d);
     return done;
 }

@@ -10,22 +10,22 @@
 extern "C" {
 #endif
 
-/* c = op(a) op(b), row-major: op(a): (M,K), op(b): (K,N), c: (M,N); op transposes where a_t, b_t
- * are set. */
+/* c = op(a) op(b) + residual, row-major: op(a): (M,K), op(b): (K,N), c: (M,N); op transposes where
+ * a_t, b_t are set. */
 typedef struct {
     bool a_t, b_t;
     int64_t M, N, K;
     int64_t n_products, a_step, b_step; /* elements from product to product, 0: the same; c: M N */
     lra_type type, c_type;              /* of a and b; of c: LRA_F32 or LRA_BF16 */
+    const void *residual;               /* as c is, added to it; Nullable */
 } lra_cuda_product;
 
 /* What goes wrong is reported by the device once the call has returned. */
 void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c, void *stream);
-/* What the library adds to a product of float32 as it writes it: c = relu(op(a) op(b) + residual +
- * bias). */
+/* What else the library does to a product of float32 as it writes it: c = relu(op(a) op(b) +
+ * residual + bias). */
 typedef struct {
-    const float *bias;    /* Nullable */
-    const void *residual; /* as c is; Nullable */
+    const float *bias; /* Nullable */
     bool relu;
 } lra_cuda_epilogue;
 /* false: the library has no such kernel, nothing was queued. */

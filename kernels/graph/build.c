@@ -190,6 +190,20 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
     return y;
 }
 
+bool lra_add_source(lra_tensor *y, lra_tensor *x)
+{
+    const lra_graph *g = y->graph;
+    for (int id = y->id + 1; id < g->n_nodes; id++)
+        for (int i = 0; i < g->node[id]->n_src; i++)
+            if (g->node[id]->src[i] == y) return false;
+    if (x->id >= y->id) return false;
+    lra_tensor **src = lra_arena_alloc(g->arena, (size_t)(y->n_src + 1) * sizeof *src);
+    memcpy(src, y->src, (size_t)y->n_src * sizeof *src);
+    src[y->n_src++] = x;
+    y->src = src;
+    return true;
+}
+
 lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src)
 {
     lra_tensor *y = add_node(t->graph, t->op);

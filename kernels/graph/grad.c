@@ -1,8 +1,9 @@
 /* Gradients as nodes: reverse walk over the graph; each op's rule emits expressions.
  *   d(y . seed)/d(x) = sum over uses u of x of rule_u(d(y . seed)/d(u))
- * Contributions are summed in float32 and rounded once (n-ary lra_sum).  Values that are not kept
- * for the rules (recompute.c) are computed again: the rules read copies, made where they are first
- * needed. */
+ * Contributions are summed in float32 and rounded once (n-ary lra_sum).  A product that comes after
+ * another contribution adds that one as it is written, and is rounded with it.  Values that are not
+ * kept for the rules (recompute.c) are computed again: the rules read copies, made where they are
+ * first needed. */
 #include "kernels/graph/graph_impl.h"
 
 #include <string.h>
@@ -13,8 +14,10 @@ typedef struct {
     int n, capacity;
 } parts;
 
-static void add_part(parts *p, lra_tensor *dx)
+/* own: nobody else gets dx, which may change. */
+static void add_part(parts *p, lra_tensor *dx, bool own)
 {
+    if (own && p->n > 0 && lra_take_residual(dx, p->part[p->n - 1])) p->n--;
     if (p->n == p->capacity) {
         p->capacity = p->capacity ? 2 * p->capacity : 2;
         p->part = lra_resize(p->part, (size_t)p->capacity * sizeof(lra_tensor *));
@@ -122,10 +125,19 @@ static void apply_rule(again *a, lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
+/* Of the n gradients that a rule made, on top of the nodes before `first`, no other is dx[i]. */
+static bool is_own(lra_tensor *const *dx, int n, int i, int first)
+{
+    bool own = dx[i]->id >= first;
+    for (int k = 0; k < n; k++) own = own && (k == i || dx[k] != dx[i]);
+    return own;
+}
+
 /* Hands dy of one node to its sources. */
 static void pass_on(again *a, lra_tensor *y, lra_tensor *dy, const dependence *d, parts *all)
 {
     lra_tensor **dx = lra_alloc((size_t)(y->n_src + 1) * sizeof *dx);
+    int first = y->graph->n_nodes;
     apply_rule(a, y, dy, dx);
     for (int i = 0; i < y->n_src; i++) {
         lra_tensor *x = y->src[i];
@@ -133,7 +145,8 @@ static void pass_on(again *a, lra_tensor *y, lra_tensor *dy, const dependence *d
         if (!dx[i] || !d->on[x->id]) continue;
         if (!y->graph->failed && !lra_shape_equal(dx[i]->shape, x->shape))
             LRA_BUG("gradient of '%s': source %d has another shape", y->op->name, i);
-        add_part(&all[x->id], dx[i]->type == x->type ? dx[i] : lra_cast(dx[i], x->type));
+        bool own = is_own(dx, y->n_src, i, first);
+        add_part(&all[x->id], dx[i]->type == x->type ? dx[i] : lra_cast(dx[i], x->type), own);
     }
     lra_free(dx);
 }
@@ -147,7 +160,7 @@ void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_
     parts *all = lra_alloc((size_t)(last + 1) * sizeof *all);
     again a = {lra_find_kept(g, last, d.on),
                lra_alloc_array((size_t)last + 1, sizeof(lra_tensor *))};
-    add_part(&all[last], seed ? seed : lra_ones(g, y->type, y->shape));
+    add_part(&all[last], seed ? seed : lra_ones(g, y->type, y->shape), false);
     if (d.lost[last] >= 0) fail_lost(&d, y);
     for (int id = last; id >= 0 && !g->failed; id--) {
         lra_tensor *t = g->node[id];

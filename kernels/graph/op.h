@@ -87,6 +87,13 @@ int64_t lra_no_scratch(const lra_tensor *y);
  * ...". */
 lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
                      const void *args, size_t args_size);
+/* One more source of y; false, and nothing changes: something reads y already, or y is older than
+ * x. */
+bool lra_add_source(lra_tensor *y, lra_tensor *x);
+/* From now on y holds y + residual, added as y's op writes it.  y: what lra_linear() returned
+ * without activation and residual, or lra_matmul_t() of an a as it is, of residual's shape and
+ * type, made after it, unnamed and unread.  false, and nothing changes: it is not. */
+bool lra_take_residual(lra_tensor *y, lra_tensor *residual);
 /* lra_state() with a path from the top instead of a name in the current scope
  * ("adam/m/layer0/w"). */
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);

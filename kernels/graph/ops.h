@@ -199,6 +199,9 @@ lra_tensor *lra_add(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_mul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_sub(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_div(lra_tensor *a, lra_tensor *b);
+/* f(a) b, in one pass; shapes and types equal. */
+typedef enum { LRA_GATE_GELU, LRA_GATE_SILU, LRA_GATE_SIGMOID } lra_gate_act;
+lra_tensor *lra_gate(lra_tensor *a, lra_gate_act f, lra_tensor *b);
 /* x_1 + ... + x_n, summed in real, rounded once; equal shapes. */
 lra_tensor *lra_sum(int n, lra_tensor *const *x);
 /* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied:

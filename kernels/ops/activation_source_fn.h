@@ -6,6 +6,11 @@ LRA_FN F F_NAME(sigmoid)(F x)
 {
     return 1 / (1 + F_MATH(exp)(-x));
 }
+LRA_FN F F_NAME(sigmoid_slope)(F x)
+{
+    F s = F_NAME(sigmoid)(x);
+    return s * (1 - s);
+}
 
 LRA_FN F F_NAME(relu)(F x)
 {

@@ -92,7 +92,11 @@ static inline int64_t block_list_most(const block_list_args *a)
 }
 
 typedef struct {
-    bool a_t, b_t;
+    lra_gate_act f;
+} gate_args;
+
+typedef struct {
+    bool a_t, b_t, has_residual;
 } matmul_args;
 
 typedef struct {

@@ -26,8 +26,9 @@ static bool is_dense(const lra_tensor *y)
     int64_t B, N, K;
     if (y->op != &lra_op_matmul || y->type != LRA_BF16) return false;
     N = lra_width(y), K = lra_width(y->src[0]);
-    return !a->a_t && a->b_t && y->src[1]->shape.n == 2 && N % 8 == 0 && K % 8 == 0 && N >= 16 &&
-           K >= 16 && K <= LRA_DENSE_MOST && rows_of(y, &B) <= INT32_MAX / 2;
+    return !a->a_t && a->b_t && !a->has_residual && y->src[1]->shape.n == 2 && N % 8 == 0 &&
+           K % 8 == 0 && N >= 16 && K >= 16 && K <= LRA_DENSE_MOST &&
+           rows_of(y, &B) <= INT32_MAX / 2;
 }
 
 static lra_join joins_dense(const lra_tensor *const *group, int n, const lra_tensor *x)

@@ -162,6 +162,25 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
     return lra_node(&lra_op_linear, x->graph, n, src, &a, sizeof a);
 }
 
+/* Where y's op says whether it adds a residual; NULL: it adds none. */
+static bool *residual_of(const lra_tensor *y)
+{
+    linear_args *linear = (linear_args *)(uintptr_t)y->args;
+    matmul_args *product = (matmul_args *)(uintptr_t)y->args;
+    if (y->op == &lra_op_linear && linear->act == LRA_ACT_NONE) return &linear->has_residual;
+    return y->op == &lra_op_matmul && !product->a_t ? &product->has_residual : NULL;
+}
+
+bool lra_take_residual(lra_tensor *y, lra_tensor *residual)
+{
+    bool *has = residual_of(y);
+    if (!has || *has || y->name || y->type != residual->type ||
+        !lra_shape_equal(y->shape, residual->shape))
+        return false;
+    *has = lra_add_source(y, residual);
+    return *has;
+}
+
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const struct {

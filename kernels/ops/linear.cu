@@ -59,15 +59,15 @@ LRA_CUDA_BODY(linear)
     int64_t M = lra_rows(c->y), H = lra_width(c->y), D = lra_width(c->y->src[0]);
     const real *bias = a->has_bias ? (const real *)c->in[2] : NULL;
     const elem *residual = a->has_residual ? (const elem *)c->in[2 + a->has_bias] : NULL;
-    lra_cuda_product p = {false, false, M, H, D, 1, 0, 0, ELEM_TYPE, ELEM_TYPE};
-    lra_cuda_epilogue more = {(const float *)bias, residual, a->act == LRA_ACT_RELU};
+    lra_cuda_product p = {false, false, M, H, D, 1, 0, 0, ELEM_TYPE, ELEM_TYPE, residual};
+    lra_cuda_epilogue more = {(const float *)bias, a->act == LRA_ACT_RELU};
     bool linear = a->act == LRA_ACT_NONE, plain = linear && !bias && !residual;
     if (!plain && (linear || (more.relu && !residual)) &&
         lra_cuda_gemm_to(&p, c->in[0], c->in[1], &more, c->out, stream))
         return;
     if (!plain && run_dense(c, a, bias, residual, stream)) return;
     real *sum = LRA_PASS == 16 ? (real *)c->scratch : (real *)c->out;
-    if (!plain) p.c_type = LRA_F32;
+    if (!plain) p.c_type = LRA_F32, p.residual = NULL;
     lra_cuda_gemm(&p, c->in[0], c->in[1], plain ? c->out : (void *)sum, stream);
     if (plain) return;
     bool wide = H % LRA_LANES == 0 && is_aligned(bias, residual, c->out);

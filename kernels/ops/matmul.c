@@ -1,6 +1,7 @@
-/* Batched product y = a b, each optionally transposed in its last two dimensions.
- * Gradients: da = dy b^T, db = a^T dy, transposed where the operand was; an operand without leading
- * dimensions is shared by all products and sums their gradients. */
+/* Batched product y = a b, a and b optionally transposed in their last two dimensions; with a
+ * residual y = a b + residual.
+ * Gradients: da = dy b^T, db = a^T dy, transposed where the operand was, dresidual = dy; an operand
+ * without leading dimensions is shared by all products and sums their gradients. */
 #include <omp.h>
 
 #include "kernels/ops/args.h"
@@ -81,8 +82,9 @@ static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int
             lra_pair_bf16(2, n, a + k * s->M + row, s->M, 0, transposed + k * n);
         pairs = (lra_pairs_bf16){transposed, 2, 2 * n};
     }
-    elem *y = (elem *)c->out + (i * s->M + row) * s->N;
-    lra_bf16_out out = bf16_result(y, s->N, NULL, LRA_ACT_NONE, NULL);
+    int64_t to = (i * s->M + row) * s->N;
+    const elem *residual = args->has_residual ? (const elem *)c->in[2] + to : NULL;
+    lra_bf16_out out = bf16_result((elem *)c->out + to, s->N, NULL, LRA_ACT_NONE, residual);
     out.follow = s->M - row - n;
     lra_gemm_bf16_to(n, s->N, s->K, pairs, packed, 16 * s->K, &out);
 }
@@ -141,12 +143,14 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
 static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
                          const real *packed, real *own)
 {
+    const elem *residual = ((const matmul_args *)c->y->args)->has_residual ? c->in[2] : NULL;
     const gemm_result result = {.M = s->M,
                                 .N = s->N,
                                 .K = s->K,
                                 .skip = (s->b_step ? 1 : c->n_threads) * GEMM_BLOCK,
                                 .x = (const elem *)c->in[0] + i * s->a_step,
                                 .packed = packed,
+                                .residual = residual ? residual + i * s->M * s->N : NULL,
                                 .act = LRA_ACT_NONE,
                                 .y = (elem *)c->out + i * s->M * s->N,
                                 .stream = gemm_streams(s->n_products * s->M, s->N, c->out)};
@@ -216,7 +220,7 @@ static int shape(lra_tensor *y, lra_err *e)
     y->shape.d[y->shape.n - 2] = M;
     y->shape.d[y->shape.n - 1] = N;
     y->type = lra_elem(y->graph);
-    return 0;
+    return 0; /* a residual comes by lra_take_residual(), which checks it */
 }
 
 static lra_tensor *flat(lra_tensor *x)
@@ -242,6 +246,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     else
         dx[1] = summed(
             s->b_t ? lra_matmul_t(dy, true, a, s->a_t) : lra_matmul_t(a, !s->a_t, dy, false), b);
+    if (s->has_residual) dx[2] = dy;
 }
 
 static double flops(const lra_tensor *y)
@@ -281,15 +286,22 @@ static lra_tensor *sample(lra_graph *g, int i)
              {5, 2, 3, false, true, false, false},  {2, 6, 5, true, true, false, false},
              {3, 4, 5, false, false, false, true},  {3, 4, 5, false, true, false, true},
              {3, 4, 5, true, false, false, true},   {2, 3, 4, false, true, true, false},
-             {300, 3, 2, false, false, true, true}, {2, 1, 1, true, true, true, true}};
+             {300, 3, 2, false, false, true, true}, {2, 1, 1, true, true, true, true},
+             {3, 5, 4, false, false, false, false}, {40, 24, 16, false, true, false, true},
+             {7, 64, 6, false, true, true, false}};
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
+    lra_tensor *residual = NULL;
     int64_t M = s[i].M, N = s[i].N, K = s[i].K;
     int64_t a[] = {2, 3, s[i].a_t ? K : M, s[i].a_t ? M : K};
     int64_t b[] = {2, 3, s[i].b_t ? N : K, s[i].b_t ? K : N};
     int skip_a = s[i].a_shared ? 2 : 0, skip_b = s[i].b_shared ? 2 : 0;
-    return lra_matmul_t(
+    if (i > 9) residual = lra_sample_input(g, "residual", "normal", LRA_SHAPE(2, 3, M, N));
+    lra_tensor *y = lra_matmul_t(
         lra_sample_input(g, "a", "normal", lra_shape_from(4 - skip_a, a + skip_a)), s[i].a_t,
         lra_sample_input(g, "b", "normal", lra_shape_from(4 - skip_b, b + skip_b)), s[i].b_t);
+    if (residual && !lra_take_residual(y, residual))
+        lra_graph_fail(g, "a product takes no residual");
+    return y;
 }
 
 const lra_op lra_op_matmul = {.name = "matmul",

@@ -1,4 +1,4 @@
-/* y = a b, batched, on a GPU. */
+/* y = a b (+ residual), batched, on a GPU. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/ops/cuda_fn.h"
 
@@ -9,6 +9,7 @@ LRA_CUDA_BODY(matmul)
     int last = y->shape.n - 1;
     lra_cuda_product p = {args->a_t, args->b_t, y->shape.d[last - 1], y->shape.d[last], 0, 0, 0, 0,
                           ELEM_TYPE, ELEM_TYPE};
+    if (args->has_residual) p.residual = c->in[2];
     p.K = a->shape.d[args->a_t ? a->shape.n - 2 : a->shape.n - 1];
     p.n_products = lra_elements(y) / (p.M * p.N);
     p.a_step = a->shape.n > 2 ? p.M * p.K : 0;

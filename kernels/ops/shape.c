@@ -54,20 +54,37 @@ LRA_BODY(pad)
     }
 }
 
-/* to[i to_step + j] = from[j from_step + i]: n x m elements, read and written a cache line at a
- * time. */
+enum { TILE = 32, LINE = 64 };
+
+/* to[i to_step + j] = from[j from_step + i]: n x m elements.  Squares whose sides are cache lines
+ * turn in the first cache, so that each line is read and written whole: rows that are a power of
+ * two apart share few sets of a cache, which lose a line before all of it is used. */
 #define TILE_FN(name, type)                                                                        \
+    static inline void name##_square(type *to, const type *from, int64_t to_step,                  \
+                                     int64_t from_step)                                            \
+    {                                                                                              \
+        enum { SIDE = LINE / sizeof(type) };                                                       \
+        type x[SIDE][SIDE], y[SIDE][SIDE];                                                         \
+        for (int j = 0; j < SIDE; j++) memcpy(x[j], from + j * from_step, LINE);                   \
+        for (int i = 0; i < SIDE; i++)                                                             \
+            for (int j = 0; j < SIDE; j++) y[i][j] = x[j][i];                                      \
+        for (int i = 0; i < SIDE; i++) memcpy(to + i * to_step, y[i], LINE);                       \
+    }                                                                                              \
     static inline void name(type *to, const type *from, int64_t n, int64_t m, int64_t to_step,     \
                             int64_t from_step)                                                     \
     {                                                                                              \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            for (int64_t j = 0; j < m; j++) to[i * to_step + j] = from[j * from_step + i];         \
+        const int64_t side = LINE / (int64_t)sizeof(type), whole = m - m % side;                   \
+        int64_t i = 0;                                                                             \
+        for (; i + side <= n; i += side)                                                           \
+            for (int64_t j = 0; j < whole; j += side)                                              \
+                name##_square(to + i * to_step + j, from + j * from_step + i, to_step, from_step); \
+        for (int64_t at = 0; at < n; at++)                                                         \
+            for (int64_t j = at < i ? whole : 0; j < m; j++)                                       \
+                to[at * to_step + j] = from[j * from_step + at];                                   \
     }
 TILE_FN(tile16, uint16_t)
 TILE_FN(tile32, uint32_t)
 TILE_FN(tile64, uint64_t)
-
-enum { TILE = 32 };
 
 /* Tile by tile over the last axis of y and the one that is last in x. */
 LRA_BODY(permute)

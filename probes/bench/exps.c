@@ -10,8 +10,8 @@
 static bool by_element(const char *op)
 {
     static const char *const ops[] = {
-        "exp",  "tanh",      "sigmoid",   "gelu",           "gelu_tanh",
-        "silu", "gelu_grad", "silu_grad", "gelu_tanh_grad", "softmax"};
+        "exp",       "tanh",      "sigmoid",        "gelu", "gelu_tanh", "silu",
+        "gelu_grad", "silu_grad", "gelu_tanh_grad", "gate", "gate_grad", "softmax"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(op, ops[i]) == 0) return true;
     return false;

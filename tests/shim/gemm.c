@@ -31,7 +31,7 @@ static void product(const lra_cuda_product *p, int64_t n, const void *a, const v
         for (int64_t j = 0; j < p->N; j++) {
             int64_t at_c = (n * p->M + i) * p->N + j;
             double s = x && x->bias ? (double)x->bias[j] : 0;
-            if (x && x->residual) s += (double)load(x->residual, p->c_type, at_c);
+            if (p->residual) s += (double)load(p->residual, p->c_type, at_c);
             for (int64_t k = 0; k < p->K; k++) {
                 int64_t at = n * p->a_step + (p->a_t ? k * p->M + i : i * p->K + k);
                 int64_t bt = n * p->b_step + (p->b_t ? j * p->K + k : k * p->N + j);
