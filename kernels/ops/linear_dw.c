@@ -1,7 +1,7 @@
 /* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows.  The result is cut into
- * ranges of columns, and rows into parts, which are added in order: both cuts follow from the shape
- * alone, so that the result does not depend on the number of threads.  A part walks its rows in
- * blocks of TILE_DEPTH, which stay in the second cache.
+ * ranges of columns, and rows into parts, which are added in order: the cut of rows follows from
+ * the shape alone, so that the result does not depend on the number of threads.  A part walks its
+ * rows in blocks of TILE_DEPTH, which stay in the second cache.
  *
  * Tiles of 6 x 64 (AVX-512) read x and dy there as they stand: a tile asks for some five lines in
  * the time of 24 multiplications, and laying them out took up to a fourth of the products.  Tiles
@@ -19,9 +19,10 @@
 
 /* Parts are few: each is a matrix that is written, and read again to be added, which for 4,096 rows
  * of 128 to 128 in 16 parts took a tenth of the time; ranges are narrow instead, so that there is
- * work for several threads. */
+ * work for several threads.  Each range goes through all of x, so that they are no narrower than
+ * that takes. */
 enum {
-    COLUMNS = 64,       /* of a range */
+    COLUMNS = 128,      /* of a range; half of them where that gives each thread work */
     IN_PLACE = 256,     /* columns of an x at most */
     N_PARTS = 32,       /* at most, */
     PART_SUMS = 1 << 16 /* and so many sums in all of them, unless one has more */
@@ -29,23 +30,24 @@ enum {
 
 /* Of turned operands D and H are those of dy and x. */
 typedef struct {
-    int64_t M, D, H, n_blocks, n_ranges, n_parts;
+    int64_t M, D, H, n_blocks, columns, n_ranges, n_parts;
 } dw_sizes;
 
 static inline bool can_turn(const lra_tensor *y)
 {
     return lra_width(y->src[0]) > IN_PLACE && lra_width(y->src[1]) <= IN_PLACE;
 }
-static inline dw_sizes sizes_of(const lra_tensor *y, bool turned)
+static inline dw_sizes sizes_of(const lra_tensor *y, bool turned, int n_threads)
 {
     const lra_tensor *x = y->src[turned], *dy = y->src[!turned];
     dw_sizes s = {.M = lra_rows(x), .D = lra_width(x), .H = lra_width(dy)};
     s.n_blocks = (s.M + TILE_DEPTH - 1) / TILE_DEPTH;
-    s.n_ranges = (s.H + COLUMNS - 1) / COLUMNS;
     int64_t most = PART_SUMS / (s.D * s.H);
     if (most > N_PARTS) most = N_PARTS;
     if (most > s.n_blocks) most = s.n_blocks;
     s.n_parts = most < 1 ? 1 : most;
+    s.columns = (s.H + COLUMNS - 1) / COLUMNS * s.n_parts < 2 * n_threads ? COLUMNS / 2 : COLUMNS;
+    s.n_ranges = (s.H + s.columns - 1) / s.columns;
     return s;
 }
 
@@ -104,7 +106,7 @@ static void part_sum(const elem *x, const elem *dy, const dw_sizes *s, int64_t a
 LRA_BODY(linear_dw)
 {
     const bool turned = !narrow && can_turn(c->y);
-    const dw_sizes s = sizes_of(c->y, turned);
+    const dw_sizes s = sizes_of(c->y, turned, c->n_threads);
     const int64_t size = s.D * s.H;
 #if LRA_PASS == 16
     conv_sizes one = one_tap(c->y);
@@ -121,10 +123,10 @@ LRA_BODY(linear_dw)
         real *own = all + omp_get_thread_num() * thread_scratch(&s);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < s.n_parts * s.n_ranges; i++) {
-            int64_t p = i / s.n_ranges, at = i % s.n_ranges * COLUMNS;
-            part_sum(c->in[turned], c->in[!turned], &s, at, s.H - at < COLUMNS ? s.H - at : COLUMNS,
-                     p * s.n_blocks / s.n_parts, (p + 1) * s.n_blocks / s.n_parts, own,
-                     p ? parts + (p - 1) * size : first);
+            int64_t p = i / s.n_ranges, at = i % s.n_ranges * s.columns;
+            int64_t n = s.H - at < s.columns ? s.H - at : s.columns;
+            part_sum(c->in[turned], c->in[!turned], &s, at, n, p * s.n_blocks / s.n_parts,
+                     (p + 1) * s.n_blocks / s.n_parts, own, p ? parts + (p - 1) * size : first);
         }
         add_parts(s.n_parts - 1, parts, size, first);
 #pragma omp for schedule(static)
@@ -162,7 +164,8 @@ static double flops(const lra_tensor *y)
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    const dw_sizes s = sizes_of(y, false), other = sizes_of(y, can_turn(y));
+    const dw_sizes s = sizes_of(y, false, n_threads);
+    const dw_sizes other = sizes_of(y, can_turn(y), n_threads);
     if (lra_graph_type(y->graph) == LRA_BF16 && lra_gemm_bf16_fast()) {
         dw_bf16 cut = dw_cut_bf16(one_tap(y));
         return dw_scratch_bf16(&cut, n_threads);
