@@ -99,9 +99,8 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
         bool last = i + 1 == layers;
         if (i == 0 || !share) l = open_layer(b, i, last);
         lra_tensor *yp = attend(b, &l, PACK, p, NULL, x, b->length);
-        lra_tensor *yx = attend(b, &l, UNPACK, x, b->length, yp, NULL);
-        x = part(&l, NORM1,
-                 lra_layer_stream_add(x, lra_dropout(part(&l, OUT, yx), dropout, false)));
+        lra_tensor *yx = part(&l, OUT, attend(b, &l, UNPACK, x, b->length, yp, NULL));
+        x = part(&l, NORM1, lra_layer_stream_add(x, lra_dropout(yx, dropout, false)));
         if (!last) p = part(&l, NORM_MEMORY, lra_add(p, lra_dropout(yp, dropout, false)));
         lra_tensor *h = part(&l, DOWN, lra_dropout(part(&l, UP, x), dropout, false));
         x = part(&l, NORM2, lra_layer_stream_add(x, lra_dropout(h, dropout, false)));

@@ -86,10 +86,9 @@ static const char *unlimited(const lra_config *c)
 static lra_tensor *glu(const lra_build *b, lra_tensor *x)
 {
     int64_t hidden = lra_config_int(b->config, "hidden");
-    lra_tensor *gate = lra_layer_linear(x, "gate", hidden, LRA_ACT_NONE, NULL);
-    lra_tensor *up = lra_layer_linear(x, "up", hidden, LRA_ACT_NONE, NULL);
-    up = lra_gate(gate, LRA_GATE_SILU, up);
-    return lra_layer_linear(up, "down", lra_width(x), LRA_ACT_NONE, NULL);
+    lra_tensor *u = lra_layer_linear(x, "gate", hidden, LRA_ACT_NONE, NULL);
+    u = lra_gate(u, LRA_GATE_SILU, lra_layer_linear(x, "up", hidden, LRA_ACT_NONE, NULL));
+    return lra_layer_linear(u, "down", lra_width(x), LRA_ACT_NONE, NULL);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
