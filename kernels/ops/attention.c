@@ -99,7 +99,7 @@ LRA_BODY(attention)
         attention_gather(k, n_k, s.H, s.K, s.K, f.k);
         attention_gather(v, n_k, s.H, s.V, s.V, f.v);
         for (int64_t i = 0, n; i < n_q; i += n) attend(&f, i, n = attention_queries_at(&f.h, i));
-        attention_stored();
+        lanes_streamed();
     }
 }
 

@@ -132,21 +132,14 @@ static inline bool attention_streams(int64_t n, int64_t width, const elem *to)
 /* lanes_store() to a row */
 static inline void attention_store(bool stream, elem *row, int64_t d, int64_t w, lanes v)
 {
-#if LRA_PASS == 32 && defined(LRA_LEVEL_avx512)
+#if LRA_PASS == 32
     if (stream) {
-        _mm512_stream_ps(row + d, v);
+        lanes_stream(row + d, v);
         return;
     }
 #endif
     (void)stream;
     lanes_store(row, LRA_ELEM, d, w, v);
-}
-/* Before another thread reads what was streamed. */
-static inline void attention_stored(void)
-{
-#if LRA_PASS == 32 && defined(LRA_LEVEL_avx512)
-    _mm_sfence();
-#endif
 }
 
 /* Back: n rows, H width elements apart, of columns times what each lane has as factor; zeros where

@@ -75,7 +75,7 @@ static void differentiate(const lra_call *c, int64_t at, real *own, real *entrie
                       attention_streams(keys, s->K, dk) && !b.settles, dk);
     if (LRA_PASS != 16) attention_settle(&b, n_k, dk);
     attention_scatter(b.dv, n_k, s->Tk, s->H, s->V, b.V, 1, attention_streams(keys, s->V, dv), dv);
-    attention_stored();
+    lanes_streamed();
     attention_entries(&b, entries + at * s->R);
 }
 

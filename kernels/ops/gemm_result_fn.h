@@ -44,19 +44,10 @@ static inline bool gemm_streams(int64_t rows, int64_t N, const elem *y)
 
 static inline void gemm_stream_row(int64_t n, const real *from, elem *to)
 {
-#if LRA_PASS == 32 && defined(LRA_LEVEL_avx512)
-    for (int64_t i = 0; i < n; i += LANES) _mm512_stream_ps(to + i, lanes_read(from + i));
-#elif LRA_PASS == 32 && defined(LRA_LEVEL_avx2)
-    for (int64_t i = 0; i < n; i += LANES) _mm256_stream_ps(to + i, lanes_read(from + i));
+#if LRA_PASS == 32
+    for (int64_t i = 0; i < n; i += LANES) lanes_stream(to + i, lanes_read(from + i));
 #else
     for (int64_t i = 0; i < n; i++) to[i] = e_store(from[i]);
-#endif
-}
-/* Before another thread reads what was streamed. */
-static inline void gemm_streamed(void)
-{
-#if defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2)
-    _mm_sfence();
 #endif
 }
 
@@ -194,7 +185,7 @@ static inline void gemm_result_rows(const gemm_result *g, int64_t row, int64_t n
         const real *a = load_block(g->x + row * g->K, some, g->K, g->K, own, &ld);
         gemm_result_strip(g, row, some, a, row + some < end ? row + some : after);
     }
-    if (g->stream) gemm_streamed();
+    if (g->stream) lanes_streamed();
 }
 
 #endif

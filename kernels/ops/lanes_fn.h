@@ -203,6 +203,27 @@ LRA_ROW_FN void lanes_narrow(uint16_t *y, lanes v)
 }
 #endif
 
+#if LRA_PASS == 32
+/* lanes_write() past the caches, to where whole vectors stand. */
+LRA_ROW_FN void lanes_stream(float *y, lanes v)
+{
+#if defined(LRA_LEVEL_avx512)
+    _mm512_stream_ps(y, v);
+#elif defined(LRA_LEVEL_avx2)
+    _mm256_stream_ps(y, v);
+#else
+    lanes_write(y, v);
+#endif
+}
+#endif
+/* Before another thread reads what was streamed. */
+static inline void lanes_streamed(void)
+{
+#if defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2)
+    _mm_sfence();
+#endif
+}
+
 /* x in every lane */
 LRA_ROW_FN lanes lanes_of(real x)
 {
