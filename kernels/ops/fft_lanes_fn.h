@@ -163,40 +163,30 @@ LRA_ROW_FN void fft_join(fft_number *v, const real *w, const bool half)
     }
     fft_eight_back(v, half);
 }
-/* A whole stage of 8 q numbers. */
-static inline void fft_split_all(fft_number *z, int64_t q, const real *root)
+/* A whole stage of 8 q numbers, forth or back. */
+LRA_ROW_FN void fft_stage(fft_number *z, int64_t q, const real *root, const bool back)
 {
     for (int64_t i = 0; i < q; i++) {
         fft_number v[8];
         fft_take(z + i, q, v);
-        fft_split(v, root + FFT_ROOTS * i, false);
-        fft_give(z + i, q, v);
-    }
-}
-static inline void fft_join_all(fft_number *z, int64_t q, const real *root)
-{
-    for (int64_t i = 0; i < q; i++) {
-        fft_number v[8];
-        fft_take(z + i, q, v);
-        fft_join(v, root + FFT_ROOTS * i, false);
+        if (back)
+            fft_join(v, root + FFT_ROOTS * i, false);
+        else
+            fft_split(v, root + FFT_ROOTS * i, false);
         fft_give(z + i, q, v);
     }
 }
 
 /* ---- whole transforms ------------------------------------------------------------------------ */
 
-LRA_ROW_FN void fft_leaf_forth_at(const int n, fft_number *z)
+LRA_ROW_FN void fft_leaf(const int n, fft_number *z, const bool back)
 {
     fft_number v[8];
     for (int i = 0; i < n; i++) v[i] = z[i];
-    fft_leaf_forth(v, n);
-    for (int i = 0; i < n; i++) z[i] = v[i];
-}
-LRA_ROW_FN void fft_leaf_back_at(const int n, fft_number *z)
-{
-    fft_number v[8];
-    for (int i = 0; i < n; i++) v[i] = z[i];
-    fft_leaf_back(v, n);
+    if (back)
+        fft_leaf_back(v, n);
+    else
+        fft_leaf_forth(v, n);
     for (int i = 0; i < n; i++) z[i] = v[i];
 }
 /* Stage `at` and those behind it, of n numbers. */
@@ -204,21 +194,21 @@ static void fft_forth_from(const fft_plan *p, int at, int64_t n, fft_number *z)
 {
     int64_t q = n / 8;
     if (n <= 8) {
-        FFT_LEAF(n, fft_leaf_forth_at, z);
+        FFT_LEAF(n, fft_leaf, z, false);
         return;
     }
-    fft_split_all(z, q, p->root[at]);
+    fft_stage(z, q, p->root[at], false);
     for (int k = 0; k < 8; k++) fft_forth_from(p, at + 1, q, z + k * q);
 }
 static void fft_back_from(const fft_plan *p, int at, int64_t n, fft_number *z)
 {
     int64_t q = n / 8;
     if (n <= 8) {
-        FFT_LEAF(n, fft_leaf_back_at, z);
+        FFT_LEAF(n, fft_leaf, z, true);
         return;
     }
     for (int k = 0; k < 8; k++) fft_back_from(p, at + 1, q, z + k * q);
-    fft_join_all(z, q, p->root[at]);
+    fft_stage(z, q, p->root[at], true);
 }
 
 #endif

@@ -208,9 +208,9 @@ static void multiply_from(const fft_plan *p, int at, int64_t n, fft_number *x, c
     } else if (n <= 8) {
         FFT_LEAF(n, multiply_leaf, x, k, false);
     } else {
-        fft_split_all(x, q, p->root[at]);
+        fft_stage(x, q, p->root[at], false);
         for (int m = 0; m < 8; m++) multiply_from(p, at + 1, q, x + m * q, k + m * q, conjugate);
-        fft_join_all(x, q, p->root[at]);
+        fft_stage(x, q, p->root[at], true);
     }
 }
 
@@ -267,7 +267,7 @@ static void add_from(const fft_plan *p, int at, int64_t n, fft_number *x, fft_nu
     } else if (n <= 8) {
         FFT_LEAF(n, add_leaf, x, dy, sum, false);
     } else {
-        fft_split_all(x, q, p->root[at]), fft_split_all(dy, q, p->root[at]);
+        fft_stage(x, q, p->root[at], false), fft_stage(dy, q, p->root[at], false);
         for (int m = 0; m < 8; m++)
             add_from(p, at + 1, q, x + m * q, dy + m * q, sum + m * q, first);
     }
