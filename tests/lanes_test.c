@@ -65,6 +65,7 @@ static void build(lra_graph *g, int rows, int D, outputs *o)
     lra_type t = lra_elem(g);
     lra_tensor *leaf[3] = {lra_cast(input(g, "x", LRA_SHAPE(rows, D)), t)};
     lra_tensor *b = lra_cast(input(g, "z", LRA_SHAPE(rows, D)), t), *a = leaf[0];
+    lra_tensor *gated[] = {a, b};
     leaf[1] = input(g, "gain", LRA_SHAPE(D)), leaf[2] = input(g, "bias", LRA_SHAPE(D));
     add_both(o, "layer_norm", lra_layer_norm(a, leaf[1], leaf[2], 1e-5), b, 3, leaf);
     add_both(o, "rms", lra_rms_norm(a, NULL, 1e-5), b, 1, leaf);
@@ -76,9 +77,9 @@ static void build(lra_graph *g, int rows, int D, outputs *o)
     add_both(o, "tanh", lra_tanh(a), b, 1, leaf);
     add_both(o, "sigmoid", lra_sigmoid(a), b, 1, leaf);
     add_both(o, "exp", lra_exp(a), b, 1, leaf);
-    add_both(o, "gate gelu", lra_gate(a, LRA_GATE_GELU, b), b, 1, leaf);
-    add_both(o, "gate silu", lra_gate(a, LRA_GATE_SILU, b), b, 1, leaf);
-    add_both(o, "gate sigmoid", lra_gate(a, LRA_GATE_SIGMOID, b), b, 1, leaf);
+    add_both(o, "gate gelu", lra_gate(a, LRA_GATE_GELU, b), b, 2, gated);
+    add_both(o, "gate silu", lra_gate(a, LRA_GATE_SILU, b), b, 2, gated);
+    add_both(o, "gate sigmoid", lra_gate(a, LRA_GATE_SIGMOID, b), b, 2, gated);
     add(o, "add", lra_add(a, b));
     add(o, "div", lra_div(a, b));
     add(o, "affine", lra_affine(a, -1.5, 0.25));
