@@ -21,13 +21,14 @@ static inline int64_t blocks_of(int64_t L)
     return (L + BLOCK - 1) / BLOCK;
 }
 
-/* Of a thread.  packed: exp(x j), and j exp(x j), as right factors; rows: left factors, or sums
- * over the lags of a block;
+/* Of a thread.  packed: exp(x j) as right factors; k: lags by blocks, and in the way back j times
+ * as large once more; rows: left factors, or sums over the lags of a block;
  * step: exp(64 x); at: where it stands after so many steps; sum: G0 and G1.  Complex numbers: real
- * parts, then imaginary. */
+ * parts, then imaginary.  What follows from the exponents stays for the rows that share them. */
 typedef struct {
-    real *packed[2], *table, *k, *rows[2];
+    real *packed, *table, *k, *rows[2];
     double *step, *at, *sum[2];
+    ssm_mode *mode;
 } ssm_room;
 
 static inline int64_t packed_size(int64_t N)
@@ -36,21 +37,22 @@ static inline int64_t packed_size(int64_t N)
 }
 static inline int64_t numbers_at(int64_t N, int64_t L)
 {
-    return tile_padded(2 * packed_size(N) + 2 * N * BLOCK + blocks_of(L) * (BLOCK + 4 * N));
+    return tile_padded(packed_size(N) + 2 * N * BLOCK + blocks_of(L) * (2 * BLOCK + 4 * N));
 }
 static inline int64_t thread_scratch(int64_t N, int64_t L)
 {
-    return numbers_at(N, L) + tile_padded(8 * N * (int64_t)(sizeof(double) / sizeof(real)));
+    int64_t bytes = N * (8 * (int64_t)sizeof(double) + (int64_t)sizeof(ssm_mode));
+    return numbers_at(N, L) + tile_padded(bytes / (int64_t)sizeof(real));
 }
 static inline ssm_room room_of(real *scratch, int64_t N, int64_t L)
 {
-    ssm_room w = {.packed = {scratch, scratch + packed_size(N)}};
-    w.table = w.packed[1] + packed_size(N);
+    ssm_room w = {.packed = scratch, .table = scratch + packed_size(N)};
     w.k = w.table + 2 * N * BLOCK;
-    w.rows[0] = w.k + blocks_of(L) * BLOCK;
+    w.rows[0] = w.k + 2 * blocks_of(L) * BLOCK;
     w.rows[1] = w.rows[0] + 2 * N * blocks_of(L);
     w.step = (double *)(scratch + numbers_at(N, L));
     w.at = w.step + 2 * N, w.sum[0] = w.at + 2 * N, w.sum[1] = w.sum[0] + 2 * N;
+    w.mode = (ssm_mode *)(w.sum[1] + 2 * N);
     return w;
 }
 
@@ -75,18 +77,24 @@ static inline void go_on(const ssm_room *w, int64_t N)
     }
 }
 
-/* Rows n and N + n of the table: Re and Im of exp(x j). */
-static inline void fill_mode(const ssm_room *w, c_number x, int64_t n, int64_t N)
+/* All that follows from the exponents of row r.  Row j of the table: Re and Im of exp(x j), for all
+ * modes; one by one they would wait for each other's multiplications. */
+static inline void fill_modes(const ssm_room *w, const ssm_kernel_args *s, const real *a,
+                              const real *dt, int64_t r)
 {
-    c_number z = c_exp(x), at = c_of(1, 0), step = c_exp(c_scale(x, BLOCK));
-    for (int64_t j = 0; j < BLOCK; j++) {
-        w->table[n * BLOCK + j] = (real)at.re;
-        w->table[(N + n) * BLOCK + j] = (real)at.im;
-        at = c_mul(at, z);
-        if (!counts(at.re, at.im)) at = c_of(0, 0);
+    int64_t N = s->N;
+    for (int64_t n = 0; n < N; n++) {
+        w->mode[n] = ssm_mode_at(s, a, dt, r, n);
+        c_number z = c_exp(w->mode[n].x);
+        w->step[n] = z.re, w->step[N + n] = z.im;
+        w->at[n] = 1, w->at[N + n] = 0;
     }
-    if (!counts(step.re, step.im)) step = c_of(0, 0);
-    w->step[n] = step.re, w->step[N + n] = step.im;
+    for (int64_t j = 0; j < BLOCK; j++) {
+        real *row = w->table + j * 2 * N;
+        for (int64_t i = 0; i < 2 * N; i++) row[i] = (real)w->at[i];
+        go_on(w, N);
+    }
+    memcpy(w->step, w->at, (size_t)(2 * N) * sizeof *w->at);
 }
 
 /* Rows r, r + period, .. have the same exponents; a thread takes them one after the other. */
@@ -115,14 +123,15 @@ LRA_BODY(ssm_kernel)
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < s->R; i++) {
             int64_t r = ssm_row(s, i, &other);
-            bool fill = other || !filled;
-            for (int64_t n = 0; n < N; n++) {
-                ssm_mode m = ssm_mode_at(s, c->in[0], c->in[1], dt, r, n);
-                w.at[n] = m.scale * m.w.re, w.at[N + n] = m.scale * m.w.im;
-                if (fill) fill_mode(&w, m.x, n, N);
+            if (other || !filled) {
+                fill_modes(&w, s, c->in[0], dt, r);
+                gemm_pack_real(2 * N, BLOCK, w.table, 1, 2 * N, 0, BLOCK, w.packed);
             }
-            if (fill) gemm_pack_real(2 * N, BLOCK, w.table, BLOCK, 1, 0, BLOCK, w.packed[0]);
             filled = true;
+            for (int64_t n = 0; n < N; n++) {
+                c_number v = c_mul(ssm_weight_at(s, c->in[1], r, n), w.mode[n].gain);
+                w.at[n] = ssm_scale(s) * v.re, w.at[N + n] = ssm_scale(s) * v.im;
+            }
             for (int64_t b = 0; b < nb; b++) {
                 real *left = w.rows[0] + b * 2 * N;
                 for (int64_t n = 0; n < N; n++)
@@ -130,19 +139,10 @@ LRA_BODY(ssm_kernel)
                 go_on(&w, N);
             }
             tile_rows rows = {w.rows[0], 2 * N, 1};
-            gemm_rows(nb, BLOCK, 2 * N, 0, 2 * N, rows, w.packed[0], false, w.k, BLOCK);
+            gemm_rows(nb, BLOCK, 2 * N, 0, 2 * N, rows, w.packed, false, w.k, BLOCK);
             memcpy((real *)c->out + r * L, w.k, (size_t)L * sizeof *w.k);
         }
     }
-}
-
-/* exp(x j) and j exp(x j) as right factors, of what turns over lags into one over modes. */
-static inline void pack_tables(const ssm_room *w, int64_t N)
-{
-    gemm_pack_real(BLOCK, 2 * N, w->table, 1, BLOCK, 0, 2 * N, w->packed[0]);
-    for (int64_t i = 0; i < 2 * N; i++)
-        for (int64_t j = 0; j < BLOCK; j++) w->table[i * BLOCK + j] *= (real)j;
-    gemm_pack_real(BLOCK, 2 * N, w->table, 1, BLOCK, 0, 2 * N, w->packed[1]);
 }
 
 /* Adds block b to G0 and G1 of all modes; rows: its sums. */
@@ -171,20 +171,19 @@ LRA_BODY(ssm_kernel_grad)
         real *scratch = (real *)c->scratch + omp_get_thread_num() * thread_scratch(N, L);
         ssm_room w = room_of(scratch, N, L);
         bool filled = false, other;
-        memset(w.k, 0, (size_t)(nb * BLOCK) * sizeof *w.k);
+        memset(w.k, 0, (size_t)(2 * nb * BLOCK) * sizeof *w.k);
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < s->R; i++) {
             int64_t r = ssm_row(s, i, &other);
             if (other || !filled) {
-                for (int64_t n = 0; n < N; n++)
-                    fill_mode(&w, ssm_mode_at(s, c->in[1], c->in[2], dt, r, n).x, n, N);
-                pack_tables(&w, N);
+                fill_modes(&w, s, c->in[1], dt, r);
+                gemm_pack_real(BLOCK, 2 * N, w.table, 2 * N, 1, 0, 2 * N, w.packed);
             }
             filled = true;
             memcpy(w.k, dk + r * L, (size_t)L * sizeof *w.k);
+            for (int64_t l = 0; l < L; l++) w.k[nb * BLOCK + l] = (real)(l % BLOCK) * w.k[l];
             tile_rows rows = {w.k, BLOCK, 1};
-            for (int j = 0; j < 2; j++)
-                gemm_rows(nb, 2 * N, BLOCK, 0, BLOCK, rows, w.packed[j], false, w.rows[j], 2 * N);
+            gemm_rows(2 * nb, 2 * N, BLOCK, 0, BLOCK, rows, w.packed, false, w.rows[0], 2 * N);
             for (int64_t n = 0; n < N; n++) w.at[n] = ssm_scale(s), w.at[N + n] = 0;
             memset(w.sum[0], 0, (size_t)(4 * N) * sizeof(double));
             for (int64_t b = 0; b < nb; b++) {
@@ -192,10 +191,10 @@ LRA_BODY(ssm_kernel_grad)
                 go_on(&w, N);
             }
             for (int64_t n = 0; n < N; n++) {
-                ssm_mode m = ssm_mode_at(s, c->in[1], c->in[2], dt, r, n);
+                c_number weight = ssm_weight_at(s, c->in[2], r, n);
                 c_number g0 = c_of(w.sum[0][n], w.sum[0][N + n]);
                 c_number g1 = c_of(w.sum[1][n], w.sum[1][N + n]);
-                ssm_mode_gradient(s, &m, g0, g1, r * N + n, c->out);
+                ssm_mode_gradient(s, &w.mode[n], weight, g0, g1, r * N + n, c->out);
             }
         }
     }

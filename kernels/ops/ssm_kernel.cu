@@ -7,7 +7,7 @@
 static const int64_t MODES = 512; /* in shared memory at a time */
 
 /* Blocks: (lags, rows).  shared: x and w of some modes of the row, (MODES,4). */
-static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const real *w,
+static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const real *c,
                                      const real *dt, real *k)
 {
     LRA_SHARED(double, mode);
@@ -17,9 +17,10 @@ static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const rea
         int64_t modes = s.N - n0 < MODES ? s.N - n0 : MODES;
         __syncthreads();
         for (int64_t n = threadIdx.x; n < modes; n += blockDim.x) {
-            ssm_mode m = ssm_mode_at(&s, a, w, dt, r, n0 + n);
+            ssm_mode m = ssm_mode_at(&s, a, dt, r, n0 + n);
+            c_number w = c_scale(c_mul(ssm_weight_at(&s, c, r, n0 + n), m.gain), m.scale);
             mode[4 * n] = m.x.re, mode[4 * n + 1] = m.x.im;
-            mode[4 * n + 2] = m.scale * m.w.re, mode[4 * n + 3] = m.scale * m.w.im;
+            mode[4 * n + 2] = w.re, mode[4 * n + 3] = w.im;
         }
         __syncthreads();
         for (int64_t n = 0; n < modes; n++) {
@@ -43,12 +44,12 @@ LRA_CUDA_BODY(ssm_kernel)
 
 /* A block a mode of a row: each thread sums every LRA_BLOCK-th lag, then halves are added in a
  * fixed order. */
-static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real *a, const real *w,
+static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real *a, const real *c,
                                    const real *dt, real *out)
 {
     LRA_SHARED(double, part); /* (4, LRA_BLOCK) */
     int64_t at = blockIdx.x, r = at / s.N;
-    ssm_mode m = ssm_mode_at(&s, a, w, dt, r, at % s.N);
+    ssm_mode m = ssm_mode_at(&s, a, dt, r, at % s.N);
     c_number g0 = c_of(0, 0), g1 = c_of(0, 0);
     for (int64_t l = threadIdx.x; l < s.L; l += LRA_BLOCK) {
         c_number e = c_scale(c_exp(c_scale(m.x, (double)l)), (double)dk[r * s.L + l]);
@@ -65,7 +66,8 @@ static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real
                 part[i * LRA_BLOCK + own] += part[i * LRA_BLOCK + own + half];
     }
     if (own > 0) return;
-    ssm_mode_gradient(&s, &m, c_of(m.scale * part[0], m.scale * part[LRA_BLOCK]),
+    ssm_mode_gradient(&s, &m, ssm_weight_at(&s, c, r, at % s.N),
+                      c_of(m.scale * part[0], m.scale * part[LRA_BLOCK]),
                       c_of(m.scale * part[2 * LRA_BLOCK], m.scale * part[3 * LRA_BLOCK]), at, out);
 }
 

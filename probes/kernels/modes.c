@@ -50,9 +50,10 @@ static void fill_diagonal(const ssm_kernel_args *s, double *const *source, lra_m
     m->w = lra_alloc_array((size_t)(s->R * s->N * 2), sizeof *m->w);
     for (int64_t r = 0; r < s->R; r++)
         for (int64_t n = 0; n < s->N; n++) {
-            ssm_mode one = ssm_mode_at(s, source[0], source[1], source[2], r, n);
+            ssm_mode one = ssm_mode_at(s, source[0], source[2], r, n);
+            c_number weight = c_mul(ssm_weight_at(s, source[1], r, n), one.gain);
             double *x = m->x + (r * s->N + n) * 2, *w = m->w + (r * s->N + n) * 2;
-            x[0] = one.x.re, x[1] = one.x.im, w[0] = one.w.re, w[1] = one.w.im;
+            x[0] = one.x.re, x[1] = one.x.im, w[0] = weight.re, w[1] = weight.im;
             m->scale = one.scale;
         }
 }
