@@ -251,10 +251,16 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[2] = lra_reshape(lra_reduce(dt, LRA_SHAPE(1, s->H, 1)), LRA_SHAPE(s->H));
 }
 
+/* Powers and products; in the way back two sums over lags. */
 static double flops(const lra_tensor *y)
 {
     const ssm_kernel_args *s = y->args;
     return 4.0 * (double)(s->R * s->N * (s->L + 8 * BLOCK));
+}
+static double grad_flops(const lra_tensor *y)
+{
+    const ssm_kernel_args *s = y->args;
+    return 4.0 * (double)(s->R * s->N * (2 * s->L + 8 * BLOCK));
 }
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
@@ -332,7 +338,7 @@ const lra_op lra_op_ssm_kernel = {.name = "ssm_kernel",
 const lra_op lra_op_ssm_kernel_grad = {.name = "ssm_kernel_grad",
                                        .flags = LRA_NOGRAD,
                                        .shape = grad_shape,
-                                       .flops = flops,
+                                       .flops = grad_flops,
                                        .scratch = scratch,
                                        .cuda_scratch = lra_no_scratch,
                                        .cpu = LRA_BODIES(ssm_kernel_grad),
