@@ -15,57 +15,141 @@
 #include "kernels/cpu/fft.h"
 #include "kernels/graph/op.h"
 #include "kernels/ops/dplr_kernel_fn.h"
+#include "kernels/ops/lanes_fn.h"
 
 enum { POINTS = 64 }; /* frequencies side by side */
 
-/* The sums of a block of frequencies from j0 on. */
+/* Vectors of doubles, in all graphs. */
+#if defined(LRA_LEVEL_avx512)
+enum { WIDE = 8 };
+#elif defined(LRA_LEVEL_avx2)
+enum { WIDE = 4 };
+#else
+enum { WIDE = 2 };
+#endif
+typedef double wide __attribute__((vector_size(WIDE * 8)));
+
+LRA_ROW_FN wide wide_read(const double *x)
+{
+    wide v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+LRA_ROW_FN void wide_write(double *y, wide v)
+{
+    memcpy(y, &v, sizeof v);
+}
+LRA_ROW_FN double wide_sum(wide v)
+{
+    double sum = 0;
+    for (int l = 0; l < WIDE; l++) sum += v[l];
+    return sum;
+}
+
+/* The sums of a block of frequencies from j0 on; in the way back what changes them, and the same
+ * times Y. */
 typedef struct {
-    int64_t n; /* of them that exist */
-    double t[POINTS], Y[POINTS];
+    _Alignas(64) double t[POINTS]; /* no vector lies in two lines */
+    double Y[POINTS];
     double re[DPLR_SUMS][POINTS], im[DPLR_SUMS][POINTS];
+    double y_re[DPLR_SUMS][POINTS], y_im[DPLR_SUMS][POINTS];
+    int64_t n; /* frequencies that exist */
 } block;
 
+/* Of a thread.  spectra: of both directions; inverse: (N,2,POINTS), of a block. */
+typedef struct {
+    double *spectra, *inverse;
+    dplr_mode *mode;
+    dplr_change *change;
+} room;
+
+static inline int64_t whole(int64_t n)
+{
+    return (n + 7) / 8 * 8;
+}
 static inline int64_t row_size(int64_t L)
 {
-    return (lra_fft_row(L) + 7) / 8 * 8;
+    return whole(lra_fft_row(L));
 }
-/* Doubles of a thread: spectra, and the inverses of all modes of a block. */
+static inline int64_t in_doubles(int64_t n, size_t size)
+{
+    return whole(n * (int64_t)(size / sizeof(double)));
+}
 static inline int64_t thread_size(const dplr_args *s)
 {
-    return dplr_sides(s) * row_size(s->L) + 2 * s->N * POINTS;
+    return dplr_sides(s) * row_size(s->L) + 2 * s->N * POINTS +
+           in_doubles(s->N, sizeof(dplr_mode)) + in_doubles(s->N, sizeof(dplr_change));
+}
+/* Tangents of all frequencies stand in front of the threads. */
+static inline int64_t scratch_size(const dplr_args *s, int n_threads)
+{
+    return whole(s->L / 2) + n_threads * thread_size(s);
+}
+static inline room room_of(const dplr_args *s, void *scratch)
+{
+    double *own = (double *)scratch + scratch_size(s, omp_get_thread_num());
+    room r = {.spectra = own, .inverse = own + dplr_sides(s) * row_size(s->L)};
+    double *modes = r.inverse + 2 * s->N * POINTS;
+    r.mode = (dplr_mode *)(void *)modes;
+    r.change = (dplr_change *)(void *)(modes + in_doubles(s->N, sizeof(dplr_mode)));
+    return r;
 }
 
-static inline void set_block(const dplr_args *s, int64_t j0, double dt, block *k)
+static inline void set_tangents(const lra_call *c, const dplr_args *s)
+{
+    double *tangent = c->scratch;
+#pragma omp parallel for num_threads(c->n_threads) schedule(static)
+    for (int64_t j = 0; j < s->L / 2; j++) tangent[j] = dplr_tan(s, j);
+}
+
+static inline void set_block(const dplr_args *s, const double *tangent, int64_t j0, double dt,
+                             block *k)
 {
     k->n = s->L / 2 - j0 < POINTS ? s->L / 2 - j0 : POINTS;
     for (int64_t j = 0; j < POINTS; j++) {
-        k->t[j] = dplr_tan(s, j < k->n ? j0 + j : 0);
+        k->t[j] = tangent[j < k->n ? j0 + j : 0];
         k->Y[j] = 2 * k->t[j] / dt;
     }
-    for (int i = 0; i < DPLR_SUMS; i++)
-        for (int j = 0; j < POINTS; j++) k->re[i][j] = k->im[i][j] = 0;
 }
 
-/* Mode m enters the sums; inverse: (2,POINTS), kept. */
-static inline void add_mode(const dplr_mode *m, int n_sums, block *k, double *inverse)
+/* The sums of all modes, and their inverses if they are asked for.  A and B are summed apart and
+ * meet with Y at the end, so that a mode costs four multiplications a sum, and sums stay in
+ * registers while modes go by. */
+LRA_ROW_FN void add_modes(const int n_sums, const dplr_mode *mode, int64_t N, block *k,
+                          double *inverse)
 {
-    double *er = inverse, *ei = inverse + POINTS;
-    const double *Y = k->Y;
-#pragma omp simd
-    for (int j = 0; j < POINTS; j++) {
-        double re = m->a.re * m->a.re + (m->a.im - Y[j]) * (m->a.im + Y[j]);
-        double im = -2 * Y[j] * m->a.re, one = 1 / (re * re + im * im);
-        er[j] = re * one, ei[j] = -im * one;
-    }
-    for (int i = 0; i < n_sums; i++) {
-        const double A = m->A[i], B = m->B[i];
-        double *re = k->re[i], *im = k->im[i];
-#pragma omp simd
-        for (int j = 0; j < POINTS; j++) {
-            re[j] += A * er[j] - B * Y[j] * ei[j];
-            im[j] += A * ei[j] + B * Y[j] * er[j];
+    for (int j = 0; j < POINTS; j += WIDE) {
+        const wide Y = wide_read(k->Y + j), zero = Y - Y;
+        wide sum[DPLR_SUMS][4];
+        LANES_UNROLL for (int i = 0; i < n_sums; i++)
+            sum[i][0] = sum[i][1] = sum[i][2] = sum[i][3] = zero;
+        for (int64_t n = 0; n < N; n++) {
+            const dplr_mode *m = mode + n;
+            wide re = m->a.re * m->a.re + (m->a.im - Y) * (m->a.im + Y), im = -2 * m->a.re * Y;
+            wide one = 1 / (re * re + im * im), er = re * one, ei = -im * one;
+            if (inverse) {
+                wide_write(inverse + 2 * n * POINTS + j, er);
+                wide_write(inverse + (2 * n + 1) * POINTS + j, ei);
+            }
+            LANES_UNROLL for (int i = 0; i < n_sums; i++)
+            {
+                sum[i][0] += m->A[i] * er, sum[i][1] += m->A[i] * ei;
+                sum[i][2] += m->B[i] * er, sum[i][3] += m->B[i] * ei;
+            }
+        }
+        LANES_UNROLL for (int i = 0; i < n_sums; i++)
+        {
+            wide_write(k->re[i] + j, sum[i][0] - Y * sum[i][3]);
+            wide_write(k->im[i] + j, sum[i][1] + Y * sum[i][2]);
         }
     }
+}
+static inline void sum_block(const dplr_args *s, const dplr_mode *mode, block *k, double *inverse)
+{
+    if (dplr_sides(s) == 1)
+        add_modes(4, mode, s->N, k, inverse);
+    else
+        add_modes(6, mode, s->N, k, inverse);
 }
 
 static inline void read_sums(const block *k, int n_sums, int64_t j, c_number *r)
@@ -80,30 +164,31 @@ LRA_BODY(dplr_kernel)
     const dplr_sources in = dplr_sources_of(c->in);
     int64_t row = row_size(s->L), L = s->L;
     int sides = dplr_sides(s), n_sums = dplr_sums(s);
+    set_tangents(c, s);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t h = 0; h < s->H; h++) {
-        double *own = (double *)c->scratch + omp_get_thread_num() * thread_size(s), last[2] = {0};
-        double *inverse = own + sides * row, dt = (double)in.dt[h];
+        room own = room_of(s, c->scratch);
+        double dt = (double)in.dt[h], last[DPLR_SIDES] = {0};
+        for (int64_t n = 0; n < s->N; n++) {
+            dplr_mode_at(s, &in, h, n, &own.mode[n]);
+            for (int i = 0; i < sides; i++) last[i] += own.mode[n].v[2 * i + DPLR_BC].re;
+        }
         for (int64_t j0 = 0; j0 < L / 2; j0 += POINTS) {
             block k;
-            set_block(s, j0, dt, &k);
-            for (int64_t n = 0; n < s->N; n++) {
-                dplr_mode m;
-                dplr_mode_at(s, &in, h, n, &m);
-                add_mode(&m, n_sums, &k, inverse);
-                for (int i = 0; i < sides && j0 == 0; i++) last[i] += m.v[2 * i + DPLR_BC].re;
-            }
+            set_block(s, c->scratch, j0, dt, &k);
+            sum_block(s, own.mode, &k, NULL);
             for (int64_t j = 0; j < k.n; j++) {
                 c_number r[DPLR_SUMS];
                 read_sums(&k, n_sums, j, r);
                 for (int i = 0; i < sides; i++) {
                     c_number K = dplr_spectrum(r, i, k.t[j]);
-                    own[i * row + 2 * (j0 + j)] = K.re, own[i * row + 2 * (j0 + j) + 1] = K.im;
+                    double *to = own.spectra + i * row + 2 * (j0 + j);
+                    to[0] = K.re, to[1] = K.im;
                 }
             }
         }
         for (int i = 0; i < sides; i++) {
-            double *K = own + i * row;
+            double *K = own.spectra + i * row;
             real *out = (real *)c->out + (i * s->H + h) * L;
             K[1] = 0, K[L] = dt * last[i], K[L + 1] = 0;
             lra_fft_back_f64(L, K);
@@ -126,83 +211,89 @@ static inline void pull_block(const dplr_args *s, int64_t j0, const double *spec
         }
         read_sums(k, n_sums, j, r);
         dplr_pull(s, r, k->t[j], K, d);
-        for (int i = 0; i < n_sums; i++) k->re[i][j] = d[i].re, k->im[i][j] = d[i].im;
+        for (int i = 0; i < n_sums; i++) {
+            k->re[i][j] = d[i].re, k->im[i][j] = d[i].im;
+            k->y_re[i][j] = k->Y[j] * d[i].re, k->y_im[i][j] = k->Y[j] * d[i].im;
+        }
     }
 }
 
-/* Adds the frequencies of a block to what changes a mode. */
-static inline void add_change(const dplr_mode *m, int n_sums, const block *k, const double *inverse,
-                              dplr_change *d)
+/* Adds the frequencies of a block to what changes a mode: one product after the other, since a sum
+ * of two products takes three instructions. */
+LRA_ROW_FN void add_change(const int n_sums, const dplr_mode *m, const block *k,
+                           const double *inverse, dplr_change *d)
 {
-    const double *er = inverse, *ei = inverse + POINTS, *Y = k->Y;
-    double wr[POINTS] = {0}, wi[POINTS] = {0}, sum_d = 0, sum_y = 0;
-    for (int i = 0; i < n_sums; i++) {
-        const double A = m->A[i], B = m->B[i], *re = k->re[i], *im = k->im[i];
-        double sum_a = 0, sum_b = 0;
-#pragma omp simd reduction(+ : sum_a, sum_b)
-        for (int j = 0; j < POINTS; j++) {
-            sum_a += re[j] * er[j] + im[j] * ei[j];
-            sum_b -= Y[j] * (re[j] * ei[j] - im[j] * er[j]);
-            wr[j] += A * re[j] + Y[j] * B * im[j];
-            wi[j] += A * im[j] - Y[j] * B * re[j];
+    const wide zero = {0};
+    wide sum_a[DPLR_SUMS], sum_b[DPLR_SUMS], sum_d = zero, sum_y = zero;
+    LANES_UNROLL for (int i = 0; i < n_sums; i++) sum_a[i] = sum_b[i] = zero;
+    for (int j = 0; j < POINTS; j += WIDE) {
+        wide er = wide_read(inverse + j), ei = wide_read(inverse + POINTS + j);
+        wide wr = zero, wi = zero;
+        LANES_UNROLL for (int i = 0; i < n_sums; i++)
+        {
+            wide re = wide_read(k->re[i] + j), im = wide_read(k->im[i] + j);
+            wide y_re = wide_read(k->y_re[i] + j), y_im = wide_read(k->y_im[i] + j);
+            sum_a[i] += re * er, sum_a[i] += im * ei;
+            sum_b[i] += y_im * er, sum_b[i] -= y_re * ei;
+            wr += m->A[i] * re, wr += m->B[i] * y_im;
+            wi += m->A[i] * im, wi -= m->B[i] * y_re;
         }
-        d->A[i] += sum_a, d->B[i] += sum_b;
+        wide square = er * er - ei * ei, twice = 2 * er * ei;
+        sum_d -= wr * square + wi * twice;
+        sum_y -= wide_read(k->Y + j) * (wi * square - wr * twice);
     }
-#pragma omp simd reduction(+ : sum_d, sum_y)
-    for (int j = 0; j < POINTS; j++) {
-        double square = er[j] * er[j] - ei[j] * ei[j], twice = 2 * er[j] * ei[j];
-        sum_d -= wr[j] * square + wi[j] * twice;
-        sum_y -= Y[j] * (wi[j] * square - wr[j] * twice);
+    LANES_UNROLL for (int i = 0; i < n_sums; i++)
+    {
+        d->A[i] += wide_sum(sum_a[i]), d->B[i] += wide_sum(sum_b[i]);
     }
-    d->D += sum_d, d->Y += sum_y;
+    d->D += wide_sum(sum_d), d->Y += wide_sum(sum_y);
+}
+
+static inline void change_modes(const dplr_args *s, const room *own, const block *k)
+{
+    for (int64_t n = 0; n < s->N; n++) {
+        const double *inverse = own->inverse + 2 * n * POINTS;
+        if (dplr_sides(s) == 1)
+            add_change(4, own->mode + n, k, inverse, own->change + n);
+        else
+            add_change(6, own->mode + n, k, inverse, own->change + n);
+    }
 }
 
 /* Spectra of dk of a channel's directions; last: those at L/2. */
-static inline void transform_dk(const dplr_args *s, const real *dk, int64_t h, double *own,
+static inline void transform_dk(const dplr_args *s, const real *dk, int64_t h, double *spectra,
                                 double last[DPLR_SIDES])
 {
     for (int i = 0; i < dplr_sides(s); i++) {
-        double *K = own + i * row_size(s->L);
+        double *K = spectra + i * row_size(s->L);
         for (int64_t l = 0; l < s->L; l++) K[l] = (double)dk[(i * s->H + h) * s->L + l];
         lra_fft_f64(s->L, K);
         last[i] = K[s->L] / (double)s->L;
     }
 }
 
-/* sources: a, b, p, q, c, dt, dk; y: (9 + 2 sides,H,N), see dplr_mode_gradient(); scratch: of each
- * thread, then a dplr_change for each mode of it */
+/* sources: a, b, p, q, c, dt, dk; y: (9 + 2 sides,H,N), see dplr_mode_gradient() */
 LRA_BODY(dplr_kernel_grad)
 {
     const dplr_args *s = c->y->args;
     const dplr_sources in = dplr_sources_of(c->in);
-    int64_t row = row_size(s->L), sides = dplr_sides(s);
-    dplr_change *changes = (dplr_change *)(void *)((double *)c->scratch +
-                                                   c->n_threads * thread_size(s));
+    set_tangents(c, s);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t h = 0; h < s->H; h++) {
-        double *own = (double *)c->scratch + omp_get_thread_num() * thread_size(s);
-        double *inverse = own + sides * row, dt = (double)in.dt[h], last[DPLR_SIDES];
-        dplr_change *change = changes + omp_get_thread_num() * s->N;
-        dplr_mode m;
-        memset(change, 0, (size_t)s->N * sizeof *change);
-        transform_dk(s, c->in[6], h, own, last);
+        room own = room_of(s, c->scratch);
+        double dt = (double)in.dt[h], last[DPLR_SIDES];
+        memset(own.change, 0, (size_t)s->N * sizeof *own.change);
+        for (int64_t n = 0; n < s->N; n++) dplr_mode_at(s, &in, h, n, &own.mode[n]);
+        transform_dk(s, c->in[6], h, own.spectra, last);
         for (int64_t j0 = 0; j0 < s->L / 2; j0 += POINTS) {
             block k;
-            set_block(s, j0, dt, &k);
-            for (int64_t n = 0; n < s->N; n++) {
-                dplr_mode_at(s, &in, h, n, &m);
-                add_mode(&m, dplr_sums(s), &k, inverse + 2 * n * POINTS);
-            }
-            pull_block(s, j0, own, row, &k);
-            for (int64_t n = 0; n < s->N; n++) {
-                dplr_mode_at(s, &in, h, n, &m);
-                add_change(&m, dplr_sums(s), &k, inverse + 2 * n * POINTS, change + n);
-            }
+            set_block(s, c->scratch, j0, dt, &k);
+            sum_block(s, own.mode, &k, own.inverse);
+            pull_block(s, j0, own.spectra, row_size(s->L), &k);
+            change_modes(s, &own, &k);
         }
-        for (int64_t n = 0; n < s->N; n++) {
-            dplr_mode_at(s, &in, h, n, &m);
-            dplr_mode_gradient(s, &m, change + n, dt, last, h * s->N + n, c->out);
-        }
+        for (int64_t n = 0; n < s->N; n++)
+            dplr_mode_gradient(s, &own.mode[n], own.change + n, dt, last, h * s->N + n, c->out);
     }
 }
 
@@ -272,12 +363,7 @@ static double grad_flops(const lra_tensor *y)
 
 static int64_t scratch(const lra_tensor *y, int n_threads)
 {
-    return n_threads * thread_size(y->args) * (int64_t)sizeof(double);
-}
-static int64_t grad_scratch(const lra_tensor *y, int n_threads)
-{
-    const dplr_args *s = y->args;
-    return scratch(y, n_threads) + n_threads * s->N * (int64_t)sizeof(dplr_change);
+    return scratch_size(y->args, n_threads) * (int64_t)sizeof(double);
 }
 
 /* Rows of spectra; for gradients also what changes the sums. */
@@ -355,7 +441,7 @@ const lra_op lra_op_dplr_kernel_grad = {.name = "dplr_kernel_grad",
                                         .flags = LRA_NOGRAD,
                                         .shape = grad_shape,
                                         .flops = grad_flops,
-                                        .scratch = grad_scratch,
+                                        .scratch = scratch,
                                         .cuda_scratch = grad_cuda_scratch,
                                         .cpu = LRA_BODIES(dplr_kernel_grad),
                                         .sample = grad_sample};
