@@ -7,9 +7,15 @@
  * Of laplace attention p are its weights, g = (dy v) times their slope.  With dropout dy v, and p
  * where it meets dy, is multiplied with what the weight was.
  *
- * A softmax has sum_j g_ij = 0, so that a bias of the keys gets sum_ij (f_ij - f) g_ij q_i, nothing
- * but for the decay, and next to nothing where that is small: rounding one row of dk is as much.
- * That sum is taken beside, and what dk lacks of it is given to one element of a channel. */
+ * A softmax has sum_j g_ij = 0.  Three things follow, without which float32 loses digits where keys
+ * and values are alike, as at the start of training (a Luna: 15 times as far off):
+ *   - What all keys, or all values, have in common changes no gradient.  It is taken off them
+ *     first, and off y: g and dq would be small differences of large numbers.
+ *   - Rows of dk have the sum 0, by which a bias of the keys has no gradient.  Rounding one row is
+ *     more than what their sum comes to, so what it lacks is given to the smallest number of a
+ *     channel.
+ *   - Where products decay with distance the sum is sum_ij (f_ij - f) g_ij q_i, next to nothing where
+ *     the decay is small: that is summed up beside. */
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
 #define LRA_OPS_ATTENTION_BACKWARD_FN_H
 
@@ -27,15 +33,16 @@ typedef struct {
     real *other;                   /* a second tile */
     real *by_offset;               /* sums of g by i - j, as the tables */
     attention_ahead next[2];       /* k and v of the head that this thread comes to next */
-    bool settles;                  /* some head decays, of a softmax */
-    real *less, *apart, *dk_sum; /* f_ij - f, as the tables; sums by lane, (K); where dk settles */
+    bool settles, decays;          /* rows of dk have a sum, which is not 0 */
+    real *less, *apart, *dk_sum;   /* f_ij - f, as the tables; sums by lane; (K) */
+    real *k_mean, *v_mean;         /* (K), (V), of all keys; NULL: stays with them */
 } attention_backward;
 
 static inline int64_t attention_backward_scratch(const attention_sizes *s)
 {
     int64_t K = attention_padded(s->K), V = attention_padded(s->V);
     return 2 * s->Tk * (K + V) + ATTENTION_QUERIES * (2 * s->K + s->V + K + V + 2) +
-           ATTENTION_TILE + 2 * attention_offsets(s) + ATTENTION_QUERIES + K;
+           ATTENTION_TILE + 2 * attention_offsets(s) + ATTENTION_QUERIES + 2 * K + V;
 }
 
 /* Of a head whose tables stand; own: the last of its scratch. */
@@ -44,12 +51,12 @@ static inline void attention_take_settled(attention_backward *b, real *own)
     const attention_args *a = b->h.args;
     const attention_sizes *s = &b->h.s;
     double decay = a->decay[b->h.at % s->H % (s->H / a->stride)];
-    b->settles = false; /* rows of dk that are rounded to bf16 are too far from their sum */
-    for (int64_t h = 0; h < s->H / a->stride; h++)
-        b->settles |= LRA_PASS != 16 && a->decay[h] != 0 && !a->laplace;
+    /* Rows of dk that are rounded to bf16 are too far from their sum. */
+    b->settles = LRA_PASS != 16 && !a->laplace;
+    b->decays = b->settles && decay != 0;
     b->less = own, b->apart = b->less + attention_offsets(s);
     b->dk_sum = b->apart + ATTENTION_QUERIES;
-    for (int64_t o = 0; o < attention_offsets(s) && b->settles && b->h.distant; o++) {
+    for (int64_t o = 0; o < attention_offsets(s) && b->decays; o++) {
         double apart = fabs((double)(o - (s->Tk - 1)));
         b->less[o] = (real)(1.4426950408889634 * a->scale * expm1(-decay * apart));
     }
@@ -76,15 +83,61 @@ static inline void attention_take_back(attention_backward *b, real *own)
     attention_take_settled(b, b->by_offset + attention_offsets(s));
 }
 
-static inline real attention_dot(const elem *x, const elem *y, int64_t n)
+/* Means of n rows x, `width` wide, which are taken off them. */
+static inline void attention_center(real *x, int64_t n, int64_t width, real *mean)
+{
+    for (int64_t d = 0; d < width; d += LANES) {
+        lanes sum = {0};
+        for (int64_t t = 0; t < n; t++) sum += lanes_read(x + t * width + d);
+        sum /= (real)n;
+        lanes_write(mean + d, sum);
+        for (int64_t t = 0; t < n; t++) {
+            real *row = x + t * width + d;
+            lanes_write(row, lanes_read(row) - sum);
+        }
+    }
+}
+
+/* Of the n keys and values that stand in b, of a head whose weights are a softmax of all keys
+ * alike. */
+static inline void attention_center_keys(attention_backward *b, int64_t n)
+{
+    const attention_args *a = b->h.args;
+    if (a->laplace || n < 1) return;
+    if (a->decay[b->h.at % b->h.s.H % (b->h.s.H / a->stride)] == 0) {
+        b->k_mean = b->dk_sum + b->K;
+        attention_center(b->k, n, b->K, b->k_mean);
+    }
+    if (b->h.kept) return; /* weights that are not all there have no sum of 1 */
+    b->v_mean = b->dk_sum + 2 * b->K;
+    attention_center(b->v, n, b->V, b->v_mean);
+}
+
+/* sum_d x_d (y_d - less_d); less: Nullable, as wide as whole registers */
+static inline real attention_dot(const elem *x, const elem *y, const real *less, int64_t n)
 {
     lanes some = {0};
     int64_t d = 0;
-    for (; d + LANES <= n; d += LANES)
-        some += lanes_load(x, LRA_ELEM, d, LANES) * lanes_load(y, LRA_ELEM, d, LANES);
+    for (; d + LANES <= n; d += LANES) {
+        lanes off = less ? lanes_read(less + d) : (lanes){0};
+        some += lanes_load(x, LRA_ELEM, d, LANES) * (lanes_load(y, LRA_ELEM, d, LANES) - off);
+    }
     real dot = lanes_sum(some);
-    for (; d < n; d++) dot += e_load(x[d]) * e_load(y[d]);
+    for (; d < n; d++) dot += e_load(x[d]) * (e_load(y[d]) - (less ? less[d] : 0));
     return dot;
+}
+
+/* What the mean of the keys adds to all scores of a query, as a power of 2. */
+static inline real attention_mean_score(const attention_backward *b, const elem *q)
+{
+    if (!b->k_mean) return 0;
+    lanes some = {0};
+    int64_t d = 0, K = b->h.s.K;
+    for (; d + LANES <= K; d += LANES)
+        some += lanes_load(q, LRA_ELEM, d, LANES) * lanes_read(b->k_mean + d);
+    real dot = lanes_sum(some);
+    for (; d < K; d++) dot += e_load(q[d]) * b->k_mean[d];
+    return (real)b->h.args->scale * ATTENTION_LOG2E * dot;
 }
 
 /* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add
@@ -95,8 +148,11 @@ static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_
     const int64_t step = s->H * s->V;
     for (int64_t l = 0; l < ATTENTION_QUERIES; l++) {
         const int64_t i = i0 + l;
-        b->sum[l] = l < n ? attention_get(b->left, b->rows, i) : R(1e30);
-        b->dot[l] = l < n ? attention_dot(b->dy + i * step, b->y + i * step, s->V) : 0;
+        b->sum[l] = R(1e30), b->dot[l] = 0;
+        if (l >= n) continue;
+        b->sum[l] = attention_get(b->left, b->rows, i) -
+                    attention_mean_score(b, b->q + i * s->H * s->K);
+        b->dot[l] = attention_dot(b->dy + i * step, b->y + i * step, b->v_mean, s->V);
     }
 }
 
@@ -152,7 +208,7 @@ static inline void attention_differentiate(const attention_backward *b, const at
 static inline void attention_part(const attention_backward *b, const attention_place *p)
 {
     const real *g = b->other;
-    if (!b->settles || !b->h.distant) return;
+    if (!b->decays) return;
     for (int64_t r = 0; r < p->keys; r++, g += ATTENTION_QUERIES) {
         const real *less = b->less + p->i0 - (p->j0 + r) + b->h.s.Tk - 1;
 #pragma omp simd
@@ -257,7 +313,7 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
         for (int i = 0; i < 2; i++) attention_fetch(&b->next[i], rows);
         attention_back_tile(b, &p);
     }
-    for (int64_t l = 0; l < n && b->settles; l++)
+    for (int64_t l = 0; l < n && b->decays; l++)
         for (int64_t d = 0; d < b->K; d++) b->dk_sum[d] += b->apart[l] * b->q_rows[l * b->K + d];
     attention_store_dq(b, i0, n, dq);
 }
@@ -272,27 +328,31 @@ static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_
                             t < n ? lanes_read(x + d) * factor : (lanes){0});
 }
 
-/* To the smallest number of each channel of dk, n rows, what these lack of their sum. */
-static inline void attention_settle(const attention_backward *b, int64_t n, elem *dk)
+/* n rows of dk come to what they are in the end, and the smallest number of each channel gets what
+ * they lack of their sum, which is taken with what each rounding leaves (Knuth). */
+static inline void attention_settle(const attention_backward *b, int64_t n)
 {
     enum { SOME = 16 };
-    const int64_t K = b->h.s.K, step = b->h.s.H * K;
-    for (int64_t d0 = 0; d0 < K && b->settles; d0 += SOME) {
-        int64_t some = K - d0 < SOME ? K - d0 : SOME, least[SOME] = {0};
-        double lacks[SOME] = {0}, size[SOME];
-        for (int64_t d = 0; d < some; d++) {
-            lacks[d] = (double)b->dk_sum[d0 + d] * (double)attention_unscaled(&b->h);
-            size[d] = INFINITY;
-        }
-        for (int64_t t = 0; t < n; t++)
-            for (int64_t d = 0; d < some; d++) {
-                double v = (double)e_load(dk[t * step + d0 + d]);
-                lacks[d] -= v;
-                if (v != 0 && fabs(v) < size[d]) size[d] = fabs(v), least[d] = t;
+    const real factor = attention_unscaled(&b->h);
+    for (int64_t d0 = 0; d0 < b->K; d0 += SOME) {
+        real sum[SOME], rest[SOME], size[SOME], least[SOME];
+        for (int64_t d = 0; d < SOME; d++)
+            sum[d] = -b->dk_sum[d0 + d] * factor, rest[d] = 0, size[d] = INFINITY, least[d] = 0;
+        for (int64_t t = 0; t < n; t++) {
+            real *row = b->dk + t * b->K + d0, at = (real)t;
+#pragma omp simd
+            for (int64_t d = 0; d < SOME; d++) {
+                real v = row[d] * factor, both = sum[d] + v, part = both - sum[d];
+                real a = v < 0 ? -v : v > 0 ? v : INFINITY;
+                row[d] = v;
+                rest[d] += (sum[d] - (both - part)) + (v - part), sum[d] = both;
+                least[d] = a < size[d] ? at : least[d];
+                size[d] = a < size[d] ? a : size[d];
             }
-        for (int64_t d = 0; d < some; d++) {
-            elem *v = &dk[least[d] * step + d0 + d];
-            if (size[d] < INFINITY) *v = e_store((real)((double)e_load(*v) + lacks[d]));
+        }
+        for (int64_t d = 0; d < SOME; d++) {
+            real *v = &b->dk[(int64_t)least[d] * b->K + d0 + d];
+            if (size[d] < INFINITY) *v -= sum[d] + rest[d];
         }
     }
 }

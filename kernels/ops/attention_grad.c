@@ -45,6 +45,7 @@ static void back_head(attention_backward *b, const elem *k, const elem *v, elem 
     attention_take_back(b, own);
     attention_gather(k, n_k, s->H, s->K, b->K, b->k);
     attention_gather(v, n_k, s->H, s->V, b->V, b->v);
+    attention_center_keys(b, n_k);
     for (int64_t i = 0, n; i < n_q; i += n)
         attention_back(b, i, n = attention_queries_at(&b->h, i), dq);
 }
@@ -63,6 +64,7 @@ static void differentiate(const lra_call *c, int64_t at, real *own, real *entrie
     int64_t of_y = first(s, at, s->Tq, s->V), n_q = b.h.mask.n_q, n_k = b.h.mask.n_k;
     b.rows = s->B * s->H * s->Tq;
     b.dy = in[0] + of_y, b.y = in[4] + of_y, b.q = in[1] + first(s, at, s->Tq, s->K);
+    b.k_mean = b.v_mean = NULL, b.settles = false;
     b.left = in[4] + b.rows * s->V + at * s->Tq;
     int64_t next = at + c->n_threads < s->B * s->H ? at + c->n_threads : at;
     b.next[0] = (attention_ahead){in[2] + first(s, next, s->Tk, s->K), s->H * s->K, s->K, 0, s->Tk};
@@ -71,9 +73,9 @@ static void differentiate(const lra_call *c, int64_t at, real *own, real *entrie
     for (int64_t i = n_q; i < s->Tq; i++)
         for (int64_t d = 0; d < s->K; d++) dq[i * s->H * s->K + d] = 0;
     const int64_t keys = s->B * s->H * s->Tk;
-    attention_scatter(b.dk, n_k, s->Tk, s->H, s->K, b.K, attention_unscaled(&b.h),
-                      attention_streams(keys, s->K, dk) && !b.settles, dk);
-    if (LRA_PASS != 16) attention_settle(&b, n_k, dk);
+    if (b.settles) attention_settle(&b, n_k);
+    attention_scatter(b.dk, n_k, s->Tk, s->H, s->K, b.K, b.settles ? 1 : attention_unscaled(&b.h),
+                      attention_streams(keys, s->K, dk), dk);
     attention_scatter(b.dv, n_k, s->Tk, s->H, s->V, b.V, 1, attention_streams(keys, s->V, dv), dv);
     lanes_streamed();
     attention_entries(&b, entries + at * s->R);
