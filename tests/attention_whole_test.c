@@ -1,7 +1,7 @@
 /* Attention on whole tiles of 64 keys and queries, and in strips of tiles with hidden pairs, in
  * float32, against the same graph in double, which has neither: y and the gradients of q, k and v,
  * at every level.  Scores are even, or fall from tile to tile, or grow so fast that weights from
- * the maxima of tiles before would be infinite. */
+ * the maxima of tiles before would be infinite.  And where keys and values are nearly alike. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,8 +137,67 @@ static void whole_tiles_are_the_formula(void **state)
     unsetenv("LRA_CPU");
 }
 
+/* Keys and values that differ by a hundredth of what they have in common. */
+static void fill_alike(const whole_case *c)
+{
+    fill(c);
+    for (int x = 1; x < 3; x++)
+        for (int i = 0; i < B * T * H * (x < 2 ? c->K : c->V); i++)
+            value[x][i] = (double)(float)(3 + value[x][i] / 32);
+}
+
+/* The largest of n numbers, and the farthest that float32 is from it, of gradient a. */
+static double apart(int a, int n)
+{
+    double most = 0, off = 0;
+    for (int k = 0; k < n; k++) {
+        most = fmax(most, fabs(result[0][a][k]));
+        off = fmax(off, fabs(result[1][a][k] - result[0][a][k]));
+    }
+    return off / most;
+}
+
+/* The largest sum of a channel of dk over the keys, by the sum of its sizes. */
+static double unsettled(const whole_case *c)
+{
+    const int row = H * c->K;
+    double most = 0;
+    for (int at = 0; at < B * row; at++) {
+        const double *dk = result[1][2] + at / row * T * row + at % row;
+        double sum = 0, size = 0;
+        for (int t = 0; t < T; t++) sum += dk[t * row], size += fabs(dk[t * row]);
+        most = fmax(most, fabs(sum) / size);
+    }
+    return most;
+}
+
+/* A softmax does not see what they have in common, and a bias of all keys has no gradient. */
+static void nothing_is_lost_where_keys_are_alike(void **state)
+{
+    (void)state;
+    const whole_case alike[] = {{"all", {.scale = 0}, 32, 32, 0},
+                                {"causal", {.causal = true}, 20, 24, 0},
+                                {"of a window", {.window = 64}, 32, 16, 0}};
+    for (int level = 0; lra_cpu_usable(level); level++) {
+        setenv("LRA_CPU", lra_cpu_usable(level), 1);
+        for (int i = 0; i < 3; i++) {
+            const whole_case *c = &alike[i];
+            fill_alike(c);
+            compute(c, LRA_F64, result[0]);
+            compute(c, LRA_F32, result[1]);
+            double dq = apart(1, B * T * H * c->K), dk = apart(2, B * T * H * c->K);
+            print_message("%s, %s: dq %.1e, dk %.1e, sum of dk %.1e\n", lra_cpu_usable(level),
+                          c->name, dq, dk, unsettled(c));
+            if (!(dq < 2e-4 && dk < 1e-4 && unsettled(c) < 1e-9))
+                fail_msg("%s, %s", lra_cpu_usable(level), c->name);
+        }
+    }
+    unsetenv("LRA_CPU");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_tiles_are_the_formula)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_tiles_are_the_formula),
+                                       cmocka_unit_test(nothing_is_lost_where_keys_are_alike)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,8 @@
  * and values are alike, as at the start of training (a Luna: 15 times as far off):
  *   - What all keys, or all values, have in common changes no gradient.  It is taken off them
  *     first, and off y: g and dq would be small differences of large numbers.
- *   - Rows of dk have the sum 0, by which a bias of the keys has no gradient.  Rounding one row is
- *     more than what their sum comes to, so what it lacks is given to the smallest number of a
- *     channel.
+ *   - Rows of dk have the sum 0, by which a bias of the keys has no gradient.  Rounding them, and y
+ *     before, is more than what their sum comes to: it is taken off them.
  *   - Where products decay with distance the sum is sum_ij (f_ij - f) g_ij q_i, next to nothing where
  *     the decay is small: that is summed up beside. */
 #ifndef LRA_OPS_ATTENTION_BACKWARD_FN_H
@@ -328,32 +327,64 @@ static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_
                             t < n ? lanes_read(x + d) * factor : (lanes){0});
 }
 
-/* n rows of dk come to what they are in the end, and the smallest number of each channel gets what
- * they lack of their sum, which is taken with what each rounding leaves (Knuth). */
+enum { SETTLED = 16 }; /* channels side by side */
+
+/* Adds v to a sum, and what rounding leaves of it to `rest` (Knuth's two-sum). */
+static inline void attention_add(real v, real *sum, real *rest)
+{
+    real both = *sum + v, part = both - *sum;
+    *rest += (*sum - (both - part)) + (v - part);
+    *sum = both;
+}
+
+/* Rows of dk times `factor`, less `share` of their size; returns by how much their sum is too
+ * large. */
+static inline void attention_resize(const attention_backward *b, int64_t n, int64_t d0, real factor,
+                                    const real *share, real *excess, real *size)
+{
+    real sum[SETTLED], rest[SETTLED];
+    for (int64_t d = 0; d < SETTLED; d++) {
+        sum[d] = -b->dk_sum[d0 + d] * attention_unscaled(&b->h);
+        rest[d] = size[d] = 0;
+    }
+    for (int64_t t = 0; t < n; t++) {
+        real *row = b->dk + t * b->K + d0;
+#pragma omp simd
+        for (int64_t d = 0; d < SETTLED; d++) {
+            real v = row[d] * factor, a = v < 0 ? -v : v;
+            row[d] = v -= share[d] * a;
+            size[d] += a;
+            attention_add(v, &sum[d], &rest[d]);
+        }
+    }
+    for (int64_t d = 0; d < SETTLED; d++) excess[d] = sum[d] + rest[d];
+}
+
+/* n rows of dk come to what they are in the end, and to their sum: each gives of what this is too
+ * large by its size, so that what is small stays exact.  What rounding then leaves goes to a small
+ * number, of which it is no more than a thousandth. */
 static inline void attention_settle(const attention_backward *b, int64_t n)
 {
-    enum { SOME = 16 };
-    const real factor = attention_unscaled(&b->h);
-    for (int64_t d0 = 0; d0 < b->K; d0 += SOME) {
-        real sum[SOME], rest[SOME], size[SOME], least[SOME];
-        for (int64_t d = 0; d < SOME; d++)
-            sum[d] = -b->dk_sum[d0 + d] * factor, rest[d] = 0, size[d] = INFINITY, least[d] = 0;
+    for (int64_t d0 = 0; d0 < b->K; d0 += SETTLED) {
+        real share[SETTLED] = {0}, excess[SETTLED], size[SETTLED], least[SETTLED] = {0};
+        attention_resize(b, n, d0, attention_unscaled(&b->h), share, excess, size);
+        for (int64_t d = 0; d < SETTLED; d++) share[d] = size[d] > 0 ? excess[d] / size[d] : 0;
+        attention_resize(b, n, d0, 1, share, excess, size);
+        for (int64_t d = 0; d < SETTLED; d++) {
+            share[d] = 1024 * (excess[d] < 0 ? -excess[d] : excess[d]);
+            size[d] = INFINITY;
+        }
         for (int64_t t = 0; t < n; t++) {
-            real *row = b->dk + t * b->K + d0, at = (real)t;
+            const real *row = b->dk + t * b->K + d0, at = (real)t;
 #pragma omp simd
-            for (int64_t d = 0; d < SOME; d++) {
-                real v = row[d] * factor, both = sum[d] + v, part = both - sum[d];
-                real a = v < 0 ? -v : v > 0 ? v : INFINITY;
-                row[d] = v;
-                rest[d] += (sum[d] - (both - part)) + (v - part), sum[d] = both;
-                least[d] = a < size[d] ? at : least[d];
-                size[d] = a < size[d] ? a : size[d];
+            for (int64_t d = 0; d < SETTLED; d++) {
+                real a = row[d] < 0 ? -row[d] : row[d], v = a > share[d] ? a : INFINITY;
+                least[d] = v < size[d] ? at : least[d];
+                size[d] = v < size[d] ? v : size[d];
             }
         }
-        for (int64_t d = 0; d < SOME; d++) {
-            real *v = &b->dk[(int64_t)least[d] * b->K + d0 + d];
-            if (size[d] < INFINITY) *v -= sum[d] + rest[d];
-        }
+        for (int64_t d = 0; d < SETTLED; d++)
+            if (size[d] < INFINITY) b->dk[(int64_t)least[d] * b->K + d0 + d] -= excess[d];
     }
 }
 
