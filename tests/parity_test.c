@@ -1,6 +1,7 @@
 /* Models beside what PyTorch made of the same weights: tests/golden/parity/MODEL.txt, which
  * tests/parity/golden.py wrote and describes.  Every model has such a file.  In float32 gradients
- * are as near to those in float64 as tests/parity/parity.py wants them. */
+ * are as near to those in float64 as tests/parity/parity.py wants them, at every instruction
+ * level. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
+#include "kernels/cpu/features.h"
 #include "tests/parity/parity_case.h"
 
 enum { T = 37 };
@@ -226,9 +228,8 @@ static bool is_excused(const char *name)
     return false;
 }
 
-static void test_models(void **state)
+static void check_models(void)
 {
-    (void)state;
     const char *source = getenv("LRA_SOURCE");
     for (int i = 0; lra_model_at(i); i++) {
         lra_err e = {{0}};
@@ -248,6 +249,17 @@ static void test_models(void **state)
         lra_free_large(text);
         lra_free(path);
     }
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    for (int level = 0; lra_cpu_usable(level); level++) {
+        setenv("LRA_CPU", lra_cpu_usable(level), 1);
+        print_message("%s\n", lra_cpu_usable(level));
+        check_models();
+    }
+    unsetenv("LRA_CPU");
 }
 
 /* The list names models. */
