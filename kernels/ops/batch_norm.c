@@ -3,7 +3,8 @@
  * Training normalises with the mean and the biased variance of the batch and moves the states,
  *   state = (1 - momentum) state + momentum new, with the unbiased variance; evaluation uses the states.
  *   dx = r gain (dy - mean(dy) - xhat mean(dy xhat)) in training, r gain dy in evaluation.
- * Statistics are one tensor (2,D), mean and biased variance; sums go by blocks of rows in order.
+ * Statistics are one tensor (2,D), mean and biased variance; sums go by blocks of rows in order, in
+ * double: columns of dx have the sum 0, of which a bias in front of the norm lives.
  * Where we differ: rows beyond the length of their sample take no part. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/norm_shape.h"
@@ -37,32 +38,33 @@ static inline int64_t count_rows(const rows_view *v)
     return n;
 }
 
-/* y (n_sums,D) = sum over blocks, in order; part: (n_blocks, n_sums, D) */
-static inline void add_blocks(const real *part, int64_t n_blocks, int64_t n, real *y)
+/* The first of the blocks becomes the sum of all, in order; part: (n_blocks, n) */
+static inline void add_blocks(double *part, int64_t n_blocks, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) y[i] = 0;
-    for (int64_t b = 0; b < n_blocks; b++)
-        for (int64_t i = 0; i < n; i++) y[i] += part[b * n + i];
+    for (int64_t b = 1; b < n_blocks; b++)
+        for (int64_t i = 0; i < n; i++) part[i] += part[b * n + i];
 }
 
 /* part[block] (D) = sum of (x - mean)^power, power 1 with mean NULL, or 2 */
-static inline void sum_powers(const lra_call *c, const rows_view *v, const real *mean, real *part)
+static inline void sum_powers(const lra_call *c, const rows_view *v, const real *mean, double *part)
 {
     lra_type t = c->y->src[0]->type;
     int64_t D = v->D, rows = v->B * v->T;
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
     for (int64_t b = 0; b < v->n_blocks; b++) {
-        real *s = part + b * D;
+        double *s = part + b * D;
         int64_t last = (b + 1) * LRA_ROW_BLOCK < rows ? (b + 1) * LRA_ROW_BLOCK : rows;
         for (int64_t d = 0; d < D; d++) s[d] = 0;
         for (int64_t i = b * LRA_ROW_BLOCK; i < last; i++) {
             const void *x = t_at(c->in[0], t, i * D);
             if (is_padding(v, i)) continue;
             if (mean)
-                for (int64_t d = 0; d < D; d++)
-                    s[d] += (t_load(x, t, d) - mean[d]) * (t_load(x, t, d) - mean[d]);
+                for (int64_t d = 0; d < D; d++) {
+                    double off = (double)(t_load(x, t, d) - mean[d]);
+                    s[d] += off * off;
+                }
             else
-                for (int64_t d = 0; d < D; d++) s[d] += t_load(x, t, d);
+                for (int64_t d = 0; d < D; d++) s[d] += (double)t_load(x, t, d);
         }
     }
 }
@@ -71,15 +73,15 @@ static inline void sum_powers(const lra_call *c, const rows_view *v, const real 
 LRA_BODY(batch_norm_stats)
 {
     rows_view v = view_of(c, c->y->src[0]);
-    real *mean = c->out, *var = mean + v.D, *part = c->scratch;
+    real *mean = c->out, *var = mean + v.D;
+    double *part = c->scratch;
     int64_t n = count_rows(&v);
-    real scale = n ? 1 / (real)n : 0;
-    sum_powers(c, &v, NULL, part);
-    add_blocks(part, v.n_blocks, v.D, mean);
-    for (int64_t d = 0; d < v.D; d++) mean[d] *= scale;
-    sum_powers(c, &v, mean, part);
-    add_blocks(part, v.n_blocks, v.D, var);
-    for (int64_t d = 0; d < v.D; d++) var[d] *= scale;
+    for (int k = 0; k < 2; k++) {
+        real *to = k ? var : mean;
+        sum_powers(c, &v, k ? mean : NULL, part);
+        add_blocks(part, v.n_blocks, v.D);
+        for (int64_t d = 0; d < v.D; d++) to[d] = n ? (real)(part[d] / (double)n) : 0;
+    }
 }
 
 /* sources: state (D), stats (2,D), x (its shape only), [length] */
@@ -126,23 +128,28 @@ LRA_BODY(batch_norm_dgain)
     const real *mean = c->in[2], *var = c->in[3];
     lra_type t = x->type;
     int64_t D = v.D, rows = v.B * v.T;
-    real *part = c->scratch, *y = c->out, eps = (real)a->eps;
+    real *y = c->out;
+    double *part = c->scratch;
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
     for (int64_t b = 0; b < v.n_blocks; b++) {
-        real *dgain = part + b * 2 * D, *dbias = dgain + D;
+        double *dgain = part + b * 2 * D, *dbias = dgain + D;
         int64_t last = (b + 1) * LRA_ROW_BLOCK < rows ? (b + 1) * LRA_ROW_BLOCK : rows;
         for (int64_t d = 0; d < 2 * D; d++) dgain[d] = 0;
         for (int64_t i = b * LRA_ROW_BLOCK; i < last; i++) {
             const void *dy = t_at(c->in[0], t, i * D), *row = t_at(c->in[1], t, i * D);
             if (is_padding(&v, i)) continue;
             for (int64_t d = 0; d < D; d++) {
-                dgain[d] += t_load(dy, t, d) * (t_load(row, t, d) - mean[d]);
-                dbias[d] += t_load(dy, t, d);
+                double g = (double)t_load(dy, t, d);
+                dgain[d] += g * (double)(t_load(row, t, d) - mean[d]);
+                dbias[d] += g;
             }
         }
     }
-    add_blocks(part, v.n_blocks, 2 * D, y);
-    for (int64_t d = 0; d < D; d++) y[d] /= r_sqrt(var[d] + eps);
+    add_blocks(part, v.n_blocks, 2 * D);
+    for (int64_t d = 0; d < D; d++) {
+        y[d] = (real)(part[d] / sqrt((double)var[d] + a->eps));
+        y[D + d] = (real)part[D + d];
+    }
 }
 
 /* sources: dy, x, mean, var, gain, dgain (2,D), [length]; scratch: (3,D) factors of dy, 1, xhat */
@@ -154,12 +161,12 @@ LRA_BODY(batch_norm_dx)
     lra_type t = c->y->type;
     int64_t D = v.D, rows = v.B * v.T, n = count_rows(&v);
     real *scale = c->scratch, *shift = scale + D, *slope = shift + D;
-    real per_row = a->training && n ? 1 / (real)n : 0;
+    double per_row = a->training && n ? 1 / (double)n : 0;
     for (int64_t d = 0; d < D; d++) {
-        real r = 1 / r_sqrt(var[d] + (real)a->eps);
-        scale[d] = r * gain[d];
-        shift[d] = scale[d] * sums[D + d] * per_row;
-        slope[d] = scale[d] * sums[d] * per_row * r;
+        double r = 1 / sqrt((double)var[d] + a->eps);
+        scale[d] = (real)(r * (double)gain[d]);
+        shift[d] = (real)((double)scale[d] * (double)sums[D + d] * per_row);
+        slope[d] = (real)((double)scale[d] * (double)sums[d] * per_row * r);
     }
 #pragma omp parallel for num_threads(c->n_threads) if (rows * D >= LRA_PARALLEL_MIN)
     for (int64_t i = 0; i < rows; i++) {
@@ -225,10 +232,21 @@ static int norm_shape(lra_tensor *y, lra_err *e)
 
 /* ---- scratch and cost ------------------------------------------------------------------------ */
 
+/* n sums of doubles for each block of rows of x. */
+static int64_t sums_scratch(const lra_tensor *x, int n)
+{
+    int64_t n_blocks = (lra_rows(x) + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
+    return n_blocks * n * lra_width(x) * (int64_t)sizeof(double);
+}
 static int64_t stats_scratch(const lra_tensor *y, int n_threads)
 {
     (void)n_threads;
-    return norm_sums_scratch(y->src[0], 1);
+    return sums_scratch(y->src[0], 1);
+}
+static int64_t dgain_scratch(const lra_tensor *y, int n_threads)
+{
+    (void)n_threads;
+    return sums_scratch(y->src[1], 2);
 }
 static int64_t factors_scratch(const lra_tensor *y, int n_threads)
 {
@@ -376,7 +394,7 @@ const lra_op lra_op_batch_norm_dgain = {.name = "batch_norm_dgain",
                                         .flags = LRA_NOGRAD,
                                         .shape = norm_dgain_shape,
                                         .flops = flops,
-                                        .scratch = norm_dgain_scratch,
+                                        .scratch = dgain_scratch,
                                         .cpu = LRA_BODIES(batch_norm_dgain),
                                         .sample = dgain_sample};
 const lra_op lra_op_batch_norm_dx = {.name = "batch_norm_dx",
