@@ -32,7 +32,8 @@ typedef struct {
     real *other;                   /* a second tile */
     real *by_offset;               /* sums of g by i - j, as the tables */
     attention_ahead next[2];       /* k and v of the head that this thread comes to next */
-    bool settles, decays;          /* rows of dk have a sum, which is not 0 */
+    bool settles;                  /* rows of dk are brought to their sum, dk_sum */
+    bool decays;                   /* which is not 0 */
     real *less, *apart, *dk_sum;   /* f_ij - f, as the tables; sums by lane; (K) */
     real *k_mean, *v_mean;         /* (K), (V), of all keys; NULL: stays with them */
 } attention_backward;
@@ -44,12 +45,17 @@ static inline int64_t attention_backward_scratch(const attention_sizes *s)
            ATTENTION_TILE + 2 * attention_offsets(s) + ATTENTION_QUERIES + 2 * K + V;
 }
 
+static inline double attention_decay(const attention_head *h)
+{
+    return h->args->decay[h->at % h->s.H % (h->s.H / h->args->stride)];
+}
+
 /* Of a head whose tables stand; own: the last of its scratch. */
 static inline void attention_take_settled(attention_backward *b, real *own)
 {
     const attention_args *a = b->h.args;
     const attention_sizes *s = &b->h.s;
-    double decay = a->decay[b->h.at % s->H % (s->H / a->stride)];
+    const double decay = attention_decay(&b->h);
     /* Rows of dk that are rounded to bf16 are too far from their sum. */
     b->settles = LRA_PASS != 16 && !a->laplace;
     b->decays = b->settles && decay != 0;
@@ -101,9 +107,8 @@ static inline void attention_center(real *x, int64_t n, int64_t width, real *mea
  * alike. */
 static inline void attention_center_keys(attention_backward *b, int64_t n)
 {
-    const attention_args *a = b->h.args;
-    if (a->laplace || n < 1) return;
-    if (a->decay[b->h.at % b->h.s.H % (b->h.s.H / a->stride)] == 0) {
+    if (b->h.args->laplace || n < 1) return;
+    if (attention_decay(&b->h) == 0) {
         b->k_mean = b->dk_sum + b->K;
         attention_center(b->k, n, b->K, b->k_mean);
     }
@@ -126,17 +131,12 @@ static inline real attention_dot(const elem *x, const elem *y, const real *less,
     return dot;
 }
 
-/* What the mean of the keys adds to all scores of a query, as a power of 2. */
-static inline real attention_mean_score(const attention_backward *b, const elem *q)
+/* What the mean of the keys adds to all scores of a query, as a power of 2; q: (K), real. */
+static inline real attention_mean_score(const attention_backward *b, const real *q)
 {
-    if (!b->k_mean) return 0;
     lanes some = {0};
-    int64_t d = 0, K = b->h.s.K;
-    for (; d + LANES <= K; d += LANES)
-        some += lanes_load(q, LRA_ELEM, d, LANES) * lanes_read(b->k_mean + d);
-    real dot = lanes_sum(some);
-    for (; d < K; d++) dot += e_load(q[d]) * b->k_mean[d];
-    return (real)b->h.args->scale * ATTENTION_LOG2E * dot;
+    for (int64_t d = 0; d < b->K; d += LANES) some += lanes_read(q + d) * lanes_read(b->k_mean + d);
+    return (real)b->h.args->scale * ATTENTION_LOG2E * lanes_sum(some);
 }
 
 /* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add
@@ -149,8 +149,8 @@ static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_
         const int64_t i = i0 + l;
         b->sum[l] = R(1e30), b->dot[l] = 0;
         if (l >= n) continue;
-        b->sum[l] = attention_get(b->left, b->rows, i) -
-                    attention_mean_score(b, b->q + i * s->H * s->K);
+        b->sum[l] = attention_get(b->left, b->rows, i);
+        if (b->k_mean) b->sum[l] -= attention_mean_score(b, b->q_rows + l * b->K);
         b->dot[l] = attention_dot(b->dy + i * step, b->y + i * step, b->v_mean, s->V);
     }
 }
