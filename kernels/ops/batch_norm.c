@@ -232,21 +232,15 @@ static int norm_shape(lra_tensor *y, lra_err *e)
 
 /* ---- scratch and cost ------------------------------------------------------------------------ */
 
-/* n sums of doubles for each block of rows of x. */
-static int64_t sums_scratch(const lra_tensor *x, int n)
-{
-    int64_t n_blocks = (lra_rows(x) + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
-    return n_blocks * n * lra_width(x) * (int64_t)sizeof(double);
-}
 static int64_t stats_scratch(const lra_tensor *y, int n_threads)
 {
     (void)n_threads;
-    return sums_scratch(y->src[0], 1);
+    return norm_sums_scratch(y->src[0], 1, sizeof(double));
 }
 static int64_t dgain_scratch(const lra_tensor *y, int n_threads)
 {
     (void)n_threads;
-    return sums_scratch(y->src[1], 2);
+    return norm_sums_scratch(y->src[1], 2, sizeof(double));
 }
 static int64_t factors_scratch(const lra_tensor *y, int n_threads)
 {

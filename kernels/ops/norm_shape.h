@@ -22,17 +22,17 @@ static inline int norm_dgain_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* Bytes: n sums over rows of x, one for each block of rows. */
-static inline int64_t norm_sums_scratch(const lra_tensor *x, int n)
+/* Bytes: n sums over rows of x, one for each block of rows, in numbers of `size` bytes. */
+static inline int64_t norm_sums_scratch(const lra_tensor *x, int n, size_t size)
 {
     int64_t n_blocks = (lra_rows(x) + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
-    return n_blocks * n * lra_width(x) * (int64_t)lra_type_size(lra_real(x->graph));
+    return n_blocks * n * lra_width(x) * (int64_t)size;
 }
 
 static inline int64_t norm_dgain_scratch(const lra_tensor *y, int n_threads)
 {
     (void)n_threads;
-    return norm_sums_scratch(y->src[1], 2);
+    return norm_sums_scratch(y->src[1], 2, lra_type_size(lra_real(y->graph)));
 }
 
 /* Row i of (2,D) as (D). */
