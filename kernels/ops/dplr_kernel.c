@@ -119,7 +119,7 @@ LRA_ROW_FN void add_modes(const int n_sums, const dplr_mode *mode, int64_t N, bl
                           double *inverse)
 {
     for (int j = 0; j < POINTS; j += WIDE) {
-        const wide Y = wide_read(k->Y + j), zero = Y - Y;
+        const wide Y = wide_read(k->Y + j), zero = {0};
         wide sum[DPLR_SUMS][4];
         LANES_UNROLL for (int i = 0; i < n_sums; i++)
             sum[i][0] = sum[i][1] = sum[i][2] = sum[i][3] = zero;
@@ -144,6 +144,7 @@ LRA_ROW_FN void add_modes(const int n_sums, const dplr_mode *mode, int64_t N, bl
         }
     }
 }
+/* The number of sums, of one direction or two, is a constant inside. */
 static inline void sum_block(const dplr_args *s, const dplr_mode *mode, block *k, double *inverse)
 {
     if (dplr_sides(s) == 1)
