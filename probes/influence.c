@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/lock.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
@@ -339,9 +340,12 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
     lra_finished_run run;
     lra_influence p = {.run = &run, .head_groups = (int)lra_option_int(o, "head-groups")};
     char *other = NULL;
-    int rc = lra_finished_run_open(&run, name, NULL, o, e);
+    int lock = -1, rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0 && !shuffled) rc = lra_shuffled_find(&run, o, &other, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
+    /* From the reading of influence.h5 to its last writing: two commands on one run follow each
+     * other, and none loses the measurements of the other. */
+    if (rc == 0 && !lra_option_flag(o, "dry-run")) rc = lra_finished_run_lock(&run, &lock, e);
     if (rc == 0) {
         lra_finished_run_spec(&run, &p.spec);
         p.device = run.job.device;
@@ -351,6 +355,7 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
         *to = p.out;
         lra_job_spec_free(&p.spec);
     }
+    lra_unlock(lock);
     lra_free(other);
     lra_finished_run_close(&run);
     return rc;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,6 +87,61 @@ static void a_child_in_a_folder(void **state)
     lra_text_free(&out);
     assert_int_equal(lra_process_run_in("/no-such-folder", argv, 5, &out, NULL, &err), 126);
     lra_text_free(&out);
+}
+
+static void make_program(const char *path, const char *says)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "#!/bin/sh\necho %s\n", says);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+/* The program is found before the folder is entered: a file of its name in that folder is not
+ * started, whatever PATH holds. */
+static void a_planted_program_is_not_started(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {":%s", "%s:", ".:%s", "bin:%s", "%s"};
+    char folder[] = "/tmp/lra-process-XXXXXX", *out_of_here = getcwd(NULL, 0);
+    char *before = lra_copy_text(getenv("PATH"));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    char *good = lra_format("%s/good", folder), *results = lra_format("%s/results", folder);
+    assert_int_equal(mkdir(good, 0755) | mkdir(results, 0755) | mkdir("results/bin", 0755), 0);
+    make_program("good/lra-drawer", "good");
+    make_program("results/lra-drawer", "planted");
+    make_program("results/bin/lra-drawer", "planted");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char *argv[] = {"lra-drawer", NULL}, *path = lra_format(paths[i], good);
+        lra_text out = {0};
+        setenv("PATH", path, 1);
+        int status = lra_process_run_in(results, argv, 100, &out, NULL, &err);
+        setenv("PATH", before, 1);
+        assert_int_equal(status, 0);
+        assert_string_equal(out.s, "good\n");
+        lra_text_free(&out);
+        lra_free(path);
+    }
+    /* Empty elements are skipped, relative ones count from the working directory. */
+    assert_int_equal(chdir("results"), 0);
+    setenv("PATH", "::", 1);
+    char *none = lra_process_find("lra-drawer");
+    setenv("PATH", "bin", 1);
+    char *relative = lra_process_find("lra-drawer");
+    setenv("PATH", before, 1);
+    assert_null(none);
+    assert_non_null(relative);
+    assert_int_equal(*relative, '/');
+    lra_free(relative);
+    assert_int_equal(chdir(out_of_here), 0);
+    char *argv[] = {"rm", "-r", folder, NULL};
+    assert_int_equal(lra_process_run(argv, NULL, NULL, NULL, &err), 0);
+    free(out_of_here);
+    lra_free(before);
+    lra_free(good);
+    lra_free(results);
 }
 
 static void a_missing_program_is_named(void **state)
@@ -422,6 +478,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_child_that_does_not_listen_is_no_failure),
         cmocka_unit_test(arguments_meet_no_shell),
         cmocka_unit_test(a_child_in_a_folder),
+        cmocka_unit_test(a_planted_program_is_not_started),
         cmocka_unit_test(a_missing_program_is_named),
         cmocka_unit_test(a_killed_child_says_by_what),
         cmocka_unit_test(any_child_is_waited_for),

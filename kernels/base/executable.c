@@ -4,17 +4,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernels/base/mem.h"
 
+/* A relative path is completed by the working directory; takes `path`. */
+static char *absolute(char *path)
+{
+    char here[4096];
+    if (*path == '/' || !getcwd(here, sizeof here)) return path;
+    char *full = lra_format("%s/%s", here, path);
+    lra_free(path);
+    return full;
+}
+
+static bool is_program(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
 char *lra_process_find(const char *program)
 {
-    if (strchr(program, '/')) return access(program, X_OK) == 0 ? lra_copy_text(program) : NULL;
+    if (strchr(program, '/')) return is_program(program) ? absolute(lra_copy_text(program)) : NULL;
     const char *at = getenv("PATH");
     for (; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        if (*at == ':') continue; /* an empty element would be the working directory */
         char *full = lra_format("%.*s/%s", (int)strcspn(at, ":"), at, program);
-        if (access(full, X_OK) == 0) return full;
+        if (is_program(full)) return absolute(full);
         lra_free(full);
     }
     return NULL;
@@ -32,12 +50,7 @@ static char *own_file;
 
 static void find_own_file(const char *name)
 {
-    char *found = name ? lra_process_find(name) : NULL, here[4096];
-    if (found && *found != '/' && getcwd(here, sizeof here))
-        own_file = lra_format("%s/%s", here, found);
-    else
-        own_file = lra_copy_text(found);
-    lra_free(found);
+    own_file = name ? lra_process_find(name) : NULL;
 }
 
 /* The link of /proc is the program that runs, whatever has become of its name. */

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
-/* The file of a program, looked up in PATH; caller frees; NULL: none. */
+/* The absolute path of a program, looked up in PATH; caller frees; NULL: none.  Relative elements
+ * of PATH count from the working directory; empty ones are skipped, so that no file of the working
+ * directory is started by accident. */
 char *lra_process_find(const char *program);
 bool lra_process_found(const char *program);
 

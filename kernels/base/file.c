@@ -84,6 +84,21 @@ int lra_file_remove(const char *path, lra_err *e)
     return lra_fail_errno(e, "cannot remove '%s'", path);
 }
 
+int lra_folder_sync(const char *path, lra_err *e)
+{
+    char *folder = lra_copy_text(path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    int fd = open(slash ? folder : ".", O_RDONLY | O_CLOEXEC), rc = 0;
+    /* Some file systems cannot sync a folder (EINVAL), and some folders are not readable; there is
+     * then nothing to be done. */
+    if (fd < 0 ? errno != EACCES : fsync(fd) != 0 && errno != EINVAL)
+        rc = lra_fail_errno(e, "cannot sync the folder of '%s'", path);
+    if (fd >= 0) close(fd);
+    lra_free(folder);
+    return rc;
+}
+
 int lra_folder_make(const char *path, lra_err *e)
 {
     if (!*path) return lra_fail(e, "the name of the folder is empty");
@@ -93,8 +108,11 @@ int lra_folder_make(const char *path, lra_err *e)
         if (*at != '/' && *at) continue;
         char kept = *at;
         *at = 0;
-        if (!lra_is_folder(p) && mkdir(p, 0777) != 0 && errno != EEXIST)
+        bool there = lra_is_folder(p), made = !there && mkdir(p, 0777) == 0;
+        if (!there && !made && errno != EEXIST)
             rc = lra_fail_errno(e, "cannot make the folder '%s'", p);
+        else if (made)
+            rc = lra_folder_sync(p, e); /* else a power cut takes the folder with all its files */
         else if (!lra_is_folder(p))
             rc = lra_fail(e, "'%s' is not a folder", p);
         *at = kept;

@@ -31,8 +31,11 @@ void lra_folder_clean(const char *path);
 
 bool lra_file_exists(const char *path);
 bool lra_is_folder(const char *path);
-/* mkdir -p */
+/* mkdir -p; each folder that is made is synced with the folder that holds it, and survives a power
+ * cut. */
 int lra_folder_make(const char *path, lra_err *e);
+/* Syncs the folder that holds PATH: the name of a new file or folder is on the disk. */
+int lra_folder_sync(const char *path, lra_err *e);
 /* Entry names of a folder without "." and "..", sorted; returns their number or -1; the caller
  * frees names with lra_names_free(). */
 int lra_folder_list(const char *path, char ***names, lra_err *e);

@@ -131,21 +131,6 @@ const char *lra_file_temporary(const lra_file *w)
     return w->temporary;
 }
 
-static int sync_folder(const char *path_of_file, lra_err *e)
-{
-    char *folder = lra_copy_text(path_of_file);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_RDONLY);
-    int rc = 0;
-    /* Some file systems cannot sync a folder (EINVAL); there is then nothing to be done. */
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
-        rc = lra_fail_errno(e, "cannot sync the folder of '%s'", path_of_file);
-    if (fd >= 0) close(fd);
-    lra_free(folder);
-    return rc;
-}
-
 int lra_file_commit(lra_file *w, lra_err *e)
 {
     int rc = 0;
@@ -158,7 +143,7 @@ int lra_file_commit(lra_file *w, lra_err *e)
     if (rc == 0 && rename(w->temporary, w->path) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
     if (rc == 0)
-        rc = sync_folder(w->path, e);
+        rc = lra_folder_sync(w->path, e);
     else
         unlink(w->temporary);
     fclose(w->stream); /* everything is on the disk */

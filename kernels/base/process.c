@@ -39,9 +39,10 @@ static void live_with(pid_t parent)
 }
 
 /* In the child: folder (Nullable) and streams in place, signals as a program expects them, then the
- * program. */
-static void become(const char *folder, char *const *argv, const int in[2], const int out[2],
-                   const int err[2], unsigned flags, pid_t parent)
+ * program.  `program` is an absolute path: PATH is not searched again in `folder`, which may hold
+ * files of other people.  NULL: this program. */
+static void become(const char *folder, const char *program, char *const *argv, const int in[2],
+                   const int out[2], const int err[2], unsigned flags, pid_t parent)
 {
     live_with(parent);
     signal(SIGPIPE, SIG_DFL);
@@ -51,10 +52,10 @@ static void become(const char *folder, char *const *argv, const int in[2], const
     child_stream(1, out[1] >= 0 ? out[1] : flags & LRA_QUIET_OUT ? null : -1);
     child_stream(2, err[1]);
     if (folder && chdir(folder) != 0) _exit(126);
-    if (flags & LRA_SELF)
-        lra_self_exec(argv);
+    if (program)
+        execv(program, argv);
     else
-        execvp(argv[0], argv);
+        lra_self_exec(argv);
     _exit(127);
 }
 
@@ -72,13 +73,10 @@ static void close_pipe(int fd[2])
         if (fd[i] >= 0) close(fd[i]);
 }
 
-static int start(lra_process *p, const char *folder, char *const *argv, unsigned flags, int in[2],
-                 lra_err *e)
+static int start_program(lra_process *p, const char *folder, const char *program, char *const *argv,
+                         unsigned flags, int in[2], lra_err *e)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
-    *p = (lra_process){0, -1, -1};
-    if (!(flags & LRA_SELF) && !lra_process_found(argv[0]))
-        return lra_fail(e, "'%s' is not installed", argv[0]);
     if ((flags & LRA_PIPE_OUT) && make_pipe(out, e) != 0) return LRA_FAILED;
     if ((flags & LRA_PIPE_ERR) && make_pipe(err, e) != 0) {
         close_pipe(out);
@@ -87,7 +85,7 @@ static int start(lra_process *p, const char *folder, char *const *argv, unsigned
     fflush(NULL);
     lra_signals_adopt();
     pid_t parent = getpid(), pid = fork();
-    if (pid == 0) become(folder, argv, in, out, err, flags, parent);
+    if (pid == 0) become(folder, program, argv, in, out, err, flags, parent);
     if (pid < 0) {
         close_pipe(out);
         close_pipe(err);
@@ -97,6 +95,18 @@ static int start(lra_process *p, const char *folder, char *const *argv, unsigned
     if (err[1] >= 0) close(err[1]);
     *p = (lra_process){pid, out[0], err[0]};
     return 0;
+}
+
+static int start(lra_process *p, const char *folder, char *const *argv, unsigned flags, int in[2],
+                 lra_err *e)
+{
+    bool self = flags & LRA_SELF;
+    *p = (lra_process){0, -1, -1};
+    char *program = self ? NULL : lra_process_find(argv[0]);
+    int rc = self || program ? start_program(p, folder, program, argv, flags, in, e)
+                             : lra_fail(e, "'%s' is not installed", argv[0]);
+    lra_free(program);
+    return rc;
 }
 
 int lra_process_start(lra_process *p, char *const *argv, unsigned flags, lra_err *e)

@@ -1,13 +1,16 @@
 /* The log of a run. */
 #include "models/training/epoch_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/log.h"
 #include "kernels/base/origin.h"
 
 /* ,"key":number; null where it is not finite. */
@@ -44,7 +47,7 @@ int lra_epoch_log_add(const char *path, const lra_metric *m, double chance,
     put_number(f, "seconds", "", h->seconds);
     fprintf(f, ",\"time\":\"%s\"}\n", lra_date_text(date, time(NULL)));
     long at = ftell(f);
-    bool failed = ferror(f) || at < 0;
+    bool failed = ferror(f) || at < 0 || fflush(f) != 0 || (fsync(fd) != 0 && errno != EINVAL);
     if (fclose(f) != 0 || failed) return lra_fail_errno(e, "cannot write '%s'", path);
     *n_bytes = at;
     return 0;
@@ -60,9 +63,17 @@ void lra_epoch_values(const lra_epoch_record *h, double *row)
 
 int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e)
 {
+    struct stat s;
     if (!lra_file_exists(path)) return 0;
-    int fd = open_log(path, 0), rc = fd >= 0 ? ftruncate(fd, (off_t)n_bytes) : -1;
+    int fd = open_log(path, 0), rc = fd >= 0 ? fstat(fd, &s) : -1;
+    /* A shorter log has lost lines: ftruncate() would fill it with zeros. */
+    bool shorter = rc == 0 && s.st_size < (off_t)n_bytes;
+    if (rc == 0 && !shorter) rc = ftruncate(fd, (off_t)n_bytes);
     if (rc != 0) lra_fail_errno(e, "cannot cut '%s'", path);
     if (fd >= 0) close(fd);
+    if (shorter)
+        lra_warn("'%s' has %lld bytes, the checkpoint says %lld: lines of finished epochs are "
+                 "missing there; the result file has them all",
+                 path, (long long)s.st_size, (long long)n_bytes);
     return rc;
 }

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/file.h"
+#include "kernels/base/lock.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
 #include "kernels/cpu/device.h"
@@ -291,6 +293,16 @@ int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_e
     }
     lra_free(path);
     return rc;
+}
+
+int lra_finished_run_lock(const lra_finished_run *r, int *lock, lra_err *e)
+{
+    *lock = -1;
+    if (access(r->folder, W_OK) != 0) return 0;
+    char *path = lra_format("%s/lock", r->folder);
+    *lock = lra_lock_wait(path, e);
+    lra_free(path);
+    return *lock >= 0 ? 0 : LRA_FAILED;
 }
 
 void lra_finished_run_spec(const lra_finished_run *r, lra_train_spec *s)

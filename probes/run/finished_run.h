@@ -28,6 +28,10 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
 int lra_finished_run_load_data(lra_finished_run *r, lra_err *e);
 /* Fails now where a file of that name could not be written into its folder later. */
 int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_err *e);
+/* Takes the lock of the run's folder, under which a file of results is read, added to and written
+ * again.  Waits for the process that holds it; *lock is for lra_unlock(), -1 where the folder
+ * cannot be written and nothing will be. */
+int lra_finished_run_lock(const lra_finished_run *r, int *lock, lra_err *e);
 /* Its training specification, in the folder where it is now; freed with lra_job_spec_free(). */
 void lra_finished_run_spec(const lra_finished_run *r, lra_train_spec *s);
 void lra_finished_run_close(lra_finished_run *r);
