@@ -1,16 +1,22 @@
 #!/bin/sh
-# The committed result files, of whatever version, give the committed tables: nobody who reads them again finds other
-# numbers.  What follows the table there (commands, machines) was written by hand.
+# The committed result files, of whatever version, give the committed tables and figures (LRA_UPDATE_GOLDEN=1 writes these
+# again), and every one of them can be shown.
 . "$LRA_SOURCE/tests/cli/lib.sh"
+[ -z "${LRA_UPDATE_GOLDEN:-}" ] || "$LRA_SOURCE/reports/measured/regenerate.sh" "$LRA_BUILD"
+"$LRA_SOURCE/reports/measured/regenerate.sh" "$LRA_BUILD" --check >out || complain "$(cat out)"
+
+# A text or a figure that was changed is named.
+cp -R "$LRA_SOURCE/reports/measured" copy && chmod -R u+w copy
+sed -i '5s/[0-9]/x/' copy/text-small/ladder.txt
+[ ! -f copy/xor/sweep.dat ] || sed -i '5s/[0-9]/7x/' copy/xor/sweep.dat
+copy/regenerate.sh "$LRA_BUILD" --check >out && complain "a changed table is not found"
+grep -q '^text-small/ladder.txt differs' out || complain "a changed table is not named: $(cat out)"
+! command -v gnuplot >/dev/null 2>&1 || grep -q '^xor/sweep.dat differs' out || complain "changed data of a figure are not named: $(cat out)"
+
 found=0
 for runs in "$LRA_SOURCE"/reports/measured/*/runs; do
     [ -d "$runs" ] || continue
     found=$((found + 1))
-    table=ladder
-    for other in sweep tasks; do [ ! -f "$(dirname "$runs")/$other.txt" ] || table=$other; done
-    stored=$(dirname "$runs")/$table.txt
-    expect 0 '' lra-report tables --table $table --out "o$found" "$runs"
-    head -n "$(wc -l <out)" "$stored" | diff - out >difference || complain "$stored: $(cat difference)"
     for result in "$runs"/*/result.h5; do
         expect 0 '' lra-report show "$result"
         says '^  settings  *'
