@@ -103,21 +103,54 @@ static int reference_series(const lra_ladder *l)
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-/* Leaves the seeds that failed out of the rows; returns the series of those that did not. */
+/* Condition (b): is the half width of the paired difference `reference less chance` below half of
+ * it? */
+static bool clearly_above(const lra_sample *s, const lra_ladder *l, lra_estimate *difference)
+{
+    lra_estimate x = lra_sample_difference(s, reference_series(l), s->n_series - 1, 0.95);
+    *difference = x;
+    return s->n == 0 ? x.value > 0 : (x.hi - x.lo) / 2 < x.value / 2;
+}
+
+/* Marks the learned seeds of rung r, gains measured against `full`; returns whether some failed. */
+static bool mark_learned(const lra_sample *s, double full, int r, lra_ladder *out)
+{
+    lra_ladder_row *row = &out->row[r];
+    const lra_series *x = &s->series[r];
+    row->n_learned = lra_seeds_learned(row->n_seeds, x->by_seed, s->series[s->n_series - 1].value,
+                                       full, x->seed_error, row->learned);
+    return row->n_learned < row->n_seeds;
+}
+
+static void mark_all(lra_ladder_row *row)
+{
+    row->n_learned = row->n_seeds;
+    for (int k = 0; k < row->n_seeds; k++) row->learned[k] = true;
+}
+
+/* Leaves the failed seeds out of the rows; returns the series of the others.  The reference is
+ * split first, with gains measured against its own learned seeds; where these are not clearly above
+ * chance no rung is split, because at chance gaps between seeds are noise. */
 static lra_sample *take_learned(const lra_ladder_data *d, lra_ladder *out)
 {
     lra_sample *s = lra_ladder_sample(d, out);
-    const lra_series *reference = &s->series[reference_series(out)];
-    double chance = s->series[s->n_series - 1].value, full = reference->value;
+    int reference = out->reference_rung;
+    lra_estimate above;
     bool failed = false;
-    for (int k = 0; k < reference->n_seeds; k++) full = fmax(full, reference->by_seed[k]);
-    for (int r = 0; r < d->n_rungs; r++) {
-        lra_ladder_row *row = &out->row[r];
-        if (d->n == 0 || d->all_learned) continue;
-        row->n_learned = lra_seeds_learned(row->n_seeds, s->series[r].by_seed, chance, full,
-                                           row->learned);
-        failed = failed || row->n_learned < row->n_seeds;
-    }
+    if (d->n == 0 || d->all_learned) return s;
+    if (reference >= 0 && mark_learned(s, NAN, reference, out)) {
+        lra_sample_free(s);
+        s = lra_ladder_sample(d, out);
+        if (!clearly_above(s, out, &above)) {
+            mark_all(&out->row[reference]);
+            lra_sample_free(s);
+            return lra_ladder_sample(d, out);
+        }
+    } else if (!clearly_above(s, out, &above))
+        return s;
+    double full = s->series[reference_series(out)].value;
+    for (int r = 0; r < d->n_rungs; r++)
+        if (r != reference) failed = mark_learned(s, full, r, out) || failed;
     if (!failed) return s;
     lra_sample_free(s);
     return lra_ladder_sample(d, out);
@@ -135,8 +168,10 @@ static void set_rows(const lra_sample *s, lra_ladder *out)
         row->seeds_dominate = lra_sample_seeds_dominate(s, r);
         out->few_seeds = out->few_seeds || row->seeds_dominate;
         out->one_seed = out->one_seed || s->series[r].n_seeds == 1;
-        int reference = reference_series(out);
+        int reference = reference_series(out), null = out->row[0].null_row ? 0 : -1;
         out->above[r] = r == reference ? none : lra_sample_difference(s, r, reference, 0.95);
+        out->above_chance[r] = lra_sample_difference(s, r, s->n_series - 1, 0.95);
+        out->above_null[r] = null < 0 || r == null ? none : lra_sample_difference(s, r, null, 0.95);
     }
 }
 
@@ -162,7 +197,7 @@ static lra_sufficient sufficient(const lra_ladder *l, int first, const lra_estim
     lra_sufficient to = {INFINITY, false};
     for (int r = l->n_rungs - 1; r >= first; r--) {
         if (r != l->reference_rung && !(x[r].lo >= -margin)) {
-            to.unresolved = !((x[r].hi - x[r].lo) / 2 <= margin);
+            to.unresolved = !((x[r].hi - x[r].lo) / 2 <= margin) && !(x[r].hi <= -margin);
             break;
         }
         to.reach = (double)l->row[r].reach;
@@ -199,9 +234,7 @@ static void set_end(const lra_ladder_data *d, lra_ladder *out)
 
 static void set_state(const lra_sample *s, int first, lra_ladder *out)
 {
-    lra_estimate x = lra_sample_difference(s, reference_series(out), s->n_series - 1, 0.95);
-    out->reference_minus_chance = x;
-    bool clear = s->n == 0 ? x.value > 0 : (x.hi - x.lo) / 2 < x.value / 2;
+    bool clear = clearly_above(s, out, &out->reference_minus_chance);
     out->state = out->n_rungs - first < 2 ? LRA_LI_ONE_RUNG : LRA_LI_GIVEN;
     if (!clear) out->state = LRA_LI_AT_CHANCE;
 }
@@ -280,8 +313,8 @@ static void open_rows(const lra_ladder_data *d, lra_ladder *out)
         row->kernel = d->rung[r].kernel;
         row->reach = clipped(d, r);
         row->null_row = row->reach == 0;
-        row->n_seeds = row->n_learned = n_seeds_of(d, r);
-        for (int k = 0; k < row->n_seeds; k++) row->learned[k] = true;
+        row->n_seeds = n_seeds_of(d, r);
+        mark_all(row);
     }
     out->first_reach = clipped(d, first_rung(d));
     out->last_reach = clipped(d, d->n_rungs - 1);

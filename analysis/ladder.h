@@ -79,8 +79,9 @@ typedef struct {
 /* The smallest reach such that every rung from the widest down to it is not worse than the
  * reference by more than a
  * margin: one test after the other, each at one-sided 97.5 % (over m tasks at 100 - 2.5 / m), up to
- * the first that fails.  INFINITY: not even the widest.  unresolved: that one's half width exceeds
- * the margin. */
+ * the first that fails.  INFINITY: not even the widest.  unresolved: the half width of that one's
+ * difference to the reference exceeds the margin, and the interval reaches above -margin; an
+ * interval entirely below it shows that the rung is worse, however wide it is. */
 typedef struct {
     double reach;
     bool unresolved;
@@ -106,6 +107,8 @@ typedef struct {
     lra_estimate widest_minus_narrowest; /* rungs with R > 0 */
     lra_estimate slope; /* per doubling of R, least squares over them; NAN: one rung */
     lra_estimate above[LRA_LADDER_MAX_RUNGS]; /* rung less reference, paired; NAN: the reference */
+    lra_estimate above_chance[LRA_LADDER_MAX_RUNGS]; /* rung less chance, paired */
+    lra_estimate above_null[LRA_LADDER_MAX_RUNGS];   /* rung less the rung of R = 0; NAN: none */
 } lra_ladder;
 
 enum { LRA_LADDER_OK = 0, LRA_LADDER_EQUAL_REACH = -1, LRA_LADDER_EMPTY = -2 };

@@ -33,7 +33,7 @@ static lra_series *new_series(lra_sample *s, int n_seeds)
     lra_series *x = &s->series[s->n_series++];
     x->n_seeds = n_seeds;
     x->row = lra_alloc_array((size_t)s->n + 1, sizeof *x->row);
-    x->sd = x->own_sd = NAN;
+    x->sd = x->own_sd = x->seed_error = NAN;
     return x;
 }
 
@@ -41,16 +41,17 @@ static lra_series *new_series(lra_sample *s, int n_seeds)
 static void finish(lra_series *x, int64_t n_examples, double squares)
 {
     double S = x->n_seeds, n = (double)n_examples, between = 0, rows = 0, mean = 0;
-    for (int k = 0; k < x->n_seeds; k++) mean += x->by_seed[k] / S;
+    double seeds = 0;
+    for (int k = 0; k < x->n_seeds; k++) {
+        mean += x->by_seed[k] / S;
+        seeds += x->by_seed[k] * x->by_seed[k];
+    }
     x->value = mean;
+    if (n > 1) x->seed_error = sqrt(fmax(squares - n * seeds, 0) / (S * (n - 1) * n));
     for (int64_t i = 0; i < n_examples; i++) x->row[i] /= S;
     if (x->n_seeds < 2) return;
     for (int64_t i = 0; i < n_examples; i++) rows += x->row[i] * x->row[i];
-    double seeds = 0;
-    for (int k = 0; k < x->n_seeds; k++) {
-        between += (x->by_seed[k] - mean) * (x->by_seed[k] - mean);
-        seeds += x->by_seed[k] * x->by_seed[k];
-    }
+    for (int k = 0; k < x->n_seeds; k++) between += (x->by_seed[k] - mean) * (x->by_seed[k] - mean);
     double variance = between / (S - 1);
     double interaction = squares - n * seeds - S * rows + n * S * mean * mean;
     double mean_square = n > 1 ? fmax(interaction, 0) / ((S - 1) * (n - 1)) : 0;
@@ -279,26 +280,28 @@ lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-/* The k lowest of ascending values lie so far below the others. */
-static bool splits(int n, const double *sorted, int k)
+/* Do the k lowest of ascending values lie that far below the others? */
+static bool splits(int n, const double *sorted, int k, double chance, double full, double error)
 {
-    double mean = 0, sum = 0, m = n - k;
+    double mean = 0, sum = 0, m = n - k, gap = sorted[k] - sorted[k - 1];
     for (int i = k; i < n; i++) mean += sorted[i] / m;
     for (int i = k; i < n; i++) sum += (sorted[i] - mean) * (sorted[i] - mean);
-    return sorted[k] - sorted[k - 1] > 10 * sqrt(sum / (m - 1));
+    double whole = isnan(full) ? mean : full, half = chance + (whole - chance) / 2;
+    return whole > chance && sorted[k - 1] < half && gap > 10 * sqrt(sum / (m - 1)) &&
+           gap > 4 * error;
 }
 
-int lra_seeds_learned(int n, const double *value, double chance, double full, bool *learned)
+int lra_seeds_learned(int n, const double *value, double chance, double full, double error,
+                      bool *learned)
 {
-    double sorted[LRA_MAX_SEEDS], half = chance + (full - chance) / 2, least = -INFINITY;
+    double sorted[LRA_MAX_SEEDS], least = -INFINITY;
     for (int i = 0; i < n; i++) {
         int at = i;
         for (; at > 0 && sorted[at - 1] > value[i]; at--) sorted[at] = sorted[at - 1];
         sorted[at] = value[i];
     }
     for (int k = 1; k <= n - 2; k++)
-        if (full > chance && sorted[k - 1] < half && sorted[k] >= half && splits(n, sorted, k))
-            least = sorted[k];
+        if (splits(n, sorted, k, chance, full, error)) least = sorted[k];
     int count = 0;
     for (int i = 0; i < n; i++) count += learned[i] = value[i] >= least;
     return count;

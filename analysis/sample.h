@@ -33,6 +33,7 @@ typedef struct {
     int n_seeds; /* 0: no seeds, it would be the same again */
     double value, by_seed[LRA_MAX_SEEDS];
     double sd, own_sd; /* over seeds; without the interaction.  NAN: fewer than two seeds */
+    double seed_error; /* standard error of one seed's mean over examples, RMS over seeds */
     double *row;       /* (n) mean over seeds */
 } lra_series;
 
@@ -76,10 +77,14 @@ lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v
 /* n_replicates draws of all values: out (n_replicates, n_series).  They depend on the key alone. */
 void lra_sample_draw(const lra_sample *s, uint64_t key, int n_replicates, double *out);
 
-/* Which of n seeds have learned: those that have not gain less than half of `full` over chance, and
- * lie below all others, which gain more, by more than ten standard deviations of them (that gap
- * alone occurs in 11 % of healthy triples; and where nobody learned, equal guesses lie infinitely
- * many apart).  Returns the number of those that have. */
-int lra_seeds_learned(int n, const double *value, double chance, double full, bool *learned);
+/* Which of n seeds have learned: all but the k lowest, where these gain less than half of `full`
+ * over chance, and the gap between the two groups exceeds both ten standard deviations of the upper
+ * group (at least two seeds) and four times `error`, the standard error of one seed's mean over
+ * examples.  full NAN: the mean of the upper group, as the reference of a ladder is judged by
+ * itself.  Returns the number of learned seeds.
+ * The gap in standard deviations alone occurs in 11 % of healthy triples; of seeds at chance, whose
+ * accuracies are few discrete values, two are often equal. */
+int lra_seeds_learned(int n, const double *value, double chance, double full, double error,
+                      bool *learned);
 
 #endif

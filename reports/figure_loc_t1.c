@@ -336,10 +336,10 @@ static void add_index(lra_text *t, const lra_ladder *l)
     if (l->span)
         snprintf(name, sizeof name, "LI[%" PRId64 "..%" PRId64 "]", l->first_reach, l->end);
     if (l->state == LRA_LI_GIVEN && l->li.lo < l->li.hi)
-        lra_text_add(t, "set label '%s = %.3f (%.3f to %.3f)' at graph 0.98,0.14 right\n", name,
+        lra_text_add(t, "set label '%s = %.2f (%.2f to %.2f)' at graph 0.98,0.14 right\n", name,
                      l->li.value, l->li.lo, l->li.hi);
     else if (l->state == LRA_LI_GIVEN)
-        lra_text_add(t, "set label '%s = %.3f (its bound)' at graph 0.98,0.14 right\n", name,
+        lra_text_add(t, "set label '%s = %.2f (its bound)' at graph 0.98,0.14 right\n", name,
                      l->li.value);
     if (l->state == LRA_LI_ONE_RUNG)
         lra_text_add(t, "set label 'no LI of one rung' at graph 0.98,0.14 right\n");

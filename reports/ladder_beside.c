@@ -188,6 +188,25 @@ static void set_rivals(lra_ladder_view *v)
     if (weak) v->flags |= LRA_FLAG_REFERENCE_WEAK;
 }
 
+/* Each rung less the best baseline that needs no order of the input. */
+static void set_simple(lra_ladder_view *v)
+{
+    const lra_result *r = v->first;
+    double ignored;
+    v->simple = lra_result_simple_baseline(r, &ignored);
+    if (!v->simple) return;
+    int b = 0;
+    while (strcmp(r->baseline_name[b], v->simple) != 0) b++;
+    uint8_t *right = lra_alloc((size_t)r->n + 1);
+    for (int64_t i = 0; i < r->n; i++) right[i] = r->baseline[b][i] == r->label[i];
+    lra_sample *s = lra_ladder_sample(&v->data, &v->ladder);
+    int baseline = lra_sample_add_fixed(s, right);
+    for (int k = 0; k < v->ladder.n_rungs; k++)
+        v->above_simple[k] = lra_sample_difference(s, k, baseline, 0.95);
+    lra_sample_free(s);
+    lra_free(right);
+}
+
 /* ---- flags ----------------------------------------------------------------------------------- */
 
 static void set_flags(lra_ladder_view *v)
@@ -212,6 +231,7 @@ int lra_ladder_set_beside(lra_ladder_view *v, const lra_ladder_scale *scale, lra
     set_flags(v);
     set_gap(v);
     set_rivals(v);
+    set_simple(v);
     int rc = set_best(v, e);
     return rc == 0 ? set_info(v, scale, e) : rc;
 }

@@ -15,8 +15,9 @@ static void add_estimate(lra_table *t, const char *name, const lra_estimate *x, 
     }
 }
 
-static void add_reaches(lra_table *t, const lra_ladder *l)
+static void add_reaches(lra_table *t, const lra_ladder_view *v)
 {
+    const lra_ladder *l = &v->ladder;
     static const int points[LRA_LADDER_RADII] = {1, 2, 5};
     bool index = l->state == LRA_LI_GIVEN;
     for (int i = 0; i < LRA_LADDER_RADII; i++) {
@@ -27,6 +28,12 @@ static void add_reaches(lra_table *t, const lra_ladder *l)
     for (int i = 0; i < LRA_LADDER_RADII; i++) {
         char *name = lra_format("reach_sufficient_%d", points[i]);
         lra_table_fact(t, name, index ? l->sufficient[i].reach : NAN);
+        lra_free(name);
+    }
+    index = v->has_info && v->info.state == LRA_LI_GIVEN;
+    for (int i = 0; i < LRA_LADDER_RADII; i++) {
+        char *name = lra_format("reach_sufficient_info_%d", points[i]);
+        lra_table_fact(t, name, index ? v->info.sufficient[i].reach : NAN);
         lra_free(name);
     }
 }
@@ -74,7 +81,7 @@ void lra_ladder_add_facts(lra_table *t, const lra_ladder_view *v)
     lra_table_fact(t, "last_reach", (double)l->last_reach);
     lra_table_fact(t, "index_end", (double)l->end);
     lra_table_fact(t, "extrapolated_share", l->extrapolated);
-    add_reaches(t, l);
+    add_reaches(t, v);
     lra_estimate growth = lra_ladder_values(v, l->widest_minus_narrowest),
                  slope = lra_ladder_values(v, l->slope);
     name = lra_format("widest_minus_narrowest%s", unit);

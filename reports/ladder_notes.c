@@ -12,9 +12,7 @@ bool lra_ladder_shows(const char *baseline)
     return strncmp(baseline, "shallow-", 8) != 0 || strcmp(baseline + 10, "3") <= 0;
 }
 
-/* "+1.78 points (-1.24 to +4.80)", "+0.2130 (...)": a difference of the ladder's values; caller
- * frees. */
-static char *difference_text(const lra_ladder_view *v, lra_estimate score)
+char *lra_ladder_difference_text(const lra_ladder_view *v, lra_estimate score)
 {
     const lra_metric *m = v->metric;
     lra_estimate x = lra_ladder_values(v, score);
@@ -25,18 +23,20 @@ static char *difference_text(const lra_ladder_view *v, lra_estimate score)
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
-/* On its bound, where no replicate leaves it, an interval would be a point. */
+/* Two digits: the ends are percentiles of 10,000 replicates, whose Monte Carlo error is 2.7 % of a
+ * standard error of the index, so that the third digit of a wide interval depends on the random
+ * key. On its bound, where no replicate leaves it, an interval would be a point. */
 static char *share_text(const lra_estimate *x)
 {
-    if (x->lo == x->hi) return lra_format("%.3f (its bound)", x->value);
-    return lra_format("%.3f (%.3f to %.3f)", x->value, x->lo, x->hi);
+    if (x->lo == x->hi) return lra_format("%.2f (its bound)", x->value);
+    return lra_format("%.2f (%.2f to %.2f)", x->value, x->lo, x->hi);
 }
 
 static char *why_none(const lra_ladder_view *v, const lra_ladder *l)
 {
     if (l->state == LRA_LI_ONE_RUNG)
         return lra_copy_text("none: one rung with R > 0, an index needs two of different reach");
-    char *x = difference_text(v, l->reference_minus_chance);
+    char *x = lra_ladder_difference_text(v, l->reference_minus_chance);
     char *text = lra_format(
         "none: the reference is not clearly above chance: %s, half of whose width must be "
         "below half of it; flag at-chance",
@@ -144,34 +144,49 @@ static void add_radius(lra_table *t, const lra_ladder_view *v)
     lra_text_free(&text);
 }
 
-static void add_sufficient(lra_table *t, const lra_ladder_view *v)
+/* "9 / 9 / 6": of the margins 1, 2, 5; caller frees. */
+static char *sufficient_text(const lra_ladder *l)
 {
     lra_text text = {0};
-    const lra_ladder *l = &v->ladder;
-    int m = v->data.n_tasks;
     for (int i = 0; i < LRA_LADDER_RADII; i++) {
-        lra_text_add(&text, i ? ", " : "");
+        lra_text_add(&text, i ? " / " : "");
         if (isinf(l->sufficient[i].reach))
             lra_text_add(&text, "> %" PRId64, l->last_reach);
         else
             lra_text_add(&text, "%.0f", l->sufficient[i].reach);
         lra_text_add(&text, l->sufficient[i].unresolved ? " (unresolved)" : "");
     }
+    return text.s;
+}
+
+static void add_sufficient(lra_table *t, const lra_ladder_view *v)
+{
+    int m = v->data.n_tasks;
+    char *reach = sufficient_text(&v->ladder);
     char *tasks = m > 1 ? lra_format("over %d tasks one-sided %.2f %%", m, 100 - 2.5 / m)
                         : lra_copy_text("one-sided 97.5 %");
-    lra_table_note(
-        t, "sufficient\treach from which on no rung loses more than 1, 2, 5 %s: %s tokens (%s)",
-        v->data.values ? "% of the gain" : "points", text.s, tasks);
+    lra_table_note(t,
+                   "sufficient\tsmallest receptive field that is not worse than the reference by "
+                   "more than 1 / 2 / 5 %s: %s tokens (%s)",
+                   v->data.values ? "% of its gain" : "points", reach, tasks);
+    lra_free(reach);
+    if (v->has_info && v->info.state == LRA_LI_GIVEN) {
+        reach = sufficient_text(&v->info);
+        lra_table_note(t,
+                       "sufficient.info\tthe same of mutual information, 1 / 2 / 5 %% of the "
+                       "reference's bits: %s tokens (%s)",
+                       reach, tasks);
+        lra_free(reach);
+    }
     lra_free(tasks);
-    lra_text_free(&text);
 }
 
 static void add_slope(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
     if (isnan(l->slope.value)) return;
-    char *slope = difference_text(v, l->slope),
-         *growth = difference_text(v, l->widest_minus_narrowest);
+    char *slope = lra_ladder_difference_text(v, l->slope),
+         *growth = lra_ladder_difference_text(v, l->widest_minus_narrowest);
     const lra_estimate *x = &l->widest_minus_narrowest;
     lra_table_note(t, "slope\t%s per doubling of R", slope);
     lra_table_note(t, "growth\twidest - narrowest rung: %s%s", growth,
@@ -224,16 +239,19 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
         char *li = share_text(&l->li);
         lra_table_note(
             t,
-            "information\tLI %s, %+.4f bits per doubling of R (%+.4f to %+.4f); the reference holds %s "
-            "at least",
+            "information\tLI %s, %+.4f bits per doubling of R (%+.4f to %+.4f); mutual information "
+            "between prediction and label of the reference: at least %s",
             li, l->slope.value / bit, l->slope.lo / bit, l->slope.hi / bit, bits);
         lra_free(li);
     } else
-        lra_table_note(t, "information\t%s; the reference holds %s at least",
-                       l->state == LRA_LI_ONE_RUNG ? "no index: one rung"
-                       : same ? "no index: all rows alike, so that there is no interval"
-                              : "no index: not clearly above chance",
-                       bits);
+        lra_table_note(
+            t,
+            "information\t%s; mutual information between prediction and label of the reference: at "
+            "least %s",
+            l->state == LRA_LI_ONE_RUNG ? "no index: one rung"
+            : same                      ? "no index: all rows alike, so that there is no interval"
+                                        : "no index: not clearly above chance",
+            bits);
     lra_free(bits);
 }
 
@@ -287,21 +305,38 @@ static void add_rivals(lra_table *t, const lra_ladder_view *v)
 
 /* ---- what to make of it ---------------------------------------------------------------------- */
 
-/* A ladder that says something: reach helps, and every rung beats what needs no order. */
+/* "5 of 6 rungs above chance (not K = 3)": of the rungs with R > 0, by the whole interval. */
+static void add_count(lra_text *t, const lra_ladder_view *v, const lra_estimate *above,
+                      const char *what)
+{
+    const lra_ladder *l = &v->ladder;
+    int first = l->row[0].null_row, n = 0;
+    lra_text missing = {0};
+    char name[48];
+    for (int r = first; r < l->n_rungs; r++) {
+        if (above[r].lo > 0)
+            n++;
+        else
+            lra_text_add(&missing, "%s%s", missing.n ? ", " : "",
+                         lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
+    }
+    lra_text_add(t, "%s%s: %d of %d", t->n ? "; " : "", what, n, l->n_rungs - first);
+    if (n > 0 && missing.n) lra_text_add(t, " (not %s)", missing.s);
+    lra_text_free(&missing);
+}
+
+/* How many rungs beat chance, what needs no order, and the bag, each by its own paired interval. */
 static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
-    double baseline = -1;
-    const char *name = lra_result_simple_baseline(v->first, &baseline);
-    bool null_row = l->row[0].null_row, above = true;
-    for (int r = null_row; r < l->n_rungs; r++) {
-        double accuracy = l->row[r].accuracy.value;
-        above = above && (!name || accuracy > baseline) && accuracy > l->chance;
-        if (null_row) above = above && accuracy > l->row[0].accuracy.value;
-    }
-    lra_table_note(t, "check\t%s rung with R > 0 is %s chance%s%s%s", above ? "every" : "not every",
-                   v->metric->lower ? "better than" : "above", name ? ", " : "", name ? name : "",
-                   null_row ? ", the null row" : "");
+    lra_text text = {0};
+    if (isnan(l->above_chance[l->n_rungs - 1].lo)) return;
+    add_count(&text, v, l->above_chance, "chance");
+    if (v->simple) add_count(&text, v, v->above_simple, v->simple);
+    if (l->row[0].null_row) add_count(&text, v, l->above_null, "the null row");
+    lra_table_note(t, "check\trungs with R > 0 whose 95 %% interval is entirely %s %s",
+                   v->metric->lower ? "better than" : "above", text.s);
+    lra_text_free(&text);
 }
 
 static void add_ngrams(lra_table *t, const lra_ladder_view *v)
@@ -326,8 +361,8 @@ static void add_seeds(lra_table *t, const lra_ladder_view *v)
         if (l->row[r].seeds_dominate)
             lra_text_add(&text, "%s%s", text.n ? ", " : "",
                          lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
-    lra_table_note(t, "intervals	%s",
-                   some ? "examples and seeds, whose part has a t of seeds - 1" : "examples alone");
+    lra_table_note(t, "intervals\t95 %% confidence intervals over test examples (normal)%s",
+                   some ? " and seeds (Student t, S - 1 degrees of freedom)" : "");
     if (l->one_seed)
         lra_table_note(
             t, "one-seed\tof one seed the variation of training is not known: use 3 or more");
@@ -335,8 +370,8 @@ static void add_seeds(lra_table *t, const lra_ladder_view *v)
     if (v->flags & LRA_FLAG_FAILED_SEEDS)
         lra_table_note(
             t,
-            "failed-seeds\tseeds that did not learn are in no value: far below the others, gain below "
-            "one half");
+            "failed-seeds\tseeds that did not learn (gain below one half, far below the others) are in no "
+            "value; of 3 seeds a rung about half of the failures are missed");
     lra_text_free(&text);
 }
 

@@ -39,6 +39,8 @@ typedef struct {
     lra_estimate gap; /* training less validation: reference less narrowest rung */
     double train[LRA_LADDER_MAX_RUNGS]; /* of the metric, mean over seeds; NAN: not recorded */
     double val[LRA_LADDER_MAX_RUNGS];
+    const char *simple; /* the best baseline that needs no order; NULL: none */
+    lra_estimate above_simple[LRA_LADDER_MAX_RUNGS]; /* rung less it, paired */
     int n_rivals;
     lra_ladder_rival rival[LRA_MAX_BASELINES];
     unsigned flags; /* LRA_FLAG_... */

@@ -35,6 +35,7 @@ void lra_table_free(lra_table *t)
         lra_free(t->fact[i].key);
         lra_free(t->fact[i].text);
     }
+    lra_verdict_free(&t->verdict);
     lra_free(t->title);
     lra_free(t);
 }

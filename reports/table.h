@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "kernels/base/err.h"
+#include "reports/verdict.h"
 
 enum { LRA_TABLE_COLUMNS = 96, LRA_TABLE_ROWS = 512, LRA_TABLE_FACTS = 96 };
 
@@ -28,7 +29,8 @@ typedef struct {
     int n_columns, n_rows, n_notes, n_facts;
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
     lra_cell cell[LRA_TABLE_ROWS][LRA_TABLE_COLUMNS];
-    char **note; /* (n_notes) */
+    lra_verdict verdict; /* printed in front of the rows */
+    char **note;         /* (n_notes) */
     lra_fact fact[LRA_TABLE_FACTS];
 } lra_table;
 
@@ -65,8 +67,8 @@ void lra_table_fact_text(lra_table *t, const char *key, const char *text);
 /* ---- print ---- */
 
 /* format: text markdown latex csv json.  Several tables are one document: CSV repeats its first
- * line only where the columns change; JSON is {"schema": 1, "tables": [{"title", "facts", "rows",
- * "notes"}, ...]}. */
+ * line only where the columns change; JSON is {"schema": 1, "tables": [{"title", "verdict",
+ * "facts", "rows", "notes"}, ...]}, without "verdict" where a table has none. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
 int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e);
 

@@ -8,6 +8,7 @@
 #include "reports/ladder_views.h"
 #include "reports/report.h"
 #include "reports/table.h"
+#include "reports/verdict_ladder.h"
 
 enum { COLUMNS = 28, VALUE = 3, INFO = 8, TRAIN = 12, KERNEL = 18 };
 /* The last columns say in every row of CSV and JSON what the title says to people. */
@@ -205,6 +206,7 @@ static lra_table *ladder_table(const lra_ladder_view *v)
             add_baseline(t, v, r->baseline_name[b],
                          lra_result_baseline_accuracy(r, r->baseline_name[b]));
     }
+    lra_verdict_of_ladder(v, &t->verdict);
     lra_ladder_add_notes(t, v);
     lra_ladder_add_facts(t, v);
     return t;

@@ -226,6 +226,7 @@ void lra_table_print_latex(lra_table *const *list, int i, FILE *out)
     lra_latex_layout l;
     lra_latex_layout_find(&l, t);
     fputs("% needs \\usepackage{booktabs}\n", out);
+    for (int k = 0; k < t->verdict.n; k++) fprintf(out, "%% %s\n", t->verdict.sentence[k]);
     int n = l.n_parts * l.n_row_parts;
     for (int p = 0; p < n; p++) {
         print_head(list, i, &l, p, out);

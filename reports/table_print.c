@@ -11,6 +11,8 @@
 #include "reports/table.h"
 #include "reports/table_parts.h"
 
+enum { VERDICT_WIDTH = 100 };
+
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static void pad(int n, FILE *out)
@@ -35,6 +37,24 @@ static void print_text_notes(const lra_table *t, FILE *out)
     }
 }
 
+/* The sentences as one paragraph, broken at VERDICT_WIDTH characters. */
+static void print_verdict(const lra_table *t, FILE *out)
+{
+    int at = 0;
+    for (int i = 0; i < t->verdict.n; i++)
+        for (const char *word = t->verdict.sentence[i]; *word; word += strspn(word, " ")) {
+            int n = (int)strcspn(word, " "), space = at > 0;
+            char *text = lra_format("%.*s", n, word);
+            int w = lra_text_width(text);
+            if (at && at + 1 + w > VERDICT_WIDTH) fputc('\n', out), at = space = 0;
+            fprintf(out, "%s%s", space ? " " : "", text);
+            at += space + w;
+            word += n;
+            lra_free(text);
+        }
+    if (at) fputs("\n\n", out);
+}
+
 static void print_text(lra_table *const *list, int i, FILE *out)
 {
     const lra_table *t = list[i];
@@ -48,6 +68,7 @@ static void print_text(lra_table *const *list, int i, FILE *out)
         total += width[c] + (c ? 2 : 0);
     }
     fprintf(out, "%s\n\n", t->title);
+    print_verdict(t, out);
     for (int r = -1; r < t->n_rows; r++) {
         int last = n - 1;
         while (last > 0 && !*lra_table_text(t, r, column[last])) last--;
@@ -100,6 +121,11 @@ static void print_markdown(lra_table *const *list, int i, FILE *out)
     fputs("**", out);
     print_markdown_text(t->title, out);
     fputs("**\n\n", out);
+    for (int k = 0; k < t->verdict.n; k++) {
+        if (k) fputc(' ', out);
+        print_markdown_text(t->verdict.sentence[k], out);
+    }
+    if (t->verdict.n) fputs("\n\n", out);
     for (int r = -1; r < t->n_rows; r++) {
         for (int c = 0; c < n; c++) {
             fputs("| ", out);
@@ -233,8 +259,15 @@ static json_t *json_table(const lra_table *t)
         const char *text = lra_note_split(t->note[i], key);
         json_array_append_new(notes, json_sprintf("%s%s%s", key, *key ? ": " : "", text));
     }
-    return json_pack("{s:s,s:o,s:o,s:o}", "title", t->title, "facts", facts, "rows", rows, "notes",
-                     notes);
+    json_t *table = json_pack("{s:s}", "title", t->title);
+    json_t *verdict = t->verdict.n ? json_array() : NULL;
+    for (int i = 0; i < t->verdict.n; i++)
+        json_array_append_new(verdict, json_string(t->verdict.sentence[i]));
+    if (verdict) json_object_set_new(table, "verdict", verdict);
+    json_object_set_new(table, "facts", facts);
+    json_object_set_new(table, "rows", rows);
+    json_object_set_new(table, "notes", notes);
+    return table;
 }
 
 /* Everything that JSON shows of a table can stand in it. */
@@ -243,6 +276,8 @@ static int check_texts(const lra_table *t, lra_err *e)
     int rc = lra_utf8_check(t->title, e);
     for (int i = 0; i < t->n_facts && rc == 0; i++) rc = lra_utf8_check(t->fact[i].text, e);
     for (int i = 0; i < t->n_notes && rc == 0; i++) rc = lra_utf8_check(t->note[i], e);
+    for (int i = 0; i < t->verdict.n && rc == 0; i++)
+        rc = lra_utf8_check(t->verdict.sentence[i], e);
     for (int i = 0; i < t->n_rows * t->n_columns && rc == 0; i++)
         rc = lra_utf8_check(t->cell[i / t->n_columns][i % t->n_columns].text, e);
     return rc;

@@ -223,12 +223,13 @@ static void add_failed(lra_table *t, const lra_sweep *s)
 static void add_seeds(lra_table *t, const lra_sweep *s)
 {
     unsigned flags = flags_of(s);
-    lra_table_note(t, "intervals\t%s",
-                   flags & LRA_FLAG_ONE_SEED
-                       ? "examples; flag one-seed: the variation of training is not known"
-                   : flags & LRA_FLAG_FEW_SEEDS
-                       ? "examples and seeds; flag few-seeds: fewer than 5, whose noise dominates"
-                       : "examples and seeds, whose part has a t of seeds - 1");
+    lra_table_note(
+        t, "intervals\t%s",
+        flags & LRA_FLAG_ONE_SEED
+            ? "examples; flag one-seed: the variation of training is not known"
+        : flags & LRA_FLAG_FEW_SEEDS
+            ? "examples and seeds; flag few-seeds: fewer than 5, whose noise dominates"
+            : "95 % confidence intervals over test examples (normal) and seeds (Student t, S - 1 degrees of freedom)");
     if (flags & LRA_FLAG_FAILED_SEEDS) add_failed(t, s);
 }
 

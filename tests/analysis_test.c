@@ -273,21 +273,27 @@ static void failed_seeds(void **state)
 {
     (void)state;
     bool learned[5];
-    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.91}, 0.5, 0.91, learned), 2);
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.91}, 0.5, 0.91, 0.01, learned), 2);
     assert_true(learned[0] && !learned[1] && learned[2]);
     /* Above half of the gain, or no further below than the others lie apart: it learned. */
-    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.75, 0.91}, 0.5, 0.91, learned), 3);
-    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.7}, 0.5, 0.91, learned), 3);
-    assert_int_equal(
-        lra_seeds_learned(5, (double[]){0.5, 0.9, 0.52, 0.91, 0.9}, 0.5, 0.91, learned), 3);
-    assert_int_equal(lra_seeds_learned(2, (double[]){0.5, 0.9}, 0.5, 0.91, learned), 2);
-    /* All are at chance; two guess the same. */
-    assert_int_equal(lra_seeds_learned(3, (double[]){0.495, 0.5, 0.5}, 0.5, 1, learned), 3);
-    /* The others lie 0.02 apart: ten times that is 0.2. */
-    assert_int_equal(lra_seeds_learned(4, (double[]){0.65, 0.83, 0.85, 0.87}, 0.5, 0.9, learned),
-                     4);
-    assert_int_equal(lra_seeds_learned(4, (double[]){0.61, 0.83, 0.85, 0.87}, 0.5, 0.9, learned),
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.75, 0.91}, 0.5, 0.91, 0.01, learned),
                      3);
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.7}, 0.5, 0.91, 0.01, learned), 3);
+    assert_int_equal(
+        lra_seeds_learned(5, (double[]){0.5, 0.9, 0.52, 0.91, 0.9}, 0.5, 0.91, 0.01, learned), 3);
+    assert_int_equal(lra_seeds_learned(2, (double[]){0.5, 0.9}, 0.5, 0.91, 0.01, learned), 2);
+    /* All are at chance; two guess the same. */
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.495, 0.5, 0.5}, 0.5, 1, 0.01, learned), 3);
+    /* The others lie 0.02 apart: ten times that is 0.2. */
+    assert_int_equal(
+        lra_seeds_learned(4, (double[]){0.65, 0.83, 0.85, 0.87}, 0.5, 0.9, 0.01, learned), 4);
+    assert_int_equal(
+        lra_seeds_learned(4, (double[]){0.61, 0.83, 0.85, 0.87}, 0.5, 0.9, 0.01, learned), 3);
+    /* The gap is below four standard errors of one seed's mean. */
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.91}, 0.5, 0.91, 0.11, learned), 3);
+    /* A reference is judged by its own upper group: 0.6 gains less than half of 0.81. */
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.81, 0.6, 0.81}, 0.5, NAN, 0.01, learned), 2);
+    assert_int_equal(lra_seeds_learned(3, (double[]){0.5, 0.49, 0.5}, 0.5, NAN, 0, learned), 3);
 }
 
 /* Five seeds are enough. */

@@ -85,6 +85,7 @@ static void models_at_chance(void **state)
     char *text = text_of(list, 12);
     says(text, "none: the reference is not clearly above chance");
     says(text, "flag at-chance");
+    says(text, "interval is entirely above chance: 0 of 4");
     says_not(text, "LI.raw");
     says_not(text, "nan");
     says_not(text, "radius");

@@ -143,6 +143,7 @@ static void at_chance(void **state)
         assert_true(isnan(l.li.value) && isnan(l.li.lo) && isnan(l.row[1].gain.value) &&
                     isnan(l.radius[0].value));
         assert_true(l.row[1].accuracy.value > 0.15 && l.row[1].accuracy.lo < 0.21);
+        assert_true(l.above_chance[0].lo <= 0.02 && l.above_chance[1].lo <= 0.02);
     }
 }
 
@@ -228,6 +229,12 @@ static void sufficient_reach(void **state)
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
     near(l.sufficient[0].reach, 64, 0); /* 2,000 examples are too few for one point */
     assert_true(l.sufficient[0].unresolved);
+    /* A rung that is 40 points worse is resolved, however wide its interval. */
+    make(2, (int64_t[]){2, 64}, (double[]){0.5, 0.9}, 2, 1);
+    for (int i = 0; i < N; i++) m.right[0][1][i] = m.right[0][1][i] || i % 40 == 0;
+    assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
+    assert_true(l.above[0].hi < -0.2 && (l.above[0].hi - l.above[0].lo) / 2 > 0.01);
+    assert_false(l.sufficient[0].unresolved);
     m.data.n_tasks = 3; /* at a third of the error, intervals are wider */
     lra_ladder of_three;
     make(2, (int64_t[]){2, 64}, (double[]){0.575, 0.60}, 3, 0.06);

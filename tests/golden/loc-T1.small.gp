@@ -66,7 +66,7 @@ set xlabel 'reach to each side (tokens)' offset 0,0.6
 set yrange [0:1.1]
 set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1.51 dt (2,6) lc rgb '#666666' back
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.52 dt 1 lc rgb '#666666' back
-set label 'LI[12..90] = 0.444 (0.143 to 0.667)' at graph 0.98,0.14 right
+set label 'LI[12..90] = 0.44 (0.14 to 0.67)' at graph 0.98,0.14 right
 plot NaN, \
      'loc-T1.dat' index 0 using 1:7:8 with filledcurves lc rgb '#004A8F' fs transparent solid 0.2, \
      'loc-T1.dat' index 0 using 1:6 with linespoints lc rgb '#004A8F' lw 2.5 dt 1 pt 7 ps 0.7
