@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/distributions.h"
+#include "kernels/base/mem.h"
 
 const char *const lra_null_names[LRA_NULLS] = {"uniform", "init", "shuffled", "perm"};
 
@@ -51,11 +52,9 @@ static double mean_of(int n, const double *x, int *n_known)
     return *n_known ? sum / *n_known : NAN;
 }
 
-enum { MOST_SEEDS = 64 };
-
 /* One column of the seeds. */
 static void column(int n, const lra_finding *by_seed, double (*of)(const lra_finding *),
-                   double out[MOST_SEEDS])
+                   double *out)
 {
     for (int i = 0; i < n; i++) out[i] = of(&by_seed[i]);
 }
@@ -93,9 +92,9 @@ static void widen(lra_finding *f, int n, const double *value, const double *belo
 
 lra_finding lra_finding_of_seeds(int n, const lra_finding *by_seed)
 {
-    double value[MOST_SEEDS], below[MOST_SEEDS], above[MOST_SEEDS], null[MOST_SEEDS];
+    double *value = lra_alloc_array((size_t)n * 4, sizeof *value);
+    double *below = value + n, *above = below + n, *null = above + n;
     lra_finding f = by_seed[0];
-    if (n > MOST_SEEDS) n = MOST_SEEDS;
     column(n, by_seed, value_of, value);
     column(n, by_seed, below_of, below);
     column(n, by_seed, above_of, above);
@@ -111,5 +110,6 @@ lra_finding lra_finding_of_seeds(int n, const lra_finding *by_seed)
     }
     mean_of(n, value, &known);
     f.seeds = known;
+    lra_free(value);
     return f;
 }

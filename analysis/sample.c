@@ -20,7 +20,10 @@ lra_sample *lra_sample_new(int64_t n, bool shares)
 void lra_sample_free(lra_sample *s)
 {
     if (!s) return;
-    for (int r = 0; r < s->n_series; r++) lra_free(s->series[r].row);
+    for (int r = 0; r < s->n_series; r++) {
+        lra_free(s->series[r].row);
+        lra_free(s->series[r].by_seed);
+    }
     lra_free(s);
 }
 
@@ -28,10 +31,10 @@ void lra_sample_free(lra_sample *s)
 
 static lra_series *new_series(lra_sample *s, int n_seeds)
 {
-    if (s->n_series == LRA_MAX_SERIES || n_seeds > LRA_MAX_SEEDS)
-        LRA_BUG("%d series, %d seeds", s->n_series + 1, n_seeds);
+    if (s->n_series == LRA_MAX_SERIES) LRA_BUG("more than %d series", LRA_MAX_SERIES);
     lra_series *x = &s->series[s->n_series++];
     x->n_seeds = n_seeds;
+    x->by_seed = lra_alloc_array((size_t)n_seeds + 1, sizeof *x->by_seed);
     x->row = lra_alloc_array((size_t)s->n + 1, sizeof *x->row);
     x->sd = x->own_sd = x->seed_error = NAN;
     return x;
@@ -70,8 +73,9 @@ int lra_sample_add_correct(lra_sample *s, int n_seeds, const uint8_t *const *cor
         for (int64_t i = 0; i < s->n; i++) count[i] = (uint8_t)(count[i] + correct[k][i]);
         x->by_seed[k] = (double)right / (double)s->n;
         squares += (double)right;
+        if (k % UINT8_MAX == UINT8_MAX - 1 || k == n_seeds - 1)
+            for (int64_t i = 0; i < s->n; i++) x->row[i] += count[i], count[i] = 0;
     }
-    for (int64_t i = 0; i < s->n; i++) x->row[i] = count[i];
     lra_free(count);
     finish(x, s->n, squares);
     return s->n_series - 1;
@@ -149,17 +153,20 @@ static double example_variance(const lra_sample *s, const double *g)
 /* Seeds that go together: the spread of the whole contrast. */
 static lra_variance paired_seeds(const lra_sample *s, const double *g)
 {
-    double by_seed[LRA_MAX_SEEDS] = {0}, mean = 0, sum = 0;
-    int n = 0;
+    double mean = 0, sum = 0;
+    int n = 0, most = 0;
+    for (int r = 0; r < s->n_series; r++)
+        if (s->series[r].n_seeds > most) most = s->series[r].n_seeds;
+    double *by_seed = lra_alloc_array((size_t)most + 1, sizeof *by_seed);
     for (int r = 0; r < s->n_series; r++) {
         if (g[r] == 0 || s->series[r].n_seeds == 0) continue;
         n = s->series[r].n_seeds;
         for (int k = 0; k < n; k++) by_seed[k] += g[r] * s->series[r].by_seed[k];
     }
-    if (n < 2) return (lra_variance){0, 0, 0};
     for (int k = 0; k < n; k++) mean += by_seed[k] / n;
     for (int k = 0; k < n; k++) sum += (by_seed[k] - mean) * (by_seed[k] - mean);
-    return (lra_variance){0, sum / (n - 1) / n, n - 1};
+    lra_free(by_seed);
+    return n < 2 ? (lra_variance){0, 0, 0} : (lra_variance){0, sum / (n - 1) / n, n - 1};
 }
 
 static lra_variance independent_seeds(const lra_sample *s, const double *g)
@@ -294,7 +301,7 @@ static bool splits(int n, const double *sorted, int k, double chance, double ful
 int lra_seeds_learned(int n, const double *value, double chance, double full, double error,
                       bool *learned)
 {
-    double sorted[LRA_MAX_SEEDS], least = -INFINITY;
+    double *sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted), least = -INFINITY;
     for (int i = 0; i < n; i++) {
         int at = i;
         for (; at > 0 && sorted[at - 1] > value[i]; at--) sorted[at] = sorted[at - 1];
@@ -302,6 +309,7 @@ int lra_seeds_learned(int n, const double *value, double chance, double full, do
     }
     for (int k = 1; k <= n - 2; k++)
         if (splits(n, sorted, k, chance, full, error)) least = sorted[k];
+    lra_free(sorted);
     int count = 0;
     for (int i = 0; i < n; i++) count += learned[i] = value[i] >= least;
     return count;

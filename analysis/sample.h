@@ -27,14 +27,15 @@
 
 #include "analysis/interval.h"
 
-enum { LRA_MAX_SERIES = 20, LRA_MAX_SEEDS = 64, LRA_REDRAW_BELOW = 500, LRA_REPLICATES = 10000 };
+/* LRA_MAX_SEEDS: of ladders and breakdowns; a sample takes any number. */
+enum { LRA_MAX_SERIES = 20, LRA_MAX_SEEDS = 1024, LRA_REDRAW_BELOW = 500, LRA_REPLICATES = 10000 };
 
 typedef struct {
-    int n_seeds; /* 0: no seeds, it would be the same again */
-    double value, by_seed[LRA_MAX_SEEDS];
-    double sd, own_sd; /* over seeds; without the interaction.  NAN: fewer than two seeds */
-    double seed_error; /* standard error of one seed's mean over examples, RMS over seeds */
-    double *row;       /* (n) mean over seeds */
+    int n_seeds;            /* 0: no seeds, it would be the same again */
+    double value, *by_seed; /* by_seed: (n_seeds) */
+    double sd, own_sd;      /* over seeds; without the interaction.  NAN: fewer than two seeds */
+    double seed_error;      /* standard error of one seed's mean over examples, RMS over seeds */
+    double *row;            /* (n) mean over seeds */
 } lra_series;
 
 typedef struct {

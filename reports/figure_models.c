@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "reports/probe_view.h"
 #include "reports/report.h"
@@ -73,9 +74,8 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     p->n = lra_results_group(in->list, in->n, &p->group);
     p->metric = lra_result_metric(p->group[0].run[0]);
     size_t n = (size_t)p->n;
-    p->name = lra_alloc_array(n, sizeof *p->name);
     p->task_of = lra_alloc_array(2 * n, sizeof *p->task_of), p->model_of = p->task_of + n;
-    for (int i = 0; i < p->n; i++) p->name[i] = lra_result_group_name(i, p->n, p->group);
+    p->name = lra_result_group_names(p->n, p->group);
     for (int i = 0; i < p->n; i++) {
         p->task_of[i] = find(p, i, true, TASKS, p->task, &p->n_tasks);
         p->model_of[i] = find(p, i, false, MODELS, p->model, &p->n_models);
@@ -89,8 +89,7 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
 
 static void close_plot(plot *p)
 {
-    for (int i = 0; i < p->n && p->name; i++) lra_free(p->name[i]);
-    lra_free(p->name);
+    if (p->name) lra_names_free(p->name, p->n);
     lra_free(p->task_of);
     lra_result_groups_free(p->group, p->n);
 }

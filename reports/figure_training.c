@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "reports/probe_view.h"
 #include "reports/report.h"
@@ -19,7 +20,7 @@ static const int column[PANELS] = {LRA_HISTORY_TRAIN_LOSS, LRA_HISTORY_VAL_VALUE
 typedef struct {
     int n;
     lra_result_group *group;
-    char *name[MOST];
+    char **name; /* (n) */
     const lra_metric *metric;
     double chance, steps, low[PANELS], high[PANELS];
     lra_plot_style style[MOST];
@@ -89,17 +90,16 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     if (check(p, e) != 0) return LRA_FAILED;
     const lra_result *first[MOST];
     for (int i = 0; i < p->n; i++) first[i] = p->group[i].run[0];
-    for (int i = 0; i < p->n; i++) {
-        p->name[i] = lra_result_group_name(i, p->n, p->group);
+    p->name = lra_result_group_names(p->n, p->group);
+    for (int i = 0; i < p->n; i++)
         p->style[i] = lra_plot_series(i, p->n, lra_results_rise(p->n, first));
-    }
     span(p);
     return 0;
 }
 
 static void close_plot(plot *p)
 {
-    for (int i = 0; i < p->n && i < MOST; i++) lra_free(p->name[i]);
+    if (p->name) lra_names_free(p->name, p->n);
     lra_result_groups_free(p->group, p->n);
 }
 

@@ -119,6 +119,7 @@ static void part_rows(lra_latex_layout *l, const lra_table *t)
 {
     int from = 0, group = 0;
     l->n_row_parts = 0;
+    l->row = lra_alloc_array((size_t)t->n_rows + 2, sizeof *l->row);
     for (int r = 0; r < t->n_rows; r++) {
         if (*lra_table_text(t, r, l->column[0]) != ' ') group = r;
         if (r - from < MOST_ROWS || group == from) continue;
@@ -158,4 +159,5 @@ void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t)
 void lra_latex_layout_free(lra_latex_layout *l)
 {
     lra_text_free(&l->same);
+    lra_free(l->row);
 }

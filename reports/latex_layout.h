@@ -17,7 +17,7 @@ typedef struct {
      * goes on with those from part[i] to part[i + 1] - 1. */
     int n_names, n_parts, part[LRA_TABLE_COLUMNS + 1];
     /* One that is too long for a page, too: from row[i] to row[i + 1] - 1. */
-    int n_row_parts, row[LRA_TABLE_ROWS + 1];
+    int n_row_parts, *row;
 } lra_latex_layout;
 
 /* Columns with the same word or whole number in every row where they say something move to the

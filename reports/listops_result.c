@@ -7,7 +7,7 @@
 #include "kernels/base/mem.h"
 #include "reports/check_names.h"
 #include "reports/fields.h"
-#include "reports/result_files.h"
+#include "reports/load_files.h"
 
 enum { MAX_ROWS = 1 << 26, MOST = 1 << 24 };
 const char *const lra_listops_root_names[LRA_LISTOPS_ROOTS] = {"MIN", "MAX", "MED", "SM", "digit"};
@@ -195,22 +195,52 @@ const int32_t *lra_listops_heuristic(const lra_listops *r, const char *name)
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
+static void *read_breakdown(const char *path, const char *file, lra_err *e)
+{
+    (void)file;
+    return lra_listops_result_read(path, e);
+}
+
+static void free_breakdown(void *r)
+{
+    lra_listops_result_free(r);
+}
+
+char *lra_listops_identity(const lra_listops *r)
+{
+    static const char *const seed[] = {"seed="};
+    char *run = lra_identity_text(r->task, r->preset, r->precision, r->fingerprint, r->config, 1,
+                                  seed);
+    char *all = lra_format("%s %s", r->model, run);
+    lra_free(run);
+    return all;
+}
+
+static char *cell_of(const void *item)
+{
+    const lra_listops *r = item;
+    char *configuration = lra_listops_identity(r);
+    char *cell = lra_format("%s seed %lld", configuration, (long long)r->seed);
+    lra_free(configuration);
+    return cell;
+}
+
+static uint64_t digest_of(const void *item)
+{
+    const lra_listops *r = item;
+    const size_t bytes = (size_t)r->n * sizeof *r->predicted;
+    const uint64_t part[] = {bytes, lra_hash64(r->predicted, bytes), lra_hash64(r->label, bytes)};
+    return lra_hash64(part, sizeof part);
+}
+
 int lra_listops_results_load(int n, const char *const *place, lra_listops ***list, lra_err *e)
 {
-    char **paths;
-    int n_paths = lra_result_files_find(n, place, "listops.h5", &paths, e), done = 0;
-    *list = NULL;
-    if (n_paths < 0) return LRA_FAILED;
-    *list = lra_alloc_array((size_t)n_paths + 1, sizeof **list);
-    for (; done < n_paths; done++) {
-        (*list)[done] = lra_listops_result_read(paths[done], e);
-        if (!(*list)[done]) break;
-    }
-    lra_names_free(paths, n_paths);
-    if (done == n_paths) return done;
-    lra_listops_results_free(*list, done);
-    *list = NULL;
-    return LRA_FAILED;
+    static const lra_file_kind kind = {"listops.h5", read_breakdown, free_breakdown, cell_of,
+                                       digest_of};
+    void **items;
+    int n_items = lra_files_load(&kind, n, place, &items, e);
+    *list = (lra_listops **)items;
+    return n_items;
 }
 
 void lra_listops_results_free(lra_listops **list, int n)

@@ -37,7 +37,12 @@ void lra_listops_result_free(lra_listops *r); /* Nullable: r */
 /* Predictions of a heuristic; NULL: there is none of that name. */
 const int32_t *lra_listops_heuristic(const lra_listops *r, const char *name);
 
-/* Every listops.h5 of n places (result_files.h); returns their number (0: there are none), or -1.
+/* What tells cells apart but for the seed: the model, its data and configuration; the caller frees
+ * it. */
+char *lra_listops_identity(const lra_listops *r);
+
+/* Every listops.h5 of n places (result_files.h), each configuration with each seed once
+ * (load_files.h); returns their number (0: there are none), or -1.
  * The caller frees the list with lra_listops_results_free(). */
 int lra_listops_results_load(int n, const char *const *place, lra_listops ***list, lra_err *e);
 void lra_listops_results_free(lra_listops **list, int n);

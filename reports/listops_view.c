@@ -126,19 +126,6 @@ void lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* The configuration without the seed; caller frees. */
-static char *identity(const lra_listops *r)
-{
-    lra_text t = {0};
-    lra_text_add(&t, "%s %s %s\n", r->model, r->preset, r->precision);
-    for (const char *line = r->config; *line;) {
-        size_t n = strcspn(line, "\n");
-        if (strncmp(line, "seed=", 5) != 0) lra_text_add(&t, "%.*s\n", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-    return t.s;
-}
-
 typedef struct {
     char *identity;
     const lra_listops *run;
@@ -212,7 +199,7 @@ int lra_listops_views(lra_listops *const *list, int n, lra_listops_view **views,
     member *m = lra_alloc_array((size_t)n + 1, sizeof *m);
     int n_views = 0, rc = 0;
     *views = NULL;
-    for (int i = 0; i < n; i++) m[i] = (member){identity(list[i]), list[i]};
+    for (int i = 0; i < n; i++) m[i] = (member){lra_listops_identity(list[i]), list[i]};
     qsort(m, (size_t)n, sizeof *m, by_cell);
     for (int from = 0; from < n && rc == 0;) {
         int to = from + 1;

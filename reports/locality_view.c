@@ -25,16 +25,53 @@ static const struct {
                             [LRA_LOCALITY_HEADS_Q95] = {"attention", "heads", "range.q95"},
                             [LRA_LOCALITY_HEADS_ENTROPY] = {"attention", "heads", "entropy.rel"}};
 
-const lra_probe_result *lra_locality_probe(const lra_report_input *in, const lra_result *r,
-                                           const char *probe)
+/* A probe's file by its run. */
+typedef struct {
+    const char *probe, *run, *data;
+    int64_t seed;
+    const lra_probe_result *result;
+    int at;
+} indexed;
+
+static int by_run(const void *a, const void *b)
 {
+    const indexed *x = a, *y = b;
+    int order = strcmp(x->probe, y->probe);
+    if (order == 0) order = strcmp(x->run, y->run);
+    if (order == 0) order = strcmp(x->data, y->data);
+    return order ? order : (x->seed > y->seed) - (x->seed < y->seed);
+}
+
+static int by_run_and_place(const void *a, const void *b)
+{
+    int order = by_run(a, b);
+    return order ? order : ((const indexed *)a)->at - ((const indexed *)b)->at;
+}
+
+static void make_index(lra_locality_view *v, const lra_report_input *in)
+{
+    indexed *x = lra_alloc_array((size_t)in->n_probes + 1, sizeof *x);
     for (int i = 0; i < in->n_probes; i++) {
         const lra_probe_result *p = in->probes[i];
-        if (strcmp(p->probe, probe) == 0 && strcmp(p->run, r->run) == 0 &&
-            strcmp(p->fingerprint, r->fingerprint) == 0 && p->seed == r->seed)
-            return p;
+        x[i] = (indexed){p->probe, p->run, p->fingerprint, p->seed, p, i};
     }
-    return NULL;
+    qsort(x, (size_t)in->n_probes, sizeof *x, by_run_and_place);
+    v->index = x, v->n_indexed = in->n_probes;
+}
+
+const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra_result *r,
+                                           const char *probe)
+{
+    const indexed *all = v->index, own = {probe, r->run, r->fingerprint, r->seed, NULL, 0};
+    int from = 0, to = v->n_indexed; /* the first that is not below it */
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        if (by_run(&all[middle], &own) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < v->n_indexed && by_run(&all[from], &own) == 0 ? all[from].result : NULL;
 }
 
 /* ---- one number ------------------------------------------------------------------------------ */
@@ -101,13 +138,14 @@ static lra_finding over_seeds(int n, const lra_finding *by_seed, int64_t T)
     return f;
 }
 
-static void fill(lra_locality_row *r, const lra_report_input *in, lra_locality what)
+static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality what)
 {
-    lra_finding by_seed[LRA_PROBE_SEEDS], before[LRA_PROBE_SEEDS];
+    const size_t seeds = (size_t)r->group->n;
+    lra_finding *by_seed = lra_alloc_array(2 * seeds, sizeof *by_seed), *before = by_seed + seeds;
     const lra_probe_result *any = NULL;
     int n = 0;
-    for (int s = 0; s < r->group->n && n < LRA_PROBE_SEEDS; s++) {
-        const lra_probe_result *p = lra_locality_probe(in, r->group->run[s], source[what].probe);
+    for (int s = 0; s < r->group->n; s++) {
+        const lra_probe_result *p = lra_locality_probe(v, r->group->run[s], source[what].probe);
         if (p) any = p;
         if (p && of_seed(p, what, &by_seed[n])) n++;
     }
@@ -119,13 +157,14 @@ static void fill(lra_locality_row *r, const lra_report_input *in, lra_locality w
     if (n) r->at[what] = over_seeds(n, by_seed, r->group->run[0]->max_length);
     if (n) r->initial[what] = over_seeds(n, before, r->group->run[0]->max_length);
     if (isnan(r->at[what].value)) r->missing[what] = reason(any, what, n > 0);
+    lra_free(by_seed);
 }
 
 /* And whether equal weights are those of older files. */
-static void count_decays(lra_locality_row *r, const lra_report_input *in)
+static void count_decays(lra_locality_row *r, const lra_locality_view *v)
 {
     for (int s = 0; s < r->group->n; s++) {
-        const lra_probe_result *p = lra_locality_probe(in, r->group->run[s], "influence");
+        const lra_probe_result *p = lra_locality_probe(v, r->group->run[s], "influence");
         const lra_probe_unit *u = p ? lra_probe_unit_find(p, "jacobian") : NULL;
         const lra_finding *f = u ? lra_probe_finding(u, "decay.kind") : NULL;
         r->ahead = r->ahead || (p && lra_probe_equal_ahead(p));
@@ -155,13 +194,16 @@ int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err 
     if (in->n == 0) return lra_fail(e, "no results; 'lra-probe train' makes them");
     v->n = v->n_groups = lra_results_group(in->list, in->n, &v->groups);
     v->row = lra_alloc_array((size_t)v->n + 1, sizeof *v->row);
+    char **name = lra_result_group_names(v->n, v->groups);
+    make_index(v, in);
     for (int i = 0; i < v->n; i++) {
         lra_locality_row *r = &v->row[i];
-        r->group = &v->groups[i], r->name = lra_result_group_name(i, v->n, v->groups);
+        r->group = &v->groups[i], r->name = name[i];
         r->value = lra_results_value(r->group->run, r->group->n);
-        for (int k = 0; k < LRA_LOCALITIES; k++) fill(r, in, (lra_locality)k);
-        count_decays(r, in);
+        for (int k = 0; k < LRA_LOCALITIES; k++) fill(r, v, (lra_locality)k);
+        count_decays(r, v);
     }
+    lra_free(name);
     qsort(v->row, (size_t)v->n, sizeof *v->row, by_range);
     return 0;
 }
@@ -170,6 +212,7 @@ void lra_locality_close(lra_locality_view *v)
 {
     for (int i = 0; i < v->n; i++) lra_free(v->row[i].name);
     lra_free(v->row);
+    lra_free(v->index);
     lra_result_groups_free(v->groups, v->n_groups);
     *v = (lra_locality_view){0};
 }

@@ -41,13 +41,15 @@ typedef struct {
     int n, n_groups;
     lra_locality_row *row; /* by task and preset, the most local first */
     lra_result_group *groups;
+    void *index; /* files of probes by their runs */
+    int n_indexed;
 } lra_locality_view;
 
 /* Of in->list and in->probes of any kind.  Fails where there are no results. */
 int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e);
 void lra_locality_close(lra_locality_view *v);
 /* The file of a probe on that run; NULL: there is none. */
-const lra_probe_result *lra_locality_probe(const lra_report_input *in, const lra_result *r,
+const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra_result *r,
                                            const char *probe);
 /* "listops, quick, f32"; the caller frees it. */
 char *lra_locality_data_name(const lra_locality_row *r);

@@ -131,7 +131,6 @@ lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *
     static const char *const key[] = {"name",  "run",  "part",     "id",   "value",    "lo,hi",
                                       "equal", "init", "shuffled", "unit", "examples", "flags"};
     lra_table *t = lra_table_new(title, 12, head);
-    int left_out = 0;
     uint32_t seen = 0;
     lra_table_keys(t, key);
     for (int i = 0; i < n; i++)
@@ -139,10 +138,6 @@ lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *
             const lra_probe_unit *unit = list[i]->unit[u];
             for (int f = 0; f < unit->n_findings; f++) {
                 if (!among(unit->finding[f].id, ids)) continue;
-                if (t->n_rows == LRA_TABLE_ROWS) {
-                    left_out++;
-                    continue;
-                }
                 add_finding(t, list[i], unit, &unit->finding[f]);
                 seen |= unit->finding[f].flags;
             }
@@ -152,8 +147,5 @@ lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *
         "equal\tof equal weights, of permuted blocks, or with the whole input; initial: before training%s",
         shuffled ? "; shuffled: trained on permuted labels" : "");
     note_flags(t, seen);
-    if (left_out)
-        lra_table_note(t, "left out\t%d more rows, for which there is no room; name fewer runs",
-                       left_out);
     return t;
 }

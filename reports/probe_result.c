@@ -6,7 +6,7 @@
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
-#include "reports/result_files.h"
+#include "reports/load_files.h"
 
 lra_probe_result *lra_probe_result_new(const char *probe, const lra_result *run,
                                        const lra_origin *origin)
@@ -107,24 +107,90 @@ void lra_probe_result_free(lra_probe_result *r)
     lra_free(r);
 }
 
+static void *read_probe(const char *path, const char *file, lra_err *e)
+{
+    char *probe = lra_format("%.*s", (int)strcspn(file, "."), file);
+    lra_probe_result *r = lra_probe_result_read(path, probe, e);
+    lra_free(probe);
+    return r;
+}
+
+static void free_probe(void *r)
+{
+    lra_probe_result_free(r);
+}
+
+/* "skip=1": kernels with the direct path, which is another measurement of the same run. */
+static bool counts_skip(const lra_probe_result *r)
+{
+    const char *at = strstr(r->settings, "skip=1\n");
+    return at && (at == r->settings || at[-1] == '\n');
+}
+
+char *lra_probe_identity(const lra_probe_result *r)
+{
+    static const char *const seed[] = {"seed="};
+    char *run = lra_identity_text(r->task, r->preset, r->precision, r->fingerprint, r->config, 1,
+                                  seed);
+    char *all = lra_format("%s %s %s%s", r->probe, counts_skip(r) ? "skip" : "-", r->model, run);
+    lra_free(run);
+    return all;
+}
+
+static char *cell_of(const void *item)
+{
+    const lra_probe_result *r = item;
+    char *configuration = lra_probe_identity(r);
+    char *cell = lra_format("%s seed %lld", configuration, (long long)r->seed);
+    lra_free(configuration);
+    return cell;
+}
+
+static uint64_t add_digest(uint64_t to, const void *bytes, size_t n)
+{
+    const uint64_t both[] = {to, lra_hash64(bytes, n)};
+    return lra_hash64(both, sizeof both);
+}
+
+static uint64_t unit_digest(const lra_probe_unit *u)
+{
+    uint64_t all = lra_hash64(u->name, strlen(u->name));
+    for (int k = 0; k < u->n_arrays; k++) {
+        size_t n = sizeof *u->array[k].value;
+        for (int d = 0; d < u->array[k].rank; d++) n *= (size_t)u->array[k].dims[d];
+        all = add_digest(all, u->array[k].value, n);
+    }
+    for (int k = 0; k < u->n_findings; k++) {
+        const lra_finding *f = &u->finding[k];
+        const double number[] = {f->value, f->lo, f->hi};
+        all = add_digest(all, f->id, strlen(f->id));
+        all = add_digest(all, number, sizeof number);
+        all = add_digest(all, f->null, sizeof f->null);
+    }
+    return all;
+}
+
+static uint64_t digest_of(const void *item)
+{
+    const lra_probe_result *r = item;
+    uint64_t all = lra_hash64(r->settings, strlen(r->settings));
+    for (int i = 0; i < r->n_units; i++) {
+        uint64_t unit = unit_digest(r->unit[i]);
+        all = add_digest(all, &unit, sizeof unit);
+    }
+    return all;
+}
+
 int lra_probe_results_load(int n, const char *const *place, const char *probe,
                            lra_probe_result ***list, lra_err *e)
 {
-    char **paths, *name = lra_format("%s.h5", probe);
-    int n_paths = lra_result_files_find(n, place, name, &paths, e), done = 0;
-    lra_free(name);
-    *list = NULL;
-    if (n_paths < 0) return LRA_FAILED;
-    *list = lra_alloc_array((size_t)n_paths + 1, sizeof **list);
-    for (; done < n_paths; done++) {
-        (*list)[done] = lra_probe_result_read(paths[done], probe, e);
-        if (!(*list)[done]) break;
-    }
-    lra_names_free(paths, n_paths);
-    if (done == n_paths) return done;
-    lra_probe_results_free(*list, done);
-    *list = NULL;
-    return LRA_FAILED;
+    void **items;
+    char *file = lra_format("%s.h5", probe);
+    const lra_file_kind kind = {file, read_probe, free_probe, cell_of, digest_of};
+    int n_items = lra_files_load(&kind, n, place, &items, e);
+    lra_free(file);
+    *list = (lra_probe_result **)items;
+    return n_items;
 }
 
 void lra_probe_results_free(lra_probe_result **list, int n)

@@ -68,7 +68,12 @@ const lra_probe_unit *lra_probe_unit_find(const lra_probe_result *r, const char 
 const lra_probe_array *lra_probe_array_find(const lra_probe_unit *u, const char *name);
 const lra_finding *lra_probe_finding(const lra_probe_unit *u, const char *id);
 
-/* Every PROBE.h5 of n places (result_files.h); returns their number (0: there are none), or -1.
+/* What tells cells apart but for the seed: the probe, the model, its data and configuration; the
+ * caller frees it. */
+char *lra_probe_identity(const lra_probe_result *r);
+
+/* Every PROBE.h5 of n places (result_files.h), each configuration with each seed once
+ * (load_files.h); returns their number (0: there are none), or -1.
  * The caller frees the list with lra_probe_results_free(). */
 int lra_probe_results_load(int n, const char *const *place, const char *probe,
                            lra_probe_result ***list, lra_err *e);

@@ -2,15 +2,13 @@
 #ifndef LRA_REPORTS_PROBE_VIEW_H
 #define LRA_REPORTS_PROBE_VIEW_H
 
+#include "reports/cell_names.h"
 #include "reports/probe_result.h"
-#include "reports/result_metric.h"
-
-enum { LRA_PROBE_SEEDS = 64 };
 
 typedef struct {
     int n_seeds;
-    const lra_probe_result *seed[LRA_PROBE_SEEDS]; /* ascending */
-    char *name; /* "s4d", "resconv K = 5": with what tells it from the others */
+    const lra_probe_result **seed; /* (n_seeds), ascending */
+    char *name;                    /* "s4d", "resconv K = 5": with what tells it from the others */
 } lra_probe_cell;
 
 /* Of kernels: does the direct path D u count as their lag 0? */
@@ -22,19 +20,8 @@ int64_t lra_probe_queries(const lra_probe_result *r);
  * So it was of causal models in older files. */
 bool lra_probe_equal_ahead(const lra_probe_result *r);
 
-/* Who a cell is: texts are borrowed. */
-typedef struct {
-    const char *model, *task, *config;
-    int64_t kernel;
-} lra_cell_identity;
-/* "s4d state=32": the model, its kernel, and the settings that others of this model and task do not
- * share; the caller frees it. */
-char *lra_cell_name(int i, int n, const lra_cell_identity *all);
-/* The same of groups of results. */
-char *lra_result_group_name(int i, int n, const lra_result_group *all);
-
-/* The cells of n files in the order of their first; returns their number.  The caller frees them
- * with lra_probe_cells_free(). */
+/* The cells of n files in the order of their first, each seed once; returns their number.  The
+ * caller frees them with lra_probe_cells_free(). */
 int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells);
 void lra_probe_cells_free(lra_probe_cell *cells, int n);
 /* Of a figure that draws the first seed of each: ", seed 0 of 3" where all have several, ", first seed

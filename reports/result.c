@@ -10,7 +10,7 @@
 #include "reports/check_names.h"
 #include "reports/check_numbers.h"
 #include "reports/fields.h"
-#include "reports/result_files.h"
+#include "reports/load_files.h"
 
 enum { SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
@@ -386,22 +386,49 @@ bool lra_result_selected_on_test(const lra_result *r)
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
+static void *read_result(const char *path, const char *file, lra_err *e)
+{
+    (void)file;
+    return lra_result_read(path, e);
+}
+
+static void free_result(void *r)
+{
+    lra_result_free(r);
+}
+
+static char *cell_of(const void *item)
+{
+    static const char *const seed[] = {"seed="};
+    const lra_result *r = item;
+    char *config = lra_identity_text(r->task, r->preset, r->precision, r->fingerprint, r->config, 1,
+                                     seed);
+    char *cell = lra_format("%s seed %lld %s", r->model, (long long)r->seed, config);
+    lra_free(config);
+    return cell;
+}
+
+/* Of what the selected weights answered on the test split. */
+static uint64_t digest_of(const void *item)
+{
+    const lra_result *r = item;
+    const size_t rows = (size_t)r->n;
+    const uint64_t part[] = {
+        rows,
+        r->logits ? lra_hash64(r->logits, rows * (size_t)r->n_classes * sizeof *r->logits) : 0,
+        r->label ? lra_hash64(r->label, rows * sizeof *r->label) : 0,
+        r->row ? lra_hash64(r->row, rows * sizeof *r->row) : 0,
+        r->number ? lra_hash64(r->number, rows * (size_t)r->n_numbers * sizeof *r->number) : 0};
+    return lra_hash64(part, sizeof part);
+}
+
 int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e)
 {
-    char **paths;
-    int n_paths = lra_result_files_find(n, place, "result.h5", &paths, e), done = 0;
-    *list = NULL;
-    if (n_paths < 0) return LRA_FAILED;
-    *list = lra_alloc_array((size_t)n_paths + 1, sizeof **list);
-    for (; done < n_paths; done++) {
-        (*list)[done] = lra_result_read(paths[done], e);
-        if (!(*list)[done]) break;
-    }
-    lra_names_free(paths, n_paths);
-    if (done == n_paths) return done;
-    lra_results_free(*list, done);
-    *list = NULL;
-    return LRA_FAILED;
+    static const lra_file_kind kind = {"result.h5", read_result, free_result, cell_of, digest_of};
+    void **items;
+    int n_items = lra_files_load(&kind, n, place, &items, e);
+    *list = (lra_result **)items;
+    return n_items;
 }
 
 void lra_results_free(lra_result **list, int n)

@@ -92,8 +92,9 @@ const char *lra_result_simple_baseline(const lra_result *r, double *accuracy);
 /* Were the validation rows, which choose the weights, those of the test split (task.val=test)? */
 bool lra_result_selected_on_test(const lra_result *r);
 
-/* Every result.h5 of n places (result_files.h); files that cannot be read fail.  Returns their
- * number, or -1; the caller frees the list with lra_results_free(). */
+/* Every result.h5 of n places (result_files.h), each configuration with each seed once, files that
+ * cannot be read left out (load_files.h).  Returns their number, or -1; the caller frees the list
+ * with lra_results_free(). */
 int lra_results_load(int n, const char *const *place, lra_result ***list, lra_err *e);
 void lra_results_free(lra_result **list, int n);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "reports/load_files.h"
 
 enum { COLUMNS = 5 };
 
@@ -154,20 +155,8 @@ static bool starts(const char *line, const char *word)
 
 char *lra_result_identity(const lra_result *r, int n_words, const char *const *word)
 {
-    /* Every seed has another run that it started from; "train.related" tells how that was
-     * trained. */
-    static const char *const other[] = {"train.from=", "train.matched="};
-    lra_text t = {0};
-    lra_text_add(&t, "%s %s %s %s\n", r->task, r->preset, r->precision, r->fingerprint);
-    for (const char *line = r->config; *line;) {
-        size_t n = strcspn(line, "\n");
-        bool own = false;
-        for (int i = 0; i < n_words; i++) own = own || starts(line, word[i]);
-        for (int i = 0; i < 2; i++) own = own || starts(line, other[i]);
-        if (!own) lra_text_add(&t, "%.*s\n", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-    return t.s;
+    return lra_identity_text(r->task, r->preset, r->precision, r->fingerprint, r->config, n_words,
+                             word);
 }
 
 typedef struct {
@@ -249,6 +238,14 @@ static int by_identity(const void *a, const void *b)
     return order ? order : order_of(p->seed, q->seed);
 }
 
+/* How many members from the i-th on have its identity. */
+static int members_from(const member *m, int i, int n)
+{
+    int to = i + 1;
+    while (to < n && strcmp(m[to].identity, m[i].identity) == 0) to++;
+    return to - i;
+}
+
 int lra_results_group(lra_result *const *list, int n, lra_result_group **groups)
 {
     static const char *const own[] = {"seed="};
@@ -261,7 +258,7 @@ int lra_results_group(lra_result *const *list, int n, lra_result_group **groups)
         lra_result_group *g = &(*groups)[n_groups ? n_groups - 1 : 0];
         if (i == 0 || strcmp(m[i].identity, m[i - 1].identity) != 0) {
             g = &(*groups)[n_groups++];
-            g->run = lra_alloc_array((size_t)n, sizeof *g->run);
+            g->run = lra_alloc_array((size_t)members_from(m, i, n), sizeof *g->run);
         }
         g->run[g->n++] = m[i].result;
     }

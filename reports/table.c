@@ -29,6 +29,8 @@ void lra_table_free(lra_table *t)
         lra_free(t->key[c]);
         for (int r = 0; r < t->n_rows; r++) lra_free(t->cell[r][c].text);
     }
+    for (int r = 0; r < t->n_rows; r++) lra_free(t->cell[r]);
+    lra_free(t->cell);
     for (int i = 0; i < t->n_notes; i++) lra_free(t->note[i]);
     lra_free(t->note);
     for (int i = 0; i < t->n_facts; i++) {
@@ -64,8 +66,9 @@ static char *format_text(const char *fmt, va_list args)
 
 void lra_table_row(lra_table *t)
 {
-    if (t->n_rows == LRA_TABLE_ROWS) LRA_BUG("a table of more than %d rows", LRA_TABLE_ROWS);
-    t->n_rows++;
+    if ((t->n_rows & (t->n_rows - 1)) == 0) /* room for twice as many */
+        t->cell = lra_resize(t->cell, (2 * (size_t)t->n_rows + 1) * sizeof *t->cell);
+    t->cell[t->n_rows++] = lra_alloc_array(LRA_TABLE_COLUMNS, sizeof **t->cell);
 }
 
 /* The next cell of the last row; takes the text. */
@@ -134,7 +137,8 @@ void lra_table_note(lra_table *t, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    t->note = lra_resize(t->note, (size_t)(t->n_notes + 1) * sizeof *t->note);
+    if ((t->n_notes & (t->n_notes - 1)) == 0)
+        t->note = lra_resize(t->note, (2 * (size_t)t->n_notes + 1) * sizeof *t->note);
     lra_text text = {0};
     lra_text_addv(&text, fmt, args);
     char *tab = strchr(text.s, '\t'); /* between key and text */

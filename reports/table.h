@@ -9,7 +9,7 @@
 #include "kernels/base/err.h"
 #include "reports/verdict.h"
 
-enum { LRA_TABLE_COLUMNS = 96, LRA_TABLE_ROWS = 512, LRA_TABLE_FACTS = 96 };
+enum { LRA_TABLE_COLUMNS = 96, LRA_TABLE_FACTS = 96 };
 
 typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
     char *title;
     int n_columns, n_rows, n_notes, n_facts;
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
-    lra_cell cell[LRA_TABLE_ROWS][LRA_TABLE_COLUMNS];
+    lra_cell **cell;     /* (n_rows, LRA_TABLE_COLUMNS) */
     lra_verdict verdict; /* printed in front of the rows */
     char **note;         /* (n_notes) */
     lra_fact fact[LRA_TABLE_FACTS];

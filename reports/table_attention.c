@@ -140,21 +140,11 @@ static bool has_any(const lra_probe_result *r, const char *id)
     return false;
 }
 
-/* The heads with its first number, a row each; those that a table cannot hold are told. */
+/* The heads with its first number, a row each. */
 static void add_heads(lra_table *t, const lra_probe_result *r, const group *g)
 {
-    int left_out = 0;
-    for (int u = 0; u < r->n_units; u++) {
-        if (!lra_probe_finding(r->unit[u], g->first)) continue;
-        if (t->n_rows == LRA_TABLE_ROWS)
-            left_out++;
-        else
-            add_head(t, r->unit[u], g);
-    }
-    if (left_out)
-        lra_table_note(t,
-                       "left out\t%d more heads, for which there is no room; attention.h5 has them",
-                       left_out);
+    for (int u = 0; u < r->n_units; u++)
+        if (lra_probe_finding(r->unit[u], g->first)) add_head(t, r->unit[u], g);
 }
 
 /* Is it of a column that the run does not have? */

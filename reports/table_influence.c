@@ -191,26 +191,17 @@ static lra_table *gains_table(const lra_probe_result *r)
     lra_table *t = lra_table_new(title, (int)(1 + 2 * n), (const char *const *)head);
     lra_table_keys(t, (const char *const *)key);
     bool undefined = false;
-    int left_out = 0;
     for (int u = 0; u < r->n_units; u++) {
         const char *name_of = limited_of(r->unit[u]);
         if (!name_of) continue;
         lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
         if (part.dims[0] != x->dims[0]) continue; /* of other limits */
-        if (t->n_rows == LRA_TABLE_ROWS) {
-            left_out++;
-            continue;
-        }
         part.value += 3 * first;
         undefined = undefined || isnan(part.value[0]);
         add_gains(t, name_of, &part, n);
     }
     lra_table_note(t, "Others whole; intervals: '--json', or '--format csv' of lra-report.%s",
                    undefined ? "  -: the run is not clearly better than chance." : "");
-    if (left_out)
-        lra_table_note(t,
-                       "left out\t%d more rows, for which there is no room; influence.h5 has them",
-                       left_out);
     for (int64_t i = 0; i < 1 + 2 * n; i++) {
         lra_free(head[i]);
         lra_free(key[i]);

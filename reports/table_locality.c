@@ -230,12 +230,6 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     lra_locality_view v;
     reasons why = {0};
     if (lra_locality_open(&v, in, e) != 0) return LRA_FAILED;
-    if (v.n > LRA_TABLE_ROWS) {
-        lra_fail(e, "the table would have %d rows, at most %d; name fewer runs", v.n,
-                 LRA_TABLE_ROWS);
-        lra_locality_close(&v);
-        return LRA_FAILED;
-    }
     lra_table *t = new_table();
     for (int i = 0; i < v.n; i++) {
         add_who(t, &v.row[i]);

@@ -4,11 +4,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
 #include "reports/across_tasks.h"
+#include "reports/cell_names.h"
 #include "reports/published.h"
 #include "reports/report.h"
 #include "reports/result_metric.h"
@@ -122,6 +124,8 @@ typedef struct {
     const lra_result *result;
     lra_config *config;
     lra_text training;
+    lra_text own;      /* how it was trained, and "distance=4" where rows have other distances */
+    lra_text defaults; /* "rate=default" where rows like this one set the rate */
 } row;
 
 /* All rows of a table. */
@@ -130,37 +134,14 @@ typedef struct {
     int n;
 } rows;
 
-static rows rows_open(const lra_result_group *groups, int n)
+/* Rows that differ in nothing but what has no column are alike. */
+static int by_column(const void *a, const void *b)
 {
-    rows all = {lra_alloc_array((size_t)n + 1, sizeof *all.row), n};
-    for (int i = 0; i < n; i++) {
-        lra_err e;
-        row *r = &all.row[i];
-        *r = (row){.result = groups[i].run[0]};
-        r->config = lra_config_parse(r->result->config, &e);
-        if (!r->config) r->config = lra_config_new(); /* written by hand: no settings */
-        lra_text_add(&r->training, "%s", "");
-        add_training(&r->training, r->config);
-    }
-    return all;
-}
-
-static void rows_close(rows *all)
-{
-    for (int i = 0; i < all->n; i++) {
-        lra_config_free(all->row[i].config);
-        lra_text_free(&all->row[i].training);
-    }
-    lra_free(all->row);
-}
-
-/* Two rows that differ in nothing but what has no column. */
-static bool are_alike(const row *a, const row *b)
-{
-    return strcmp(a->result->task, b->result->task) == 0 &&
-           strcmp(a->result->model, b->result->model) == 0 &&
-           strcmp(a->result->preset, b->result->preset) == 0 &&
-           strcmp(a->training.s, b->training.s) == 0;
+    const row *x = *(const row *const *)a, *y = *(const row *const *)b;
+    int order = strcmp(x->result->task, y->result->task);
+    if (order == 0) order = strcmp(x->result->model, y->result->model);
+    if (order == 0) order = strcmp(x->result->preset, y->result->preset);
+    return order ? order : strcmp(x->training.s, y->training.s);
 }
 
 static bool has_column(const char *name)
@@ -173,76 +154,125 @@ static bool has_column(const char *name)
     return false;
 }
 
-/* Another row like this one has another value, or that of the preset. */
-static bool tells_apart(const rows *all, const row *r, const char *name, const char *value)
+static void add_setting(lra_text *t, const char *name, const char *value)
 {
-    for (int i = 0; i < all->n; i++)
-        if (are_alike(&all->row[i], r) &&
-            strcmp(lra_config_text_or(all->row[i].config, name, ""), value) != 0)
-            return true;
-    return false;
+    const char *dot = strchr(name, '.');
+    char *word = lra_format("%s=%s", dot ? dot + 1 : name, value);
+    add_word(t, word);
+    lra_free(word);
 }
 
-/* What another row sets might be set in this one: a schedule has settings that others lack. */
-static bool could_set(const row *other, const row *r, const char *name)
+static const char schedule[] = "train.schedule";
+
+/* A setting of a row, and the schedule of that row: a schedule has settings that others lack. */
+typedef struct {
+    const char *name, *schedule;
+} told;
+
+static int by_name(const void *a, const void *b)
 {
-    const char *schedule = "train.schedule";
-    return are_alike(other, r) && lra_config_has(other->config, name) &&
-           (strcmp(name, schedule) == 0 ||
-            strcmp(lra_config_text_or(other->config, schedule, ""),
-                   lra_config_text_or(r->config, schedule, "")) == 0);
+    const told *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : strcmp(x->schedule, y->schedule);
 }
 
-/* A row before i told of the setting. */
-static bool is_told(const rows *all, const row *r, int i, const char *name)
+/* The settings that n rows have, each once with each schedule; the caller frees them. */
+static told *told_by(int n, row *const *alike, int *n_told)
 {
-    int k = 0;
-    while (k < i && !could_set(&all->row[k], r, name)) k++;
-    return k < i;
+    int total = 0, m = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; lra_config_key(alike[i]->config, k); k++) total++;
+    told *all = lra_alloc_array((size_t)total + 1, sizeof *all);
+    total = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; lra_config_key(alike[i]->config, k); k++)
+            all[total++] = (told){lra_config_key(alike[i]->config, k),
+                                  lra_config_text_or(alike[i]->config, schedule, "")};
+    qsort(all, (size_t)total, sizeof *all, by_name);
+    for (int i = 0; i < total; i++)
+        if (m == 0 || by_name(&all[m - 1], &all[i]) != 0) all[m++] = all[i];
+    *n_told = m;
+    return all;
 }
 
-/* Settings that rows like this one have, and this one as they are unless somebody changes them;
- * false: there are none. */
-static bool add_defaults(lra_text *t, const rows *all, const row *r)
+/* Settings that rows like this one have, and this one as they are by default. */
+static void add_defaults(row *r, const told *all, int n)
 {
-    bool found = false;
-    for (int i = 0; i < all->n; i++) {
-        const lra_config *other = all->row[i].config;
-        for (int k = 0; lra_config_key(other, k); k++) {
-            const char *name = lra_config_key(other, k), *dot = strchr(name, '.');
-            if (has_column(name) || lra_config_has(r->config, name) ||
-                !could_set(&all->row[i], r, name) || is_told(all, r, i, name))
-                continue;
-            char *word = lra_format("%s=default", dot ? dot + 1 : name);
-            add_word(t, word);
-            lra_free(word);
-            found = true;
-        }
+    const char *own = lra_config_text_or(r->config, schedule, ""), *before = "";
+    for (int i = 0; i < n; i++) {
+        const char *name = all[i].name;
+        bool could = strcmp(name, schedule) == 0 || strcmp(all[i].schedule, own) == 0;
+        if (!could || strcmp(name, before) == 0 || has_column(name) ||
+            lra_config_has(r->config, name))
+            continue;
+        add_setting(&r->defaults, name, "default");
+        before = name;
     }
-    return found;
 }
 
-/* How it was trained, and "distance=4" where there are rows of other distances; empty: nothing. */
-static lra_text own_settings(const rows *all, const row *r)
+/* Of n rows that are alike. */
+static void set_settings(int n, row *const *alike)
+{
+    int n_told;
+    told *all = told_by(n, alike, &n_told);
+    lra_config **config = lra_alloc_array((size_t)n, sizeof *config);
+    bool **said = lra_alloc_array((size_t)n, sizeof *said);
+    for (int i = 0; i < n; i++) config[i] = alike[i]->config;
+    lra_settings_differ(n, config, said);
+    for (int i = 0; i < n; i++) {
+        row *r = alike[i];
+        if (*r->training.s) add_word(&r->own, r->training.s);
+        for (int k = 0; lra_config_key(r->config, k); k++)
+            if (said[i][k] && !has_column(lra_config_key(r->config, k)))
+                add_setting(&r->own, lra_config_key(r->config, k), lra_config_value(r->config, k));
+        add_defaults(r, all, n_told);
+        lra_free(said[i]);
+    }
+    lra_free(said);
+    lra_free(config);
+    lra_free(all);
+}
+
+static rows rows_open(const lra_result_group *groups, int n)
+{
+    rows all = {lra_alloc_array((size_t)n + 1, sizeof *all.row), n};
+    row **sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted);
+    for (int i = 0; i < n; i++) {
+        lra_err e;
+        row *r = sorted[i] = &all.row[i];
+        *r = (row){.result = groups[i].run[0]};
+        r->config = lra_config_parse(r->result->config, &e);
+        if (!r->config) r->config = lra_config_new(); /* written by hand: no settings */
+        lra_text_add(&r->training, "%s", "");
+        add_training(&r->training, r->config);
+    }
+    qsort(sorted, (size_t)n, sizeof *sorted, by_column);
+    for (int from = 0, to; from < n; from = to) {
+        to = from + 1;
+        while (to < n && by_column(&sorted[to], &sorted[from]) == 0) to++;
+        set_settings(to - from, sorted + from);
+    }
+    lra_free(sorted);
+    return all;
+}
+
+static void rows_close(rows *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        lra_config_free(all->row[i].config);
+        lra_text_free(&all->row[i].training);
+        lra_text_free(&all->row[i].own);
+        lra_text_free(&all->row[i].defaults);
+    }
+    lra_free(all->row);
+}
+
+/* Both; "-": nothing.  Caller frees. */
+static char *settings_of(const row *r)
 {
     lra_text t = {0};
-    if (*r->training.s) add_word(&t, r->training.s);
-    for (int i = 0; lra_config_key(r->config, i); i++) {
-        const char *name = lra_config_key(r->config, i), *dot = strchr(name, '.');
-        const char *value = lra_config_value(r->config, i);
-        if (has_column(name) || !tells_apart(all, r, name, value)) continue;
-        char *word = lra_format("%s=%s", dot ? dot + 1 : name, value);
-        add_word(&t, word);
-        lra_free(word);
-    }
-    return t;
-}
-
-/* These, and "rate=default" where there are rows of other rates; "-": nothing.  Caller frees. */
-static char *settings_of(const rows *all, const row *r)
-{
-    lra_text t = own_settings(all, r);
-    add_defaults(&t, all, r);
+    add_word(&t, r->own.s ? r->own.s : "");
+    add_word(&t, r->defaults.s ? r->defaults.s : "");
     return t.s ? t.s : lra_copy_text("-");
 }
 
@@ -279,7 +309,7 @@ static void add_published(lra_table *t, const lra_result *r, const lra_metric *m
         lra_table_number(t, NAN, 0);
 }
 
-static void add_group(lra_table *t, const rows *all, const row *own, const lra_result_group *g)
+static void add_group(lra_table *t, const row *own, const lra_result_group *g)
 {
     lra_err e;
     char text[32], flags[LRA_FLAGS_TEXT];
@@ -295,7 +325,7 @@ static void add_group(lra_table *t, const rows *all, const row *own, const lra_r
     lra_table_cell(t, "%s", r->task);
     lra_table_cell(t, "%s", r->model);
     lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
-    char *settings = settings_of(all, own);
+    char *settings = settings_of(own);
     lra_table_cell(t, "%s", settings);
     lra_free(settings);
     lra_table_cell(t, "%s", r->preset);
@@ -344,12 +374,10 @@ static void add_mean(lra_table *t, const rows *all, const lra_result_group *grou
     lra_across_tasks tasks = {0};
     for (int i = first; i < all->n; i++) {
         const lra_result *b = all->row[i].result;
-        lra_text settings = own_settings(all, &all->row[i]);
-        if (are_one_model(a, b) && settings.n == 0 &&
+        if (are_one_model(a, b) && all->row[i].own.n == 0 &&
             strcmp(lra_result_metric(b)->name, "accuracy") == 0)
             lra_across_tasks_add(&tasks, b->task, lra_results_sample(groups[i].run, groups[i].n),
                                  0);
-        lra_text_free(&settings);
     }
     lra_text who = {0};
     lra_text_add(&who, "%s", a->model);
@@ -363,9 +391,7 @@ static void add_notes(lra_table *t, const rows *all, const lra_result_group *gro
 {
     bool one = false, on_test = false, defaults = false;
     for (int i = 0; i < all->n; i++) {
-        lra_text settings = {0};
-        defaults = add_defaults(&settings, all, &all->row[i]) || defaults;
-        lra_text_free(&settings);
+        defaults = defaults || all->row[i].defaults.n > 0;
         one = one || groups[i].n == 1;
         on_test = on_test || lra_result_selected_on_test(all->row[i].result);
         bool first = true;
@@ -374,7 +400,7 @@ static void add_notes(lra_table *t, const rows *all, const lra_result_group *gro
         if (first) add_mean(t, all, groups, i);
     }
     if (defaults)
-        lra_table_note(t, "default\tas it is unless somebody changes it ('lra-probe list "
+        lra_table_note(t, "default\tthe default value ('lra-probe list "
                           "parameters'), where other rows differ");
     lra_table_note(
         t,
@@ -402,11 +428,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     lra_result_group *found;
     int n = lra_results_group(in->list, in->n, &found), rc = 1;
     rows all = rows_open(found, n);
-    if (n == 0)
-        rc = lra_fail(e, "no results; 'lra-probe train' makes them");
-    else if (n > LRA_TABLE_ROWS)
-        rc = lra_fail(e, "%d configurations, the table holds %d; name fewer results", n,
-                      LRA_TABLE_ROWS);
+    if (n == 0) rc = lra_fail(e, "no results; 'lra-probe train' makes them");
     if (rc == 1) {
         const char *heads[COLUMNS];
         memcpy(heads, head, sizeof heads);
@@ -414,7 +436,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         lra_table *t = lra_table_new("All results: one row for each task, model and configuration",
                                      COLUMNS, heads);
         lra_table_keys(t, key);
-        for (int i = 0; i < n; i++) add_group(t, &all, &all.row[i], &found[i]);
+        for (int i = 0; i < n; i++) add_group(t, &all.row[i], &found[i]);
         add_notes(t, &all, found);
         *list = lra_alloc(sizeof **list);
         (*list)[0] = t;

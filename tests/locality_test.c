@@ -197,11 +197,17 @@ static void what_is_missing(void **state)
 static void files_of_other_runs(void **state)
 {
     (void)state;
-    assert_ptr_equal(lra_locality_probe(&in, results[1], "influence"), probes[1]);
-    assert_null(lra_locality_probe(&in, results[1], "attention"));
-    assert_null(lra_locality_probe(&in, results[5], "influence"));
+    lra_locality_view v;
+    lra_err e = {{0}};
+    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    assert_ptr_equal(lra_locality_probe(&v, results[1], "influence"), probes[1]);
+    assert_null(lra_locality_probe(&v, results[1], "attention"));
+    assert_null(lra_locality_probe(&v, results[5], "influence"));
+    lra_locality_close(&v);
     probes[1]->fingerprint[0] = 'x';
-    assert_null(lra_locality_probe(&in, results[1], "influence"));
+    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    assert_null(lra_locality_probe(&v, results[1], "influence"));
+    lra_locality_close(&v);
     probes[1]->fingerprint[0] = '0';
 }
 
