@@ -69,19 +69,20 @@ static double majority_of(const workspace *w)
     return (double)most / (double)w->n;
 }
 
-static double largest_p(const workspace *w)
+/* Of one seed, and where nothing varies, exact (McNemar); else the test that belongs to the
+ * interval. */
+static double p_of(const workspace *w, const lra_sample *s)
 {
     const uint8_t *rival = w->score[w->d->n_seeds];
-    double largest = 0;
-    for (int s = 0; s < w->d->n_seeds; s++) {
-        int better = 0, worse = 0;
-        for (int64_t i = 0; i < w->n; i++) {
-            better += w->score[s][i] > rival[i];
-            worse += w->score[s][i] < rival[i];
-        }
-        largest = fmax(largest, lra_mcnemar(better, worse));
+    int better = 0, worse = 0;
+    const double g[LRA_MAX_SERIES] = {1, -1};
+    lra_variance v = lra_contrast_variance(s, g);
+    if (w->d->n_seeds > 1 && v.examples + v.seeds > 0) return lra_contrast_p(s, g);
+    for (int64_t i = 0; i < w->n; i++) {
+        better += w->score[0][i] > rival[i];
+        worse += w->score[0][i] < rival[i];
     }
-    return largest;
+    return lra_mcnemar(better, worse);
 }
 
 static void fill_row(const workspace *w, const int32_t *rival, lra_breakdown_row *out)
@@ -97,7 +98,9 @@ static void fill_row(const workspace *w, const int32_t *rival, lra_breakdown_row
     out->rival = s->series[1].value;
     out->accuracy = lra_sample_value(s, 0);
     out->difference = lra_sample_difference(s, 0, 1, 0.95);
-    out->p = largest_p(w);
+    out->difference.lo = fmax(out->difference.lo, -1); /* of shares */
+    out->difference.hi = fmin(out->difference.hi, 1);
+    out->p = p_of(w, s);
     out->seeds_dominate = lra_sample_seeds_dominate(s, 0);
     lra_sample_free(s);
 }

@@ -7,8 +7,9 @@
  * Null values: the share of the group's most frequent label; for an agreement what independent
  * predictions with the same marginals per stratum would give (chance agreement of Cohen's kappa,
  * 1960).
- * Tests: McNemar's exact test against the rival, seed by seed, the largest p stands; lra_holm()
- * adjusts those that are shown together. */
+ * Tests: of several seeds the test of the difference's interval, examples and seeds included
+ * (lra_contrast_p()); of one seed McNemar's exact test.  lra_holm() adjusts those that are shown
+ * together. */
 #ifndef LRA_ANALYSIS_BREAKDOWN_H
 #define LRA_ANALYSIS_BREAKDOWN_H
 
@@ -31,7 +32,7 @@ typedef struct {
     lra_estimate accuracy;   /* of the predictions */
     double rival;            /* accuracy of the rival */
     lra_estimate difference; /* accuracy - rival, paired by example */
-    double p;                /* McNemar, the largest over the seeds; not adjusted */
+    double p;                /* of the difference; not adjusted */
     bool seeds_dominate;     /* few seeds, which vary more than the examples */
 } lra_breakdown_row;
 

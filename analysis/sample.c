@@ -214,6 +214,25 @@ lra_estimate lra_contrast(const lra_sample *s, const double *g, double level)
     return (lra_estimate){value, value - half, value + half};
 }
 
+double lra_contrast_p(const lra_sample *s, const double *g)
+{
+    const double least = 1e-12;
+    lra_estimate x = lra_contrast(s, g, 0.95);
+    if (isnan(x.lo)) return NAN;
+    if (x.value == 0) return 1;
+    lra_variance v = lra_contrast_variance(s, g);
+    if (v.examples + v.seeds == 0) return NAN;
+    double lo = log(least), hi = 0; /* ln p: half widths fall as p grows */
+    for (int step = 0; step < 60; step++) {
+        double p = (lo + hi) / 2;
+        if (half_width(&v, 1 - exp(p)) > fabs(x.value))
+            lo = p;
+        else
+            hi = p;
+    }
+    return exp(hi);
+}
+
 lra_estimate lra_sample_difference(const lra_sample *s, int a, int b, double level)
 {
     double g[LRA_MAX_SERIES] = {0};

@@ -62,6 +62,10 @@ lra_variance lra_contrast_variance(const lra_sample *s, const double *g);
 /* Sum of g_r times the value of series r; level 0.95.  Where nothing varies: Wilson's interval of
  * no discordant pair in n. */
 lra_estimate lra_contrast(const lra_sample *s, const double *g, double level);
+/* Two-sided p of the contrast being 0: 1 - level of the widest interval that excludes 0, so that p
+ * < 0.05 exactly where the 95 % interval excludes it.  At least 1e-12; NAN: no interval, or nothing
+ * varies. */
+double lra_contrast_p(const lra_sample *s, const double *g);
 /* Series a less series b. */
 lra_estimate lra_sample_difference(const lra_sample *s, int a, int b, double level);
 /* The value of one series; Wilson's interval of a share with one seed, or that does not vary. */
@@ -82,9 +86,9 @@ void lra_sample_draw(const lra_sample *s, uint64_t key, int n_replicates, double
  * over chance, and the gap between the two groups exceeds both ten standard deviations of the upper
  * group (at least two seeds) and four times `error`, the standard error of one seed's mean over
  * examples.  full NAN: the mean of the upper group, as the reference of a ladder is judged by
- * itself.  Returns the number of learned seeds.
- * The gap in standard deviations alone occurs in 11 % of healthy triples; of seeds at chance, whose
- * accuracies are few discrete values, two are often equal. */
+ * itself.  Returns the number of learned seeds. The gap in standard deviations alone occurs in 11 %
+ * of healthy triples; of seeds at chance, whose accuracies are few discrete values, two are often
+ * equal. */
 int lra_seeds_learned(int n, const double *value, double chance, double full, double error,
                       bool *learned);
 

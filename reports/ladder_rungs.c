@@ -151,14 +151,23 @@ static char *identity(const lra_result *r, const lra_ladder_kind *k)
     return text;
 }
 
+/* The result's value of the axis; -1: none.  A run that names no ladder is a rung over kernels
+ * where its kernel bounds its reach: other models may have a key of that name. */
+static int64_t value_of(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
+{
+    bool named = from->usual >= 0;
+    if (is_kernels(k) && !named) return r->reach >= 0 ? r->kernel : -1;
+    int64_t value = is_kernels(k) && r->kernel > 0 ? r->kernel : lra_ladder_setting(r, k->axis);
+    return value < 0 ? k->usual : value;
+}
+
 /* Adds the result, trained for the ladder `from`, where it is, or may be, a rung of such a
  * ladder. */
 static int add(lra_ladder_member *m, const lra_result *r, const lra_ladder_kind *from,
                const lra_ladder_kind *k)
 {
     bool own = same_kind(from, k);
-    int64_t value = is_kernels(k) ? r->kernel : lra_ladder_setting(r, k->axis);
-    if (value < 0 && !is_kernels(k)) value = k->usual;
+    int64_t value = value_of(r, from, k);
     if (value <= 0 || (!own && is_matched(k) && !has_count(r, from, k))) return 0;
     *m = (lra_ladder_member){r, *k, identity(r, k), value, own};
     return 1;

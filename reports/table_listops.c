@@ -10,20 +10,21 @@
 
 #include "kernels/base/mem.h"
 #include "reports/report.h"
+#include "reports/verdict_listops.h"
 
 /* Before the groups: what people read; for programs the grouping, the row, its quantity, seeds; all
  * examples. */
 enum { BEFORE = 6, COLUMNS = BEFORE + LRA_LISTOPS_GROUPS };
 
 /* The rows of a model, in this order: for people, for programs. */
-enum { ACCURACY, ACCURACY_LO, ACCURACY_HI, LESS, LESS_LO, LESS_HI, MCNEMAR, N_QUANTITIES };
+enum { ACCURACY, ACCURACY_LO, ACCURACY_HI, LESS, LESS_LO, LESS_HI, P_HOLM, N_QUANTITIES };
 static const char *const quantity[N_QUANTITIES][2] = {{"", "accuracy_percent"},
                                                       {"  95 % from", "accuracy_percent_lo"},
                                                       {"       to", "accuracy_percent_hi"},
                                                       {"  - greedy", "minus_greedy_percent"},
                                                       {"  95 % from", "minus_greedy_percent_lo"},
                                                       {"       to", "minus_greedy_percent_hi"},
-                                                      {"  McNemar p", "mcnemar_p_holm"}};
+                                                      {"  p (Holm)", "p_holm"}};
 
 /* Rows of every cell, and their p adjusted over all that the table shows. */
 typedef struct {
@@ -138,7 +139,7 @@ static void add_quantity(lra_table *t, const lra_breakdown_row *r, double p, int
 {
     const double percent[] = {r->accuracy.value,   r->accuracy.lo,   r->accuracy.hi,
                               r->difference.value, r->difference.lo, r->difference.hi};
-    if (q == MCNEMAR)
+    if (q == P_HOLM)
         add_p(t, p);
     else if (q < LESS || isnan(percent[q]))
         lra_table_number(t, 100 * percent[q], 2);
@@ -172,10 +173,12 @@ static void add_notes(lra_table *t, const lra_listops_view *v, const numbers *x)
                       "operator, in training");
     lra_table_note(t, "shallow-a-D\texact above depth D, deeper nodes are their most frequent "
                       "label; b: they are left out");
-    lra_table_note(t, "McNemar p\texact, against greedy, the largest over the seeds, adjusted "
-                      "over the table (Holm)");
     lra_table_note(t,
-                   "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
+                   "p (Holm)\tof the difference to greedy, test rows and seeds as in its interval "
+                   "(one seed: McNemar, exact), adjusted over the table");
+    lra_table_note(
+        t, "95 %%\tconfidence intervals over test rows (normal) and seeds (Student t, S - 1 "
+           "degrees of freedom); one accuracy: Wilson");
     lra_table_fact_text(t, "flags",
                         one && few ? "one-seed few-seeds"
                         : one      ? "one-seed"
@@ -205,7 +208,10 @@ static lra_table *table_by(const lra_listops_view *v, int k)
     add_null(&p, x->row[0]);
     add_heuristics(&p);
     for (int c = 0; c < v->n_cells; c++) add_model(&p, &v->cell[c], x->row[c], x->p[c]);
-    if (k == LRA_BY_ROOT) add_notes(t, v, x);
+    if (k == LRA_BY_ROOT) {
+        lra_verdict_of_listops(v, &t->verdict);
+        add_notes(t, v, x);
+    }
     lra_free(x);
     return t;
 }

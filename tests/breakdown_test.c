@@ -48,6 +48,45 @@ static void small_table(void **state)
     assert_int_equal(count[2 * 9], 0);
 }
 
+/* One statement: p < 0.05 exactly where the 95 % interval excludes 0, few seeds included. */
+static void p_and_interval_agree(void **state)
+{
+    (void)state;
+    enum { N = 400, S = 2 };
+    static int32_t label[N], rival[N], predicted[S][N];
+    int n_shown = 0, n_not = 0;
+    for (int k = 0; k < 200; k++) {
+        lra_rng rng = lra_rng_new(5, 1, (uint64_t)k);
+        lra_breakdown_data d = {.n = N, .n_classes = 2, .n_seeds = S, .label = label};
+        double share[S];
+        for (int s = 0; s < S; s++) {
+            d.predicted[s] = predicted[s];
+            share[s] = 0.5 + 0.01 * (k % 7) + 0.02 * lra_rng_u01(&rng);
+        }
+        for (int i = 0; i < N; i++) {
+            rival[i] = lra_rng_u01(&rng) < 0.5;
+            for (int s = 0; s < S; s++) predicted[s][i] = lra_rng_u01(&rng) >= share[s];
+        }
+        lra_breakdown_row row[1];
+        lra_breakdown_compute(&d, 0, label, rival, row);
+        bool shown = row[0].difference.lo > 0 || row[0].difference.hi < 0;
+        if (shown != (row[0].p < 0.05))
+            fail_msg("%.4f to %.4f, p %.4f", row[0].difference.lo, row[0].difference.hi, row[0].p);
+        n_shown += shown, n_not += !shown;
+    }
+    assert_true(n_shown > 5 && n_not > 50);
+    /* Two seeds far apart, each far from the rival: the interval holds 0, and p says so. */
+    lra_breakdown_data d = {.n = N, .n_classes = 2, .n_seeds = S, .label = label};
+    for (int i = 0; i < N; i++) {
+        rival[i] = i % 10 < 9; /* 10 % right */
+        predicted[0][i] = i % 10 >= 8, predicted[1][i] = i % 10 >= 4;
+    }
+    for (int s = 0; s < S; s++) d.predicted[s] = predicted[s];
+    lra_breakdown_row row[1];
+    lra_breakdown_compute(&d, 0, label, rival, row);
+    assert_true(row[0].difference.lo < 0 && row[0].difference.value > 0.4 && row[0].p > 0.05);
+}
+
 static void holm(void **state)
 {
     (void)state;
@@ -139,8 +178,9 @@ static void coverage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_table), cmocka_unit_test(holm),
-                                       cmocka_unit_test(agreement), cmocka_unit_test(all_right),
-                                       cmocka_unit_test(coverage)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_table), cmocka_unit_test(p_and_interval_agree),
+        cmocka_unit_test(holm),        cmocka_unit_test(agreement),
+        cmocka_unit_test(all_right),   cmocka_unit_test(coverage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

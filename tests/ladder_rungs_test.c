@@ -35,6 +35,7 @@ static char *ladders(lra_result **list, int n)
     lra_err e = {{0}};
     lra_ladder_member *m;
     lra_text t = {0};
+    lra_text_add(&t, "%s", "");
     int count = lra_ladder_members(list, n, &m, &e);
     if (count < 0) return lra_copy_text(e.msg);
     for (int i = 0; i < count; i++) {
@@ -99,6 +100,21 @@ static void rungs_over_another_key(void **state)
     expect(none, 2, "kernel none: 9 | kernel none: 5");
 }
 
+/* A key `kernel` that does not bound the reach makes no ladder by itself, but where the rungs were
+ * trained over it. */
+static void the_kernel_of_another_model(void **state)
+{
+    (void)state;
+    lra_result *unbounded[] = {result(4, 64, 1, 400, NULL), result(8, 64, 1, 400, NULL)};
+    for (int i = 0; i < 2; i++) unbounded[i]->reach = -1;
+    expect(unbounded, 2, "");
+    static const char over[] = "axis=kernel default=5";
+    lra_result *asked[] = {result(4, 64, 1, 400, lra_copy_text(over)),
+                           result(5, 64, 1, 400, lra_copy_text(over)), result(8, 64, 1, 400, NULL)};
+    for (int i = 0; i < 3; i++) asked[i]->reach = -1, asked[i]->kernel = 0;
+    expect(asked, 3, "kernel none: 4 5");
+}
+
 static void what_stands_in_a_file_is_checked(void **state)
 {
     (void)state;
@@ -136,6 +152,7 @@ int main(void)
         cmocka_unit_test(matched_rungs_stand_apart),
         cmocka_unit_test(a_run_is_a_rung_of_two_matches),
         cmocka_unit_test(rungs_over_another_key),
+        cmocka_unit_test(the_kernel_of_another_model),
         cmocka_unit_test(what_stands_in_a_file_is_checked),
         cmocka_unit_test(names_and_sizes),
     };

@@ -51,11 +51,13 @@ static void add_vary(lra_text *t, const lra_vary *v)
 }
 
 /* What a result says of its ladder, so that reports know the rungs of one and what differs between
- * it and others: nothing for plain kernels. */
+ * it and others: nothing where the rungs differ in the kernel alone that bounds the model's
+ * reach. */
 static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
 {
     const lra_vary *v = l->vary && l->vary->key ? l->vary : NULL;
-    bool plain = strcmp(l->axis, "kernel") == 0, matched = l->count > 0;
+    bool kernels = strcmp(l->axis, "kernel") == 0, matched = l->count > 0;
+    bool plain = kernels && r->model->axis && strcmp(r->model->axis, "kernel") == 0;
     if (plain && !matched && !v) return NULL;
     lra_text t = {0};
     lra_config *usual = lra_keys_config(r->model->keys);

@@ -172,9 +172,8 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->task_parameters = lra_config_lines(r->data->config);
     out->deviations = lra_job_deviations(r);
     out->seed = (int64_t)s->seed;
-    const lra_key *kernel = lra_key_find(r->model->keys,
-                                         "kernel"); /* or a choice, of other models */
-    if (kernel && kernel->kind == LRA_KEY_INT)
+    /* Other models may have a key `kernel` that does not bound their reach. */
+    if (r->model->axis && strcmp(r->model->axis, "kernel") == 0)
         out->kernel = lra_config_int(r->model_config, "kernel");
     out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
     out->grid = lra_dataset_grid(r->data);
