@@ -92,7 +92,8 @@ static void add_ranges(list *l, const lra_kernel *k, const double *weight, const
     lra_profile_end(p);
     int found = lra_profile_findings(p, &(lra_profile_options){.suffix = suffix}, all);
     for (int i = 0; i < found; i++) {
-        bool range = strncmp(all[i].id, "range.", 6) == 0;
+        bool range = strncmp(all[i].id, "range.", 6) == 0 || strncmp(all[i].id, "dist.", 5) == 0 ||
+                     strncmp(all[i].id, "self", 4) == 0;
         bool other = strncmp(all[i].id, "decay.", 6) == 0 || strncmp(all[i].id, "far.", 4) == 0;
         all[i].examples = 0;
         if (*suffix ? range : !other) l->out[l->n++] = all[i];

@@ -1,5 +1,6 @@
 /* The shape of one convolution kernel: how far it reaches, how it decays, how rough it is.
- *   w(d) = sum over the lags at distance d of |k|^2                ranges, of energy; suffix .p1: of |k|
+ *   w(d) = sum over the lags at distance d of |k|^2                ranges, of energy; suffix .p1: of |k|;
+ *          lag 0 is the token's own share (self), which dist.* leaves out
  *   kernel.tail      energy from half of its lags on, over all
  *   kernel.tv        sum |k(d+1) - k(d)| / sum |k(d)|              2 for a single spike inside the range
  *   kernel.smooth    sum |k(d+1) - k(d)|^2 / sum |k(d)|^2          2 for white noise, 4 for alternating signs
@@ -25,7 +26,7 @@ typedef struct {
     const double *k; /* (components, behind + ahead), lag -behind first */
 } lra_kernel;
 
-enum { LRA_KERNEL_FINDINGS = 96 };
+enum { LRA_KERNEL_FINDINGS = 128 };
 /* Into out; returns how many.  0: the kernel is zero, or not finite.  columns: of the image, whose
  * lags are folded to (dy, dx) = (round(d/columns), the rest): local.R.px, the energy within R
  * pixels; 0: none.

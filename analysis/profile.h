@@ -1,21 +1,28 @@
-/* How far away is what is used: weights w(i,j) >= 0 of outputs i and inputs j, whatever they come
- * from (attention, kernels, Jacobians, pairs of blocks), as profiles over the distance d = |i-j|.
+/* Distance profiles: weights w(i,j) >= 0 of outputs i and inputs j (attention, kernels, Jacobians,
+ * pairs of blocks) as functions of the distance d = |i-j|.
  *   p(i,j) = w(i,j) / sum_j w(i,j)                                  a row's shares; n_i inputs are allowed
+ *   self   = mean over rows of p(i,i)                               the token's own share: no distance
+ *   p'(i,j) = p(i,j) / (1 - p(i,i)), j != i                         shares of the other tokens
+ *   M'(d)  = mean over rows of sum_{j: |i-j| = d} p'(i,j)           MASS of the other tokens, d >= 1
  *   M(d)   = mean over rows of sum_{j: |i-j| = d} p(i,j)            MASS: how far away is what is used
  *   I(d)   = sum_{|i-j| = d} w(i,j) / number of allowed pairs       INTENSITY: does a distant one count less
  *   I.rel  = I(d) / the same of equal weights (row sum / n_i) on the same rows
- * Rows are averaged within an example, then examples.  Ranges are read off M, decay is fitted to
- * I.rel.  A row whose weights add up to 0 or are not finite is undefined: counted, and left out.
+ * Rows are averaged within an example, then examples.  dist.* is read from M', range.* from M (own
+ * token included), decay is fitted to I.rel.  A row whose weights add up to 0 or are not finite is
+ * undefined: counted, and left out.  Rows without another allowed input are left out of self and M';
+ * rows with 1 - p(i,i) < 1e-6 are undefined for M', and counted.  Dividing M by 1 - M(0) instead of
+ * row by row gives equal weights on causal rows another mean distance than 1/(n_i - 1) does.
  * On images of W columns distances may be max(|dy|,|dx|), in pixels: a profile of its own.
  *
  * Streaming:  p = lra_profile_new(T, 0);
  *             for (examples) { lra_profile_begin(p, length); for (rows) lra_profile_row(p, ..); lra_profile_end(p); }
  *             n = lra_profile_findings(p, &options, out);
- * or, where a kernel has added up an example already, lra_profile_add().  Memory: 10 numbers for
- * each distance, and 4 for each example and each of at most 64 + 24 log2(T/64) bins of distances,
+ * or, where a kernel has added up an example already, lra_profile_add().  Memory: 14 numbers for
+ * each distance, and 5 for each example and each of at most 64 + 24 log2(T/64) bins of distances,
  * of which intervals are made.
  *
- * Known: equal weights, T = 1024: mean 341.333, support 1024; causal 255.75.  Weights 0.98^d,
+ * Known: equal weights of T tokens: dist.mean (T+1)/3, causal (T+2)/4; T = 1024: 341.667, 256.5;
+ * range.mean 341.333, support 1024; causal 255.75.  Weights 0.98^d,
  * one-sided: mean 49, q50 34, q90 113, q95 148, q99 227, support 134.5527, by squares 99, tau
  * 49.4983. */
 #ifndef LRA_ANALYSIS_PROFILE_H
@@ -33,6 +40,9 @@ typedef struct {
     int64_t n_rows, n_single; /* rows; those with a single input */
     double *pairs, *equal,
         *reach;            /* (n) pairs; sum over rows of 1/n_i; rows that have an input that far */
+    double *other;         /* (n) the same of the inputs j != i alone: 1/(n_i - 1) with i allowed */
+    int64_t n_other;       /* rows that have another input than i */
+    double self;           /* sum over those of 1/n_i where i is allowed */
     double past, future;   /* sums over rows: mass of equal weights on each side, */
     double keys, log_keys; /* n_i, ln n_i */
 } lra_profile_mask;
@@ -74,7 +84,12 @@ typedef struct {
                                 sums give; */
     const double
         *equal; /* NULL, both: all rows add up to 1, so that these are the mass and the mask's */
-    double past, future;         /* mass on each side of the output: sums or means, in proportion */
+    const double *other; /* (mask->n) of p' over the rows that define it, distances from 1 on: sums
+                            or means.  NULL: not known */
+    const double *other_equal;   /* the same of equal weights on those rows; NULL: the mask's */
+    double self;                 /* mean over the rows that have another input; NAN: not known */
+    int64_t lone;                /* rows with 1 - p(i,i) < 1e-6, of those that have another input */
+    double past, future;         /* means over rows: mass on each side of the output */
     double entropy, entropy_rel; /* means over rows of -sum p ln p, nats; and over ln n_i, without
                                     single inputs */
     double participation;        /* mean over rows of 1 / sum p^2 */
@@ -90,6 +105,9 @@ int64_t lra_profile_examples(const lra_profile *p);
  * examples.  Nullable: all but p. */
 void lra_profile_curves(const lra_profile *p, double *mass, double *equal_mass, double *rel,
                         double *rel_lo, double *rel_hi);
+/* (n) M'(d) and the same of equal weights, means over the examples that define it; NAN: none does.
+ * Nullable: both */
+void lra_profile_others(const lra_profile *p, double *mass, double *equal_mass);
 
 typedef struct {
     const char *suffix; /* of the ids, ".px", ".nosink"; NULL: none */
@@ -97,9 +115,9 @@ typedef struct {
     int64_t reach;      /* of a bounded model; 0: none */
     uint64_t key;       /* of the redraws of examples; the run's seed */
 } lra_profile_options;
-enum { LRA_PROFILE_FINDINGS = 48 };
+enum { LRA_PROFILE_FINDINGS = 56 };
 /* All numbers of the profile into out (at most LRA_PROFILE_FINDINGS); returns how many.
- *   range.mean range.mean.rel range.q50 .q90 .q95 .q99 [range.q95.used] local.R far.half side entropy entropy.rel
+ *   self dist.mean dist.mean.rel dist.q50 .q90 .q95 .q99 range.mean range.mean.rel range.q50 .q90 .q95 .q99 [range.q95.used] local.R far.half side entropy entropy.rel
  *   support support.pr decay.tau decay.beta decay.kind decay.r2.exp decay.r2.power [periodic.p]
  * decay.kind: 0 none, 1 exponential, 2 power law.  Means have the interval of README.md;
  * quantiles and fits are recomputed in 1,000 redraws of examples, in bins of distances. */

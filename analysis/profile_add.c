@@ -35,9 +35,10 @@ lra_profile *lra_profile_new(int64_t T, int64_t columns)
     p->T = T, p->columns = columns;
     p->rows = lra_profile_mask_new(T, columns);
     p->n = p->rows->n;
-    double **array[] = {&p->mass,   &p->mass_equal, &p->weight,     &p->equal,
-                        &p->pairs,  &p->reach,      &p->weight2,    &p->weight_pairs,
-                        &p->pairs2, &p->row_mass,   &p->row_weight, &p->row_equal};
+    double **array[] = {&p->mass,       &p->mass_equal, &p->weight,      &p->equal,
+                        &p->pairs,      &p->reach,      &p->weight2,     &p->weight_pairs,
+                        &p->pairs2,     &p->other,      &p->other_equal, &p->row_mass,
+                        &p->row_weight, &p->row_equal,  &p->row_other};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         *array[k] = lra_alloc_array((size_t)p->n + 1, sizeof **array[k]);
     p->n_bins = make_bins(p->n, NULL);
@@ -54,9 +55,9 @@ void lra_profile_period(lra_profile *p, int64_t period)
 void lra_profile_free(lra_profile *p)
 {
     if (!p) return;
-    double *array[] = {p->mass,   p->mass_equal, p->weight,     p->equal,
-                       p->pairs,  p->reach,      p->weight2,    p->weight_pairs,
-                       p->pairs2, p->row_mass,   p->row_weight, p->row_equal};
+    double *array[] = {p->mass,        p->mass_equal, p->weight,       p->equal,     p->pairs,
+                       p->reach,       p->weight2,    p->weight_pairs, p->pairs2,    p->other,
+                       p->other_equal, p->row_mass,   p->row_weight,   p->row_equal, p->row_other};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++) lra_free(array[k]);
     lra_free(p->bin_end);
     lra_free(p->number);
@@ -75,10 +76,12 @@ static void clear(double *x, int64_t n)
 void lra_profile_begin(lra_profile *p, int64_t T)
 {
     lra_profile_mask *m = p->rows;
-    double *array[] = {m->pairs, m->equal, m->reach, p->row_mass, p->row_weight, p->row_equal};
-    for (int k = 0; k < 6; k++) clear(array[k], p->n);
+    double *array[] = {m->pairs,    m->equal,      m->reach,     m->other,
+                       p->row_mass, p->row_weight, p->row_equal, p->row_other};
+    for (int k = 0; k < 8; k++) clear(array[k], p->n);
     m->T = T;
-    m->n_rows = m->n_single = 0;
+    m->n_rows = m->n_single = m->n_other = 0;
+    m->self = p->row_self = 0, p->row_lone = 0;
     m->past = m->future = m->keys = m->log_keys = 0;
     p->past = p->future = p->entropy = p->entropy_rel = p->participation = 0;
     p->row_undefined = 0;
@@ -92,6 +95,29 @@ static double row_sum(int64_t n, const double *w, int64_t *keys)
     for (int64_t j = 0; j < n; j++)
         if (!(w[j] < 0)) sum += w[j], ++*keys;
     return sum;
+}
+
+/* The row without output i itself: self, p', and what equal weights give there. */
+static void add_others(lra_profile *p, int64_t i, int64_t from, int64_t n, const double *w,
+                       double sum, int64_t keys)
+{
+    lra_profile_mask *m = p->rows;
+    bool own = i >= from && i < from + n && !(w[i - from] < 0);
+    double all = 0;
+    if (keys - own < 1) return;
+    for (int64_t at = 0; at < n; at++)
+        if (!(w[at] < 0) && from + at != i) all += w[at];
+    m->n_other++, m->self += own ? 1 / (double)keys : 0;
+    p->row_self += own ? w[i - from] / sum : 0;
+    if (all / sum < LRA_PROFILE_LONE) {
+        p->row_lone++;
+        return;
+    }
+    for (int64_t at = 0; at < n; at++) {
+        if (w[at] < 0 || from + at == i) continue;
+        int64_t d = lra_profile_distance(p->columns, i, from + at);
+        p->row_other[d] += w[at] / all, m->other[d] += 1 / (double)(keys - own);
+    }
 }
 
 void lra_profile_row(lra_profile *p, int64_t i, int64_t from, int64_t n, const double *w)
@@ -118,6 +144,7 @@ void lra_profile_row(lra_profile *p, int64_t i, int64_t from, int64_t n, const d
         squares += x * x;
     }
     for (int64_t d = 0; d <= farthest; d++) m->reach[d] += 1;
+    add_others(p, i, from, n, w, sum, keys);
     m->n_rows++, m->n_single += keys == 1;
     m->past += before, m->future += after;
     m->keys += (double)keys, m->log_keys += log((double)keys);
@@ -134,8 +161,11 @@ void lra_profile_end(lra_profile *p)
                                 .mass = p->row_mass,
                                 .intensity = p->row_weight,
                                 .equal = p->row_equal,
-                                .past = p->past,
-                                .future = p->future,
+                                .other = p->row_other,
+                                .self = p->row_self / (double)m->n_other,
+                                .lone = p->row_lone,
+                                .past = p->past / n,
+                                .future = p->future / n,
                                 .entropy = p->entropy / n,
                                 .entropy_rel = several > 0 ? p->entropy_rel / several : NAN,
                                 .participation = p->participation / n,
@@ -171,7 +201,7 @@ static void add_numbers(const lra_profile_sums *s, const double *mass, const dou
     const lra_profile_mask *m = s->mask;
     double rows = (double)m->n_rows;
     int64_t last = lra_profile_distance(m->columns, 0, m->T - 1);
-    for (int k = 0; k < 4; k++) to[k] = 0;
+    to[P_MEAN] = to[P_MEAN_EQUAL] = to[P_FAR] = to[P_FAR_EQUAL] = 0;
     for (int64_t d = 0; d < m->n; d++) {
         to[P_MEAN] += (double)d * mass[d], to[P_MEAN_EQUAL] += (double)d * equal[d];
         bool far = m->columns ? 2 * d >= last + 1 : 2 * d >= m->T;
@@ -182,6 +212,46 @@ static void add_numbers(const lra_profile_sums *s, const double *mass, const dou
     to[P_ENTROPY] = s->entropy, to[P_ENTROPY_REL] = s->entropy_rel;
     to[P_PARTICIPATION] = s->participation;
     to[P_KEYS] = m->keys / rows, to[P_LOG_KEYS] = m->log_keys / rows;
+}
+
+/* The example's M' and that of equal weights on the same rows, (n) each; false: no row defines
+ * it. */
+static bool others_of(const lra_profile_sums *s, double *other, double *equal)
+{
+    const lra_profile_mask *m = s->mask;
+    const double *null = s->other_equal ? s->other_equal : m->other;
+    double sum = 0, null_sum = 0;
+    for (int64_t d = 1; d < m->n && s->other; d++) sum += s->other[d], null_sum += null[d];
+    bool defined = sum > 0 && isfinite(sum) && null_sum > 0;
+    other[0] = equal[0] = 0;
+    for (int64_t d = 1; d < m->n; d++) {
+        other[d] = defined ? s->other[d] / sum : 0;
+        equal[d] = defined ? null[d] / null_sum : 0;
+    }
+    return defined;
+}
+
+/* Adds M' of one example to the sums over all. */
+static void add_example_others(lra_profile *p, const lra_profile_sums *s, double *to)
+{
+    const lra_profile_mask *m = s->mask;
+    double *other = lra_alloc_array(2 * (size_t)m->n + 1, sizeof *other), *equal = other + m->n;
+    float *bin = p->binned + (p->examples * P_BINNED + P_OTHER) * p->n_bins;
+    bool defined = others_of(s, other, equal);
+    to[P_SELF] = m->n_other > 0 ? s->self : NAN;
+    to[P_SELF_EQUAL] = m->n_other > 0 ? m->self / (double)m->n_other : NAN;
+    to[P_DIST] = to[P_DIST_EQUAL] = defined ? 0 : NAN;
+    p->n_other += defined, p->lone += s->lone;
+    for (int64_t d = 1; d < m->n && defined; d++) {
+        to[P_DIST] += (double)d * other[d], to[P_DIST_EQUAL] += (double)d * equal[d];
+        p->other[d] += other[d], p->other_equal[d] += equal[d];
+    }
+    for (int64_t k = 0, d = 0; k < p->n_bins; k++) {
+        double sum = 0;
+        for (; d < p->bin_end[k] && d < m->n; d++) sum += other[d];
+        bin[k] = (float)sum;
+    }
+    lra_free(other);
 }
 
 /* Adds one example to the sums over all. */
@@ -201,7 +271,8 @@ static void add_sums(lra_profile *p, const lra_profile_mask *m, const double *ma
         double sum[P_BINNED] = {0};
         for (; d < p->bin_end[k] && d < m->n; d++)
             sum[P_MASS] += mass[d], sum[P_WEIGHT] += weight[d], sum[P_EQUAL] += equal[d];
-        for (int q = 0; q < P_BINNED; q++) bin[q * p->n_bins + k] = (float)sum[q];
+        for (int q = 0; q < P_BINNED; q++)
+            if (q != P_OTHER) bin[q * p->n_bins + k] = (float)sum[q];
     }
 }
 
@@ -226,6 +297,7 @@ void lra_profile_add(lra_profile *p, const lra_profile_sums *s)
     add_numbers(s, mass, share, number);
     add_period(p->period, m, weight, number);
     add_sums(p, m, mass, weight, s->intensity ? s->equal : m->equal);
+    add_example_others(p, s, number);
     p->examples++;
     lra_free(mass);
 }
@@ -264,6 +336,15 @@ void lra_profile_curves(const lra_profile *p, double *mass, double *equal_mass, 
         if (rel) rel[d] = r;
         if (lo) lo[d] = r * (1 - half);
         if (hi) hi[d] = r * (1 + half);
+    }
+}
+
+void lra_profile_others(const lra_profile *p, double *mass, double *equal_mass)
+{
+    double n = (double)p->n_other;
+    for (int64_t d = 0; d < p->n; d++) {
+        if (mass) mass[d] = n > 0 ? p->other[d] / n : NAN;
+        if (equal_mass) equal_mass[d] = n > 0 ? p->other_equal[d] / n : NAN;
     }
 }
 

@@ -9,10 +9,13 @@
 #include "analysis/profile_impl.h"
 #include "kernels/base/mem.h"
 
-enum { QUANTILES = 4, REPLICATED = QUANTILES + 2 };
+/* Replicates: quantiles of the mass, of that of the other tokens, both fits. */
+enum { QUANTILES = 4, MASSES = 2, FITS = MASSES * QUANTILES, REPLICATED = FITS + 2 };
 static const double quantile_of[QUANTILES] = {0.5, 0.9, 0.95, 0.99};
-static const char *const quantile_id[QUANTILES] = {"range.q50", "range.q90", "range.q95",
-                                                   "range.q99"};
+static const char *const quantile_id[MASSES][QUANTILES] = {
+    {"range.q50", "range.q90", "range.q95", "range.q99"},
+    {"dist.q50", "dist.q90", "dist.q95", "dist.q99"}};
+static const int binned_mass[MASSES] = {P_MASS, P_OTHER};
 #define LEVEL 0.95
 
 /* What is being filled. */
@@ -179,31 +182,33 @@ static int64_t quantile(int64_t n, const double *mass, double q)
 /* What redraws need beside the sums in bins. */
 typedef struct {
     const lra_profile *p;
-    const double *mass;      /* (n) of all examples */
-    double *whole[P_BINNED]; /* (n_bins) the same in bins: sums over examples */
-    double *change[2];       /* (n_bins) of both slopes by a change of ln I.rel in the bin */
-    double slope[2];         /* NAN: no fit */
+    const double *mass[MASSES]; /* (n) of all examples, as P_MASS and P_OTHER */
+    double *whole[P_BINNED];    /* (n_bins) the same in bins: sums over examples */
+    double *change[2];          /* (n_bins) of both slopes by a change of ln I.rel in the bin */
+    double slope[2];            /* NAN: no fit */
 } replicas;
 
-/* In the bin where the share is reached mass lies as it does in all examples. */
-static double quantile_in_bins(const replicas *r, const double *mass, double q)
+/* Of `mass` in bins; within the bin where the share is reached, mass is distributed as in all
+ * examples.  NAN: there is no mass. */
+static double quantile_in_bins(const replicas *r, int which, const double *mass, double q)
 {
     const lra_profile *p = r->p;
-    double sum = 0, total = 0;
+    double sum = 0, total = 0, all = 0;
+    for (int k = 0; k < p->n_bins; k++) all += r->whole[binned_mass[which]][k];
     for (int k = 0; k < p->n_bins; k++) total += mass[k];
-    for (int k = 0; k < p->n_bins; k++) {
+    for (int k = 0; k < p->n_bins && total > 0; k++) {
         double before = sum;
         sum += mass[k];
         if (sum < (q - 1e-7) * total) continue;
         int64_t d = k ? p->bin_end[k - 1] : 0;
-        double n = (double)p->examples, scale = mass[k] / (r->whole[P_MASS][k] / n);
+        double scale = mass[k] / (r->whole[binned_mass[which]][k] / all);
         for (sum = before; d + 1 < p->bin_end[k]; d++) {
-            sum += r->mass[d] * scale;
+            sum += r->mass[which][d] * scale;
             if (sum >= (q - 1e-7) * total) break;
         }
         return (double)d;
     }
-    return (double)(p->n - 1);
+    return total > 0 ? (double)(p->n - 1) : NAN;
 }
 
 static double slope_of(const replicas *r, int law, double *const *sum)
@@ -228,9 +233,9 @@ static void replicate(const replicas *r, uint64_t key, double *out)
         lra_profile_redraw(p->examples, key, b, count);
         for (int q = 0; q < P_BINNED; q++) lra_profile_binned_sum(p, q, count, sum[q]);
         double *to = out + b;
-        for (int q = 0; q < QUANTILES; q++, to += LRA_PROFILE_REDRAWS) {
-            for (int k = 0; q == 0 && k < p->n_bins; k++) sum[P_MASS][k] /= (double)p->examples;
-            *to = quantile_in_bins(r, sum[P_MASS], quantile_of[q]);
+        for (int q = 0; q < MASSES * QUANTILES; q++, to += LRA_PROFILE_REDRAWS) {
+            int which = q / QUANTILES;
+            *to = quantile_in_bins(r, which, sum[binned_mass[which]], quantile_of[q % QUANTILES]);
         }
         double slope = slope_of(r, 0, sum);
         to[0] = slope < 0 ? -1 / slope : isnan(slope) ? NAN : INFINITY;
@@ -303,15 +308,24 @@ static void add_fits(list *l, const lra_decay *f, double *replicate)
     add(l, "decay.r2.power", "1", f->r2_power, NAN);
 }
 
-static void add_quantiles(list *l, const double *mass, const double *equal, double *replicate)
+static void add_quantiles(list *l, int which, const double *mass, const double *equal,
+                          double *replicate)
 {
     const lra_profile *p = l->p;
+    bool defined = which == 0 || p->n_other > 0;
     for (int q = 0; q < QUANTILES; q++) {
-        lra_finding *f = add(l, quantile_id[q], distance_unit(p),
-                             (double)quantile(p->n, mass, quantile_of[q]),
-                             (double)quantile(p->n, equal, quantile_of[q]));
-        if (replicate) set_percentiles(f, replicate + q * LRA_PROFILE_REDRAWS);
+        lra_finding *f = add(l, quantile_id[which][q], distance_unit(p),
+                             defined ? (double)quantile(p->n, mass, quantile_of[q]) : NAN,
+                             defined ? (double)quantile(p->n, equal, quantile_of[q]) : NAN);
+        f->undefined += which ? p->lone : 0;
+        double *own = replicate + (which * QUANTILES + q) * LRA_PROFILE_REDRAWS;
+        if (replicate && defined) set_percentiles(f, own);
     }
+}
+
+/* Share of the reach of a bounded model, of the range.q95 that is the last but one. */
+static void add_used(list *l)
+{
     if (l->o->reach <= 0) return;
     lra_finding q95 = l->out[l->n - 2];
     double reach = (double)l->o->reach;
@@ -322,11 +336,11 @@ static void add_quantiles(list *l, const double *mass, const double *equal, doub
 
 /* Quantiles and fits with their redraws; two or more examples. */
 static double *redraw_all(const lra_profile *p, uint64_t key, const double *mass,
-                          const lra_decay *f, int64_t end)
+                          const double *other, const lra_decay *f, int64_t end)
 {
     double *out = lra_alloc_array(REPLICATED * LRA_PROFILE_REDRAWS, sizeof *out);
     double *one = lra_alloc_array((size_t)p->examples, sizeof *one);
-    replicas r = {.p = p, .mass = mass, .slope = {NAN, NAN}};
+    replicas r = {.p = p, .mass = {mass, other}, .slope = {NAN, NAN}};
     for (int64_t b = 0; b < p->examples; b++) one[b] = 1;
     for (int q = 0; q < P_BINNED; q++) {
         r.whole[q] = lra_alloc_array((size_t)p->n_bins, sizeof **r.whole);
@@ -345,24 +359,39 @@ static double *redraw_all(const lra_profile *p, uint64_t key, const double *mass
     return out;
 }
 
+/* The token's own share, and the mean distance of the others. */
+static void add_others(list *l)
+{
+    int first = l->n;
+    add_mean(l, "self", "1", P_SELF, P_SELF_EQUAL, 1);
+    add_mean(l, "dist.mean", distance_unit(l->p), P_DIST, P_DIST_EQUAL, INFINITY);
+    add_ratio(l, "dist.mean.rel", P_DIST, P_DIST_EQUAL);
+    for (int i = first + 1; i < l->n; i++) l->out[i].undefined += l->p->lone;
+}
+
 int lra_profile_findings(const lra_profile *p, const lra_profile_options *o, lra_finding *out)
 {
     list l = {.p = p, .o = o, .out = out};
     if (p->examples == 0) return 0;
-    double *mass = lra_alloc_array(4 * (size_t)p->n, sizeof *mass), *redraws = NULL;
+    double *mass = lra_alloc_array(6 * (size_t)p->n, sizeof *mass), *redraws = NULL;
     double *equal = mass + p->n, *rel = equal + p->n, *lo = rel + p->n;
+    double *other = lo + p->n, *other_equal = other + p->n;
+    lra_profile_others(p, other, other_equal);
     lra_profile_curves(p, mass, equal, rel, lo, NULL);
     int64_t end = fit_end(p, rel, lo);
     lra_decay f = fit(p, rel, end);
-    if (p->examples > 1) redraws = redraw_all(p, o->key, mass, &f, end);
+    if (p->examples > 1) redraws = redraw_all(p, o->key, mass, other, &f, end);
+    add_others(&l);
+    add_quantiles(&l, 1, other, other_equal, redraws);
     add_mean(&l, "range.mean", distance_unit(p), P_MEAN, P_MEAN_EQUAL, INFINITY);
     add_ratio(&l, "range.mean.rel", P_MEAN, P_MEAN_EQUAL);
-    add_quantiles(&l, mass, equal, redraws);
+    add_quantiles(&l, 0, mass, equal, redraws);
+    add_used(&l);
     add_local(&l, mass, equal);
     add_mean(&l, "far.half", "1", P_FAR, P_FAR_EQUAL, 1);
     add_side(&l);
     add_spread(&l);
-    add_fits(&l, &f, redraws ? redraws + QUANTILES * LRA_PROFILE_REDRAWS : NULL);
+    add_fits(&l, &f, redraws ? redraws + FITS * LRA_PROFILE_REDRAWS : NULL);
     if (p->period > 1 && lra_profile_mean(p, P_BESIDE) > 0)
         add_ratio(&l, "periodic.p", P_PERIOD, P_BESIDE);
     lra_free(redraws);

@@ -8,6 +8,10 @@
 enum {
     P_MEAN, /* sum d M(d) */
     P_MEAN_EQUAL,
+    P_SELF, /* M(0) of the rows that have another input; NAN: none has */
+    P_SELF_EQUAL,
+    P_DIST, /* sum d M'(d); NAN: no row defines it */
+    P_DIST_EQUAL,
     P_FAR,
     P_FAR_EQUAL,
     P_PAST,
@@ -24,7 +28,7 @@ enum {
     P_NUMBERS
 };
 /* Sums of one example in bins of distances. */
-enum { P_MASS, P_WEIGHT, P_EQUAL, P_BINNED };
+enum { P_MASS, P_OTHER, P_WEIGHT, P_EQUAL, P_BINNED };
 
 struct lra_profile {
     int64_t T, columns, n; /* distances 0 .. n-1 */
@@ -32,16 +36,20 @@ struct lra_profile {
     /* (n) over all examples: means of mass; sums of weights, of equal weights, of pairs, of rows
      * that reach so far */
     double *mass, *mass_equal, *weight, *equal, *pairs, *reach;
+    double *other, *other_equal; /* (n) sums of M' over the examples that define it, n_other */
     double *weight2, *weight_pairs,
         *pairs2; /* (n) sums of squares and products, of which I has its interval */
     int n_bins;
     int64_t *bin_end; /* (n_bins) distances below */
     int64_t examples, undefined, capacity;
-    double *number; /* (examples, P_NUMBERS) */
-    float *binned;  /* (examples, P_BINNED, n_bins) */
+    int64_t n_other, lone; /* lone: rows that M' leaves out beside the undefined ones */
+    double *number;        /* (examples, P_NUMBERS) */
+    float *binned;         /* (examples, P_BINNED, n_bins) */
     /* the example that is open */
     lra_profile_mask *rows;
-    double *row_mass, *row_weight, *row_equal; /* (n) */
+    double *row_mass, *row_weight, *row_equal, *row_other; /* (n) */
+    double row_self;
+    int64_t row_lone;
     double past, future, entropy, entropy_rel, participation;
     int64_t row_undefined;
 };
@@ -57,5 +65,8 @@ void lra_profile_binned_sum(const lra_profile *p, int quantity, const double *co
 /* "range.mean" with prefix and suffix. */
 lra_finding lra_profile_finding(const lra_profile *p, const lra_profile_options *o, const char *id,
                                 const char *unit, double value);
+
+/* Below this share of the other tokens a row has no distances. */
+#define LRA_PROFILE_LONE 1e-6
 
 #endif

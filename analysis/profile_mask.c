@@ -24,8 +24,8 @@ lra_profile_mask *lra_profile_mask_new(int64_t T, int64_t columns)
 {
     lra_profile_mask *m = lra_alloc(sizeof *m);
     m->T = T, m->columns = columns, m->n = distances_of(T, columns);
-    double **array[] = {&m->pairs, &m->equal, &m->reach};
-    for (int k = 0; k < 3; k++) *array[k] = lra_alloc_array((size_t)m->n + 1, sizeof **array[k]);
+    double **array[] = {&m->pairs, &m->equal, &m->reach, &m->other};
+    for (int k = 0; k < 4; k++) *array[k] = lra_alloc_array((size_t)m->n + 1, sizeof **array[k]);
     return m;
 }
 
@@ -35,6 +35,7 @@ void lra_profile_mask_free(lra_profile_mask *m)
     lra_free(m->pairs);
     lra_free(m->equal);
     lra_free(m->reach);
+    lra_free(m->other);
     lra_free(m);
 }
 
@@ -42,6 +43,9 @@ void lra_profile_mask_free(lra_profile_mask *m)
 static void count_row(lra_profile_mask *m, int64_t n, int64_t before, int64_t after)
 {
     double keys = (double)n;
+    int64_t others = before + after;
+    m->n_other += others > 0;
+    if (others > 0) m->self += (double)(n - others) / keys;
     m->n_rows++, m->n_single += n == 1;
     m->past += (double)before / keys, m->future += (double)after / keys;
     m->keys += keys, m->log_keys += log(keys);
@@ -58,15 +62,17 @@ void lra_profile_mask_holes(lra_profile_mask *m, int64_t i, const uint8_t *allow
         if (!allowed[j]) continue;
         int64_t d = lra_profile_distance(m->columns, i, j);
         m->pairs[d] += 1, m->equal[d] += 1 / (double)n;
+        if (j != i) m->other[d] += 1 / (double)(before + after);
         if (d > farthest) farthest = d;
     }
     for (int64_t d = 0; d <= farthest; d++) m->reach[d] += 1;
 }
 
 /* A pair at each distance from `from` to `to`. */
-static void add_run(lra_profile_mask *m, int64_t from, int64_t to, double share)
+static void add_run(lra_profile_mask *m, int64_t from, int64_t to, double share, double other)
 {
-    for (int64_t d = from; d <= to; d++) m->pairs[d] += 1, m->equal[d] += share;
+    for (int64_t d = from; d <= to; d++)
+        m->pairs[d] += 1, m->equal[d] += share, m->other[d] += other;
 }
 
 void lra_profile_mask_row(lra_profile_mask *m, int64_t i, int64_t from, int64_t to)
@@ -86,11 +92,12 @@ void lra_profile_mask_row(lra_profile_mask *m, int64_t i, int64_t from, int64_t 
     count_row(m, n, back < 0 ? 0 : back < n ? back : n, ahead < 0 ? 0 : ahead < n ? ahead : n);
     double share = 1 / (double)n;
     if (near > 0) {
-        add_run(m, near, far, share);
+        add_run(m, near, far, share, share);
     } else {
-        add_run(m, 0, 0, share);
-        add_run(m, 1, back, share);
-        add_run(m, 1, ahead, share);
+        double other = n > 1 ? 1 / (double)(n - 1) : 0;
+        add_run(m, 0, 0, share, 0);
+        add_run(m, 1, back, share, other);
+        add_run(m, 1, ahead, share, other);
     }
     for (int64_t d = 0; d <= far; d++) m->reach[d] += 1;
 }
@@ -107,15 +114,17 @@ static int64_t square(const lra_profile_mask *m, int64_t i, int64_t d)
 /* All rows at once: T - d pairs on each side. */
 static void fill_line(lra_profile_mask *m, bool causal)
 {
-    double share = 0; /* sum over rows i >= d of 1/(i+1) */
+    double share = 0, other = 0; /* sums over rows i >= d of 1/(i+1), 1/i */
     for (int64_t i = 0; i < m->T; i++)
         count_row(m, causal ? i + 1 : m->T, i, causal ? 0 : m->T - 1 - i);
     for (int64_t d = m->T - 1; d >= 0; d--) {
         double rows = (double)(m->T - d), sides = causal || d == 0 ? 1 : 2;
         share += 1 / (double)(d + 1);
+        if (d > 0) other += 1 / (double)d;
         m->pairs[d] = sides * rows;
         m->equal[d] = causal ? share : sides * rows / (double)m->T;
         m->reach[d] = fmin((double)m->T, sides * rows);
+        if (d > 0) m->other[d] = causal ? other : sides * rows / (double)(m->T - 1);
     }
 }
 
@@ -127,6 +136,7 @@ static void fill_grid(lra_profile_mask *m)
             int64_t ring = square(m, i, d) - inside;
             m->pairs[d] += (double)ring, m->equal[d] += (double)ring / (double)m->T;
             m->reach[d] += 1;
+            if (d > 0) m->other[d] += (double)ring / (double)(m->T - 1);
             inside += ring;
         }
     }

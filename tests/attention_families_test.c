@@ -558,8 +558,9 @@ static void expect(work *w, int family, const lra_train_spec *spec)
 
 static void same(const lra_profile *is, const lra_profile *wanted, int family)
 {
-    static const char *const ids[] = {"range.mean", "range.mean.rel", "range.q95", "local.1",
-                                      "side",       "entropy",        "support",   "entropy.rel"};
+    static const char *const ids[] = {"self",           "dist.mean", "dist.mean.rel", "range.mean",
+                                      "range.mean.rel", "range.q95", "local.1",       "side",
+                                      "entropy",        "support",   "entropy.rel"};
     lra_finding a[LRA_PROFILE_FINDINGS], b[LRA_PROFILE_FINDINGS];
     int n = lra_profile_findings(is, &(lra_profile_options){.key = 1}, a);
     int m = lra_profile_findings(wanted, &(lra_profile_options){.key = 1}, b);

@@ -267,7 +267,7 @@ static void maps_are_measured(void **state)
     }
 }
 
-static bool with_sink;
+static bool with_sink, looking_back;
 
 /* Equal weights on all keys; with a sink attention that puts all but 1e-4 or so on the third token,
  * and the same weight on all others. */
@@ -287,7 +287,7 @@ static lra_tensor *encode_sink(const lra_build *b, lra_tensor *x)
     lra_tensor *zeros = lra_affine(v, 0, 0), *ones = lra_affine(v, 0, 1);
     lra_tensor *k = lra_add(zeros,
                             lra_cast(lra_constant(b->graph, name, s, &key), lra_elem(b->graph)));
-    const lra_attention_spec spec = {.scale = 1};
+    const lra_attention_spec spec = {.scale = 1, .causal = looking_back};
     return lra_reshape(lra_attention(ones, k, v, b->length, &spec), lra_tensor_shape(x));
 }
 
@@ -355,6 +355,39 @@ static void distances_in_pixels(void **state)
     lra_heads_free(&h);
 }
 
+/* Equal weights, of causal heads too, have the distances of their null, in tokens and in pixels. */
+static void equal_weights_are_their_null(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        lra_err e = {{0}};
+        lra_train_spec spec = trained.run.spec;
+        lra_model equal = lra_model_resconv;
+        lra_task task = *trained.run.data->task;
+        lra_dataset images = *trained.run.data;
+        lra_heads h;
+        task.image = true, images.task = &task, spec.data = &images;
+        with_sink = false, looking_back = k == 1;
+        equal.encode = encode_sink, spec.model = &equal;
+        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
+            fail_msg("%s", e.msg);
+        const lra_profile *both[] = {h.head[0].tokens, h.head[0].pixels};
+        for (int p = 0; p < 2; p++) {
+            lra_finding list[LRA_PROFILE_FINDINGS];
+            int n = lra_profile_findings(both[p], &(lra_profile_options){.key = 1}, list);
+            static const char *const id[] = {"self", "dist.mean", "dist.q95"};
+            assert_true(fabs(lra_finding_find(n, list, "dist.mean.rel")->value - 1) < 1e-5);
+            for (int i = 0; i < 3; i++) {
+                const lra_finding *f = lra_finding_find(n, list, id[i]);
+                assert_true(fabs(f->value - f->null[LRA_NULL_UNIFORM]) < 1e-5);
+                assert_int_equal(f->undefined, 0);
+            }
+        }
+        lra_heads_free(&h);
+    }
+    looking_back = false;
+}
+
 /* Rows of waves, whose products depend on the distance of rows alone; as noise: numbers without
  * order. */
 static bool noise;
@@ -399,9 +432,10 @@ static void products_of_positions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(relations_of_a_tree), cmocka_unit_test(rollout_is_the_product_of_maps),
-        cmocka_unit_test(maps_are_measured),   cmocka_unit_test(sinks_are_left_out),
-        cmocka_unit_test(distances_in_pixels), cmocka_unit_test(products_of_positions),
+        cmocka_unit_test(relations_of_a_tree),   cmocka_unit_test(rollout_is_the_product_of_maps),
+        cmocka_unit_test(maps_are_measured),     cmocka_unit_test(sinks_are_left_out),
+        cmocka_unit_test(distances_in_pixels),   cmocka_unit_test(equal_weights_are_their_null),
+        cmocka_unit_test(products_of_positions),
     };
     return cmocka_run_group_tests_name("attention_probe", tests, tiny_set_up, tiny_tear_down);
 }

@@ -19,7 +19,7 @@
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention_statistics.h"
 
-enum { B = 2, H = 2, K = 4, U = 3, LONG = 150, MOST = 4 * LONG + LRA_ATTENTION_NUMBERS };
+enum { B = 2, H = 2, K = 4, U = 3, LONG = 150, MOST = 7 * LONG + LRA_ATTENTION_NUMBERS };
 
 typedef struct {
     int T, columns;
@@ -160,13 +160,32 @@ static void row_together(const test_case *c, int b, int i, int n, double *w)
     }
 }
 
+/* The row without its own key. */
+static void expect_others(const test_case *c, int i, int n, const double *a, double all,
+                          double *other)
+{
+    int T = c->T, wide = c->columns;
+    double rest = all - a[i];
+    other[T + i] = rest < 1e-6 * all ? 1 : a[i] / all;
+    for (int j = 0; j < n && rest >= 1e-6 * all; j++) {
+        if (j == i) continue;
+        other[abs(i - j)] += a[j] / rest;
+        if (!wide) continue;
+        int dy = abs(i / wide - j / wide), dx = abs(i % wide - j % wide);
+        other[2 * T + (dy > dx ? dy : dx)] += a[j] / rest;
+    }
+}
+
 /* What the node leaves of a head. */
 static void expect(const test_case *c, int b, int h, int n, double *out)
 {
     int T = c->T, several = 0, wide = c->columns;
     double *mass = out + T - 1, *column = out + 2 * T - 1, *left = out + 3 * T - 1, a[LONG];
     double *near = left + LRA_ATTENTION_NUMBERS;
+    int lines = wide ? (T + wide - 1) / wide : 0;
+    double *other = near + (lines > wide ? lines : wide);
     memset(out, 0, MOST * sizeof *out);
+    for (int i = 0; i < T; i++) other[T + i] = -1;
     for (int i = 0; i < n; i++) {
         double entropy = 0, all = 0, squares = 0;
         int keys = 0;
@@ -188,13 +207,14 @@ static void expect(const test_case *c, int b, int h, int n, double *out)
             int dy = abs(i / wide - j / wide), dx = abs(i % wide - j % wide);
             near[dy > dx ? dy : dx] += p;
         }
+        expect_others(c, i, n, a, all, other);
         left[LRA_ATTENTION_ENTROPY] += entropy;
         left[LRA_ATTENTION_SUPPORT] += 1 / squares;
         if (keys > 1) several++, left[LRA_ATTENTION_ENTROPY_REL] += entropy / log(keys);
     }
     double rows = n - left[LRA_ATTENTION_UNDEFINED];
     for (int k = 0; k < 3 * T - 1; k++) out[k] /= rows;
-    for (int k = 0; k < T && wide; k++) near[k] /= rows;
+    for (int k = 0; k < other - near && wide; k++) near[k] /= rows;
     left[LRA_ATTENTION_ENTROPY] /= rows, left[LRA_ATTENTION_SUPPORT] /= rows;
     left[LRA_ATTENTION_ENTROPY_REL] /= several ? several : 1;
     left[LRA_ATTENTION_SEVERAL] = several;
@@ -360,7 +380,7 @@ static void check(int i, lra_type type, double tolerance)
     double *y = compute(c, type, lengths[1]);
     int wide = c->columns, lines = wide ? (c->T + wide - 1) / wide : 0;
     int near = lines > wide ? lines : wide;
-    int W = 3 * c->T - 1 + LRA_ATTENTION_NUMBERS + near, heads = c->together ? 1 : H;
+    int W = 5 * c->T - 1 + LRA_ATTENTION_NUMBERS + 2 * near, heads = c->together ? 1 : H;
     for (int b = 0; b < B; b++)
         for (int h = 0; h < heads; h++) {
             expect(c, b, h, lengths[b], wanted);

@@ -250,29 +250,35 @@ static void sums_are_rows(int64_t columns, bool causal)
     lra_profile *rows = lra_profile_new(N, columns), *sums = lra_profile_new(N, columns);
     for (int b = 0; b < 3; b++) {
         int length = columns ? N : N - 7 * b;
-        double mass[N] = {0}, past = 0, future = 0, entropy = 0, rel = 0, squares = 0;
+        double mass[N] = {0}, other[N] = {0}, past = 0, future = 0, self = 0;
+        double entropy = 0, rel = 0, squares = 0;
         lra_profile_mask *m = lra_profile_mask_full(length, columns, causal);
         lra_profile_begin(rows, length);
         for (int i = 0; i < length; i++) {
             double w[N], sum = 0, own = 0, square = 0;
             int n = causal ? i + 1 : length;
             for (int j = 0; j < n; j++) sum += w[j] = noise(&rng);
+            double others = 1 - w[i] / sum;
             for (int j = 0; j < n; j++) {
                 double x = w[j] /= sum;
                 mass[lra_profile_distance(columns, i, j)] += x;
+                if (j != i) other[lra_profile_distance(columns, i, j)] += x / others;
                 if (j < i) past += x;
                 if (j > i) future += x;
                 own -= x * log(x), square += x * x;
             }
             entropy += own / length, squares += 1 / square / length;
+            if (n > 1) self += w[i] / (double)m->n_other; /* a share by now */
             if (n > 1) rel += own / log(n) / (double)(m->n_rows - m->n_single);
             lra_profile_row(rows, i, 0, n, w);
         }
         lra_profile_end(rows);
         lra_profile_add(sums, &(lra_profile_sums){.mask = m,
                                                   .mass = mass,
-                                                  .past = past,
-                                                  .future = future,
+                                                  .other = other,
+                                                  .self = self,
+                                                  .past = past / length,
+                                                  .future = future / length,
                                                   .entropy = entropy,
                                                   .entropy_rel = rel,
                                                   .participation = squares});

@@ -87,6 +87,10 @@ int64_t lra_attention_statistics_near(const lra_tensor *statistics)
 {
     return sizes_of(statistics).near;
 }
+int64_t lra_attention_statistics_other(const lra_tensor *statistics)
+{
+    return sizes_of(statistics).other;
+}
 
 /* ---- values ---------------------------------------------------------------------------------- */
 

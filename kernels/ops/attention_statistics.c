@@ -1,5 +1,5 @@
-/* What attention does, without storing a map: mass by signed distance (and in pixels), mass of
- * every key, entropy, effective number of keys, of a head or, weighted by values, of all heads of a
+/* What attention does, without storing a map: mass by signed distance (and in pixels), the same
+ * without each row's own key, mass of every key, entropy, effective number of keys, of a head or, weighted by values, of all heads of a
  * layer together.
  *   entropy of a row of a softmax of scores s:   ln sum exp(s - m) - sum a (s - m),   m: the largest
  * so that no pair needs a logarithm; averages over columns, laplace weights and norms do.  A block
@@ -15,6 +15,12 @@ typedef struct {
     double entropy, rel, support;
     int64_t rows, several, all;
 } row_sums;
+
+/* Numbers of the grid of (dy, dx). */
+static int64_t grid_size(const statistics_sizes *z)
+{
+    return z->columns ? (2 * z->lines - 1) * (2 * z->columns - 1) : 0;
+}
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
@@ -51,6 +57,38 @@ static void add_weights(const group *g, const attention_place *p, int64_t j0, in
         for (int64_t l = 0; l < p->queries && grid && S > 1; l++)
             add_square(&g->z, (p->i0 + l) * S + g->residue, (j0 + c) * S + g->residue, 1, x + l,
                        grid);
+    }
+}
+
+/* The same rows without their own keys: what those have to `own`, shares of the others, whose sum is
+ * 1, by distance to `other`. */
+static void add_others(const group *g, const attention_place *p, int64_t j0, int64_t n,
+                       const real *weight, const real *sum, real *out, real *grid)
+{
+    int64_t S = g->z.stride, first = j0 - p->i0; /* lane of the row whose own key is column 0 */
+    real *other = out + g->z.other, *own = other + g->z.D;
+    real all[ATTENTION_QUERIES] = {0}, one[ATTENTION_QUERIES], x[ATTENTION_QUERIES];
+    for (int64_t c = 0; c < n; c++)
+#pragma omp simd
+        for (int64_t l = 0; l < p->queries; l++)
+            all[l] += l == first + c ? 0 : weight[c * ATTENTION_QUERIES + l];
+    for (int64_t l = 0; l < p->queries; l++) {
+        int64_t c = l - first;
+        bool is = c >= 0 && c < n && sum[l] > 0, lone = !(all[l] >= STATISTICS_LONE * sum[l]);
+        real share = is ? weight[c * ATTENTION_QUERIES + l] / sum[l] : 0;
+        real most = 1 - STATISTICS_LONE;
+        own[(p->i0 + l) * S + g->residue] = !(sum[l] > 0) ? -1 : lone ? 1 : r_min(share, most);
+        one[l] = sum[l] > 0 && !lone ? 1 / all[l] : 0;
+    }
+    for (int64_t c = 0; c < n; c++, weight += ATTENTION_QUERIES) {
+        int64_t at = first + c, split = at < 0 ? 0 : at > p->queries ? p->queries : at;
+        for (int64_t l = 0; l < p->queries; l++) x[l] = l == at ? 0 : weight[l] * one[l];
+        for (int64_t l = 0; l < split; l++) other[(at - l) * S] += x[l];
+        for (int64_t l = split; l < p->queries; l++) other[(l - at) * S] += x[l];
+        for (int64_t l = 0; l < p->queries && grid; l++)
+            if (x[l] > 0)
+                add_square(&g->z, (p->i0 + l) * S + g->residue, (j0 + c) * S + g->residue, 1, x + l,
+                           grid);
     }
 }
 
@@ -100,6 +138,7 @@ static void add_rows(group *g, int64_t i0, int64_t n, real *out, real *grid, row
         total->rel += (double)sums.entropy[l] / log((double)keys);
     }
     add_weights(g, &p, j0, columns, weight, share, out, grid);
+    add_others(g, &p, j0, columns, weight, sums.sum, out, grid ? grid + grid_size(&g->z) : NULL);
 }
 
 /* ---- the body -------------------------------------------------------------------------------- */
@@ -110,14 +149,10 @@ static int64_t head_scratch(const attention_sizes *s, const attention_args *a)
 {
     return attention_score_scratch(s, a->smooth > 1 ? 2 : 1);
 }
-static int64_t grid_size(const statistics_sizes *z)
-{
-    return z->columns ? (2 * z->lines - 1) * (2 * z->columns - 1) : 0;
-}
 static int64_t thread_scratch(const attention_sizes *s, const attention_args *a)
 {
     statistics_sizes z = statistics_sizes_of(a, s);
-    return z.H / z.heads * head_scratch(s, a) + attention_padded(grid_size(&z));
+    return z.H / z.heads * head_scratch(s, a) + attention_padded(2 * grid_size(&z));
 }
 
 /* Head `at` of the result, residue r. */
@@ -144,16 +179,23 @@ static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real 
     }
 }
 
-static void finish(const statistics_sizes *z, const row_sums *t, const real *grid, real *out)
+/* Adds a grid of (dy, dx) by max(|dy|,|dx|). */
+static void add_grid(const statistics_sizes *z, const real *grid, real *near)
 {
-    double rows = (double)t->rows, one = rows > 0 ? 1 / rows : 0;
-    real *number = out + 3 * z->D - 1, *near = number + LRA_ATTENTION_NUMBERS;
     for (int64_t k = 0; k < grid_size(z); k++) {
         int64_t wide = 2 * z->columns - 1, dy = k / wide - (z->lines - 1);
         int64_t dx = k % wide - (z->columns - 1);
         dy = dy < 0 ? -dy : dy, dx = dx < 0 ? -dx : dx;
         near[dy > dx ? dy : dx] += grid[k];
     }
+}
+
+static void finish(const statistics_sizes *z, const row_sums *t, const real *grid, real *out)
+{
+    double rows = (double)t->rows, one = rows > 0 ? 1 / rows : 0;
+    real *number = out + 3 * z->D - 1, *near = number + LRA_ATTENTION_NUMBERS;
+    if (grid) add_grid(z, grid, near);
+    if (grid) add_grid(z, grid + grid_size(z), out + z->other + 2 * z->D);
     for (int64_t i = 0; i < 3 * z->D - 1; i++) out[i] *= (real)one;
     for (int64_t i = 0; i < z->near; i++) near[i] *= (real)one;
     number[LRA_ATTENTION_ENTROPY] = (real)(t->entropy * one);
@@ -177,8 +219,9 @@ LRA_BODY(attention_statistics)
         row_sums total = {0};
         out += at * z.all;
         for (int64_t i = 0; i < z.all; i++) out[i] = 0;
-        for (int64_t i = 0; i < grid_size(&z); i++) grid[i] = 0;
-        own += attention_padded(grid_size(&z));
+        for (int64_t i = 0; i < z.D; i++) out[z.other + z.D + i] = -1;
+        for (int64_t i = 0; i < 2 * grid_size(&z); i++) grid[i] = 0;
+        own += attention_padded(2 * grid_size(&z));
         for (int64_t r = 0; r < z.stride; r++) {
             open_group(&g, c, at, r, own);
             int64_t n = g.f[0].h.mask.n_q;

@@ -2,7 +2,7 @@
  * that memory is linear in the number of keys.  Of each 64 rows
  *   scores, average, combine   a warp for each row: weights as they multiply v; averages; norms of
  *                              all heads together
- *   numbers                    a warp for each row: entropy, keys; the row over its sum
+ *   numbers                    a warp for each row: entropy, keys, its own key; the row over its sum
  *   totals, add                a thread for each number of the result: nothing is added by two, in
  *                              a fixed order
  * Two products of K FLOP a pair at most; what probes ask once needs no tensor cores. */
@@ -17,6 +17,7 @@ typedef struct {
     int64_t first;          /* of the rows */
     real *scores, *map;     /* (B H, rows, Tk): before and after averaging */
     real *row;              /* (B, residues, heads, rows, numbers) */
+    real *own; /* (B, residues, heads, rows, 2): p_ii, 1 / (1 - p_ii); as in the result */
     real *out;
 } statistics_job;
 
@@ -145,22 +146,31 @@ static __global__ void statistics_numbers_kernel(statistics_job e)
         statistics_row r = statistics_row_of(&e, row, true);
         int64_t Tk = e.j.s.Tk, hole = hole_of(&e, &r), count = 0;
         real *map = e.map + (r.head * STATISTICS_ROWS + row % STATISTICS_ROWS) * Tk;
-        real sum = 0, dot = 0, square = 0, *number = e.row + row * LRA_ATTENTION_NUMBERS;
+        real sum = 0, dot = 0, square = 0, others = 0, self = 0;
+        real *number = e.row + row * LRA_ATTENTION_NUMBERS, *own = e.own + row * STATISTICS_OWN;
         attention_range keys = {0, 0};
         if (r.real_row) keys = attention_keys_of(&r.p.m, r.i);
         keys = statistics_spread(&e.j.a, &r.p.m, r.i, keys);
         for (int64_t j = threadIdx.x; j < Tk; j += LRA_WARP) {
             real w = map[j];
             sum += w, square += w * w;
+            if (j == r.i)
+                self = w;
+            else
+                others += w;
             if (w > R(1e-30)) dot += w * r_log2(w);
             count += j >= keys.from && j < keys.to && j != hole && statistics_listed(&e, &r, j);
         }
         sum = warp_sum(sum), square = warp_sum(square), dot = warp_sum(dot);
+        others = warp_sum(others), self = warp_sum(self);
         real n = warp_sum((real)count), one = at_one(sum);
         real entropy = sum > 0 ? R(0.69314718055994530942) * (r_log2(sum) - dot * one) : R(0.0);
         for (int64_t j = threadIdx.x; j < Tk; j += LRA_WARP) map[j] *= one;
         if (threadIdx.x != 0) continue;
-        bool defined = sum > 0;
+        bool defined = sum > 0, lone = !(others >= STATISTICS_LONE * sum);
+        real share = self * one, most = R(1.0) - STATISTICS_LONE;
+        own[0] = !defined ? R(-1.0) : lone ? R(1.0) : r_min(share, most);
+        own[1] = defined && !lone ? sum / others : R(0.0);
         number[LRA_ATTENTION_ENTROPY] = entropy;
         number[LRA_ATTENTION_ENTROPY_REL] = defined && n > 1 ? entropy / r_log(n) : R(0.0);
         number[LRA_ATTENTION_SUPPORT] = defined ? sum * sum / square : R(0.0);
@@ -213,6 +223,20 @@ LRA_DEV real ring_at(const statistics_job *e, const real *map, int64_t row, int6
     return sum;
 }
 
+/* Entry k of what is told of rows without their own keys, from a row of position t: by distance, of
+ * the row itself (on top of -1), by distance in pixels. */
+LRA_DEV real other_at(const statistics_job *e, const real *map, const real *own, int64_t row,
+                      int64_t residue, int64_t t, int64_t k)
+{
+    int64_t D = e->z.D;
+    if (k >= D && k < 2 * D) return k - D == t ? own[0] + R(1.0) : R(0.0);
+    if (k == 0 || k == 2 * D) return 0;
+    if (k < D)
+        return own[1] *
+               (share_at(e, map, row, residue, t - k) + share_at(e, map, row, residue, t + k));
+    return own[1] * ring_at(e, map, row, residue, t, k - 2 * D);
+}
+
 static __global__ void statistics_add_kernel(statistics_job e, int64_t n)
 {
     const statistics_sizes *z = &e.z;
@@ -220,8 +244,11 @@ static __global__ void statistics_add_kernel(statistics_job e, int64_t n)
     for (; at < n; at += (int64_t)gridDim.x * blockDim.x) {
         int64_t k = at % z->all, b = at / z->all / z->heads, head = at / z->all % z->heads;
         if (k >= numbers && k < numbers + LRA_ATTENTION_NUMBERS) continue;
-        real sum = 0;
+        int64_t others = k - z->other;
+        real sum = !e.first && others >= z->D && others < 2 * z->D ? R(-1.0) : R(0.0);
         for (int64_t r = 0; r < z->stride; r++) {
+            const real *of_rows = e.own + ((b * z->stride + r) * z->heads + head) *
+                                              STATISTICS_ROWS * STATISTICS_OWN;
             int64_t own = b * e.j.s.H + r * z->H + head;
             const real *map = e.map + own * STATISTICS_ROWS * e.j.s.Tk;
             int64_t rows = attention_of(&e.j, own, false).m.n_q - e.first;
@@ -231,8 +258,10 @@ static __global__ void statistics_add_kernel(statistics_job e, int64_t n)
                     sum += share_at(&e, map, i, r, t - (k - (z->D - 1)));
                 else if (k < numbers)
                     sum += share_at(&e, map, i, r, k - (2 * z->D - 1));
-                else
+                else if (others < 0)
                     sum += ring_at(&e, map, i, r, t, k - numbers - LRA_ATTENTION_NUMBERS);
+                else
+                    sum += other_at(&e, map, of_rows + i * STATISTICS_OWN, i, r, t, others);
             }
         }
         e.out[at] = e.first ? e.out[at] + sum : sum;
@@ -250,6 +279,7 @@ static __global__ void statistics_finish_kernel(statistics_job e, int64_t n)
         real rows = (real)attention_of(&e.j, b * e.j.s.H, false).m.all -
                     number[LRA_ATTENTION_UNDEFINED];
         if (k == LRA_ATTENTION_UNDEFINED || k == LRA_ATTENTION_SEVERAL) continue;
+        if (k + numbers >= z->other) continue;
         if (k == LRA_ATTENTION_ENTROPY_REL) rows = number[LRA_ATTENTION_SEVERAL];
         e.out[at] *= at_one(rows);
     }
@@ -270,7 +300,9 @@ LRA_CUDA_BODY(attention_statistics)
     e.without = without < 0 ? NULL : (const int32_t *)c->in[without];
     e.gram = gram < 0 ? NULL : (const real *)c->in[gram];
     e.scores = (real *)c->scratch, e.map = averaged ? e.scores + map : e.scores;
-    e.row = e.map + map, e.out = (real *)c->out;
+    e.row = e.map + map;
+    e.own = e.row + groups * e.z.stride * STATISTICS_ROWS * LRA_ATTENTION_NUMBERS;
+    e.out = (real *)c->out;
     for (e.first = 0; e.first < e.j.s.Tq; e.first += STATISTICS_ROWS) {
         int64_t rows = STATISTICS_ROWS, numbers = groups * LRA_ATTENTION_NUMBERS;
         LRA_LAUNCH(statistics_scores_kernel, lra_grid(heads * rows, LRA_BLOCK_WARPS), ROW_BLOCK, 0,

@@ -39,11 +39,17 @@ typedef struct {
  *   numbers (LRA_ATTENTION_NUMBERS)
  *   near               with columns: mean over rows of p by max(|dy|,|dx|), to the larger side of
  *                      the image
+ *   other (D)          sum over rows of p' by distance |i - j|, p'_ij = p_ij / sum of p_ij over j != i:
+ *                      rows of which less than 1e-6 is at other keys are left out; 0 at distance 0
+ *   own (D)            p_ii of each row; 1 exactly of a row that `other` leaves out, -1 of a row
+ *                      without a key
+ *   near of other      with columns: as near, of p', sums over the same rows
  * Nullable: ask */
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
                                         const lra_attention_question *ask);
 int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* D */
 int64_t lra_attention_statistics_near(const lra_tensor *statistics);   /* entries of near */
+int64_t lra_attention_statistics_other(const lra_tensor *statistics);  /* where other begins */
 /* v_hj W_h . v_gj W_g of the heads of every key, (B,T',H,H), real, W being the linear layer behind
  * the heads.  NULL: what stands behind them is none. */
 lra_tensor *lra_attention_gram(const lra_tensor *attention);

@@ -9,28 +9,32 @@
 typedef struct {
     int64_t stride, H, heads;  /* heads of a residue; of the result */
     int64_t D, columns, lines; /* positions; of the image */
-    int64_t near, all;         /* entries of near; of all */
+    int64_t near, other, all;  /* entries of near; where other begins; entries of all */
 } statistics_sizes;
 
 LRA_FN statistics_sizes statistics_sizes_of(const attention_args *a, const attention_sizes *s)
 {
-    statistics_sizes z = {a->stride, s->H / a->stride, s->H / a->stride, 0, a->columns, 0, 0, 0};
+    statistics_sizes z = {a->stride, s->H / a->stride, s->H / a->stride, 0, a->columns, 0, 0, 0, 0};
     z.D = a->stride > 1 ? a->T : s->Tq > s->Tk ? s->Tq : s->Tk;
     if (a->has >> ATTENTION_GRAM & 1u) z.heads = 1;
     if (z.columns > 0) z.lines = (z.D + z.columns - 1) / z.columns;
     z.near = z.lines > z.columns ? z.lines : z.columns;
-    z.all = 3 * z.D - 1 + LRA_ATTENTION_NUMBERS + z.near;
+    z.other = 3 * z.D - 1 + LRA_ATTENTION_NUMBERS + z.near;
+    z.all = z.other + 2 * z.D + z.near;
     return z;
 }
 
 /* Scratch of the CUDA body, in float32: maps of so many rows of every head, averaged ones, numbers
- * of rows. */
-enum { STATISTICS_ROWS = 64 };
+ * of rows, and what their own key and the others have. */
+enum { STATISTICS_ROWS = 64, STATISTICS_OWN = 2 };
+/* Rows of which less is at other keys than their own have no distances. */
+#define STATISTICS_LONE R(1e-6)
 LRA_FN int64_t statistics_cuda_scratch(const attention_args *a, const attention_sizes *s)
 {
     statistics_sizes z = statistics_sizes_of(a, s);
     int64_t maps = (a->smooth > 1 ? 2 : 1) * s->H * s->Tk;
-    return s->B * STATISTICS_ROWS * (maps + z.stride * z.heads * LRA_ATTENTION_NUMBERS);
+    return s->B * STATISTICS_ROWS *
+           (maps + z.stride * z.heads * (LRA_ATTENTION_NUMBERS + STATISTICS_OWN));
 }
 
 /* Columns that a row has weights in, once they are averaged: those of its keys and their

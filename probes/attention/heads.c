@@ -58,11 +58,53 @@ static void add_sink(lra_attention_head *h, int64_t T, const lra_matrix_columns 
     h->sink_at[h->examples++] = at;
 }
 
-/* What a node left of an example of T, to profiles.  Nullable: tokens, pixels */
-static void add_profiles(const lra_attention_mask *mask, int64_t T, int64_t D, const float *x,
-                         lra_profile *tokens, lra_profile *pixels)
+/* The pairs that a row of statistics is about: those of a head, or (-1) of all heads together. */
+typedef struct {
+    const lra_tensor *node;
+    const int32_t *list;
+    int64_t head;
+} pairs;
+
+/* Own shares of the T rows, and what equal weights (m->n) give the other keys of the rows that
+ * define p'; own: as attention_statistics.h has it.  Rows that do not are rare. */
+static void set_own(const pairs *of, const lra_profile_mask *m, int64_t T, const float *own,
+                    double *equal, lra_profile_sums *s)
 {
+    uint8_t *allowed = lra_alloc_array((size_t)T + 1, 1);
+    double sum = 0, rows = 0;
+    s->lone = 0;
+    memcpy(equal, m->other, (size_t)m->n * sizeof *equal);
+    for (int64_t i = 0; i < T; i++) {
+        if (own[i] >= 0 && own[i] < 1) {
+            sum += (double)own[i], rows++;
+            continue;
+        }
+        int64_t n = 0;
+        lra_attention_masks_row(of->node, T, of->head, i, of->list, allowed);
+        for (int64_t j = 0; j < T; j++) n += allowed[j] && j != i;
+        if (n == 0) continue;
+        if (own[i] >= 0) sum += 1, rows++, s->lone++;
+        for (int64_t j = 0; j < T; j++) {
+            int64_t d = lra_profile_distance(m->columns, i, j);
+            if (allowed[j] && j != i) equal[d] = fmax(equal[d] - 1 / (double)n, 0);
+        }
+    }
+    s->self = sum / rows;
+    s->other_equal = equal;
+    lra_free(allowed);
+}
+
+/* Adds the statistics that a node produced for one example of length T to the distance profiles.
+ * at: positions of the node, where its `other` and of that the pixels begin.  Nullable: tokens,
+ * pixels */
+static void add_profiles(const pairs *of, const lra_attention_mask *mask, int64_t T,
+                         const int64_t at[3], const float *x, lra_profile *tokens,
+                         lra_profile *pixels)
+{
+    const int64_t D = at[0];
     const float *mass = x + D - 1, *number = x + 3 * D - 1, *near = number + LRA_ATTENTION_NUMBERS;
+    const float *other = x + at[1], *near_other = x + at[2];
+    double *others = lra_alloc_array(2 * (size_t)T + 2, sizeof *others), *equal = others + T + 1;
     double *by_distance = lra_alloc_array((size_t)T, sizeof *by_distance), past = 0, future = 0;
     by_distance[0] = (double)mass[0];
     for (int64_t d = 1; d < T; d++) {
@@ -78,23 +120,39 @@ static void add_profiles(const lra_attention_mask *mask, int64_t T, int64_t D, c
                           .entropy_rel = several ? (double)number[LRA_ATTENTION_ENTROPY_REL] : NAN,
                           .participation = (double)number[LRA_ATTENTION_SUPPORT],
                           .undefined = (int64_t)number[LRA_ATTENTION_UNDEFINED]};
-    if (tokens) lra_profile_add(tokens, &s);
+    s.other = others;
+    for (int64_t d = 0; d < T; d++) others[d] = (double)other[d];
+    if (tokens) {
+        set_own(of, s.mask, T, other + D, equal, &s);
+        lra_profile_add(tokens, &s);
+    }
     if (pixels) {
-        for (int64_t d = 0; d < mask->pixels->n; d++) by_distance[d] = (double)near[d];
         s.mask = mask->pixels;
+        for (int64_t d = 0; d < s.mask->n; d++)
+            by_distance[d] = (double)near[d], others[d] = (double)near_other[d];
+        set_own(of, s.mask, T, other + D, equal, &s);
         lra_profile_add(pixels, &s);
     }
     lra_free(by_distance);
+    lra_free(others);
 }
 
 /* A layer's results in a batch: (sequences,H,W) of each head; of the second pass the same without
  * sinks. */
 typedef struct {
     int64_t H, D, W, W_together;
+    int64_t at[3], at_together[3]; /* of add_profiles() */
     float *each, *together;
     int32_t *lists;
     int64_t listed; /* numbers of an example's list */
 } layer;
+
+static void set_places(const lra_tensor *statistics, int64_t at[3])
+{
+    at[0] = lra_attention_statistics_length(statistics);
+    at[1] = lra_attention_statistics_other(statistics);
+    at[2] = at[1] + 2 * at[0];
+}
 
 static int read_layer(const lra_view *v, const question *q, int64_t H, layer *out, lra_err *e)
 {
@@ -102,9 +160,11 @@ static int read_layer(const lra_view *v, const question *q, int64_t H, layer *ou
                    .D = lra_attention_statistics_length(q->each),
                    .W = lra_width(q->each),
                    .each = lra_alloc_array((size_t)lra_elements(q->each), sizeof *out->each)};
+    set_places(q->each, out->at);
     int rc = lra_get(v->plan, q->each, out->each, e);
     if (rc == 0 && q->together) {
         out->W_together = lra_width(q->together);
+        set_places(q->together, out->at_together);
         out->together = lra_alloc_array((size_t)lra_elements(q->together), sizeof *out->together);
         rc = lra_get(v->plan, q->together, out->together, e);
     }
@@ -128,22 +188,25 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
 {
     const int32_t *list = x->lists ? x->lists + s * x->listed : NULL;
     double *column = lra_alloc_array((size_t)T + 1, sizeof *column);
-    lra_attention_masks_make(&w->masks, k, w->nodes[view].node[k], T, list);
+    pairs of = {.node = w->nodes[view].node[k], .list = list, .head = -1};
+    lra_attention_masks_make(&w->masks, k, of.node, T, list);
     for (int64_t h = 0; h < x->H; h++) {
         lra_attention_head *own = &w->heads->head[first + h];
         const lra_attention_mask *mask = lra_attention_mask_at(&w->masks, k, h);
         const float *left = x->each + (s * x->H + h) * x->W;
+        of.head = h;
         if (w->again) {
-            add_profiles(mask, T, x->D, left, own->nosink, NULL);
+            add_profiles(&of, mask, T, x->at, left, own->nosink, NULL);
             continue;
         }
-        add_profiles(mask, T, x->D, left, own->tokens, own->pixels);
+        add_profiles(&of, mask, T, x->at, left, own->tokens, own->pixels);
         for (int64_t j = 0; j < T; j++) column[j] = (double)left[2 * x->D - 1 + j];
         add_sink(own, T, &(lra_matrix_columns){column, column, mask->equal});
     }
     lra_free(column);
+    of.head = -1;
     if (x->together)
-        add_profiles(lra_attention_mask_at(&w->masks, k, -1), T, x->D,
+        add_profiles(&of, lra_attention_mask_at(&w->masks, k, -1), T, x->at_together,
                      x->together + s * x->W_together, w->heads->layer[k].value, NULL);
 }
 

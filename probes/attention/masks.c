@@ -35,6 +35,14 @@ static void allow(const lra_tensor *node, int64_t T, int64_t head, int64_t H, in
     }
 }
 
+void lra_attention_masks_row(const lra_tensor *node, int64_t T, int64_t head, int64_t i,
+                             const int32_t *list, uint8_t *allowed)
+{
+    uint8_t *own = lra_alloc_array((size_t)T + 1, 1);
+    allow(node, T, head, lra_attention_heads(node), i, list, own, allowed);
+    lra_free(own);
+}
+
 static void make(lra_attention_mask *m, const lra_tensor *node, int64_t T, int64_t columns,
                  int64_t head, const int32_t *list)
 {

@@ -25,6 +25,9 @@ typedef struct {
  * from. */
 void lra_attention_masks_make(lra_attention_masks *m, int k, const lra_tensor *node, int64_t T,
                               const int32_t *list);
+/* Sets allowed (T): keys that row i of a head, or (head -1) of any head, may have a weight at. */
+void lra_attention_masks_row(const lra_tensor *node, int64_t T, int64_t head, int64_t i,
+                             const int32_t *list, uint8_t *allowed);
 /* head -1: of all together. */
 const lra_attention_mask *lra_attention_mask_at(const lra_attention_masks *m, int k, int64_t head);
 void lra_attention_masks_free(lra_attention_masks *m);

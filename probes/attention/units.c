@@ -81,12 +81,16 @@ static int findings_of(const lra_attention_measured *m, int i, uint64_t key, lra
 static void add_curves(lra_probe_unit *u, const char *prefix, const lra_profile *p,
                        const lra_profile *initial)
 {
-    static const char *const name[] = {"mass", "equal", "rel", "rel.lo", "rel.hi", "mass.init"};
+    static const char *const name[] = {"mass",      "equal", "rel",         "rel.lo",    "rel.hi",
+                                       "mass.init", "other", "other.equal", "other.init"};
+    enum { N = sizeof name / sizeof *name };
     int64_t n = lra_profile_distances(p);
-    double *x = lra_alloc_array((size_t)(6 * n) + 1, sizeof *x);
+    double *x = lra_alloc_array((size_t)(N * n) + 1, sizeof *x);
     lra_profile_curves(p, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n);
     lra_profile_curves(initial, x + 5 * n, NULL, NULL, NULL, NULL);
-    for (int k = 0; k < 6; k++) {
+    lra_profile_others(p, x + 6 * n, x + 7 * n);
+    lra_profile_others(initial, x + 8 * n, NULL);
+    for (int k = 0; k < N; k++) {
         char *own = lra_format("%s%s", prefix, name[k]);
         lra_probe_unit_array(u, own, 1, &n, x + k * n);
         lra_free(own);

@@ -158,9 +158,12 @@ void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *pre
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p)
 {
     int64_t n = lra_profile_distances(p);
-    double *x = lra_alloc_array((size_t)(5 * n) + 1, sizeof *x);
+    static const char *const name[] = {"mass",   "equal", "rel",        "rel.lo",
+                                       "rel.hi", "other", "other.equal"};
+    enum { N = sizeof name / sizeof *name };
+    double *x = lra_alloc_array((size_t)(N * n) + 1, sizeof *x);
     lra_profile_curves(p, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n);
-    static const char *const name[] = {"mass", "equal", "rel", "rel.lo", "rel.hi"};
-    for (int k = 0; k < 5; k++) lra_probe_unit_array(u, name[k], 1, &n, x + k * n);
+    lra_profile_others(p, x + 5 * n, x + 6 * n);
+    for (int k = 0; k < N; k++) lra_probe_unit_array(u, name[k], 1, &n, x + k * n);
     lra_free(x);
 }
