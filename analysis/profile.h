@@ -2,15 +2,15 @@
  * pairs of blocks) as functions of the distance d = |i-j|.
  *   p(i,j) = w(i,j) / sum_j w(i,j)                                  a row's shares; n_i inputs are allowed
  *   self   = mean over rows of p(i,i)                               the token's own share: no distance
- *   p'(i,j) = p(i,j) / (1 - p(i,i)), j != i                         shares of the other tokens
- *   M'(d)  = mean over rows of sum_{j: |i-j| = d} p'(i,j)           MASS of the other tokens, d >= 1
+ *   p'(i,j) = p(i,j) / (1 - p(i,i)), j != i                        shares of the other tokens
+ *   M'(d)  = mean over rows of sum_{j: |i-j| = d} p'(i,j)           MASS of the others, d >= 1
  *   M(d)   = mean over rows of sum_{j: |i-j| = d} p(i,j)            MASS: how far away is what is used
  *   I(d)   = sum_{|i-j| = d} w(i,j) / number of allowed pairs       INTENSITY: does a distant one count less
  *   I.rel  = I(d) / the same of equal weights (row sum / n_i) on the same rows
  * Rows are averaged within an example, then examples.  dist.* is read from M', range.* from M (own
  * token included), decay is fitted to I.rel.  A row whose weights add up to 0 or are not finite is
- * undefined: counted, and left out.  Rows without another allowed input are left out of self and M';
- * rows with 1 - p(i,i) < 1e-6 are undefined for M', and counted.  Dividing M by 1 - M(0) instead of
+ * undefined: counted, and left out.  Rows without another allowed input are left out of self and
+ * M'; rows with 1 - p(i,i) < 1e-6 are undefined for M', and counted.  Dividing M by 1 - M(0) instead of
  * row by row gives equal weights on causal rows another mean distance than 1/(n_i - 1) does.
  * On images of W columns distances may be max(|dy|,|dx|), in pixels: a profile of its own.
  *

@@ -1,6 +1,6 @@
 /* What attention does, without storing a map: mass by signed distance (and in pixels), the same
- * without each row's own key, mass of every key, entropy, effective number of keys, of a head or, weighted by values, of all heads of a
- * layer together.
+ * without each row's own key, mass of every key, entropy, effective number of keys, of a head or,
+ * weighted by values, of all heads of a layer together.
  *   entropy of a row of a softmax of scores s:   ln sum exp(s - m) - sum a (s - m),   m: the largest
  * so that no pair needs a logarithm; averages over columns, laplace weights and norms do.  A block
  * of 64 queries has the scores of all its keys at once: memory is linear in the number of keys.
@@ -60,8 +60,8 @@ static void add_weights(const group *g, const attention_place *p, int64_t j0, in
     }
 }
 
-/* The same rows without their own keys: what those have to `own`, shares of the others, whose sum is
- * 1, by distance to `other`. */
+/* The same rows without their own keys: the shares of those to `own`; the shares of the other keys,
+ * whose sum is 1, by distance to `other`. */
 static void add_others(const group *g, const attention_place *p, int64_t j0, int64_t n,
                        const real *weight, const real *sum, real *out, real *grid)
 {
