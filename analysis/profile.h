@@ -11,7 +11,8 @@
  * token included), decay is fitted to I.rel.  A row whose weights add up to 0 or are not finite is
  * undefined: counted, and left out.  Rows without another allowed input are left out of self and
  * M'; rows with 1 - p(i,i) < 1e-6 are undefined for M', and counted.  Dividing M by 1 - M(0)
- * instead of row by row gives equal weights on causal rows another mean distance than 1/(n_i - 1) does.
+ * instead of row by row gives equal weights on causal rows another mean distance than their null
+ * 1/(n_i - 1) has.
  * On images of W columns distances may be max(|dy|,|dx|), in pixels: a profile of its own.
  *
  * Streaming:  p = lra_profile_new(T, 0);
