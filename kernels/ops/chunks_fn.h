@@ -1,5 +1,5 @@
-/* Chunks of sorted rows: where what stands.  An example of n tokens has chunks of ceil(n/J) places,
- * of which the last may be shorter, and those behind it empty. */
+/* Chunks of sorted rows: positions of tokens.  An example of n tokens has chunks of max(1, ceil(n/J))
+ * places, of which the last may be shorter, and all after it empty; for n = 0 all are empty. */
 #ifndef LRA_OPS_CHUNKS_FN_H
 #define LRA_OPS_CHUNKS_FN_H
 
@@ -19,6 +19,12 @@ static inline chunks_view chunks_view_of(const lra_tensor *y)
     chunks_view v = {a->part, T, a->J, (T + a->J - 1) / a->J, rows};
     if (y->n_src > 1) v.heads = rows / y->src[1]->shape.d[0];
     return v;
+}
+
+/* Places of a chunk of an example of that length, at least 1: a divisor. */
+LRA_FN int64_t chunk_places(const chunks_view *v, int64_t length)
+{
+    return length > 0 ? (length + v->J - 1) / v->J : 1;
 }
 
 /* Tokens of chunk j. */
@@ -45,7 +51,7 @@ LRA_FN void chunk_write(const chunks_view *v, const int32_t *order, const int32_
                         int64_t n, int64_t i, int32_t *y)
 {
     int64_t length = lengths ? lengths[n / v->heads] : v->T;
-    int64_t c = (length + v->J - 1) / v->J, back = i > 0 ? i - 1 : (length + c - 1) / c - 1;
+    int64_t c = chunk_places(v, length), back = i > 0 ? i - 1 : (length + c - 1) / c - 1;
     int64_t own = chunk_tokens(length, c, i);
     order += n * v->T;
     switch (v->part) {
