@@ -24,9 +24,11 @@ static lra_tensor *kernels(const lra_build *b, lra_tensor *taps, int64_t H)
 {
     int64_t C = lra_tensor_shape(taps).d[0], T = b->T;
     lra_tensor *none = lra_zeros(b->graph, taps->type, LRA_SHAPE(C, 1));
-    lra_tensor *ahead[] = {lra_flip(lra_slice(taps, 1, b->T_max - T, T - 1), 1), none};
-    lra_tensor *both[] = {lra_slice(taps, 1, b->T_max - 1, T),
-                          T > 1 ? lra_concat(2, ahead, 1) : none};
+    lra_tensor *both[] = {lra_slice(taps, 1, b->T_max - 1, T), none};
+    if (T > 1) {
+        lra_tensor *ahead = lra_flip(lra_slice(taps, 1, b->T_max - T, T - 1), 1);
+        both[1] = lra_concat(2, (lra_tensor *[]){ahead, none}, 1);
+    }
     lra_tensor *k = lra_reshape(lra_concat(2, both, 0), LRA_SHAPE(2, 1, C, T));
     return lra_reshape(lra_broadcast(k, LRA_SHAPE(2, H / C, C, T)), LRA_SHAPE(2, H, T));
 }
@@ -46,7 +48,8 @@ static lra_tensor *mix_positions(const lra_build *b, lra_tensor *z)
                                  LRA_SPEC(LRA_UNIFORM(-most, most)));
     lra_tensor *shift = lra_param(g, "b", LRA_SHAPE(b->T_max),
                                   LRA_SPEC(LRA_CONSTANT(1), .no_decay = true));
-    shift = lra_reshape(lra_slice(shift, 0, 0, b->T), LRA_SHAPE(b->T, 1));
+    shift = b->places ? lra_embedding(lra_reshape(shift, LRA_SHAPE(b->T_max, 1)), b->places)
+                      : lra_reshape(lra_slice(shift, 0, 0, b->T), LRA_SHAPE(b->T, 1));
     z = lra_long_conv(z, lra_name(kernels(b, taps, H), "kernel"), b->length);
     return lra_add(z, lra_cast(shift, lra_elem(g)));
 }
@@ -116,4 +119,5 @@ const lra_model lra_model_gmlp = {
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = reach,
+    .reads_places = true,
 };

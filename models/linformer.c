@@ -15,9 +15,9 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
     lra_shape s = LRA_SHAPE(b->T_max, lra_config_int(b->config, "rank"));
     const lra_attention_spec spec = {.cross = true,
                                      .dropout = lra_config_real(b->config, "attention-dropout")};
-    lra_tensor *E = lra_slice(lra_param(g, "mixture", s, LRA_SPEC(LRA_XAVIER(1))), 0, 0, b->T);
-    lra_tensor *few = lra_matmul_t(lra_cast(E, lra_elem(g)), true, lra_layer_mask(u, b->length),
-                                   false);
+    lra_tensor *E = lra_param(g, "mixture", s, LRA_SPEC(LRA_XAVIER(1)));
+    E = b->places ? lra_embedding(E, b->places) : lra_cast(lra_slice(E, 0, 0, b->T), lra_elem(g));
+    lra_tensor *few = lra_matmul_t(E, true, lra_layer_mask(u, b->length), false);
     lra_tensor *q = lra_arena_heads(b, u, "q"), *k = lra_arena_heads(b, few, "k");
     lra_tensor *v = lra_arena_heads(b, few, "v");
     return lra_arena_out(b, lra_attention(q, k, v, b->length, &spec));
@@ -54,6 +54,7 @@ const lra_model lra_model_linformer = {
     .unmasked = lra_arena_unmasked,
     .reach = lra_arena_reach,
     .rooted = lra_always_rooted,
+    .reads_places = true,
     .unlimited = "its keys are mixtures of all positions",
     .positions = lra_arena_positions,
     .classifier = lra_arena_classifier,

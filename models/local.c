@@ -33,6 +33,13 @@ static int64_t reach(const lra_config *c)
     return strided(c) ? -1 : lra_config_int(c, "block") - 1;
 }
 
+/* Strided: tokens of equal position modulo the stride meet. */
+static int64_t period(const lra_config *c, int64_t T_max)
+{
+    int64_t block = lra_config_int(c, "block");
+    return strided(c) ? T_max / block + 1 : block;
+}
+
 static const lra_key keys[] = {LRA_ARENA_KEYS,
                                LRA_INT_KEY("block", "50", 1, 1 << 20, "tokens that see each other"),
                                LRA_ATTENTION_DROPOUT,
@@ -64,6 +71,7 @@ const lra_model lra_model_local = {
     .encode = encode,
     .reach = reach,
     .rooted = lra_always_rooted,
+    .period = period,
     .positions = lra_arena_positions,
     .classifier = lra_arena_classifier,
 };

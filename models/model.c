@@ -83,6 +83,24 @@ bool lra_chunks_rooted(const lra_config *c)
     return lra_config_int(c, "chunk") > 0;
 }
 
+int64_t lra_block_period(const lra_config *c, int64_t T_max)
+{
+    (void)T_max;
+    return lra_config_int(c, "block");
+}
+
+int64_t lra_chunk_period(const lra_config *c, int64_t T_max)
+{
+    (void)T_max;
+    return lra_config_int(c, "chunk");
+}
+
+int64_t lra_model_period(const lra_model *m, const lra_config *c, int64_t T_max)
+{
+    if (!m->rooted || !m->rooted(c) || m->reads_places) return 0;
+    return m->period ? m->period(c, T_max) : -1;
+}
+
 bool lra_model_causal(const lra_model *m, const lra_config *c)
 {
     return m->causal && m->causal(c);

@@ -105,6 +105,12 @@ typedef struct {
     /* What it does with a row depends on where that stands, whatever is added to the inputs: blocks
      * begin at the first step. Nullable: never so. */
     bool (*rooted)(const lra_config *c);
+    /* It depends on the position modulo this many tokens alone, as blocks of equal size do: an
+     * input that is cut at a multiple of it keeps its blocks.  0: it does not depend on the position.
+     * T_max: of lra_build.  Nullable: 0, or unknown where `rooted`. */
+    int64_t (*period)(const lra_config *c, int64_t T_max);
+    /* The encoder itself reads lra_build.places, beyond what is added to the inputs. */
+    bool reads_places;
     /* What is added to the embedding.  Nullable: nothing. */
     lra_positions (*positions)(const lra_config *c);
     /* Nullable: tables N(0,1), linear layers uniform in +-1/sqrt(channels). */
@@ -123,6 +129,12 @@ typedef struct {
 /* rooted() of encoders with blocks, and of those whose key `chunk` asks for them. */
 bool lra_always_rooted(const lra_config *c);
 bool lra_chunks_rooted(const lra_config *c);
+/* period() of encoders whose blocks have the size of key `block`, or `chunk`. */
+int64_t lra_block_period(const lra_config *c, int64_t T_max);
+int64_t lra_chunk_period(const lra_config *c, int64_t T_max);
+/* The period of the position on which the encoder depends; 0: on no position; -1: on the position
+ * itself, or unknown. */
+int64_t lra_model_period(const lra_model *m, const lra_config *c, int64_t T_max);
 
 /* Whether no position sees those that follow, with these settings. */
 bool lra_model_causal(const lra_model *m, const lra_config *c);

@@ -191,13 +191,29 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
     }
     if (s->placed && (cls || unmasked))
         lra_graph_fail(g, "places are those of tokens, not of CLS or of padding that counts");
-    if (s->placed && lra_adds_positions(m, c))
+    if (s->placed && (lra_adds_positions(m, c) || m->reads_places))
         k.places = b.places = lra_input(g, "places", LRA_I32, LRA_SHAPE(k.n, T));
     x = encode(m, &b, x);
     if (cls) k.cls = lra_reshape(lra_slice(x, 1, 0, 1), LRA_SHAPE(k.n, lra_width(x)));
     if (cls || unmasked) x = lra_slice(x, 1, cls, T);
     k.features = lra_name(x, "features");
     k.limit = lra_limit_input(g);
+    return k;
+}
+
+lra_network lra_network_of_features(lra_type type, lra_mode mode, const lra_model *m,
+                                    const lra_config *c, const lra_network_spec *s, int64_t B,
+                                    int64_t T, int64_t D)
+{
+    lra_graph *g = lra_graph_new(type, mode);
+    lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
+    if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
+    if (has_pool(s) && s->pool == LRA_POOL_CLS)
+        lra_graph_fail(g, "features without CLS are no input of a head that pools by CLS");
+    k.given = lra_input(g, "features", lra_real(g), LRA_SHAPE(k.n, T, D));
+    k.features = lra_cast(k.given, lra_elem(g));
+    k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));
+    lra_network_head(&k);
     return k;
 }
 

@@ -43,7 +43,8 @@ typedef struct {
         T_max; /* steps of the longest bucket, by the task's settings; 0: there is but one, of T */
     int64_t rows, columns; /* of images; 0: none */
     bool limited;          /* ops between positions obey lra_network.limit */
-    bool placed; /* positions that are added are those of lra_network.places; no LRA_POOL_CLS */
+    bool placed;           /* positions that are added, or that the encoder reads, are those of
+                    lra_network.places; no LRA_POOL_CLS */
 } lra_network_spec;
 
 /* The graph of one length bucket; what a network does not have is NULL. */
@@ -60,9 +61,10 @@ typedef struct {
     lra_tensor *length;   /* (n) int32 */
     lra_tensor *inputs;   /* (n,T,D): what tokens or values become, before positions are added */
     lra_tensor *features; /* (n,T,D) */
+    lra_tensor *given;    /* (n,T,D) real: of lra_network_of_features() */
     lra_tensor *cls;      /* (n,D), with LRA_POOL_CLS */
     lra_tensor *limit;    /* lra_limit_input() */
-    lra_tensor *places; /* (n,T) int32: rows of the table of positions; NULL where none are added */
+    lra_tensor *places; /* (n,T) int32: rows of the table of positions; NULL where none are read */
     /* Inputs of the head. */
     lra_tensor *label;  /* (B), LRA_HEAD_NEXT: (B,T) int32; -1: nothing is asked */
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
@@ -90,6 +92,11 @@ bool lra_adds_positions(const lra_model *m, const lra_config *c);
 /* Inputs and encoder. */
 lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                              const lra_network_spec *s, int64_t B, int64_t T);
+/* The head alone: its features (n,T,D) are an input, lra_network.given; it has no tokens, values or
+ * places.  Not for LRA_POOL_CLS. */
+lra_network lra_network_of_features(lra_type type, lra_mode mode, const lra_model *m,
+                                    const lra_config *c, const lra_network_spec *s, int64_t B,
+                                    int64_t T, int64_t D);
 /* Adds the head of the specification: its inputs, output and loss. */
 void lra_network_head(lra_network *k);
 /* Trained numbers of the network. */

@@ -59,5 +59,6 @@ const lra_model lra_model_spt_local = {
     .encode = encode,
     .reach = reach,
     .rooted = lra_always_rooted,
+    .period = lra_block_period,
     .positions = lra_transformer_positions,
 };

@@ -76,7 +76,8 @@ static const lra_command command = {
         "  Where a task needs one distance, parts 'jacobian' and 'occlusion' find it if there is an\n"
         "  answer at every step (14 of 14 runs each), and do not if there is one answer (7 and 10 of\n"
         "  22): that is for 'interaction' (21 of 22). 'field' is a bound from above (all 36, a hit in\n"
-        "  15), and so is 'cut', but of convolutions, where it finds the distance (13 of 14).",
+        "  15). 'cut' and 'heads' limit distances PER LAYER, and layers add up; the limit of the model\n"
+        "  as a whole is 'context'.",
     .min_args = 1,
     .max_args = -1,
     .tables = tables,
@@ -276,6 +277,16 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
     return rc;
 }
 
+/* Where limits per layer are undefined for the model, that of the whole model may be defined. */
+static const char *pointer_of(const lra_influence *p, const task *list)
+{
+    bool limits = list[0].is == &lra_part_cut || list[0].is == &lra_part_heads;
+    bool model = lra_model_unlimited(p->spec.model, p->spec.model_config) != NULL;
+    return limits && model && !lra_part_context.undefined(p)
+               ? "; '--parts context' limits the whole model"
+               : "";
+}
+
 /* What is asked of one run must be there to be measured, in part (a budget may be too small for
  * any); of several, others may have it. */
 static int check_defined(const lra_influence *p, int n, const task *list, const lra_options *o,
@@ -283,9 +294,10 @@ static int check_defined(const lra_influence *p, int n, const task *list, const 
 {
     bool any = lra_option_n_args(o) > 1;
     for (int i = 0; i < n; i++) any = any || !list[i].undefined;
-    return any || n == 0 ? 0
-                         : lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s",
-                                          list[0].is->name, p->run->folder, list[0].undefined);
+    return any || n == 0
+               ? 0
+               : lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s%s", list[0].is->name,
+                                p->run->folder, list[0].undefined, pointer_of(p, list));
 }
 
 static int ask(lra_influence *p, const lra_options *o, lra_err *e)

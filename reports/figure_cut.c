@@ -1,6 +1,7 @@
-/* Figure cut: what is left of a run's gain over chance when nothing farther than r steps counts, in
- * all layers and in each alone; a panel for each run.  Bars: 95 % intervals of all layers.  Lines:
- * 0 and 1. */
+/* Figure cut: what is left of a run's gain over chance when layers look at most r tokens far, all
+ * of them and each alone (a limit per layer), and when each position is computed from the tokens
+ * within r of it alone (context, a limit of the whole model); a panel for each run.  Bars: 95 %
+ * intervals of all layers.  Lines: 0 and 1. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 #include "reports/figure.h"
 #include "reports/probe_findings.h"
 
-enum { MOST_PANELS = 12, MOST_CURVES = LRA_PLOT_STYLES + 1 };
+enum { MOST_PANELS = 12, MOST_LIMITS = LRA_PLOT_STYLES + 1, MOST_CURVES = MOST_LIMITS + 1 };
 
-/* The curves of a run: all layers first. */
+/* The curves of a run: all layers first, the context last. */
 typedef struct {
     const lra_probe_result *run;
     int n;
@@ -28,7 +29,7 @@ static void find_curves(const lra_probe_result *r, panel *p)
         const char *name = r->unit[u]->name;
         if (strncmp(name, "cut", 3) != 0 || strcmp(name, "cut.window") == 0) continue;
         if (!lra_probe_array_find(r->unit[u], "gain")) continue;
-        if (p->n == MOST_CURVES)
+        if (p->n == MOST_LIMITS)
             left_out++;
         else
             p->unit[p->n++] = r->unit[u];
@@ -36,6 +37,19 @@ static void find_curves(const lra_probe_result *r, panel *p)
     if (left_out)
         lra_note("run %s: the last %d layers are left out, %d fit into a panel", r->run, left_out,
                  LRA_PLOT_STYLES);
+    const lra_probe_unit *context = lra_probe_unit_find(r, "context");
+    if (p->n && context && lra_probe_array_find(context, "gain")) p->unit[p->n++] = context;
+}
+
+static bool is_context(const panel *p, int c)
+{
+    return strcmp(p->unit[c]->name, "context") == 0;
+}
+
+/* Curves of layers. */
+static int limits_of(const panel *p)
+{
+    return p->n - (p->n > 0 && is_context(p, p->n - 1));
 }
 
 static double place(double r)
@@ -65,10 +79,18 @@ static lra_plot_entry entry_of(const panel *p, int c)
     lra_plot_entry k = {.kind = LRA_LEGEND_LINE, .color = "#000000", .line = 3, .point = 7};
     const char *name = p->unit[c]->name;
     k.size = 0.5;
-    snprintf(k.text, sizeof k.text, "%s", name[3] ? name + 4 : "all layers");
+    snprintf(k.text, sizeof k.text, "%s",
+             is_context(p, c) ? "context of the whole model"
+             : name[3]        ? name + 4
+                              : "all layers");
     if (c == 0) return k;
+    if (is_context(p, c)) {
+        k.color = "#c00000", k.line = 2, k.point = 5;
+        return k;
+    }
     const lra_plot_style *s = &lra_plot_styles[c - 1];
-    k.color = lra_plot_ramp(c - 1, p->n - 1), k.dash = s->dash, k.line = 2, k.point = s->hollow;
+    k.color = lra_plot_ramp(c - 1, limits_of(p) - 1), k.dash = s->dash, k.line = 2,
+    k.point = s->hollow;
     k.size = 0.6;
     return k;
 }
@@ -166,7 +188,7 @@ static void add_script(lra_plot *f, int n, const panel *list)
     lra_plot_legend(f, left, top, entries, key);
     top = bottom + rows * (height + 0.55) - 0.4;
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the gain that is left");
-    lra_plot_say(&f->script, "set label ", "limit of distance (tokens)",
+    lra_plot_say(&f->script, "set label ", "limit of distance per layer, or context (tokens)",
                  " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
                  0.22 / f->height);
     for (int i = 0; i < n; i++) {
@@ -198,11 +220,11 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     }
     if (n == 0) return lra_fail(e, "no run has gains under limits ('lra-probe influence RUN')");
     f->width = n > 1 ? LRA_PAGE_CM : LRA_COLUMN_CM;
-    f->title = lra_copy_text("what is left when nothing beyond a limit counts");
+    f->title = lra_copy_text("gain left under limits per layer, and by context");
     add_script(f, n, list);
     return 0;
 }
 
 const lra_report_figure lra_figure_cut = {
-    "cut", "what is left of the gain under limits of distance, layer by layer", make,
+    "cut", "gain left under limits of distance per layer, and by context of the whole model", make,
     LRA_FROM_INFLUENCE};

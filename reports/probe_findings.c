@@ -40,6 +40,18 @@ void lra_finding_add_number(lra_table *t, const lra_finding *f, double x)
         lra_table_number(t, x, is_share(f) ? 3 : x == floor(x) ? 0 : 1);
 }
 
+void lra_finding_add_value(lra_table *t, const lra_finding *f)
+{
+    if (f->flags & LRA_CENSORED && isfinite(f->value))
+        lra_table_value(t, f->value, "> %.*f",
+                        is_share(f)                   ? 3
+                        : f->value == floor(f->value) ? 0
+                                                      : 1,
+                        f->value);
+    else
+        lra_finding_add_number(t, f, f->value);
+}
+
 void lra_finding_add_interval(lra_table *t, const lra_finding *f)
 {
     int decimals = is_share(f) ? 3 : 1;
@@ -62,7 +74,7 @@ static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe
     lra_table_cell(t, "%s", r->run);
     lra_table_cell(t, "%s", u->name);
     lra_table_cell(t, "%s", f->id);
-    lra_finding_add_number(t, f, f->value);
+    lra_finding_add_value(t, f);
     lra_finding_add_interval(t, f);
     bool equal = !isnan(f->null[LRA_NULL_UNIFORM]);
     lra_finding_add_number(t, f, f->null[equal ? LRA_NULL_UNIFORM : LRA_NULL_PERM]);

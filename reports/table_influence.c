@@ -12,38 +12,69 @@
 #include "reports/report.h"
 
 /* What people look at first; files hold the rest. */
-static const char *const headline[] = {"cut.r95",          "cut.r99",
-                                       "window.w95",       "window.w99",
-                                       "layer.w95",        "layer.w99",
-                                       "range.mean",       "range.mean.rel",
-                                       "range.q50",        "range.q95",
-                                       "range.q95.used",   "side",
-                                       "decay.tau",        "decay.beta",
-                                       "shift.w1",         "shift.peak",
-                                       "erf.r50",          "erf.r99",
-                                       "range.mean.px",    "range.mean.rel.px",
-                                       "range.q95.px",     "keep.w95",
-                                       "keep.auc",         "bag.w95",
-                                       "bag.auc",          "key.w05",
-                                       "kl.most",          "mode.difference",
-                                       "kl.w95",           "kl.local",
-                                       "kl.global",        "inter.mean",
-                                       "inter.q95",        "inter.peak",
-                                       "inter.contrast",   "inter.p",
-                                       "position.edge",    "order.local",
-                                       "order.global",     "drop.w95",
-                                       "drop.auc",         "length.gain.*",
-                                       "position.shift.*", "erf.r50.px",
-                                       "erf.r99.px",       NULL};
+static const char *const headline[] = {"context.r95",
+                                       "context.r99",
+                                       "cut.r95",
+                                       "cut.r99",
+                                       "cut.reach99",
+                                       "window.w95",
+                                       "window.w99",
+                                       "layer.w95",
+                                       "layer.w99",
+                                       "range.mean",
+                                       "range.mean.rel",
+                                       "range.q50",
+                                       "range.q95",
+                                       "range.q95.used",
+                                       "side",
+                                       "decay.tau",
+                                       "decay.beta",
+                                       "shift.w1",
+                                       "shift.peak",
+                                       "erf.r50",
+                                       "erf.r99",
+                                       "range.mean.px",
+                                       "range.mean.rel.px",
+                                       "range.q95.px",
+                                       "keep.w95",
+                                       "keep.auc",
+                                       "bag.w95",
+                                       "bag.auc",
+                                       "key.w05",
+                                       "kl.most",
+                                       "mode.difference",
+                                       "kl.w95",
+                                       "kl.local",
+                                       "kl.global",
+                                       "inter.mean",
+                                       "inter.q95",
+                                       "inter.peak",
+                                       "inter.contrast",
+                                       "inter.p",
+                                       "position.edge",
+                                       "order.local",
+                                       "order.global",
+                                       "drop.w95",
+                                       "drop.auc",
+                                       "length.gain.*",
+                                       "position.shift.*",
+                                       "erf.r50.px",
+                                       "erf.r99.px",
+                                       NULL};
 
 /* What they mean, where they stand in a table. */
 static const struct {
     const char *word, *id[6], *text;
 } explained[] = {
+    {"context",
+     {"context.r95"},
+     "limit of the whole model: smallest R that keeps 95, 99 % of the gain when the features of "
+     "each position are computed from the tokens within R of it alone"},
     {"cut",
      {"cut.r95", "window.w95", "layer.w95"},
-     "r95, r99: smallest limit of all distances that keeps so many % of the gain; window: of "
-     "attention alone; layer: in one layer, or in some of its heads"},
+     "limits PER LAYER, not distances of the model: r95, r99: smallest limit in all layers that "
+     "keeps so many % of the gain; reach99: tokens that the layers reach together at r99; window: "
+     "of attention alone; layer: in one layer, or in some of its heads"},
     {"range",
      {"range.mean"},
      "of gradients of positions (jacobian, p2: squared), or of their changes when blocks are "
@@ -159,7 +190,8 @@ static void add_gains(lra_table *t, const char *name, const lra_probe_array *gai
     }
 }
 
-/* Gains under limits: of what ("all", "layer0", "layer0.head3"), NULL: these are others. */
+/* Gains under limits per layer: of which layers ("all", "layer0", "layer0.head3"); NULL: the unit
+ * holds others. */
 static const char *limited_of(const lra_probe_unit *u)
 {
     if (!lra_probe_array_find(u, "gain") || strcmp(u->name, "cut.window") == 0) return NULL;
@@ -168,40 +200,54 @@ static const char *limited_of(const lra_probe_unit *u)
     return u->name[3] ? u->name + 4 : "all";
 }
 
-/* Gains of a run under limits; NULL: there are none. */
-static lra_table *gains_table(const lra_probe_result *r)
+/* The same of limits of the whole model. */
+static const char *context_of(const lra_probe_unit *u)
 {
-    const lra_probe_array *x = NULL;
-    for (int u = 0; u < r->n_units && !x; u++)
-        if (limited_of(r->unit[u])) x = lra_probe_array_find(r->unit[u], "x");
-    enum { MOST = (LRA_TABLE_COLUMNS - 1) / 2 };
-    char *head[1 + 2 * MOST], *key[1 + 2 * MOST];
-    if (!x) return NULL;
-    int64_t n = x->dims[0] < MOST ? x->dims[0] : MOST, first = x->dims[0] - n;
-    char *name = lra_probe_run_name(r);
-    head[0] = lra_copy_text("layers"), key[0] = lra_copy_text("layers");
+    return lra_probe_array_find(u, "gain") && strcmp(u->name, "context") == 0 ? "model" : NULL;
+}
+
+/* A table of gains: which units, and what its heads and title say. */
+typedef struct {
+    const char *(*of)(const lra_probe_unit *u);
+    const char *head, *limit, *title;
+} gains;
+static const gains per_layer = {
+    limited_of, "layers", "r",
+    "% of the gain that is left when each layer looks at most r tokens far (limit per layer)"};
+static const gains of_model = {
+    context_of, "", "R",
+    "% of the gain that is left when each position is computed from the tokens within R of it"};
+
+static double number_of(const lra_probe_result *r, const char *unit, const char *array)
+{
+    const lra_probe_unit *u = lra_probe_unit_find(r, unit);
+    const lra_probe_array *a = u ? lra_probe_array_find(u, array) : NULL;
+    return a ? (double)a->value[0] : (double)NAN;
+}
+
+enum { MOST_POINTS = (LRA_TABLE_COLUMNS - 1) / 2 };
+
+/* An empty table with the points x from `first` on as columns.  Marks limits per layer that the
+ * layers together exceed. */
+static lra_table *empty_gains(const lra_probe_result *r, const gains *is, const lra_probe_array *x,
+                              int64_t first, bool *marks)
+{
+    char *head[1 + 2 * MOST_POINTS], *key[1 + 2 * MOST_POINTS], *name = lra_probe_run_name(r);
+    int64_t n = x->dims[0] - first;
+    double depth = number_of(r, "cut", "depth"), most = number_of(r, "cut", "most");
+    head[0] = lra_copy_text(is->head), key[0] = lra_copy_text("layers");
     for (int64_t i = 0; i < n; i++) {
         double at = (double)x->value[first + i];
-        head[1 + 2 * i] = lra_format("r = %.0f", at), head[2 + 2 * i] = lra_copy_text("");
+        bool mark = is == &per_layer && depth * at >= most;
+        *marks = *marks || mark;
+        head[1 + 2 * i] = lra_format("%s = %.0f%s", is->limit, at, mark ? "*" : "");
+        head[2 + 2 * i] = lra_copy_text("");
         key[1 + 2 * i] = lra_format("r%.0f_percent", at);
         key[2 + 2 * i] = lra_format("r%.0f_lo,r%.0f_hi", at, at);
     }
-    char *title = lra_format("%% of the gain that is left when nothing beyond r steps counts: %s",
-                             name);
+    char *title = lra_format("%s: %s", is->title, name);
     lra_table *t = lra_table_new(title, (int)(1 + 2 * n), (const char *const *)head);
     lra_table_keys(t, (const char *const *)key);
-    bool undefined = false;
-    for (int u = 0; u < r->n_units; u++) {
-        const char *name_of = limited_of(r->unit[u]);
-        if (!name_of) continue;
-        lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
-        if (part.dims[0] != x->dims[0]) continue; /* of other limits */
-        part.value += 3 * first;
-        undefined = undefined || isnan(part.value[0]);
-        add_gains(t, name_of, &part, n);
-    }
-    lra_table_note(t, "Others whole; intervals: '--json', or '--format csv' of lra-report.%s",
-                   undefined ? "  -: the run is not clearly better than chance." : "");
     for (int64_t i = 0; i < 1 + 2 * n; i++) {
         lra_free(head[i]);
         lra_free(key[i]);
@@ -211,14 +257,55 @@ static lra_table *gains_table(const lra_probe_result *r)
     return t;
 }
 
+static void note_gains(lra_table *t, const lra_probe_result *r, const gains *is, bool marks)
+{
+    double depth = number_of(r, "cut", "depth"), most = number_of(r, "cut", "most");
+    double period = number_of(r, "context", "period");
+    if (marks)
+        lra_table_note(t,
+                       "*\tin all layers it restricts nothing at the level of the model: %.0f "
+                       "layers that mix positions reach %.0f r, and no pair is farther than %.0f",
+                       depth, depth, most);
+    if (is == &of_model && period > 1)
+        lra_table_note(t, "blocks\tof %.0f tokens stay whole: up to %.0f more tokens on the left",
+                       period, period - 1);
+}
+
+/* Gains of a run under limits; NULL: it has none. */
+static lra_table *gains_table(const lra_probe_result *r, const gains *is)
+{
+    const lra_probe_array *x = NULL;
+    for (int u = 0; u < r->n_units && !x; u++)
+        if (is->of(r->unit[u])) x = lra_probe_array_find(r->unit[u], "x");
+    if (!x) return NULL;
+    int64_t n = x->dims[0] < MOST_POINTS ? x->dims[0] : MOST_POINTS, first = x->dims[0] - n;
+    bool undefined = false, marks = false;
+    lra_table *t = empty_gains(r, is, x, first, &marks);
+    for (int u = 0; u < r->n_units; u++) {
+        const char *name_of = is->of(r->unit[u]);
+        if (!name_of) continue;
+        lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
+        if (part.dims[0] != x->dims[0]) continue; /* of other limits */
+        part.value += 3 * first;
+        undefined = undefined || isnan(part.value[0]);
+        add_gains(t, name_of, &part, n);
+    }
+    lra_table_note(t, "%sIntervals: '--json', or '--format csv' of lra-report.%s",
+                   is == &per_layer ? "Other layers are not limited. " : "",
+                   undefined ? "  -: the run is not clearly better than chance." : "");
+    note_gains(t, r, is, marks);
+    return t;
+}
+
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     (void)e;
     int n = 0;
-    *list = lra_alloc_array((size_t)in->n_probes + 1, sizeof **list);
+    static const gains *const kinds[] = {&of_model, &per_layer};
+    *list = lra_alloc_array(2 * (size_t)in->n_probes + 1, sizeof **list);
     (*list)[n++] = findings_table(in->probes, in->n_probes);
-    for (int i = 0; i < in->n_probes; i++) {
-        lra_table *t = gains_table(in->probes[i]);
+    for (int i = 0; i < 2 * in->n_probes; i++) {
+        lra_table *t = gains_table(in->probes[i / 2], kinds[i % 2]);
         if (t) (*list)[n++] = t;
     }
     return n;

@@ -131,7 +131,7 @@ static void add_numbers(lra_table *t, const lra_locality_row *row, reasons *why)
         if (missing && *columns[i].head)
             lra_table_value(t, NAN, "- %c", letter_of(why, missing));
         else
-            lra_finding_add_number(t, f, f->value);
+            lra_finding_add_value(t, f);
         lra_finding_add_interval(t, f);
         if (strpbrk(beside, "eE")) lra_finding_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
         if (strpbrk(beside, "iI"))
@@ -213,8 +213,9 @@ static void add_notes(lra_table *t, const reasons *why)
         t, "mean/equal r95 entropy\tof Jacobians of positions: mean distance and entropy "
            "over those of equal weights (1: indifferent; of causal models of the past), radius "
            "with 95 %%, tokens");
-    lra_table_note(t, "cut window\tsmallest limit of all distances, of attention alone, that keeps "
-                      "99 %% of the gain over chance, tokens");
+    lra_table_note(
+        t, "cut window\tsmallest limit PER LAYER of all distances, of attention alone, that "
+           "keeps 99 %% of the gain over chance, tokens; layers together reach farther");
     lra_table_note(t, "kernels heads\tmean/equal of the layers themselves: energy of kernels "
                       "(medians over channels), weight of attention");
     lra_table_note(t, "decay\tof the intensity of Jacobians: exp tau (tokens) or power beta, where "

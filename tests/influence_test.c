@@ -57,6 +57,7 @@ static void cuts_of_a_convolution(void **state)
     assert_string_equal(c.curve[1].name, "layer0");
     assert_string_equal(c.curve[2].name, "layer1");
     assert_false(c.attention);
+    assert_int_equal(c.depth, 2); /* layers that mix positions, one after another */
     assert_true(c.r[0] == 0 && c.r[2] == 2 && c.r[3] == 4);
     assert_true(c.r[c.n_points - 1] == (double)trained.run.data->max_length);
     for (int i = 0; i < TINY_ROWS; i++) {

@@ -33,6 +33,37 @@ lra_tensor *lra_next_limit(lra_graph *g)
     return lra_next_limits(g, 1);
 }
 
+static bool reads_limit(const lra_graph *g, const lra_tensor *x)
+{
+    for (int s = 0; s < x->n_src; s++)
+        if (x->src[s]->n_src == 1 && x->src[s]->src[0] == g->limit) return true;
+    return false;
+}
+
+int lra_limit_depth(const lra_graph *g, const lra_tensor *from)
+{
+    /* By node: ops with a limit up to it, -1: it does not depend on `from`; whether it is a kernel
+     * with a limit. */
+    int *depth = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *depth), most = 0;
+    bool *kernel = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *kernel);
+    for (int k = 0; k < g->n_nodes; k++) {
+        const lra_tensor *x = g->node[k];
+        bool limited = g->limit && reads_limit(g, x);
+        depth[k] = x == from ? 0 : -1;
+        for (int s = 0; s < x->n_src; s++) {
+            int id = x->src[s]->id;
+            if (depth[id] > depth[k]) depth[k] = depth[id];
+            limited = limited || kernel[id];
+        }
+        kernel[k] = limited && depth[k] < 0;
+        if (limited && depth[k] >= 0) depth[k]++;
+        if (depth[k] > most) most = depth[k];
+    }
+    lra_free(depth);
+    lra_free(kernel);
+    return most;
+}
+
 const lra_tensor *lra_limits_at(const lra_graph *g, int i)
 {
     for (int k = 0; g->limit && k < g->n_nodes; k++) {

@@ -9,5 +9,9 @@
 lra_tensor *lra_next_limits(lra_graph *g, int64_t n);
 /* What number i of these ops reads, (n), in the order of their making; NULL after the last. */
 const lra_tensor *lra_limits_at(const lra_graph *g, int i);
+/* Number of ops with a limit on the longest path from x on: ops that mix positions one after
+ * another, so that a limit of r in each lets information travel that many times r.  An op whose
+ * kernel is limited counts once; parallel ops (heads, directions) count as one. */
+int lra_limit_depth(const lra_graph *g, const lra_tensor *x);
 
 #endif

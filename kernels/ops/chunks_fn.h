@@ -1,5 +1,6 @@
-/* Chunks of sorted rows: positions of tokens.  An example of n tokens has chunks of max(1, ceil(n/J))
- * places, of which the last may be shorter, and all after it empty; for n = 0 all are empty. */
+/* Chunks of sorted rows: positions of tokens.  An example of n tokens has chunks of
+ * max(1, ceil(n/J)) places, of which the last may be shorter, and all after it empty; for n = 0 all
+ * are empty. */
 #ifndef LRA_OPS_CHUNKS_FN_H
 #define LRA_OPS_CHUNKS_FN_H
 

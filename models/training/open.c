@@ -155,16 +155,25 @@ static void make_limits(lra_opened *m, const lra_tensor *limit)
     for (int i = 0; i < m->n_limits; i++) m->limit[i] = LRA_NO_LIMIT;
 }
 
-lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T)
+static lra_view *add_view(lra_opened *m, const lra_network *k, int64_t rows, int64_t T)
 {
     lra_view *v = lra_alloc(sizeof *v);
-    *v = (lra_view){
-        .network = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited, m->placed),
-        .rows = rows,
-        .T = T};
-    make_limits(m, v->network.limit);
+    *v = (lra_view){.network = *k, .rows = rows, .T = T};
     m->view = lra_resize(m->view, (size_t)(m->n_views + 1) * sizeof *m->view);
     return m->view[m->n_views++] = v;
+}
+
+lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T)
+{
+    lra_network k = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited, m->placed);
+    make_limits(m, k.limit);
+    return add_view(m, &k, rows, T);
+}
+
+lra_view *lra_open_head(lra_opened *m, int64_t rows, int64_t T, int64_t D)
+{
+    lra_network k = lra_session_head(m->run, m->type, LRA_EVAL, rows, T, D);
+    return add_view(m, &k, rows, T);
 }
 
 void lra_open_buckets(lra_opened *m)
@@ -194,7 +203,8 @@ int lra_open_plan(lra_opened *m, lra_err *e)
 static lra_view *view_of(const lra_opened *m, int64_t rows, int64_t T)
 {
     for (int i = 0; i < m->n_views; i++)
-        if (m->view[i]->T == T && m->view[i]->rows == rows) return m->view[i];
+        if (m->view[i]->T == T && m->view[i]->rows == rows && !m->view[i]->network.given)
+            return m->view[i];
     LRA_BUG("no view for batches of %lld rows and %lld steps", (long long)rows, (long long)T);
 }
 

@@ -78,6 +78,9 @@ int lra_open_limited(lra_opened *m, lra_err *e);
 const lra_tensor *lra_open_limited_node(const lra_opened *m, int i);
 /* A network for batches of so many rows; all are made before the plan.  Belongs to m. */
 lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T);
+/* The head alone, of features of D channels that are set (lra_network.given); not run by
+ * lra_open_run(). */
+lra_view *lra_open_head(lra_opened *m, int64_t rows, int64_t T, int64_t D);
 /* One of every bucket of the run, for batches of the run's size. */
 void lra_open_buckets(lra_opened *m);
 /* Asks for a tensor of the graph; lra_get() reads it after a run. */

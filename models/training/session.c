@@ -19,6 +19,14 @@ lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode m
     return lra_network_build(type, mode, s->model, s->model_config, &network, B, T);
 }
 
+lra_network lra_session_head(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
+                             int64_t T, int64_t D)
+{
+    lra_network_spec network = lra_session_network(s);
+    int64_t B = rows * lra_objective_parts(lra_session_objective(s), s->data);
+    return lra_network_of_features(type, mode, s->model, s->model_config, &network, B, T, D);
+}
+
 /* Inputs, encoder and the task's head, or what takes its place. */
 static lra_network open_network(const lra_session *s, lra_mode mode, int64_t T)
 {

@@ -47,6 +47,9 @@ typedef struct {
  * many); limited: by distance, placed: where they are told to stand, as lra_network_spec says. */
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                               int64_t T, bool limited, bool placed);
+/* The head of it alone, of given features (lra_network_of_features). */
+lra_network lra_session_head(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
+                             int64_t T, int64_t D);
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                     lra_err *e);
 lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the longest bucket */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "kernels/graph/limit.h"
 #include "kernels/graph/op.h"
 #include "probes/influence/sample_rows.h"
 
@@ -187,6 +188,8 @@ int lra_cut_curves(const lra_train_spec *run, lra_device *dev, int groups)
 static int measure(lra_opened *m, int groups, lra_sample_answers *a, lra_cut *c, lra_err *e)
 {
     int *of = find_curves(m, groups, c);
+    const lra_network *first = &m->view[0]->network;
+    c->depth = lra_limit_depth(first->graph, first->values ? first->values : first->tokens);
     c->n_points = lra_gain_axis(0, m->run->data->max_length, c->r);
     c->n = lra_sample_answers_open(a, m, &c->index);
     c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);

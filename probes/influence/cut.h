@@ -27,6 +27,7 @@ typedef struct {
     lra_sums *full;       /* (n) */
     lra_cut_curve *curve; /* of layers the first is of all */
     bool attention;       /* all limits are those of attention */
+    int depth;            /* L: layers that mix positions one after another */
 } lra_cut;
 
 /* Curves of a run's model, and runs of the split's rows that so many take.  groups: at most so many

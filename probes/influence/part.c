@@ -119,14 +119,44 @@ lra_finding lra_influence_threshold(const char *prefix, const char *more, const 
     return finding_of(prefix, more, "tokens", x, n);
 }
 
+/* The largest restriction below x; x itself where there is none. */
+static double point_below(const lra_gain *g, double x)
+{
+    double below = x;
+    for (int i = 0; i < g->n && g->x[i] < x; i++) below = g->x[i];
+    return below;
+}
+
+/* Restrictions are asked at some tokens alone: the threshold lies above the point below it, so that
+ * the interval begins one token above that point.  The last point is the whole input, which
+ * restricts nothing and is no measured threshold: then the value is the largest restriction, as a
+ * bound that is exceeded. */
+static void bound_threshold(lra_finding *f, const lra_gain *g)
+{
+    double whole = g->x[g->n - 1];
+    if (isnan(f->value) || isinf(f->value)) return;
+    if (f->hi >= whole) f->flags |= LRA_CENSORED_HI;
+    if (f->lo > g->x[0] && isfinite(f->lo)) f->lo = point_below(g, f->lo) + 1;
+    if (f->value < whole || g->n < 2) return;
+    f->value = point_below(g, whole), f->flags |= LRA_CENSORED;
+    if (f->lo > f->value) f->lo = f->value;
+}
+
+lra_finding lra_influence_least(const char *prefix, int share, const lra_gain *g, int64_t n)
+{
+    char more[8];
+    snprintf(more, sizeof more, "%.0f", 100 * lra_gain_shares[share]);
+    lra_finding f = finding_of(prefix, more, "tokens", &g->least[share], n);
+    f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* all of it */
+    bound_threshold(&f, g);
+    return f;
+}
+
 void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *area,
                              const lra_gain *g, int64_t n)
 {
     for (int k = 0; k < LRA_GAIN_SHARES && prefix; k++) {
-        char share[8];
-        snprintf(share, sizeof share, "%.0f", 100 * lra_gain_shares[k]);
-        lra_finding f = finding_of(prefix, share, "tokens", &g->least[k], n);
-        f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* all of it */
+        lra_finding f = lra_influence_least(prefix, k, g, n);
         lra_probe_unit_findings(u, 1, &f);
     }
     if (!area) return;

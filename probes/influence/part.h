@@ -48,6 +48,10 @@ lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const i
  * of `unit`, and AREA where it is named.  Nullable: prefix, area */
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
                             const char *area, const lra_gain *g, int64_t n);
+/* The finding PREFIX of a share of lra_gain_shares.  Its interval begins one token above the
+ * restriction below it; where the whole input alone keeps the share, the value is the largest
+ * restriction, as a bound (flag censored). */
+lra_finding lra_influence_least(const char *prefix, int share, const lra_gain *g, int64_t n);
 /* Those findings alone. */
 void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *area,
                              const lra_gain *g, int64_t n);

@@ -1,15 +1,17 @@
-/* Part cut: what is left when nothing farther than r counts, in all layers and in each alone
- * (cut.h).
- *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps so much of the gain; and of
- *                attention, in
+/* Part cut: what is left when no layer looks farther than r, in all layers and in each alone
+ * (cut.h).  r is a limit PER LAYER: L layers that mix positions one after another compose to
+ *   min(L r, T - 1, the model's own reach)
+ * tokens.  The limit of the whole model is part context.
+ *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps so much of the gain; cut.reach99:
+ *                tokens that the layers reach together at r99; arrays depth (1): L; most (1):
+ *                min(T - 1, the model's own reach); and of attention, in
  *   cut.window   window.w50 ..
- *   cut.LAYER    layer.w50 .. .w99: the same where that layer alone is cut
- * Two-token XOR at 8, 16, 32 steps: cut.r95 is the distance of three convolutions; 16 and 32 at 8
- * and 16 steps of s4d, 32, 16 and 128 of a Transformer, whose layers pass on what they found, so
- * that it bounds the distance from above.  Chance of a kept share is not defined; beside each
- * stands the length, which keeps everything. */
+ *   cut.LAYER    layer.w50 .. .w99: the same where that layer alone is limited
+ * Chance of a kept share is not defined; the null value is the length, which keeps everything. */
 #include "probes/influence/cut.h"
 #include "probes/influence/part.h"
+
+#include <math.h>
 
 #include "kernels/base/mem.h"
 
@@ -25,6 +27,32 @@ static double passes(const lra_influence *p, int64_t examples)
            (double)lra_cut_runs(lra_cut_curves(&p->spec, &here, 0), p->spec.data->max_length);
 }
 
+/* min(L r, most): of a bound the same, unless the next r reaches everything. */
+static lra_finding reach_of(const lra_gain *g, int64_t n, double depth, double most)
+{
+    lra_finding r = lra_influence_least("cut.r", LRA_GAIN_SHARES - 1, g, n);
+    lra_finding f = lra_finding_of("cut.reach99", "tokens", fmin(depth * r.value, most));
+    f.examples = n, f.flags = r.flags, f.null[LRA_NULL_UNIFORM] = most;
+    f.lo = fmin(depth * r.lo, most), f.hi = fmin(depth * r.hi, most);
+    if (isnan(r.value)) f.value = f.lo = f.hi = NAN;
+    if (f.flags & LRA_CENSORED && depth * (r.value + 1) >= most)
+        f.value = f.lo = most, f.flags &= ~(uint32_t)(LRA_CENSORED | LRA_CENSORED_HI);
+    return f;
+}
+
+static void add_reach(const lra_influence *p, lra_probe_unit *u, const lra_cut *c,
+                      const lra_gain *g)
+{
+    const lra_model *m = p->spec.model;
+    int64_t reach = m->reach ? m->reach(p->spec.model_config) : -1;
+    double depth = c->depth, most = (double)p->spec.data->max_length - 1;
+    if (reach >= 0) most = fmin(most, (double)reach);
+    lra_finding f = reach_of(g, c->n, depth, most);
+    lra_probe_unit_findings(u, 1, &f);
+    lra_probe_unit_array(u, "depth", 1, (int64_t[]){1}, &depth);
+    lra_probe_unit_array(u, "most", 1, (int64_t[]){1}, &most);
+}
+
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_cut c;
@@ -36,6 +64,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
         lra_probe_unit *u = lra_probe_unit_new(p->out, name);
         lra_influence_gain(p, c.n, c.index, c.n_points, c.r, curve->row, c.full, &g);
         lra_influence_add_gain(p, u, k ? "layer.w" : "cut.r", NULL, &g, c.n);
+        if (k == 0) add_reach(p, u, &c, &g);
         if (k == 0 && c.attention)
             lra_influence_add_gain(p, lra_probe_unit_new(p->out, "cut.window"), "window.w", NULL,
                                    &g, c.n);
@@ -46,7 +75,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_cut = {
-    "cut",  "accuracy when nothing beyond r steps counts, layer by layer",
+    "cut",  "accuracy when each layer looks at most r tokens far (a limit per layer)",
     2000,   undefined,
     passes, measure,
     1};

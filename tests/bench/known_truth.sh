@@ -20,6 +20,11 @@ cells() {
             for m in resconv s4d transformer; do echo "${t% *} $d $m ${t#* }"; done
         done
     done
+    # Several hops: stacks of layers that each look 4 tokens far.
+    for d in 10 12; do
+        echo "copy $d narrow 15"
+        echo "copy $d windowed 12"
+    done
     for d in 8 16; do echo "copy $d las 4"; done
     echo "xor 8 las 6"
     echo "select-at 8 las 4"
@@ -35,17 +40,22 @@ cell() {
     select-at) sizes="--set length=$((8 * d + 12))" ;;
     esac
     [ "$task" = copy ] || sizes="$sizes --set copies=1 --set train=12800 --set val=500 --set test=1000"
-    [ "$model" = resconv ] && sizes="$sizes --set kernel=$((2 * d + 9))"
+    name=$model
+    case $model in
+    resconv) sizes="$sizes --set kernel=$((2 * d + 9))" ;;
+    narrow) name=resconv sizes="$sizes --set kernel=9 --set layers=3 --set width=16 --set hidden=32" ;;
+    windowed) name=longformer sizes="$sizes --set window=8 --set layers=4" ;;
+    esac
     # shellcheck disable=SC2086
     nice -n 10 "$probe" train --task "$task" --preset quick --precision f32 --threads 1 --quiet --out "$out" --set distance="$d" \
-        --model "$model" --set epochs="$4" $sizes >"$out/$task-$d-$model.log" 2>&1 || { cat "$out/$task-$d-$model.log" >&2; return 1; }
+        --model "$name" --set epochs="$4" $sizes >"$out/$task-$d-$model.log" 2>&1 || { cat "$out/$task-$d-$model.log" >&2; return 1; }
     run=$(sed -n 's:^wrote \(.*\)/result.h5$:\1:p' "$out/$task-$d-$model.log")
     for kind in kernels attention; do # a model has the one or the other
         nice -n 10 "$probe" $kind "$run" --out "$out" --threads 1 --quiet >/dev/null 2>&1
     done
     pairs="interaction --examples 12"
     [ "$task" = copy ] && pairs= # it has many answers
-    for part in "cut --examples 200" "jacobian,field --examples 12" "occlusion --examples 12" ${pairs:+"$pairs"}; do
+    for part in "context --examples 64" "cut --examples 200" "jacobian,field --examples 12" "occlusion --examples 12" ${pairs:+"$pairs"}; do
         # shellcheck disable=SC2086
         nice -n 10 "$probe" influence "$run" --out "$out" --parts $part --threads 1 --quiet >/dev/null
     done
@@ -60,7 +70,8 @@ fi
 cells | xargs -P "$jobs" -L 1 sh "$self" "$build" "$out" "$jobs" --cell || echo "some cells failed; the same command tries them again" >&2
 
 # What was read off, in tokens; hit: within a factor of sqrt 2 of the distance.
-#   cut, window   smallest limit of all distances, of attention alone, that keeps 95 % of the gain
+#   context       smallest context of each position that keeps 95 % of the gain: the limit of the whole model
+#   cut, window   smallest limit per layer of all distances, of attention alone, that keeps 95 % of the gain; layers add up
 #   jacobian, occlusion   distance whose intensity grew most in training
 #   field         radius around the middle position with 99 % of the squared gradient of its features
 #   pairs         distance at which pairs of blocks work together most; flat: they depend on no distance
@@ -82,6 +93,7 @@ for log in "$out"/*-*-*.log; do
         function verdict(x) { return x == "" ? "-" : !learned ? x : x + 0 == 0 ? x " miss" : x " " (x / d < 1.415 && d / x < 1.415 ? "hit" : "miss") }
         # the column of a key in the head of a table
         function column(key,  i) { for (i = 1; i <= NF; i++) if ($i == key) return i; return 0 }
+        $1 == "influence" && $5 == hash && $7 == "context.r95" { context = $8 }
         $1 == "influence" && $5 == hash && $7 == "cut.r95" { cut = $8 }
         $1 == "influence" && $5 == hash && $7 == "window.w95" { window = $8 }
         $1 == "influence" && $5 == hash && $6 == "jacobian" && $7 == "shift.peak" { jacobian = $8 }
@@ -92,15 +104,15 @@ for log in "$out"/*-*-*.log; do
         # heads of tables; not all of them know a peak
         $2 ~ /^(head|model|name|run)$/ { at[$1] = column("shift_peak") + column("shift.peak"); by[$1] = column("shift_w1") + column("shift.w1"); next }
         $1 != "influence" && at[$1] && $at[$1] != "" && $by[$1] + 0 > most[$1] + 0 { most[$1] = $by[$1]; peak[$1] = $at[$1] }
-        END { printf "%-10s %8d  %-12s %-16s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %s\n", task, d, model, score, verdict(cut), verdict(window), \
+        END { printf "%-10s %8d  %-12s %-16s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %s\n", task, d, model, score, verdict(context), verdict(cut), verdict(window), \
             verdict(jacobian), verdict(occlusion), verdict(field), flat ? "flat" : verdict(pairs), verdict(peak["kernels"]), \
             verdict(peak["attention"]) }' "$out/numbers.csv"
 done | sort -k1,1 -k2,2n -k3,3 >"$out/rows"
 {
-    printf '%-10s %8s  %-12s %-16s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %s\n' task distance model learned cut window jacobian occlusion field \
+    printf '%-10s %8s  %-12s %-16s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %s\n' task distance model learned context cut window jacobian occlusion field \
         pairs kernels heads
     cat "$out/rows"
-    awk 'BEGIN { n = split("52 62 72 82 92 102 112 122", from, " ") }
+    awk 'BEGIN { n = split("52 62 72 82 92 102 112 122 132", from, " ") }
         { for (i = 1; i <= n; i++) { text = substr($0, from[i], 9); all[i] += text ~ /hit|miss/; hits[i] += text ~ /hit/ } }
         END { printf "%-50s ", "hits"; for (i = 1; i <= n; i++) printf "%-9s ", hits[i] "/" all[i]; print "" }' "$out/rows"
 } | tee "$out/truth.txt"

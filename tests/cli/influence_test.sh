@@ -25,6 +25,13 @@ tr -d ' \n' <json | grep -q '"id":"range.q95","value":[012],' || complain "range
 "$probe" influence "$run" --out o --examples 4 >out 2>err || complain "all parts: $(cat err)"
 grep -q 'jacobian .*(measured)' err || complain "the Jacobian is measured twice: $(cat err)"
 has out 'cut.r99'
+has out 'cut.reach99'
+has out 'context.r99'
+has out 'limits PER LAYER, not distances of the model'
+# Two layers of three taps: from a limit of one token per layer on nothing is restricted.
+grep -q '^layers .* r = 0  *r = 1\*  *r = 2\*' out || complain "limits that restrict nothing are not marked: $(grep '^layers' out)"
+grep -q 'in all layers it restricts nothing at the level of the model: 2 layers that mix positions reach 2 r, and no pair is farther than 2' out ||
+    complain "no note of limits that restrict nothing: $(cat out)"
 has out 'erf.r50'
 grep -q ' occlusion  *range.mean ' out || complain "no occlusion: $(cat out)"
 # Of 24 equal weights, the middle at 12, half lie within 6 steps and 99 % within 12; initial weights do not reach beyond two.
@@ -62,6 +69,23 @@ awk -F '": ' '{ key = $1; gsub(/[ "]/, "", key); sub(/,$/, "", $2) } key ~ /^(id
     key == "flags" { split("", at) }
     END { if (n < 35) print n " numbers" }' json >missing
 [ ! -s missing ] || complain "$(cat missing)"
+
+# Two layers that look two tokens far copy what stands four tokens back: 'cut' is a limit per layer, 'context' the distance of the model.
+"$probe" train --model resconv --task copy --set distance=4 --set length=24 --set kernel=5 --set layers=2 --set width=8 --set hidden=16 \
+    --set train=1600 --set val=64 --set test=64 --set batch=16 --set epochs=6 --set rate=0.02 --out hops -q >train.out 2>&1 || complain "copy: $(cat train.out)"
+"$probe" influence hops/runs/* --parts context,cut --out hops -q >out 2>err || complain "context and cut of two hops: $(cat err)"
+for row in 'cut.r95 2' 'cut.reach99 4' 'context.r95 4' 'context.r99 4'; do
+    awk -v id="${row% *}" -v x="${row#* }" '{ for (i = 1; i < NF; i++) if ($i == id && $(i + 1) == x) found = 1 } END { exit !found }' out ||
+        complain "of two hops of two tokens '$row' is missing: $(cat out)"
+done
+
+# All parts of a model that sorts its tokens, whose inputs windows empty; what has no limit per layer names the part that has one.
+"$probe" train --model reformer --task listops --set max-depth=3 --set max-args=3 --set min-length=4 --set max-length=24 --set train=64 --set val=32 \
+    --set test=32 --set batch=8 --set epochs=1 --set width=8 --set hidden=8 --set heads=2 --set layers=1 --out sorts -q >train.out 2>&1 ||
+    complain "reformer: $(cat train.out)"
+"$probe" influence sorts/runs/* --examples 4 --out sorts -q >out 2>err || complain "all parts of reformer: $(cat err)"
+for part in context keep bag prune token; do grep -q " $part  " out || complain "reformer has no part $part: $(cat out)"; done
+expect 2 "part 'cut' of run 'sorts/runs/.*' is undefined: .*; '--parts context' limits the whole model" "$probe" influence sorts/runs/* --parts cut --out sorts
 
 # Parts whose names end alike keep their own samples when others come.
 for part in drop-token=6 token=5 keep=3; do
@@ -165,7 +189,7 @@ has out 'keep.w95'
 "$probe" influence "$run" --out o --parts field --examples 1 >out 2>err
 grep -q 'field .* 1 examples (measured)' err || complain "the field of one example is not taken over: $(cat err)"
 # Legends tell every id of the table and every flag, and why there is no gain.
-for word in cut range decay erf keep flags; do
+for word in context cut range decay erf keep flags; do
     grep -q "^$word  *[a-z]" out || complain "the legend does not tell '$word': $(cat out)"
 done
 grep -q '^flags .*approx: sampled' out || complain "the legend does not tell what 'approx' is: $(cat out)"

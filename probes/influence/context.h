@@ -1,0 +1,47 @@
+/* The limit of the model as a whole: the features of position i are computed from the tokens within
+ * R of i alone, then pooled and classified as usual.
+ *   h_R(i) = encode(x[lo .. hi])(i - lo),   lo = max(0, i - R),  hi = min(n - 1, i + R); causal: hi = i
+ * A crop is a shorter input, not padded on its left, with the position ids of the whole input;
+ * arrays of the model (kernels, tables) are those of the longest input.  Where the encoder depends
+ * on the position modulo a period (blocks), lo is rounded down to a multiple of it.  The head gets
+ * the features of all n positions.
+ * Known: a model of reach rho gives its own answers for R >= rho, to rounding, and R = T - 1 is the
+ * whole input (tests/context_test.c). */
+#ifndef LRA_PROBES_INFLUENCE_CONTEXT_H
+#define LRA_PROBES_INFLUENCE_CONTEXT_H
+
+#include "analysis/gain.h"
+#include "models/training/open.h"
+#include "probes/influence/sample_rows.h"
+
+typedef struct {
+    lra_opened m;
+    bool causal;
+    int64_t period;  /* of blocks, 0: none */
+    int64_t longest; /* T: tokens of the longest example */
+    int64_t n, *index;
+    lra_sums *full; /* (n) answers to whole inputs */
+    lra_sample_answers answers;
+    lra_view *head[LRA_MAX_BUCKETS]; /* by bucket */
+    /* Crops: views by ascending radius. */
+    int n_views;
+    int64_t radius[LRA_GAIN_POINTS];
+    lra_view *view[LRA_GAIN_POINTS];
+    lra_steps *steps;
+} lra_context;
+
+/* Why it is undefined for a run; NULL: it is defined. */
+const char *lra_context_undefined(const lra_train_spec *run);
+/* Radii 0, 1, 2, 4, .. and T - 1, which is the whole input; returns their number. */
+int lra_context_axis(int64_t T, double *R);
+/* Tokens of a crop. */
+int64_t lra_context_width(const lra_train_spec *run, int64_t R);
+/* Opens weights and asks for the answers to whole inputs.  sample: rows of the test split, 0: all.
+ * Close it in every case. */
+int lra_context_open(lra_context *c, const lra_train_spec *run, lra_device *dev,
+                     lra_open_weights weights, int64_t sample, lra_steps *steps, lra_err *e);
+/* Answers with context R, below T - 1: (n). */
+int lra_context_ask(lra_context *c, int64_t R, lra_sums *row, lra_err *e);
+void lra_context_close(lra_context *c);
+
+#endif

@@ -1,0 +1,109 @@
+/* Part context: the limit of the model as a whole (context.h): what is left of the gain when the
+ * features of each position are computed from the tokens within R of it alone.
+ *   context   arrays x (points), the radii R; gain, value (points, 3); period (1): blocks of so
+ *             many tokens, whose borders stay: crops begin up to period - 1 tokens earlier.
+ *             context.r50 .r90 .r95 .r99: smallest R that keeps so much of the gain
+ * The radii are 0, 1, 2, 4, .., T - 1, and further ones between the two that enclose context.r99
+ * and context.r95, until these are known to a token, or to a sixteenth above 16.
+ * Known: of a copy task of 10 steps 10, whatever the depth of the model. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "probes/influence/context.h"
+#include "probes/influence/part.h"
+
+enum { EXAMPLES = 256 };
+
+/* Answers by ascending radius. */
+typedef struct {
+    int n;
+    double x[LRA_GAIN_POINTS];
+    lra_sums *row; /* (points, rows) */
+} answers;
+
+static const char *undefined(const lra_influence *p)
+{
+    return lra_context_undefined(&p->spec);
+}
+
+static double passes(const lra_influence *p, int64_t examples)
+{
+    double R[LRA_GAIN_POINTS], T = (double)p->spec.data->max_length, sum = 1;
+    int n = lra_context_axis(p->spec.data->max_length, R);
+    for (int i = 0; i + 1 < n; i++) {
+        double width = (double)lra_context_width(&p->spec, (int64_t)R[i]);
+        sum += 1 + fmin(width, T);
+    }
+    return sum * (double)lra_influence_rows(p, examples);
+}
+
+/* Radius R, in front of point k. */
+static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
+{
+    lra_sums *at = a->row + k * c->n;
+    size_t after = (size_t)(a->n - k);
+    memmove(at + c->n, at, after * (size_t)c->n * sizeof *at);
+    memmove(a->x + k + 1, a->x + k, after * sizeof *a->x);
+    a->x[k] = R, a->n++;
+    return lra_context_ask(c, (int64_t)R, at, e);
+}
+
+/* The first point that keeps a share q, whose radius is not known to a token (or a sixteenth); 0:
+ * none. */
+static int coarse(const lra_gain *g, double q)
+{
+    int k = 0;
+    while (k < g->n && !(g->gain[k].value >= q)) k++;
+    if (k == 0 || k == g->n) return 0;
+    double width = g->x[k] - g->x[k - 1];
+    return width > fmax(1, floor(g->x[k - 1] / 16)) ? k : 0;
+}
+
+static int refine(lra_influence *p, lra_context *c, answers *a, lra_gain *g, lra_err *e)
+{
+    static const double share[] = {0.99, 0.95};
+    for (int i = 0; i < 2;) {
+        int k = coarse(g, share[i]);
+        if (k == 0 || a->n == LRA_GAIN_POINTS) {
+            i++;
+            continue;
+        }
+        if (insert(c, a, k, floor((a->x[k - 1] + a->x[k]) / 2), e) != 0) return LRA_FAILED;
+        lra_influence_gain(p, c->n, c->index, a->n, a->x, a->row, c->full, g);
+    }
+    return 0;
+}
+
+static int measure(lra_influence *p, int64_t examples, lra_err *e)
+{
+    lra_context c;
+    answers a = {0};
+    int rc = lra_context_open(&c, &p->spec, &p->device, LRA_BEST_WEIGHTS, examples, &p->steps, e);
+    a.n = lra_context_axis(p->spec.data->max_length, a.x);
+    a.row = lra_alloc_array((size_t)(c.n * LRA_GAIN_POINTS) + 1, sizeof *a.row);
+    for (int k = 0; k + 1 < a.n && rc == 0; k++)
+        rc = lra_context_ask(&c, (int64_t)a.x[k], a.row + k * c.n, e);
+    if (rc == 0) { /* the last radius is the whole input */
+        lra_gain g;
+        memcpy(a.row + (a.n - 1) * c.n, c.full, (size_t)c.n * sizeof *a.row);
+        lra_influence_gain(p, c.n, c.index, a.n, a.x, a.row, c.full, &g);
+        c.steps = NULL; /* not announced */
+        rc = refine(p, &c, &a, &g, e);
+        if (rc == 0) {
+            lra_probe_unit *u = lra_probe_unit_new(p->out, "context");
+            double period = (double)c.period;
+            lra_probe_unit_array(u, "period", 1, (int64_t[]){1}, &period);
+            lra_influence_add_gain(p, u, "context.r", NULL, &g, c.n);
+        }
+    }
+    lra_free(a.row);
+    lra_context_close(&c);
+    return rc;
+}
+
+const lra_influence_part lra_part_context = {
+    "context", "accuracy when each position is computed from the tokens near it alone",
+    EXAMPLES,  undefined,
+    passes,    measure,
+    1};
