@@ -106,8 +106,8 @@ typedef struct {
      * begin at the first step. Nullable: never so. */
     bool (*rooted)(const lra_config *c);
     /* It depends on the position modulo this many tokens alone, as blocks of equal size do: an
-     * input that is cut at a multiple of it keeps its blocks.  0: it does not depend on the position.
-     * T_max: of lra_build.  Nullable: 0, or unknown where `rooted`. */
+     * input that is cut at a multiple of it keeps its blocks.  0: it does not depend on the
+     * position.  T_max: of lra_build.  Nullable: 0, or unknown where `rooted`. */
     int64_t (*period)(const lra_config *c, int64_t T_max);
     /* The encoder itself reads lra_build.places, beyond what is added to the inputs. */
     bool reads_places;
