@@ -135,7 +135,7 @@ const lra_task lra_task_image = {
     .name = "image",
     .summary = "what is on a grey photograph (CIFAR-10)? ten classes",
     .channels = 1,
-    .paper = {NULL, "augment=1 batch=64 epochs=200", 3},
+    .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
     .view_keys = VIEW_KEYS,
     .augment = lra_augment_policy,

@@ -109,7 +109,7 @@ static const lra_key keys_smooth_alibi[] = {BLOCKS, ALIBI, SMOOTH, LRA_KEYS_END}
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},              \
     {NULL, "small", NULL, "layers=4 width=64 hidden=256 rate=0.001 decay=0.05", NULL},             \
     LAS("listops", LARGE "norm=post norm-kind=batch rate=0.001 batch=50 epochs=50 patience=5 decay=0.01 " B P), \
-    LAS("text", PLATEAU "layers=4 width=64 hidden=256 norm-kind=batch rate=0.0001 batch=50 epochs=20 patience=10 " \
+    LAS("text", PLATEAU "length=2048 layers=4 width=64 hidden=256 norm-kind=batch rate=0.0001 batch=50 epochs=20 patience=10 " \
                 "decay=0 " B_TEXT P),                                                              \
     LAS("retrieval", LARGE "norm-kind=batch rate=0.002 batch=64 epochs=20 patience=20 decay=0 " B P), \
     LAS("image", LARGE "norm=post rate=0.001 batch=50 epochs=100 decay=0.01 " B P_IMAGE),          \

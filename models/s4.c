@@ -90,7 +90,8 @@ static const lra_model_preset presets[] = {
     LRA_OWN_PRESET("path-x", WIDE COS "dt-min=0.0001 rate=0.001 batch=16 epochs=50 "
                                       "total-steps=500000 warmup=50000"),
     {"listops", "paper", "las", V1 "norm=post rate=0.01 decay=0.01 batch=50 epochs=50", NULL},
-    {"text", "paper", "las", V1 "layers=4 rate=0.01 decay=0 batch=50 epochs=40 pool=last", NULL},
+    {"text", "paper", "las",
+     V1 "length=2048 layers=4 rate=0.01 decay=0 batch=50 epochs=40 pool=last", NULL},
     {"retrieval", "paper", "las", V1 "width=256 rate=0.002 decay=0 batch=64 epochs=25", NULL},
     {"image", "paper", "las",
      V1 "width=512 norm=post dropout=0.2 rate=0.004 decay=0.01 batch=50 epochs=100", NULL},

@@ -163,15 +163,26 @@ static const lra_key keys[] = {
 #define FAST  "groups=bfastandcdecay "
 #define OWN   LRA_OWN_PRESET
 /* clang-format off */
+#define LOCALITY(tasks, settings) {tasks, "paper", "locality", settings, NULL}
+/* Sizes that the locality paper keeps; it has full-glu on Retrieval and Pathfinder. */
+#define LISTOPS   FAST "layers=8 state=16 blocks=8 rate=0.003 batch=50 decay=0.04 "
+#define TEXT      "width=256 state=192 blocks=12 dt-group=global dropout=0.1 rate=0.004 batch=50 decay=0.07 "
+#define RETRIEVAL "state=256 blocks=16 c-start=trunc dt-group=global rate=0.002 batch=32 decay=0.05 "
+#define IMAGE     FAST "width=512 state=384 blocks=3 stable=1 dropout=0.1 rate=0.0045 batch=50 decay=0.07 "
+#define PATH      "width=192 state=256 blocks=8 c-start=trunc norm-keep=0.9 dropout=0.05 ssm-rate=0.0009 rate=0.0045 batch=64 decay=0.03 "
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 state=16 rate=0.004 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},
-    OWN("listops", GLU2 FAST "layers=8 state=16 blocks=8 rate=0.003 batch=50 decay=0.04 epochs=40 warmup=0.025"),
-    OWN("text", GLU2 "width=256 state=192 blocks=12 dt-group=global dropout=0.1 rate=0.004 batch=50 decay=0.07 epochs=35 warmup=0"),
-    OWN("retrieval", GLU1 "state=256 blocks=16 c-start=trunc dt-group=global rate=0.002 batch=32 decay=0.05 epochs=20 warmup=0.05"),
-    OWN("image", GLU1 FAST "width=512 state=384 blocks=3 stable=1 dropout=0.1 rate=0.0045 batch=50 decay=0.07 epochs=250 warmup=0.004"),
-    OWN(PATHS, GLU1 "width=192 state=256 blocks=8 c-start=trunc norm-keep=0.9 dropout=0.05 ssm-rate=0.0009 rate=0.0045 batch=64 "
-               "decay=0.03 epochs=200 warmup=0.005"),
+    LOCALITY("listops", "act=half-glu2 " LISTOPS),
+    LOCALITY("text", "act=half-glu2 " TEXT),
+    LOCALITY("retrieval", "act=full-glu " RETRIEVAL "epochs=20"),
+    LOCALITY("image", "act=half-glu1 " IMAGE),
+    LOCALITY(PATHS, "act=full-glu " PATH),
+    OWN("listops", GLU2 LISTOPS "epochs=40 warmup=0.025"),
+    OWN("text", GLU2 TEXT "epochs=35 warmup=0"),
+    OWN("retrieval", GLU1 RETRIEVAL "epochs=20 warmup=0.05"),
+    OWN("image", GLU1 IMAGE "epochs=250 warmup=0.004"),
+    OWN(PATHS, GLU1 PATH "epochs=200 warmup=0.005"),
     OWN("path-x", GLU1 "state=256 blocks=16 c-start=complex groups=bandcdecay norm-keep=0.9 dt-min=0.0001 ssm-rate=0.0006 "
                   "rate=0.0018 batch=32 decay=0.06 epochs=75 warmup=0.013333333333333334"),
     OWN("speech-commands", GLU1 "width=96 state=128 blocks=16 groups=nobcdecay dropout=0.1 ssm-rate=0.002 rate=0.008 batch=16 "

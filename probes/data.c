@@ -24,6 +24,7 @@
 #include "probes/probe.h"
 #include "probes/run/job.h"
 #include "probes/run/option_rows.h"
+#include "probes/run/published.h"
 
 enum { MOST_SHOWN = 20000 /* words of a row */ };
 
@@ -344,7 +345,12 @@ static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err
 {
     bool files = files_of(o) || lra_option_given(o, "check") ||
                  (lra_option_given(o, "make") && !lra_option_given(o, "preset"));
-    return files ? lra_keys_config(t->keys) : lra_task_config(t, lra_option_text(o, "preset"), e);
+    if (files) return lra_keys_config(t->keys);
+    const char *preset = lra_option_text(o, "preset");
+    lra_config *c = lra_task_config(t, preset, e);
+    /* The default publisher's training sets, which are more than those of other papers. */
+    if (c && strcmp(preset, "paper") == 0) lra_technique_set("locality", t, c);
+    return c;
 }
 
 static int check_all(const lra_options *o, lra_err *e)

@@ -5,6 +5,7 @@
 
 #include "datasets/loader/augment.h"
 #include "datasets/registry.h"
+#include "kernels/base/log.h"
 #include "kernels/base/machine.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
@@ -22,18 +23,31 @@
 #include "probes/run/option_rows.h"
 #include "probes/run/preset.h"
 
-static const lra_option own[] = {LRA_JSON_OPTION("the list as one JSON document"), {.name = NULL}};
+static const lra_option own[] = {
+    LRA_JSON_OPTION("the list as one JSON document"),
+    {.name = "all",
+     .kind = LRA_OPTION_FLAG,
+     .help = "presets: every model at every task and preset (over 2,500 rows)"},
+    {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe list",
-    .summary = "Lists what this build knows; parameters and presets of one NAME if it is given.",
+    .summary = "Lists what this build knows; parameters, or presets of a task or model, with NAME.",
     .usage = "tasks|models|probes|ops|devices|presets|parameters|objectives|schedules|"
              "augmentations|experiments [NAME]",
-    .examples = "  lra-probe list models\n  lra-probe list parameters listops",
+    .examples = "  lra-probe list models\n"
+                "  lra-probe list parameters listops\n"
+                "  lra-probe list presets listops",
     .min_args = 1,
     .max_args = 2,
     .tables = tables,
 };
+
+/* NAME (nullable), and --all. */
+typedef struct {
+    const char *only;
+    bool all;
+} query;
 
 /* ---- rows: objects whose first member is a name ---------------------------------------------- */
 
@@ -59,17 +73,17 @@ static void put_settings(json_t *row, const lra_key *keys)
     lra_free(text);
 }
 
-static int tasks(json_t *rows, const char *only, lra_err *e)
+static int tasks(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_task_at(i); i++)
         put(add(rows, lra_task_at(i)->name), "summary", lra_task_at(i)->summary);
     return 0;
 }
 
-static int models(json_t *rows, const char *only, lra_err *e)
+static int models(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_model_at(i); i++) {
         const lra_model *m = lra_model_at(i);
         json_t *row = add(rows, m->name);
@@ -82,9 +96,9 @@ static int models(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
-static int ops(json_t *rows, const char *only, lra_err *e)
+static int ops(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_op_at(i); i++) {
         const lra_op *op = lra_op_at(i);
         char *flags = lra_format("%s%s%s%s", op->flags & LRA_LEAF ? "leaf " : "",
@@ -97,9 +111,9 @@ static int ops(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
-static int probes(json_t *rows, const char *only, lra_err *e)
+static int probes(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_probe_at(i); i++)
         put(add(rows, lra_probe_at(i)->name), "summary", lra_probe_at(i)->summary);
     return 0;
@@ -127,11 +141,11 @@ static int gpus(json_t *rows, lra_err *e)
     return 0;
 }
 
-static int devices(json_t *rows, const char *only, lra_err *e)
+static int devices(json_t *rows, const query *q, lra_err *e)
 {
     lra_device d;
     char memory[32];
-    (void)only;
+    (void)q;
     if (lra_cpu_device(&d, 0, e) != 0) return LRA_FAILED;
     char *text = lra_format("%s, level %s, %d threads, %s free, --precision auto is %s",
                             lra_cpu_name(), lra_cpu_best(), d.backend->threads(&d),
@@ -142,9 +156,9 @@ static int devices(json_t *rows, const char *only, lra_err *e)
     return gpus(rows, e);
 }
 
-static int objectives(json_t *rows, const char *only, lra_err *e)
+static int objectives(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_objective_at(i); i++) {
         const lra_objective *o = lra_objective_at(i);
         json_t *row = add(rows, o->name);
@@ -155,9 +169,9 @@ static int objectives(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
-static int schedules(json_t *rows, const char *only, lra_err *e)
+static int schedules(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_schedule_at(i); i++) {
         const lra_schedule_kind *s = lra_schedule_at(i);
         json_t *row = add(rows, s->name);
@@ -168,9 +182,9 @@ static int schedules(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
-static int augmentations(json_t *rows, const char *only, lra_err *e)
+static int augmentations(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_augmentation_at(i); i++) {
         const lra_augmentation *a = lra_augmentation_at(i);
         json_t *row = add(rows, a->name);
@@ -180,9 +194,9 @@ static int augmentations(json_t *rows, const char *only, lra_err *e)
     return 0;
 }
 
-static int experiments(json_t *rows, const char *only, lra_err *e)
+static int experiments(json_t *rows, const query *q, lra_err *e)
 {
-    (void)only, (void)e;
+    (void)q, (void)e;
     for (int i = 0; lra_experiment_at(i); i++) {
         const lra_experiment *x = lra_experiment_at(i);
         json_t *row = add(rows, x->name);
@@ -214,9 +228,9 @@ static void add_key(json_t *rows, const lra_key_table *t, const lra_key *k)
 }
 
 /* Every --set key there is, or those of one task, model, schedule, objective, or of training. */
-static int parameters(json_t *rows, const char *only, lra_err *e)
+static int parameters(json_t *rows, const query *q, lra_err *e)
 {
-    const char *names[256];
+    const char *names[256], *only = q->only;
     lra_key_table t;
     bool found = !only;
     int n = 0;
@@ -242,8 +256,9 @@ static void add_preset(json_t *rows, const lra_task *t, const lra_model *m, cons
     json_t *row = add(rows, t->name);
     char *seeds = lra_format("%d seeds", p.seeds);
     char *axis = p.rungs ? lra_format("%s %s", m->axis, p.rungs) : lra_copy_text("no ladder");
-    char *settings = lra_format("%s%s%s%s%s", b->rows ? b->rows : "", b->rows ? " " : "",
-                                p.training, *p.size ? " " : "", p.size);
+    char *settings = lra_format("%s%s%s%s%s%s%s", b->rows ? b->rows : "", b->rows ? " " : "",
+                                p.training, p.technique ? " " : "", p.technique ? p.technique : "",
+                                *p.size ? " " : "", p.size);
     put(row, "preset", name);
     put(row, "model", m->name);
     put(row, "seeds", seeds);
@@ -255,14 +270,66 @@ static void add_preset(json_t *rows, const lra_task *t, const lra_model *m, cons
     lra_free(settings);
 }
 
-static int presets(json_t *rows, const char *only, lra_err *e)
+/* The papers whose settings a model has for a task: " s4 (locality, las)". */
+static void add_publishers(lra_text *to, const lra_task *t, const lra_model *m)
 {
-    if (only && !lra_task_find(only, e)) return LRA_USAGE;
+    int n = 0;
+    for (int i = 0; lra_publishers[i]; i++) {
+        if (!lra_model_preset_find(m, t->name, "paper", lra_publishers[i])) continue;
+        if (n == 0) lra_text_add(to, "%s%s (", to->n ? "; " : "", m->name);
+        lra_text_add(to, "%s%s", n++ ? ", " : "", lra_publishers[i]);
+    }
+    if (n) lra_text_add(to, ")");
+}
+
+/* A task at a preset, whatever the model. */
+static void add_budget(json_t *rows, const lra_task *t, const char *name)
+{
+    const lra_budget *b = lra_task_budget(t, name);
+    if (!b) return;
+    json_t *row = add(rows, t->name);
+    char *seeds = lra_format("%d seeds", b->seeds);
+    char *settings = lra_format("%s%s%s", b->rows ? b->rows : "", b->rows ? " " : "", b->training);
+    lra_text published = {0};
+    for (int m = 0; strcmp(name, "paper") == 0 && lra_model_at(m); m++)
+        add_publishers(&published, t, lra_model_at(m));
+    put(row, "preset", name);
+    put(row, "seeds", seeds);
+    put(row, "summary", published.s);
+    put(row, "settings", settings);
+    lra_text_free(&published);
+    lra_free(seeds);
+    lra_free(settings);
+}
+
+/* Of the task or model `only`; NULL: of all. */
+static void add_cells(json_t *rows, const char *only)
+{
     for (int i = 0; lra_task_at(i); i++)
         for (int k = 0; lra_preset_names[k]; k++)
             for (int m = 0; lra_model_at(m); m++)
-                if (!only || strcmp(only, lra_task_at(i)->name) == 0)
+                if (!only || strcmp(only, lra_task_at(i)->name) == 0 ||
+                    strcmp(only, lra_model_at(m)->name) == 0)
                     add_preset(rows, lra_task_at(i), lra_model_at(m), lra_preset_names[k]);
+}
+
+/* Without NAME and --all a row for each task and preset: there are thousands of cells. */
+static int presets(json_t *rows, const query *q, lra_err *e)
+{
+    const char *names[256];
+    int n = 0;
+    bool found = !q->only;
+    for (int i = 0; lra_task_at(i) && n < 256; i++) names[n++] = lra_task_at(i)->name;
+    for (int i = 0; lra_model_at(i) && n < 256; i++) names[n++] = lra_model_at(i)->name;
+    for (int i = 0; i < n && !found; i++) found = strcmp(names[i], q->only) == 0;
+    if (!found) return lra_fail_unknown(e, "task or model", q->only, n, names, "lra-probe list");
+    if (q->only || q->all) {
+        add_cells(rows, q->only);
+        return 0;
+    }
+    for (int i = 0; lra_task_at(i); i++)
+        for (int k = 0; lra_preset_names[k]; k++)
+            add_budget(rows, lra_task_at(i), lra_preset_names[k]);
     return 0;
 }
 
@@ -317,7 +384,7 @@ static int print(const char *kind, json_t *rows, bool json)
 
 static const struct {
     const char *name;
-    int (*rows)(json_t *rows, const char *only, lra_err *e);
+    int (*rows)(json_t *rows, const query *q, lra_err *e);
     bool by_name; /* takes NAME */
 } kinds[] = {{"tasks", tasks, false},
              {"models", models, false},
@@ -332,17 +399,26 @@ static const struct {
              {"experiments", experiments, false}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
+static bool rows_are_summaries(const char *kind, const query *q)
+{
+    return strcmp(kind, "presets") == 0 && !q->only && !q->all;
+}
+
 static int list(const lra_options *o, lra_err *e)
 {
-    const char *kind = lra_option_arg(o, 0), *only = lra_option_arg(o, 1), *names[N_KINDS];
+    const char *kind = lra_option_arg(o, 0), *names[N_KINDS];
+    const query q = {lra_option_arg(o, 1), lra_option_flag(o, "all")};
     for (int i = 0; i < N_KINDS; i++) {
         names[i] = kinds[i].name;
         if (strcmp(kind, kinds[i].name) != 0) continue;
-        if (only && !kinds[i].by_name)
-            return lra_fail_usage(e, "'list %s' takes no name; leave '%s' out", kind, only);
+        if (q.only && !kinds[i].by_name)
+            return lra_fail_usage(e, "'list %s' takes no name; leave '%s' out", kind, q.only);
         json_t *rows = json_array();
-        int rc = kinds[i].rows(rows, only, e);
+        int rc = kinds[i].rows(rows, &q, e);
         if (rc == 0) rc = print(kind, rows, lra_option_flag(o, "json"));
+        if (rc == 0 && rows_are_summaries(kind, &q))
+            lra_note("models: 'lra-probe list presets TASK', 'lra-probe list presets MODEL', or "
+                     "--all");
         json_decref(rows);
         return rc;
     }

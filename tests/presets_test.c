@@ -15,6 +15,7 @@
 #include "models/training/settings.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
+#include "probes/run/published.h"
 #include "probes/run/settings.h"
 #include "tests/golden.h"
 
@@ -110,10 +111,9 @@ static void visit(cells *c, const lra_model *m, const lra_task *t, const char *p
 /* What single papers publish of a model for a task. */
 static void visit_papers(cells *c, const lra_model *m, const lra_task *t)
 {
-    static const char *const by[] = {"locality", "las", "spt", "lra", "own"};
-    for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
-        if (!lra_model_preset_find(m, t->name, "paper", by[i])) continue;
-        char *preset = lra_format("paper:%s", by[i]);
+    for (int i = 0; lra_publishers[i]; i++) {
+        if (!lra_model_preset_find(m, t->name, "paper", lra_publishers[i])) continue;
+        char *preset = lra_format("paper:%s", lra_publishers[i]);
         visit(c, m, t, preset);
         lra_free(preset);
     }
@@ -201,6 +201,144 @@ static void published_settings_are_chosen_by_name(void **state)
         assert_string_equal(e.msg, wrong[i][1]);
         lra_job_close(&r);
     }
+}
+
+/* ---- all published settings ------------------------------------------------------------------ */
+
+static void add_settings(lra_text *to, const char *head, const lra_config *c)
+{
+    lra_text_add(to, "  %-9s", head);
+    for (int i = 0; lra_config_key(c, i); i++)
+        lra_text_add(to, " %s=%s", lra_config_key(c, i), lra_config_value(c, i));
+    lra_text_add(to, "\n");
+}
+
+static void add_published(lra_text *to, const char *paper, const lra_model *m, const lra_task *t)
+{
+    lra_err e = {{0}};
+    lra_job r;
+    char *preset = lra_format("paper:%s", paper);
+    const char *words[] = {"--preset", preset};
+    if (configure(&r, m, t, 2, words, &e) != 0) fail_msg("%s %s %s", m->name, t->name, e.msg);
+    r.data_dir = "official"; /* a paper has the released files */
+    char *deviations = lra_published_deviations(&r);
+    lra_text_add(to, "%s %s %s\n", paper, m->name, t->name);
+    add_settings(to, "task", r.task_config);
+    add_settings(to, "model", r.model_config);
+    add_settings(to, "training", r.train_config);
+    for (const char *at = deviations; *at; at += strcspn(at, "\n") + 1)
+        lra_text_add(to, "  deviation %.*s\n", (int)strcspn(at, "\n"), at);
+    lra_free(deviations);
+    lra_free(preset);
+    lra_job_close(&r);
+}
+
+/* Every setting and every deviation of every cell (paper, model, task) that a paper states. */
+static void published_settings_are_those_of_the_golden_file(void **state)
+{
+    (void)state;
+    lra_text all = {0};
+    for (int p = 0; lra_publishers[p]; p++)
+        for (int m = 0; lra_model_at(m); m++)
+            for (int t = 0; lra_task_at(t); t++)
+                if (lra_model_preset_find(lra_model_at(m), lra_task_at(t)->name, "paper",
+                                          lra_publishers[p]))
+                    add_published(&all, lra_publishers[p], lra_model_at(m), lra_task_at(t));
+    check_golden("published-settings.txt", all.s);
+}
+
+/* The value of a key of the task or of training. */
+static void value_is(const lra_model *m, const lra_task *t, const char *preset, const char *key,
+                     const char *value)
+{
+    lra_err e = {{0}};
+    lra_job r;
+    const char *words[] = {"--preset", preset};
+    if (configure(&r, m, t, 2, words, &e) != 0) fail_msg("%s", e.msg);
+    const char *is = lra_config_text_or(r.train_config, key,
+                                        lra_config_text_or(r.task_config, key, ""));
+    if (strcmp(is, value) != 0)
+        fail_msg("%s %s %s: %s=%s, expected %s", m->name, t->name, preset, key, is, value);
+    lra_job_close(&r);
+}
+
+/* Techniques belong to a paper and a task: those of the locality paper are in its own cells, in all
+ * of them, and in no other. */
+static void techniques_belong_to_papers(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_task *task;
+        const char *key, *on, *off;
+    } known[] = {{&lra_task_listops, "augment", "1", "0"},
+                 {&lra_task_image, "augment", "1", "0"},
+                 {&lra_task_text, "objective", "denoise", "classify"},
+                 {&lra_task_retrieval, "objective", "denoise", "classify"},
+                 {&lra_task_pathfinder, "sets", "three", "one"}};
+    static const char *const others[] = {"las", "spt", "lra", "own"};
+    int n = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (int m = 0; lra_model_at(m); m++) {
+            const lra_model *model = lra_model_at(m);
+            const lra_task *t = known[i].task;
+            if (lra_model_preset_find(model, t->name, "paper", "locality"))
+                n++, value_is(model, t, "paper:locality", known[i].key, known[i].on);
+            for (size_t p = 0; p < 4; p++) {
+                if (!lra_model_preset_find(model, t->name, "paper", others[p])) continue;
+                char *preset = lra_format("paper:%s", others[p]);
+                value_is(model, t, preset, known[i].key, known[i].off);
+                lra_free(preset);
+            }
+        }
+    assert_int_equal(n, 5 * 6); /* resconv, transformer, gmlp, s4, s5, mega */
+    value_is(&lra_model_resconv, &lra_task_pathfinder, "paper", "epochs", "67");
+    value_is(&lra_model_s4, &lra_task_pathfinder, "paper:own", "epochs", "200");
+    value_is(&lra_model_luna, &lra_task_image, "paper", "augment", "0"); /* no paper's settings */
+}
+
+static void deviates(const lra_model *m, const lra_task *t, int n, const char **words,
+                     const char *line, bool expected)
+{
+    lra_err e = {{0}};
+    lra_job r;
+    if (configure(&r, m, t, n, words, &e) != 0) fail_msg("%s", e.msg);
+    char *all = lra_published_deviations(&r);
+    if ((strstr(all, line) != NULL) != expected)
+        fail_msg("%s %s: '%s' %s in\n%s", m->name, t->name, line,
+                 expected ? "is missing" : "is not expected", all);
+    lra_free(all);
+    lra_job_close(&r);
+}
+
+/* A published technique that is off is a deviation, and so is one that the paper does not use. */
+static void techniques_that_differ_are_deviations(void **state)
+{
+    (void)state;
+    const char *on[] = {"--preset", "paper:locality"};
+    const char *plain[] = {"--preset", "paper:locality", "--objective", "classify"};
+    const char *same[] = {"--preset", "paper:locality", "--augment", "0"};
+    const char *one[] = {"--preset", "paper:locality", "--set", "sets=one"};
+    const char *own[] = {"--preset", "paper:own", "--augment", "1"};
+    const char *spt[] = {"--preset", "paper:spt"};
+    const char *first[] = {"--preset", "paper:spt", "--objective", "pretrain-masked"};
+    const char *quick[] = {"--preset", "quick"};
+    const lra_model *m = &lra_model_resconv;
+    deviates(m, &lra_task_text, 2, on, " is off", false);
+    deviates(m, &lra_task_text, 4, plain, "multitask denoising is off", true);
+    deviates(m, &lra_task_listops, 2, on, " is off", false);
+    deviates(m, &lra_task_listops, 4, same, "operand shuffling is off", true);
+    deviates(m, &lra_task_pathfinder, 4, one, "intermediate and hard sets is off", true);
+    deviates(&lra_model_s4, &lra_task_image, 4, own, "not a technique of the paper", true);
+    deviates(&lra_model_s4, &lra_task_image, 2, on, "not a technique of the paper", false);
+    deviates(&lra_model_s4, &lra_task_text, 2, spt, "self-pretraining is off", true);
+    deviates(&lra_model_s4, &lra_task_text, 4, first, "self-pretraining is off", false);
+    /* "Not stated" where it is true. */
+    deviates(m, &lra_task_text, 2, on, "gradient clipping, warm-up: not stated", true);
+    const char *mega[] = {"--preset", "paper:own"};
+    deviates(&lra_model_mega, &lra_task_text, 2, mega, "not stated", false);
+    deviates(&lra_model_luna, &lra_task_text, 2, (const char *[]){"--preset", "paper"},
+             "no paper states settings", true);
+    deviates(m, &lra_task_text, 2, quick, "table 1", false);
 }
 
 /* ---- what the user changes ------------------------------------------------------------------- */
@@ -337,6 +475,9 @@ int main(void)
         cmocka_unit_test(every_model_every_task_every_preset),
         cmocka_unit_test(encoders_are_told_what_they_are_built_for),
         cmocka_unit_test(published_settings_are_chosen_by_name),
+        cmocka_unit_test(published_settings_are_those_of_the_golden_file),
+        cmocka_unit_test(techniques_belong_to_papers),
+        cmocka_unit_test(techniques_that_differ_are_deviations),
         cmocka_unit_test(kinds_do_not_depend_on_presets),
         cmocka_unit_test(settings_belong_to_schedules_and_objectives),
         cmocka_unit_test(presets_say_nothing_of_other_schedules),

@@ -19,6 +19,8 @@ static const lra_experiment experiments[] = {
      "preset = paper:locality\nmodel = resconv\n" FIVE "kernel = 5, 7, 11, 21, 31, 61\n"},
     {"loc-T2", LOCALITY ", table 2", "a rotary Transformer and MEGA, trained as the paper does",
      "preset = paper:locality\nmodel = transformer, mega\n" FIVE},
+    {"loc-T3", LOCALITY ", table 3", "gMLP, S4 and S5, trained as the paper does",
+     "preset = paper:locality\nmodel = gmlp, s4, s5\n" FIVE},
     {"loc-T4", LOCALITY ", table 4 (with techniques)", "how a Transformer is told positions",
      "preset = paper:locality\nmodel = transformer\n" FIVE
      "positions = learned, sinusoidal, rotary\n"},

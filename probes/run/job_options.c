@@ -26,9 +26,9 @@ const lra_option lra_job_options[] = {
     LRA_SET_OPTION("task, model or training"),
     {.name = "objective",
      .kind = LRA_OPTION_TEXT,
-     .value = "classify",
      .arg = "OBJECTIVE",
-     .help = "what is trained on: the task's goal, or more ('lra-probe list objectives')"},
+     .help = "training objective ('lra-probe list objectives'); default: the preset's, classify "
+             "unless a paper's technique is another"},
     {.name = "schedule",
      .kind = LRA_OPTION_TEXT,
      .arg = "SCHEDULE",

@@ -5,8 +5,10 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
+#include "probes/run/published.h"
 
 const char *const lra_preset_names[] = {"quick", "small", "paper", NULL};
+const char *const lra_publishers[] = {"locality", "las", "spt", "lra", "own", NULL};
 
 /* "paper:las" is "paper" by "las". */
 static int read_name(const char *text, lra_preset *p, const char **publisher, lra_err *e)
@@ -22,17 +24,16 @@ static int read_name(const char *text, lra_preset *p, const char **publisher, lr
                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-/* Who published settings of this model for the task: " (locality does)". */
+/* Names the papers that have settings of this model for the task. */
 static int fail_publisher(const lra_task *t, const lra_model *m, const char *publisher, lra_err *e)
 {
-    static const char *const all[] = {"locality", "las", "spt", "lra", "own"};
-    lra_text who = {0};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (lra_model_preset_find(m, t->name, "paper", all[i]))
-            lra_text_add(&who, "%s%s", who.n ? ", " : "", all[i]);
+    lra_text papers = {0};
+    for (int i = 0; lra_publishers[i]; i++)
+        if (lra_model_preset_find(m, t->name, "paper", lra_publishers[i]))
+            lra_text_add(&papers, "%s%s", papers.n ? ", " : "", lra_publishers[i]);
     int rc = lra_fail_usage(e, "no settings of model '%s' for task '%s' are published by '%s' (%s)",
-                            m->name, t->name, publisher, who.n ? who.s : "by nobody");
-    lra_text_free(&who);
+                            m->name, t->name, publisher, papers.n ? papers.s : "no paper has any");
+    lra_text_free(&papers);
     return rc;
 }
 
@@ -48,7 +49,9 @@ int lra_preset_find(const lra_task *t, const lra_model *m, const char *text, lra
     if (publisher && !row) return fail_publisher(t, m, publisher, e);
     p->training = b->training, p->seeds = b->seeds;
     p->size = row ? row->settings : "";
-    if (row) p->published = row->paper, p->rungs = row->rungs;
+    if (!row) return 0;
+    p->published = row->paper, p->rungs = row->rungs;
+    p->technique = lra_technique_settings(row->paper, t->name);
     return 0;
 }
 

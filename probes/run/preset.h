@@ -1,21 +1,23 @@
 /* Presets multiply: budget (task x preset), size (model x preset), published settings (paper x task
- * x model).
+ * x model), training techniques (paper x task).
  *   quick, small   ours
  *   paper          the locality paper's settings of the model, else those of the model's own paper
  *   paper:NAME     those of one paper: locality, las, spt, lra, own
- * Applied in this order: what the task says, what the model says, what the objective changes. */
+ * Applied in this order: the task's budget, the technique, the model's settings, the objective's. */
 #ifndef LRA_PROBES_RUN_PRESET_H
 #define LRA_PROBES_RUN_PRESET_H
 
 #include "models/training/objective.h"
 
 extern const char *const lra_preset_names[]; /* "quick", "small", "paper", NULL */
+extern const char *const lra_publishers[];   /* "locality", "las", "spt", "lra", "own", NULL */
 
 typedef struct {
     const char *name;      /* of lra_preset_names */
     const char *training;  /* the task's: epochs, batch, schedule */
     const char *size;      /* the model's: its settings, rate, decay */
-    const char *published; /* by whom; NULL: nobody */
+    const char *technique; /* the paper's for the task, published.h: "augment=1".  NULL: none */
+    const char *published; /* the paper; NULL: none */
     const char *rungs;     /* values of the model's axis, "1,3,5".  NULL: none */
     int seeds;             /* of a ladder */
 } lra_preset;

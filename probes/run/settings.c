@@ -76,7 +76,7 @@ static int assign_preset(lra_job *r, const char *text, lra_err *e)
     for (int i = 0; rc == 0 && lra_config_key(changes, i); i++) {
         const char *key = lra_config_key(changes, i);
         owners all = owners_of(r);
-        if (strcmp(key, "schedule") == 0) continue; /* chosen before */
+        if (lra_task_has_key("schedule objective", key)) continue; /* chosen before */
         if (owner_of(&all, key) < 0 && lra_key_is_known(key)) continue;
         char *one = lra_format("%s=%s", key, lra_config_value(changes, i));
         rc = assign(r, one, e);
@@ -88,7 +88,7 @@ static int assign_preset(lra_job *r, const char *text, lra_err *e)
 
 /* ---- what is chosen by name ------------------------------------------------------------------ */
 
-/* The value of the last "KEY=value" of the user; else the option of that name. */
+/* The value of the last "KEY=value" of the user; else the option of that name.  NULL: neither. */
 static const char *named(const lra_options *o, const char *key, const char *assignment)
 {
     const char *value = lra_option_text(o, key), *one;
@@ -100,22 +100,39 @@ static const char *named(const lra_options *o, const char *key, const char *assi
     return value;
 }
 
-/* The user's, or the last that the texts of the preset name. */
-static int choose_schedule(lra_job *r, const char *name, int n, const char *const *texts,
-                           lra_err *e)
+/* The value of a key in the last of the preset's texts that has it; `usual`: none has.  Texts may
+ * be NULL.  The caller frees the value. */
+static char *preset_value(const char *key, const char *usual, int n, const char *const *texts)
 {
-    char *own = lra_copy_text("plateau");
+    char *own = lra_copy_text(usual);
     for (int i = 0; i < n; i++) {
-        lra_config *c = lra_config_parse(texts[i], e);
-        if (!c) LRA_BUG("%s", e->msg);
-        char *next = lra_copy_text(lra_config_text_or(c, "schedule", own));
+        lra_err e;
+        lra_config *c = lra_config_parse(texts[i] ? texts[i] : "", &e);
+        if (!c) LRA_BUG("%s", e.msg);
+        char *next = lra_copy_text(lra_config_text_or(c, key, own));
         lra_free(own);
         lra_config_free(c);
         own = next;
     }
+    return own;
+}
+
+/* The user's, or the preset's. */
+static int choose_schedule(lra_job *r, const char *name, int n, const char *const *texts,
+                           lra_err *e)
+{
+    char *own = preset_value("schedule", "plateau", n, texts);
     r->schedule = lra_schedule_find(name ? name : own, e);
     lra_free(own);
     return r->schedule ? 0 : LRA_USAGE;
+}
+
+static int choose_objective(lra_job *r, const char *name, lra_err *e)
+{
+    char *own = preset_value("objective", "classify", 1, &r->plan.technique);
+    r->objective = lra_objective_find(name ? name : own, e);
+    lra_free(own);
+    return r->objective ? 0 : LRA_USAGE;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -151,7 +168,8 @@ static int apply(lra_job *r, const lra_options *o, const char *assignment, int n
     /* Who predicts the next token must not see it. */
     if (r->task->goal == LRA_GOAL_NEXT && lra_key_find(r->model->keys, "causal"))
         rc = assign(r, "causal=1", e);
-    for (int i = 0; rc == 0 && i < n; i++) rc = assign_preset(r, texts[i], e);
+    for (int i = 0; rc == 0 && i < n; i++)
+        if (texts[i]) rc = assign_preset(r, texts[i], e);
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
     if (rc == 0 && assignment) rc = assign(r, assignment, e);
@@ -162,7 +180,7 @@ static int apply(lra_job *r, const lra_options *o, const char *assignment, int n
 static int configure(lra_job *r, const lra_options *o, const char *assignment,
                      const char *objective, lra_err *e)
 {
-    const char *const texts[] = {r->plan.training, r->plan.size, objective};
+    const char *const texts[] = {r->plan.training, r->plan.technique, r->plan.size, objective};
     enum { N = sizeof texts / sizeof *texts };
     int rc = choose_schedule(r, named(o, "schedule", assignment), N, texts, e);
     r->task_config = rc == 0 ? lra_task_config(r->task, r->preset, e) : NULL;
@@ -176,8 +194,7 @@ int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, 
     if (lra_preset_find(r->task, r->model, lra_option_text(o, "preset"), &r->plan, e) != 0)
         return LRA_USAGE;
     r->preset = r->plan.name;
-    r->objective = lra_objective_find(named(o, "objective", assignment), e);
-    if (!r->objective) return LRA_USAGE;
+    if (choose_objective(r, named(o, "objective", assignment), e) != 0) return LRA_USAGE;
     char *objective = lra_preset_objective(r->objective, r->task, r->preset);
     int rc = configure(r, o, assignment, objective, e);
     lra_free(objective);

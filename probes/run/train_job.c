@@ -11,6 +11,7 @@
 #include "kernels/base/signals.h"
 #include "models/training/epoch_log.h"
 #include "probes/run/origin.h"
+#include "probes/run/published.h"
 #include "probes/run/symbols.h"
 #include "reports/result.h"
 
@@ -70,32 +71,10 @@ static double *history_table(const lra_train_report *t)
     return v;
 }
 
-/* Of a preset that is nobody's, those of the model from its own paper alone. */
-static char *paper_deviations(const lra_job *r)
-{
-    const char *model = r->model->deviations;
-    if (strcmp(r->preset, "paper") != 0)
-        return lra_format("%s%s", model ? model : "", model ? "\n" : "");
-    bool carved = strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0;
-    return lra_format(
-        "%s%s%s%s%s%sschedule numbers, gradient clipping and warm-up: not stated in the paper\n",
-        r->data_dir ? "" : "data are generated, not the released files\n",
-        carved ? "weights are chosen on rows of the training set, published: on the "
-                 "test set\n"
-               : "",
-        r->task->goal == LRA_GOAL_VALUE ? "the head starts at the mean of the training targets, "
-                                          "published: near 0\n"
-                                        : "",
-        r->task->image ? "how levels of pixels become numbers: not stated in the paper\n"
-                       : "batches are grouped by length\n"
-                         "padding is masked in convolutions and pooling\n",
-        model ? model : "", model ? "\n" : "");
-}
-
 char *lra_job_deviations(const lra_job *r)
 {
     static const char note[] = "labels of training and validation rows are permuted: a null value";
-    char *paper = paper_deviations(r);
+    char *paper = lra_published_deviations(r);
     if (!lra_config_int(r->train_config, "permute-labels")) return paper;
     char *all = lra_format("%s%s\n", paper, note);
     lra_free(paper);

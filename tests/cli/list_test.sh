@@ -3,7 +3,7 @@
 . "$LRA_SOURCE/tests/cli/lib.sh"
 golden=$LRA_SOURCE/tests/golden
 for kind in parameters presets; do
-    "$probe" list $kind >out 2>err || complain "list $kind: $(cat err)"
+    "$probe" list $kind --all >out 2>err || complain "list $kind: $(cat err)"
     [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp out "$golden/list-$kind.txt"
     diff -u "$golden/list-$kind.txt" out || complain "list $kind changed; a default changed? Raise the version"
 done
@@ -23,6 +23,12 @@ says '^every .*1 to 1000000  *100'
 expect 0 '' lra-probe list presets xor
 says 'kernel 5,13,25,49,97'
 expect 2 "did you mean 'plateau'" lra-probe list parameters plateua
+# Without a name: a row for each task and preset, with the papers that state settings; of a model: all its tasks.
+expect 0 "list presets TASK" lra-probe list presets
+says '^pathfinder  *paper .*resconv (locality)'
+[ "$(grep -c '^[a-z]' out)" -lt 100 ] || complain "list presets is long: $(wc -l <out)"
+expect 0 '' lra-probe list presets s5
+says '^retrieval  *paper  *s5 .*(locality)'
 expect 2 "did you mean 'listops'" lra-probe list presets lisops
 expect 2 "'list tasks' takes no name" lra-probe list tasks x
 # Where a model differs from its paper: here, in every plan, in every result of whatever preset.

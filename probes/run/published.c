@@ -1,0 +1,249 @@
+/* Techniques of the papers, values that they do not state, and other known differences.
+ *
+ * Sources: the locality paper, section on training techniques and its tables 5 to 7; table 9 of
+ * the LaS paper and version 1 of the S4 configurations, from which it starts; the public presets
+ * of arXiv:2310.02980; the code of the Long Range Arena; the models' own papers. */
+#include "probes/run/published.h"
+
+#include <string.h>
+
+#include "kernels/base/mem.h"
+
+#define HARD        "pathfinder"
+#define PATHFINDERS "pathfinder pathfinder-intermediate pathfinder-easy"
+
+/* ---- techniques ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *paper, *tasks; /* names with blanks between; tasks NULL: all */
+    const char *name;
+    const char *settings; /* switch it on.  NULL: no setting does (self-pretraining) */
+} technique;
+
+/* 67 epochs of three sets have the steps of 200 epochs of one. */
+static const technique techniques[] = {
+    {"locality", "listops", "operand shuffling", "augment=1"},
+    {"locality", "image", "augmentation by a policy derived from AutoAugment", "augment=1"},
+    {"locality", HARD, "training on the easy, intermediate and hard sets", "sets=three epochs=67"},
+    {"locality", "text retrieval", "multitask denoising", "objective=denoise mask=0.3"},
+    {"spt", NULL, "self-pretraining", NULL},
+};
+enum { N_TECHNIQUES = sizeof techniques / sizeof *techniques };
+
+/* Settings that are techniques: what a run without them has. */
+static const struct {
+    const char *key, *off, *name;
+} known[] = {{"augment", "0", "augmentation of the training rows"},
+             {"sets", "one", "training on the easy, intermediate and hard sets"},
+             {"objective", "classify", "an objective beside the task's own"}};
+enum { N_KNOWN = sizeof known / sizeof *known };
+
+static const technique *technique_of(const char *paper, const char *task)
+{
+    for (int i = 0; i < N_TECHNIQUES && paper; i++)
+        if (strcmp(techniques[i].paper, paper) == 0 &&
+            (!techniques[i].tasks || lra_task_has_key(techniques[i].tasks, task)))
+            return &techniques[i];
+    return NULL;
+}
+
+const char *lra_technique_settings(const char *paper, const char *task)
+{
+    const technique *t = technique_of(paper, task);
+    return t ? t->settings : NULL;
+}
+
+void lra_technique_set(const char *paper, const lra_task *t, lra_config *parameters)
+{
+    const char *settings = lra_technique_settings(paper, t->name);
+    lra_err e;
+    lra_config *changes = lra_config_parse(settings ? settings : "", &e);
+    if (!changes) LRA_BUG("%s", e.msg);
+    for (int i = 0; lra_config_key(changes, i); i++)
+        if (lra_key_find(t->keys, lra_config_key(changes, i)))
+            lra_config_set(parameters, lra_config_key(changes, i), lra_config_value(changes, i));
+    lra_config_free(changes);
+}
+
+/* The value of a key of the training or of the task; "": neither has it. */
+static const char *value_of(const lra_job *r, const char *key)
+{
+    return lra_config_text_or(r->train_config, key, lra_config_text_or(r->task_config, key, ""));
+}
+
+/* Has the run the first of these settings? */
+static bool has_first(const lra_job *r, const char *settings)
+{
+    size_t key = strcspn(settings, "="), value = strcspn(settings + key + 1, " ");
+    char *name = lra_format("%.*s", (int)key, settings);
+    char *is = lra_format("%.*s", (int)value, settings + key + 1);
+    bool has = strcmp(value_of(r, name), is) == 0;
+    lra_free(name);
+    lra_free(is);
+    return has;
+}
+
+static bool is_pretrained(const lra_job *r)
+{
+    bool from = *lra_config_text_or(r->train_config, "from", "") != 0;
+    return r->from || from || r->weights_path || r->objective->pretrains;
+}
+
+static void add_technique(const lra_job *r, const technique *t, lra_text *to)
+{
+    if (!t) return;
+    if (t->settings && !has_first(r, t->settings))
+        lra_text_add(to, "%s is off; the paper trains with it (%s)\n", t->name, t->settings);
+    if (!t->settings && !is_pretrained(r))
+        lra_text_add(to,
+                     "%s is off: trained from scratch ('--objective pretrain-masked', then "
+                     "'--from RUN' for the paper's other rows)\n",
+                     t->name);
+}
+
+/* Techniques of a run that its paper does not use for the task. */
+static void add_foreign(const lra_job *r, const technique *t, lra_text *to)
+{
+    for (int i = 0; i < N_KNOWN; i++) {
+        const char *key = known[i].key, *is = value_of(r, key);
+        size_t n = strlen(key);
+        if (!*is || strcmp(is, known[i].off) == 0) continue;
+        if (strcmp(key, "objective") == 0 && r->objective->pretrains) continue;
+        if (t && t->settings && strncmp(t->settings, key, n) == 0 && t->settings[n] == '=')
+            continue;
+        lra_text_add(to, "%s (%s=%s): not a technique of the paper for this task\n", known[i].name,
+                     key, is);
+    }
+}
+
+/* ---- values that a publication does not state -------------------------------------------------- */
+
+enum { SCHEDULE = 1, CLIP = 2, WARMUP = 4 };
+
+/* The first row that fits.  models NULL: all. */
+static const struct {
+    const char *paper, *models;
+    unsigned unstated;
+} statements[] = {
+    {"locality", NULL, SCHEDULE | CLIP | WARMUP},
+    {"las", NULL, CLIP | WARMUP},
+    {"spt", "dlr pythia", CLIP | WARMUP},
+    {"spt", NULL, CLIP},
+    {"lra", NULL, 0},
+    {"own", "mega mega-chunk", 0},
+    {"own", "dlr", CLIP | WARMUP},
+    {"own", NULL, CLIP},
+};
+
+static unsigned unstated_of(const char *paper, const char *model)
+{
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        if (strcmp(statements[i].paper, paper) == 0 &&
+            (!statements[i].models || lra_task_has_key(statements[i].models, model)))
+            return statements[i].unstated;
+    return 0;
+}
+
+/* A clip or warm-up of 0 is what a publication that names none has. */
+static void add_unstated(const lra_job *r, lra_text *to)
+{
+    unsigned unstated = unstated_of(r->plan.published, r->model->name);
+    if (lra_config_real(r->train_config, "clip") == 0) unstated &= ~(unsigned)CLIP;
+    if (lra_config_real(r->train_config, "warmup") == 0) unstated &= ~(unsigned)WARMUP;
+    static const char *const name[] = {"factor and patience of the schedule", "gradient clipping",
+                                       "warm-up"};
+    const char *separator = "";
+    for (unsigned i = 0; i < 3; i++) {
+        if (!(unstated & (1u << i))) continue;
+        lra_text_add(to, "%s%s", separator, name[i]);
+        separator = ", ";
+    }
+    if (unstated) lra_text_add(to, ": not stated in the paper\n");
+}
+
+/* ---- other differences ------------------------------------------------------------------------- */
+
+/* Of a paper, models and tasks; NULL: all. */
+static const struct {
+    const char *paper, *models, *tasks, *text;
+} remarks[] = {
+    {"locality", "resconv", "listops text retrieval image pathfinder",
+     "table 1 of the paper does not say whether its training techniques were on"},
+    {"locality", NULL, "image",
+     "the policy derived from AutoAugment is not published: crop, flip and one of AutoAugment's 25 "
+     "pairs of operations, in colour"},
+    {"locality", NULL, "image " PATHFINDERS,
+     "how levels of pixels become numbers: not stated in the paper"},
+    {"locality", "s4 s5 mega", NULL,
+     "the paper lowers rates where a run diverges, to values that it does not state; rates here are "
+     "those of the model's own paper"},
+    {"locality", "s5", "retrieval",
+     "epochs: the paper has fewer than 60 and does not state the number; 20 as in S5's own paper"},
+    {"locality", NULL, "listops text retrieval",
+     "padding is masked in convolutions and pooling: not stated in the paper"},
+    {"las", NULL, PATHFINDERS, "pixels are centred to -1 .. 1, published: 0 .. 1"},
+    {"own", "s4 longconv", PATHFINDERS, "pixels are centred to -1 .. 1, published: 0 .. 1"},
+    {"spt", "transformer", "listops text retrieval",
+     "rate 0.0005: the published preset has 0.05, with which a constant schedule diverges"},
+    {"spt", "pythia", NULL,
+     "batch 16 and rate 0.0001: the published presets have batches of one, at other rates"},
+    {"lra", NULL, "image " PATHFINDERS " path-x path-x-256",
+     "pixels enter as numbers, published: as words of a table, of which 0 is padding"},
+    {"lra", NULL, "listops text retrieval", "padding is masked everywhere, published: in part"},
+};
+
+static bool names(const char *list, const char *name)
+{
+    return !list || lra_task_has_key(list, name);
+}
+
+static void add_remarks(const lra_job *r, lra_text *to)
+{
+    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++)
+        if (strcmp(remarks[i].paper, r->plan.published) == 0 &&
+            names(remarks[i].models, r->model->name) && names(remarks[i].tasks, r->task->name))
+            lra_text_add(to, "%s\n", remarks[i].text);
+}
+
+/* Rows of several lengths; every row of others has `steps`. */
+static bool has_padding(const lra_task *t)
+{
+    return t->steps == 0 && !t->image && t->goal != LRA_GOAL_STEPS;
+}
+
+static void add_data(const lra_job *r, lra_text *to)
+{
+    const lra_task *t = r->task;
+    bool batch_norm = strcmp(lra_config_text_or(r->model_config, "norm-kind", ""), "batch") == 0;
+    if (t->make && t->import && !r->data_dir)
+        lra_text_add(to, "data are generated, not the released files\n");
+    if (strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0)
+        lra_text_add(to, "weights are chosen on rows of the training set, published: on the test "
+                         "set\n");
+    if (t->goal == LRA_GOAL_VALUE)
+        lra_text_add(to, "the head starts at the mean of the training targets, published: near "
+                         "0\n");
+    if (!has_padding(t)) return;
+    lra_text_add(to, "batches are grouped by length\n");
+    if (batch_norm && strcmp(r->plan.published, "locality") != 0)
+        lra_text_add(to, "padding takes no part in the statistics of batch norms, published: it "
+                         "does\n");
+}
+
+char *lra_published_deviations(const lra_job *r)
+{
+    lra_text to = {0};
+    const technique *t = technique_of(r->plan.published, r->task->name);
+    lra_text_add(&to, "%s", ""); /* not NULL */
+    if (strcmp(r->preset, "paper") == 0 && !r->plan.published)
+        lra_text_add(&to, "no paper states settings of this model for this task: they are ours\n");
+    if (r->plan.published) {
+        add_technique(r, t, &to);
+        add_foreign(r, t, &to);
+        add_data(r, &to);
+        add_remarks(r, &to);
+    }
+    if (r->model->deviations) lra_text_add(&to, "%s\n", r->model->deviations);
+    if (r->plan.published) add_unstated(r, &to);
+    return to.s;
+}
