@@ -1,5 +1,5 @@
 /* longformer: attention to the tokens in a window around each.
- *   mix(u) = Wo softmax over i - window/2 <= j < i + window/2 of (q_i k_j / sqrt(K)) v
+ *   mix(u) = Wo softmax over i - window/2 < j <= i + window/2 of (q_i k_j / sqrt(K)) v
  * Source: Beltagy et al. 2020, arXiv:2004.05150, without global tokens and dilation, as in Tay et
  * al. 2021, arXiv:2011.04006: a window of 512.  CLS, where it is pooled by, sees what stands next
  * to it, and no more. */
@@ -9,7 +9,7 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
 {
     (void)layer;
     int64_t half = lra_config_int(b->config, "window") / 2;
-    const lra_attention_spec s = {.window = half, .ahead = half - 1};
+    const lra_attention_spec s = {.window = half - 1, .ahead = half};
     if (lra_config_int(b->config, "window") % 2)
         lra_graph_fail(b->graph, "window is odd, expected an even number");
     return lra_arena_attention(b, u, &s);
@@ -20,7 +20,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return lra_arena_blocks(b, x, mix);
 }
 
-/* To the past; to the future a step less in every layer. */
+/* Towards later tokens; one token less a layer towards earlier ones. */
 static int64_t reach(const lra_config *c)
 {
     return lra_config_int(c, "layers") * (lra_config_int(c, "window") / 2);
@@ -28,7 +28,7 @@ static int64_t reach(const lra_config *c)
 
 static const lra_key keys[] = {
     LRA_ARENA_KEYS, LRA_ATTENTION_DROPOUT,
-    LRA_INT_KEY("window", "512", 4, 1 << 20, "tokens that one sees: half of them before it"),
+    LRA_INT_KEY("window", "512", 4, 1 << 20, "tokens in a window: itself, half of them after it, the rest before it"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {

@@ -229,8 +229,8 @@ static const known cases[] = {
     {&lra_model_transformer, "layers=3", {1, 0, 2}, 3, 3},
     {&lra_model_transformer, "layers=1", {T - 2}, T - 2, T - 2},
     {&lra_model_s4d, "layers=1", {T - 2}, T - 2, T - 2},
-    {&lra_model_longformer, "layers=1 window=8", {T}, 3, 4},
-    {&lra_model_longformer, "layers=2 window=8", {2, 9}, 5, 6},
+    {&lra_model_longformer, "layers=1 window=8", {T}, 4, 3},
+    {&lra_model_longformer, "layers=2 window=8", {2, 9}, 6, 5},
     {&lra_model_local, "layers=1 block=4 layout=strided", {13}, 7, 7}, /* every 7th */
     {&lra_model_local, "layers=1 block=4 layout=strided", {6}, 0, 0},
     {&lra_model_local, "layers=1 block=4 layout=strided", {T}, 21, 21},

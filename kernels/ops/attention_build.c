@@ -230,7 +230,7 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 /* ---- test cases ------------------------------------------------------------------------------ */
 
-enum { SAMPLES = 27 };
+enum { SAMPLES = 28 };
 
 /* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels
  * of v. */
@@ -278,6 +278,7 @@ lra_tensor *attention_sample(lra_graph *g, int i)
          {.laplace = true, .causal = true, .chunk = 6, .decay = decay}},
         {23, 23, 2, 4, 4, 0, true, 0, {.chunk = 5, .beside = 1}},
         {23, 23, 2, 4, 4, 5, true, 0, {.window = 6, .ahead = 2}},
+        {23, 23, 2, 4, 4, 5, true, 0, {.window = 2, .ahead = 3}},
         {11, 11, 2, 4, 3, 0, true, 2, {.stride = 3}},
         {11, 11, 2, 4, 4, 0, true, 0, {.causal = true, .centred = true, .smooth = 3}},
         {70, 70, 2, 2, 2, 0, true, 0, {.block = 4}},

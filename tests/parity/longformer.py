@@ -9,7 +9,7 @@ CASES = ["", "window=4 layers=2 positions=none", "window=14 positions=learned qk
 def mix(P, u, length, config, name, layer):
     half, t = int(config["window"]) // 2, torch.arange(u.shape[1])
     ahead = t[None] - t[:, None]
-    return arena.attend(P, u, length, config, name, (ahead >= -half) & (ahead < half))
+    return arena.attend(P, u, length, config, name, (ahead > -half) & (ahead <= half))
 
 
 def encode(P, x, length, config, T_max):
