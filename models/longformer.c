@@ -28,7 +28,8 @@ static int64_t reach(const lra_config *c)
 
 static const lra_key keys[] = {
     LRA_ARENA_KEYS, LRA_ATTENTION_DROPOUT,
-    LRA_INT_KEY("window", "512", 4, 1 << 20, "tokens in a window: itself, half of them after it, the rest before it"),
+    LRA_INT_KEY("window", "512", 4, 1 << 20,
+                "tokens in a window: itself, half of them after it, the rest before it"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {

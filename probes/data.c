@@ -24,7 +24,7 @@
 #include "probes/probe.h"
 #include "probes/run/job.h"
 #include "probes/run/option_rows.h"
-#include "probes/run/published.h"
+#include "probes/run/technique.h"
 
 enum { MOST_SHOWN = 20000 /* words of a row */ };
 

@@ -103,8 +103,8 @@ typedef struct {
     bool causal;           /* only j <= i */
     int64_t chunk, window; /* only the own block of `chunk`; only |i-j| <= window; 0: all */
     int64_t beside;        /* with chunk: and so many blocks to each side of the own */
-    int64_t ahead;         /* with window: i - window <= j <= i + ahead instead; 0: ahead = window */
-    int64_t stride;        /* only where i - j is a multiple of it; 0: all */
+    int64_t ahead;  /* with window: i - window <= j <= i + ahead instead; 0: ahead = window */
+    int64_t stride; /* only where i - j is a multiple of it; 0: all */
     /* Only keys of the blocks that the list has for the block of the query: (B,H,query blocks,most)
      * int32, ascending, -1 behind the last, or -2 for all; of `block` tokens each.  Nullable:
      * all */

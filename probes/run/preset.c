@@ -5,7 +5,7 @@
 
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
-#include "probes/run/published.h"
+#include "probes/run/technique.h"
 
 const char *const lra_preset_names[] = {"quick", "small", "paper", NULL};
 const char *const lra_publishers[] = {"locality", "las", "spt", "lra", "own", NULL};
@@ -51,7 +51,8 @@ int lra_preset_find(const lra_task *t, const lra_model *m, const char *text, lra
     p->size = row ? row->settings : "";
     if (!row) return 0;
     p->published = row->paper, p->rungs = row->rungs;
-    p->technique = lra_technique_settings(row->paper, t->name);
+    const lra_technique *technique = lra_technique_find(row->paper, t->name);
+    p->technique = technique ? technique->settings : NULL;
     return 0;
 }
 

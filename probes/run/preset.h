@@ -3,7 +3,8 @@
  *   quick, small   ours
  *   paper          the locality paper's settings of the model, else those of the model's own paper
  *   paper:NAME     those of one paper: locality, las, spt, lra, own
- * Applied in this order: the task's budget, the technique, the model's settings, the objective's. */
+ * Applied in this order: the task's budget, the technique, the model's settings, the
+ * objective's. */
 #ifndef LRA_PROBES_RUN_PRESET_H
 #define LRA_PROBES_RUN_PRESET_H
 
@@ -16,7 +17,7 @@ typedef struct {
     const char *name;      /* of lra_preset_names */
     const char *training;  /* the task's: epochs, batch, schedule */
     const char *size;      /* the model's: its settings, rate, decay */
-    const char *technique; /* the paper's for the task, published.h: "augment=1".  NULL: none */
+    const char *technique; /* the paper's for the task (technique.h): "augment=1".  NULL: none */
     const char *published; /* the paper; NULL: none */
     const char *rungs;     /* values of the model's axis, "1,3,5".  NULL: none */
     int seeds;             /* of a ladder */

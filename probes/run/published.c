@@ -1,34 +1,18 @@
-/* Techniques of the papers, values that they do not state, and other known differences.
+/* Differences between a run and the publication that its preset names.
  *
- * Sources: the locality paper, section on training techniques and its tables 5 to 7; table 9 of
- * the LaS paper and version 1 of the S4 configurations, from which it starts; the public presets
- * of arXiv:2310.02980; the code of the Long Range Arena; the models' own papers. */
+ * Sources: the locality paper and its tables 5 to 7; table 9 of the LaS paper and version 1 of the
+ * S4 configurations, from which it starts; the public presets of arXiv:2310.02980; the code of the
+ * Long Range Arena; the models' own papers. */
 #include "probes/run/published.h"
 
 #include <string.h>
 
 #include "kernels/base/mem.h"
+#include "probes/run/technique.h"
 
-#define HARD        "pathfinder"
 #define PATHFINDERS "pathfinder pathfinder-intermediate pathfinder-easy"
 
 /* ---- techniques ------------------------------------------------------------------------------ */
-
-typedef struct {
-    const char *paper, *tasks; /* names with blanks between; tasks NULL: all */
-    const char *name;
-    const char *settings; /* switch it on.  NULL: no setting does (self-pretraining) */
-} technique;
-
-/* 67 epochs of three sets have the steps of 200 epochs of one. */
-static const technique techniques[] = {
-    {"locality", "listops", "operand shuffling", "augment=1"},
-    {"locality", "image", "augmentation by a policy derived from AutoAugment", "augment=1"},
-    {"locality", HARD, "training on the easy, intermediate and hard sets", "sets=three epochs=67"},
-    {"locality", "text retrieval", "multitask denoising", "objective=denoise mask=0.3"},
-    {"spt", NULL, "self-pretraining", NULL},
-};
-enum { N_TECHNIQUES = sizeof techniques / sizeof *techniques };
 
 /* Settings that are techniques: what a run without them has. */
 static const struct {
@@ -37,33 +21,6 @@ static const struct {
              {"sets", "one", "training on the easy, intermediate and hard sets"},
              {"objective", "classify", "an objective beside the task's own"}};
 enum { N_KNOWN = sizeof known / sizeof *known };
-
-static const technique *technique_of(const char *paper, const char *task)
-{
-    for (int i = 0; i < N_TECHNIQUES && paper; i++)
-        if (strcmp(techniques[i].paper, paper) == 0 &&
-            (!techniques[i].tasks || lra_task_has_key(techniques[i].tasks, task)))
-            return &techniques[i];
-    return NULL;
-}
-
-const char *lra_technique_settings(const char *paper, const char *task)
-{
-    const technique *t = technique_of(paper, task);
-    return t ? t->settings : NULL;
-}
-
-void lra_technique_set(const char *paper, const lra_task *t, lra_config *parameters)
-{
-    const char *settings = lra_technique_settings(paper, t->name);
-    lra_err e;
-    lra_config *changes = lra_config_parse(settings ? settings : "", &e);
-    if (!changes) LRA_BUG("%s", e.msg);
-    for (int i = 0; lra_config_key(changes, i); i++)
-        if (lra_key_find(t->keys, lra_config_key(changes, i)))
-            lra_config_set(parameters, lra_config_key(changes, i), lra_config_value(changes, i));
-    lra_config_free(changes);
-}
 
 /* The value of a key of the training or of the task; "": neither has it. */
 static const char *value_of(const lra_job *r, const char *key)
@@ -89,7 +46,7 @@ static bool is_pretrained(const lra_job *r)
     return r->from || from || r->weights_path || r->objective->pretrains;
 }
 
-static void add_technique(const lra_job *r, const technique *t, lra_text *to)
+static void add_technique(const lra_job *r, const lra_technique *t, lra_text *to)
 {
     if (!t) return;
     if (t->settings && !has_first(r, t->settings))
@@ -102,7 +59,7 @@ static void add_technique(const lra_job *r, const technique *t, lra_text *to)
 }
 
 /* Techniques of a run that its paper does not use for the task. */
-static void add_foreign(const lra_job *r, const technique *t, lra_text *to)
+static void add_foreign(const lra_job *r, const lra_technique *t, lra_text *to)
 {
     for (int i = 0; i < N_KNOWN; i++) {
         const char *key = known[i].key, *is = value_of(r, key);
@@ -116,7 +73,7 @@ static void add_foreign(const lra_job *r, const technique *t, lra_text *to)
     }
 }
 
-/* ---- values that a publication does not state -------------------------------------------------- */
+/* ---- values that a publication does not state ------------------------------------------------ */
 
 enum { SCHEDULE = 1, CLIP = 2, WARMUP = 4 };
 
@@ -161,7 +118,7 @@ static void add_unstated(const lra_job *r, lra_text *to)
     if (unstated) lra_text_add(to, ": not stated in the paper\n");
 }
 
-/* ---- other differences ------------------------------------------------------------------------- */
+/* ---- other differences ----------------------------------------------------------------------- */
 
 /* Of a paper, models and tasks; NULL: all. */
 static const struct {
@@ -233,7 +190,7 @@ static void add_data(const lra_job *r, lra_text *to)
 char *lra_published_deviations(const lra_job *r)
 {
     lra_text to = {0};
-    const technique *t = technique_of(r->plan.published, r->task->name);
+    const lra_technique *t = lra_technique_find(r->plan.published, r->task->name);
     lra_text_add(&to, "%s", ""); /* not NULL */
     if (strcmp(r->preset, "paper") == 0 && !r->plan.published)
         lra_text_add(&to, "no paper states settings of this model for this task: they are ours\n");
