@@ -79,6 +79,7 @@ static const lra_option own[] = {
      .choices = "train|val|test",
      .help = "the split of --show"},
     LRA_OUT_OPTION("everything is written below this folder"),
+    LRA_NO_LOCKS_OPTION,
     LRA_THREADS_OPTION("all; the rows do not depend on it"),
     LRA_FORCE_OPTION("--make replaces files that are there"),
     LRA_JSON_OPTION("one JSON document instead of text"),

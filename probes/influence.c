@@ -11,6 +11,7 @@
  * fewest examples of all take more; what was used is in the file.
  * Ids of what is measured stand at each part. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
+#include "kernels/base/printable.h"
 #include "probes/influence/part.h"
 #include "probes/influence/saved.h"
 #include "probes/probe.h"
@@ -63,7 +65,7 @@ static const lra_option own[] = {
     LRA_NULL_OPTION,
     {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "prints what it would cost, and ends"},
     LRA_FORCE_OPTION("measures again what is there"),
-    LRA_JSON_OPTION("print one JSON document instead of tables"),
+    LRA_JSON_OPTION("the table, or the plan of --dry-run, as one JSON document"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
@@ -200,9 +202,31 @@ static int choose(const lra_influence *p, const lra_options *o, task *list)
     return n;
 }
 
+/* --dry-run --json: a document of all runs; NULL: it is not asked for. */
+static json_t *planned;
+
+static void add_planned(const lra_influence *p, int n, const task *list)
+{
+    json_t *parts = json_array();
+    char *run = lra_make_printable(lra_copy_text(p->run->folder)); /* JSON is UTF-8 */
+    for (int i = 0; i < n; i++) {
+        const task *t = &list[i];
+        json_t *part = json_pack("{s:s, s:b}", "name", t->is->name, "measured", t->there);
+        if (t->undefined)
+            json_object_set_new(part, "undefined", json_string(t->undefined));
+        else
+            json_object_update_new(part, json_pack("{s:f, s:I}", "passes", t->there ? 0 : t->passes,
+                                                   "examples", (json_int_t)t->examples));
+        json_array_append_new(parts, part);
+    }
+    json_array_append_new(planned, json_pack("{s:s, s:o}", "run", run, "parts", parts));
+    lra_free(run);
+}
+
 static double print_cost(const lra_influence *p, int n, const task *list)
 {
     double all = 0;
+    if (planned) add_planned(p, n, list);
     lra_note("%s", p->spec.title);
     for (int i = 0; i < n; i++) {
         const task *t = &list[i];
@@ -310,7 +334,12 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     p->out = lra_probe_result_new("influence", p->run->result, &origin);
     bool there = lra_file_exists(path);
     lra_probe_result *old = there ? lra_probe_result_read(path, "influence", e) : NULL;
-    if (there && !old) lra_warn("%s; all of it is measured again", e->msg);
+    bool damaged = there && !old && lra_err_cause(e) == LRA_CAUSE_OTHER;
+    if (there && !old && !damaged) {
+        lra_free(path);
+        return LRA_FAILED; /* it may be whole: it is not written over */
+    }
+    if (damaged) lra_warn("%s; all of it is measured again", e->msg);
     if (old) take_over(p, old, n, list, lra_option_flag(o, "force"));
     lra_probe_result_free(old);
     int rc = check_defined(p, n, list, o, e);
@@ -373,11 +402,21 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
     return rc;
 }
 
+static void print_planned(void)
+{
+    json_t *document = json_pack("{s:i, s:O}", "schema", 1, "runs", planned);
+    json_dumpf(document, stdout, JSON_COMPACT);
+    printf("\n");
+    json_decref(document);
+}
+
 static int influence(const lra_options *o, lra_err *e)
 {
     int asked = lra_option_n_args(o), n = 0;
     int rc = check_names(lra_option_text(o, "parts"), e);
+    bool dry = lra_option_flag(o, "dry-run"), json = lra_option_flag(o, "json");
     lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
+    planned = dry && json ? json_array() : NULL;
     for (int i = 0; i < asked && rc == 0; i++) {
         rc = probe_run(lra_option_arg(o, i), o, false, &list[n], e);
         n += list[n] != NULL;
@@ -388,9 +427,10 @@ static int influence(const lra_options *o, lra_err *e)
     if (rc == 0 && n == 0)
         rc = lra_fail_usage(e, "all of %d runs were trained on permuted labels", asked);
     lra_report_input in = {.probes = list, .n_probes = n};
-    if (rc == 0 && !lra_option_flag(o, "dry-run"))
-        rc = lra_report_print(&lra_table_influence, stdout, &in,
-                              lra_option_flag(o, "json") ? "json" : "text", e);
+    if (rc == 0 && planned) print_planned();
+    if (rc == 0 && !dry)
+        rc = lra_report_print(&lra_table_influence, stdout, &in, json ? "json" : "text", e);
+    json_decref(planned);
     lra_probe_results_free(list, n);
     return rc;
 }

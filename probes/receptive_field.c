@@ -9,7 +9,6 @@
 
 #include "analysis/ladder.h"
 #include "datasets/registry.h"
-#include "kernels/base/file.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/shell.h"
@@ -82,6 +81,7 @@ static int make_plan(ladder_run *l, lra_err *e)
             c->rung = k, c->seed = s;
             char *folder = lra_job_folder(&l->job, s);
             c->result = lra_format("%s/result.h5", folder);
+            c->done = lra_finished_run_done(c->result);
             lra_free(folder);
         }
     return 0;
@@ -134,8 +134,7 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     lra_train_cost c;
     char text[32], name[48], reach[24], size[64] = "";
     int missing = 0, width = (int)strlen(lra_rungs_name(&l->rungs, l->rungs.n - 1, name));
-    for (int i = 0; i < l->n_cells; i++)
-        missing += l->cells[i].rung == k && !lra_file_exists(l->cells[i].result);
+    for (int i = 0; i < l->n_cells; i++) missing += l->cells[i].rung == k && !l->cells[i].done;
     lra_rungs_set(&l->rungs, k, &l->job);
     lra_job_spec(&l->job, 0, &s);
     int rc = lra_train_estimate(&s, &l->job.device, true, &c, e);
@@ -181,7 +180,7 @@ static int check_rows(ladder_run *l, lra_err *e)
 static int print_plan(ladder_run *l, lra_err *e)
 {
     int done = 0, rc = 0;
-    for (int i = 0; i < l->n_cells; i++) done += lra_file_exists(l->cells[i].result);
+    for (int i = 0; i < l->n_cells; i++) done += l->cells[i].done;
     if (done < l->n_cells && check_rows(l, e) != 0) return LRA_USAGE;
     say(l, "ladder: %s, preset %s, %d %s%s x %d seeds = %d runs, %d done", l->job.task->name,
         l->job.preset, l->rungs.n, strcmp(l->rungs.axis, "kernel") ? "rungs over " : "kernels",

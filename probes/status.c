@@ -32,25 +32,28 @@ static const lra_command command = {
     .tables = tables,
 };
 
-typedef enum { DONE, TRAINING, STOPPED, EMPTY, DAMAGED, N_STATES } run_state;
-static const char *const state_names[N_STATES] = {"done", "training", "stopped", "empty",
-                                                  "damaged"};
+typedef enum { DONE, TRAINING, STOPPED, EMPTY, DAMAGED, UNREADABLE, N_STATES } run_state;
+static const char *const state_names[N_STATES] = {"done",  "training", "stopped",
+                                                  "empty", "damaged",  "unreadable"};
 
 typedef struct {
     char *name;
     run_state state;
+    char *why;       /* of damaged and unreadable results; NULL: of others */
     int64_t process; /* that trains it; 0: none */
     bool known;      /* status is */
     lra_run_status status;
 } run;
 
-/* A result that cannot be read is none. */
-static run_state state_of_result(const char *path)
+/* A result whose contents are wrong is damaged.  One that this program cannot read now (a newer
+ * format, no permission, too little memory) may be whole. */
+static run_state state_of_result(const char *path, char **why)
 {
-    lra_err e;
+    lra_err e = {{0}};
     lra_result *r = lra_result_read(path, &e);
+    if (!r) *why = lra_copy_text(e.msg);
     lra_result_free(r);
-    return r ? DONE : DAMAGED;
+    return r ? DONE : lra_err_cause(&e) == LRA_CAUSE_OTHER ? DAMAGED : UNREADABLE;
 }
 
 static run look(const char *runs, const char *name)
@@ -60,11 +63,11 @@ static run look(const char *runs, const char *name)
     char *result = lra_format("%s/result.h5", folder),
          *checkpoint = lra_format("%s/checkpoint.h5", folder);
     r.process = lra_lock_holder(lock);
-    r.state = lra_file_exists(result)       ? state_of_result(result)
+    r.state = lra_file_exists(result)       ? state_of_result(result, &r.why)
               : r.process                   ? TRAINING
               : lra_file_exists(checkpoint) ? STOPPED
                                             : EMPTY;
-    if (r.state != DONE && r.state != DAMAGED) r.known = lra_run_status_read(folder, &r.status);
+    if (r.state != DONE && !r.why) r.known = lra_run_status_read(folder, &r.status);
     lra_free(folder);
     lra_free(lock);
     lra_free(result);
@@ -84,6 +87,7 @@ static void print_run(const run *r)
     printf("%-9s %-44s %-24s %-20s %s%s\n", state_names[r->state],
            r->known ? r->status.title : name, at, r->known ? r->status.value : "", left,
            *left ? " left" : "");
+    if (r->why) printf("          %s\n", r->why);
     lra_free(name);
 }
 
@@ -103,6 +107,9 @@ static void print_text(const run *all, int n, bool finished_too)
         printf(
             ", %d damaged (move result.h5 away, and the command that trained the run makes it again)",
             count[DAMAGED]);
+    if (count[UNREADABLE])
+        printf(", %d unreadable for the reason above, which says nothing about the results",
+               count[UNREADABLE]);
     if (longest >= 0) printf("; those that train need %s yet", lra_time_text(text, longest));
     printf("\n");
 }
@@ -116,6 +123,7 @@ static void print_json(const run *all, int n)
             lra_copy_text(r->name)); /* JSON is UTF-8, names may be anything */
         json_t *o = json_pack("{s:s, s:s}", "run", name, "state", state_names[r->state]);
         lra_free(name);
+        if (r->why) json_object_set_new(o, "reason", json_string(r->why));
         if (r->process) json_object_set_new(o, "process", json_integer(r->process));
         if (r->known) {
             json_object_set_new(o, "title", json_string(r->status.title));
@@ -154,7 +162,10 @@ static int status(const lra_options *o, lra_err *e)
         print_json(all, found);
     else if (rc == 0)
         print_text(all, found, lra_option_flag(o, "all"));
-    for (int i = 0; i < found; i++) lra_free(all[i].name);
+    for (int i = 0; i < found; i++) {
+        lra_free(all[i].name);
+        lra_free(all[i].why);
+    }
     lra_free(all);
     lra_names_free(name, n);
     lra_free(runs);

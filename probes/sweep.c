@@ -150,7 +150,7 @@ static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_e
     char text[32];
     int missing = 0;
     lra_run_cell *cell = s->cell + s->n_cells - n;
-    for (int i = 0; i < n; i++) missing += !lra_file_exists(cell[i].result);
+    for (int i = 0; i < n; i++) missing += !lra_finished_run_done(cell[i].result);
     if (missing == 0) {
         say(s, "  %s: done", name);
         return 0;

@@ -6,6 +6,7 @@
 #include "kernels/base/file.h"
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/printable.h"
 #include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
@@ -70,15 +71,17 @@ static void print_plan_json(const lra_job *r, const lra_train_spec *s, const lra
     json_t *buckets = json_array();
     for (int b = 0; b < c->buckets.n; b++)
         json_array_append_new(buckets, json_integer(c->buckets.length[b]));
+    char *folder = lra_make_printable(lra_copy_text(s->folder)); /* JSON is UTF-8 */
     json_t *document = json_pack(
         "{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}",
-        "schema", 1, "run", s->folder, "settings", s->config, "device", r->device.name, "precision",
+        "schema", 1, "run", folder, "settings", s->config, "device", r->device.name, "precision",
         r->precision, "parameters", (json_int_t)c->parameters, "reach",
         (json_int_t)lra_job_reach(r), "batch", (json_int_t)s->batch, "steps", (json_int_t)c->steps,
         "step_flops", c->step_flops, "step_bytes", c->step_bytes, "workspace_bytes",
         c->workspace_bytes, "parameter_bytes", c->parameter_bytes, "room_bytes", c->room_bytes,
         "padding", c->padding, "seconds_per_step", c->seconds_per_step, "seconds",
         c->seconds_per_step * (double)c->steps, "buckets", buckets);
+    lra_free(folder);
     json_dumpf(document, stdout, JSON_COMPACT);
     printf("\n");
     json_decref(document);

@@ -164,6 +164,7 @@ lra_listops *lra_listops_result_read(const char *path, lra_err *e)
     if (!f) return NULL;
     lra_listops *r = lra_alloc(sizeof *r);
     int rc = read_all(r, f, e);
+    if (rc == 0) rc = lra_h5_intact(f, e);
     r->unsealed = !lra_h5_sealed(f);
     lra_h5_close(f);
     if (rc == 0) return r;

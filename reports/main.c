@@ -304,6 +304,7 @@ static int print_tables(const lra_options *o, lra_err *e)
     lra_table **list;
     int n = tables[chosen]->make(&in, &list, e);
     if (n > 0) lra_report_mark_unsealed(&in, list, n);
+    if (n > 0) lra_report_note_levels(&in, list, n);
     unload(&in);
     if (n < 0) return n;
     rc = lra_tables_print(list, n, lra_option_text(o, "format"), stdout, e);

@@ -288,6 +288,7 @@ lra_probe_result *lra_probe_result_read(const char *path, const char *probe, lra
     if (!f) return NULL;
     lra_probe_result *r = lra_alloc(sizeof *r);
     int rc = read_all(r, probe, f, e);
+    if (rc == 0) rc = lra_h5_intact(f, e);
     r->unsealed = !lra_h5_sealed(f);
     lra_h5_close(f);
     if (rc == 0) return r;

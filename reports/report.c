@@ -10,6 +10,7 @@ int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_inpu
     int n = t->make(in, &list, e);
     if (n < 0) return n;
     lra_report_mark_unsealed(in, list, n);
+    lra_report_note_levels(in, list, n);
     int rc = lra_tables_print(list, n, format, out, e);
     lra_tables_free(list, n);
     return rc;

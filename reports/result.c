@@ -342,6 +342,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
     if (rc == 0) rc = read_test(r, f, e);
     if (rc == 0) rc = read_training(r, f, e);
     if (rc == 0) rc = read_baselines(r, f, e);
+    if (rc == 0) rc = lra_h5_intact(f, e);
     if (rc == 0) rc = check_texts(r, e);
     if (rc == 0) rc = check_numbers(r, e);
     r->unsealed = !lra_h5_sealed(f);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "kernels/base/file.h"
+#include "kernels/base/h5.h"
 #include "kernels/base/mem.h"
 
 /* Where --out has folders of results: of runs, and of tasks without a model. */
@@ -43,6 +44,7 @@ static int add_place(list *l, const char *place, const char *name, lra_err *e)
 {
     if (!lra_file_exists(place)) return lra_fail(e, "there is no file or folder '%s'", place);
     if (!lra_is_folder(place)) {
+        lra_h5_distrust(place); /* it may be from anywhere */
         add(l, lra_copy_text(place));
         return 0;
     }

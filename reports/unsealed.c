@@ -1,4 +1,4 @@
-/* What is said of files without a seal. */
+/* Notes on files without a seal, and of different instruction levels. */
 #include "reports/unsealed.h"
 
 #include <string.h>
@@ -85,4 +85,54 @@ void lra_report_mark_unsealed(const lra_report_input *in, lra_table **list, int 
     for (int i = 0; text && i < n; i++) mark(list[i], text, n_unsealed);
     lra_free(text);
     lra_text_free(&names);
+}
+
+/* ---- instruction levels ---------------------------------------------------------------------- */
+
+enum { MOST_LEVELS = 8 };
+
+typedef struct {
+    const char *level[MOST_LEVELS];
+    int runs[MOST_LEVELS], n;
+    bool mixed; /* within a precision */
+} levels;
+
+/* Of bf16 and other runs apart: they are not compared bit by bit. */
+static void add_level(levels *of, const lra_origin *o, bool bf16)
+{
+    int i = 0;
+    if (!o->level || !o->device || strcmp(o->device, "cpu") != 0) return;
+    while (i < of->n && !lra_level_same(of->level[i], o->level, bf16)) i++;
+    if (i == MOST_LEVELS) return;
+    if (i == of->n) of->level[of->n++] = o->level;
+    of->runs[i]++;
+    of->mixed = of->mixed || of->n > 1 || strchr(o->level, '+');
+}
+
+static void count_levels(const lra_report_input *in, levels of[2])
+{
+    for (int i = 0; i < in->n; i++) {
+        bool bf16 = strcmp(in->list[i]->precision, "bf16") == 0;
+        add_level(&of[bf16], &in->list[i]->origin, bf16);
+    }
+    for (int i = 0; i < in->n_probes; i++) {
+        bool bf16 = strcmp(in->probes[i]->precision, "bf16") == 0;
+        add_level(&of[bf16], &in->probes[i]->origin, bf16);
+    }
+}
+
+void lra_report_note_levels(const lra_report_input *in, lra_table **list, int n)
+{
+    levels of[2] = {{.n = 0}, {.n = 0}};
+    lra_text t = {0};
+    count_levels(in, of);
+    for (int b = 0; b < 2; b++)
+        for (int i = 0; i < of[b].n && of[b].mixed; i++)
+            lra_text_add(&t, "%s%s (%d)", t.n ? ", " : "", of[b].level[i], of[b].runs[i]);
+    for (int i = 0; t.n && i < n; i++)
+        lra_table_note(list[i],
+                       "instruction levels differ between files: %s; the same run on another level "
+                       "is equal to rounding, not to the bit",
+                       t.s);
+    lra_text_free(&t);
 }

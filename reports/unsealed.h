@@ -1,4 +1,5 @@
-/* Files without their seal are read, but whatever is made from them says so. */
+/* Notes on the files that a table is made from: some have no seal, some were computed on other
+ * instruction levels. */
 #ifndef LRA_REPORTS_UNSEALED_H
 #define LRA_REPORTS_UNSEALED_H
 
@@ -11,5 +12,9 @@ char *lra_report_unsealed(const lra_report_input *in);
 /* Puts it below every table, with the fact `unsealed` (how many files) and the word in the column
  * `flags` of every row. */
 void lra_report_mark_unsealed(const lra_report_input *in, lra_table **list, int n);
+
+/* A note below every table that is made from runs whose bits depend on different instruction levels
+ * of processors: equal results are then equal to rounding. */
+void lra_report_note_levels(const lra_report_input *in, lra_table **list, int n);
 
 #endif

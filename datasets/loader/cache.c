@@ -237,6 +237,7 @@ static int read_parts(lra_dataset *d, const char *path, lra_err *e)
     int rc = stored ? check_origin(d, f, e) : LRA_FAILED;
     if (rc == 0) rc = read_words(d, f, e);
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = read_split(f, s, d, e);
+    if (rc == 0) rc = lra_h5_intact(f, e);
     if (rc == 0) lra_cache_fingerprint(d);
     if (rc == 0 && strcmp(stored, d->fingerprint) != 0)
         rc = lra_fail(e, "fingerprint is %s, stored is %s", d->fingerprint, stored);

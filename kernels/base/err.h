@@ -20,10 +20,25 @@ extern "C" {
 
 enum { LRA_OK = 0, LRA_FAILED = -1, LRA_USAGE = -2, LRA_ABSENT = -3 };
 
-/* One message, one line, filled on failure only: "'a.h5' has 3 columns, expected 2". */
+/* One message, one line, filled on failure only: "'a.h5' has 3 columns, expected 2".  The last byte
+ * is its cause, lra_err_cause(). */
 typedef struct {
     char msg[512];
 } lra_err;
+
+/* What advice depends on: contents that are wrong may be made again, those that cannot be read now
+ * must not be thrown away. */
+typedef enum {
+    LRA_CAUSE_OTHER,
+    LRA_CAUSE_ACCESS, /* no permission */
+    LRA_CAUSE_MEMORY, /* too little */
+    LRA_CAUSE_NEWER,  /* of a newer program */
+    LRA_CAUSE_SYSTEM  /* of the device, the network, too many open files */
+} lra_cause;
+lra_cause lra_err_cause(const lra_err *e);
+
+/* lra_fail() with a cause.  Nullable: e. */
+int lra_fail_as(lra_err *e, lra_cause cause, const char *fmt, ...) LRA_PRINTF(3, 4);
 
 /* Writes the message; always returns -1.  Nullable: e. */
 int lra_fail(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
@@ -39,8 +54,8 @@ int lra_fail_absent(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
  * Nullable: e. */
 int lra_fail_in(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* Appends strerror(errno) to the formatted message: "cannot open 'x': No such file or directory";
- * always returns -1.  Nullable: e. */
+/* Appends strerror(errno) to the formatted message: "cannot open 'x': No such file or directory",
+ * and sets its cause; always returns -1.  Nullable: e. */
 int lra_fail_errno(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* A broken invariant of ours: prints file:line and the message, aborts. */

@@ -1,4 +1,5 @@
 /* Files and folders: reading, finding, hashing. */
+#define _GNU_SOURCE /* SEEK_HOLE */
 #include "kernels/base/file.h"
 
 #include <dirent.h>
@@ -40,6 +41,30 @@ FILE *lra_file_open(const char *path, lra_err *e)
     return NULL;
 }
 
+int lra_file_check_holes(FILE *f, const char *path, lra_err *e)
+{
+    enum { SMALL = 64 << 20, MOST_PARTS = 1000, SHARE = 16 };
+#if defined(SEEK_HOLE) && defined(SEEK_DATA)
+    struct stat s;
+    int fd = fileno(f);
+    if (fstat(fd, &s) != 0 || s.st_size < SMALL) return 0;
+    off_t before = lseek(fd, 0, SEEK_CUR), at = 0, stored = 0;
+    for (int i = 0; i < MOST_PARTS && at < s.st_size; i++) {
+        off_t from = lseek(fd, at, SEEK_DATA), to = from >= 0 ? lseek(fd, from, SEEK_HOLE) : -1;
+        if (to < 0) break; /* holes up to the end (ENXIO) */
+        stored += to - from;
+        at = to;
+    }
+    lseek(fd, before, SEEK_SET);
+    if (stored < s.st_size / SHARE)
+        return lra_fail(e, "'%s' has %lld bytes, of which %lld are stored and the others are holes",
+                        path, (long long)s.st_size, (long long)stored);
+#else
+    (void)f, (void)path, (void)e;
+#endif
+    return 0;
+}
+
 char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err *e)
 {
     char *bytes = NULL;
@@ -51,7 +76,7 @@ char *lra_file_read(const char *path, size_t max_bytes, size_t *n_bytes, lra_err
     } else if ((uint64_t)s.st_size > max_bytes) {
         lra_fail(e, "'%s' has %lld bytes, at most %zu are expected", path, (long long)s.st_size,
                  max_bytes);
-    } else {
+    } else if (lra_file_check_holes(f, path, e) == 0) {
         *n_bytes = (size_t)s.st_size;
         bytes = lra_try_alloc(*n_bytes + 1, path, e);
         if (bytes && read_all(f, path, bytes, *n_bytes, e) != 0) {

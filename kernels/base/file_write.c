@@ -102,7 +102,13 @@ static void forget(lra_file *w)
 
 lra_file *lra_file_create(const char *path, lra_err *e)
 {
+    struct stat s;
     int fd = -1;
+    /* The new file takes the place of the old one: a device, a FIFO or a socket would be gone. */
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
+        lra_fail(e, "cannot write '%s': it is not a regular file", path);
+        return NULL;
+    }
     char *temporary = NULL;
     for (int i = 0; i < MOST_WRITERS && fd < 0; i++) {
         lra_free(temporary);

@@ -61,9 +61,16 @@ int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *t
 
 /* ---- read ------------------------------------------------------------------------------------ */
 
-/* Checks that the file is HDF5, complete, of our format (or an older one) and of this kind.
- * Nullable: kind (any). */
+/* Checks that the file is HDF5, complete, of our format (or an older one) and of this kind.  No
+ * other file that it names is opened.  A file without a seal, or of lra_h5_distrust(), is read by a
+ * child process with limits of memory and time, on which a forged file has no more effect than a
+ * failure.  Nullable: kind (any). */
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e);
+/* From now on the file of this path is read by a child process: the user has named it, and anybody
+ * can seal. */
+void lra_h5_distrust(const char *path);
+/* Fails when a question that cannot fail (has, has_attr) has failed: the last one of a reader. */
+int lra_h5_intact(const lra_h5 *f, lra_err *e);
 const char *lra_h5_kind(const lra_h5 *f);
 int64_t lra_h5_format(const lra_h5 *f);
 /* Did it have its seal?  Without it the library's checksums are all that was compared. */

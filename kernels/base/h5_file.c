@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "kernels/base/h5_child.h"
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
 
@@ -86,14 +87,16 @@ int lra_h5_room(const char *path, lra_err *e)
 {
     return lra_memory_room(LRA_H5_ROOM)
                ? 0
-               : lra_fail(e, "'%s': no memory: the library needs about %d MiB", path,
-                          LRA_H5_ROOM >> 20);
+               : lra_fail_as(e, LRA_CAUSE_MEMORY, "'%s': no memory: the library needs about %d MiB",
+                             path, LRA_H5_ROOM >> 20);
 }
 
 void lra_h5_close(lra_h5 *f)
 {
     if (!f) return;
+    lra_h5_child_close(f);
     if (f->id >= 0) H5Fclose(f->id);
+    if (f->source) fclose(f->source);
     lra_file_abort(f->target);
     lra_free(f->path);
     lra_free(f->kind);

@@ -8,13 +8,19 @@
 #include "kernels/base/file.h"
 #include "kernels/base/h5.h"
 
+typedef struct lra_h5_child lra_h5_child;
+
 struct lra_h5 {
     hid_t id;
     char *path, *kind;
-    lra_file *target; /* being written: PATH.tmp; NULL: being read */
-    int write_error;  /* errno of the first write that failed, 0: none */
-    int64_t format;   /* being read: lra.format */
-    bool sealed;      /* being read: with a seal, which was right */
+    lra_file *target;    /* being written: PATH.tmp; NULL: being read */
+    int write_error;     /* errno of the first write that failed, 0: none */
+    FILE *source;        /* being read: the only file that the library gets to see */
+    int64_t size;        /* being read: bytes of the file */
+    bool opened;         /* being read: the library opens no other file for it */
+    int64_t format;      /* being read: lra.format */
+    bool sealed;         /* being read: with a seal, which was right */
+    lra_h5_child *child; /* being read by a child process, which answers; NULL: in this one */
 };
 
 /* ---- h5_seal.c ---- */
@@ -29,6 +35,17 @@ int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e);
 /* ---- h5_stream.c ---- */
 /* Makes the HDF5 file in f->target. */
 hid_t lra_h5_stream_create(lra_h5 *f);
+/* Opens the one in f->source, and no other file that it names: neither external links nor virtual
+ * data sets. */
+hid_t lra_h5_stream_open(lra_h5 *f);
+
+/* ---- h5_read.c ---- */
+/* Opens f->source in this process and sets f->format, f->kind.  Nullable: kind */
+int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e);
+int lra_h5_check_kind(const lra_h5 *f, const char *kind, lra_err *e);
+/* Compares type, rank and dimensions (-1: any) with what was found. */
+int lra_h5_check_extent(const lra_h5 *f, const char *path, const lra_h5_info *found,
+                        lra_h5_type type, int rank, const int64_t *dims, lra_err *e);
 
 enum { LRA_H5_TEXT_MAX = 64 << 20 };
 /* Properties of a new dataset: chunks of at most 1 MiB, all filters; and of its link: groups are

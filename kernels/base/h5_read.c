@@ -1,8 +1,11 @@
 /* Reading HDF5: rank, type and extent are compared with what the caller expects before anything is
- * read; links that leave the file and data that live outside it are refused. */
+ * read; links that leave the file and data that live outside it are refused.  Files without a seal,
+ * and those that the user names, are read by a child process (h5_child.h). */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "kernels/base/h5_child.h"
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
 
@@ -13,52 +16,78 @@ enum {
     DEFLATE_MOST = 1032 /* no deflated byte stands for more */
 };
 
-static hid_t open_file(const char *path)
-{
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
-    H5Pset_file_locking(access, 0, 1); /* a file is whole once it has its name; many cannot lock */
-    hid_t id = H5Fopen(path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
-    return id;
-}
-
-static int check_format(lra_h5 *f, const char *kind, lra_err *e)
+static int read_format(lra_h5 *f, lra_err *e)
 {
     int64_t format;
     if (!lra_h5_has_attr(f, "/", "lra.format") || !lra_h5_has_attr(f, "/", "lra.kind"))
         return lra_fail(e, "'%s' is not a file of this suite (no attribute 'lra.format')", f->path);
     if (lra_h5_get_int(f, "/", "lra.format", &format, e) != 0) return LRA_FAILED;
     f->format = format;
-    if (format < 1 || format > LRA_H5_FORMAT)
+    if (format > LRA_H5_FORMAT)
+        return lra_fail_as(e, LRA_CAUSE_NEWER, "'%s' has format %lld, this program reads up to %d",
+                           f->path, (long long)format, LRA_H5_FORMAT);
+    if (format < 1)
         return lra_fail(e, "'%s' has format %lld, this program reads up to %d", f->path,
                         (long long)format, LRA_H5_FORMAT);
     f->kind = lra_h5_attr_text(f, "/", "lra.kind", e);
-    if (!f->kind) return LRA_FAILED;
-    if (kind && strcmp(f->kind, kind) != 0)
-        return lra_fail(e, "'%s' is a %s file, expected a %s file", f->path, f->kind, kind);
-    return 0;
+    return f->kind ? 0 : LRA_FAILED;
+}
+
+int lra_h5_check_kind(const lra_h5 *f, const char *kind, lra_err *e)
+{
+    if (!kind || strcmp(f->kind, kind) == 0) return 0;
+    return lra_fail(e, "'%s' is a %s file, expected a %s file", f->path, f->kind, kind);
+}
+
+int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e)
+{
+    f->id = lra_h5_stream_open(f);
+    if (f->id < 0) return lra_h5_fail(f, "not a complete HDF5 file (cut short, or damaged)", e);
+    int rc = read_format(f, e);
+    return rc == 0 ? lra_h5_check_kind(f, kind, e) : rc;
+}
+
+/* ---- which files are read in a child --------------------------------------------------------- */
+
+static char **distrusted;
+static int n_distrusted;
+
+void lra_h5_distrust(const char *path)
+{
+    distrusted = lra_resize(distrusted, (size_t)(n_distrusted + 1) * sizeof *distrusted);
+    distrusted[n_distrusted++] = lra_copy_text(path);
+}
+
+/* A seal tells that nothing has changed, not who wrote the file. */
+static bool is_foreign(const lra_h5 *f)
+{
+    bool foreign = !f->sealed;
+    for (int i = 0; i < n_distrusted && !foreign; i++)
+        foreign = strcmp(distrusted[i], f->path) == 0;
+    return foreign;
 }
 
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e)
 {
     if (lra_h5_room(path, e) != 0) return NULL;
+    FILE *source = lra_file_open(path, e);
+    if (!source) return NULL;
     lra_h5_start();
-    FILE *there = lra_file_open(path, e);
-    if (!there) return NULL;
-    bool sealed;
-    int rc = lra_h5_check_seal(there, path, &sealed, e);
-    fclose(there);
-    if (rc != 0) return NULL;
     lra_h5 *f = lra_alloc(sizeof *f);
-    f->path = lra_copy_text(path);
-    f->sealed = sealed;
-    f->id = open_file(path);
-    if (f->id < 0) rc = lra_h5_fail(f, "not a complete HDF5 file (cut short, or damaged)", e);
-    if (rc == 0) rc = check_format(f, kind, e);
+    *f = (lra_h5){.id = H5I_INVALID_HID, .path = lra_copy_text(path), .source = source};
+    int rc = lra_h5_check_seal(source, path, &f->sealed, e);
+    struct stat s;
+    if (rc == 0 && fstat(fileno(source), &s) == 0) f->size = (int64_t)s.st_size;
+    if (rc == 0)
+        rc = is_foreign(f) ? lra_h5_child_open(f, kind, e) : lra_h5_open_inside(f, kind, e);
     if (rc == 0) return f;
     lra_h5_close(f);
     return NULL;
+}
+
+int lra_h5_intact(const lra_h5 *f, lra_err *e)
+{
+    return f->child ? lra_h5_child_intact(f, e) : 0;
 }
 
 const char *lra_h5_kind(const lra_h5 *f)
@@ -82,6 +111,7 @@ bool lra_h5_sealed(const lra_h5 *f)
 bool lra_h5_has(lra_h5 *f, const char *path)
 {
     if (!*path) return false;
+    if (f->child) return lra_h5_child_has(f, path);
     char *part = lra_copy_text(path);
     bool there = true;
     for (char *at = part + 1; there; at++) {
@@ -134,21 +164,29 @@ static bool small_chunks(hid_t list, size_t element)
     return rank >= 1 && rank <= LRA_H5_MAX_RANK && bytes <= CHUNK_MAX;
 }
 
-/* Inside the file, without surprises, and with as many bytes as its extent can come from: an extent
- * that nobody has stored would be memory that nobody has paid for. */
-static bool stored_inside(hid_t set, const lra_h5_info *info)
+/* Inside the file, in a layout without surprises: asked before the extent, since that of a virtual
+ * data set may be the extent of other files. */
+static bool stored_inside(hid_t set)
 {
     hid_t list = H5Dget_create_plist(set), type = H5Dget_type(set);
     size_t element = type >= 0 ? H5Tget_size(type) : 0;
     H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
     bool inside = element > 0 && known_filters(list) && H5Pget_external_count(list) == 0 &&
                   (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT ||
-                   (layout == H5D_CHUNKED && small_chunks(list, element))) &&
-                  (double)info->n * (double)element <=
-                      (double)H5Dget_storage_size(set) * DEFLATE_MOST;
+                   (layout == H5D_CHUNKED && small_chunks(list, element)));
     if (list >= 0) H5Pclose(list);
     if (type >= 0) H5Tclose(type);
     return inside;
+}
+
+/* As many bytes are stored as the extent can come from: any other extent is memory that the file
+ * does not fill. */
+static bool stored_whole(hid_t set, const lra_h5_info *info)
+{
+    hid_t type = H5Dget_type(set);
+    size_t element = type >= 0 ? H5Tget_size(type) : 0;
+    if (type >= 0) H5Tclose(type);
+    return (double)info->n * (double)element <= (double)H5Dget_storage_size(set) * DEFLATE_MOST;
 }
 
 static int describe(hid_t set, lra_h5_info *info)
@@ -180,7 +218,7 @@ hid_t lra_h5_open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
     hid_t set = H5Dopen2(f->id, path, H5P_DEFAULT);
     if (set < 0) {
         lra_h5_fail(f, path, e);
-    } else if (describe(set, info) != 0 || !stored_inside(set, info)) {
+    } else if (!stored_inside(set) || describe(set, info) != 0 || !stored_whole(set, info)) {
         lra_fail(e, "'%s': '%s' is stored in a way that is not accepted", f->path, path);
         H5Dclose(set);
         set = -1;
@@ -190,6 +228,7 @@ hid_t lra_h5_open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
 
 int lra_h5_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e)
 {
+    if (f->child) return lra_h5_child_find(f, path, info, e);
     hid_t set = lra_h5_open_set(f, path, info, e);
     if (set < 0) return LRA_FAILED;
     H5Dclose(set);
@@ -205,7 +244,7 @@ static const char *shape_text(int rank, const int64_t *dims, char buf[96])
     return buf;
 }
 
-static int check_extent(const lra_h5 *f, const char *path, const lra_h5_info *found,
+int lra_h5_check_extent(const lra_h5 *f, const char *path, const lra_h5_info *found,
                         lra_h5_type type, int rank, const int64_t *dims, lra_err *e)
 {
     static const char *const names[] = {"float32", "float64", "int32",  "int64",
@@ -225,10 +264,11 @@ static int check_extent(const lra_h5 *f, const char *path, const lra_h5_info *fo
 int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                void *data, lra_err *e)
 {
+    if (f->child) return lra_h5_child_get(f, path, type, rank, dims, data, e);
     lra_h5_info info;
     hid_t set = lra_h5_open_set(f, path, &info, e);
     if (set < 0) return LRA_FAILED;
-    int rc = check_extent(f, path, &info, type, rank, dims, e);
+    int rc = lra_h5_check_extent(f, path, &info, type, rank, dims, e);
     if (rc == 0 && info.n > 0 &&
         H5Dread(set, lra_h5_memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
         lra_h5_fail(f, path, e);
@@ -242,6 +282,7 @@ int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
 
 bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name)
 {
+    if (f->child) return lra_h5_child_has_attr(f, path, name);
     return lra_h5_has(f, path) && H5Aexists_by_name(f->id, path, name, H5P_DEFAULT) > 0;
 }
 
@@ -284,16 +325,19 @@ static int get_number(lra_h5 *f, const char *path, const char *name, hid_t store
 
 int lra_h5_get_int(lra_h5 *f, const char *path, const char *name, int64_t *value, lra_err *e)
 {
+    if (f->child) return lra_h5_child_int(f, path, name, value, e);
     return get_number(f, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, value, e);
 }
 
 int lra_h5_get_real(lra_h5 *f, const char *path, const char *name, double *value, lra_err *e)
 {
+    if (f->child) return lra_h5_child_real(f, path, name, value, e);
     return get_number(f, path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, value, e);
 }
 
 char *lra_h5_attr_text(lra_h5 *f, const char *path, const char *name, lra_err *e)
 {
+    if (f->child) return lra_h5_child_attr_text(f, path, name, e);
     hid_t a = open_attribute(f, path, name, H5T_C_S1, e);
     if (a < 0) return NULL;
     hid_t type = H5Aget_type(a);
@@ -335,6 +379,7 @@ static herr_t add_child(hid_t group, const char *name, const H5L_info_t *link, v
 int lra_h5_list(lra_h5 *f, const char *group, char ***names, lra_err *e)
 {
     children c = {NULL, 0};
+    if (f->child) return lra_h5_child_list(f, group, names, e);
     if (!lra_h5_has(f, group)) return lra_fail(e, "'%s' has no '%s'", f->path, group);
     if (H5Literate_by_name(f->id, group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_child, &c,
                            H5P_DEFAULT) < 0) {

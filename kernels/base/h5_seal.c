@@ -76,6 +76,12 @@ int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e)
     size_t n_start = fread(start, 1, sizeof start, f);
     off_t size = fseeko(f, 0, SEEK_END) == 0 ? ftello(f) : -1;
     if (size < 0 || ferror(f)) return lra_fail_errno(e, "cannot read '%s'", path);
+    *sealed = false;
+    if (unsealed(start, n_start, size)) return 0;
+    /* The sizes first: bytes that the file cannot have are not hashed. */
+    if (lra_h5_end(start, n_start) + LRA_H5_SEAL != (size_t)size)
+        return lra_fail(e, "'%s': not a complete HDF5 file (cut short, or damaged)", path);
+    if (lra_file_check_holes(f, path, e) != 0) return LRA_FAILED;
     size_t n = size > LRA_H5_SEAL ? (size_t)size - LRA_H5_SEAL : 0;
     if (fseeko(f, (off_t)n, SEEK_SET) != 0 ||
         (n > 0 && fread(found, 1, sizeof found, f) != sizeof found) || !hash_start(f, n, &hash))
@@ -86,6 +92,5 @@ int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e)
     if (memcmp(found, expected, HASH_AT) == 0)
         return lra_fail(e, "'%s': damaged: its bytes hash to %016" PRIx64 ", the seal says %.16s",
                         path, hash, found + HASH_AT);
-    if (unsealed(start, n_start, size)) return 0;
     return lra_fail(e, "'%s': not a complete HDF5 file (cut short, or damaged)", path);
 }

@@ -1,4 +1,6 @@
-/* A driver for HDF5 that writes into a file of ours as the library goes along.
+/* A driver for HDF5 that reads and writes one open file, and never opens another: a forged file
+ * may name external links, external raw data and virtual data sets, whose files (devices, FIFOs)
+ * the library would open by itself.
  * A write that fails is remembered and not told: the library cannot close a file that cannot be
  * written, and crashes over what it keeps of it.  It goes on as if all were well, and
  * lra_h5_commit() reports the failure. */
@@ -23,10 +25,14 @@ static H5FD_t *stream_open(const char *name, unsigned flags, hid_t access, haddr
 {
     (void)name, (void)max;
     lra_h5 *const *f = H5Pget_driver_info(access);
-    if (!f || !(flags & H5F_ACC_CREAT)) return NULL; /* first it asks whether the file is there */
+    if (!f || (*f)->opened) return NULL;
+    bool writes = (*f)->target != NULL;
+    if (writes != ((flags & H5F_ACC_CREAT) != 0))
+        return NULL; /* before it makes a file it asks whether that is there */
     stream *s = lra_alloc(sizeof *s);
     s->f = *f;
-    s->fd = fileno(lra_file_stream((*f)->target));
+    s->fd = fileno(writes ? lra_file_stream((*f)->target) : (*f)->source);
+    if (!writes) s->end = (haddr_t)(*f)->size;
     return &s->common;
 }
 
@@ -92,6 +98,7 @@ static herr_t stream_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_
     (void)type, (void)transfer;
     stream *s = (stream *)file;
     size_t done = 0;
+    if (!s->f->target) return -1;
     while (done < n && s->f->write_error == 0) {
         ssize_t put = pwrite(s->fd, (const char *)from + done, n - done, (off_t)(at + done));
         if (put < 0 && errno == EINTR) continue;
@@ -106,6 +113,7 @@ static herr_t stream_truncate(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     (void)transfer, (void)closing;
     stream *s = (stream *)file;
+    if (!s->f->target) return 0;
     if (s->f->write_error == 0 && ftruncate(s->fd, (off_t)s->allocated) != 0)
         s->f->write_error = errno;
     s->end = s->allocated;
@@ -148,5 +156,16 @@ hid_t lra_h5_stream_create(lra_h5 *f)
     hid_t id = H5Fcreate(f->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     if (id >= 0) H5Eclear2(H5E_DEFAULT); /* of the question whether it is there */
+    return id;
+}
+
+hid_t lra_h5_stream_open(lra_h5 *f)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_driver(access, driver(), &f);
+    H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+    hid_t id = H5Fopen(f->path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    f->opened = true;
     return id;
 }

@@ -1,6 +1,7 @@
 /* Texts and tables in HDF5, so that programs that know nothing of ours show what they say. */
 #include <string.h>
 
+#include "kernels/base/h5_child.h"
 #include "kernels/base/h5_impl.h"
 #include "kernels/base/mem.h"
 
@@ -97,6 +98,7 @@ static char *read_bytes(lra_h5 *f, const char *path, const lra_h5_info *info, lr
 char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e)
 {
     lra_h5_info info;
+    if (f->child) return lra_h5_child_text(f, path, e);
     hid_t set = lra_h5_open_set(f, path, &info, e);
     if (set < 0) return NULL;
     size_t size = string_size(set);

@@ -38,8 +38,8 @@ static bool fails_on_purpose(void)
 static void *refuse(double n_bytes, const char *what, lra_err *e)
 {
     char need[32], have[32];
-    lra_fail(e, "'%s' needs %s, %s free", what, lra_size_text(need, n_bytes),
-             lra_size_text(have, lra_memory_free()));
+    lra_fail_as(e, LRA_CAUSE_MEMORY, "'%s' needs %s, %s free", what, lra_size_text(need, n_bytes),
+                lra_size_text(have, lra_memory_free()));
     return NULL;
 }
 

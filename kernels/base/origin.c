@@ -119,6 +119,22 @@ void lra_origin_free(lra_origin *o)
     *o = (lra_origin){0};
 }
 
+const char *lra_level_last(const char *level)
+{
+    const char *last = strrchr(level, '+');
+    return last ? last + 1 : level;
+}
+
+bool lra_level_same(const char *a, const char *b, bool bf16)
+{
+    static const char *const units[] = {"avx512bf16", "amx"}; /* of f32 they are avx512 */
+    for (int i = 0; i < 2 && !bf16; i++) {
+        if (strcmp(a, units[i]) == 0) a = "avx512";
+        if (strcmp(b, units[i]) == 0) b = "avx512";
+    }
+    return strcmp(a, b) == 0;
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 int lra_origin_write(lra_h5 *f, const lra_origin *o, lra_err *e)

@@ -4,6 +4,7 @@
 #ifndef LRA_BASE_ORIGIN_H
 #define LRA_BASE_ORIGIN_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -12,7 +13,7 @@
 typedef struct {
     char *device;      /* "cpu", "cuda:0" */
     char *device_name; /* "AMD EPYC 9354", "NVIDIA H200, compute capability 9.0" */
-    char *level;       /* of the processor's instructions: "avx512bf16" */
+    char *level;       /* of the processor's instructions: "avx512bf16"; "avx512+avx2": resumed */
     int64_t threads;   /* at most */
     char *program;     /* "lra-probe 0.1.0" */
     char *revision;    /* of the sources */
@@ -27,6 +28,11 @@ typedef struct {
 void lra_origin_here(lra_origin *o, const char *program);
 void lra_origin_copy(lra_origin *to, const lra_origin *from);
 void lra_origin_free(lra_origin *o);
+
+/* The last of the levels "avx512+avx2". */
+const char *lra_level_last(const char *level);
+/* Whether two levels compute the same bits: those of bf16 matrices count for bf16 alone. */
+bool lra_level_same(const char *a, const char *b, bool bf16);
 
 int lra_origin_write(lra_h5 *f, const lra_origin *o, lra_err *e);
 /* Files of format 1 have only a few of these, elsewhere. */

@@ -1,7 +1,17 @@
-/* Printable texts: UTF-8 (RFC 3629) without control characters. */
+/* Printable texts: UTF-8 (RFC 3629) without control characters, and without those that turn the
+ * direction of a text or end its line (Unicode UAX 9: a name can then be shown as another). */
 #include "kernels/base/printable.h"
 
 #include <stddef.h>
+
+/* U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+static bool turns(const unsigned char *s)
+{
+    if (s[0] == 0xD8) return s[1] == 0x9C;
+    if (s[0] != 0xE2) return false;
+    if (s[1] == 0x80) return (s[2] >= 0x8E && s[2] <= 0x8F) || (s[2] >= 0xA8 && s[2] <= 0xAE);
+    return s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9;
+}
 
 /* Bytes of the character at s; 0: it is none, or a control character. */
 static size_t character(const unsigned char *s)
@@ -21,7 +31,7 @@ static size_t character(const unsigned char *s)
         if (s[1] < form[i].lo || s[1] > form[i].hi) return 0;
         for (size_t k = 2; k < form[i].n; k++)
             if (s[k] < 0x80 || s[k] > 0xBF) return 0;
-        return form[i].n;
+        return turns(s) ? 0 : form[i].n;
     }
     return 0;
 }

@@ -10,6 +10,7 @@
 #endif
 
 #include "kernels/base/executable.h"
+#include "kernels/base/lock.h"
 #include "kernels/base/log.h"
 #include "kernels/base/nearest.h"
 #include "kernels/base/signals.h"
@@ -64,6 +65,14 @@ static void set_terminal(const lra_command *c, const lra_options *o)
     lra_terminal_init(on[0] ? LRA_LOG_QUIET : on[1] ? LRA_LOG_VERBOSE : LRA_LOG_NORMAL, on[2]);
 }
 
+/* --no-locks, as far as the command has it. */
+static void set_locks(const lra_command *c, const lra_options *o)
+{
+    for (int i = 0; lra_option_entry(c, i); i++)
+        if (strcmp(lra_option_entry(c, i)->name, "no-locks") == 0 && lra_option_flag(o, "no-locks"))
+            lra_locks_off();
+}
+
 static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
 {
     const char *usage = s->command->usage;
@@ -78,6 +87,7 @@ static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
         lra_options_help(s->command, stdout);
     } else {
         set_terminal(s->command, o);
+        set_locks(s->command, o);
         rc = s->run(o, e);
     }
     lra_options_free(o);

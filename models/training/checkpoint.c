@@ -89,7 +89,7 @@ static int read_history(lra_run_state *now, lra_h5 *f, lra_err *e)
 }
 
 /* Whose file it is. */
-static int write_identity(const lra_train_spec *s, lra_h5 *f, lra_err *e)
+static int write_identity(const lra_train_spec *s, const char *level, lra_h5 *f, lra_err *e)
 {
     int rc = lra_h5_put_text(f, "/config", s->config, e);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", s->data->fingerprint, e);
@@ -99,6 +99,10 @@ static int write_identity(const lra_train_spec *s, lra_h5 *f, lra_err *e)
     lra_origin_copy(&now, s->origin);
     lra_free(now.date);
     now.date = lra_copy_text(lra_date_text(date, time(NULL)));
+    if (*level) {
+        lra_free(now.level);
+        now.level = lra_copy_text(level);
+    }
     rc = lra_origin_write(f, &now, e);
     lra_origin_free(&now);
     return rc;
@@ -118,7 +122,7 @@ int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, cons
     whole w[N_WHOLE];
     fraction r[N_FRACTION];
     list_fields(&copy, w, r);
-    int rc = write_identity(s, f, e);
+    int rc = write_identity(s, now->level, f, e);
     for (int i = 0; i < N_WHOLE && rc == 0; i++)
         rc = lra_h5_set_int(f, "/", w[i].name, *w[i].value, e);
     for (int i = 0; i < N_FRACTION && rc == 0; i++)
@@ -152,6 +156,17 @@ static int check_state(const lra_run_state *now, const whole w[N_WHOLE], lra_err
                     (long long)now->epoch, (long long)now->best_epoch, (long long)now->n_epochs);
 }
 
+/* Of the processor; the level of the host is nothing to a GPU. */
+static int read_level(lra_run_state *now, lra_h5 *f, lra_err *e)
+{
+    lra_origin o;
+    int rc = lra_origin_read(f, &o, e);
+    if (rc == 0 && o.device && strcmp(o.device, "cpu") == 0 && o.level)
+        snprintf(now->level, sizeof now->level, "%s", o.level);
+    lra_origin_free(&o);
+    return rc;
+}
+
 static int read_state(const lra_train_spec *s, const char *path, lra_run_state *now, lra_params *p,
                       lra_h5 *f, lra_err *e)
 {
@@ -167,6 +182,7 @@ static int read_state(const lra_train_spec *s, const char *path, lra_run_state *
         rc = lra_fail(e, "'%s' was trained on data %s, these are %s", path, print,
                       s->data->fingerprint);
     lra_free(print);
+    if (rc == 0) rc = read_level(now, f, e);
     for (int i = 0; i < N_WHOLE && rc == 0; i++)
         rc = lra_h5_get_int(f, "/", w[i].name, w[i].value, e);
     for (int i = 0; i < N_FRACTION && rc == 0; i++) rc = read_fraction(f, &r[i], e);
@@ -186,6 +202,7 @@ int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params 
     if (*found) {
         lra_h5 *f = lra_h5_open(path, "checkpoint", e);
         rc = f ? read_state(s, path, now, p, f, e) : LRA_FAILED;
+        if (rc == 0) rc = lra_h5_intact(f, e);
         lra_h5_close(f);
         if (rc != 0) rc = lra_fail_in(e, "cannot go on");
     }
@@ -202,7 +219,7 @@ int lra_best_write(const lra_train_spec *s, int64_t epoch, double value, const l
     lra_h5 *f = lra_h5_create(path, "checkpoint", e);
     lra_free(path);
     if (!f) return LRA_FAILED;
-    int rc = write_identity(s, f, e);
+    int rc = write_identity(s, "", f, e);
     if (rc == 0) rc = lra_h5_set_int(f, "/", "epoch", epoch + 1, e);
     const lra_metric *m = lra_objective_metric(lra_session_objective(s), s->data);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "metric", m->name, e);
@@ -220,6 +237,7 @@ int lra_best_read(const lra_train_spec *s, lra_params *p, lra_err *e)
     char *config = f ? lra_h5_get_text(f, "/config", e) : NULL;
     int rc = config ? check_config(path, config, s->config, e) : LRA_FAILED;
     if (rc == 0) rc = lra_params_read_weights(p, f, e);
+    if (rc == 0) rc = lra_h5_intact(f, e);
     lra_free(config);
     lra_h5_close(f);
     lra_free(path);

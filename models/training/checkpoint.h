@@ -20,6 +20,7 @@ typedef struct {
     int64_t log_bytes;  /* of log.jsonl that belong to it */
     lra_epoch_record *history;
     int64_t n_epochs; /* in history */
+    char level[96];   /* instruction levels that its steps were computed on: "avx512+avx2" */
 } lra_run_state;
 
 /* Writes FOLDER/checkpoint.h5, whole or not at all. */

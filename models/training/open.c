@@ -28,10 +28,21 @@ static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
     return rc;
 }
 
+/* Models whose arrays have the same names and shapes compute different things.  Files of other
+ * programs may call their models anything: only names of models of ours are compared. */
+static int check_model(const lra_train_spec *s, lra_err *e)
+{
+    const char *name = lra_config_text_or(s->weights->meta, "lra.model", s->model->name);
+    if (strcmp(name, s->model->name) == 0 || !lra_model_find(name, NULL)) return 0;
+    return lra_fail(e, "'%s' has the weights of model '%s' (metadata 'lra.model'), expected '%s'",
+                    s->weights_path, name, s->model->name);
+}
+
 static int import_weights(const lra_train_spec *s, lra_params *p, lra_err *e)
 {
     int converted, n_put, rc;
     bool published = lra_has_published_names(s->model, s->weights);
+    if (check_model(s, e) != 0) return LRA_FAILED;
     rc = published
              ? lra_published_import(p, s->model, s->weights, s->weights_path, &converted, &n_put, e)
              : lra_weights_import(p, s->weights, s->weights_path, &converted, e);

@@ -284,6 +284,25 @@ static int train_all(run *r, lra_err *e)
     return rc;
 }
 
+/* The level of this session joins those of earlier ones.  Registers of other widths add in another
+ * order: sums differ in their last bits, and so does every later step. */
+static void join_level(run *r, bool resumed)
+{
+    const lra_origin *o = r->spec->origin;
+    char *level = r->now.level;
+    if (!o || !o->level || !o->device || strcmp(o->device, "cpu") != 0) return;
+    if (!*level) {
+        snprintf(level, sizeof r->now.level, "%s", o->level);
+    } else if (!lra_level_same(lra_level_last(level), o->level, r->spec->type == LRA_BF16)) {
+        if (resumed)
+            lra_warn("%s: resumes on another instruction level (%s, before: %s): results are equal "
+                     "to rounding, not to the bit",
+                     r->spec->title, o->level, level);
+        size_t n = strlen(level);
+        snprintf(level + n, sizeof r->now.level - n, "+%s", o->level);
+    }
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e)
@@ -313,6 +332,7 @@ static int open_run(run *r, const lra_train_spec *s, lra_device *dev, lra_err *e
     if (r->now.epoch > r->schedule.epochs || r->now.batch > r->schedule.steps_per_epoch)
         return lra_fail(e, "the checkpoint is at epoch %lld, batch %lld, beyond the end of the run",
                         (long long)r->now.epoch + 1, (long long)r->now.batch);
+    join_level(r, found && r->now.step > 0);
     if (found) lra_note("%s: resumes at step %lld", s->title, (long long)r->now.step);
     if (r->now.epoch < r->schedule.epochs) lra_loader_epoch(r->train, r->now.epoch);
     int64_t steps = r->schedule.epochs * r->schedule.steps_per_epoch;
@@ -347,6 +367,7 @@ static void report(run *r, lra_train_report *out)
     out->step_flops = lra_plan_cost(lra_session_largest(&r->session)).flops *
                       (double)lra_update_batches(r->spec);
     out->padding = lra_loader_padding(r->train);
+    memcpy(out->level, now->level, sizeof out->level);
     lra_network_spec network = lra_session_network(r->spec);
     out->parameters = lra_network_parameters(r->spec->model, r->spec->model_config, &network);
 }

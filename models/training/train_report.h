@@ -15,6 +15,7 @@ typedef struct {
     int64_t steps, skipped, parameters;
     double best_val, seconds;
     double step_flops, padding;
+    char level[96]; /* instruction levels of all sessions, "avx512+avx2"; "": not known */
     int64_t n_rows; /* of the test split; streams: windows */
     lra_sums test;
     lra_sums *row; /* (n_rows) what each row adds to it, in the order of the split */

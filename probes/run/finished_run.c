@@ -9,7 +9,9 @@
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/file.h"
+#include "kernels/base/h5.h"
 #include "kernels/base/lock.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/nearest.h"
 #include "kernels/cpu/device.h"
@@ -19,6 +21,7 @@
 
 const lra_option lra_finished_run_options[] = {
     LRA_OUT_OPTION("where runs are looked for by name"),
+    LRA_NO_LOCKS_OPTION,
     LRA_DATA_DIR_OPTION(", when the run's data were imported and are gone"),
     LRA_THREADS_OPTION("as many as help"),
     {.name = NULL}};
@@ -114,13 +117,36 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
     return rc;
 }
 
+/* Only contents that are wrong are worth making again: advice must not destroy a whole file. */
+static const char *advice_of(const lra_err *why)
+{
+    switch (lra_err_cause(why)) {
+    case LRA_CAUSE_NEWER: return "a newer version of this program reads it";
+    case LRA_CAUSE_ACCESS: return "its permissions are not those of this user";
+    case LRA_CAUSE_MEMORY: return "the file may be whole: try again when more memory is free";
+    case LRA_CAUSE_SYSTEM: return "the file may be whole: try again";
+    case LRA_CAUSE_OTHER: break;
+    }
+    return "move it away, and the command that trained the run makes it again";
+}
+
 lra_result *lra_finished_run_result(const char *path, lra_err *e)
 {
     lra_result *r = lra_result_read(path, e);
     if (r) return r;
     lra_err why = *e;
-    lra_fail(e, "%s; move it away, and the command that trained the run makes it again", why.msg);
+    lra_fail_as(e, lra_err_cause(&why), "%s; %s", why.msg, advice_of(&why));
     return NULL;
+}
+
+bool lra_finished_run_done(const char *path)
+{
+    lra_err e;
+    if (!lra_file_exists(path)) return false;
+    lra_h5 *f = lra_h5_open(path, "result", &e);
+    lra_h5_close(f);
+    if (!f) lra_warn("%s; %s", e.msg, advice_of(&e));
+    return f;
 }
 
 static int read_result(lra_finished_run *r, lra_err *e)

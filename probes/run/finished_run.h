@@ -15,8 +15,12 @@ typedef struct {
 /* --out --data-dir --threads */
 extern const lra_option lra_finished_run_options[];
 
-/* The result file of a run.  One that cannot be read is no result: the failure says what to do. */
+/* Reads the result file of a run.  A failure says what to do: damaged results are made again, those
+ * of a newer program, without permission or for lack of memory stay where they are. */
 lra_result *lra_finished_run_result(const char *path, lra_err *e);
+/* True if this program can open the result file of a run; a file that is there and cannot be opened
+ * is named with a warning. */
+bool lra_finished_run_done(const char *path);
 /* The folder of the run that is called so: a run folder, a file in it, or the name of a run below
  * OUT/runs.  Fails with one line when there is none (the nearest name is suggested); the caller
  * frees it. */

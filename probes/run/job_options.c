@@ -43,6 +43,7 @@ const lra_option lra_job_options[] = {
      .choices = "auto|f32|bf16",
      .help = "auto: bf16 where the device multiplies it, else f32; printed and stored"},
     LRA_OUT_OPTION("everything is written below this folder"),
+    LRA_NO_LOCKS_OPTION,
     LRA_DATA_DIR_OPTION(" to import instead of generating"),
     {.name = "checkpoint-every",
      .kind = LRA_OPTION_REAL,

@@ -9,6 +9,7 @@ typedef struct {
     int rung;
     int64_t seed;
     char *result;   /* path of its result; there: it is trained */
+    bool done;      /* it was there, and could be opened, when the ladder was planned */
     double seconds; /* as planned */
 } lra_ladder_cell;
 

@@ -39,6 +39,9 @@
      .help = what " trained at once, each by a process of its own"}
 #define LRA_DRY_RUN_OPTION(text) {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_JSON_OPTION(text)  {.name = "json", .kind = LRA_OPTION_FLAG, .help = text}
+#define LRA_NO_LOCKS_OPTION                                                                        \
+    {.name = "no-locks", .kind = LRA_OPTION_FLAG,                                                  \
+     .help = "works without file locks, on file systems that have none; one process at a time"}
 #define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
 /* clang-format on */
 

@@ -146,6 +146,10 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->task = lra_copy_text(r->task->name), out->model = lra_copy_text(r->model->name);
     out->preset = lra_copy_text(r->preset), out->precision = lra_copy_text(r->precision);
     lra_probe_origin(&r->device, &out->origin);
+    if (*t->level) {
+        lra_free(out->origin.level);
+        out->origin.level = lra_copy_text(t->level);
+    }
     out->fingerprint = lra_copy_text(r->data->fingerprint), out->run = lra_copy_text(hash);
     out->config = lra_copy_text(s->config);
     out->task_parameters = lra_config_lines(r->data->config);
