@@ -48,6 +48,31 @@ static char *in_folder(const char *name)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
+/* Advice depends on it: a file that cannot be read now may be whole. */
+static void failures_have_a_cause(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        lra_cause cause;
+    } known[] = {{EACCES, LRA_CAUSE_ACCESS}, {EPERM, LRA_CAUSE_ACCESS},  {ENOMEM, LRA_CAUSE_MEMORY},
+                 {EIO, LRA_CAUSE_SYSTEM},    {EMFILE, LRA_CAUSE_SYSTEM}, {ENOENT, LRA_CAUSE_OTHER}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        errno = known[i].code;
+        lra_fail_errno(&err, "cannot read '%s'", "x");
+        lra_fail_in(&err, "%0600d", 1); /* longer than a message */
+        assert_int_equal(lra_err_cause(&err), known[i].cause);
+        lra_err again = err;
+        lra_fail_as(&err, lra_err_cause(&again), "%s; do this", again.msg);
+        assert_int_equal(lra_err_cause(&err), known[i].cause);
+        assert_true(strlen(err.msg) < sizeof err.msg - 1);
+    }
+    assert_null(lra_try_alloc((size_t)1 << 62, "x", &err));
+    assert_int_equal(lra_err_cause(&err), LRA_CAUSE_MEMORY);
+    lra_fail(&err, "damaged");
+    assert_int_equal(lra_err_cause(&err), LRA_CAUSE_OTHER);
+}
+
 static void printable_texts(void **state)
 {
     (void)state;
@@ -61,6 +86,11 @@ static void printable_texts(void **state)
                  {"\xc0\xaf \xe0\x80\xaf", "?? ???"}, /* longer than needed */
                  {"\xed\xa0\x80", "???"},             /* half of a pair */
                  {"\xf4\x90\x80\x80", "????"},        /* above U+10FFFF */
+                 {"\xe2\x80\xae"
+                  "5h",
+                  "???5h"}, /* the rest from right to left */
+                 {"\xd8\x9c \xe2\x81\xa9 \xe2\x80\xa8", "?? ??? ???"},
+                 {"\xe2\x80\x93 \xe2\x80\x9d \xe2\x81\xa4", NULL},
                  {"cut \xe2\x82", "cut ??"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[32];
@@ -85,7 +115,7 @@ static void messages_are_built_up(void **state)
     char *text = lra_alloc(2000);
     memset(text, 'x', 1999);
     lra_fail(&err, "%s", text);
-    assert_int_equal(strlen(err.msg), sizeof err.msg - 1);
+    assert_int_equal(strlen(err.msg), sizeof err.msg - 2); /* its cause is the last byte */
     lra_fail_in(&err, "context");
     assert_memory_equal(err.msg, "context: xxx", 12);
     lra_fail(&err, "token '%s'", "\x1b[2J\n\x7f\xc3\xa9"); /* from a hostile file */
@@ -449,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_built_up),
+        cmocka_unit_test(failures_have_a_cause),
         cmocka_unit_test(printable_texts),
         cmocka_unit_test(what_cannot_fit_is_refused),
         cmocka_unit_test(the_nth_allocation_fails_on_purpose),
