@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -299,8 +298,7 @@ static void loop(int fd)
 static void take_memory(int fd)
 {
     (void)fd;
-    void *volatile p = malloc((size_t)1 << 30);
-    _exit(p ? 1 : 43);
+    _exit(lra_memory_room((size_t)1 << 30) ? 1 : 43);
 }
 
 static void a_sandbox_holds(void **state)
