@@ -126,16 +126,21 @@ static int gpus(json_t *rows, lra_err *e)
     int n = lra_cuda_count(&why);
     if (!lra_cuda_is_built()) put(add(rows, "cuda"), "summary", "not in this build");
     if (lra_cuda_is_built() && n == 0) {
-        char *text = lra_format("none to use, %s: %s", lra_cuda_built(), why.msg);
+        char *libraries = lra_cuda_libraries();
+        char *text = lra_format("none to use, %s: %s; %s", lra_cuda_built(), why.msg, libraries);
         put(add(rows, "cuda"), "summary", text);
+        lra_free(libraries);
         lra_free(text);
     }
     for (int i = 0; i < n; i++) {
         char text[160], name[24];
         snprintf(name, sizeof name, "cuda:%d", i);
         if (lra_cuda_describe(i, text, sizeof text, e) != 0) return LRA_FAILED;
-        char *more = lra_format("%s, %s, --precision auto is bf16", text, lra_cuda_built());
+        char *libraries = lra_cuda_libraries();
+        char *more = lra_format("%s, %s, --precision auto is bf16; %s", text, lra_cuda_built(),
+                                libraries);
         put(add(rows, name), "summary", more);
+        lra_free(libraries);
         lra_free(more);
     }
     return 0;

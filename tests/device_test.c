@@ -1,9 +1,12 @@
 /* What is said when a GPU cannot be used: one line, what was found, what was expected. */
+#define _XOPEN_SOURCE 700 /* realpath() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,6 +17,7 @@
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/library_files.h"
 #include "kernels/cuda/trial.h"
+#include "kernels/cuda/verified.h"
 #include "tests/folder.h"
 
 static void expect(int rc, lra_err *e, const char *text)
@@ -121,6 +125,124 @@ static void libraries_are_searched(void **state)
     assert_null(lra_cuda_library_file("libnowhere.so.12", 0));
 }
 
+/* A file FOLDER/BELOW/NAME, its path. */
+static char *make_file(const char *below, const char *name, const char *text)
+{
+    lra_err e = {{0}};
+    char *place = lra_format("%s/%s", folder, below);
+    char *path = lra_format("%s/%s", place, name);
+    if (lra_folder_make(place, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_file_write(path, text, strlen(text), &e) != 0) fail_msg("%s", e.msg);
+    lra_free(place);
+    return path;
+}
+
+static void expect_file(char *found, const char *expected)
+{
+    assert_non_null(found);
+    assert_string_equal(found, expected);
+    lra_free(found);
+}
+
+/* The packages of the first python on PATH are searched: of a virtual environment by its
+ * pyvenv.cfg, of another by the folder above the program, links resolved.  Nothing is run. */
+static void the_python_on_path(void **state)
+{
+    (void)state;
+    char *top = realpath(folder, NULL), *old = lra_copy_text(getenv("PATH")),
+         *path = lra_format("here:%s/venv/bin:/usr/bin", top);
+    char *python = make_file("plain/bin", "python3.12", "#!/bin/sh\nexit 1\n");
+    char *library = make_file("plain/lib/python3.12/site-packages/nvidia/cu13/lib", "libp.so.13",
+                              "x");
+    char *link = make_file("venv/bin", "other", "x"), *plain = lra_format("%s/plain", folder);
+    char *venv = lra_format("%s/venv", top);
+    assert_int_equal(chmod(python, 0755), 0);
+    char *name = lra_format("%s/venv/bin/python3", folder);
+    char *target = realpath(python, NULL);
+    assert_int_equal(symlink(target, name), 0);
+    setenv("PATH", path, 1);
+    char *resolved = realpath(plain, NULL);
+    expect_file(lra_cuda_python_prefix(), resolved);
+    char *found = lra_cuda_library_file("libp.so.13", 0);
+    assert_non_null(found);
+    assert_non_null(
+        strstr(found, "/plain/lib/python3.12/site-packages/nvidia/cu13/lib/libp.so.13"));
+    lra_free(found);
+    lra_free(make_file("venv", "pyvenv.cfg", "home = /usr/bin\n"));
+    lra_free(make_file("venv/lib/python3.12/site-packages/nvidia/cufft/lib", "libq.so.13", "x"));
+    expect_file(lra_cuda_python_prefix(), venv);
+    found = lra_cuda_library_file("libq.so.13", 0);
+    assert_non_null(found);
+    lra_free(found);
+    char *places = lra_cuda_library_places();
+    assert_non_null(strstr(places, "python on PATH ("));
+    assert_null(strchr(places, '\n'));
+    setenv("PATH", "", 1);
+    assert_null(lra_cuda_python_prefix());
+    setenv("PATH", old, 1);
+    free(resolved);
+    free(target);
+    free(top);
+    char *all[] = {old, path, python, library, link, plain, venv, name, places};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) lra_free(all[i]);
+}
+
+/* Below a folder such as /opt packages are found at any depth up to eight, in hidden folders, too
+ * (/opt/torch/.venv), and links are not followed. */
+static void packages_below_a_folder(void **state)
+{
+    (void)state;
+    static const char deep[] = "below/torch/.venv/lib/python3.12/site-packages/nvidia/cublas/lib";
+    char *file = make_file(deep, "libdeep.so.13", "x"), *top = lra_format("%s/below", folder);
+    char *link = lra_format("%s/below/loop", folder);
+    assert_int_equal(symlink(top, link), 0);
+    expect_file(lra_cuda_library_below(top, "libdeep.so.13", 0), file);
+    assert_null(lra_cuda_library_below(top, "libdeep.so.13", 1));
+    assert_null(lra_cuda_library_below(top, "libdeep.so.12", 0));
+    assert_null(lra_cuda_library_below("/no/such/folder", "libdeep.so.13", 0));
+    lra_free(file);
+    lra_free(top);
+    lra_free(link);
+}
+
+/* One line that fits, and lists the places. */
+static void a_library_that_is_missing(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    unsetenv("VIRTUAL_ENV");
+    char *places = lra_cuda_library_places();
+    lra_cuda_say_library(&e, "libcublasLt.so.13", NULL, NULL, places);
+    assert_non_null(
+        strstr(e.msg, "'libcublasLt.so.13' was not found; searched: the loader's path"));
+    assert_non_null(strstr(e.msg, "VIRTUAL_ENV (not set)"));
+    assert_non_null(strstr(e.msg, "/opt/**/nvidia/*/lib"));
+    lra_free(places);
+    e.msg[0] = 0;
+    expect(lra_cuda_say_library(&e, "x", "/a/libx.so", "no such symbol", ""), &e,
+           "'/a/libx.so' cannot be loaded: no such symbol");
+}
+
+/* A GPU model is verified by a line of its own, not by one that begins like it. */
+static void verified_models(void **state)
+{
+    (void)state;
+    char *top = realpath(folder, NULL);
+    setenv("XDG_STATE_HOME", top, 1);
+    assert_false(lra_cuda_is_verified("NVIDIA H100"));
+    char *path = lra_cuda_verified_file();
+    char *file = make_file("lra-locality", "verified-gpus", "A\tx\nNVIDIA H100 80GB HBM3\t2026\n");
+    assert_true(strncmp(path, top, strlen(top)) == 0);
+    assert_string_equal(path + strlen(top), file + strlen(folder));
+    assert_false(lra_cuda_is_verified("NVIDIA H100"));
+    assert_true(lra_cuda_is_verified("NVIDIA H100 80GB HBM3"));
+    assert_true(lra_cuda_is_verified("A"));
+    unsetenv("XDG_STATE_HOME");
+    free(top);
+    lra_free(path);
+    lra_free(file);
+}
+
 /* This program once more, as a trial: at wgmma it hangs, fails or passes as it is told, at mma it
  * passes. */
 static int be_trial(const char *what)
@@ -163,10 +285,17 @@ int main(int argc, char **argv)
 {
     if (argc > 1) return be_trial(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_gpu_at_all),    cmocka_unit_test(the_wrong_gpu),
-        cmocka_unit_test(a_gpu_that_fails), cmocka_unit_test(levels),
-        cmocka_unit_test(this_machine),     cmocka_unit_test(libraries_are_searched),
+        cmocka_unit_test(no_gpu_at_all),
+        cmocka_unit_test(the_wrong_gpu),
+        cmocka_unit_test(a_gpu_that_fails),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(this_machine),
+        cmocka_unit_test(libraries_are_searched),
         cmocka_unit_test(levels_are_tried),
+        cmocka_unit_test(the_python_on_path),
+        cmocka_unit_test(packages_below_a_folder),
+        cmocka_unit_test(a_library_that_is_missing),
+        cmocka_unit_test(verified_models),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

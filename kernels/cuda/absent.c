@@ -1,6 +1,8 @@
 /* The CUDA backend of a build without CUDA. */
 #include "kernels/cuda/device.h"
 
+#include "kernels/base/mem.h"
+
 static int not_built(lra_err *e)
 {
     return lra_fail(e,
@@ -34,6 +36,11 @@ int lra_cuda_describe(int index, char *buf, size_t size, lra_err *e)
 {
     (void)index, (void)buf, (void)size;
     return not_built(e);
+}
+
+char *lra_cuda_libraries(void)
+{
+    return lra_copy_text("no CUDA");
 }
 
 int lra_cuda_device(lra_device *out, int index, lra_err *e)

@@ -50,7 +50,7 @@ endif()
 target_sources(lra_engine PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/messages.c
                ${CMAKE_SOURCE_DIR}/kernels/cuda/level.c ${CMAKE_SOURCE_DIR}/kernels/cuda/library_files.c
                ${CMAKE_SOURCE_DIR}/kernels/cuda/trial.c ${CMAKE_SOURCE_DIR}/kernels/cuda/staging.c ${CMAKE_SOURCE_DIR}/kernels/cuda/beside.c
-               ${CMAKE_SOURCE_DIR}/kernels/cuda/columns.c)
+               ${CMAKE_SOURCE_DIR}/kernels/cuda/columns.c ${CMAKE_SOURCE_DIR}/kernels/cuda/verified.c)
 if(LRA_CUDA_RELEASE)
   message(STATUS "CUDA: release ${LRA_CUDA_RELEASE}, ${LRA_CUDA_ARCHITECTURES}")
   set(CMAKE_CUDA_COMPILER ${LRA_NVCC} CACHE FILEPATH "")

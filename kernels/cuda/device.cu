@@ -5,6 +5,7 @@
 #include "kernels/cuda/joined.h"
 #include "kernels/cuda/state.h"
 #include "kernels/cuda/trial.h"
+#include "kernels/cuda/verified.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,16 @@ static int find_level(lra_cuda_state *s, lra_err *e)
     return 0;
 }
 
+/* Once for this process and those that it starts. */
+static void say_experimental(const lra_cuda_state *s, const char *model)
+{
+    static const char said[] = "LRA_CUDA_EXPERIMENTAL_SAID";
+    if (getenv(said) || lra_cuda_is_verified(model)) return;
+    lra_note("'%s' (%s) is experimental: not yet verified on hardware (tests/gpu.sh does that)",
+             s->name, model);
+    setenv(said, "1", 1);
+}
+
 static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
 {
     cudaDeviceProp p;
@@ -210,6 +221,7 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
     if (lra_cuda_beside_find(getenv("LRA_CUDA_BESIDE"), &s->beside, e) != 0) return LRA_FAILED;
     if (lra_cuda_columns_find(getenv("LRA_CUDA_COLUMNS"), &s->columns, e) != 0) return LRA_FAILED;
+    say_experimental(s, p.name);
     if (find_level(s, e) != 0) return LRA_FAILED;
     snprintf(s->detail, sizeof s->detail, "%s, %s", p.name, lra_cuda_level_name(s->level));
     return lra_cuda_check(make_streams(s), "opening", e);

@@ -17,6 +17,9 @@ int lra_cuda_count(lra_err *e);
 /* "NVIDIA H200, compute capability 9.0, 139.1 of 139.8 GiB free"; -1 when the GPU cannot be
  * asked. */
 int lra_cuda_describe(int index, char *buf, size_t size, lra_err *e);
+/* The libraries that kernels need, each with its file or "not found": "cuBLASLt 13
+ * /usr/local/cuda/lib64/libcublasLt.so.13, cuFFT 12 not found"; to be freed with lra_free(). */
+char *lra_cuda_libraries(void);
 /* Opens GPU `index`; it stays open until the process ends, and opening it again gives the same.  A
  * process uses one GPU. */
 int lra_cuda_device(lra_device *out, int index, lra_err *e);

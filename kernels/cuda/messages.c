@@ -40,6 +40,13 @@ int lra_cuda_say_memory(lra_err *e, const char *what, double needed, const char 
                     lra_size_text(a, needed), device, lra_size_text(b, left));
 }
 
+int lra_cuda_say_library(lra_err *e, const char *name, const char *bad, const char *reason,
+                         const char *places)
+{
+    if (bad) return lra_fail(e, "'%s' cannot be loaded: %s", bad, reason ? reason : "unknown");
+    return lra_fail(e, "'%s' was not found; searched: %s", name, places);
+}
+
 int lra_cuda_say_failed(lra_err *e, const char *what, const char *device, const char *reason,
                         bool lost)
 {

@@ -23,6 +23,10 @@ int lra_cuda_say_capability(lra_err *e, const char *device, const char *model, i
 /* `what` needs more bytes than are free. */
 int lra_cuda_say_memory(lra_err *e, const char *what, double needed, const char *device,
                         double left);
+/* A library is missing, or, with `bad`, that file was found and does not load for this reason.
+ * places: the places searched.  Nullable: bad, reason */
+int lra_cuda_say_library(lra_err *e, const char *name, const char *bad, const char *reason,
+                         const char *places);
 /* A call failed; lost: nothing on this GPU works until the process ends. */
 int lra_cuda_say_failed(lra_err *e, const char *what, const char *device, const char *reason,
                         bool lost);

@@ -1,0 +1,21 @@
+/* Which GPU models tests/gpu.sh has passed on.  The script records a model in a file of the user;
+ * until then a GPU is called experimental when it is opened. */
+#ifndef LRA_CUDA_VERIFIED_H
+#define LRA_CUDA_VERIFIED_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The file: XDG_STATE_HOME/lra-locality/verified-gpus, else ~/.local/state/lra-locality/...; NULL
+ * without either variable; to be freed with lra_free(). */
+char *lra_cuda_verified_file(void);
+/* true if a line of the file begins with the model ("NVIDIA H100 80GB HBM3") and a tab. */
+bool lra_cuda_is_verified(const char *model);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
