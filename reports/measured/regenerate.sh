@@ -1,7 +1,8 @@
 #!/bin/sh
 # Writes every table and figure of this folder again that the kept result files give.
 #   reports/measured/regenerate.sh BUILD [--check]       --check: changes nothing; exits 1 if a file differs
-# A table's file begins with the table; the paragraphs after it (commands, machines) were written by hand and stay.
+# A table's file begins with the table.  What follows, from a paragraph that begins with "command" or "published" on, was
+# written by hand and stays.
 # Figures need gnuplot; an SVG is compared only with the version that drew the kept ones (5.4 patchlevel 4).
 set -u
 [ $# -ge 1 ] || { sed -n '2,3s/^# *//p' "$0" >&2; exit 2; }
@@ -21,11 +22,10 @@ put() {
         cp "$2" "$1" && echo "written: $1"
     fi
 }
-# table FILE NAME: the table of the results in FILE's folder, and the paragraphs of FILE after as many paragraphs.
+# table FILE NAME: the table of the results in FILE's folder, and the part of FILE that was written by hand.
 table() {
     "$report" tables --table "$2" --out "$tmp" "$(dirname "$1")/runs" >"$tmp/table" 2>"$tmp/err" || { cat "$tmp/err"; wrong=1; return; }
-    paragraphs=$(grep -c '^$' "$tmp/table")
-    { cat "$tmp/table" && awk -v n="$paragraphs" '$0 == "" { seen++ } seen > n' "$1"; } >"$tmp/new"
+    { cat "$tmp/table" && awk '/^(command|published)/ && empty && !hand { print ""; hand = 1 } hand { print } { empty = $0 == "" }' "$1"; } >"$tmp/new"
     put "$1" "$tmp/new"
 }
 # figure FOLDER NAME: those of its SVG, data and script that FOLDER has.
