@@ -1,6 +1,7 @@
 /* Interaction of blocks. */
 #include "analysis/interaction.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,76 +11,165 @@
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 
-enum { PERMUTATIONS = 1000, STREAM = 0x494E, REDRAWN = 0x494F };
+enum { FLIPS = 999, REDRAWS = 1000, SIGNS = 0x494E, REDRAWN = 0x494F };
+static const double margin = 0.1, smallest = 0.001, level = 0.05;
 
-static double weight_of(const lra_interactions *x, int64_t e, int64_t a, int64_t b)
+/* ---- differences ----------------------------------------------------------------------------- */
+
+static double rounded(double difference, double largest)
 {
-    return x->weight[(e * x->blocks + a) * x->blocks + b];
+    return fabs(difference) < 8 * (double)FLT_EPSILON * largest ? 0 : difference;
 }
 
-/* I by distance with block k in the place of label[e][k]; n: pairs. */
-static void intensity(const lra_interactions *x, const int64_t *label, double *sum, double *n)
+double lra_interaction_second(double whole, double a, double b, double both)
 {
-    for (int64_t d = 0; d < x->blocks; d++) sum[d] = n[d] = 0;
-    for (int64_t e = 0; e < x->examples; e++) {
-        const int64_t *own = label + e * x->blocks;
-        for (int64_t a = 0; a < x->count[e]; a++)
-            for (int64_t b = 0; b < a; b++)
-                sum[a - b] += weight_of(x, e, own[a], own[b]), n[a - b]++;
+    double most = fmax(fmax(fabs(whole), fabs(a)), fmax(fabs(b), fabs(both)));
+    return rounded(whole - a - b + both, most);
+}
+
+double lra_interaction_first(double whole, double a)
+{
+    return rounded(whole - a, fmax(fabs(whole), fabs(a)));
+}
+
+double lra_interaction_place(double squares, double moved)
+{
+    if (squares == 0 && moved == 0) return 1;
+    if (moved == 0) return 8;
+    return fmin(fmax(sqrt(squares / moved), 1.0 / 8), 8);
+}
+
+/* ---- examples -------------------------------------------------------------------------------- */
+
+/* Curves of an example by distance: (blocks), NAN where it has no pair. */
+typedef struct {
+    int64_t n, blocks; /* examples with weight */
+    int64_t *example;
+    double *is, *null, *mass, *moved; /* I_e, N_e; mass by distance of w and of the null */
+} curves;
+
+/* By distance: mean over pairs over the mean of all pairs, and n pairs.  Returns that mean. */
+static double curve_of(const lra_interactions *x, const double *weight, int64_t e, double *to)
+{
+    double all = 0, pairs = 0;
+    const double *w = weight + e * x->blocks * x->blocks;
+    for (int64_t d = 0; d < x->blocks; d++) to[d] = NAN;
+    for (int64_t d = 1; d < x->count[e]; d++) {
+        double sum = 0;
+        for (int64_t a = d; a < x->count[e]; a++) sum += w[a * x->blocks + a - d];
+        to[d] = sum / (double)(x->count[e] - d);
+        all += sum, pairs += (double)(x->count[e] - d);
     }
-    for (int64_t d = 0; d < x->blocks; d++) sum[d] = n[d] > 0 ? sum[d] / n[d] : NAN;
+    double mean = pairs > 0 ? all / pairs : 0;
+    for (int64_t d = 1; d < x->count[e]; d++) to[d] /= mean;
+    return mean;
 }
 
-/* Mass by distance of an example: mean over its rows that have weight.  Returns how many have
- * none. */
-static int64_t add_mass(const lra_interactions *x, int64_t e, double *mass)
+/* Mass by distance of an example: mean over its rows that have weight. */
+static void mass_of(const lra_interactions *x, const double *weight, int64_t e, double *mass)
 {
-    int64_t rows = 0, undefined = 0;
+    int64_t rows = 0;
+    const double *w = weight + e * x->blocks * x->blocks;
+    for (int64_t d = 0; d < x->blocks; d++) mass[d] = 0;
     for (int64_t a = 0; a < x->count[e]; a++) {
         double sum = 0;
-        for (int64_t b = 0; b < x->count[e]; b++) sum += b == a ? 0 : weight_of(x, e, a, b);
-        bool is = sum > 0 && isfinite(sum);
-        rows += is, undefined += !is;
-        for (int64_t b = 0; b < x->count[e] && is; b++)
-            if (b != a) mass[llabs(a - b)] += weight_of(x, e, a, b) / sum;
+        for (int64_t b = 0; b < x->count[e]; b++) sum += b == a ? 0 : w[a * x->blocks + b];
+        if (!(sum > 0) || !isfinite(sum)) continue;
+        rows++;
+        for (int64_t b = 0; b < x->count[e]; b++)
+            if (b != a) mass[llabs(a - b)] += w[a * x->blocks + b] / sum;
     }
     for (int64_t d = 0; d < x->blocks && rows > 0; d++) mass[d] /= (double)rows;
-    return undefined;
 }
 
-static double mean_distance(int64_t n, const double *mass)
+static curves find_curves(const lra_interactions *x)
 {
-    double sum = 0, all = 0;
-    for (int64_t d = 0; d < n; d++) sum += (double)d * mass[d], all += mass[d];
-    return all > 0 ? sum / all : NAN;
-}
-
-/* Of equal weights: mean over examples. */
-static double equal_distance(const lra_interactions *x)
-{
-    double sum = 0, n = 0;
-    for (int64_t e = 0; e < x->examples;
-         e++) { /* (k^2 - 1) / 3k with the own block, of k - 1 others */
-        double k = (double)x->count[e];
-        if (k > 1) sum += (k + 1) / 3, n++;
-    }
-    return sum / n;
-}
-
-/* ---- permutations ---------------------------------------------------------------------------- */
-
-static void shuffle(const lra_interactions *x, uint64_t seed, int permutation, int64_t *label)
-{
+    size_t room = (size_t)(x->examples * x->blocks) + 1;
+    curves c = {.blocks = x->blocks, .example = lra_alloc_array((size_t)x->examples + 1, 8)};
+    c.is = lra_alloc_array(4 * room, sizeof *c.is);
+    c.null = c.is + room, c.mass = c.null + room, c.moved = c.mass + room;
     for (int64_t e = 0; e < x->examples; e++) {
-        lra_rng r = lra_rng_new(seed, STREAM, ((uint64_t)e << 16) + (uint64_t)permutation);
-        int64_t *own = label + e * x->blocks;
-        for (int64_t k = 0; k < x->blocks; k++) own[k] = k;
-        for (int64_t k = x->count[e] - 1; k > 0; k--) {
-            int64_t other = lra_rng_below(&r, (uint32_t)k + 1), kept = own[k];
-            if (permutation < 0) continue;
-            own[k] = own[other], own[other] = kept;
+        int64_t at = c.n * x->blocks;
+        double mean = curve_of(x, x->weight, e, c.is + at), other = 1;
+        if (x->null) other = curve_of(x, x->null, e, c.null + at);
+        if (!(mean > 0 && isfinite(mean) && other > 0 && isfinite(other))) continue;
+        mass_of(x, x->weight, e, c.mass + at);
+        if (x->null) mass_of(x, x->null, e, c.moved + at);
+        c.example[c.n++] = e;
+    }
+    return c;
+}
+
+static void free_curves(curves *c)
+{
+    lra_free(c->example);
+    lra_free(c->is);
+}
+
+/* Mean of a curve at d over the examples that reach it; n: how many. */
+static double mean_at(const curves *c, const double *of, int64_t d, double *n)
+{
+    double sum = 0;
+    *n = 0;
+    for (int64_t e = 0; e < c->n; e++)
+        if (!isnan(of[e * c->blocks + d])) sum += of[e * c->blocks + d], ++*n;
+    return *n > 0 ? sum / *n : NAN;
+}
+
+/* ---- the test -------------------------------------------------------------------------------- */
+
+/* |mean| over its standard error of values with signs; a mean of equal values: infinite. */
+static double size_of(int64_t n, int64_t stride, const double *value, const double *sign,
+                      double least)
+{
+    double sum = 0, squares = 0, known = 0;
+    for (int64_t e = 0; e < n; e++) {
+        double v = value[e * stride] * (sign ? sign[e] : 1);
+        if (!isnan(v)) sum += v, squares += v * v, known++;
+    }
+    double mean = sum / known, more = fmax(0, fabs(mean) - least);
+    double variance = fmax(0, squares - known * mean * mean) / (known - 1);
+    if (more == 0) return 0;
+    return variance > 1e-18 * mean * mean ? more / sqrt(variance / known) : INFINITY;
+}
+
+static void draw_signs(uint64_t seed, int flip, int64_t n, double *sign)
+{
+    lra_rng r = lra_rng_new(seed, SIGNS, (uint64_t)flip);
+    for (int64_t e = 0; e < n; e++) sign[e] = lra_rng_u32(&r) & 1 ? 1 : -1;
+}
+
+/* Values of a test: (examples, blocks), NAN where an example does not reach a distance. */
+typedef struct {
+    const curves *c;
+    bool *tested;       /* by distance */
+    double *d, *of_rel; /* D_e; influence of the example on inter.rel */
+    double *rel, t, p, critical;
+} test;
+
+/* D, and what of each example's I is not its share of inter.rel. */
+static void fill(test *t)
+{
+    const curves *c = t->c;
+    for (int64_t d = 0; d < c->blocks; d++) {
+        double n, is = mean_at(c, c->is, d, &n), null = mean_at(c, c->null, d, &n);
+        t->tested[d] = d > 0 && n >= LRA_INTERACTION_LEAST;
+        t->rel[d] = null > 0 ? is / null : NAN;
+        for (int64_t e = 0; e < c->n; e++) {
+            int64_t at = e * c->blocks + d;
+            double x = c->is[at] - c->null[at];
+            t->d[at] = fabs(x) < smallest ? 0 : x;
+            t->of_rel[at] = (c->is[at] - t->rel[d] * c->null[at]) / null;
         }
     }
+}
+
+static double largest(const test *t, const double *value, const double *sign, double least)
+{
+    double most = 0;
+    for (int64_t d = 1; d < t->c->blocks; d++)
+        if (t->tested[d]) most = fmax(most, size_of(t->c->n, t->c->blocks, value + d, sign, least));
+    return most;
 }
 
 static int ascending(const void *a, const void *b)
@@ -88,16 +178,54 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Largest deviation of a curve from the mean of the permuted ones, over their deviation. */
-static double largest(int64_t blocks, const double *curve, const double *mean, const double *dev)
+static test run_test(const curves *c, uint64_t seed)
 {
-    double most = 0;
-    for (int64_t d = 1; d < blocks; d++)
-        if (dev[d] > 0) most = fmax(most, fabs(curve[d] - mean[d]) / dev[d]);
-    return most;
+    size_t room = (size_t)(c->n * c->blocks) + 1;
+    test t = {.c = c, .tested = lra_alloc_array((size_t)c->blocks, sizeof *t.tested)};
+    double *sign = lra_alloc_array((size_t)c->n + 1, sizeof *sign), as_far = 1;
+    double *flipped = lra_alloc_array(FLIPS, sizeof *flipped);
+    t.d = lra_alloc_array(2 * room + (size_t)c->blocks, sizeof *t.d);
+    t.of_rel = t.d + room, t.rel = t.of_rel + room;
+    fill(&t);
+    bool any = false;
+    for (int64_t d = 0; d < c->blocks; d++) any = any || t.tested[d];
+    t.t = largest(&t, t.d, NULL, margin);
+    for (int k = 0; k < FLIPS; k++) {
+        draw_signs(seed, k, c->n, sign);
+        as_far += largest(&t, t.d, sign, 0) >= t.t;
+        flipped[k] = largest(&t, t.of_rel, sign, 0);
+    }
+    qsort(flipped, FLIPS, sizeof *flipped, ascending);
+    t.critical = flipped[(int)((1 - level) * FLIPS)];
+    t.p = any ? as_far / (FLIPS + 1) : NAN;
+    lra_free(flipped);
+    lra_free(sign);
+    return t;
 }
 
-/* What is read off a curve. */
+static void free_test(test *t)
+{
+    lra_free(t->tested);
+    lra_free(t->d);
+}
+
+/* inter.rel at a distance, with its simultaneous interval. */
+static lra_estimate rel_at(const test *t, int64_t d)
+{
+    const curves *c = t->c;
+    double squares = 0, n = 0;
+    for (int64_t e = 0; e < c->n; e++) {
+        double u = t->of_rel[e * c->blocks + d];
+        if (!isnan(u)) squares += u * u, n++;
+    }
+    double se = n > 1 ? sqrt(squares / (n - 1) / n) : NAN;
+    double half = t->tested[d] ? t->critical * se : NAN;
+    double lo = t->rel[d] - half;
+    return (lra_estimate){t->rel[d], lo < 0 ? 0 : lo, t->rel[d] + half};
+}
+
+/* ---- what is read off ------------------------------------------------------------------------ */
+
 static double contrast(int64_t n, const double *is)
 {
     double *sorted = lra_alloc_array((size_t)n, sizeof *sorted);
@@ -110,141 +238,139 @@ static double contrast(int64_t n, const double *is)
     return median > 0 ? is[1] / median : NAN;
 }
 
-/* The distance with the largest weight, the first of equals. */
-static double peak(int64_t n, const double *is)
+/* The tested distance with the largest mean of D over examples `from` (NULL: all); 0: none. */
+static int64_t peak(const test *t, const int64_t *from)
 {
-    int64_t at = 1;
-    for (int64_t d = 2; d < n; d++)
-        if (is[d] > is[at]) at = d;
-    return n > 1 && is[at] > 0 ? (double)at : NAN;
-}
-
-/* Means over permutations. */
-typedef struct {
-    double contrast, peak;
-} permuted;
-
-/* Share of permutations that deviate as much as what is measured.  Nullable: curve */
-static double test(const lra_interactions *x, uint64_t seed, const double *is, double *curve,
-                   permuted *null)
-{
-    int64_t n = x->blocks;
-    double *all = lra_alloc_array((size_t)((PERMUTATIONS + 4) * n), sizeof *all);
-    double *mean = all + PERMUTATIONS * n, *dev = mean + n, *pairs = dev + n, as_far = 1;
-    double *sorted = lra_alloc_array(PERMUTATIONS, sizeof *sorted);
-    int64_t *label = lra_alloc_array((size_t)(x->examples * n), sizeof *label);
-    for (int k = 0; k < PERMUTATIONS; k++) {
-        shuffle(x, seed, k, label);
-        intensity(x, label, all + k * n, pairs);
-    }
-    *null = (permuted){0, 0};
-    for (int k = 0; k < PERMUTATIONS; k++) {
-        null->contrast += contrast(n, all + k * n) / PERMUTATIONS;
-        null->peak += peak(n, all + k * n) / PERMUTATIONS;
-    }
-    for (int64_t d = 1; d < n; d++) {
-        for (int k = 0; k < PERMUTATIONS; k++) mean[d] += all[k * n + d] / PERMUTATIONS;
-        for (int k = 0; k < PERMUTATIONS; k++) {
-            double off = all[k * n + d] - mean[d];
-            dev[d] += off * off / (PERMUTATIONS - 1);
-            sorted[k] = all[k * n + d];
+    const curves *c = t->c;
+    double most = -INFINITY;
+    int64_t found = 0;
+    for (int64_t d = 1; d < c->blocks; d++) {
+        double sum = 0, n = 0;
+        for (int64_t i = 0; i < c->n && t->tested[d]; i++) {
+            double v = t->d[(from ? from[i] : i) * c->blocks + d];
+            if (!isnan(v)) sum += v, n++;
         }
-        dev[d] = sqrt(dev[d]);
-        qsort(sorted, PERMUTATIONS, sizeof *sorted, ascending);
-        if (curve) curve[n + d] = sorted[PERMUTATIONS / 40];
-        if (curve) curve[2 * n + d] = sorted[PERMUTATIONS - 1 - PERMUTATIONS / 40];
+        if (n > 0 && sum / n > most) most = sum / n, found = d;
     }
-    double own = largest(n, is, mean, dev);
-    for (int k = 0; k < PERMUTATIONS; k++)
-        as_far += largest(n, all + k * n, mean, dev) >= own * (1 - 1e-12);
-    lra_free(all);
-    lra_free(sorted);
-    lra_free(label);
-    return as_far / (PERMUTATIONS + 1);
+    return found;
 }
 
-/* ---- findings -------------------------------------------------------------------------------- */
-
-static lra_finding mean_of(const lra_interactions *x, const double *mass)
+static double mean_distance(int64_t n, const double *mass)
 {
-    double sum = 0, squares = 0, n = 0, width = (double)x->width;
-    for (int k = 0; k < 2; k++) {
-        for (int64_t e = 0; e < x->examples; e++) {
-            double d = width * mean_distance(x->blocks, mass + e * x->blocks);
-            if (isnan(d)) continue;
-            if (k == 0) sum += d, n++;
+    double sum = 0, all = 0;
+    for (int64_t d = 0; d < n; d++) sum += (double)d * mass[d], all += mass[d];
+    return all > 0 ? sum / all : NAN;
+}
+
+/* Mean over examples with its interval; null values: equal weights, moved blocks. */
+static lra_finding mean_of(const lra_interactions *x, const curves *c)
+{
+    double sum = 0, squares = 0, n = 0, width = (double)x->width, equal = 0, moved = 0;
+    for (int k = 0; k < 2; k++)
+        for (int64_t e = 0; e < c->n; e++) {
+            double d = width * mean_distance(x->blocks, c->mass + e * x->blocks);
+            double blocks = (double)x->count[c->example[e]];
             if (k == 1) squares += (d - sum / n) * (d - sum / n);
+            if (k == 1) continue;
+            sum += d, n++;
+            equal += width * (blocks + 1) / 3; /* (k^2 - 1) / 3k with the own block, of k - 1 */
+            moved += width * mean_distance(x->blocks, c->moved + e * x->blocks);
         }
-    }
     lra_finding f = lra_finding_of("inter.mean", "tokens", n > 0 ? sum / n : NAN);
     double half = n > 1 ? 1.959963985 * sqrt(squares / (n - 1) / n) : NAN;
     f.lo = f.value - half, f.hi = f.value + half;
-    f.null[LRA_NULL_UNIFORM] = f.null[LRA_NULL_PERM] = width * equal_distance(x);
+    f.null[LRA_NULL_UNIFORM] = n > 0 ? equal / n : NAN;
+    if (x->null) f.null[LRA_NULL_PERM] = n > 0 ? moved / n : NAN;
     return f;
 }
 
-/* Contrast and peak of redraws of examples. */
-static void set_ends(const lra_interactions *x, uint64_t seed, lra_finding *of_contrast,
-                     lra_finding *of_peak)
+/* I by distance, mean over the examples `from` (NULL: all). */
+static void mean_curve(const curves *c, const double *of, const int64_t *from, double *to)
 {
-    size_t n = (size_t)x->blocks, examples = (size_t)x->examples;
-    double *sum = lra_alloc_array((2 * examples + 2) * n + 2 * PERMUTATIONS, sizeof *sum);
-    double *pairs = sum + examples * n, *is = pairs + examples * n, *all = is + n;
-    double *drawn[] = {all + n, all + n + PERMUTATIONS};
-    for (int64_t e = 0; e < x->examples; e++)
-        for (int64_t a = 0; a < x->count[e]; a++)
-            for (int64_t b = 0; b < a; b++)
-                sum[e * x->blocks + a - b] += weight_of(x, e, a, b), pairs[e * x->blocks + a - b]++;
-    for (int k = 0; k < PERMUTATIONS; k++) {
-        lra_rng r = lra_rng_new(seed, REDRAWN, (uint64_t)k);
-        for (size_t d = 0; d < n; d++) is[d] = all[d] = 0;
-        for (int64_t i = 0; i < x->examples; i++) {
-            int64_t e = lra_rng_below(&r, (uint32_t)x->examples);
-            for (int64_t d = 1; d < x->blocks; d++)
-                is[d] += sum[e * x->blocks + d], all[d] += pairs[e * x->blocks + d];
+    for (int64_t d = 0; d < c->blocks; d++) {
+        double sum = 0, n = 0;
+        for (int64_t i = 0; i < c->n; i++) {
+            double v = of[(from ? from[i] : i) * c->blocks + d];
+            if (!isnan(v)) sum += v, n++;
         }
-        for (size_t d = 0; d < n; d++) is[d] = all[d] > 0 ? is[d] / all[d] : NAN;
-        drawn[0][k] = contrast(x->blocks, is);
-        drawn[1][k] = (double)x->width * peak(x->blocks, is);
+        to[d] = n > 0 ? sum / n : NAN;
+    }
+}
+
+/* Contrast and peak of redraws of examples.  Nullable: t */
+static void set_ends(const lra_interactions *x, const curves *c, const test *t, uint64_t seed,
+                     lra_finding *of_contrast, lra_finding *of_peak)
+{
+    double *drawn = lra_alloc_array(2 * REDRAWS + (size_t)c->blocks, sizeof *drawn);
+    double *is = drawn + 2 * REDRAWS;
+    int64_t *from = lra_alloc_array((size_t)c->n + 1, sizeof *from);
+    for (int k = 0; k < REDRAWS; k++) {
+        lra_rng r = lra_rng_new(seed, REDRAWN, (uint64_t)k);
+        for (int64_t i = 0; i < c->n; i++) from[i] = lra_rng_below(&r, (uint32_t)c->n);
+        mean_curve(c, c->is, from, is);
+        drawn[k] = contrast(c->blocks, is);
+        int64_t at = t ? peak(t, from) : 0;
+        drawn[REDRAWS + k] = at ? (double)(x->width * at) : (double)NAN;
     }
     lra_finding *f[] = {of_contrast, of_peak};
-    for (int i = 0; i < 2 && x->examples > 1; i++) {
-        lra_estimate e = lra_holding(lra_percentile(f[i]->value, PERMUTATIONS, drawn[i], 0.95));
+    for (int i = 0; i < 2; i++) {
+        if (isnan(f[i]->value)) continue;
+        lra_estimate e = lra_holding(
+            lra_percentile(f[i]->value, REDRAWS, drawn + i * REDRAWS, 0.95));
         f[i]->lo = e.lo, f[i]->hi = e.hi;
     }
-    lra_free(sum);
+    lra_free(drawn);
+    lra_free(from);
+}
+
+static void fill_curve(const curves *c, const test *t, double *curve)
+{
+    int64_t n = c->blocks;
+    for (int64_t k = 0; k < LRA_INTERACTION_CURVES * n; k++) curve[k] = NAN;
+    mean_curve(c, c->is, NULL, curve);
+    if (!t) return;
+    mean_curve(c, c->null, NULL, curve + n);
+    for (int64_t d = 1; d < n; d++) {
+        lra_estimate rel = rel_at(t, d);
+        curve[2 * n + d] = rel.value, curve[3 * n + d] = rel.lo, curve[4 * n + d] = rel.hi;
+    }
 }
 
 int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_finding *out,
                              double *curve)
 {
-    int64_t n = x->blocks, undefined = 0;
-    double *mass = lra_alloc_array((size_t)(x->examples * n + 2 * n), sizeof *mass);
-    double *is = mass + x->examples * n, *pairs = is + n;
-    int64_t *label = lra_alloc_array((size_t)(x->examples * n), sizeof *label);
-    shuffle(x, seed, -1, label);
-    intensity(x, label, is, pairs);
-    for (int64_t e = 0; e < x->examples; e++) undefined += add_mass(x, e, mass + e * n);
-    if (curve) memcpy(curve, is, (size_t)n * sizeof *is);
-    if (curve) curve[0] = curve[n] = curve[2 * n] = NAN;
-    permuted null;
-    double p = test(x, seed, is, curve, &null);
-    lra_estimate q95 = lra_radius(x->examples, n, mass, 0.95, seed);
-    double width = (double)x->width;
-    out[0] = mean_of(x, mass);
-    out[1] = lra_finding_of("inter.q95", "tokens", width * q95.value);
-    out[1].lo = width * q95.lo, out[1].hi = width * q95.hi;
-    out[2] = lra_finding_of("inter.contrast", "1", contrast(n, is));
-    out[2].null[LRA_NULL_PERM] = null.contrast;
-    out[3] = lra_finding_of("inter.peak", "tokens", width * peak(n, is));
-    out[3].null[LRA_NULL_PERM] = width * null.peak;
-    set_ends(x, seed, &out[2], &out[3]);
-    out[4] = lra_finding_of("inter.p", "1", p);
+    curves c = find_curves(x);
+    test t = {0};
+    bool tests = x->null != NULL;
+    if (tests) t = run_test(&c, seed);
+    double *is = lra_alloc_array(2 * (size_t)x->blocks, sizeof *is), width = (double)x->width;
+    mean_curve(&c, c.is, NULL, is);
+    mean_curve(&c, c.null, NULL, is + x->blocks);
+    lra_estimate q95 = lra_radius(c.n, x->blocks, c.mass, 0.95, seed);
+    int64_t at = tests ? peak(&t, NULL) : 0;
+    lra_estimate rel = at ? rel_at(&t, at) : (lra_estimate){NAN, NAN, NAN};
+    out[LRA_INTERACTION_MEAN] = mean_of(x, &c);
+    out[LRA_INTERACTION_Q95] = lra_finding_of("inter.q95", "tokens", width * q95.value);
+    out[LRA_INTERACTION_Q95].lo = width * q95.lo, out[LRA_INTERACTION_Q95].hi = width * q95.hi;
+    out[LRA_INTERACTION_CONTRAST] = lra_finding_of("inter.contrast", "1", contrast(x->blocks, is));
+    if (tests)
+        out[LRA_INTERACTION_CONTRAST].null[LRA_NULL_PERM] = contrast(x->blocks, is + x->blocks);
+    out[LRA_INTERACTION_PEAK] = lra_finding_of("inter.peak", "tokens",
+                                               at ? width * (double)at : (double)NAN);
+    out[LRA_INTERACTION_REL] = lra_finding_of("inter.rel", "1", rel.value);
+    out[LRA_INTERACTION_REL].lo = rel.lo, out[LRA_INTERACTION_REL].hi = rel.hi;
+    out[LRA_INTERACTION_REL].null[LRA_NULL_PERM] = 1;
+    set_ends(x, &c, tests ? &t : NULL, seed, &out[LRA_INTERACTION_CONTRAST],
+             &out[LRA_INTERACTION_PEAK]);
+    out[LRA_INTERACTION_P] = lra_finding_of("inter.p", "1", tests ? t.p : (double)NAN);
+    bool flat = !tests || !(t.p <= level) || t.t == 0;
     for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) {
-        out[k].examples = x->examples, out[k].undefined = undefined;
-        if (k < LRA_INTERACTION_FINDINGS - 1 && p > 0.05) out[k].flags |= LRA_FLAT;
+        out[k].examples = c.n, out[k].undefined = x->examples - c.n;
+        if (k != LRA_INTERACTION_P && flat) out[k].flags |= LRA_FLAT;
     }
-    lra_free(mass);
-    lra_free(label);
+    if (curve) fill_curve(&c, tests ? &t : NULL, curve);
+    lra_free(is);
+    if (tests) free_test(&t);
+    free_curves(&c);
     return LRA_INTERACTION_FINDINGS;
 }

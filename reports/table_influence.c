@@ -12,55 +12,17 @@
 #include "reports/report.h"
 
 /* What people look at first; files hold the rest. */
-static const char *const headline[] = {"context.r95",
-                                       "context.r99",
-                                       "cut.r95",
-                                       "cut.r99",
-                                       "cut.reach99",
-                                       "window.w95",
-                                       "window.w99",
-                                       "layer.w95",
-                                       "layer.w99",
-                                       "range.mean",
-                                       "range.mean.rel",
-                                       "range.q50",
-                                       "range.q95",
-                                       "range.q95.used",
-                                       "side",
-                                       "decay.tau",
-                                       "decay.beta",
-                                       "shift.w1",
-                                       "shift.peak",
-                                       "erf.r50",
-                                       "erf.r99",
-                                       "range.mean.px",
-                                       "range.mean.rel.px",
-                                       "range.q95.px",
-                                       "keep.w95",
-                                       "keep.auc",
-                                       "bag.w95",
-                                       "bag.auc",
-                                       "key.w05",
-                                       "kl.most",
-                                       "mode.difference",
-                                       "kl.w95",
-                                       "kl.local",
-                                       "kl.global",
-                                       "inter.mean",
-                                       "inter.q95",
-                                       "inter.peak",
-                                       "inter.contrast",
-                                       "inter.p",
-                                       "position.edge",
-                                       "order.local",
-                                       "order.global",
-                                       "drop.w95",
-                                       "drop.auc",
-                                       "length.gain.*",
-                                       "position.shift.*",
-                                       "erf.r50.px",
-                                       "erf.r99.px",
-                                       NULL};
+static const char *const headline[] = {
+    "context.r95",     "context.r99",      "cut.r95",           "cut.r99",        "cut.reach99",
+    "window.w95",      "window.w99",       "layer.w95",         "layer.w99",      "range.mean",
+    "range.mean.rel",  "range.q50",        "range.q95",         "range.q95.used", "side",
+    "decay.tau",       "decay.beta",       "shift.w1",          "shift.peak",     "erf.r50",
+    "erf.r99",         "range.mean.px",    "range.mean.rel.px", "range.q95.px",   "keep.w95",
+    "keep.auc",        "bag.w95",          "bag.auc",           "key.w05",        "kl.most",
+    "mode.difference", "kl.w95",           "kl.local",          "kl.global",      "inter.mean",
+    "inter.q95",       "inter.peak",       "inter.rel",         "inter.contrast", "inter.p",
+    "position.edge",   "order.local",      "order.global",      "drop.w95",       "drop.auc",
+    "length.gain.*",   "position.shift.*", "erf.r50.px",        "erf.r99.px",     NULL};
 
 /* What they mean, where they stand in a table. */
 static const struct {
@@ -121,8 +83,10 @@ static const struct {
      "tokens stand so many steps later"},
     {"inter",
      {"inter.mean"},
-     "of pairs of blocks that the answer lets work together: mean distance, radius, the distance "
-     "that weighs most, neighbours over the median; p: of no dependence on distance"},
+     "of pairs of blocks that the answer combines: mean distance, radius, neighbours over the "
+     "median; peak: the distance that weighs most against the same with the blocks moved; rel: "
+     "weight there over that of moved blocks, interval of all distances at once; p: of no "
+     "dependence on distance (16 examples at least)"},
     {NULL, {NULL}, NULL}};
 
 static bool is(const char *id, const char *wanted)
@@ -167,6 +131,16 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
         lra_table_note(t,
                        "%s\tlooks back alone beside equal weights to both sides, as older files "
                        "have it; 'lra-probe influence RUN' measures it again",
+                       name);
+        lra_free(name);
+    }
+    for (int i = 0; i < n; i++) {
+        const lra_probe_unit *u = lra_probe_unit_find(list[i], "interaction");
+        if (!u || lra_probe_array_find(u, "rel")) continue;
+        char *name = lra_probe_run_name(list[i]);
+        lra_table_note(t,
+                       "%s\tits 'interaction' is from an older version, whose test finds structure "
+                       "in bags of tokens; 'lra-probe influence RUN' measures it again",
                        name);
         lra_free(name);
     }

@@ -94,11 +94,37 @@ bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_stretches *
 static double score_of(const lra_occluder *o, int64_t i, const float *output, int64_t outputs)
 {
     if (o->with->m->run->data->task->goal == LRA_GOAL_VALUE) return (double)output[0];
+    if (o->rival) return (double)output[o->batch->label[i]] - (double)output[o->rival[i]];
     double best = -INFINITY;
     int32_t label = o->batch->label[i];
     for (int64_t c = 0; c < outputs; c++)
         if (c != label) best = fmax(best, (double)output[c]);
     return (double)output[label] - best;
+}
+
+void lra_occlude_rivals(const lra_occluder *o, int32_t *rival)
+{
+    int64_t outputs = lra_elements(o->view->network.output) / o->view->rows;
+    for (int64_t i = 0; i < o->view->rows; i++) {
+        const float *output = o->with->output + i * outputs;
+        int32_t label = lra_occlude_counts(o, i) && o->batch->label ? o->batch->label[i] : 0;
+        rival[i] = label == 0 && outputs > 1;
+        for (int32_t c = 0; c < outputs; c++)
+            if (c != label && output[c] > output[rival[i]]) rival[i] = c;
+    }
+}
+
+/* Puts the blocks of sequence s, size bytes a token, into the order of the layout. */
+static void move_blocks(const lra_occluder *o, int64_t s, size_t size, char *row)
+{
+    const lra_layout *l = o->layout;
+    int64_t full = o->batch->length[s] / l->width;
+    size_t block = (size_t)l->width * size, n = (size_t)full * block;
+    char *from = lra_alloc(n + 1);
+    memcpy(from, row, n);
+    for (int64_t p = 0; p < full; p++)
+        memcpy(row + (size_t)p * block, from + (size_t)l->content[s * l->most + p] * block, block);
+    lra_free(from);
 }
 
 int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw, lra_err *e)
@@ -119,6 +145,7 @@ int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw
                 memcpy(w->copy + (size_t)s * row + at, all + (size_t)other * row + at,
                        (size_t)n * size);
         }
+        if (o->layout) move_blocks(o, s, size, w->copy + (size_t)(s * k->T) * size);
         asked += s < o->view->rows;
     }
     if (k->tokens)
@@ -147,7 +174,7 @@ int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw
 static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
 {
     lra_occluded *w = context;
-    const lra_occluder o = {v, b, w};
+    const lra_occluder o = {.view = v, .batch = b, .with = w};
     size_t size;
     lra_batch_steps(&v->network, b, 0, &size);
     w->copy = lra_alloc_array((size_t)(v->network.n * v->network.T), size);

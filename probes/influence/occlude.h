@@ -14,12 +14,23 @@ typedef struct {
     int64_t from[2], to[2], times, stride;
 } lra_stretches;
 
+/* Full blocks of every sequence in another order: content[s * most + p] is the block that place p
+ * gets; a partial last block stays. */
+typedef struct {
+    int64_t width, most; /* tokens of a block; blocks of a sequence, at most */
+    const int64_t *content;
+} lra_layout;
+
 /* A batch that is asked. */
 typedef struct lra_occluded lra_occluded;
 typedef struct {
     const lra_view *view;
     const lra_batch *batch;
     lra_occluded *with;
+    /* (rows) the class that margins are taken against.  NULL: the best other class of each
+     * answer. */
+    const int32_t *rival;
+    const lra_layout *layout; /* of inputs, after replacement.  NULL: as they are */
 } lra_occluder;
 
 /* Sequence s of the batch, of pairs a document, is in the sample, and so is another that its tokens
@@ -32,6 +43,8 @@ int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw
  * not count have none. */
 int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
                     lra_err *e);
+/* The best other class of each row in the answers of the last lra_occlude_ask(). */
+void lra_occlude_rivals(const lra_occluder *o, int32_t *rival);
 /* Would that draw change any token of sequence s? */
 bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_stretches *of, int64_t draw);
 

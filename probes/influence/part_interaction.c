@@ -1,36 +1,48 @@
-/* Part interaction: how far apart are parts of the input that the answer lets work together
+/* Part interaction: how far apart are parts of the input that the answer combines
  * (analysis/interaction.h), for models whose pooled answer has no position: second differences of
- * the margin logit, blocks being replaced by those of other rows (occlude.h), 4 draws.  Blocks are
- * a 32nd of the longest example.
- *   interaction        inter.mean, inter.q95, inter.peak, inter.contrast, inter.p; arrays intensity
- *                      (3, 32): by distance in blocks, with the band of permuted blocks; width:
- *                      tokens of a block
- *   interaction.init   the same of initial weights: arrays
- * It says at what distance a dependency stands, to a block: of two-token XOR at 8 steps, resconv of
- * 9 taps in 3 layers, inter.peak is 8; inter.mean, 6.3 of 12.7, is not. */
-#include <float.h>
+ * the margin logit against one rival class, blocks being replaced by those of other rows
+ * (occlude.h), 4 draws, in the input's order and with its full blocks moved.  Blocks are a 32nd of
+ * the longest example.
+ *   interaction        inter.mean, inter.q95, inter.contrast, inter.peak, inter.rel, inter.p;
+ *                      arrays pairs (2, 32): I and N by distance in blocks; rel (3, 32): their
+ *                      ratio with simultaneous intervals; width: tokens of a block
+ *   interaction.init   of initial weights, in the input's order alone: arrays pairs (1, 32), width */
 #include <math.h>
 
 #include "analysis/interaction.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/philox.h"
 #include "probes/influence/occlude.h"
 #include "probes/influence/part.h"
 
-enum { EXAMPLES = 64, BLOCKS = 32, DRAWS = 4 };
+enum { EXAMPLES = 64, BLOCKS = 32, DRAWS = 4, STREAM = 0x4C41 };
 
 typedef struct {
     int64_t width, n;
+    uint64_t seed;
+    int layouts; /* 2: in order, and moved; 1: in order alone */
     int64_t *count;
-    double *weight; /* (n, BLOCKS, BLOCKS) */
+    double *weight, *null; /* (n, BLOCKS, BLOCKS) */
 } pairs;
 
-/* Of a batch: scores of all rows with one block replaced, and as they are. */
+/* Scores of all rows of a batch in one layout. */
+typedef struct {
+    double *whole;   /* (DRAWS, rows): of the input in that draw's order */
+    double *one;     /* (BLOCKS, DRAWS, rows): with one block replaced */
+    double *both;    /* (rows) */
+    double *squares; /* (rows): of second differences of a pair of blocks */
+    lra_occluder as[DRAWS];
+    lra_layout layout[DRAWS];
+    int64_t *content; /* (DRAWS, sequences, BLOCKS) */
+} ordered;
+
+/* A batch. */
 typedef struct {
     int64_t rows;
     lra_stretches *of;
-    double *whole, *both;    /* (rows) */
-    double *one;             /* (BLOCKS, DRAWS, rows) */
-    double *squares, *draws; /* (rows): of a pair of blocks */
+    int32_t *rival;
+    double *draws; /* (rows) draws that change a pair */
+    ordered in[2];
 } asked;
 
 static void replace(const asked *a, const pairs *p, const lra_occluder *o, int k, int64_t block)
@@ -47,27 +59,53 @@ static int64_t blocks_of(const pairs *p, const lra_occluder *o, int64_t i)
     return (o->batch->length[i] + p->width - 1) / p->width;
 }
 
+/* ---- scores ---------------------------------------------------------------------------------- */
+
 static int ask_pair(asked *a, const pairs *p, const lra_occluder *o, int64_t x, int64_t y,
                     lra_err *e)
 {
     int rc = 0;
     replace(a, p, o, 0, x);
     replace(a, p, o, 1, y);
-    for (int64_t i = 0; i < a->rows; i++) a->squares[i] = a->draws[i] = 0;
-    for (int r = 0; r < DRAWS && rc == 0; r++) {
-        rc = lra_occlude_ask(o, a->of, r, a->both, e);
-        const double *of_x = a->one + (x * DRAWS + r) * a->rows,
-                     *of_y = a->one + (y * DRAWS + r) * a->rows;
-        for (int64_t i = 0; i < a->rows && rc == 0; i++) {
-            if (!lra_occlude_counts(o, i) || x >= blocks_of(p, o, i)) continue;
-            if (!lra_occlude_changes(o, i, &a->of[i], r)) continue;
-            double d = a->whole[i] - of_x[i] - of_y[i] + a->both[i], most = fabs(a->whole[i]);
-            most = fmax(fmax(most, fabs(of_x[i])), fmax(fabs(of_y[i]), fabs(a->both[i])));
-            if (fabs(d) < 8 * (double)FLT_EPSILON * most) d = 0; /* rounding */
-            a->squares[i] += d * d, a->draws[i]++;
+    for (int64_t i = 0; i < a->rows; i++) a->draws[i] = 0;
+    for (int l = 0; l < p->layouts; l++)
+        for (int64_t i = 0; i < a->rows; i++) a->in[l].squares[i] = 0;
+    for (int r = 0; r < DRAWS && rc == 0; r++)
+        for (int l = 0; l < p->layouts && rc == 0; l++) {
+            ordered *in = &a->in[l];
+            rc = lra_occlude_ask(&in->as[r], a->of, r, in->both, e);
+            const double *of_x = in->one + (x * DRAWS + r) * a->rows,
+                         *of_y = in->one + (y * DRAWS + r) * a->rows,
+                         *whole = in->whole + r * a->rows;
+            for (int64_t i = 0; i < a->rows && rc == 0; i++) {
+                if (!lra_occlude_counts(o, i) || x >= blocks_of(p, o, i)) continue;
+                if (!lra_occlude_changes(o, i, &a->of[i], r)) continue;
+                double d = lra_interaction_second(whole[i], of_x[i], of_y[i], in->both[i]);
+                in->squares[i] += d * d;
+                a->draws[i] += l == 0;
+            }
         }
-    }
     return rc;
+}
+
+/* rho of block x of row i: effect of the place itself. */
+static double place_of(const asked *a, int64_t x, int64_t i)
+{
+    double squares[2] = {0, 0};
+    for (int l = 0; l < 2; l++)
+        for (int r = 0; r < DRAWS; r++) {
+            const ordered *in = &a->in[l];
+            double d = lra_interaction_first(in->whole[r * a->rows + i],
+                                             in->one[(x * DRAWS + r) * a->rows + i]);
+            squares[l] += d * d;
+        }
+    return lra_interaction_place(squares[0], squares[1]);
+}
+
+static void keep(double *weight, int64_t at, int64_t x, int64_t y, double w)
+{
+    weight[(at * BLOCKS + x) * BLOCKS + y] = w;
+    weight[(at * BLOCKS + y) * BLOCKS + x] = w;
 }
 
 /* y < x */
@@ -76,23 +114,33 @@ static void keep_pair(const asked *a, pairs *p, const lra_occluder *o, int64_t f
 {
     for (int64_t i = 0, at = first; i < a->rows; i++) {
         if (!lra_occlude_counts(o, i)) continue;
-        double w = a->draws[i] > 0 ? sqrt(a->squares[i] / a->draws[i]) : 0;
-        p->weight[(at * BLOCKS + x) * BLOCKS + y] = w;
-        p->weight[(at++ * BLOCKS + y) * BLOCKS + x] = w;
+        double w[2] = {0, 0};
+        for (int l = 0; l < p->layouts && a->draws[i] > 0; l++)
+            w[l] = sqrt(a->in[l].squares[i] / a->draws[i]);
+        keep(p->weight, at, x, y, w[0]);
+        if (p->layouts > 1 && x < blocks_of(p, o, i))
+            keep(p->null, at, x, y, w[1] * place_of(a, x, i) * place_of(a, y, i));
+        at++;
     }
 }
 
 static int ask_all(asked *a, pairs *p, const lra_occluder *o, int64_t first, lra_err *e)
 {
     int64_t most = 0;
+    int rc = 0;
     for (int64_t i = 0; i < a->rows; i++)
         if (lra_occlude_counts(o, i) && blocks_of(p, o, i) > most) most = blocks_of(p, o, i);
     replace(a, p, o, 0, -1);
     replace(a, p, o, 1, -1);
-    int rc = lra_occlude_ask(o, a->of, 0, a->whole, e);
+    for (int k = 0; k < p->layouts * DRAWS && rc == 0; k++) {
+        ordered *in = &a->in[k / DRAWS];
+        rc = lra_occlude_ask(&in->as[k % DRAWS], a->of, 0, in->whole + k % DRAWS * a->rows, e);
+    }
     for (int64_t k = 0; k < most * DRAWS && rc == 0; k++) {
         replace(a, p, o, 0, k / DRAWS);
-        rc = lra_occlude_ask(o, a->of, k % DRAWS, a->one + k * a->rows, e);
+        for (int l = 0; l < p->layouts && rc == 0; l++)
+            rc = lra_occlude_ask(&a->in[l].as[k % DRAWS], a->of, k % DRAWS,
+                                 a->in[l].one + k * a->rows, e);
     }
     for (int64_t x = 0; x < most && rc == 0; x++)
         for (int64_t y = 0; y < x && rc == 0; y++) {
@@ -102,56 +150,134 @@ static int ask_all(asked *a, pairs *p, const lra_occluder *o, int64_t first, lra
     return rc;
 }
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* A permutation of the full blocks of a row. */
+static void draw_layout(const pairs *p, const lra_occluder *o, int r, ordered *in)
+{
+    int64_t n = o->view->network.n;
+    int64_t *content = in->content + r * n * BLOCKS;
+    for (int64_t s = 0; s < n; s++) {
+        int64_t *own = content + s * BLOCKS, full = o->batch->length[s] / p->width;
+        int64_t row = o->batch->row[s % o->view->rows];
+        lra_rng rng = lra_rng_new(p->seed, STREAM,
+                                  (uint64_t)(row < 0 ? 0 : row) << 8 | (uint64_t)r);
+        for (int64_t k = 0; k < BLOCKS; k++) own[k] = k;
+        for (int64_t k = full - 1; k > 0; k--) {
+            int64_t other = lra_rng_below(&rng, (uint32_t)k + 1), kept = own[k];
+            own[k] = own[other], own[other] = kept;
+        }
+    }
+    in->layout[r] = (lra_layout){p->width, BLOCKS, content};
+    in->as[r].layout = &in->layout[r];
+}
+
+static void open_order(const pairs *p, const lra_occluder *o, const asked *a, bool moved,
+                       ordered *in)
+{
+    size_t rows = (size_t)a->rows;
+    in->whole = lra_alloc_array(rows * (2 + DRAWS + BLOCKS * DRAWS), sizeof *in->whole);
+    in->one = in->whole + DRAWS * rows;
+    in->both = in->one + BLOCKS * DRAWS * rows, in->squares = in->both + rows;
+    in->content = lra_alloc_array((size_t)(DRAWS * o->view->network.n * BLOCKS), sizeof(int64_t));
+    for (int r = 0; r < DRAWS; r++) {
+        in->as[r] = *o;
+        in->as[r].rival = a->rival;
+        if (moved) draw_layout(p, o, r, in);
+    }
+}
+
+static int open_asked(asked *a, const pairs *p, const lra_occluder *o, lra_err *e)
+{
+    size_t rows = (size_t)a->rows;
+    a->of = lra_alloc_array(rows, sizeof *a->of);
+    a->rival = lra_alloc_array(rows, sizeof *a->rival);
+    a->draws = lra_alloc_array(rows, sizeof *a->draws);
+    for (int l = 0; l < p->layouts; l++) open_order(p, o, a, l == 1, &a->in[l]);
+    replace(a, p, o, 0, -1);
+    replace(a, p, o, 1, -1);
+    int rc = lra_occlude_ask(o, a->of, 0, a->draws, e);
+    if (rc == 0) lra_occlude_rivals(o, a->rival);
+    return rc;
+}
+
+static void close_asked(asked *a)
+{
+    lra_free(a->of);
+    lra_free(a->rival);
+    lra_free(a->draws);
+    for (int l = 0; l < 2; l++) {
+        lra_free(a->in[l].whole);
+        lra_free(a->in[l].content);
+    }
+}
+
+static double *more_pairs(double *weight, int64_t first, int64_t n)
+{
+    weight = lra_resize(weight, (size_t)(n * BLOCKS * BLOCKS + 1) * sizeof *weight);
+    for (int64_t k = first * BLOCKS * BLOCKS; k < n * BLOCKS * BLOCKS; k++) weight[k] = 0;
+    return weight;
+}
+
 static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 {
     pairs *p = context;
     asked a = {.rows = o->view->rows};
     int64_t first = p->n;
-    size_t rows = (size_t)a.rows;
     for (int64_t i = 0; i < a.rows; i++) p->n += lra_occlude_counts(o, i);
     p->count = lra_resize(p->count, (size_t)(p->n + 1) * sizeof *p->count);
-    p->weight = lra_resize(p->weight, (size_t)(p->n * BLOCKS * BLOCKS + 1) * sizeof *p->weight);
-    for (int64_t k = first * BLOCKS * BLOCKS; k < p->n * BLOCKS * BLOCKS; k++) p->weight[k] = 0;
+    p->weight = more_pairs(p->weight, first, p->n);
+    if (p->layouts > 1) p->null = more_pairs(p->null, first, p->n);
     for (int64_t i = 0, at = first; i < a.rows; i++)
         if (lra_occlude_counts(o, i)) p->count[at++] = blocks_of(p, o, i);
-    a.of = lra_alloc_array(rows, sizeof *a.of);
-    a.whole = lra_alloc_array(rows * (4 + BLOCKS * DRAWS), sizeof *a.whole);
-    a.both = a.whole + rows, a.squares = a.both + rows, a.draws = a.squares + rows;
-    a.one = a.draws + rows;
-    int rc = ask_all(&a, p, o, first, e);
-    lra_free(a.of);
-    lra_free(a.whole);
+    int rc = open_asked(&a, p, o, e);
+    if (rc == 0) rc = ask_all(&a, p, o, first, e);
+    close_asked(&a);
     return rc;
 }
+
+/* ---- the part -------------------------------------------------------------------------------- */
 
 static const char *undefined(const lra_influence *p)
 {
     return lra_occlude_undefined(&p->spec);
 }
 
+/* Three layouts: of the selected weights in order and moved, of initial weights in order. */
 static double passes(const lra_influence *p, int64_t examples)
 {
     int64_t T = p->spec.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
     double n = (double)lra_influence_rows(p, examples), k = (double)((T + width - 1) / width);
-    return 2 * n * (1 + DRAWS * (k + k * (k - 1) / 2));
+    return n * (2 + 3 * DRAWS * (1 + k + k * (k - 1) / 2));
+}
+
+static void add_arrays(const lra_influence *p, const pairs *all, const char *unit, double *curve)
+{
+    double width = (double)all->width;
+    lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
+    lra_probe_unit_array(u, "pairs", 2, (int64_t[]){all->layouts, BLOCKS}, curve);
+    if (all->layouts > 1)
+        lra_probe_unit_array(u, "rel", 2, (int64_t[]){3, BLOCKS}, curve + 2 * (ptrdiff_t)BLOCKS);
+    lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
 }
 
 static int measure_weights(lra_influence *p, int64_t examples, lra_open_weights weights,
                            const char *unit, lra_finding *found, lra_err *e)
 {
-    pairs all = {.width = (p->spec.data->max_length + BLOCKS - 1) / BLOCKS};
+    pairs all = {.width = (p->spec.data->max_length + BLOCKS - 1) / BLOCKS,
+                 .seed = p->spec.seed,
+                 .layouts = weights == LRA_BEST_WEIGHTS ? 2 : 1};
     int rc = lra_occlude(&p->spec, &p->device, weights, examples, &p->steps, take_batch, &all, e);
     if (rc == 0 && all.n == 0) rc = lra_fail(e, "there is no other row to take tokens from");
     if (rc == 0) {
-        const lra_interactions x = {BLOCKS, all.width, all.n, all.count, all.weight};
-        double curve[3 * BLOCKS], width = (double)all.width;
-        lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
+        const lra_interactions x = {BLOCKS, all.width, all.n, all.count, all.weight, all.null};
+        double curve[LRA_INTERACTION_CURVES * BLOCKS];
         lra_interaction_findings(&x, p->spec.seed, found, curve);
-        lra_probe_unit_array(u, "intensity", 2, (int64_t[]){3, BLOCKS}, curve);
-        lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
+        add_arrays(p, &all, unit, curve);
     }
     lra_free(all.count);
     lra_free(all.weight);
+    lra_free(all.null);
     return rc;
 }
 
@@ -171,7 +297,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_interaction = {
-    "interaction", "how far apart are parts that work together",
+    "interaction", "distance between parts of the input that the answer combines",
     EXAMPLES,      undefined,
     passes,        measure,
     .least = 2};

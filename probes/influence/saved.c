@@ -45,6 +45,13 @@ bool lra_saved_past(const lra_probe_result *r, const lra_influence_part *part)
     return value && strncmp(value, "past", 4) == 0;
 }
 
+bool lra_saved_moves_blocks(const lra_probe_result *r, const lra_influence_part *part)
+{
+    if (part != &lra_part_interaction) return true;
+    const lra_probe_unit *u = lra_probe_unit_find(r, part->name);
+    return !u || lra_probe_array_find(u, "rel");
+}
+
 void lra_saved_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
                    int64_t head_groups, bool past)
 {

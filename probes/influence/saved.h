@@ -25,4 +25,8 @@ void lra_saved_sort(lra_probe_result *r);
  * `shuffled`; is any of it new? */
 bool lra_saved_add_shuffled(lra_probe_result *r, const lra_probe_result *shuffled);
 
+/* False for part interaction of files older than the null that moves blocks: its test permuted
+ * labels of blocks, which finds structure where there is none. */
+bool lra_saved_moves_blocks(const lra_probe_result *r, const lra_influence_part *part);
+
 #endif

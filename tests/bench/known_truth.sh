@@ -53,7 +53,7 @@ cell() {
     for kind in kernels attention; do # a model has the one or the other
         nice -n 10 "$probe" $kind "$run" --out "$out" --threads 1 --quiet >/dev/null 2>&1
     done
-    pairs="interaction --examples 12"
+    pairs="interaction --examples 24"
     [ "$task" = copy ] && pairs= # it has many answers
     for part in "context --examples 64" "cut --examples 200" "jacobian,field --examples 12" "occlusion --examples 12" ${pairs:+"$pairs"}; do
         # shellcheck disable=SC2086
@@ -74,7 +74,7 @@ cells | xargs -P "$jobs" -L 1 sh "$self" "$build" "$out" "$jobs" --cell || echo 
 #   cut, window   smallest limit per layer of all distances, of attention alone, that keeps 95 % of the gain; layers add up
 #   jacobian, occlusion   distance whose intensity grew most in training
 #   field         radius around the middle position with 99 % of the squared gradient of its features
-#   pairs         distance at which pairs of blocks work together most; flat: they depend on no distance
+#   pairs         distance at which pairs of blocks interact most against the same with the blocks moved; flat: no dependence
 #   kernels, heads   of the layer, or head, whose weights training moved farthest, the distance whose share grew most
 # Names hold two commas each.
 one() { # KIND: the numbers of a run, a line each
