@@ -24,8 +24,9 @@ static const lra_option own[] = {
     {.name = "gradients",
      .kind = LRA_OPTION_FLAG,
      .help =
-         "weights, one batch, its outputs, its loss and the gradient of every weight; of RUN the "
-         "first training rows, without RUN random tokens of a fresh --model"},
+         "weights, one batch, its outputs, its loss and the gradient of every weight, in evaluation "
+         "mode (no dropout, running statistics of batch norms); of RUN the first training rows, "
+         "without RUN random tokens of a fresh --model"},
     {.name = "model",
      .letter = 'm',
      .kind = LRA_OPTION_TEXT,

@@ -21,7 +21,9 @@
 #include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/progress.h"
+#include "probes/kernels/channels_csv.h"
 #include "probes/kernels/layer.h"
+#include "probes/kernels/uncovered.h"
 #include "probes/probe.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
@@ -34,6 +36,10 @@ static const lra_option own[] = {
     {.name = "kernel-skip",
      .kind = LRA_OPTION_FLAG,
      .help = "the direct path D u beside a kernel counts as its lag 0"},
+    {.name = "channels",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "write the decay of every channel to FILE (CSV)"},
     LRA_NULL_OPTION,
     {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "list the kernels that would be measured"},
     {.name = NULL}};
@@ -87,6 +93,17 @@ static void add_model(lra_probe_result *r)
     lra_free(list);
 }
 
+/* Names of the mixing nodes without kernels; see uncovered.h. */
+static char *find_uncovered(const lra_finished_run *run, lra_err *e)
+{
+    lra_train_spec spec;
+    lra_device device = run->job.device;
+    lra_finished_run_spec(run, &spec);
+    char *names = lra_uncovered_nodes(&spec, &device, e);
+    lra_job_spec_free(&spec);
+    return names;
+}
+
 static void list_kernels(const lra_finished_run *run, const lra_found *f)
 {
     for (int i = 0; i < f->n; i++) {
@@ -135,6 +152,26 @@ static void tell_skip(const lra_finished_run *run, const lra_found *f)
                  run->folder, f->n - n, f->n);
 }
 
+/* The row of the model is the mean over its layers, where kernels are all that mixes positions. */
+static int add_whole(const lra_finished_run *run, lra_probe_result *r, lra_err *e)
+{
+    char *uncovered = find_uncovered(run, e);
+    if (!uncovered) return LRA_FAILED;
+    if (*uncovered) {
+        char *value = lra_copy_text(uncovered); /* settings hold no blanks */
+        for (char *at = value; *at; at++)
+            if (*at == ' ') *at = '+';
+        lra_probe_result_set(r, "uncovered", "%s", value);
+        lra_free(value);
+        lra_note("%s: positions are mixed without a kernel, too: %s; there is no row 'model'",
+                 run->folder, uncovered);
+    } else {
+        add_model(r);
+    }
+    lra_free(uncovered);
+    return 0;
+}
+
 static void measure_found(const lra_finished_run *run, const lra_options *o, const lra_found *f,
                           lra_probe_result *r)
 {
@@ -146,7 +183,6 @@ static void measure_found(const lra_finished_run *run, const lra_options *o, con
         lra_layer_measure(&f->kernels[i], run->result->grid, r);
     }
     lra_progress_free(bar);
-    add_model(r);
 }
 
 static int measure(lra_finished_run *run, const lra_options *o, lra_probe_result *r, lra_err *e)
@@ -155,6 +191,7 @@ static int measure(lra_finished_run *run, const lra_options *o, lra_probe_result
     int rc = find(run, o, &f, e);
     if (rc == 0 && lra_option_flag(o, "kernel-skip")) tell_skip(run, &f);
     if (rc == 0) measure_found(run, o, &f, r);
+    if (rc == 0) rc = add_whole(run, r, e);
     lra_found_close(&f);
     return rc;
 }
@@ -165,6 +202,10 @@ static int print_found(const lra_finished_run *run, const lra_options *o, lra_er
     int rc = find(run, o, &f, e);
     if (rc == 0) list_kernels(run, &f);
     lra_found_close(&f);
+    char *uncovered = rc == 0 ? find_uncovered(run, e) : NULL;
+    if (rc == 0 && !uncovered) rc = LRA_FAILED;
+    if (rc == 0 && *uncovered) printf("%s without kernels: %s\n", run->folder, uncovered);
+    lra_free(uncovered);
     return rc;
 }
 
@@ -217,6 +258,8 @@ static int kernels(const lra_options *o, lra_err *e)
     }
     if (rc == 0 && !dry && n == 0)
         rc = lra_fail_usage(e, "none of %d runs has convolution kernels", asked);
+    if (rc == 0 && !dry && lra_option_given(o, "channels"))
+        rc = lra_channels_csv(lra_option_text(o, "channels"), n, list, e);
     lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && !dry) {
         rc = lra_report_print(&lra_table_kernels, stdout, &in,

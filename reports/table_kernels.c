@@ -44,11 +44,12 @@ typedef struct {
     const char *notes[6]; /* NULL after the last */
 } group;
 static const group groups[] = {
-    {"How far convolution kernels reach",
+    {"How far convolution kernels reach, per layer",
      COLUMNS(reach),
      {"mean/equal\tmean distance of energy over that of equal weights on the same lags; 1: indifferent "
       "to distance",
-      "r50 r95 r99\tsmallest distance within which so many % of the energy lie, tokens",
+      "r50 r95 r99\tsmallest distance within which so many % of the energy lie, tokens; of one "
+      "layer: L layers reach L times as far",
       "moved\tshift.w1: how far training moved the energy, tokens"}},
     {"How convolution kernels decay",
      COLUMNS(decay),
@@ -172,6 +173,23 @@ static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const
     }
 }
 
+/* Models that mix positions without kernels, too: their layers are parts. */
+static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells)
+{
+    for (int c = 0; c < n; c++) {
+        lra_err e;
+        lra_config *settings = lra_config_parse(cells[c].seed[0]->settings, &e);
+        char *names = lra_copy_text(settings ? lra_config_text_or(settings, "uncovered", "") : "");
+        for (char *at = names; *at; at++)
+            if (*at == '+') *at = ' ';
+        if (*names)
+            lra_table_note(t, "%s\tno row model: positions are mixed without a kernel, too: %s",
+                           cells[c].name, names);
+        lra_free(names);
+        lra_config_free(settings);
+    }
+}
+
 /* Whether lag 0 holds the direct path of the n cells. */
 static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
 {
@@ -219,6 +237,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     *list = lra_alloc_array(GROUPS, sizeof **list);
     for (int g = 0; g < GROUPS; g++) (*list)[g] = group_table(&groups[g], shuffled, n, cells);
     add_skip_note((*list)[0], n, cells);
+    add_uncovered_notes((*list)[0], n, cells);
     lra_probe_cells_free(cells, n);
     return GROUPS;
 }

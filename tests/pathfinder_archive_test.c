@@ -321,7 +321,7 @@ static void what_is_missing_is_named(void **state)
     pack_write(folder, "images.tar", image, 1, PACK_TAR);
     task_refuses(&lra_task_pathfinder_easy, "images.tar", "", "no 'curv_baseline/metadata'");
     pack_write(folder, "metadata.tar", metadata, 1, PACK_TAR);
-    task_refuses(&lra_task_pathfinder_easy, "metadata.tar", "", "none of 8 images can be read");
+    task_refuses(&lra_task_pathfinder_easy, "metadata.tar", "", "none of 8 images can be read: '");
     free_files(&l);
 }
 

@@ -140,7 +140,8 @@ static void names_say_what_is_there(void **state)
     assert_non_null(strstr(e.msg, "no 'curv_contour_length_14/metadata' of pathfinder32"));
     assert_int_equal(rename(level, own), 0);
     assert_int_equal(read_level(own, 64, HARD, &set, &e), LRA_FAILED);
-    assert_non_null(strstr(e.msg, "none of 36 images can be read"));
+    assert_non_null(strstr(e.msg, "none of 36 images can be read; the first: '"));
+    assert_non_null(strstr(e.msg, "32 x 32"));
     assert_int_equal(read_level(own, 32, HARD, &set, &e), 0);
     assert_int_equal(set.n, 3 * ROWS);
     lra_pathfinder_sets_free(1, &set);

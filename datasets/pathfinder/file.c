@@ -103,8 +103,11 @@ static int find_images(lra_pathfinder_set *s, lra_pathfinder_list *list, lra_err
     compact(s, state);
     lra_free(state);
     if (s->n > 0) return 0;
-    return lra_fail(e, "none of %lld images can be read, '%s/%s' for one", (long long)n, s->folder,
-                    list->path[0]);
+    if (s->n_broken)
+        return lra_fail(e, "none of %lld images can be read; the first: %s", (long long)n,
+                        s->first_broken);
+    return lra_fail(e, "none of %lld images can be read: '%s/%s' %s", (long long)n, s->folder,
+                    list->path[0], s->n_empty ? "has no bytes" : "does not exist");
 }
 
 void lra_pathfinder_decode(const lra_pathfinder_set *s, int64_t i, uint8_t *pixel)

@@ -25,6 +25,7 @@ static void line(const char *before, const char *fmt, va_list args)
         lra_make_printable(at);
         if (end) *end++ = '\n';
     }
+    fflush(stdout); /* both may be one file: lines stay in the order of their making */
     lra_progress_hide();
     fprintf(stderr, "%s%s\n", before, said.s);
     lra_progress_show();

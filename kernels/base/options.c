@@ -162,12 +162,47 @@ static int all_names(const lra_command *c, const char ***names)
     return n_options + n_keys;
 }
 
+/* Names that other programs give to settings of this one. */
+static const struct {
+    const char *word, *name;
+} synonyms[] = {{"lr", "rate"},
+                {"learning-rate", "rate"},
+                {"learning_rate", "rate"},
+                {"batch-size", "batch"},
+                {"batch_size", "batch"},
+                {"bs", "batch"},
+                {"weight-decay", "decay"},
+                {"weight_decay", "decay"},
+                {"wd", "decay"},
+                {"num-epochs", "epochs"},
+                {"num-layers", "layers"},
+                {"n-layers", "layers"},
+                {"depth", "layers"},
+                {"num-heads", "heads"},
+                {"hidden-size", "width"},
+                {"d-model", "width"},
+                {"dim", "width"},
+                {"dataset", "task"},
+                {"arch", "model"},
+                {"output", "out"},
+                {"output-dir", "out"},
+                {"num-workers", "threads"}};
+
+/* That name, where the command has it; else the name that is spelt most alike.  NULL: none. */
+static const char *meant(const char *word, int n, const char *const *names)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        for (int k = 0; k < n && strcmp(word, synonyms[i].word) == 0; k++)
+            if (strcmp(names[k], synonyms[i].name) == 0) return names[k];
+    return lra_nearest(word, n, names);
+}
+
 static int fail_unknown_option(const lra_command *c, const char *name, size_t n, lra_err *e)
 {
     const char **names;
     int count = all_names(c, &names);
     char *word = lra_format("%.*s", (int)n, name);
-    const char *near = lra_nearest(word, count, names);
+    const char *near = meant(word, count, names);
     int rc = near ? lra_fail_usage(e, "unknown option '--%s'; did you mean '--%s'?", word, near)
                   : lra_fail_usage(e, "unknown option '--%s' ('%s --help' shows all)", word,
                                    c->program);

@@ -225,6 +225,37 @@ static int read_header(const char *text, size_t n, const char *data, size_t n_da
     return rc;
 }
 
+static bool holds(const unsigned char *p, size_t n, const char *word)
+{
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= n; i++)
+        if (memcmp(p + i, word, length) == 0) return true;
+    return false;
+}
+
+/* The format of a file that is no safetensors file, and how to save its arrays as one; NULL: not
+ * known.  Names of a zip's first entries are among its first bytes. */
+static const char *other_format(const unsigned char *p, size_t n)
+{
+    static const char torch[] = "a PyTorch zip; save with safetensors: "
+                                "safetensors.torch.save_file(model.state_dict(), FILE)";
+    size_t head = n < 4096 ? n : 4096;
+    if (n >= 4 && memcmp(p, "PK\3\4", 4) == 0) {
+        if (holds(p, head, ".npy"))
+            return "a NumPy zip (npz); save with safetensors: "
+                   "safetensors.numpy.save_file(dict(numpy.load(FILE)), OTHER)";
+        return holds(p, head, "data.pkl") ? torch : "a zip; save with safetensors";
+    }
+    if (n >= 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5)
+        return "a Python pickle (PyTorch before 1.6 writes these); save with safetensors: "
+               "safetensors.torch.save_file(model.state_dict(), FILE)";
+    if (n >= 4 && memcmp(p, "\x89HDF", 4) == 0) return "an HDF5 file; save with safetensors";
+    if (n >= 6 && memcmp(p, "\x93NUMPY", 6) == 0)
+        return "a NumPy array (npy); save with safetensors";
+    if (n >= 4 && memcmp(p, "GGUF", 4) == 0) return "a GGUF file; save with safetensors";
+    return NULL;
+}
+
 int lra_safetensors_parse(const void *bytes, size_t n, const char *name, lra_safetensors *t,
                           lra_err *e)
 {
@@ -232,6 +263,8 @@ int lra_safetensors_parse(const void *bytes, size_t n, const char *name, lra_saf
     uint64_t length = 0;
     *t = (lra_safetensors){.meta = lra_config_new()};
     if (n < 8) return lra_fail(e, "'%s' has %zu bytes, a safetensors file at least 8", name, n);
+    const char *other = other_format(p, n);
+    if (other) return lra_fail(e, "'%s' is %s", name, other);
     for (int i = 7; i >= 0; i--) length = length << 8 | p[i];
     if (length > MAX_HEADER)
         return lra_fail(e, "'%s': the header has %llu bytes, at most %d are accepted", name,

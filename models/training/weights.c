@@ -141,6 +141,13 @@ int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e)
     }
     const char *format = lra_config_text_or(t->meta, "lra.format", "");
     if (strcmp(format, "1") == 0) return 0;
+    for (int i = 0; i < t->n && !*format; i++)
+        if (strncmp(t->tensor[i].name, "param/", 6) != 0 &&
+            strncmp(t->tensor[i].name, "state/", 6) != 0)
+            return lra_fail(e,
+                            "'%s': tensor '%s' is unknown, and none is named param/...; "
+                            "'lra-probe export' of a run of the model shows the names",
+                            name, t->tensor[i].name);
     if (!*format)
         return lra_fail(
             e, "'%s' has no metadata 'lra.format'; save it with {\"lra.format\": \"1\"}", name);

@@ -19,8 +19,7 @@ static const int64_t most_numbers = (int64_t)1 << 25; /* of the kernels of one s
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* "encoder/layer0/conv/long_conv" -> "layer0.conv" */
-static char *name_of(const lra_tensor *node)
+char *lra_found_name(const lra_tensor *node)
 {
     static const char encoder[] = "encoder/";
     const char *path = node->scope;
@@ -34,13 +33,13 @@ static char *name_of(const lra_tensor *node)
 /* Two towers name the same kernels twice; two kernels of one scope are told apart by numbers. */
 static char *unique_name(const lra_found *f, const lra_tensor *node)
 {
-    char *name = name_of(node);
+    char *name = lra_found_name(node);
     for (int again = 2;; again++) {
         int k = 0;
         while (k < f->n && strcmp(f->kernels[k].name, name) != 0) k++;
         if (k == f->n) return name;
         lra_free(name);
-        char *first = name_of(node);
+        char *first = lra_found_name(node);
         name = lra_format("%s-%d", first, again);
         lra_free(first);
     }

@@ -22,6 +22,9 @@ typedef struct {
 int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, bool skip,
                    lra_err *e);
 void lra_found_close(lra_found *f);
+/* The name of a node for people: "encoder/layer0/conv/long_conv" is "layer0.conv".  The caller
+ * frees it. */
+char *lra_found_name(const lra_tensor *node);
 /* Channel c of them, and its moduli where there are some. */
 lra_kernel lra_found_channel(const lra_found_kernels *k, int state, int64_t c);
 lra_kernel lra_found_modulus(const lra_found_kernels *k, int state, int64_t c);

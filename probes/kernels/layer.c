@@ -158,6 +158,20 @@ static int add_kinds(const channels *x, const double *kind, bool mod, lra_findin
     return 3;
 }
 
+/* Decay of every channel: arrays (channels), NAN where a channel has none. */
+static void add_channel_decay(const channels *x, lra_probe_unit *u)
+{
+    static const char *const id[] = {"decay.kind", "decay.tau", "decay.beta"};
+    const lra_found_kernels *k = x->of;
+    for (int i = 0; i < x->n_ids; i++)
+        for (size_t n = 0; n < sizeof id / sizeof *id; n++) {
+            if (strcmp(x->id[i].id, id[n]) != 0) continue;
+            char *name = lra_format("channel.%s%s", id[n], x->state ? "" : "0");
+            lra_probe_unit_array(u, name, 1, &k->channels, x->value + i * k->channels);
+            lra_free(name);
+        }
+}
+
 static int add_layer(const channels *x, lra_finding *out)
 {
     const lra_found_kernels *k = x->of;
@@ -281,6 +295,7 @@ void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_re
         channels *x = channels_new(k, s, columns);
         list[s] = lra_alloc_array(FINDINGS, sizeof **list);
         n[s] = add_layer(x, list[s]);
+        add_channel_decay(x, u);
         channels_free(x);
         add_drawn(k, s, u);
         add_curves(k, s, u);

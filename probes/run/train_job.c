@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "datasets/loader/permute.h"
 #include "kernels/base/file.h"
@@ -185,6 +186,15 @@ static int train_missing(const lra_job *r, const lra_train_spec *s, const char *
     return rc;
 }
 
+/* A run that failed before it wrote anything leaves no folder.  The lock is held. */
+static void leave_nothing(const char *folder, const char *lock)
+{
+    char **names = NULL;
+    int n = lra_folder_list(folder, &names, NULL);
+    if (n == 1 && strcmp(names[0], "lock") == 0 && unlink(lock) == 0) rmdir(folder);
+    if (n >= 0) lra_names_free(names, n);
+}
+
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;
@@ -201,6 +211,7 @@ int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
         rc = lock >= 0           ? train_missing(r, &s, path, e)
              : lra_stop_signal() ? LRA_STOPPED
                                  : LRA_FAILED;
+        if (lock >= 0 && rc != 0 && rc != LRA_STOPPED) leave_nothing(s.folder, lock_path);
     }
     lra_unlock(lock);
     lra_job_spec_free(&s);

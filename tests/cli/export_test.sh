@@ -59,4 +59,13 @@ expect 2 "option '--last' is for a RUN" lra-probe export --gradients --model s4d
 expect 2 "expected RUN FILE" lra-probe export x
 expect 2 "unknown model 's4dd'" lra-probe export --gradients --model s4dd x
 expect 1 "cannot write 'none/x'" lra-probe export --gradients --model s4d none/x
+# Files of other programs are recognised, and leave nothing in the folder of runs.
+printf 'PK\003\004\000\000\010\010\000\000model/data.pklFB' >model.pt
+printf 'PK\003\004-\000\000\000\000\000\000\000a.npy\001\000' >arrays.npz
+printf '\200\002\212\nl\374\234F\371 j\250P\031.' >old.pt
+expect 1 "'model.pt' is a PyTorch zip; save with safetensors" lra-probe train $small --weights model.pt --out p
+expect 1 "'arrays.npz' is a NumPy zip (npz); save with safetensors" lra-probe train $small --weights arrays.npz --out p
+expect 1 "'old.pt' is a Python pickle" lra-probe train $small --weights old.pt --out p
+expect 1 "expected" lra-probe train $small --weights w.safetensors --set width=4 --out p
+[ -z "$(find p -path '*/runs/*' 2>/dev/null)" ] || complain "left behind: $(find p)"
 exit $bad

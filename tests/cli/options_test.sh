@@ -34,6 +34,11 @@ if [ -w /dev/full ]; then
     [ $? -eq 1 ] && grep -q 'cannot write the output: No space left on device' err || complain "a full disk: $(cat err)"
 fi
 
+# Names of other programs.
+for pair in lr:rate learning-rate:rate batch-size:batch weight-decay:decay num-layers:layers; do
+    expect 2 "unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" lra-probe train "--${pair%:*}" 1
+done
+
 # A misspelt setting gets the nearest one, however it is given.
 for command in "train --kernal 5" "train --kernal=5" "bench --kernal 5"; do
     expect 2 "unknown option '--kernal'; did you mean '--kernel'?" lra-probe $command

@@ -1,0 +1,60 @@
+/* Mixing nodes without kernels.  Every op that lets positions see each other reads a limit of
+ * distance in a limited graph, which is where they are found; ops with kernels are covered. */
+#include "probes/kernels/uncovered.h"
+
+#include <string.h>
+
+#include "kernels/base/mem.h"
+#include "kernels/graph/op.h"
+#include "probes/kernels/found.h"
+
+static const char *const covered[] = {"conv", "long_conv", "scan", NULL};
+
+/* Of "attention_near" "attention": the op that obeys a limit does the work of another. */
+static char *op_name(const lra_tensor *node)
+{
+    static const char suffix[] = "_near";
+    size_t n = strlen(node->op->name), less = sizeof suffix - 1;
+    bool near = n > less && strcmp(node->op->name + n - less, suffix) == 0;
+    return lra_format("%.*s", (int)(near ? n - less : n), node->op->name);
+}
+
+/* A kernel that obeys the limit itself is read by a convolution. */
+static bool is_covered(const char *op)
+{
+    bool found = strcmp(op, "near") == 0;
+    for (int i = 0; covered[i] && !found; i++) found = strcmp(op, covered[i]) == 0;
+    return found;
+}
+
+static void add_node(lra_text *t, const lra_tensor *node)
+{
+    char *op = op_name(node), *name = lra_found_name(node);
+    char *one = lra_format("%s (%s)", name, op);
+    /* Heads obey a limit each, towers repeat a layer. */
+    if (!is_covered(op) && (t->n == 0 || !strstr(t->s, one)))
+        lra_text_add(t, "%s%s", t->n ? ", " : "", one);
+    lra_free(one);
+    lra_free(name);
+    lra_free(op);
+}
+
+char *lra_uncovered_nodes(const lra_train_spec *run, lra_device *device, lra_err *e)
+{
+    const char *unlimited = lra_model_unlimited(run->model, run->model_config);
+    if (unlimited) return lra_copy_text(unlimited);
+    lra_opened m;
+    lra_text t = {0};
+    int rc = lra_open(&m, run, device, LRA_INITIAL_WEIGHTS, e);
+    if (rc == 0) rc = lra_open_limited(&m, e);
+    if (rc == 0) {
+        m.type = LRA_F32;
+        lra_open_graph(&m, 1, m.buckets.length[m.buckets.n - 1]);
+        lra_text_add(&t, "%s", "");
+        for (int i = 0; i < m.n_limits; i++) add_node(&t, lra_open_limited_node(&m, i));
+    }
+    lra_open_close(&m);
+    if (rc == 0) return t.s;
+    lra_text_free(&t);
+    return NULL;
+}
