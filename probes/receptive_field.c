@@ -15,6 +15,7 @@
 #include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
+#include "probes/run/dry_run.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
@@ -24,11 +25,13 @@
 #include "probes/run/planned_rungs.h"
 #include "probes/run/rungs.h"
 #include "probes/run/run_cells.h"
+#include "probes/run/seeds.h"
 #include "probes/run/settings.h"
+#include "probes/run/sources.h"
 #include "probes/run/vary.h"
 #include "reports/report.h"
 
-static const lra_option own[] = {LRA_SEEDS_OPTION(LRA_LADDER_MAX_SEEDS, "rung"),
+static const lra_option own[] = {LRA_SEEDS_OPTION("rung"),
                                  LRA_JOBS_OPTION("cells"),
                                  LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
                                  LRA_JSON_OPTION("the ladder as one JSON document"),
@@ -55,6 +58,7 @@ typedef struct {
     const lra_options *options;
     lra_rungs rungs;
     int n_seeds, n_cells;
+    int64_t *seed; /* (n_seeds) */
     lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;
@@ -70,16 +74,18 @@ static int make_plan(ladder_run *l, lra_err *e)
 {
     int rc = lra_rungs_plan(&l->rungs, &l->job, e);
     if (rc != 0) return rc;
-    l->n_seeds = l->job.plan.seeds;
-    if (lra_option_given(l->options, "seeds"))
-        l->n_seeds = (int)lra_option_int(l->options, "seeds");
+    const char *seeds = lra_option_text(l->options, "seeds");
+    lra_free(l->seed);
+    l->n_seeds = seeds ? lra_seeds_read(seeds, LRA_LADDER_MAX_SEEDS, &l->seed, e)
+                       : lra_seeds_first(l->job.plan.seeds, &l->seed);
+    if (l->n_seeds < 0) return LRA_USAGE;
     l->cells = lra_alloc_array((size_t)(l->rungs.n * l->n_seeds), sizeof *l->cells);
     for (int s = 0; s < l->n_seeds; s++)
         for (int k = 0; k < l->rungs.n; k++) {
             lra_ladder_cell *c = &l->cells[l->n_cells++];
             lra_rungs_set(&l->rungs, k, &l->job);
-            c->rung = k, c->seed = s;
-            char *folder = lra_job_folder(&l->job, s);
+            c->rung = k, c->seed = l->seed[s];
+            char *folder = lra_job_folder(&l->job, c->seed);
             c->result = lra_format("%s/result.h5", folder);
             c->done = lra_finished_run_done(c->result);
             lra_free(folder);
@@ -176,11 +182,27 @@ static int check_rows(ladder_run *l, lra_err *e)
     return rc;
 }
 
+/* Finished runs of other sources than this program's. */
+static void say_stale(ladder_run *l)
+{
+    int stale = 0;
+    for (int i = 0; i < l->n_cells; i++) {
+        lra_rungs_set(&l->rungs, l->cells[i].rung, &l->job);
+        stale += lra_job_is_stale(&l->job, l->cells[i].result);
+    }
+    if (stale)
+        say(l,
+            "%d finished run%s of other sources of model '%s' or its ops: 'lra-probe train "
+            "... --force' trains one again",
+            stale, stale == 1 ? " is" : "s are", l->job.model->name);
+}
+
 /* What is planned and what it will cost, before anything is trained. */
 static int print_plan(ladder_run *l, lra_err *e)
 {
     int done = 0, rc = 0;
     for (int i = 0; i < l->n_cells; i++) done += l->cells[i].done;
+    say_stale(l);
     if (done < l->n_cells && check_rows(l, e) != 0) return LRA_USAGE;
     say(l, "ladder: %s, preset %s, %d %s%s x %d seeds = %d runs, %d done", l->job.task->name,
         l->job.preset, l->rungs.n, strcmp(l->rungs.axis, "kernel") ? "rungs over " : "kernels",
@@ -292,6 +314,7 @@ static int check_distance(const ladder_run *l, lra_err *e)
 
 static int open_all(ladder_run *l, lra_err *e)
 {
+    if (lra_option_flag(l->options, "dry-run")) lra_dry_run_limit();
     int rc = lra_vary_open(&l->vary, l->options, e);
     char *first = rc == 0 ? lra_vary_assignment(&l->vary, 0) : NULL;
     if (rc == 0) rc = check_distance(l, e);
@@ -350,6 +373,7 @@ static int ladder(const lra_options *o, lra_err *e)
     for (int i = 0; i < l.n_results; i++) lra_free(l.results[i]);
     lra_free(l.results);
     lra_rungs_close(&l.rungs);
+    lra_free(l.seed);
     lra_vary_close(&l.vary);
     json_decref(l.planned);
     lra_ladder_scale_close(&l.scale);

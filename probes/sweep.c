@@ -17,12 +17,15 @@
 #include "kernels/base/terminal.h"
 #include "models/training/estimate.h"
 #include "probes/probe.h"
+#include "probes/run/dry_run.h"
 #include "probes/run/experiments.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/grid.h"
 #include "probes/run/job_options.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/run_cells.h"
+#include "probes/run/seeds.h"
+#include "probes/run/sources.h"
 #include "reports/report.h"
 
 enum { MIB = 1 << 20, MOST_SEEDS = 64 };
@@ -33,7 +36,7 @@ static const lra_option own[] = {
      .arg = "KEY=LIST",
      .help = "values of a setting of task, model or training, or of task, model, preset, "
              "precision, objective or schedule; may be repeated: all combinations are trained"},
-    LRA_SEEDS_OPTION(MOST_SEEDS, "combination"),
+    LRA_SEEDS_OPTION("combination"),
     LRA_JOBS_OPTION("runs"),
     LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
     {.name = "print-plan",
@@ -60,6 +63,8 @@ typedef struct {
     const lra_options *options;
     lra_grid grid;
     bool dry, list; /* nothing is trained; commands are listed */
+    int n_seeds;
+    int64_t *seed; /* (n_seeds) of every combination.  NULL: the preset's */
     int n_cells, missing;
     lra_run_cell *cell;
     double memory; /* bytes of a run; 0: what is free */
@@ -151,6 +156,13 @@ static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_e
     int missing = 0;
     lra_run_cell *cell = s->cell + s->n_cells - n;
     for (int i = 0; i < n; i++) missing += !lra_finished_run_done(cell[i].result);
+    int stale = 0;
+    for (int i = 0; i < n; i++) stale += lra_job_is_stale(&c->job, cell[i].result);
+    if (stale)
+        say(s,
+            "  %s: %d of other sources of the model or its ops; 'lra-probe train ... --force' "
+            "trains one again",
+            name, stale);
     if (missing == 0) {
         say(s, "  %s: done", name);
         return 0;
@@ -211,9 +223,8 @@ static int plan_combination(sweep_run *s, int i, lra_err *e)
     char *name = lra_grid_name(&s->grid, i);
     int rc = open_combination(s, i, &c, e);
     if (rc == 0) rc = load_data(s, &c.job, e);
-    int n = !rc && lra_option_given(s->options, "seeds") ? (int)lra_option_int(s->options, "seeds")
-                                                         : c.job.plan.seeds;
-    for (int seed = 0; seed < n && rc == 0; seed++) rc = add_cell(s, i, &c, seed, e);
+    int n = s->seed || rc != 0 ? s->n_seeds : c.job.plan.seeds;
+    for (int k = 0; k < n && rc == 0; k++) rc = add_cell(s, i, &c, s->seed ? s->seed[k] : k, e);
     if (rc == 0 && !s->list) rc = say_cost(s, &c, name, n, e);
     if (c.options) keep_data(s, &c.job);
     close_combination(&c);
@@ -312,6 +323,20 @@ static int read_file(lra_grid *g, const char *from, lra_err *e)
     return lra_fail_unknown(e, "experiment or file", from, n, name, "lra-probe list experiments");
 }
 
+/* Of --seeds, else of a line "seeds = 0, 2, 5" or "seeds = 3" of the grid. */
+static int read_seeds(sweep_run *s, lra_err *e)
+{
+    const char *given = lra_option_text(s->options, "seeds");
+    char *line = lra_grid_take(&s->grid, "seeds");
+    int rc = given && line ? lra_fail_usage(e, "--seeds is given, and the grid has 'seeds'") : 0;
+    if (rc == 0 && (given || line)) {
+        s->n_seeds = lra_seeds_read(given ? given : line, MOST_SEEDS, &s->seed, e);
+        if (s->n_seeds < 0) rc = LRA_USAGE;
+    }
+    lra_free(line);
+    return rc;
+}
+
 static int open_grid(sweep_run *s, lra_err *e)
 {
     const lra_options *o = s->options;
@@ -322,6 +347,7 @@ static int open_grid(sweep_run *s, lra_err *e)
     for (int i = 0; rc == 0 && (one = lra_option_repeat(o, "vary", i)) != NULL; i++)
         if ((rc = lra_grid_add(&s->grid, one, e)) != 0) lra_fail_in(e, "--vary");
     if (rc == 0 && named) rc = lra_grid_add_others(&s->grid, named->grid, e);
+    if (rc == 0) rc = read_seeds(s, e);
     if (rc == 0 && s->grid.n_axes == 0)
         rc = lra_fail_usage(e, "nothing varies, expected --vary KEY=LIST or a FILE");
     if (rc == 0 && s->list && lra_option_flag(o, "json"))
@@ -355,9 +381,11 @@ static int sweep(const lra_options *o, lra_err *e)
     sweep_run s = {.options = o, .planned = json_array()};
     s.list = lra_option_flag(o, "print-plan");
     s.dry = s.list || lra_option_flag(o, "dry-run");
+    if (s.dry) lra_dry_run_limit();
     int rc = make_sweep(&s, e);
     lra_run_cells_free(s.cell, s.n_cells);
     lra_grid_free(&s.grid);
+    lra_free(s.seed);
     lra_text_free(&s.plan);
     json_decref(s.planned);
     return rc;

@@ -10,11 +10,13 @@
 #include "kernels/base/signals.h"
 #include "kernels/base/terminal.h"
 #include "probes/probe.h"
+#include "probes/run/dry_run.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/plan_text.h"
+#include "probes/run/sources.h"
 #include "probes/run/train_job.h"
 #include "probes/run/warm_start.h"
 #include "reports/result_metric.h"
@@ -49,6 +51,7 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "TEXT",
      .help = "what the run is called beside task and model, in progress and status; not stored"},
+    LRA_FORCE_OPTION("train a run again that is done or was begun; its files are removed first"),
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
      .help = "exit 75 instead of 130 when a signal stops the run"},
@@ -122,8 +125,12 @@ static int print_result(const lra_job *r, int64_t seed, bool done, lra_err *e)
 {
     char *folder = lra_job_folder(r, seed), *path = lra_format("%s/result.h5", folder);
     lra_result *result = lra_finished_run_result(path, e);
-    if (result && done)
+    char *differs = result && done ? lra_job_sources_differ(r, result) : NULL;
+    if (differs)
+        lra_note("already done, but %s: its result is below; --force trains it again", differs);
+    else if (result && done)
         lra_note("already done: its result is below; another --seed or setting is another run");
+    lra_free(differs);
     if (result) {
         char time[32], how[96] = "not trained", *text = lra_result_text(result);
         if (result->steps)
@@ -171,6 +178,14 @@ static bool is_done(const lra_job *r, int64_t seed)
     return done;
 }
 
+static int discard(const lra_job *r, int64_t seed, lra_err *e)
+{
+    char *folder = lra_job_folder(r, seed);
+    int rc = lra_is_folder(folder) ? lra_run_discard(folder, e) : 0;
+    lra_free(folder);
+    return rc;
+}
+
 static int train_job(lra_job *r, const lra_options *o, lra_err *e)
 {
     int64_t seed = lra_option_int(o, "seed");
@@ -180,6 +195,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     r->dry = lra_option_flag(o, "dry-run");
     r->label = lra_option_text(o, "label");
     r->evaluate = lra_option_flag(o, "evaluate");
+    if (r->dry) lra_dry_run_limit();
     if (rc == 0 && r->evaluate && !lra_option_given(o, "weights"))
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
     if (rc == 0 && lra_option_given(o, "weights"))
@@ -188,6 +204,8 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     if (rc != 0) return rc;
     if (lra_option_flag(o, "dry-run")) return dry_run(r, seed, lra_option_flag(o, "json"), e);
     r->ladder = lra_option_text(o, "ladder");
+    rc = lra_option_flag(o, "force") ? discard(r, seed, e) : 0;
+    if (rc != 0) return rc;
     bool done = is_done(r, seed);
     rc = r->evaluate || done ? 0 : say_plan(r, seed, e);
     if (rc == 0) rc = lra_job_train(r, seed, e);

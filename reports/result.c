@@ -66,6 +66,8 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     if (rc == 0 && r->grid > 0) rc = lra_h5_set_int(f, "/", "grid", r->grid, e);
     if (rc == 0 && r->ladder && *r->ladder) rc = lra_h5_set_text(f, "/", "ladder", r->ladder, e);
+    if (rc == 0 && r->sources && *r->sources)
+        rc = lra_h5_set_text(f, "/", "sources", r->sources, e);
     return rc;
 }
 
@@ -161,7 +163,9 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) {
         r->ladder = lra_h5_has_attr(f, "/", "ladder") ? lra_h5_attr_text(f, "/", "ladder", e)
                                                       : lra_copy_text("");
-        rc = r->ladder ? 0 : LRA_FAILED;
+        r->sources = lra_h5_has_attr(f, "/", "sources") ? lra_h5_attr_text(f, "/", "sources", e)
+                                                        : lra_copy_text("");
+        rc = r->ladder && r->sources ? 0 : LRA_FAILED;
     }
     if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
         rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);
@@ -321,7 +325,8 @@ static int read_baselines(lra_result *r, lra_h5 *f, lra_err *e)
 
 static int check_texts(const lra_result *r, lra_err *e)
 {
-    const lra_named_text lines[] = {{"ladder", r->ladder}, {"/deviations", r->deviations}};
+    const lra_named_text lines[] = {
+        {"ladder", r->ladder}, {"sources", r->sources}, {"/deviations", r->deviations}};
     int rc = lra_check_run(r->task, r->model, r->preset, r->precision, r->fingerprint, r->run, e);
     if (rc == 0) rc = lra_check_lines(sizeof lines / sizeof *lines, lines, e);
     if (rc == 0) rc = lra_check_origin(&r->origin, e);
@@ -362,6 +367,7 @@ void lra_result_free(lra_result *r)
     lra_origin_free(&r->origin);
     lra_free(r->deviations);
     lra_free(r->ladder);
+    lra_free(r->sources);
     lra_free(r->history);
     lra_free(r->logits);
     lra_free(r->label);

@@ -10,6 +10,7 @@
 
 #include "datasets/registry.h"
 #include "kernels/base/mem.h"
+#include "kernels/base/version.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/training/settings.h"
@@ -17,6 +18,7 @@
 #include "probes/run/job_options.h"
 #include "probes/run/published.h"
 #include "probes/run/settings.h"
+#include "probes/run/sources.h"
 #include "tests/golden.h"
 
 /* ---- a model that says nothing of any task: no presets, never causal ------------------------- */
@@ -469,6 +471,40 @@ static void equal_settings_hash_equally(void **state)
     assert_string_not_equal(hash, first);
 }
 
+/* Results of other sources: a hash that differs, or in older files another revision. */
+static void other_sources_are_told(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_job r;
+    lra_dataset d = {.task = &lra_task_listops, .vocab = lra_task_listops.vocab, .max_length = 32};
+    char s4d[17], again[17], resconv[17];
+    d.longest = 32;
+    const lra_model *const models[] = {&lra_model_s4d, &lra_model_resconv};
+    for (int i = 0; i < 2; i++) {
+        if (configure(&r, models[i], &lra_task_listops, 0, NULL, &e) != 0) fail_msg("%s", e.msg);
+        r.data = &d, r.precision = "f32";
+        lra_job_sources(&r, i ? resconv : s4d);
+        lra_job_sources(&r, again);
+        assert_string_equal(again, i ? resconv : s4d);
+        lra_result result = {.sources = again, .origin = {.revision = (char *)"abc"}};
+        assert_null(lra_job_sources_differ(&r, &result));
+        result.sources = (char *)"0123456789abcdef";
+        char *why = lra_job_sources_differ(&r, &result);
+        assert_non_null(strstr(why, "have changed since revision abc"));
+        lra_free(why);
+        result.sources = (char *)"";
+        why = lra_job_sources_differ(&r, &result);
+        assert_non_null(strstr(why, "it is of revision abc"));
+        lra_free(why);
+        result.origin.revision = (char *)(uintptr_t)lra_revision();
+        assert_null(lra_job_sources_differ(&r, &result));
+        r.data = NULL;
+        lra_job_close(&r);
+    }
+    assert_string_not_equal(s4d, resconv);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +519,7 @@ int main(void)
         cmocka_unit_test(presets_say_nothing_of_other_schedules),
         cmocka_unit_test(settings_fill_what_a_run_is_given),
         cmocka_unit_test(equal_settings_hash_equally),
+        cmocka_unit_test(other_sources_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

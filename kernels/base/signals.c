@@ -47,19 +47,45 @@ void lra_unfinished_remove(int i)
     if (i >= 0) unfinished[i].there = 0;
 }
 
+static const char *limit_text;
+
 /* In a handler: calls that POSIX allows there, nothing else. */
-static void leave(void)
+static void remove_unfinished(void)
 {
-    static const char said[] = "stopped\n";
     struct stat s;
     for (int i = 0; i < MOST_FILES && getpid() == owner;
          i++) /* not of a child that is about to start */
         if (unfinished[i].there && lstat(unfinished[i].path, &s) == 0 &&
             s.st_ino == unfinished[i].ino && s.st_dev == unfinished[i].dev)
             unlink(unfinished[i].path);
+}
+
+static void leave(void)
+{
+    static const char said[] = "stopped\n";
+    remove_unfinished();
     ssize_t n = parent ? 0 : write(2, said, sizeof said - 1); /* a ladder says it for its runs */
     (void)n;                                                  /* whoever listens */
     _exit(LRA_EXIT_INTERRUPTED);
+}
+
+static void on_time(int number)
+{
+    (void)number;
+    remove_unfinished();
+    ssize_t n = write(2, limit_text, strlen(limit_text));
+    (void)n; /* nothing is left to do about it */
+    _exit(1);
+}
+
+void lra_time_limit(int seconds, const char *text)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_time;
+    limit_text = text;
+    sigaction(SIGALRM, &action, NULL);
+    alarm((unsigned)seconds);
 }
 
 static void on_signal(int number)

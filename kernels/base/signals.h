@@ -18,6 +18,9 @@ void lra_signals_release(void);
 int lra_stop_signal(void);
 /* Tells children to come who their parent is, for systems that do not tell them when it ends. */
 void lra_signals_adopt(void);
+/* Ends the program with exit code 1 after so many seconds: it writes the text, which must stay, to
+ * stderr and removes the files that it is writing.  0: never. */
+void lra_time_limit(int seconds, const char *text);
 /* Files that are removed when a signal ends the program; -1: there are too many.  The name is
  * copied. */
 int lra_unfinished_add(const char *path);

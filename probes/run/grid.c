@@ -71,6 +71,23 @@ int lra_grid_add_others(lra_grid *g, const char *lines, lra_err *e)
     return rc;
 }
 
+char *lra_grid_take(lra_grid *g, const char *key)
+{
+    int a = 0;
+    while (a < g->n_axes && strcmp(g->axis[a].key, key) != 0) a++;
+    if (a == g->n_axes) return NULL;
+    lra_grid_axis *axis = &g->axis[a];
+    lra_text list = {0};
+    g->n = g->n_axes > 1 ? g->n / axis->n : 0;
+    for (int i = 0; i < axis->n; i++) {
+        lra_text_add(&list, "%s%s", i ? "," : "", axis->value[i]);
+        lra_free(axis->value[i]);
+    }
+    lra_free(axis->key);
+    for (g->n_axes--; a < g->n_axes; a++) g->axis[a] = g->axis[a + 1];
+    return list.s;
+}
+
 int lra_grid_read(lra_grid *g, const char *path, lra_err *e)
 {
     size_t n = 0;

@@ -24,6 +24,9 @@ int lra_grid_add(lra_grid *g, const char *text, lra_err *e);
 int lra_grid_read(lra_grid *g, const char *path, lra_err *e);
 /* Adds such lines but those of settings that vary already. */
 int lra_grid_add_others(lra_grid *g, const char *lines, lra_err *e);
+/* Takes the axis of a key out of the grid; returns its values with commas between, which the caller
+ * frees; NULL: there is none. */
+char *lra_grid_take(lra_grid *g, const char *key);
 /* Fails where o sets what the grid does. */
 int lra_grid_check(const lra_grid *g, const lra_options *o, lra_err *e);
 void lra_grid_free(lra_grid *g);

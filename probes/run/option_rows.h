@@ -30,9 +30,9 @@
     {.name = word, .kind = LRA_OPTION_INT, .value = usual, .min = least, .max = most, .arg = "N",  \
      .help = text}
 #define LRA_QUERIES_OPTION(text) LRA_COUNT_OPTION("queries", "32", 0, 1e9, text)
-#define LRA_SEEDS_OPTION(most_, text)                                                              \
-    {.name = "seeds", .letter = 's', .kind = LRA_OPTION_INT, .min = 1, .max = most_, .arg = "N",   \
-     .help = "seeds 0..N-1 of every " text "; default: the preset's"}
+#define LRA_SEEDS_OPTION(text)                                                                     \
+    {.name = "seeds", .letter = 's', .kind = LRA_OPTION_TEXT, .arg = "N|LIST",                     \
+     .help = "seeds 0..N-1 of every " text ", or a list: 0,2,5 or 3-7; default: the preset's"}
 #define LRA_JOBS_OPTION(what)                                                                      \
     {.name = "jobs", .letter = 'j', .kind = LRA_OPTION_INT, .value = "1", .min = 1,                \
      .max = LRA_MOST_JOBS, .arg = "N",                                                             \

@@ -13,6 +13,7 @@
 #include "models/training/epoch_log.h"
 #include "probes/run/origin.h"
 #include "probes/run/published.h"
+#include "probes/run/sources.h"
 #include "probes/run/symbols.h"
 #include "reports/result.h"
 
@@ -162,6 +163,8 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
     out->grid = lra_dataset_grid(r->data);
     out->ladder = lra_copy_text(r->ladder ? r->ladder : "");
+    lra_job_sources(r, hash);
+    out->sources = lra_copy_text(hash);
     out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
     out->best_epoch = t->best_epoch + 1, out->seconds = t->seconds;
     out->step_flops = t->step_flops, out->padding = t->padding;

@@ -142,4 +142,17 @@ kill -TERM $pid
 wait $pid
 [ $? -eq 130 ] || complain "it was not interrupted: $(cat err)"
 has err 'stopped; checkpoints are saved'
+# Seeds by name: of the command, or of a line of the file.
+seeds() { grep -o -e '--seed=[0-9]*' out | sed 's/.*=//' | sort -n | uniq | tr '\n' ' '; }
+expect 0 '' lra-probe sweep $small --vary rate=0.002,0.003 --seeds 0,2,5-6 --print-plan --quiet --out l
+[ "$(seeds)" = "0 2 5 6 " ] || complain "--seeds 0,2,5-6: $(cat out)"
+printf 'rate = 0.002\nseeds = 1, 4\n' >by_seed
+expect 0 '' lra-probe sweep by_seed $small --print-plan --quiet --out l
+[ "$(seeds)" = "1 4 " ] || complain "seeds of a file: $(cat out)"
+expect 2 "seeds" lra-probe sweep by_seed $small --seeds 2 --print-plan --quiet --out l
+expect 2 "a seed is there twice" lra-probe sweep $small --vary rate=0.002 --seeds 1,1 --print-plan --quiet --out l
+expect 2 "expected N or a list" lra-probe sweep $small --vary rate=0.002 --seeds 1,x --print-plan --quiet --out l
+expect 2 "out of range 1 to 64" lra-probe sweep $small --vary rate=0.002 --seeds 65 --print-plan --quiet --out l
+expect 0 '2 seeds = 4 runs' lra-probe receptive-field $small --kernels 3,5 --seeds 3,7 --out l
+[ "$(find l/runs -name result.h5 | wc -l)" -eq 4 ] || complain "seeds of a ladder: $(find l)"
 exit $bad

@@ -1,0 +1,19 @@
+/* The time bound of --dry-run. */
+#include "probes/run/dry_run.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "kernels/base/signals.h"
+
+void lra_dry_run_limit(void)
+{
+    static const char text[] =
+        "lra-probe: --dry-run has reached its time limit (120 s, or LRA_DRY_RUN_SECONDS); where the "
+        "data are not prepared it makes them first: 'lra-probe data TASK' with the same --preset "
+        "and --set does so once\n";
+    const char *set = getenv("LRA_DRY_RUN_SECONDS");
+    long seconds = set ? strtol(set, NULL, 10) : LRA_DRY_RUN_SECONDS;
+    bool usable = seconds > 0 && seconds < 1 << 20;
+    lra_time_limit(usable ? (int)seconds : LRA_DRY_RUN_SECONDS, text);
+}
