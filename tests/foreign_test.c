@@ -140,6 +140,12 @@ static void a_named_file_is_read_by_a_child(void **state)
     assert_non_null(f->child);
     assert_true(lra_h5_sealed(f));
     lra_h5_close(f);
+    char *other = lra_format("%s/../%s/sealed.h5", folder, folder);
+    f = lra_h5_open(other, "result", &err);
+    if (!f) fail_msg("%s", err.msg);
+    assert_non_null(f->child);
+    lra_h5_close(f);
+    lra_free(other);
     r = lra_result_read(sealed, &err);
     if (!r) fail_msg("%s", err.msg);
     lra_result_free(r);

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
@@ -254,6 +256,31 @@ static void refused(void **state)
     assert_non_null(strstr(e.msg, "version 4.0"));
 }
 
+/* A file of a terabyte of holes: with a header that says less, and with one that says as much. */
+static void a_size_that_was_not_written_is_not_read(void **state)
+{
+    (void)state;
+    static const char path[] = "npy_sparse_test.npy";
+    static const char *const header[] = {
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (10,), }\n",
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627000,), }\n"};
+    static const char *const message[] = {"its header says 10", "are holes"};
+    char bytes[256];
+    for (int i = 0; i < 2; i++) {
+        lra_err e = {{0}};
+        lra_ndarray a;
+        char *file;
+        size_t n = image(bytes, 1, header[i], NULL, 0);
+        assert_int_equal(lra_file_write(path, bytes, n, &e), 0);
+        if (truncate(path, (off_t)(n + 1099511627000)) != 0) break; /* no file system for it */
+        time_t start = time(NULL);
+        assert_int_equal(lra_npy_read(path, false, &a, &file, &e), -1);
+        if (!strstr(e.msg, message[i])) fail_msg("%s", e.msg);
+        assert_true(time(NULL) - start < 20);
+    }
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(versions),
@@ -263,6 +290,7 @@ int main(void)
                                        cmocka_unit_test(values_of_every_kind),
                                        cmocka_unit_test(texts),
                                        cmocka_unit_test(texts_in_another_order),
+                                       cmocka_unit_test(a_size_that_was_not_written_is_not_read),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

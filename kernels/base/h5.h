@@ -66,8 +66,8 @@ int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *t
  * child process with limits of memory and time, on which a forged file has no more effect than a
  * failure.  Nullable: kind (any). */
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e);
-/* From now on the file of this path is read by a child process: the user has named it, and anybody
- * can seal. */
+/* From now on this file is read by a child process, by whatever path: the user has named it, and
+ * anybody can seal. */
 void lra_h5_distrust(const char *path);
 /* Fails when a question that cannot fail (has, has_attr) has failed: the last one of a reader. */
 int lra_h5_intact(const lra_h5 *f, lra_err *e);

@@ -379,10 +379,11 @@ int lra_h5_child_list(lra_h5 *f, const char *group, char ***names, lra_err *e)
 static lra_sandbox limits_of(const lra_h5 *f, const int *keep)
 {
     double size = (double)f->size;
-    return (lra_sandbox){.memory = 512.0 * MiB + 32 * size,
-                         .seconds = 2 + size / (20.0 * MiB),
-                         .keep = keep,
-                         .n_keep = 2};
+    return (lra_sandbox){
+        .memory = 512.0 * MiB + 32 * size,
+        .seconds = 2 + size / (2.0 * MiB), /* deflated, it may be a hundred times as much */
+        .keep = keep,
+        .n_keep = 2};
 }
 
 static int start_child(lra_h5 *f, const char *kind, lra_err *e)

@@ -49,21 +49,27 @@ int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e)
 
 /* ---- which files are read in a child --------------------------------------------------------- */
 
-static char **distrusted;
+typedef struct {
+    dev_t device;
+    ino_t number;
+} file_identity; /* a file has many paths */
+static file_identity *distrusted;
 static int n_distrusted;
 
 void lra_h5_distrust(const char *path)
 {
+    struct stat s;
+    if (stat(path, &s) != 0) return; /* opening it fails, too */
     distrusted = lra_resize(distrusted, (size_t)(n_distrusted + 1) * sizeof *distrusted);
-    distrusted[n_distrusted++] = lra_copy_text(path);
+    distrusted[n_distrusted++] = (file_identity){s.st_dev, s.st_ino};
 }
 
 /* A seal tells that nothing has changed, not who wrote the file. */
-static bool is_foreign(const lra_h5 *f)
+static bool is_foreign(const lra_h5 *f, const struct stat *s)
 {
     bool foreign = !f->sealed;
     for (int i = 0; i < n_distrusted && !foreign; i++)
-        foreign = strcmp(distrusted[i], f->path) == 0;
+        foreign = distrusted[i].device == s->st_dev && distrusted[i].number == s->st_ino;
     return foreign;
 }
 
@@ -76,10 +82,11 @@ lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e)
     lra_h5 *f = lra_alloc(sizeof *f);
     *f = (lra_h5){.id = H5I_INVALID_HID, .path = lra_copy_text(path), .source = source};
     int rc = lra_h5_check_seal(source, path, &f->sealed, e);
-    struct stat s;
-    if (rc == 0 && fstat(fileno(source), &s) == 0) f->size = (int64_t)s.st_size;
+    struct stat s = {0};
+    if (rc == 0 && fstat(fileno(source), &s) != 0) rc = lra_fail_errno(e, "cannot read '%s'", path);
+    f->size = (int64_t)s.st_size;
     if (rc == 0)
-        rc = is_foreign(f) ? lra_h5_child_open(f, kind, e) : lra_h5_open_inside(f, kind, e);
+        rc = is_foreign(f, &s) ? lra_h5_child_open(f, kind, e) : lra_h5_open_inside(f, kind, e);
     if (rc == 0) return f;
     lra_h5_close(f);
     return NULL;

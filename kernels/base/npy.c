@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kernels/base/file.h"
 #include "kernels/base/mem.h"
@@ -218,8 +219,9 @@ static int find_header(const unsigned char *p, size_t n, const char *name, size_
     return 0;
 }
 
-int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
-                  lra_err *e)
+/* bytes: the first n of a file of `size`. */
+static int parse(const void *bytes, size_t n, size_t size, const char *name, bool texts,
+                 lra_ndarray *a, lra_err *e)
 {
     const char *p = bytes;
     size_t from = 0, to = 0;
@@ -227,7 +229,7 @@ int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra
     if (find_header(bytes, n, name, &from, &to, e) != 0) return LRA_FAILED;
     scanner s = {p + from, p + to, name, e};
     if (read_dict(&s, texts, a) != 0 || lra_ndarray_count(a, name, e) != 0) return LRA_FAILED;
-    uint64_t there = n - to, most = UINT64_MAX / a->element;
+    uint64_t there = size - to, most = UINT64_MAX / a->element;
     uint64_t wanted = (uint64_t)a->n <= most ? (uint64_t)a->n * a->element : UINT64_MAX;
     if (wanted != there)
         return lra_fail(e, "'%s' holds %" PRIu64 " bytes of data, its header says %" PRIu64, name,
@@ -237,9 +239,35 @@ int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra
     return 0;
 }
 
+int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
+                  lra_err *e)
+{
+    return parse(bytes, n, n, name, texts, a, e);
+}
+
+/* The size that the header states is compared with the file's before that is read. */
+static int check_size(const char *path, bool texts, lra_err *e)
+{
+    enum { START = 12 + MAX_HEADER };
+    lra_ndarray a;
+    struct stat s;
+    FILE *f = lra_file_open(path, e);
+    if (!f) return LRA_FAILED;
+    char *start = lra_alloc(START);
+    size_t n = fread(start, 1, START, f);
+    int rc = ferror(f) || fstat(fileno(f), &s) != 0
+                 ? lra_fail_errno(e, "cannot read '%s'", path)
+                 : parse(start, n, (size_t)s.st_size, path, texts, &a, e);
+    fclose(f);
+    lra_free(start);
+    return rc;
+}
+
 int lra_npy_read(const char *path, bool texts, lra_ndarray *a, char **image, lra_err *e)
 {
     size_t n;
+    *image = NULL;
+    if (check_size(path, texts, e) != 0) return LRA_FAILED;
     *image = lra_file_read(path, (size_t)1 << 40, &n, e);
     if (!*image) return LRA_FAILED;
     if (lra_npy_parse(*image, n, path, texts, a, e) == 0) return 0;

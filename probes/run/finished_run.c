@@ -105,6 +105,7 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
 {
     char *below = lra_format("%s/runs/%s", out, name), *found = NULL;
     bool here = lra_file_exists(name);
+    if (here && !lra_is_folder(name)) lra_h5_distrust(name);
     if (here)
         found = lra_is_folder(name) ? lra_copy_text(name) : parent_of(name);
     else if (lra_is_folder(below))
