@@ -54,7 +54,7 @@ struct lra_h5_child {
     char *failure; /* NULL: it is well */
 };
 
-enum { LONGEST_PATH = 1 << 16, LONGEST_LIST = 64 << 20, MiB = 1 << 20 };
+enum { SMALL = 4096, LONGEST_PATH = 1 << 12, LONGEST_LIST = 64 << 20, MiB = 1 << 20 };
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
@@ -89,7 +89,13 @@ static void reply(int fd, answer *a, const lra_err *e, const void *bytes)
 {
     a->err = *e;
     if (a->rc != 0) a->n_bytes = 0;
-    if (!send_all(fd, a, sizeof *a) || (a->n_bytes && !send_all(fd, bytes, a->n_bytes))) _exit(0);
+    char first[sizeof *a + SMALL]; /* in one piece: the parent wakes up once */
+    size_t small = a->n_bytes < SMALL ? (size_t)a->n_bytes : SMALL, rest = a->n_bytes - small;
+    memcpy(first, a, sizeof *a);
+    if (small) memcpy(first + sizeof *a, bytes, small);
+    if (!send_all(fd, first, sizeof *a + small) ||
+        (rest && !send_all(fd, (const char *)bytes + small, rest)))
+        _exit(0);
 }
 
 static size_t bytes_of(const lra_h5_info *info)
@@ -231,9 +237,12 @@ static int ask(lra_h5 *f, question *q, const char *path, const char *name, answe
     if (q->n_path > LONGEST_PATH || q->n_name > LONGEST_PATH)
         return lra_fail(e, "'%s': a name is too long", f->path);
     if (!c->failure) {
-        sent = send(c->fd, q, sizeof *q, MSG_NOSIGNAL) == (ssize_t)sizeof *q &&
-               (!*path || send(c->fd, path, q->n_path, MSG_NOSIGNAL) == (ssize_t)q->n_path) &&
-               (!*name || send(c->fd, name, q->n_name, MSG_NOSIGNAL) == (ssize_t)q->n_name);
+        char all[sizeof *q + 2 * LONGEST_PATH]; /* in one piece: the child wakes up once */
+        size_t n = sizeof *q + q->n_path + q->n_name;
+        memcpy(all, q, sizeof *q);
+        memcpy(all + sizeof *q, path, q->n_path);
+        memcpy(all + sizeof *q + q->n_path, name, q->n_name);
+        sent = send(c->fd, all, n, MSG_NOSIGNAL) == (ssize_t)n;
         if (!sent) fail_child(f, false);
     }
     if (!sent || !hear(f, a, sizeof *a)) return lra_fail(e, "%s", c->failure);

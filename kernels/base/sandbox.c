@@ -132,6 +132,7 @@ static bool filter_calls(void)
         LRA_ALLOW(SYS_rt_sigreturn),
         LRA_ALLOW(SYS_rt_sigprocmask),
         LRA_ALLOW(SYS_rt_sigaction),
+        LRA_ALLOW(SYS_sigaltstack),
         LRA_ALLOW(SYS_exit),
         LRA_ALLOW(SYS_exit_group),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)};
