@@ -52,6 +52,7 @@ struct lra_h5_child {
     found_set *found;
     int n_found;
     char *failure; /* NULL: it is well */
+    lra_cause cause;
 };
 
 enum { SMALL = 4096, LONGEST_PATH = 1 << 12, LONGEST_LIST = 64 << 20, MiB = 1 << 20 };
@@ -181,28 +182,51 @@ LRA_NORETURN static void serve(lra_h5 *f, const char *kind, int fd)
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
-/* Why the child gave no answer; it has ended, or is ended now. */
+static bool is_crash(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGILL ||
+           number == SIGFPE || number == SIGSYS || number == SIGTRAP;
+}
+
+static void set_failure(lra_h5 *f, lra_cause cause, const char *what)
+{
+    f->child->failure = lra_format("'%s': %s", f->path, what);
+    f->child->cause = cause;
+}
+
+/* Why the child gave no answer; it has ended, or is ended now.  What it did not do by itself says
+ * nothing of the file. */
 static void fail_child(lra_h5 *f, bool late)
 {
     lra_h5_child *c = f->child;
     int status = 0;
+    char what[128];
     if (late) kill(c->pid, SIGKILL);
     pid_t ended = waitpid(c->pid, &status, 0);
     c->pid = 0;
-    bool killed = ended > 0 && WIFSIGNALED(status);
-    int number = killed ? WTERMSIG(status) : 0;
-    if (late || number == SIGXCPU || number == SIGKILL)
-        c->failure = lra_format("'%s': the HDF5 library did not come to an end with it (damaged, "
-                                "or made to do harm)",
-                                f->path);
-    else if (killed)
-        c->failure = lra_format("'%s': the HDF5 library crashed on it, signal %d (damaged, or made "
-                                "to do harm)",
-                                f->path, number);
-    else
-        c->failure = lra_format("'%s': reading it takes more memory than a file of its size may "
-                                "take",
-                                f->path);
+    int number = ended > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (late) {
+        set_failure(f, LRA_CAUSE_SYSTEM,
+                    "the device, or the process that reads it, did not answer");
+    } else if (number == SIGXCPU) {
+        set_failure(
+            f, LRA_CAUSE_OTHER,
+            "the HDF5 library did not come to an end with it (damaged, or made to do harm)");
+    } else if (is_crash(number)) {
+        snprintf(what, sizeof what,
+                 "the HDF5 library crashed on it, signal %d (damaged, or made to do harm)", number);
+        set_failure(f, LRA_CAUSE_OTHER, what);
+    } else if (number) {
+        snprintf(what, sizeof what, "the process that reads it was ended by signal %d", number);
+        set_failure(f, LRA_CAUSE_SYSTEM, what);
+    } else {
+        set_failure(f, LRA_CAUSE_MEMORY, "reading it takes more memory than there is for it");
+    }
+}
+
+static int tell_failure(const lra_h5 *f, lra_err *e)
+{
+    return lra_fail_as(e, f->child->cause, "%s", f->child->failure);
 }
 
 /* Up to c->seconds; false: the child has failed, which is then said. */
@@ -245,7 +269,7 @@ static int ask(lra_h5 *f, question *q, const char *path, const char *name, answe
         sent = send(c->fd, all, n, MSG_NOSIGNAL) == (ssize_t)n;
         if (!sent) fail_child(f, false);
     }
-    if (!sent || !hear(f, a, sizeof *a)) return lra_fail(e, "%s", c->failure);
+    if (!sent || !hear(f, a, sizeof *a)) return tell_failure(f, e);
     a->err.msg[sizeof a->err.msg - 2] = 0;
     if (a->rc == 0) return 0;
     return lra_fail_as(e, lra_err_cause(&a->err), "%s", a->err.msg);
@@ -261,7 +285,7 @@ static char *hear_text(lra_h5 *f, const answer *a, size_t limit, const char *pat
     }
     char *text = lra_try_alloc(a->n_bytes + 1, path, e);
     if (text && !hear(f, text, a->n_bytes)) {
-        lra_fail(e, "%s", f->child->failure);
+        tell_failure(f, e);
         lra_free_large(text);
         text = NULL;
     }
@@ -327,7 +351,7 @@ int lra_h5_child_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, co
     if (ask(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
     if (a.n_bytes != bytes_of(&info))
         return lra_fail(e, "'%s': '%s' has another size than before", f->path, path);
-    return hear(f, data, a.n_bytes) ? 0 : lra_fail(e, "%s", f->child->failure);
+    return hear(f, data, a.n_bytes) ? 0 : tell_failure(f, e);
 }
 
 char *lra_h5_child_text(lra_h5 *f, const char *path, lra_err *e)
@@ -424,7 +448,7 @@ int lra_h5_child_open(lra_h5 *f, const char *kind, lra_err *e)
 {
     answer a;
     if (start_child(f, kind, e) != 0) return LRA_FAILED;
-    if (!hear(f, &a, sizeof a)) return lra_fail(e, "%s", f->child->failure);
+    if (!hear(f, &a, sizeof a)) return tell_failure(f, e);
     a.err.msg[sizeof a.err.msg - 2] = 0;
     if (a.rc != 0) return lra_fail_as(e, lra_err_cause(&a.err), "%s", a.err.msg);
     f->format = a.number;
@@ -435,7 +459,7 @@ int lra_h5_child_open(lra_h5 *f, const char *kind, lra_err *e)
 
 int lra_h5_child_intact(const lra_h5 *f, lra_err *e)
 {
-    return f->child->failure ? lra_fail(e, "%s", f->child->failure) : 0;
+    return f->child->failure ? tell_failure(f, e) : 0;
 }
 
 void lra_h5_child_close(lra_h5 *f)

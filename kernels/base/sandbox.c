@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* syscall() */
 #include "kernels/base/sandbox.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -82,7 +83,9 @@ static bool set_limits(const lra_sandbox *s)
 #ifdef RLIMIT_NPROC
     ok = ok && limit(RLIMIT_NPROC, 0);
 #endif
-    return ok && limit(RLIMIT_CPU, s->seconds < 1 ? 1 : s->seconds + 1);
+    double seconds = s->seconds < 1 ? 1 : ceil(s->seconds);
+    struct rlimit time = {(rlim_t)seconds, (rlim_t)seconds + 1}; /* SIGXCPU, then SIGKILL */
+    return ok && (setrlimit(RLIMIT_CPU, &time) == 0 || limit(RLIMIT_CPU, seconds));
 }
 
 /* The address sanitizer maps terabytes. */
@@ -149,13 +152,15 @@ static bool filter_calls(void)
 
 bool lra_sandbox_enter(const lra_sandbox *limits, pid_t parent)
 {
-    static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGABRT, SIGXCPU};
+    static const int usual[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGXCPU};
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     if (getppid() != parent) return false;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) signal(usual[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* of the terminal: the parent decides */
+    /* Those that come to all processes of a job: the parent decides. */
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     double now = mapped();
     close_others(limits);
     if (!set_limits(limits) || !limit_memory(limits, now)) return false;
