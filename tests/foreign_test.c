@@ -153,7 +153,7 @@ static void a_named_file_is_read_by_a_child(void **state)
 
 /* ---- other files ----------------------------------------------------------------------------- */
 
-/* A library file that names others: a FIFO that nobody writes to, by an unlimited virtual data set,
+/* A library file that names others: a FIFO without a writer, by an unlimited virtual data set,
  * by external raw data and by an external link. */
 static void make_leaking(const char *path, const char *other)
 {
@@ -205,7 +205,7 @@ static void refuse_leaks(lra_h5 *f)
     }
 }
 
-/* In a child and in this process: what waits for a FIFO is ended by the alarm. */
+/* In a child and in this process; the alarm ends a wait for the FIFO. */
 static void no_other_file_is_opened(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void no_other_file_is_opened(void **state)
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* A size that nothing was written for is not read: neither where the superblock says another, nor
- * where it says the same and a seal stands at the end. */
+ * where it says the same and a seal is at the end. */
 static void a_sparse_file_is_not_hashed(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* Reading foreign HDF5 files in a child process.  The library can crash, loop or be taken over by a
  * forged file; a child with limits does the parsing, and answers questions of the reading
- * interface: fixed-size structures and plain bytes over a socket.  Nothing that it answers is
- * trusted: sizes are compared with what was asked for, texts are copied with their length.
+ * interface: fixed-size structures and plain bytes over a socket.  Its answers are not trusted:
+ * sizes are compared with the request, texts are copied with their length.
  *
  * A child has no memory beyond a limit, no processor time beyond a limit, no descriptors but the
  * file and the socket, makes no files and opens none, and where the kernel offers seccomp, may call
@@ -38,8 +38,8 @@ typedef struct {
     lra_err err;
 } answer;
 
-/* What was found once is what it stays: a child that changes its mind cannot make a caller read
- * more than it has room for. */
+/* The first answer about a dataset is kept: a child that gives another one later cannot make a
+ * caller read more than it has room for. */
 typedef struct {
     char *path;
     lra_h5_info info;
@@ -188,19 +188,19 @@ static bool is_crash(int number)
            number == SIGFPE || number == SIGSYS || number == SIGTRAP;
 }
 
-static void set_failure(lra_h5 *f, lra_cause cause, const char *what)
+static void set_failure(lra_h5 *f, lra_cause cause, const char *reason)
 {
-    f->child->failure = lra_format("'%s': %s", f->path, what);
+    f->child->failure = lra_format("'%s': %s", f->path, reason);
     f->child->cause = cause;
 }
 
-/* Why the child gave no answer; it has ended, or is ended now.  What it did not do by itself says
- * nothing of the file. */
+/* Why the child gave no answer; it has ended, or is ended now.  An end from outside says nothing of
+ * the file. */
 static void fail_child(lra_h5 *f, bool late)
 {
     lra_h5_child *c = f->child;
     int status = 0;
-    char what[128];
+    char reason[128];
     if (late) kill(c->pid, SIGKILL);
     pid_t ended = waitpid(c->pid, &status, 0);
     c->pid = 0;
@@ -213,12 +213,12 @@ static void fail_child(lra_h5 *f, bool late)
             f, LRA_CAUSE_OTHER,
             "the HDF5 library did not come to an end with it (damaged, or made to do harm)");
     } else if (is_crash(number)) {
-        snprintf(what, sizeof what,
+        snprintf(reason, sizeof reason,
                  "the HDF5 library crashed on it, signal %d (damaged, or made to do harm)", number);
-        set_failure(f, LRA_CAUSE_OTHER, what);
+        set_failure(f, LRA_CAUSE_OTHER, reason);
     } else if (number) {
-        snprintf(what, sizeof what, "the process that reads it was ended by signal %d", number);
-        set_failure(f, LRA_CAUSE_SYSTEM, what);
+        snprintf(reason, sizeof reason, "the process that reads it was ended by signal %d", number);
+        set_failure(f, LRA_CAUSE_SYSTEM, reason);
     } else {
         set_failure(f, LRA_CAUSE_MEMORY, "reading it takes more memory than there is for it");
     }
@@ -408,7 +408,7 @@ int lra_h5_child_list(lra_h5 *f, const char *group, char ***names, lra_err *e)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* Limits in proportion to the file: what takes longer or more is not a file of this suite. */
+/* Limits in proportion to the file: no file of this suite takes longer or more. */
 static lra_sandbox limits_of(const lra_h5 *f, const int *keep)
 {
     double size = (double)f->size;

@@ -43,7 +43,7 @@ hid_t lra_h5_stream_open(lra_h5 *f);
 /* Opens f->source in this process and sets f->format, f->kind.  Nullable: kind */
 int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e);
 int lra_h5_check_kind(const lra_h5 *f, const char *kind, lra_err *e);
-/* Compares type, rank and dimensions (-1: any) with what was found. */
+/* Compares type, rank and dimensions (-1: any) with those found in the file. */
 int lra_h5_check_extent(const lra_h5 *f, const char *path, const lra_h5_info *found,
                         lra_h5_type type, int rank, const int64_t *dims, lra_err *e);
 

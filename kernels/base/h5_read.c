@@ -64,7 +64,7 @@ void lra_h5_distrust(const char *path)
     distrusted[n_distrusted++] = (file_identity){s.st_dev, s.st_ino};
 }
 
-/* A seal tells that nothing has changed, not who wrote the file. */
+/* A seal shows that the file has not changed since it was made; anybody can make one. */
 static bool is_foreign(const lra_h5 *f, const struct stat *s)
 {
     bool foreign = !f->sealed;

@@ -13,8 +13,8 @@ int lra_lock(const char *path, lra_err *e);
  * meanwhile. */
 int lra_lock_wait(const char *path, lra_err *e);
 void lra_unlock(int lock);
-/* From now on locks exclude nobody, in this process and those it starts: for file systems that have
- * none.  The user answers for there being one process. */
+/* From now on locks are not taken, in this process and in its children: for file systems without
+ * locks.  The user makes sure that there is one process. */
 void lra_locks_off(void);
 /* The process that holds the lock on PATH; 0: nobody, or there is no such file. */
 int64_t lra_lock_holder(const char *path);

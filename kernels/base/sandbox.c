@@ -1,4 +1,4 @@
-/* Limits of a process that parses what it does not trust. */
+/* Limits of a process that parses untrusted data. */
 #define _GNU_SOURCE /* syscall() */
 #include "kernels/base/sandbox.h"
 
@@ -59,12 +59,13 @@ static void close_others(const lra_sandbox *s)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-static bool limit(int what, double most)
+static bool limit(int resource, double most)
 {
     rlim_t n = (rlim_t)most;
     struct rlimit r;
-    if (getrlimit(what, &r) == 0 && r.rlim_max != RLIM_INFINITY && r.rlim_max < n) n = r.rlim_max;
-    return setrlimit(what, &(struct rlimit){n, n}) == 0;
+    if (getrlimit(resource, &r) == 0 && r.rlim_max != RLIM_INFINITY && r.rlim_max < n)
+        n = r.rlim_max;
+    return setrlimit(resource, &(struct rlimit){n, n}) == 0;
 }
 
 /* Bytes of the address space that are mapped; 0: the system does not say. */

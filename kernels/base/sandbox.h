@@ -1,4 +1,4 @@
-/* Limits of a process that parses what it does not trust. */
+/* Limits of a process that parses untrusted data. */
 #ifndef LRA_BASE_SANDBOX_H
 #define LRA_BASE_SANDBOX_H
 

@@ -33,7 +33,7 @@ wait $second || complain "the control: $(cat b.err)"
 "$probe" influence "$control" --parts jacobian,cut --examples 8 --dry-run --out o >out 2>err || complain "control: $(cat err)"
 [ "$(grep -c '(measured)' err)" -eq 2 ] || complain "measurements of the control are lost: $(cat err)"
 "$probe" influence "$run" --parts jacobian,occlusion,cut --examples 8 --dry-run --out o >out 2>err || complain "run: $(cat err)"
-[ "$(grep -c '(measured)' err)" -eq 3 ] || complain "measurements beside null values are lost: $(cat err)"
+[ "$(grep -c '(measured)' err)" -eq 3 ] || complain "measurements are lost when null values are added: $(cat err)"
 
 # A run that is only read needs no lock.
 if [ "$(id -u)" != 0 ]; then as=; elif command -v setpriv >/dev/null; then as="setpriv --reuid=65534 --clear-groups"; else as=none; fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Advice that does not destroy, levels of instructions, devices in the place of files, texts that turn: what a user is told is
-# true, and what is there stays there.
+# Advice that does not destroy, levels of instructions, devices in the place of files, texts that turn: messages are true, and
+# files stay.
 . "$LRA_SOURCE/tests/cli/lib.sh"
 
 small="--task xor --set distance=2 --set length=24 --set copies=1 --set train=320 --set batch=4 --set val=64 --set test=64
@@ -76,7 +76,7 @@ if [ -n "$best" ]; then
     kill -INT $pid
     wait $pid
     ! grep -q 'another instruction level' err || complain "the same level is called another: $(cat err)"
-    # What is finished says all of them, and tables that mix have a note.
+    # A finished run records all of its levels, and tables that mix levels have a note.
     for cpu in portable avx2; do
         # shellcheck disable=SC2086
         LRA_CPU=$cpu "$probe" train $small --set epochs=1 --set kernel=3 --precision f32 --seed $([ $cpu = avx2 ] && echo 2 || echo 1) --out m >out 2>err ||
