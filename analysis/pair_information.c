@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distributions.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/philox.h"
 
@@ -49,10 +50,12 @@ static int used(const lra_symbols *s)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Pairs of one distance by group: (groups, k, k). */
+/* Pairs of one distance, (k, k), and what the information follows from. */
 typedef struct {
-    int k, groups;
-    float *count;
+    int k, cells, rows, columns; /* not empty */
+    double n, sum;               /* pairs; sum of c log2 c over cells less rows less columns */
+    double *count, *row, *column;
+    int *touched, n_touched; /* cells that a group has pairs in */
 } table;
 
 static int64_t length_of(const lra_symbols *s, int64_t i)
@@ -60,20 +63,18 @@ static int64_t length_of(const lra_symbols *s, int64_t i)
     return s->start[i + 1] - s->start[i];
 }
 
-/* The other example of each place in the order of lengths: of its group and of its length, the last
- * of which has the first; one that is alone has the next longer one of its group, the longest the
- * one before.  Equal lengths, so that both have the same places.  -1: none. */
-static void find_others(const lra_symbols *s, const int64_t *row, int groups, int64_t *other)
+/* The other example of each place in the order of lengths, in its group [from, to): the next of its
+ * length, the last of which has the first; one that is alone has the next longer one of the group,
+ * the longest the one before.  Equal lengths, so that both have the same places.  -1: none. */
+static void find_others(const lra_symbols *s, const int64_t *row, int64_t from, int64_t to,
+                        int64_t *other)
 {
-    for (int64_t first = 0; first < s->n && first < groups; first++)
-        for (int64_t i = first, next; i < s->n; i = next) {
-            int64_t last = i;
-            for (next = i + groups; next < s->n; next += groups) {
-                if (length_of(s, row[next]) != length_of(s, row[i])) break;
-                other[last] = next, last = next;
-            }
-            other[last] = last > i ? i : next < s->n ? next : i >= groups ? i - groups : -1;
-        }
+    for (int64_t i = from, next; i < to; i = next) {
+        next = i + 1;
+        while (next < to && length_of(s, row[next]) == length_of(s, row[i])) next++;
+        for (int64_t k = i; k + 1 < next; k++) other[k] = k + 1;
+        other[next - 1] = next - 1 > i ? i : next < to ? next : i > from ? i - 1 : -1;
+    }
 }
 
 static int64_t pairs_of(const lra_symbols *s, int64_t i, int64_t j, int64_t d)
@@ -82,53 +83,78 @@ static int64_t pairs_of(const lra_symbols *s, int64_t i, int64_t j, int64_t d)
     return n > d ? n - d : 0;
 }
 
-/* Nullable: other, the second symbol's own example. */
-static void add_pairs(const lra_symbols *s, const int64_t *row, int64_t d, const int64_t *other,
-                      const uint8_t *symbol, table *t)
+static double x_log_x(double x)
 {
-    memset(t->count, 0, (size_t)(t->groups * t->k * t->k) * sizeof *t->count);
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t second = other ? other[i] : i;
-        if (second < 0) continue;
-        const uint8_t *a = symbol + s->start[row[i]], *b = symbol + s->start[row[second]] + d;
-        float *to = t->count + (i % t->groups) * t->k * t->k;
-        for (int64_t at = 0, n = pairs_of(s, row[i], row[second], d); at < n; at++)
-            to[a[at] * t->k + b[at]]++;
-    }
+    return x > 0 ? x * log2(x) : 0;
 }
 
-/* Bits, from one table (k,k). */
-static double bits_of(int k, const float *count)
+/* Bits from sums, Miller-Madow. */
+static double bits_of(double n, double sum, int cells, int rows, int columns)
 {
-    double row[LRA_INFO_SYMBOLS] = {0}, column[LRA_INFO_SYMBOLS] = {0}, n = 0, sum = 0;
-    int cells = 0, rows = 0, columns = 0;
-    for (int a = 0; a < k; a++)
-        for (int b = 0; b < k; b++) {
-            double c = (double)count[a * k + b];
-            row[a] += c, column[b] += c, n += c;
-            cells += c > 0;
-            if (c > 0) sum += c * log2(c);
-        }
-    if (n == 0) return NAN;
-    for (int a = 0; a < k; a++) {
-        rows += row[a] > 0, columns += column[a] > 0;
-        if (row[a] > 0) sum -= row[a] * log2(row[a]);
-        if (column[a] > 0) sum -= column[a] * log2(column[a]);
-    }
+    if (!(n > 0)) return NAN;
     return sum / n + log2(n) - (cells - rows - columns + 1) / (2 * n * log(2));
 }
 
-/* Of groups drawn so often. */
-static double bits_of_groups(const table *t, const float *times, float *sum)
+static table new_table(void)
 {
-    int cells = t->k * t->k;
-    memset(sum, 0, (size_t)cells * sizeof *sum);
-    for (int g = 0; g < t->groups; g++) {
-        const float *from = t->count + g * cells;
-        if (times[g] > 0)
-            for (int c = 0; c < cells; c++) sum[c] += times[g] * from[c];
+    enum { CELLS = LRA_INFO_SYMBOLS * LRA_INFO_SYMBOLS };
+    return (table){.count = lra_alloc_array(CELLS, sizeof(double)),
+                   .row = lra_alloc_array(LRA_INFO_SYMBOLS, sizeof(double)),
+                   .column = lra_alloc_array(LRA_INFO_SYMBOLS, sizeof(double)),
+                   .touched = lra_alloc_array(CELLS, sizeof(int))};
+}
+
+static void free_table(table *t)
+{
+    lra_free(t->count);
+    lra_free(t->row);
+    lra_free(t->column);
+    lra_free(t->touched);
+}
+
+static void clear(table *t, int k)
+{
+    t->k = k, t->n = 0, t->n_touched = 0;
+    memset(t->count, 0, (size_t)(k * k) * sizeof *t->count);
+    memset(t->row, 0, (size_t)k * sizeof *t->row);
+    memset(t->column, 0, (size_t)k * sizeof *t->column);
+}
+
+/* Sums of a table that is counted. */
+static void finish(table *t)
+{
+    t->sum = 0, t->cells = t->rows = t->columns = 0;
+    for (int c = 0; c < t->k * t->k; c++) {
+        t->sum += x_log_x(t->count[c]), t->cells += t->count[c] > 0;
+        t->row[c / t->k] += t->count[c], t->column[c % t->k] += t->count[c], t->n += t->count[c];
     }
-    return bits_of(t->k, sum);
+    for (int a = 0; a < t->k; a++) {
+        t->sum -= x_log_x(t->row[a]) + x_log_x(t->column[a]);
+        t->rows += t->row[a] > 0, t->columns += t->column[a] > 0;
+    }
+}
+
+/* Bits of a table without the pairs of a group, which is emptied for the next one. */
+static double bits_without(const table *all, table *part)
+{
+    int k = all->k, cells = all->cells, rows = all->rows, columns = all->columns;
+    double sum = all->sum, n = all->n;
+    for (int i = 0; i < part->n_touched; i++) {
+        int c = part->touched[i];
+        double left = all->count[c] - part->count[c];
+        sum += x_log_x(left) - x_log_x(all->count[c]), cells -= left <= 0;
+        part->row[c / k] += part->count[c], part->column[c % k] += part->count[c];
+        n -= part->count[c], part->count[c] = 0;
+    }
+    for (int a = 0; a < k && part->n_touched; a++) {
+        double row = all->row[a] - part->row[a], column = all->column[a] - part->column[a];
+        if (part->row[a] > 0) sum += x_log_x(all->row[a]) - x_log_x(row), rows -= row <= 0;
+        if (part->column[a] > 0)
+            sum += x_log_x(all->column[a]) - x_log_x(column), columns -= column <= 0;
+        part->row[a] = part->column[a] = 0;
+    }
+    part->n_touched = 0;
+    return bits_of(n, sum, cells, rows, columns);
 }
 
 /* ---- curve ----------------------------------------------------------------------------------- */
@@ -141,10 +167,17 @@ typedef struct {
     int64_t *second; /* find_others() */
     uint8_t *symbol; /* merged */
     float *times;    /* (draws, groups) */
-    float *sum;
-    table pair, other;
+    double *without; /* (groups) */
+    double width;    /* of draws: the correction of few groups */
+    table pair, other, part;
     double *excess; /* (distances, draws) */
 } work;
+
+/* Groups are neighbours in the order of lengths. */
+static int64_t group_start(const work *w, int64_t g)
+{
+    return w->s->n * g / w->groups;
+}
 
 typedef struct {
     int64_t length, row;
@@ -182,50 +215,119 @@ static void draw(work *w, uint64_t key)
     }
 }
 
-/* Nullable: other; groups, how many of them have any. */
+/* Adds the pairs of places [from, to) at distance d; list: and notes the cells.  Nullable: other */
+static void count_pairs(const work *w, int64_t from, int64_t to, int64_t d, const int64_t *other,
+                        bool list, table *t)
+{
+    for (int64_t i = from; i < to; i++) {
+        int64_t second = other ? other[i] : i;
+        if (second < 0) continue;
+        const uint8_t *a = w->symbol + w->s->start[w->row[i]],
+                      *b = w->symbol + w->s->start[w->row[second]] + d;
+        for (int64_t at = 0, n = pairs_of(w->s, w->row[i], w->row[second], d); at < n; at++) {
+            int c = a[at] * t->k + b[at];
+            if (list && t->count[c] == 0) t->touched[t->n_touched++] = c;
+            t->count[c]++;
+        }
+    }
+}
+
+/* Pairs; groups: how many of them have any.  Nullable: other */
 static int64_t pairs_at(const work *w, int64_t d, const int64_t *other, int *groups)
 {
-    int64_t n = 0, own[LRA_INFO_GROUPS] = {0};
-    for (int64_t i = 0; i < w->s->n; i++) {
-        int64_t second = other ? other[i] : i;
-        int64_t pairs = second < 0 ? 0 : pairs_of(w->s, w->row[i], w->row[second], d);
-        n += pairs, own[i % w->groups] += pairs;
+    int64_t n = 0;
+    for (int g = 0; g < w->groups; g++) {
+        int64_t own = 0;
+        for (int64_t i = group_start(w, g); i < group_start(w, g + 1); i++) {
+            int64_t second = other ? other[i] : i;
+            own += second < 0 ? 0 : pairs_of(w->s, w->row[i], w->row[second], d);
+        }
+        n += own, *groups += own > 0;
     }
-    for (int g = 0; groups && g < w->groups; g++) *groups += own[g] > 0;
     return n;
+}
+
+static lra_estimate basic(double value, double *drawn)
+{
+    lra_estimate e = lra_percentile(value, LRA_INFO_DRAWS, drawn, 0.95);
+    return lra_holding((lra_estimate){value, 2 * value - e.hi, 2 * value - e.lo});
+}
+
+/* Draws of the excess as a bootstrap of groups makes them: value + bias + error.  Bias and errors
+ * are the jackknife's: without(g), the excess without group g, gives pseudo-values G value - (G -
+ * 1) without(g); their mean is the value without bias, and resampled means are the errors. */
+static void draw_excess(const work *w, double value, double *drawn)
+{
+    double G = w->groups, mean = 0;
+    for (int g = 0; g < w->groups; g++) mean += (G * value - (G - 1) * w->without[g]) / G;
+    for (int b = 0; b < LRA_INFO_DRAWS; b++) {
+        const float *times = w->times + b * w->groups;
+        double sum = 0;
+        for (int g = 0; g < w->groups; g++)
+            sum += (double)times[g] * (G * value - (G - 1) * w->without[g] - mean);
+        drawn[b] = 2 * value - mean + w->width * sum / G;
+    }
+}
+
+/* What the upper end needs above its half width: small information is the square of a correlation,
+ * value = r^2, whose upper end is (r + half/(2r))^2 = value + half + half^2 / (4 value).  At most
+ * `half`, also where the value is not clearly above 0. */
+static double skew(double value, double half)
+{
+    return value > half / 4 ? half * half / (4 * value) : half;
+}
+
+static void set_without(work *w, int64_t d)
+{
+    clear(&w->part, w->pair.k);
+    for (int g = 0; g < w->groups; g++) {
+        int64_t from = group_start(w, g), to = group_start(w, g + 1);
+        count_pairs(w, from, to, d, NULL, true, &w->part);
+        double pair = bits_without(&w->pair, &w->part);
+        count_pairs(w, from, to, d, w->second, true, &w->part);
+        w->without[g] = pair - bits_without(&w->other, &w->part);
+    }
+}
+
+/* Symbols that leave 100 pairs a cell; 0: fewer than two, or too few groups for an interval. */
+static int symbols_at(const work *w, int64_t pairs, int groups)
+{
+    int64_t k = (int64_t)sqrt((double)pairs / LRA_INFO_PAIRS_A_CELL);
+    int enough = w->groups < 40 ? (3 * w->groups + 3) / 4 : 30;
+    if (k > w->used) k = w->used;
+    if (k > LRA_INFO_SYMBOLS) k = LRA_INFO_SYMBOLS;
+    return k < 2 || groups < enough ? 0 : (int)k;
 }
 
 /* False: too few pairs for two symbols, or in too few groups for an interval. */
 static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
 {
-    int groups = 0;
-    int64_t pairs = pairs_at(w, d, NULL, NULL), others = pairs_at(w, d, w->second, &groups);
-    int64_t k = (int64_t)sqrt((double)(others < pairs ? others : pairs) / LRA_INFO_PAIRS_A_CELL);
-    if (k > w->used) k = w->used;
-    if (k > LRA_INFO_SYMBOLS) k = LRA_INFO_SYMBOLS;
-    if (k < 2 || 4 * groups < 3 * w->groups) return false;
+    int own = 0, groups = 0;
+    int64_t pairs = pairs_at(w, d, NULL, &own), others = pairs_at(w, d, w->second, &groups);
+    int k = symbols_at(w, others < pairs ? others : pairs, groups);
+    if (k == 0) return false;
     uint8_t to[SYMBOLS];
-    merge(w->order, (int)k, to);
+    merge(w->order, k, to);
     for (int64_t i = 0; i < w->s->start[w->s->n]; i++) w->symbol[i] = to[w->s->symbol[i]];
-    w->pair.k = w->other.k = (int)k;
-    *p = (lra_info_point){.d = d, .pairs = pairs, .symbols = (int)k};
-    add_pairs(w->s, w->row, d, NULL, w->symbol, &w->pair);
-    add_pairs(w->s, w->row, d, w->second, w->symbol, &w->other);
-    float *all = lra_alloc_array((size_t)w->groups, sizeof *all);
-    for (int g = 0; g < w->groups; g++) all[g] = 1;
-    p->pair = bits_of_groups(&w->pair, all, w->sum),
-    p->null = bits_of_groups(&w->other, all, w->sum);
-    lra_free(all);
+    *p = (lra_info_point){.d = d, .pairs = pairs, .symbols = k};
+    clear(&w->pair, k);
+    clear(&w->other, k);
+    count_pairs(w, 0, w->s->n, d, NULL, false, &w->pair);
+    count_pairs(w, 0, w->s->n, d, w->second, false, &w->other);
+    finish(&w->pair);
+    finish(&w->other);
+    p->pair = bits_without(&w->pair, &w->part), p->null = bits_without(&w->other, &w->part);
     double value = p->pair - p->null, sorted[LRA_INFO_DRAWS];
-    for (int b = 0; b < LRA_INFO_DRAWS; b++) {
-        const float *times = w->times + b * w->groups;
-        drawn[b] = bits_of_groups(&w->pair, times, w->sum) -
-                   bits_of_groups(&w->other, times, w->sum);
-        sorted[b] = drawn[b];
+    p->excess = (lra_estimate){value, NAN, NAN};
+    if (w->groups < LRA_INFO_LEAST_GROUPS) {
+        for (int b = 0; b < LRA_INFO_DRAWS; b++) drawn[b] = NAN;
+        return true;
     }
-    lra_estimate e = {value, NAN, NAN};
-    if (w->groups >= LRA_INFO_LEAST_GROUPS) e = lra_percentile(value, LRA_INFO_DRAWS, sorted, 0.95);
-    p->excess = lra_holding((lra_estimate){value, 2 * value - e.hi, 2 * value - e.lo});
+    set_without(w, d);
+    draw_excess(w, value, drawn);
+    memcpy(sorted, drawn, sizeof sorted);
+    p->excess = basic(value, sorted);
+    p->excess.hi += skew(value, p->excess.hi - value);
     return true;
 }
 
@@ -241,16 +343,22 @@ static lra_decay fit(int n, const lra_info_point *p, const double *value)
     return f;
 }
 
-static lra_estimate basic(double value, double *drawn)
-{
-    lra_estimate e = lra_percentile(value, LRA_INFO_DRAWS, drawn, 0.95);
-    return lra_holding((lra_estimate){value, 2 * value - e.hi, 2 * value - e.lo});
-}
-
 /* What does not fall takes for ever. */
 static double time_of(double rate)
 {
     return isnan(rate) ? NAN : rate > 0 ? 1 / rate : INFINITY;
+}
+
+/* A law is named where it falls: to one half at least over the distances that it is fitted to, and
+ * by the whole interval of its rate.  What comes back as it was is no decay, however small the
+ * residual. */
+static void set_kind(lra_information *x, double rate, double least)
+{
+    double d = (double)x->d0, half = log(2);
+    bool exponential = x->decay.kind == LRA_DECAY_EXP, power = x->decay.kind == LRA_DECAY_POWER;
+    if (exponential && !(least > 0 && rate * (d - 1) >= half)) x->decay.kind = LRA_DECAY_NONE;
+    if (power && !(x->alpha.lo > 0 && x->decay.beta * log(d) >= half))
+        x->decay.kind = LRA_DECAY_NONE;
 }
 
 static void fit_all(const work *w, lra_information *x)
@@ -270,6 +378,7 @@ static void fit_all(const work *w, lra_information *x)
     x->alpha = basic(x->decay.beta, alpha);
     lra_estimate s = basic(1 / x->decay.tau, slope);
     x->tau = (lra_estimate){time_of(s.value), time_of(s.hi), time_of(s.lo)};
+    set_kind(x, 1 / x->decay.tau, s.lo);
     lra_free(value);
 }
 
@@ -300,40 +409,58 @@ static void find_again(lra_information *x)
     }
 }
 
+static int groups_of(int64_t n)
+{
+    int64_t groups = n < 4 * LRA_INFO_GROUPS ? n / 2 : n / 4;
+    if (groups > LRA_INFO_MOST_GROUPS) groups = LRA_INFO_MOST_GROUPS;
+    return groups < 1 ? 1 : (int)groups;
+}
+
+static void open_work(const lra_symbols *s, int room, uint64_t key, work *w)
+{
+    *w = (work){.s = s, .used = used(s), .groups = groups_of(s->n)};
+    double G = w->groups;
+    if (w->groups > 1)
+        w->width = sqrt(G / (G - 1)) * lra_t_quantile(G - 1, 0.975) / lra_normal_quantile(0.975);
+    rank(s, w->order);
+    w->row = lra_alloc_array((size_t)s->n + 1, sizeof *w->row);
+    sort_rows(s, key, w->row);
+    w->second = lra_alloc_array((size_t)s->n + 1, sizeof *w->second);
+    for (int g = 0; g < w->groups; g++)
+        find_others(s, w->row, group_start(w, g), group_start(w, g + 1), w->second);
+    w->symbol = lra_alloc((size_t)s->start[s->n] + 1);
+    w->times = lra_alloc_array((size_t)(LRA_INFO_DRAWS * w->groups), sizeof *w->times);
+    w->without = lra_alloc_array((size_t)w->groups, sizeof *w->without);
+    w->pair = new_table(), w->other = new_table(), w->part = new_table();
+    w->excess = lra_alloc_array((size_t)room * LRA_INFO_DRAWS + 1, sizeof *w->excess);
+    draw(w, key);
+}
+
+static void close_work(work *w)
+{
+    void *const owned[] = {w->row, w->second, w->symbol, w->times, w->without, w->excess};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) lra_free(owned[i]);
+    free_table(&w->pair);
+    free_table(&w->other);
+    free_table(&w->part);
+}
+
 lra_information *lra_information_new(const lra_symbols *s, int64_t most, int64_t period,
                                      uint64_t key)
 {
-    enum { CELLS = LRA_INFO_SYMBOLS * LRA_INFO_SYMBOLS };
     lra_information *x = lra_alloc(sizeof *x);
-    work w = {.s = s, .used = used(s)};
+    work w;
     int room = 0;
-    w.groups = s->n / 2 < LRA_INFO_GROUPS ? (int)(s->n / 2)
-                                          : LRA_INFO_GROUPS; /* two rows of a group at least */
-    if (w.groups < 1) w.groups = 1;
     for (int64_t d = 1; d <= most; d = next_distance(d, period)) room++;
-    rank(s, w.order);
-    w.row = lra_alloc_array((size_t)s->n + 1, sizeof *w.row);
-    sort_rows(s, key, w.row);
-    w.second = lra_alloc_array((size_t)s->n + 1, sizeof *w.second);
-    find_others(s, w.row, w.groups, w.second);
-    w.symbol = lra_alloc((size_t)s->start[s->n] + 1);
-    w.times = lra_alloc_array((size_t)(LRA_INFO_DRAWS * w.groups), sizeof *w.times);
-    w.sum = lra_alloc_array(CELLS, sizeof *w.sum);
-    w.pair = w.other = (table){.groups = w.groups};
-    w.pair.count = lra_alloc_array((size_t)w.groups * CELLS, sizeof(float));
-    w.other.count = lra_alloc_array((size_t)w.groups * CELLS, sizeof(float));
-    w.excess = lra_alloc_array((size_t)room * LRA_INFO_DRAWS + 1, sizeof *w.excess);
+    open_work(s, room, key, &w);
     x->point = lra_alloc_array((size_t)room + 1, sizeof *x->point);
-    draw(&w, key);
     for (int64_t d = 1; d <= most; d = next_distance(d, period)) {
         if (!measure(&w, d, &x->point[x->n], w.excess + x->n * LRA_INFO_DRAWS)) break;
         x->n++;
     }
     fit_all(&w, x);
     find_again(x);
-    void *const owned[] = {w.row, w.second,     w.symbol,      w.times,
-                           w.sum, w.pair.count, w.other.count, w.excess};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) lra_free(owned[i]);
+    close_work(&w);
     return x;
 }
 

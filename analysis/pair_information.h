@@ -6,12 +6,13 @@
  *   excess(d) = pair - null
  * K: cells that are not empty, N: pairs (Miller and Madow 1955).  Pairs never leave an example.
  * Symbols are merged into the most frequent ones and the rest until there are 100 pairs a cell.
- * Intervals: basic bootstrap (2 value - quantile) of groups of examples, none of fewer than 16
- * examples; another example is one of
- * the same group and length, or where a group has a length once of about that length, so that its
- * places are the same.
- * Known: independent symbols 0; two states that flip with probability e: 1 - H((1 - (1-2e)^d)/2); a
- * cycle of p symbols with random phase: log2 p; the cycle 0,0,1: 0.918 at multiples of 3. */
+ * Intervals: basic bootstrap (2 value - quantile), 1,000 draws of groups of four examples (two
+ * where there are fewer than 128) whose pseudo-values are the jackknife's; none of fewer than 16
+ * examples. A group holds neighbours in the order of lengths: another example is one of the same
+ * group and length, or where a group has a length once of about that length, so that its places are
+ * the same. Single examples cannot be drawn, because the null value pairs them. Known: independent
+ * symbols 0; two states that flip with probability e: 1 - H((1 - (1-2e)^d)/2); a cycle of p symbols
+ * with random phase: log2 p; the cycle 0,0,1: 0.918 at multiples of 3. */
 #ifndef LRA_ANALYSIS_PAIR_INFORMATION_H
 #define LRA_ANALYSIS_PAIR_INFORMATION_H
 
@@ -23,9 +24,10 @@
 enum {
     LRA_INFO_SYMBOLS = 80,
     LRA_INFO_PAIRS_A_CELL = 100,
-    LRA_INFO_GROUPS = 32,
+    LRA_INFO_GROUPS = 32, /* of four examples, at least; of fewer examples two */
+    LRA_INFO_MOST_GROUPS = 2048,
     LRA_INFO_LEAST_GROUPS = 8, /* of two examples or more */
-    LRA_INFO_DRAWS = 200
+    LRA_INFO_DRAWS = 1000
 };
 
 /* Rows of symbols, one behind the other; a symbol is below 256. */
@@ -47,7 +49,9 @@ typedef struct {
     lra_info_point *point; /* (n) distances 1 .. 16, from there on eight an octave, and multiples of
                               the period */
     int64_t d0; /* the largest up to which every interval of the excess lies above 0; 0: none */
-    lra_decay decay; /* of the excess up to d0, in bits; beta is alpha */
+    /* Of the excess up to d0, in bits; beta is alpha.  A law is named only if it falls to one half
+     * at least up to d0, and by the whole interval of its rate. */
+    lra_decay decay;
     lra_estimate alpha, tau;
     /* Beyond d0 the largest excess that an interval of twice the width would still hold above 0
      * (there are many distances, and each has its chance).  NULL: none */

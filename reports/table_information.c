@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/decay.h"
 #include "kernels/base/mem.h"
 #include "reports/report.h"
+#include "reports/verdict_information.h"
 
 static const lra_finding *find(const lra_probe_unit *u, const char *prefix, int k)
 {
@@ -54,6 +56,25 @@ static void add_again(lra_table *t, const lra_probe_unit *u)
             again->value, most->value, most->lo, most->hi);
 }
 
+/* kind: lra_decay_kind. */
+static void add_law(lra_table *t, double d0, const lra_finding *alpha, const lra_finding *tau,
+                    int kind)
+{
+    bool falls = (d0 - 1) / tau->value >= log(2) || alpha->value * log(d0) >= log(2);
+    if (kind == LRA_DECAY_NONE && !falls) {
+        lra_table_note(
+            t, "Up to distance %.0f it does not fall to one half by any law fitted: no decay.", d0);
+        return;
+    }
+    lra_table_note(
+        t,
+        "Up to distance %.0f it falls as d^-alpha, alpha %.3g (%.3g to %.3g), or exp(-d/tau), tau %.3g tokens; %s.",
+        d0, alpha->value, alpha->lo, alpha->hi, tau->value,
+        kind == LRA_DECAY_EXP     ? "the exponential fits better"
+        : kind == LRA_DECAY_POWER ? "the power law fits better"
+                                  : "neither fits better than the other and a constant");
+}
+
 static void add_summary(lra_table *t, const lra_probe_unit *u)
 {
     const lra_finding *d0 = lra_probe_finding(u, "info.d0"),
@@ -69,14 +90,7 @@ static void add_summary(lra_table *t, const lra_probe_unit *u)
     else
         lra_table_note(t, "The excess at distance 1 does not lie above 0 with its whole interval.");
     add_again(t, u);
-    if (alpha && kind && !isnan(kind->value))
-        lra_table_note(
-            t,
-            "Up to distance %.0f it falls as d^-alpha, alpha %.3g (%.3g to %.3g), or exp(-d/tau), tau %.3g tokens; %s.",
-            d0 ? d0->value : NAN, alpha->value, alpha->lo, alpha->hi, tau ? tau->value : NAN,
-            kind->value == 1   ? "the exponential fits better"
-            : kind->value == 2 ? "the power law fits better"
-                               : "neither fits better than the other and a constant");
+    if (alpha && kind && !isnan(kind->value)) add_law(t, d0->value, alpha, tau, (int)kind->value);
     lra_table_note(
         t,
         "null\tthe second token taken from another example at the same place: what places alone explain");
@@ -121,6 +135,7 @@ static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
         lra_table_cell(t, "%s", r->task);
         lra_table_cell(t, "%s", r->fingerprint);
     }
+    lra_verdict_of_information(u, &t->verdict);
     add_summary(t, u);
     return t;
 }
@@ -153,6 +168,7 @@ static lra_table *ngrams_of(const lra_probe_result *r, const lra_probe_unit *u)
         lra_table_cell(t, "%s", r->task);
         lra_table_cell(t, "%s", r->fingerprint);
     }
+    lra_verdict_of_ngrams(u, &t->verdict);
     lra_table_note(
         t,
         "Multinomial naive Bayes over hashed n-grams, counted once over the training rows: a local model "

@@ -24,7 +24,7 @@ has json '"d0": '
 "$probe" receptive-field --task xor --set distance=8 --set train=2000 --set val=100 --set test=500 --kernels 3,5 --seeds 1 --epochs 1 \
     --threads 1 --out l -q >out 2>err || complain "ladder: $(cat err)"
 has out 'ngram-N '
-grep -q '^check .*, bag-of-tokens' out || complain "what needs no order is no n-gram: $(cat out)"
+grep -q '^check .*; bag-of-tokens' out || complain "what needs no order is no n-gram: $(cat out)"
 "$report" tables --table ladder --format csv --out l 2>err | sed -n 's/^ngram-\([0-9]*\),,,\([0-9.]*\),.*/\1 \2/p' >below
 "$report" tables --table information --format csv o/information 2>err | awk -F, '/^width/ { on = 1; next } on { print $1, $2 }' >beside
 [ "$(wc -l <below)" = 6 ] && cmp -s below beside || complain "n-grams below the ladder: $(cat below); of the data: $(cat beside)"
