@@ -9,6 +9,7 @@
 #include "reports/probe_findings.h"
 #include "reports/probe_view.h"
 #include "reports/report.h"
+#include "reports/verdict_probe.h"
 
 /* A number of heads: each with its interval and null values; what is not shown stands in CSV and
  * JSON. */
@@ -178,6 +179,7 @@ static lra_table *heads_table(const lra_probe_result *r, const group *g)
     char *name = lra_probe_run_name(r), *title = lra_format("%s: %s", g->title, name);
     lra_table *t = lra_table_new(title, n, head);
     lra_table_keys(t, (const char *const *)key);
+    if (g == groups) lra_verdict_of_attention(r, &t->verdict);
     add_heads(t, r, g);
     for (int i = 0; i < n; i++) lra_free(key[i]);
     lra_free(name);

@@ -10,6 +10,7 @@
 #include "reports/probe_findings.h"
 #include "reports/probe_view.h"
 #include "reports/report.h"
+#include "reports/verdict_probe.h"
 
 /* What people look at first; files hold the rest. */
 static const char *const headline[] = {
@@ -120,6 +121,7 @@ static bool has_undefined(lra_probe_result *const *list, int n)
 static lra_table *findings_table(lra_probe_result *const *list, int n)
 {
     lra_table *t = lra_probe_findings_table("How far away what is used is", list, n, headline);
+    lra_verdict_of_influence(list, n, &t->verdict);
     for (int i = 0; explained[i].word; i++) {
         bool any = false;
         for (int k = 0; explained[i].id[k] && !any; k++) any = has(list, n, explained[i].id[k]);

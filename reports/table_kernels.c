@@ -8,6 +8,7 @@
 #include "kernels/base/mem.h"
 #include "reports/probe_view.h"
 #include "reports/report.h"
+#include "reports/verdict_probe.h"
 
 /* A number: its column for people ("": files only), and whether the middle half of its channels
  * stands beside it; its null values do in any case. */
@@ -238,6 +239,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     for (int g = 0; g < GROUPS; g++) (*list)[g] = group_table(&groups[g], shuffled, n, cells);
     add_skip_note((*list)[0], n, cells);
     add_uncovered_notes((*list)[0], n, cells);
+    lra_verdict_of_kernels(n, cells, &(*list)[0]->verdict);
     lra_probe_cells_free(cells, n);
     return GROUPS;
 }

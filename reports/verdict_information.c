@@ -59,8 +59,8 @@ static void say_decay(const lra_probe_unit *u, lra_verdict *to)
                         alpha->value, alpha->lo, alpha->hi);
     else if (most) {
         char *bits = bits_text(most);
-        lra_verdict_add(to, "Farther away it is above 0, most at distance %.0f: %s.",
-                        again->value, bits);
+        lra_verdict_add(to, "Farther away it is above 0, most at distance %.0f: %s.", again->value,
+                        bits);
         lra_free(bits);
     } else if (kind && !isnan(kind->value))
         lra_verdict_add(to, "It follows neither an exponential nor a power law of distance.");
