@@ -61,7 +61,7 @@ static double truth(design by, int64_t d)
            PERIOD * (PERIOD - 1) * other * log2(other * PERIOD * PERIOD);
 }
 
-enum { DISTANCES = 3, SETS = 100 };
+enum { DISTANCES = 3, SETS = 60 };
 static const int64_t distance[DISTANCES] = {1, 3, 12};
 
 static void hold(design by, int n, bool ragged)
