@@ -1,7 +1,7 @@
 /* labels: slow timeout: 1200 */
 /* The plain CUDA kernels on the host shim: the registry walk of op_test.c, float32 and bf16,
- * against the CPU bodies; the same bits when the threads of a block run backwards (no races), and
- * for the same run twice. */
+ * against the CPU bodies; the same bits when blocks, warps and lanes run from last to first; no two
+ * accesses to the same memory that no barrier orders (shadow.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,58 +12,12 @@
 #include <math.h>
 
 #include "kernels/cpu/device.h"
-#include "kernels/cuda/joined.h"
-#include "kernels/cuda/level.h"
 #include "models/training/open.h"
 #include "tests/folder.h"
 #include "tests/model_trial.h"
+#include "tests/shim/device.h"
 #include "tests/shim/shim.h"
 #include "tests/tiny_run.h"
-#include "tests/trial.h"
-
-extern lra_cuda_level_kind shim_level; /* of gemm.c */
-extern int shim_columns;               /* of map.cpp */
-
-/* ---- the shim as a device: the CPU's memory, the GPU's bodies -------------------------------- */
-
-static int joined; /* nodes that ran with another */
-
-static int shim_run_calls(lra_device *d, const lra_call *calls, int n, lra_err *e)
-{
-    (void)d;
-    for (int i = 0, together; i < n; i += together) {
-        together = lra_joined_calls(calls + i, n - i);
-        const lra_op *op = calls[i].y->op;
-        lra_cuda_body body = op->cuda[lra_graph_type(calls[i].y->graph)];
-        if (!body) return lra_fail(e, "op '%s' has no CUDA body", op->name);
-        joined += together - 1;
-        if (together == 1)
-            body(&calls[i], NULL);
-        else
-            (lra_graph_type(calls[i].y->graph) == LRA_BF16
-                 ? lra_cuda_joined_16
-                 : lra_cuda_joined_32)(&calls[i], together, NULL);
-    }
-    return 0;
-}
-
-static int one_thread(const lra_device *d)
-{
-    (void)d;
-    return 1;
-}
-
-static int open_shim(lra_device *d, lra_err *e)
-{
-    static lra_backend shim;
-    if (lra_cpu_device(d, 1, e) != 0) return LRA_FAILED;
-    shim = *d->backend;
-    shim.name = "shim", shim.run = shim_run_calls, shim.threads = one_thread;
-    shim.scratch = lra_cuda_scratch;
-    shim.joins = lra_cuda_joins, shim.joined_scratch = lra_cuda_joined_scratch;
-    d->backend = &shim;
-    return 0;
-}
 
 static int open_cpu(lra_device *d, lra_err *e)
 {
@@ -85,18 +39,15 @@ static void every_op_has_its_bodies(void **state)
     }
 }
 
-static void compare(const lra_op *op, int i, lra_type type, double tolerance)
+static void compare(const shim_case *c)
 {
-    setting plain = {.n_threads = 1}, poisoned = {.n_threads = 1, .poison = true};
     trial_use(open_cpu);
-    result expected = run_sample(op, i, type, plain);
-    trial_use(open_shim);
-    result got = run_sample(op, i, type, plain);
-    expect_close(op, i, "of CUDA", &got, &expected, tolerance);
-    shim_backwards = 1;
-    result back = run_sample(op, i, type, poisoned);
-    shim_backwards = 0;
-    expect_same(op, i, "another order of threads", &back, &got);
+    result expected = run_sample(c->op, c->i, c->type, (setting){.n_threads = 1});
+    result got = shim_run_case(c, false, false);
+    expect_close(c->op, c->i, "of CUDA", &got, &expected, c->tolerance);
+    result back = shim_run_case(c, true, true);
+    expect_same(c->op, c->i, "another order of threads", &back, &got);
+    if (shim_races) fail_msg("'%s' sample %d: %s", c->op->name, c->i, shim_race);
     lra_free(expected.v);
     lra_free(got.v);
     lra_free(back.v);
@@ -104,19 +55,7 @@ static void compare(const lra_op *op, int i, lra_type type, double tolerance)
 
 static void both_types(const lra_op *op, int i)
 {
-    compare(op, i, LRA_F32, 1e-5);
-    /* another order of sums may round a bf16 the other way */
-    bool levels = op == &trial_large || op == &trial_attention || op == &trial_block;
-    int first = levels ? LRA_CUDA_PLAIN : LRA_CUDA_MMA;
-    int last = op == &trial_large ? LRA_CUDA_WGMMA : LRA_CUDA_MMA;
-    for (int level = first; level <= last; level++) {
-        shim_level = (lra_cuda_level_kind)level;
-        for (shim_columns = 0; shim_columns <= 128; shim_columns += 128) {
-            compare(op, i, LRA_BF16, 0.01);
-            if (level < LRA_CUDA_WGMMA) break;
-        }
-        shim_columns = 0;
-    }
+    shim_each_case(op, i, compare);
 }
 
 static void of_registry(const lra_op *op, int i)
@@ -137,10 +76,10 @@ static void nodes_run_as_one(void **state)
 {
     (void)state;
     for (int type = LRA_F32; type <= LRA_BF16; type += LRA_BF16 - LRA_F32) {
-        trial_use(open_shim);
-        joined = 0;
+        trial_use(shim_open);
+        shim_fused = 0;
         result r = run_sample(&trial_block, 0, (lra_type)type, (setting){.n_threads = 1});
-        assert_int_equal(joined, type == LRA_BF16 ? 4 : 2);
+        assert_int_equal(shim_fused, type == LRA_BF16 ? 4 : 2);
         lra_free(r.v);
     }
 }
@@ -201,7 +140,7 @@ static void opened_models_answer_as_on_the_cpu(void **state)
             continue;
         }
         ask(&spec, open_cpu, cpu);
-        ask(&spec, open_shim, gpu);
+        ask(&spec, shim_open, gpu);
         for (int cut = WHOLE; cut < CUTS; cut++)
             for (int k = 0; k < ROWS * CLASSES; k++)
                 most = fmaxf(most, fabsf(cpu[cut][k] - gpu[cut][k]));

@@ -261,8 +261,8 @@ void each_sample(void (*f)(const lra_op *op, int i))
 
 void each_large_sample(void (*f)(const lra_op *op, int i))
 {
-    static const lra_op *const large[] = {&trial_large, &trial_attention, &trial_profile,
-                                          &trial_long_conv, &trial_block};
+    static const lra_op *const large[] = {&trial_large,     &trial_attention, &trial_profile,
+                                          &trial_long_conv, &trial_block,     &trial_modes};
     for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
         int n = is_wanted(large[k]) ? count_samples(large[k]) : 0;
         for (int i = 0; i < n; i++) f(large[k], i);
@@ -295,6 +295,8 @@ static lra_tensor *large_sample(lra_graph *g, int i)
         {2, 140, 3, 64, 128, 2, 2, true, true, LRA_ACT_RELU},
         {2, 90, 9, 32, 64, 8, 3, true, true, LRA_ACT_RELU},
         {2, 70, 5, 10, 15, 5, 4, true, false, LRA_ACT_NONE},
+        {10, 9, 9, 64, 128, 1, 1, false, true, LRA_ACT_NONE}, /* ten steps of a weight gradient */
+        {1, 20, 3, 256, 64, 1, 1, true, false, LRA_ACT_NONE}, /* four blocks of channels */
     };
     char fill[32];
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;

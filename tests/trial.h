@@ -54,7 +54,8 @@ void expect_same(const lra_op *op, int i, const char *what, const result *a, con
 
 /* Sizes that only tensor-core kernels and tests of kernels need: too slow for gradients by
  * differences. */
-extern const lra_op trial_large, trial_attention, trial_profile, trial_long_conv, trial_block;
+extern const lra_op trial_large, trial_attention, trial_profile, trial_long_conv, trial_block,
+    trial_modes;
 
 int count_samples(const lra_op *op);
 /* Every sample of every op, or of those whose names begin with LRA_TEST_OP of the environment

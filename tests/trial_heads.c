@@ -111,3 +111,14 @@ static lra_tensor *block(lra_graph *g, int i)
 }
 
 const lra_op trial_block = {.name = "block, large", .sample = block};
+
+/* More modes than a block of the CUDA kernel keeps in shared memory at a time. */
+static lra_tensor *many_modes(lra_graph *g, int i)
+{
+    if (i > 0) return NULL;
+    lra_tensor *a = lra_cast(lra_sample_input(g, "a", "normal", LRA_SHAPE(2, 1, 520)), lra_real(g));
+    lra_tensor *c = lra_cast(lra_sample_input(g, "c", "normal", LRA_SHAPE(2, 2, 520)), lra_real(g));
+    return lra_ssm_kernel(lra_affine(a, 0.01, 0), c, NULL, 20);
+}
+
+const lra_op trial_modes = {.name = "ssm_kernel, large", .sample = many_modes};

@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
             am_apply<W, N>(s, keys + at * AM_PITCH(W), sums);
         }
     }
-    tc_wait<0>();
+    tc_wait<0>(); /* none is left that is read: the last group is empty */
     am_leave<W, DISTANT>(&j, &p, max, dot, sum);
     am_finish<W>(&p, sum, sums, j.out, &of_q);
 }
@@ -233,7 +233,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
             am_apply<W, N>(dp, q + at * AM_PITCH(W), dk);
         }
     }
-    tc_wait<0>();
+    tc_wait<0>(); /* none is left that is read: the last tile has been waited for */
     __syncthreads();
     p = kept->place, of_k = kept->of_k;
     float factor[M][2];

@@ -52,14 +52,15 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
         int t = p->t0 + at_row() + i;
         const real *row = j->rows + (p->head * j->s.Tq + t) * PROFILE_ROW;
         attention_range keys = {0, 0};
-        if (t < p->n) keys = attention_keys_of(&p->m, t);
+        real top = 0, share = 0; /* rows from n on have none */
+        if (t < p->n) keys = attention_keys_of(&p->m, t), top = row[0], share = row[1];
         LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
         {
             int key = j0 + at_lane() + AT_LANES * k;
             bool seen = key >= keys.from && key < keys.to && attention_listed(&p->listed, t, key);
             real slope, score = attention_score(p, s[i][k], t, key);
-            real weight = p->laplace ? attention_laplace(score, &slope) : r_exp(score - row[0]);
-            s[i][k] = seen ? weight * row[1] : R(0.0);
+            real weight = p->laplace ? attention_laplace(score, &slope) : r_exp(score - top);
+            s[i][k] = seen ? weight * share : R(0.0);
         }
     }
 }

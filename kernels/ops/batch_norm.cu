@@ -1,4 +1,5 @@
-/* Batch normalisation on a GPU; formulas and sources: batch_norm.c. */
+/* Batch normalisation on a GPU; formulas and sources: batch_norm.c.  Sums are in double, their parts
+ * as well: columns of dx have the sum 0, from which a bias in front of the norm gets its gradient. */
 #include "kernels/ops/columns_fn.h"
 
 /* x seen as B samples of T rows of D. */
@@ -37,30 +38,32 @@ typedef struct {
     const real *mean; /* NULL: plain sums */
 } power_from;
 
-LRA_DEV void add_power(const power_from *a, int64_t row, int64_t d, real *s)
+LRA_DEV void add_power(const power_from *a, int64_t row, int64_t d, double *s)
 {
     if (is_padding(&a->v, row)) return;
     real x = t_load(a->x, a->t, row * a->v.D + d);
-    s[0] += a->mean ? (x - a->mean[d]) * (x - a->mean[d]) : x;
+    double off = (double)(a->mean ? x - a->mean[d] : x);
+    s[0] += a->mean ? off * off : off;
 }
 COLUMN_KERNEL(power_kernel, power_from, 1, add_power)
 
 static __global__ void scale_kernel(rows_view v, real *y)
 {
     int64_t d = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = count_rows(&v);
-    if (d < v.D) y[d] *= n ? 1 / (real)n : 0;
+    if (d < v.D) y[d] = n ? (real)((double)y[d] / (double)n) : 0;
 }
 
 /* sources: x, [length]; y: (2,D) */
 LRA_CUDA_BODY(batch_norm_stats)
 {
     rows_view v = view_of(c, c->y->src[0]);
-    real *y = (real *)c->out, *part = (real *)c->scratch;
+    real *y = (real *)c->out;
+    double *part = (double *)c->scratch;
     int64_t rows = v.B * v.T;
     for (int which = 0; which < 2; which++) {
         power_from from = {v, c->y->src[0]->type, c->in[0], which ? y : NULL};
         COLUMN_LAUNCH(power_kernel, from, 1, 1, rows, v.D, part, stream);
-        add_blocks(part, 1, row_blocks(rows), v.D, y + which * v.D, stream);
+        add_blocks_any(part, 1, row_blocks(rows), v.D, y + which * v.D, stream);
         LRA_LAUNCH(scale_kernel, lra_grid(v.D, LRA_BLOCK), LRA_BLOCK, 0, stream, v,
                    y + which * v.D);
     }
@@ -130,11 +133,11 @@ typedef struct {
     const real *mean;
 } dgain_from;
 
-LRA_DEV void add_dgain(const dgain_from *a, int64_t row, int64_t d, real *s)
+LRA_DEV void add_dgain(const dgain_from *a, int64_t row, int64_t d, double *s)
 {
     if (is_padding(&a->v, row)) return;
-    real dy = t_load(a->dy, a->t, row * a->v.D + d);
-    s[0] += dy * (t_load(a->x, a->t, row * a->v.D + d) - a->mean[d]);
+    double dy = (double)t_load(a->dy, a->t, row * a->v.D + d);
+    s[0] += dy * (double)(t_load(a->x, a->t, row * a->v.D + d) - a->mean[d]);
     s[1] += dy;
 }
 COLUMN_KERNEL(dgain_kernel, dgain_from, 2, add_dgain)
@@ -152,10 +155,11 @@ LRA_CUDA_BODY(batch_norm_dgain)
     const lra_tensor *x = c->y->src[1];
     rows_view v = view_of(c, x);
     int64_t rows = v.B * v.T;
-    real *part = (real *)c->scratch, *y = (real *)c->out;
+    real *y = (real *)c->out;
+    double *part = (double *)c->scratch;
     dgain_from from = {v, x->type, c->in[0], c->in[1], (const real *)c->in[2]};
     COLUMN_LAUNCH(dgain_kernel, from, 2, 1, rows, v.D, part, stream);
-    add_blocks(part, 1, row_blocks(rows), 2 * v.D, y, stream);
+    add_blocks_any(part, 1, row_blocks(rows), 2 * v.D, y, stream);
     LRA_LAUNCH(whiten_kernel, lra_grid(v.D, LRA_BLOCK), LRA_BLOCK, 0, stream, v.D,
                (const real *)c->in[3], (real)a->eps, y);
 }
@@ -164,12 +168,12 @@ LRA_CUDA_BODY(batch_norm_dgain)
 static __global__ void factors_kernel(rows_view v, norm_by by, real *factors)
 {
     int64_t d = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = count_rows(&v);
-    real per_row = by.training && n ? 1 / (real)n : 0;
+    double per_row = by.training && n ? 1 / (double)n : 0;
     if (d >= v.D) return;
-    real r = 1 / r_sqrt(by.var[d] + by.eps), scale = r * by.gain[d];
-    factors[d] = scale;
-    factors[v.D + d] = scale * by.sums[v.D + d] * per_row;
-    factors[2 * v.D + d] = scale * by.sums[d] * per_row * r;
+    double r = 1 / sqrt((double)by.var[d] + (double)by.eps);
+    factors[d] = (real)(r * (double)by.gain[d]);
+    factors[v.D + d] = (real)((double)factors[d] * (double)by.sums[v.D + d] * per_row);
+    factors[2 * v.D + d] = (real)((double)factors[d] * (double)by.sums[d] * per_row * r);
 }
 
 static __global__ void dx_kernel(rows_view v, lra_type t, const real *factors, const real *mean,

@@ -30,9 +30,9 @@ typedef struct {
     int64_t D;
 } reduce_from;
 
-LRA_DEV void add_element(const reduce_from *a, int64_t row, int64_t d, real *s)
+LRA_DEV void add_element(const reduce_from *a, int64_t row, int64_t d, double *s)
 {
-    s[0] += t_load(a->x, a->t, row * a->D + d);
+    s[0] += (double)t_load(a->x, a->t, row * a->D + d);
 }
 COLUMN_KERNEL(reduce_kernel, reduce_from, 1, add_element)
 
@@ -43,10 +43,11 @@ static __global__ void reduce_row_kernel(int64_t O, int64_t R, int64_t n_blocks,
     for (EACH_ROW(i, O * n_blocks)) {
         int64_t first = i % n_blocks * LRA_ROW_BLOCK, o = i / n_blocks;
         int64_t end = first + LRA_ROW_BLOCK < R ? first + LRA_ROW_BLOCK : R;
-        real s = 0;
-        for (int64_t r = first + threadIdx.x; r < end; r += LRA_WARP) s += t_load(x, t, o * R + r);
-        s = warp_sum(s);
-        if (threadIdx.x == 0) part[i] = s;
+        double s = 0;
+        for (int64_t r = first + threadIdx.x; r < end; r += LRA_WARP)
+            s += (double)t_load(x, t, o * R + r);
+        s = warp_sum_double(s);
+        if (threadIdx.x == 0) part[i] = (real)s;
     }
 }
 

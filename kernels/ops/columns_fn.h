@@ -1,8 +1,10 @@
 /* Sums over rows, column by column, on a GPU: partial sums of blocks of LRA_ROW_BLOCK rows, then
- * the partial sums, each in a fixed order.
+ * the partial sums, each in a fixed order and in double, as on the CPU: the gradient of a bias can
+ * be much smaller than the rows that it is the sum of.
  *
- * COLUMN_KERNEL(name, args, N, add): x is seen as (O,R,D); part (O, blocks of R, N, D) gets the N
- * sums over rows of what add(a, row, d, s) adds to s[N]; row counts over O and R. */
+ * COLUMN_KERNEL(name, args, N, add): x is seen as (O,R,D); part (O, blocks of R, N, D), of real or
+ * double, gets the N sums over rows of what add(a, row, d, s) adds to the doubles s[N]; row counts
+ * over O and R. */
 #ifndef LRA_OPS_COLUMNS_FN_H
 #define LRA_OPS_COLUMNS_FN_H
 
@@ -19,46 +21,64 @@ LRA_FN int64_t column_chunks(int64_t D)
     return (D + LRA_WARP - 1) / LRA_WARP;
 }
 
+/* part[(block, j, d)] = sum over the rows of threads of s[j].  shared: N x LRA_BLOCK */
+template <int N, class SUM>
+LRA_DEV void column_finish(double *shared, const double s[N], int64_t block, int64_t d, int64_t D,
+                           SUM *part)
+{
+    for (int j = 0; j < N; j++) shared[(threadIdx.y * N + j) * LRA_WARP + threadIdx.x] = s[j];
+    __syncthreads();
+    for (int j = 0; j < N && threadIdx.y == 0 && d < D; j++) {
+        double total = 0;
+        for (int g = 0; g < LRA_BLOCK_WARPS; g++)
+            total += shared[(g * N + j) * LRA_WARP + threadIdx.x];
+        part[(block * N + j) * D + d] = (SUM)total;
+    }
+}
+
 #define COLUMN_KERNEL(name, args, N, add)                                                          \
-    static __global__ void name(args a, int64_t R, int64_t n_blocks, int64_t D, real *part)        \
+    template <class SUM>                                                                           \
+    static __global__ void name(args a, int64_t R, int64_t n_blocks, int64_t D, SUM *part)         \
     {                                                                                              \
-        LRA_SHARED(real, shared);                                                                  \
+        LRA_SHARED(double, shared);                                                                \
         int64_t chunks = column_chunks(D), block = blockIdx.x / chunks;                            \
         int64_t d = blockIdx.x % chunks * LRA_WARP + threadIdx.x;                                  \
         int64_t o = block / n_blocks, first = block % n_blocks * LRA_ROW_BLOCK;                    \
         int64_t end = first + LRA_ROW_BLOCK < R ? first + LRA_ROW_BLOCK : R;                       \
-        real s[N] = {0};                                                                           \
+        double s[N] = {0};                                                                         \
         for (int64_t r = first + threadIdx.y; d < D && r < end; r += LRA_BLOCK_WARPS)              \
             add(&a, o *R + r, d, s);                                                               \
-        for (int j = 0; j < N; j++) shared[(threadIdx.y * N + j) * LRA_WARP + threadIdx.x] = s[j]; \
-        __syncthreads();                                                                           \
-        for (int j = 0; j < N && threadIdx.y == 0 && d < D; j++) {                                 \
-            real total = 0;                                                                        \
-            for (int g = 0; g < LRA_BLOCK_WARPS; g++)                                              \
-                total += shared[(g * N + j) * LRA_WARP + threadIdx.x];                             \
-            part[(block * N + j) * D + d] = total;                                                 \
-        }                                                                                          \
+        column_finish<N>(shared, s, block, d, D, part);                                            \
     }
 #define COLUMN_LAUNCH(name, a, N, O, R, D, part, stream)                                           \
     LRA_LAUNCH(name, (unsigned)((O)*row_blocks(R) * column_chunks(D)), ROW_BLOCK,                  \
-               (N)*LRA_BLOCK * sizeof(real), stream, a, R, row_blocks(R), D, part)
+               (N)*LRA_BLOCK * sizeof(double), stream, a, R, row_blocks(R), D, part)
 
 /* y (O,n) = sum over blocks of part (O, n_blocks, n): eight runs of neighbouring blocks, then the
  * runs. */
-static __global__ void add_blocks_kernel(const real *part, int64_t n_blocks, int64_t n, real *y)
+template <class SUM>
+static __global__ void add_blocks_kernel(const SUM *part, int64_t n_blocks, int64_t n, real *y)
 {
-    LRA_SHARED(real, shared);
+    LRA_SHARED(double, shared);
     int64_t chunks = column_chunks(n), o = blockIdx.x / chunks;
     int64_t i = blockIdx.x % chunks * LRA_WARP + threadIdx.x;
     int64_t run = (n_blocks + LRA_BLOCK_WARPS - 1) / LRA_BLOCK_WARPS, first = threadIdx.y * run;
     int64_t end = first + run < n_blocks ? first + run : n_blocks;
-    real s = 0;
-    for (int64_t b = first; i < n && b < end; b++) s += part[(o * n_blocks + b) * n + i];
+    double s = 0;
+    for (int64_t b = first; i < n && b < end; b++) s += (double)part[(o * n_blocks + b) * n + i];
     shared[threadIdx.y * LRA_WARP + threadIdx.x] = s;
     __syncthreads();
     if (threadIdx.y != 0 || i >= n) return;
     for (int g = 1; g < LRA_BLOCK_WARPS; g++) s += shared[g * LRA_WARP + threadIdx.x];
-    y[o * n + i] = s;
+    y[o * n + i] = (real)s;
+}
+
+template <class SUM>
+static inline void add_blocks_any(const SUM *part, int64_t O, int64_t n_blocks, int64_t n, real *y,
+                                  void *stream)
+{
+    LRA_LAUNCH(add_blocks_kernel, (unsigned)(O * column_chunks(n)), ROW_BLOCK,
+               LRA_BLOCK * sizeof(double), stream, part, n_blocks, n, y);
 }
 
 /* The same for at most LRA_BLOCK_WARPS blocks, each of which is a run: eight sums a thread. */
@@ -66,13 +86,14 @@ static __global__ void add_few_kernel(const real *part, int64_t n_blocks, int64_
                                       real *y)
 {
     for (EACH8(i, n)) {
-        real s[LRA_LANES], v[LRA_LANES];
-        load8(part, LRA_F32, i, n - i, wide, s);
-        for (int64_t b = 1; b < n_blocks; b++) {
+        double s[LRA_LANES] = {0};
+        real v[LRA_LANES];
+        for (int64_t b = 0; b < n_blocks; b++) {
             load8(part + b * n, LRA_F32, i, n - i, wide, v);
-            for (int k = 0; k < LRA_LANES; k++) s[k] += v[k];
+            for (int k = 0; k < LRA_LANES; k++) s[k] += (double)v[k];
         }
-        store8(y, LRA_F32, i, n - i, wide, s);
+        for (int k = 0; k < LRA_LANES; k++) v[k] = (real)s[k];
+        store8(y, LRA_F32, i, n - i, wide, v);
     }
 }
 
@@ -85,8 +106,7 @@ static inline void add_blocks(const real *part, int64_t O, int64_t n_blocks, int
                    n_blocks, n, wide, y);
         return;
     }
-    LRA_LAUNCH(add_blocks_kernel, (unsigned)(O * column_chunks(n)), ROW_BLOCK,
-               LRA_BLOCK * sizeof(real), stream, part, n_blocks, n, y);
+    add_blocks_any(part, O, n_blocks, n, y, stream);
 }
 
 #endif

@@ -117,6 +117,11 @@ LRA_DEV real warp_sum(real v)
     for (int other = LRA_WARP / 2; other; other /= 2) v += __shfl_xor_sync(~0u, v, other);
     return v;
 }
+LRA_DEV double warp_sum_double(double v)
+{
+    for (int other = LRA_WARP / 2; other; other /= 2) v += __shfl_xor_sync(~0u, v, other);
+    return v;
+}
 LRA_DEV real warp_max(real v)
 {
     for (int other = LRA_WARP / 2; other; other /= 2) v = r_max(v, __shfl_xor_sync(~0u, v, other));
@@ -127,7 +132,7 @@ LRA_DEV real warp_max(real v)
 LRA_DEV double block_sum(double v, double *shared)
 {
     int tid = (int)(threadIdx.y * blockDim.x + threadIdx.x);
-    for (int other = LRA_WARP / 2; other; other /= 2) v += __shfl_xor_sync(~0u, v, other);
+    v = warp_sum_double(v);
     __syncthreads();
     if (tid % LRA_WARP == 0) shared[tid / LRA_WARP] = v;
     __syncthreads();

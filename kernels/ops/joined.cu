@@ -144,9 +144,9 @@ typedef struct {
     const elem *y;
     int64_t D;
 } column_from;
-LRA_DEV void add_column(const column_from *a, int64_t row, int64_t d, real *s)
+LRA_DEV void add_column(const column_from *a, int64_t row, int64_t d, double *s)
 {
-    s[0] += e_load(a->y[row * a->D + d]);
+    s[0] += (double)e_load(a->y[row * a->D + d]);
 }
 COLUMN_KERNEL(column_kernel, column_from, 1, add_column)
 

@@ -107,11 +107,11 @@ typedef struct {
     int64_t D;
 } dgain_from;
 
-LRA_DEV void add_dgain(const dgain_from *a, int64_t row, int64_t d, real *s)
+LRA_DEV void add_dgain(const dgain_from *a, int64_t row, int64_t d, double *s)
 {
     real dy = t_load(a->dy, a->t, row * a->D + d), x = t_load(a->x, a->t, row * a->D + d);
-    s[0] += dy * ((x - a->stats[2 * row]) * a->stats[2 * row + 1]);
-    s[1] += dy;
+    s[0] += (double)(dy * ((x - a->stats[2 * row]) * a->stats[2 * row + 1]));
+    s[1] += (double)dy;
 }
 COLUMN_KERNEL(dgain_kernel, dgain_from, 2, add_dgain)
 

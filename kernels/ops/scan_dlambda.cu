@@ -1,6 +1,6 @@
-/* What a scan's lambda is changed by, on a GPU: a thread for each channel of a chunk, then one for
- * each sum of all. */
-#include "kernels/ops/cuda_fn.h"
+/* What a scan's lambda is changed by, on a GPU: a thread for each channel of a chunk, then the chunks
+ * are added by blocks of 256 threads, in order and in double. */
+#include "kernels/ops/columns_fn.h"
 #include "kernels/ops/scan_fn.h"
 
 #define EACH(i, n)                                                                                 \
@@ -50,16 +50,6 @@ static __global__ void part_kernel(dlambda_view v)
     }
 }
 
-static __global__ void add_kernel(dlambda_view v)
-{
-    int64_t parts = v.s.B * scan_chunks(v.s.T);
-    for (EACH(n, 2 * v.s.N)) {
-        double sum = 0;
-        for (int64_t i = 0; i < parts; i++) sum += (double)v.part[i * 2 * v.s.N + n];
-        v.out[n] = (real)sum;
-    }
-}
-
 /* sources: g, x, [length], [u, lambda, limit] */
 LRA_CUDA_BODY(scan_dlambda)
 {
@@ -77,5 +67,5 @@ LRA_CUDA_BODY(scan_dlambda)
     }
     LRA_LAUNCH(part_kernel, lra_grid(s.B * scan_chunks(s.T) * s.N, LRA_BLOCK), LRA_BLOCK, 0, stream,
                v);
-    LRA_LAUNCH(add_kernel, lra_grid(2 * s.N, LRA_BLOCK), LRA_BLOCK, 0, stream, v);
+    add_blocks_any(v.part, 1, s.B * scan_chunks(s.T), 2 * s.N, v.out, stream);
 }

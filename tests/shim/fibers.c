@@ -1,7 +1,10 @@
-/* Threads of a block as fibers in lock step: each runs until it waits for its warp or its block;
- * when all that are alive wait at the same kind of barrier they go on.  Anything else is a deadlock
- * on a GPU, and a bug here.  A fiber starts by setcontext() and is left by longjmp(), which asks
- * the system for nothing. */
+/* Threads of a block as fibers.  Each warp runs as far ahead as it can: until its threads wait for
+ * threads of other warps, or have ended.  Warps, the lanes of a warp and the blocks of a grid run
+ * from first to last, or from last to first (shim_backwards), so that a missing barrier is a read
+ * of stale or poisoned memory in at least one of the two orders.  Copies of TMA arrive when no
+ * thread can run without them (map.cpp).  When nothing can run the block is deadlocked, on a GPU as
+ * well.  A fiber starts by setcontext() and is left by longjmp(), which asks the system for
+ * nothing. */
 #include "tests/shim/shim.h"
 
 #include <setjmp.h>
@@ -10,36 +13,66 @@
 #include "kernels/base/err.h"
 #include "kernels/base/mem.h"
 
-enum { MAX_THREADS = 1024, STACK = 128 << 10, MAX_SHARED = 227 << 10, MAX_POLLS = 1 << 26 };
+enum { STACK = 128 << 10, MAX_SHARED = 227 << 10, ALIGNED = 1024 };
 
 shim_dim shim_thread, shim_block, shim_block_size, shim_grid_size;
 void *shim_shared;
 int shim_backwards;
+const char *shim_kernel;
 
 static struct {
     jmp_buf at;
     int state;
+    const void *bar; /* state SHIM_BAR: it waits for the phase of this parity to end */
+    int parity;
     unsigned char slot[64];
     char *stack; /* NULL: never started */
-} fiber[MAX_THREADS];
+} fiber[SHIM_THREADS];
 static jmp_buf scheduler;
-static int now, n_fibers, polls;
+static int now, n_fibers;
+static size_t n_shared;
 static void (*kernel)(void *arg);
 static void *kernel_arg;
 
+static void leave(int state)
+{
+    fiber[now].state = state;
+    if (setjmp(fiber[now].at) == 0) longjmp(scheduler, 1);
+}
 void shim_wait(int what)
 {
-    if (what == SHIM_READY && ++polls > MAX_POLLS) LRA_BUG("waiting for what never comes");
-    fiber[now].state = what;
-    if (setjmp(fiber[now].at) == 0) longjmp(scheduler, 1);
+    leave(what);
+}
+void shim_sync(const char *file, int line)
+{
+    if (!shim_visit(SHIM_SYNC, file, line)) leave(SHIM_BLOCK);
+}
+void shim_wait_bar(const void *bar, int parity)
+{
+    fiber[now].bar = bar, fiber[now].parity = parity;
+    if (!shim_bar_ended(bar, parity)) leave(SHIM_BAR);
 }
 int shim_lane(void)
 {
     return now % 32;
 }
+int shim_id(void)
+{
+    return now;
+}
 void *shim_slot(int lane)
 {
     return fiber[now / 32 * 32 + lane].slot;
+}
+bool shim_is_shared(const void *at, size_t n)
+{
+    const char *from = at, *shared = shim_shared;
+    return from >= shared && from + n <= shared + n_shared;
+}
+
+bool shim_is_stack(const void *at)
+{
+    return (uintptr_t)at - (uintptr_t)fiber[now].stack < STACK;
 }
 
 /* A fiber lives for good: the next block finds it where the last one left it. */
@@ -47,7 +80,7 @@ static void live(void)
 {
     for (;;) {
         kernel(kernel_arg);
-        shim_wait(SHIM_DONE);
+        leave(SHIM_DONE);
     }
 }
 
@@ -80,19 +113,48 @@ static int release(int first, int n, int what)
     return 1;
 }
 
+static int is_ready(int i)
+{
+    if (fiber[i].state == SHIM_BAR && shim_bar_ended(fiber[i].bar, fiber[i].parity))
+        fiber[i].state = SHIM_READY;
+    return fiber[i].state == SHIM_READY;
+}
+
+/* Runs a warp until none of its threads can go on; 1: some thread ran. */
+static int run_warp(int first)
+{
+    int ran = 0, n = first + 32 < n_fibers ? 32 : n_fibers - first;
+    for (int progress = 1; progress; ran |= progress) {
+        progress = 0;
+        for (int k = 0; k < n; k++) {
+            int i = first + (shim_backwards ? n - 1 - k : k);
+            if (!is_ready(i)) continue;
+            go_on(i);
+            progress = 1;
+        }
+        if (!release(first, 32, SHIM_WARP)) continue;
+        shim_shadow_warp(first);
+        progress = 1;
+    }
+    return ran;
+}
+
 static void run_block(void)
 {
+    int warps = (n_fibers + 31) / 32;
+    shim_copies_start(n_fibers);
+    shim_shadow_next(SHIM_NEW_BLOCK);
     for (int i = 0; i < n_fibers; i++) fiber[i].state = SHIM_READY;
     for (int going = 1; going;) {
         going = 0;
-        for (int k = 0; k < n_fibers; k++) {
-            int i = shim_backwards ? n_fibers - 1 - k : k;
-            if (fiber[i].state == SHIM_READY) go_on(i);
-            going |= fiber[i].state == SHIM_READY; /* it polls */
-        }
-        for (int i = 0; i < n_fibers; i += 32) going |= release(i, 32, SHIM_WARP);
+        for (int w = 0; w < warps; w++)
+            going |= run_warp(32 * (shim_backwards ? warps - 1 - w : w));
         for (int i = 0; i < n_fibers; i += 128) going |= release(i, 128, SHIM_GROUP);
-        going |= release(0, n_fibers, SHIM_BLOCK);
+        if (release(0, n_fibers, SHIM_BLOCK)) {
+            shim_shadow_next(SHIM_NEW_INTERVAL);
+            going = 1;
+        }
+        if (!going) going = shim_deliver();
     }
     for (int i = 0; i < n_fibers; i++)
         if (fiber[i].state != SHIM_DONE) LRA_BUG("threads of a block wait at different barriers");
@@ -101,20 +163,24 @@ static void run_block(void)
 void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void *arg), void *arg)
 {
     n_fibers = (int)(block.x * block.y * block.z);
-    if (n_fibers < 1 || n_fibers > MAX_THREADS) LRA_BUG("a block of %d threads", n_fibers);
+    if (n_fibers < 1 || n_fibers > SHIM_THREADS) LRA_BUG("a block of %d threads", n_fibers);
     if (grid.x < 1 || grid.y < 1 || grid.y > 65535 || grid.z < 1 || grid.z > 65535)
         LRA_BUG("a grid of %u x %u x %u blocks", grid.x, grid.y, grid.z);
     if (shared > MAX_SHARED) LRA_BUG("%zu bytes of shared memory", shared);
-    kernel = body, kernel_arg = arg;
+    kernel = body, kernel_arg = arg, n_shared = shared;
     shim_block_size = block, shim_grid_size = grid;
-    shim_shared = lra_try_alloc(shared + 1, "shared memory", NULL);
-    if (!shim_shared) LRA_BUG("no memory for a block");
-    for (uint64_t i = 0; i < (uint64_t)grid.x * grid.y * grid.z; i++) {
+    void *memory = lra_try_alloc(shared + ALIGNED, "shared memory", NULL);
+    if (!memory) LRA_BUG("no memory for a block");
+    shim_shared = (char *)memory + (ALIGNED - (uintptr_t)memory % ALIGNED) % ALIGNED;
+    shim_shadow_next(SHIM_NEW_LAUNCH);
+    uint64_t n = (uint64_t)grid.x * grid.y * grid.z;
+    for (uint64_t k = 0; k < n; k++) {
+        uint64_t i = shim_backwards ? n - 1 - k : k;
         shim_block = (shim_dim){(unsigned)(i % grid.x), (unsigned)(i / grid.x % grid.y),
                                 (unsigned)(i / grid.x / grid.y)};
         memset(shim_shared, 0xFF, shared);
-        polls = 0;
         run_block();
     }
-    lra_free_large(shim_shared);
+    shim_shadow_stop();
+    lra_free_large(memory);
 }

@@ -1,41 +1,45 @@
 /* Atomic and tensor-core instructions on the host shim, as the PTX manual lays them out over a
- * warp; kernels/cuda/tensor.h says what they do.  Copies arrive at once. */
+ * warp; kernels/cuda/tensor.h says what they do.  Copies: copies.c. */
 #ifndef LRA_TESTS_SHIM_TENSOR_H
 #define LRA_TESTS_SHIM_TENSOR_H
 
 #include "tests/shim/shim.h"
 
 #ifdef __cplusplus
-template <class T> static inline void atomicAdd(T *at, T value)
+template <class T> SHIM_UNSEEN static void atomicAdd(T *at, T value)
 {
+    shim_access(at, sizeof *at, SHIM_ATOMIC);
     *at += value;
 }
-template <class T> static inline void atomicMax(T *at, T value)
+template <class T> SHIM_UNSEEN static void atomicMax(T *at, T value)
 {
+    shim_access(at, sizeof *at, SHIM_ATOMIC);
     if (*at < value) *at = value;
 }
 
 static inline void tc_copy16(void *shared, const void *global, bool valid)
 {
-    if (valid)
-        memcpy(shared, global, 16);
-    else
-        memset(shared, 0, 16);
+    shim_copy(shared, global, 16, valid);
 }
 static inline void tc_copy8(void *shared, const void *global, bool valid)
 {
-    if (valid)
-        memcpy(shared, global, 8);
-    else
-        memset(shared, 0, 8);
+    shim_copy(shared, global, 8, valid);
 }
-static inline void tc_commit(void) {}
-template <int PENDING> static inline void tc_wait(void) {}
+static inline void tc_commit(void)
+{
+    shim_copies_close();
+}
+template <int PENDING>
+static inline void tc_wait(const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    shim_copies_wait(PENDING + shim_visit(SHIM_COPY_WAIT, file, line));
+}
 
 /* Lane 8 j + r names row r of matrix j; lane 4 r + c gets elements 2 c and 2 c + 1 of row r. */
 static inline void tc_load4(uint32_t v[4], const void *row)
 {
     const void *from;
+    shim_check_row(row);
     memcpy(shim_slot(shim_lane()), &row, sizeof row);
     __syncwarp();
     for (int j = 0; j < 4; j++) {
@@ -48,6 +52,7 @@ static inline void tc_load4(uint32_t v[4], const void *row)
 static inline void tc_load4_t(uint32_t v[4], const void *row)
 {
     const void *from;
+    shim_check_row(row);
     memcpy(shim_slot(shim_lane()), &row, sizeof row);
     __syncwarp();
     for (int j = 0; j < 4; j++) {

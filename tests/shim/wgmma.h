@@ -1,6 +1,6 @@
 /* The instructions of kernels/cuda/wgmma.h on the host shim.  Shared memory is addressed from its
- * start, as on a GPU.  Copies arrive at once and products are made when they are waited for: the
- * earliest and the latest moment, so that memory given back too soon shows. */
+ * start, as on a GPU.  Copies (map.cpp) overwrite their box with NaN when they start and arrive when
+ * nothing runs without them, in random order. */
 #ifndef LRA_TESTS_SHIM_WGMMA_H
 #define LRA_TESTS_SHIM_WGMMA_H
 
@@ -18,13 +18,13 @@ typedef struct {
 } shim_bar;
 static_assert(sizeof(shim_bar) == sizeof(uint64_t), "a barrier of another size");
 
-static inline void shim_bar_add(uint64_t *bar, int arrivals, int bytes)
+SHIM_UNSEEN static void shim_bar_add(uint64_t *bar, int arrivals, int bytes)
 {
     shim_bar *b = (shim_bar *)bar;
     b->missing = (int16_t)(b->missing - arrivals), b->bytes += bytes;
     if (b->missing == 0 && b->bytes == 0) b->phase ^= 1, b->missing = (int16_t)b->count;
 }
-static inline void bar_init(uint64_t *bar, int count)
+SHIM_UNSEEN static void bar_init(uint64_t *bar, int count)
 {
     *(shim_bar *)bar = shim_bar{0, (int16_t)count, (uint16_t)(count & 0x7FFF), 0};
 }
@@ -38,9 +38,10 @@ static inline void bar_expect(uint64_t *bar, int n_bytes)
     shim_bar_add(bar, 0, n_bytes);
     shim_bar_add(bar, 1, 0);
 }
-static inline void bar_wait(uint64_t *bar, int parity)
+static inline void bar_wait(uint64_t *bar, int parity, const char *file = __builtin_FILE(),
+                            int line = __builtin_LINE())
 {
-    while (((shim_bar *)bar)->phase == parity) shim_wait(SHIM_READY);
+    if (!shim_visit(SHIM_BOX_WAIT, file, line)) shim_wait_bar(bar, parity);
 }
 
 /* ---- tensor maps ----------------------------------------------------------------------------- */
@@ -67,46 +68,13 @@ static inline uint32_t tc_address(const void *shared)
     return (uint32_t)((const char *)shared - (const char *)shim_shared);
 }
 
+extern "C" void shim_load(void *shared, const lra_map *map, int c0, int c1, int c2, uint64_t *bar);
 static inline void tm_load(void *shared, const lra_map *map, int c0, int c1, int c2, uint64_t *bar)
 {
-    shim_map s;
-    memcpy(&s, map, sizeof s);
-    uint32_t to = tc_address(shared), at = 0;
-    if (to % (s.swizzled ? 1024 : 128) != 0) lra_bug(__FILE__, __LINE__, "a box at %u", to);
-    for (int k = 0; k < s.box[2]; k++)
-        for (int j = 0; j < s.box[1]; j++)
-            for (int i = 0; i < s.box[0]; i++, at += 2) {
-                int64_t x = c0 + i, y = c1 + j, z = c2 + k;
-                bool inside = x >= 0 && x < s.d[0] && y >= 0 && y < s.d[1] && z >= 0 && z < s.d[2];
-                uint16_t v = inside ? s.data[(z * s.d[1] + y) * s.d[0] + x] : (uint16_t)0;
-                memcpy((char *)shim_shared + to + (s.swizzled ? wg_swizzled(at) : at), &v,
-                       sizeof v);
-            }
-    shim_bar_add(bar, 0, -(int)at);
+    shim_load(shared, map, c0, c1, c2, bar);
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
-
-/* Element (line, k) of an operand, line along M or N. */
-static inline float shim_operand(uint64_t matrix, bool transposed, int line, int k)
-{
-    uint32_t start = (uint32_t)(matrix & 0x3FFF) << 4;
-    uint32_t leading = (uint32_t)(matrix >> 16 & 0x3FFF) << 4;
-    uint32_t stride = (uint32_t)(matrix >> 32 & 0x3FFF) << 4, at;
-    bool swizzled = matrix >> 62 == 1;
-    uint32_t l = (uint32_t)line, q = (uint32_t)k;
-    if (!swizzled && !transposed)
-        at = l / 8 * stride + l % 8 * 16 + q / 8 * leading + q % 8 * 2;
-    else if (!swizzled)
-        at = q / 8 * leading + q % 8 * 16 + l / 8 * stride + l % 8 * 2;
-    else if (!transposed)
-        at = l / 8 * stride + l % 8 * WG_ROW + q * 2;
-    else
-        at = q / 8 * stride + q % 8 * WG_ROW + l / 64 * leading + l % 64 * 2;
-    uint16_t v;
-    memcpy(&v, (const char *)shim_shared + (swizzled ? wg_swizzled(start + at) : start + at), 2);
-    return tc_half(v, 0);
-}
 
 enum { SHIM_QUEUE = 64 };
 typedef struct {
@@ -118,30 +86,14 @@ static struct {
     shim_product product[SHIM_QUEUE];
     int n, closed; /* products queued, of them in closed groups */
     int group[SHIM_QUEUE], n_groups;
-} shim_queue[1024];
+} shim_queue[SHIM_THREADS];
 
-static inline int shim_id(void)
-{
-    return (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
-}
-static inline void shim_multiply(const shim_product *p)
-{
-    int lane = shim_lane(), warp = shim_id() / 32 % 4;
-    for (int k = 0; k < 16; k++) {
-        float a[2];
-        for (int h = 0; h < 2; h++)
-            a[h] = shim_operand(p->a, p->transposed & 1, 16 * warp + 8 * h + lane / 4, k);
-        for (int j = 0; j < p->columns / 8; j++)
-            for (int i = 0; i < 2; i++) {
-                float b = shim_operand(p->b, p->transposed & 2, 8 * j + lane % 4 * 2 + i, k);
-                for (int h = 0; h < 2; h++) p->d[4 * j + 2 * h + i] += a[h] * b;
-            }
-    }
-}
-/* The four warps of a group issue a product together and are done together. */
+extern "C" void shim_multiply(const shim_product *p); /* map.cpp */
+/* The four warps of a group are done together; each may start as soon as it issues a product, or
+ * when all have. */
 static inline void wg_fence(void)
 {
-    shim_wait(SHIM_GROUP);
+    if (shim_backwards) shim_wait(SHIM_GROUP);
 }
 static inline void wg_commit(void)
 {
@@ -149,9 +101,15 @@ static inline void wg_commit(void)
     q->group[q->n_groups++] = q->n - q->closed;
     q->closed = q->n;
 }
+/* Operands are read at any moment between the call and the wait: at the first, or, where threads run
+ * backwards, at the last. */
 static inline void shim_queue_product(shim_product p)
 {
     auto *q = &shim_queue[shim_id()];
+    if (!shim_backwards) {
+        shim_multiply(&p);
+        return;
+    }
     if (q->n == SHIM_QUEUE) lra_bug(__FILE__, __LINE__, "too many products under way");
     q->product[q->n++] = p;
 }
@@ -165,10 +123,12 @@ static inline void wg_mma_narrow(float d[32], uint64_t a, uint64_t b)
 {
     shim_queue_product(shim_product{d, a, b, TRANSPOSE_A | TRANSPOSE_B << 1, 64});
 }
-template <int PENDING> static inline void wg_wait(void)
+template <int PENDING>
+static inline void wg_wait(const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
     auto *q = &shim_queue[shim_id()];
-    int done = 0, first = q->n_groups > PENDING ? q->n_groups - PENDING : 0;
+    int pending = PENDING + shim_visit(SHIM_PRODUCT_WAIT, file, line);
+    int done = 0, first = q->n_groups > pending ? q->n_groups - pending : 0;
     for (int g = 0; g < first; g++)
         for (int i = 0; i < q->group[g]; i++) shim_multiply(&q->product[done++]);
     for (int i = done; i < q->n; i++) q->product[i - done] = q->product[i];
