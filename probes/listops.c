@@ -146,6 +146,7 @@ static void name_run(const lra_finished_run *run, lra_listops *m)
     lra_probe_origin(&run->job.device, &m->origin);
     m->fingerprint = lra_copy_text(r->fingerprint), m->run = lra_copy_text(r->run);
     m->config = lra_copy_text(r->config);
+    m->user_label = lra_copy_text(r->user_label ? r->user_label : "");
     m->seed = r->seed, m->kernel = r->kernel, m->reach = r->reach, m->max_length = r->max_length;
 }
 

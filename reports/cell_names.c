@@ -73,6 +73,7 @@ static char *name_of(const lra_cell_identity *who, const lra_config *config, con
             lra_text_add(&t, " %s=%s", dot ? dot + 1 : key, lra_config_value(config, k));
         if (strcmp(key, "train.from") == 0) lra_text_add(&t, " pretrained");
     }
+    if (who->label && *who->label) lra_text_add(&t, " [%s]", who->label);
     return t.s;
 }
 
@@ -115,7 +116,7 @@ char **lra_result_group_names(int n, const lra_result_group *all)
     lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
     for (int k = 0; k < n; k++) {
         const lra_result *r = all[k].run[0];
-        who[k] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
+        who[k] = (lra_cell_identity){r->model, r->task, r->config, r->kernel, r->user_label};
     }
     char **name = lra_cell_names(n, who);
     lra_free(who);

@@ -9,9 +9,10 @@
 typedef struct {
     const char *model, *task, *config;
     int64_t kernel;
+    const char *label; /* the user's; NULL or "": none */
 } lra_cell_identity;
-/* "s4d state=32": the model, its kernel, and the settings that others of this model and task do not
- * share; the caller frees them with lra_names_free(). */
+/* "s4d state=32 [baseline]": the model, its kernel, the settings that others of this model and task
+ * do not share, and the user's label; the caller frees them with lra_names_free(). */
 char **lra_cell_names(int n, const lra_cell_identity *all);
 /* The same of groups of results. */
 char **lra_result_group_names(int n, const lra_result_group *all);

@@ -58,6 +58,13 @@ int lra_check_lines(int n, const lra_named_text *name, lra_err *e)
     return rc;
 }
 
+int lra_check_label(const char *label, lra_err *e)
+{
+    if (strlen(label) <= LRA_LABEL && lra_printable(label) && !strchr(label, '\n')) return 0;
+    return lra_fail(e, "the label '%.80s' is no line of printable UTF-8 of at most %d bytes", label,
+                    (int)LRA_LABEL);
+}
+
 int lra_check_settings(const char *what, const char *text, lra_err *e)
 {
     int rc = 0;

@@ -17,6 +17,9 @@ int lra_check_names(int n, const lra_named_text *name, lra_err *e);
 int lra_check_run(const char *task, const char *model, const char *preset, const char *precision,
                   const char *fingerprint, const char *run, lra_err *e);
 int lra_check_each(const char *what, int n, char *const *list, lra_err *e);
+/* The user's name of a run: one line of printable UTF-8, at most LRA_LABEL bytes. */
+enum { LRA_LABEL = 64 };
+int lra_check_label(const char *label, lra_err *e);
 /* Lines of printable UTF-8. */
 int lra_check_lines(int n, const lra_named_text *name, lra_err *e);
 /* "key=value" lines: the key is a name, the value printable and without blanks. */

@@ -9,6 +9,8 @@
 
 /* Points: the text of an article on letter or A4 paper. */
 static const double line_width = 345;
+/* The same of a column of an article with two on a page. */
+static const double column_width = 225;
 /* Columns that may name a row; rows on a page, beside caption and notes. */
 enum { MOST_NAMES = 3, MOST_ROWS = 36 };
 
@@ -19,27 +21,11 @@ static bool says_nothing(const char *text)
     return !*text || strcmp(text, "-") == 0;
 }
 
-/* What all rows of the column say, NULL: several things; "": nothing.  One row alone is no
- * constant. */
-static const char *constant(const lra_table *t, int column)
-{
-    const char *same = "";
-    int n = 0;
-    for (int r = 0; r < t->n_rows; r++) {
-        const char *text = lra_table_text(t, r, column);
-        if (says_nothing(text)) continue;
-        if (n++ && strcmp(text, same) != 0) return NULL;
-        same = text;
-    }
-    bool measured = strchr(same, '.') != NULL;
-    return measured || n == 1 || t->n_rows == 1 ? NULL : same;
-}
-
 static void choose_columns(lra_latex_layout *l, const lra_table *t)
 {
     int shown[LRA_TABLE_COLUMNS], n = lra_table_shown(t, shown);
     for (int i = 0; i < n; i++) {
-        const char *same = i ? constant(t, shown[i]) : NULL;
+        const char *same = i ? lra_table_constant(t, shown[i]) : NULL;
         if (!same)
             l->column[l->n++] = shown[i];
         else if (*same)
@@ -103,8 +89,10 @@ static void part(lra_latex_layout *l, const lra_table *t, double width, double s
     for (int i = 0; i < l->n_names; i++) names += column_points(l, t, i, size);
     double used = names;
     l->n_parts = 1, l->part[0] = l->n_names;
-    for (int i = l->n_names; i < l->n; i++) {
-        double own = column_points(l, t, i, size);
+    for (int i = l->n_names, to; i < l->n; i = to) {
+        double own = 0;
+        for (to = i; to < l->n && (to == i || lra_table_is_tied(t, l->column[to])); to++)
+            own += column_points(l, t, to, size);
         if (used + own > width && i > l->part[l->n_parts - 1]) {
             l->part[l->n_parts++] = i;
             used = names;
@@ -151,6 +139,7 @@ void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t)
         for (int i = 0; i < l->n; i++) width += column_points(l, t, i, sizes[s].points);
     }
     bool fits = width <= line_width;
+    l->wide = width > column_width;
     if (!fits) l->size = sizes[PARTED].name;
     part_rows(l, t);
     part(l, t, fits ? INFINITY : line_width, sizes[PARTED].points);

@@ -3,6 +3,8 @@
 #ifndef LRA_REPORTS_LATEX_LAYOUT_H
 #define LRA_REPORTS_LATEX_LAYOUT_H
 
+#include <stdbool.h>
+
 #include "kernels/base/mem.h"
 #include "reports/table.h"
 
@@ -13,6 +15,7 @@ typedef struct {
     const char
         *size; /* "small", "footnotesize" or "scriptsize": 9, 8 or 7 points in an article of 10 */
     int space; /* \tabcolsep in points */
+    bool wide; /* than a column of a page with two: it is set across both */
     /* A table that is too wide is several, which all begin with the columns that name a row; part i
      * goes on with those from part[i] to part[i + 1] - 1. */
     int n_names, n_parts, part[LRA_TABLE_COLUMNS + 1];
@@ -20,8 +23,8 @@ typedef struct {
     int n_row_parts, *row;
 } lra_latex_layout;
 
-/* Columns with the same word or whole number in every row where they say something move to the
- * caption; empty ones go. The largest size in which the rest fits is taken; below 7 points the
+/* Columns with the same word or whole number in every row, none of them empty, move to the caption;
+ * those that are empty in all rows go.  A value and its interval stay in one part. The largest size in which the rest fits is taken; below 7 points the
  * table is parted instead. */
 void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t);
 void lra_latex_layout_free(lra_latex_layout *l);

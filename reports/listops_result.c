@@ -56,6 +56,8 @@ static int write_all(const lra_listops *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_fields_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
+    if (rc == 0 && r->user_label && *r->user_label)
+        rc = lra_h5_set_text(f, "/", "label", r->user_label, e);
     for (int i = 0; i < N_COLUMNS && rc == 0; i++)
         rc = lra_h5_put(f, columns[i].path, LRA_H5_I32, 1, &r->n, *array_of(&copy, &columns[i]), e);
     for (int h = 0; h < r->n_heuristics && rc == 0; h++) {
@@ -146,6 +148,10 @@ static int read_all(lra_listops *r, lra_h5 *f, lra_err *e)
     if (rc == 0) r->n = info.n;
     if (rc == 0) rc = (r->config = lra_h5_get_text(f, "/config", e)) ? 0 : LRA_FAILED;
     if (rc == 0) rc = lra_origin_read(f, &r->origin, e);
+    if (rc == 0 && lra_h5_has_attr(f, "/", "label")) {
+        r->user_label = lra_h5_attr_text(f, "/", "label", e);
+        rc = r->user_label ? lra_check_label(r->user_label, e) : LRA_FAILED;
+    }
     for (int i = 0; i < N_COLUMNS && rc == 0; i++)
         rc = read_column(f, columns[i].path, r->n, columns[i].least, columns[i].most,
                          array_of(r, &columns[i]), e);
@@ -178,6 +184,7 @@ void lra_listops_result_free(lra_listops *r)
     if (!r) return;
     lra_fields_free(fields, N_FIELDS, r);
     lra_free(r->config);
+    lra_free(r->user_label);
     lra_origin_free(&r->origin);
     for (int i = 0; i < N_COLUMNS; i++) lra_free(*array_of(r, &columns[i]));
     for (int h = 0; h < r->n_heuristics; h++) {

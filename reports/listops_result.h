@@ -16,6 +16,7 @@ typedef struct {
     /* Who: texts are owned; as in result.h. */
     char *task, *model, *preset, *precision, *fingerprint, *run;
     char *config;
+    char *user_label;  /* the user's name of the run; NULL or "": none */
     lra_origin origin; /* of this file: where and by which sources the run was evaluated */
     bool unsealed;
     int64_t seed, kernel, reach, max_length;

@@ -14,9 +14,11 @@
 #include "kernels/base/program.h"
 #include "kernels/base/version.h"
 #include "reports/draw.h"
+#include "reports/filter.h"
 #include "reports/report.h"
 #include "reports/result_files.h"
 #include "reports/result_metric.h"
+#include "reports/run_names.h"
 #include "reports/show.h"
 #include "reports/unsealed.h"
 
@@ -50,8 +52,19 @@ static const lra_option table_options[] = {{.name = "table",
                                             .letter = 'f',
                                             .kind = LRA_OPTION_CHOICE,
                                             .value = "text",
-                                            .choices = "text|markdown|latex|csv|json",
+                                            .choices = "text|markdown|md|latex|csv|json",
                                             .help = "how it is printed"},
+                                           {.name = "columns",
+                                            .letter = 'c',
+                                            .kind = LRA_OPTION_TEXT,
+                                            .arg = "LIST",
+                                            .help = "only these columns, by key or head, separated "
+                                                    "by commas; others are left out"},
+                                           {.name = "wide",
+                                            .letter = 'w',
+                                            .kind = LRA_OPTION_FLAG,
+                                            .help = "text of any width; default: at most 100 "
+                                                    "columns, continued below"},
                                            {.name = NULL}};
 static const lra_option figure_options[] = {{.name = "figure",
                                              .kind = LRA_OPTION_TEXT,
@@ -65,21 +78,31 @@ static const lra_option figure_options[] = {{.name = "figure",
                                              .arg = "LIST",
                                              .help = "pdf, svg, png, separated by commas"},
                                             {.name = NULL}};
-static const lra_option *const table_tables[] = {table_options, lra_ladder_scale_options, common,
-                                                 NULL};
-static const lra_option *const figure_tables[] = {figure_options, lra_ladder_scale_options, common,
-                                                  NULL};
+static const lra_option *const table_tables[] = {table_options, lra_filter_options,
+                                                 lra_ladder_scale_options, common, NULL};
+static const lra_option *const figure_tables[] = {figure_options, lra_filter_options,
+                                                  lra_ladder_scale_options, common, NULL};
 static const lra_option json_options[] = {
     {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document on stdout"},
     {.name = NULL}};
 static const lra_option *const plain_tables[] = {json_options, common, NULL};
-/* The places named, or --out; the caller frees the array. */
-static const char **places_of(const lra_options *o, int *n)
+/* The places named, or --out: paths, names of runs in OUT, starts of their hashes; NULL: several runs
+ * have that start.  The caller frees them with lra_names_free(). */
+static char **places_of(const lra_options *o, int *n, lra_err *e)
 {
-    *n = lra_option_n_args(o);
-    const char **place = lra_alloc_array((size_t)*n + 1, sizeof *place);
-    for (int i = 0; i < *n; i++) place[i] = lra_option_arg(o, i);
-    if (*n == 0) place[(*n)++] = lra_option_text(o, "out");
+    int n_args = lra_option_n_args(o);
+    char **place = lra_alloc_array((size_t)n_args + 1, sizeof *place);
+    const char *out = lra_option_text(o, "out");
+    for (*n = 0; *n < n_args; ++*n) {
+        const char *arg = lra_option_arg(o, *n);
+        char *run = lra_file_exists(arg) ? NULL : lra_run_by_name(arg, out, e);
+        if (!run && !lra_file_exists(arg) && *e->msg) {
+            lra_names_free(place, *n);
+            return NULL;
+        }
+        place[*n] = run ? run : lra_copy_text(arg);
+    }
+    if (*n == 0) place[(*n)++] = lra_copy_text(out);
     return place;
 }
 
@@ -97,22 +120,28 @@ static int no_files(const char *what, const char *command, int n, const char *co
 static int load_results(const lra_options *o, lra_result ***list, lra_err *e)
 {
     int n_places;
-    const char **place = places_of(o, &n_places);
-    int n = lra_results_load(n_places, place, list, e);
+    char **place = places_of(o, &n_places, e);
+    if (!place) return LRA_USAGE;
+    int n = lra_results_load(n_places, (const char *const *)place, list, e);
     if (n == 0) lra_results_free(*list, 0);
-    if (n == 0) n = no_files("results", "lra-probe receptive-field", n_places, place, e);
-    lra_free(place);
+    if (n == 0)
+        n = no_files("results", "lra-probe receptive-field", n_places, (const char *const *)place,
+                     e);
+    lra_names_free(place, n_places);
     return n;
 }
 
 static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
 {
     int n_places;
-    const char **place = places_of(o, &n_places);
-    int n = lra_listops_results_load(n_places, place, list, e);
+    char **place = places_of(o, &n_places, e);
+    if (!place) return LRA_USAGE;
+    int n = lra_listops_results_load(n_places, (const char *const *)place, list, e);
     if (n == 0) lra_listops_results_free(*list, 0);
-    if (n == 0) n = no_files("ListOps breakdowns", "lra-probe listops RUN...", n_places, place, e);
-    lra_free(place);
+    if (n == 0)
+        n = no_files("ListOps breakdowns", "lra-probe listops RUN...", n_places,
+                     (const char *const *)place, e);
+    lra_names_free(place, n_places);
     return n;
 }
 
@@ -140,18 +169,19 @@ static int load_probes(const lra_options *o, const char *probe, lra_probe_result
                        lra_err *e)
 {
     int n_places;
-    const char **place = places_of(o, &n_places);
+    char **place = places_of(o, &n_places, e);
+    if (!place) return LRA_USAGE;
     char *what = lra_format("results of probe '%s'", probe);
     bool of_data = strcmp(probe, "information") == 0;
     char *command = of_data ? lra_copy_text("lra-probe data TASK --information")
                             : lra_format("lra-probe %s RUN...", probe);
-    int n = lra_probe_results_load(n_places, place, probe, list, e);
+    int n = lra_probe_results_load(n_places, (const char *const *)place, probe, list, e);
     if (n == 0) lra_probe_results_free(*list, 0);
-    if (n == 0) n = no_files(what, command, n_places, place, e);
-    if (n > 0) note_missing(probe, n_places, place);
+    if (n == 0) n = no_files(what, command, n_places, (const char *const *)place, e);
+    if (n > 0) note_missing(probe, n_places, (const char *const *)place);
     lra_free(what);
     lra_free(command);
-    lra_free(place);
+    lra_names_free(place, n_places);
     return n;
 }
 
@@ -209,17 +239,19 @@ static int load_results_and_probes(const lra_options *o, lra_report_input *in, l
     in->n = load_results(o, &results, e);
     if (in->n < 0) return LRA_FAILED;
     in->list = results;
-    const char **place = places_of(o, &n_places);
-    char **folder = folders_of(n_places, place);
+    char **place = places_of(o, &n_places, e);
+    if (!place) return LRA_USAGE;
+    char **folder = folders_of(n_places, (const char *const *)place);
     int rc = load_all_probes(n_places, (const char *const *)folder, in, e);
     lra_names_free(folder, n_places);
-    lra_free(place);
+    lra_names_free(place, n_places);
     if (rc != 0) unload(in);
     return rc;
 }
 
-/* What a table or figure is made of; the caller frees it with unload(). */
-static int load(const lra_options *o, lra_report_source source, lra_report_input *in, lra_err *e)
+/* What the files of the source hold. */
+static int load_all(const lra_options *o, lra_report_source source, lra_report_input *in,
+                    lra_err *e)
 {
     static const char *const probe[] = {[LRA_FROM_KERNELS] = "kernels",
                                         [LRA_FROM_ATTENTION] = "attention",
@@ -249,6 +281,16 @@ static int load(const lra_options *o, lra_report_source source, lra_report_input
     return LRA_FAILED;
 }
 
+/* What a table or figure is made of; the caller frees it with unload(). */
+static int load(const lra_options *o, lra_report_source source, lra_report_input *in, lra_err *e)
+{
+    int rc = load_all(o, source, in, e);
+    if (rc != 0) return rc;
+    rc = lra_filter(o, in, e);
+    if (rc != 0) unload(in);
+    return rc;
+}
+
 /* A table's or figure's name in the place of a result stands behind the option that it belongs
  * to. */
 static int check_places(const lra_options *o, const char *option, int n, const char *const *ids,
@@ -264,24 +306,42 @@ static int check_places(const lra_options *o, const char *option, int n, const c
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* The table in a format.  choose: with the columns that were asked for; files have all. */
+static int print_as(const lra_options *o, const lra_report_table *t, const lra_report_input *in,
+                    const char *format, bool choose, FILE *out, lra_err *e)
+{
+    lra_table **list;
+    int n = lra_report_make(t, in, format, &list, e);
+    if (n < 0) return n;
+    int rc = choose && lra_option_given(o, "columns")
+                 ? lra_tables_choose(list, n, lra_option_text(o, "columns"), e)
+                 : 0;
+    if (rc == 0)
+        rc = lra_tables_print_wide(list, n, format,
+                                   lra_option_flag(o, "wide") ? 0 : LRA_TABLE_WIDTH, out, e);
+    lra_tables_free(list, n);
+    return rc;
+}
+
 /* OUT/tables/ID.txt, .md, .tex, .csv, .json */
-static int write_table(const char *name, lra_table *const *list, int n, const char *out, lra_err *e)
+static int write_table(const lra_options *o, const lra_report_table *t, const lra_report_input *in,
+                       lra_err *e)
 {
     static const char *const kind[][2] = {
         {"text", "txt"}, {"markdown", "md"}, {"latex", "tex"}, {"csv", "csv"}, {"json", "json"}};
-    char *folder = lra_format("%s/tables", out);
+    char *folder = lra_format("%s/tables", lra_option_text(o, "out"));
     int rc = lra_folder_make(folder, e);
     for (int i = 0; i < 5 && rc == 0; i++) {
-        char *path = lra_format("%s/%s.%s", folder, name, kind[i][1]);
+        char *path = lra_format("%s/%s.%s", folder, t->name, kind[i][1]);
         lra_file *f = lra_file_create(path, e);
-        rc = f ? lra_tables_print(list, n, kind[i][0], lra_file_stream(f), e) : LRA_FAILED;
+        rc = f ? print_as(o, t, in, kind[i][0], false, lra_file_stream(f), e) : LRA_FAILED;
         if (rc == 0)
             rc = lra_file_commit(f, e);
         else
             lra_file_abort(f);
         lra_free(path);
     }
-    if (rc == 0) lra_note("wrote %s/%s.{txt,md,tex,csv,json}", folder, name);
+    if (rc == 0) lra_note("wrote %s/%s.{txt,md,tex,csv,json}", folder, t->name);
     lra_free(folder);
     return rc;
 }
@@ -301,17 +361,13 @@ static int print_tables(const lra_options *o, lra_err *e)
     lra_report_input in;
     int rc = load(o, tables[chosen]->source, &in, e);
     if (rc != 0) return rc;
-    lra_table **list;
-    int n = tables[chosen]->make(&in, &list, e);
-    if (n > 0) lra_report_mark_unsealed(&in, list, n);
-    if (n > 0) lra_report_note_levels(&in, list, n);
+    /* Files named one by one are only looked at, unless --out says where to write.  They are written
+     * before the table is printed: "| head" ends this program. */
+    if (lra_option_n_args(o) == 0 || lra_option_given(o, "out"))
+        rc = write_table(o, tables[chosen], &in, e);
+    if (rc == 0)
+        rc = print_as(o, tables[chosen], &in, lra_option_text(o, "format"), true, stdout, e);
     unload(&in);
-    if (n < 0) return n;
-    rc = lra_tables_print(list, n, lra_option_text(o, "format"), stdout, e);
-    /* Files named one by one are only looked at, unless --out says where to write. */
-    if (rc == 0 && (lra_option_n_args(o) == 0 || lra_option_given(o, "out")))
-        rc = write_table(ids[chosen], list, n, lra_option_text(o, "out"), e);
-    lra_tables_free(list, n);
     return rc;
 }
 

@@ -86,6 +86,8 @@ static int write_all(const lra_probe_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/settings", r->settings, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
+    if (rc == 0 && r->user_label && *r->user_label)
+        rc = lra_h5_set_text(f, "/", "label", r->user_label, e);
     for (int i = 0; i < r->n_units && rc == 0; i++) {
         lra_text_add(&names, "%s\n", r->unit[i]->name);
         rc = write_unit(r->unit[i], f, e);
@@ -273,6 +275,11 @@ static int read_all(lra_probe_result *r, const char *probe, lra_h5 *f, lra_err *
     if (rc == 0) rc = (r->config = lra_h5_get_text(f, "/config", e)) ? 0 : LRA_FAILED;
     if (rc == 0) rc = (r->settings = lra_h5_get_text(f, "/settings", e)) ? 0 : LRA_FAILED;
     if (rc == 0) rc = lra_origin_read(f, &r->origin, e);
+    if (rc == 0) {
+        r->user_label = lra_h5_has_attr(f, "/", "label") ? lra_h5_attr_text(f, "/", "label", e)
+                                                         : lra_copy_text("");
+        rc = r->user_label ? lra_check_label(r->user_label, e) : LRA_FAILED;
+    }
     if (rc == 0)
         rc = lra_check_run(r->task, r->model, r->preset, r->precision, r->fingerprint, r->run, e);
     if (rc == 0) rc = lra_check_origin(&r->origin, e);

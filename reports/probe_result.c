@@ -17,6 +17,7 @@ lra_probe_result *lra_probe_result_new(const char *probe, const lra_result *run,
     r->preset = lra_copy_text(run->preset), r->precision = lra_copy_text(run->precision);
     r->fingerprint = lra_copy_text(run->fingerprint), r->run = lra_copy_text(run->run);
     r->config = lra_copy_text(run->config), r->settings = lra_copy_text("");
+    r->user_label = lra_copy_text(run->user_label ? run->user_label : "");
     r->origin = *origin;
     r->seed = run->seed, r->kernel = run->kernel, r->reach = run->reach;
     r->max_length = run->max_length, r->grid = run->grid;
@@ -98,8 +99,8 @@ static void free_unit(lra_probe_unit *u)
 void lra_probe_result_free(lra_probe_result *r)
 {
     if (!r) return;
-    char *text[] = {r->probe,       r->task, r->model,  r->preset,  r->precision,
-                    r->fingerprint, r->run,  r->config, r->settings};
+    char *text[] = {r->probe,       r->task, r->model,  r->preset,   r->precision,
+                    r->fingerprint, r->run,  r->config, r->settings, r->user_label};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) lra_free(text[i]);
     for (int i = 0; i < r->n_units; i++) free_unit(r->unit[i]);
     lra_free(r->unit);

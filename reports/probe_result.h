@@ -36,6 +36,7 @@ typedef struct {
     /* Who: texts are owned; as in result.h. */
     char *probe, *task, *model, *preset, *precision, *fingerprint, *run;
     char *config;
+    char *user_label;  /* the user's name of the run; "": none */
     char *settings;    /* "key=value" lines: how it was measured (examples, split, budget, ...) */
     lra_origin origin; /* of this file */
     bool unsealed;

@@ -39,7 +39,7 @@ static void name_cells(int n, lra_probe_cell *cells)
     lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
     for (int c = 0; c < n; c++) {
         const lra_probe_result *r = cells[c].seed[0];
-        who[c] = (lra_cell_identity){r->model, r->task, r->config, r->kernel};
+        who[c] = (lra_cell_identity){r->model, r->task, r->config, r->kernel, r->user_label};
     }
     char **name = lra_cell_names(n, who);
     for (int c = 0; c < n; c++) {

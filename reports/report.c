@@ -1,7 +1,39 @@
 /* What other programs may ask of the report. */
 #include "reports/report.h"
 
+#include <string.h>
+
+#include "kernels/base/mem.h"
 #include "reports/unsealed.h"
+
+/* Notes that several of the tables have stand once. */
+static void copy_notes(lra_table *to, lra_table *const *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < list[i]->n_notes; k++) {
+            int known = 0;
+            while (known < to->n_notes && strcmp(to->note[known], list[i]->note[k]) != 0) known++;
+            if (known == to->n_notes) lra_table_note(to, "%s", list[i]->note[k]);
+        }
+}
+
+int lra_report_make(const lra_report_table *t, const lra_report_input *in, const char *format,
+                    lra_table ***list, lra_err *e)
+{
+    bool data = strcmp(format, "csv") == 0 || strcmp(format, "json") == 0;
+    int n = t->make(in, list, e);
+    if (n > 0 && data && t->records) {
+        lra_table *all = t->records(in, *list, n);
+        copy_notes(all, *list, n);
+        lra_tables_free(*list, n);
+        *list = lra_alloc(sizeof **list);
+        (*list)[0] = all;
+        n = 1;
+    }
+    if (n > 0) lra_report_mark_unsealed(in, *list, n);
+    if (n > 0) lra_report_note_levels(in, *list, n);
+    return n;
+}
 
 int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                      const char *format, lra_err *e)
@@ -11,7 +43,7 @@ int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_inpu
     if (n < 0) return n;
     lra_report_mark_unsealed(in, list, n);
     lra_report_note_levels(in, list, n);
-    int rc = lra_tables_print(list, n, format, out, e);
+    int rc = lra_tables_print_wide(list, n, format, 0, out, e);
     lra_tables_free(list, n);
     return rc;
 }

@@ -65,6 +65,8 @@ static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_h5_put_text(f, "/deviations", r->deviations, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     if (rc == 0 && r->grid > 0) rc = lra_h5_set_int(f, "/", "grid", r->grid, e);
+    if (rc == 0 && r->user_label && *r->user_label)
+        rc = lra_h5_set_text(f, "/", "label", r->user_label, e);
     if (rc == 0 && r->ladder && *r->ladder) rc = lra_h5_set_text(f, "/", "ladder", r->ladder, e);
     if (rc == 0 && r->sources && *r->sources)
         rc = lra_h5_set_text(f, "/", "sources", r->sources, e);
@@ -166,6 +168,11 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
         r->sources = lra_h5_has_attr(f, "/", "sources") ? lra_h5_attr_text(f, "/", "sources", e)
                                                         : lra_copy_text("");
         rc = r->ladder && r->sources ? 0 : LRA_FAILED;
+    }
+    if (rc == 0) {
+        r->user_label = lra_h5_has_attr(f, "/", "label") ? lra_h5_attr_text(f, "/", "label", e)
+                                                         : lra_copy_text("");
+        rc = r->user_label ? lra_check_label(r->user_label, e) : LRA_FAILED;
     }
     if (rc == 0 && lra_h5_has_attr(f, "/", "grid")) {
         rc = lra_h5_get_int(f, "/", "grid", &r->grid, e);
@@ -366,6 +373,7 @@ void lra_result_free(lra_result *r)
     lra_free(r->task_parameters);
     lra_origin_free(&r->origin);
     lra_free(r->deviations);
+    lra_free(r->user_label);
     lra_free(r->ladder);
     lra_free(r->sources);
     lra_free(r->history);

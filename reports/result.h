@@ -23,6 +23,7 @@ typedef struct {
     char *deviations;      /* from the published setting, one per line; "" when there are none */
     lra_origin origin;     /* where, by what and when */
     char *sources;         /* hash of the sources of the model and its ops; "" in older files */
+    char *user_label;      /* the user's name of the run (--label); "": none, NULL: none */
     char *ladder; /* the ladder it was trained for (ladder_rungs.h); "": a plain one of kernels */
     int64_t seed, kernel, reach; /* reach: one-sided, tokens; -1: unbounded.  kernel 0: none */
     int64_t max_length;          /* longest example, tokens */

@@ -76,6 +76,7 @@ void lra_result_show(lra_result *r, FILE *out)
         lra_free(text);
     }
     line(out, "run", r->run);
+    if (r->user_label && *r->user_label) line(out, "label", r->user_label);
     line(out, "data", r->fingerprint);
     lines(out, "settings", r->config);
     lines(out, "deviations", r->deviations);
@@ -203,6 +204,8 @@ static json_t *json_result(lra_result *r)
     json_object_set_new(j, "lower_is_better", json_boolean(lra_result_metric(r)->lower));
     for (int i = 0; i < 10; i++) json_object_set_new(j, names[i], json_number(reals[i]));
     json_object_set_new(j, "unsealed", json_boolean(r->unsealed));
+    json_object_set_new(j, "label",
+                        r->user_label && *r->user_label ? json_text(r->user_label) : json_null());
     json_object_set_new(j, "origin", json_origin(&r->origin));
     json_object_set_new(j, "config", json_settings(r->config));
     json_object_set_new(j, "task_parameters", json_settings(r->task_parameters));

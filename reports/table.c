@@ -68,7 +68,7 @@ void lra_table_row(lra_table *t)
 {
     if ((t->n_rows & (t->n_rows - 1)) == 0) /* room for twice as many */
         t->cell = lra_resize(t->cell, (2 * (size_t)t->n_rows + 1) * sizeof *t->cell);
-    t->cell[t->n_rows++] = lra_alloc_array(LRA_TABLE_COLUMNS, sizeof **t->cell);
+    t->cell[t->n_rows++] = lra_alloc_array((size_t)t->n_columns + 1, sizeof **t->cell);
 }
 
 /* The next cell of the last row; takes the text. */

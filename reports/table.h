@@ -9,7 +9,7 @@
 #include "kernels/base/err.h"
 #include "reports/verdict.h"
 
-enum { LRA_TABLE_COLUMNS = 96, LRA_TABLE_FACTS = 96 };
+enum { LRA_TABLE_COLUMNS = 96, LRA_TABLE_FACTS = 96, LRA_TABLE_WIDTH = 100 };
 
 typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
 typedef struct {
@@ -66,10 +66,17 @@ void lra_table_fact_text(lra_table *t, const char *key, const char *text);
 
 /* ---- print ---- */
 
-/* format: text markdown latex csv json.  Several tables are one document: CSV repeats its first
- * line only where the columns change; JSON is {"schema": 1, "tables": [{"title", "verdict",
+/* format: text markdown (md) latex csv json.  Several tables are one document: CSV has one header
+ * for all of them, with "table" (the title) last; JSON is {"schema": 1, "tables": [{"title", "verdict",
  * "facts", "rows", "notes"}, ...]}, without "verdict" where a table has none. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
+/* The same; text that is wider than `width` characters (0: any) says once what is the same in all
+ * rows, and continues in a second block below.  lra_tables_print(): LRA_TABLE_WIDTH. */
+int lra_tables_print_wide(lra_table *const *list, int n, const char *format, int width, FILE *out,
+                          lra_err *e);
+/* Keeps the columns of a list such as "model,value,lo", by key or by head, with the interval of
+ * each; those that are not shown are shown then.  Fails where no table has such a column. */
+int lra_tables_choose(lra_table *const *list, int n, const char *columns, lra_err *e);
 int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e);
 
 #endif

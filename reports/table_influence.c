@@ -9,6 +9,7 @@
 #include "kernels/base/mem.h"
 #include "reports/probe_findings.h"
 #include "reports/probe_view.h"
+#include "reports/probe_records.h"
 #include "reports/report.h"
 #include "reports/verdict_probe.h"
 
@@ -287,6 +288,12 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     return n;
 }
 
+static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
+{
+    (void)n;
+    return lra_probe_records(list[0]->title, in);
+}
+
 const lra_report_table lra_table_influence = {
     "influence", "how far away what a run uses is: limits, gradients, restricted inputs", make,
-    LRA_FROM_INFLUENCE};
+    LRA_FROM_INFLUENCE, records};

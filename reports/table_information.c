@@ -195,4 +195,4 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 
 const lra_report_table lra_table_information = {
     "information", "what tokens tell of others and of the label, by distance", make,
-    LRA_FROM_INFORMATION};
+    LRA_FROM_INFORMATION, NULL};

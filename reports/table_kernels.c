@@ -7,6 +7,7 @@
 
 #include "kernels/base/mem.h"
 #include "reports/probe_view.h"
+#include "reports/probe_records.h"
 #include "reports/report.h"
 #include "reports/verdict_probe.h"
 
@@ -244,5 +245,12 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     return GROUPS;
 }
 
+static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
+{
+    (void)n;
+    return lra_probe_records(list[0]->title, in);
+}
+
 const lra_report_table lra_table_kernels = {
-    "kernels", "reach and decay of convolution kernels, layer by layer", make, LRA_FROM_KERNELS};
+    "kernels", "reach and decay of convolution kernels, layer by layer", make, LRA_FROM_KERNELS,
+    records};

@@ -224,4 +224,4 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_ladder = {
-    "ladder", "accuracy against reach, baselines, locality index", make, LRA_FROM_RESULTS};
+    "ladder", "accuracy against reach, baselines, locality index", make, LRA_FROM_RESULTS, NULL};

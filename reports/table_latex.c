@@ -145,7 +145,7 @@ static void print_label(lra_table *const *list, int i, int part, FILE *out)
 static void print_head(lra_table *const *list, int i, const lra_latex_layout *l, int part,
                        FILE *out)
 {
-    fputs("\\begin{table}\n\\centering\n\\caption{", out);
+    fprintf(out, "\\begin{table%s}\n\\centering\n\\caption{", l->wide ? "*" : "");
     print_tex(list[i]->title, out);
     if (l->same.n) fputs(". In all rows: ", out);
     if (l->same.n) print_tex(l->same.s, out);
@@ -193,10 +193,10 @@ static bool has_long_keys(const lra_table *t)
 }
 
 /* Notes with a key are a table of their own; others are a paragraph. */
-static void print_notes(const lra_table *t, FILE *out)
+static void print_notes(const lra_table *t, bool wide, FILE *out)
 {
     char key[LRA_NOTE_KEY];
-    bool keys = false, open = false, broken = has_long_keys(t);
+    bool keys = false, open = false, broken = !wide || has_long_keys(t);
     const char *columns = broken ? "p{0.24\\linewidth}p{0.7\\linewidth}" : "lp{0.8\\linewidth}";
     for (int i = 0; i < t->n_notes; i++) {
         const char *text = lra_note_split(t->note[i], key);
@@ -231,8 +231,8 @@ void lra_table_print_latex(lra_table *const *list, int i, FILE *out)
     for (int p = 0; p < n; p++) {
         print_head(list, i, &l, p, out);
         print_part(t, &l, p % l.n_parts, p / l.n_parts, out);
-        if (p + 1 == n) print_notes(t, out);
-        fputs("\\end{table}\n", out);
+        if (p + 1 == n) print_notes(t, l.wide, out);
+        fprintf(out, "\\end{table%s}\n", l.wide ? "*" : "");
     }
     lra_latex_layout_free(&l);
 }

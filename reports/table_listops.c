@@ -10,6 +10,7 @@
 
 #include "kernels/base/mem.h"
 #include "reports/report.h"
+#include "reports/table_melt.h"
 #include "reports/verdict_listops.h"
 
 /* Before the groups: what people read; for programs the grouping, the row, its quantity, seeds; all
@@ -239,6 +240,15 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     return n;
 }
 
+/* What the numbers are of stands in "quantity" or in "column". */
+static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
+{
+    static const char *const id[] = {"by",        "row",  "quantity", "seeds", "model",
+                                     "heuristic", "root", "label",    NULL};
+    (void)in;
+    return lra_tables_melt(list, n, "ListOps breakdowns", id);
+}
+
 const lra_report_table lra_table_listops = {
     "listops", "accuracy by operator, label, arity, depth, length, beside heuristics; confusion",
-    make, LRA_FROM_LISTOPS};
+    make, LRA_FROM_LISTOPS, records};

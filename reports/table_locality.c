@@ -249,4 +249,4 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 
 const lra_report_table lra_table_locality = {
     "locality", "a row for each model: how far away what it uses is, as built and as learned", make,
-    LRA_FROM_RESULTS_AND_PROBES};
+    LRA_FROM_RESULTS_AND_PROBES, NULL};

@@ -179,4 +179,4 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 
 const lra_report_table lra_table_models = {
     "models", "a row for each model: value, interval, parameters and time on each task", make,
-    LRA_FROM_RESULTS};
+    LRA_FROM_RESULTS, NULL};

@@ -1,17 +1,10 @@
-/* Tables: their five formats. */
+/* Tables: as text and Markdown, and the choice of a format. */
 #include <ctype.h>
-#include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/mem.h"
-#include "kernels/base/utf8.h"
 #include "reports/table.h"
 #include "reports/table_parts.h"
-
-enum { VERDICT_WIDTH = 100 };
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
@@ -37,7 +30,7 @@ static void print_text_notes(const lra_table *t, FILE *out)
     }
 }
 
-/* The sentences as one paragraph, broken at VERDICT_WIDTH characters. */
+/* The sentences as one paragraph, broken at LRA_TABLE_WIDTH characters. */
 static void print_verdict(const lra_table *t, FILE *out)
 {
     int at = 0;
@@ -46,7 +39,7 @@ static void print_verdict(const lra_table *t, FILE *out)
             int n = (int)strcspn(word, " "), space = at > 0;
             char *text = lra_format("%.*s", n, word);
             int w = lra_text_width(text);
-            if (at && at + 1 + w > VERDICT_WIDTH) fputc('\n', out), at = space = 0;
+            if (at && at + 1 + w > LRA_TABLE_WIDTH) fputc('\n', out), at = space = 0;
             fprintf(out, "%s%s", space ? " " : "", text);
             at += space + w;
             word += n;
@@ -55,35 +48,107 @@ static void print_verdict(const lra_table *t, FILE *out)
     if (at) fputs("\n\n", out);
 }
 
-static void print_text(lra_table *const *list, int i, FILE *out)
+/* What every row says in the columns that do not tell rows apart, where a table is too wide: from
+ * `column` to the text "preset quick, prec. f32"; returns the number of columns that are left. */
+static int take_constants(const lra_table *t, int n, int column[LRA_TABLE_COLUMNS], lra_text *same)
 {
-    const lra_table *t = list[i];
-    int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column), width[LRA_TABLE_COLUMNS] = {0},
-                                   total = 0;
+    int left = 0;
     for (int c = 0; c < n; c++) {
-        for (int r = -1; r < t->n_rows; r++) {
-            int w = lra_text_width(lra_table_text(t, r, column[c]));
-            if (w > width[c]) width[c] = w;
-        }
-        total += width[c] + (c ? 2 : 0);
+        const char *text = c ? lra_table_constant(t, column[c]) : NULL;
+        if (text && *text)
+            lra_text_add(same, "%s%s %s", same->n ? ", " : "", t->head[column[c]], text);
+        else if (!text)
+            column[left++] = column[c];
     }
-    fprintf(out, "%s\n\n", t->title);
-    print_verdict(t, out);
-    for (int r = -1; r < t->n_rows; r++) {
-        int last = n - 1;
-        while (last > 0 && !*lra_table_text(t, r, column[last])) last--;
-        for (int c = 0; c <= last; c++) {
-            const char *text = lra_table_text(t, r, column[c]);
-            int space = width[c] - lra_text_width(text);
-            if (c) pad(2 + space, out);
-            fputs(text, out);
-            if (c == 0 && last > 0) pad(space, out);
+    return left;
+}
+
+enum { MOST_NAMES = 4 };
+
+/* The first columns that name a row, which every block repeats; its width. */
+static int find_names(const lra_table *t, int n, const int *column, const int *width, int most,
+                      int *total)
+{
+    int names = n ? 1 : 0;
+    *total = n ? width[0] : 0;
+    while (names < n && names < MOST_NAMES && lra_table_is_name(t, column[names]) &&
+           *total + 2 + width[names] <= most / 2)
+        *total += 2 + width[names++];
+    return names;
+}
+
+/* Columns from[b] to from[b + 1] - 1 are block b; each begins with the n_names first columns.  An
+ * interval stays with its value. */
+static int find_blocks(const lra_table *t, int n, const int *column, const int *width, int most,
+                       int n_names, int used, int from[LRA_TABLE_COLUMNS + 1])
+{
+    const int names = used;
+    int n_blocks = 1;
+    from[0] = n_names;
+    for (int c = n_names, to; c < n; c = to) {
+        int own = 0;
+        for (to = c; to < n && (to == c || lra_table_is_tied(t, column[to])); to++)
+            own += 2 + width[to];
+        if (most && used + own > most && c > from[n_blocks - 1]) {
+            from[n_blocks++] = c;
+            used = names;
         }
-        fputc('\n', out);
+        used += own;
+    }
+    from[n_blocks] = n;
+    return n_blocks;
+}
+
+static void print_line(const lra_table *t, int r, int n, const int *column, const int *width,
+                       FILE *out)
+{
+    int last = n - 1;
+    while (last > 0 && !*lra_table_text(t, r, column[last])) last--;
+    for (int c = 0; c <= last; c++) {
+        const char *text = lra_table_text(t, r, column[c]);
+        int space = width[c] - lra_text_width(text);
+        if (c) pad(2 + space, out);
+        fputs(text, out);
+        if (c == 0 && last > 0) pad(space, out);
+    }
+    fputc('\n', out);
+}
+
+/* The columns that name a row, and those of a block. */
+static void print_block(const lra_table *t, int n_names, int from, int to, const int *column,
+                        const int *width, FILE *out)
+{
+    int own[LRA_TABLE_COLUMNS], own_width[LRA_TABLE_COLUMNS], n = 0, total = -2;
+    for (int c = 0; c < to; c++) {
+        if (c >= n_names && c < from) continue;
+        own[n] = column[c], own_width[n++] = width[c];
+        total += 2 + width[c];
+    }
+    for (int r = -1; r < t->n_rows; r++) {
+        print_line(t, r, n, own, own_width, out);
         for (int k = 0; r < 0 && k < total; k++) fputc('-', out);
         if (r < 0) fputc('\n', out);
     }
-    if (t->n_notes) fputc('\n', out);
+}
+
+static void print_text(const lra_table *t, int most, FILE *out)
+{
+    int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column), width[LRA_TABLE_COLUMNS] = {0},
+                                   from[LRA_TABLE_COLUMNS + 1];
+    lra_text same = {0};
+    if (most && lra_table_text_width(t, n, column) > most) n = take_constants(t, n, column, &same);
+    for (int c = 0; c < n; c++) width[c] = lra_table_column_width(t, column[c]);
+    fprintf(out, "%s\n\n", t->title);
+    print_verdict(t, out);
+    int names_width, n_names = find_names(t, n, column, width, most, &names_width);
+    int n_blocks = find_blocks(t, n, column, width, most, n_names, names_width, from);
+    for (int b = 0; b < n_blocks; b++) {
+        if (b) fputc('\n', out);
+        print_block(t, n_names, from[b], from[b + 1], column, width, out);
+    }
+    if (t->n_notes || same.n) fputc('\n', out);
+    if (same.n) fprintf(out, "In all rows: %s\n", same.s);
+    lra_text_free(&same);
     print_text_notes(t, out);
 }
 
@@ -114,9 +179,8 @@ static void print_markdown_text(const char *text, FILE *out)
     }
 }
 
-static void print_markdown(lra_table *const *list, int i, FILE *out)
+static void print_markdown(const lra_table *t, FILE *out)
 {
-    const lra_table *t = list[i];
     int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column);
     fputs("**", out);
     print_markdown_text(t->title, out);
@@ -148,179 +212,29 @@ static void print_markdown(lra_table *const *list, int i, FILE *out)
     }
 }
 
-/* ---- for programs ---------------------------------------------------------------------------- */
+/* ---- all formats ----------------------------------------------------------------------------- */
 
-/* The names of a column: none, its key, or the two of an interval. */
-static int names_of(const lra_table *t, int c, char name[2][64])
+int lra_tables_print_wide(lra_table *const *list, int n, const char *format, int width, FILE *out,
+                          lra_err *e)
 {
-    const char *key = t->key[c], *comma = strchr(key, ',');
-    if (!*key) return 0;
-    snprintf(name[0], 64, "%.*s", (int)(comma ? comma - key : (int)strlen(key)), key);
-    if (comma) snprintf(name[1], 64, "%s", comma + 1);
-    return comma ? 2 : 1;
-}
-
-static void csv_field(const char *text, bool *first, FILE *out)
-{
-    bool quoted = strpbrk(text, ",\"\n\r") != NULL;
-    if (!*first) fputc(',', out);
-    *first = false;
-    if (quoted) fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', out);
-        fputc(*text, out);
+    bool text = strcmp(format, "text") == 0, latex = strcmp(format, "latex") == 0;
+    bool markdown = strcmp(format, "markdown") == 0 || strcmp(format, "md") == 0;
+    for (int i = 0; i < n && (text || latex || markdown); i++) {
+        if (i) fputc('\n', out);
+        if (text) print_text(list[i], width, out);
+        if (markdown) print_markdown(list[i], out);
+        if (latex) lra_table_print_latex(list, i, out);
     }
-    if (quoted) fputc('"', out);
+    if (strcmp(format, "csv") == 0)
+        lra_tables_print_csv(list, n, out);
+    else if (strcmp(format, "json") == 0 && lra_tables_print_json(list, n, out, e) != 0)
+        return LRA_FAILED;
+    return ferror(out) ? lra_fail_errno(e, "cannot write the table") : 0;
 }
-
-/* Spreadsheets take a text that starts like this for a formula, which may run programs; not behind
- * an apostrophe. */
-static void csv_text(const char *text, bool *first, FILE *out)
-{
-    bool formula = *text && strchr("=+-@", *text);
-    char *plain = lra_format("%s%s", formula ? "'" : "", text);
-    csv_field(plain, first, out);
-    lra_free(plain);
-}
-
-static void csv_number(double x, bool *first, FILE *out)
-{
-    char text[40] = "";
-    if (isfinite(x)) snprintf(text, sizeof text, "%.17g", x);
-    csv_field(text, first, out);
-}
-
-static void print_csv_row(const lra_table *t, int r, FILE *out)
-{
-    char name[2][64];
-    bool first = true;
-    for (int c = 0; c < t->n_columns; c++) {
-        int n = names_of(t, c, name);
-        const lra_cell *x = r < 0 ? NULL : &t->cell[r][c];
-        for (int i = 0; i < n; i++)
-            if (r < 0)
-                csv_text(name[i], &first, out);
-            else if (!x->text || x->kind == LRA_CELL_TEXT)
-                csv_text(i || !x->text || strcmp(x->text, "-") == 0 ? "" : x->text, &first, out);
-            else
-                csv_number(i ? x->hi : x->x, &first, out);
-    }
-    fputc('\n', out);
-}
-
-static bool same_keys(const lra_table *a, const lra_table *b)
-{
-    bool same = a->n_columns == b->n_columns;
-    for (int c = 0; same && c < a->n_columns; c++) same = strcmp(a->key[c], b->key[c]) == 0;
-    return same;
-}
-
-static void print_csv(lra_table *const *list, int n, FILE *out)
-{
-    for (int i = 0; i < n; i++) {
-        bool change = i == 0 || !same_keys(list[i - 1], list[i]);
-        if (i && change) fputc('\n', out);
-        for (int r = change ? -1 : 0; r < list[i]->n_rows; r++) print_csv_row(list[i], r, out);
-    }
-}
-
-static json_t *json_of(double x)
-{
-    if (!isfinite(x)) return json_null();
-    return floor(x) == x && fabs(x) < 9e15 ? json_integer((json_int_t)x) : json_real(x);
-}
-
-static json_t *json_row(const lra_table *t, int r)
-{
-    json_t *row = json_object();
-    char name[2][64];
-    for (int c = 0; c < t->n_columns; c++) {
-        int n = names_of(t, c, name);
-        const lra_cell *x = &t->cell[r][c];
-        bool none = !x->text || (x->kind == LRA_CELL_TEXT && strcmp(x->text, "-") == 0);
-        for (int i = 0; i < n; i++)
-            json_object_set_new(row, name[i],
-                                none || (i && x->kind == LRA_CELL_TEXT) ? json_null()
-                                : x->kind == LRA_CELL_TEXT              ? json_string(x->text)
-                                                           : json_of(i ? x->hi : x->x));
-    }
-    return row;
-}
-
-static json_t *json_table(const lra_table *t)
-{
-    json_t *facts = json_object(), *rows = json_array(), *notes = json_array();
-    for (int i = 0; i < t->n_facts; i++)
-        json_object_set_new(facts, t->fact[i].key,
-                            t->fact[i].text ? json_string(t->fact[i].text) : json_of(t->fact[i].x));
-    for (int r = 0; r < t->n_rows; r++) json_array_append_new(rows, json_row(t, r));
-    for (int i = 0; i < t->n_notes; i++) {
-        char key[LRA_NOTE_KEY];
-        const char *text = lra_note_split(t->note[i], key);
-        json_array_append_new(notes, json_sprintf("%s%s%s", key, *key ? ": " : "", text));
-    }
-    json_t *table = json_pack("{s:s}", "title", t->title);
-    json_t *verdict = t->verdict.n ? json_array() : NULL;
-    for (int i = 0; i < t->verdict.n; i++)
-        json_array_append_new(verdict, json_string(t->verdict.sentence[i]));
-    if (verdict) json_object_set_new(table, "verdict", verdict);
-    json_object_set_new(table, "facts", facts);
-    json_object_set_new(table, "rows", rows);
-    json_object_set_new(table, "notes", notes);
-    return table;
-}
-
-/* Everything that JSON shows of a table can stand in it. */
-static int check_texts(const lra_table *t, lra_err *e)
-{
-    int rc = lra_utf8_check(t->title, e);
-    for (int i = 0; i < t->n_facts && rc == 0; i++) rc = lra_utf8_check(t->fact[i].text, e);
-    for (int i = 0; i < t->n_notes && rc == 0; i++) rc = lra_utf8_check(t->note[i], e);
-    for (int i = 0; i < t->verdict.n && rc == 0; i++)
-        rc = lra_utf8_check(t->verdict.sentence[i], e);
-    for (int i = 0; i < t->n_rows * t->n_columns && rc == 0; i++)
-        rc = lra_utf8_check(t->cell[i / t->n_columns][i % t->n_columns].text, e);
-    return rc;
-}
-
-static int print_json(lra_table *const *list, int n, FILE *out, lra_err *e)
-{
-    for (int i = 0; i < n; i++)
-        if (check_texts(list[i], e) != 0) return LRA_FAILED;
-    json_t *tables = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(tables, json_table(list[i]));
-    json_t *all = json_pack("{s:i,s:o}", "schema", 1, "tables", tables);
-    char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    fprintf(out, "%s\n", text);
-    free(text);
-    json_decref(all);
-    return 0;
-}
-
-/* ---- both ------------------------------------------------------------------------------------ */
 
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e)
 {
-    static const struct {
-        const char *name;
-        void (*print)(lra_table *const *list, int i, FILE *out);
-    } one_by_one[] = {
-        {"text", print_text}, {"markdown", print_markdown}, {"latex", lra_table_print_latex}};
-    enum { N = sizeof one_by_one / sizeof *one_by_one };
-    int f = 0;
-    while (f < N && strcmp(one_by_one[f].name, format) != 0) f++;
-    if (f < N)
-        for (int i = 0; i < n; i++) {
-            if (i) fputc('\n', out);
-            one_by_one[f].print(list, i, out);
-        }
-    else if (strcmp(format, "csv") == 0)
-        print_csv(list, n, out);
-    else if (strcmp(format, "json") != 0)
-        LRA_BUG("unknown table format '%s'", format);
-    else if (print_json(list, n, out, e) != 0)
-        return LRA_FAILED;
-    return ferror(out) ? lra_fail_errno(e, "cannot write the table") : 0;
+    return lra_tables_print_wide(list, n, format, LRA_TABLE_WIDTH, out, e);
 }
 
 int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e)

@@ -270,4 +270,4 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 
 const lra_report_table lra_table_sweep = {
     "sweep", "every rung against a parameter of the task, such as its distance", make,
-    LRA_FROM_RESULTS};
+    LRA_FROM_RESULTS, NULL};

@@ -133,4 +133,4 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_t1 = {
-    "T1", "Table 1 of the locality paper, measured beside published", make, LRA_FROM_RESULTS};
+    "T1", "Table 1 of the locality paper, measured beside published", make, LRA_FROM_RESULTS, NULL};

@@ -25,7 +25,7 @@ static const char *const head[COLUMNS] = {
 static const char *const key[COLUMNS] = {"task",
                                          "model",
                                          "kernel",
-                                         "training",
+                                         "settings",
                                          "preset",
                                          "precision",
                                          "metric",
@@ -447,4 +447,5 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_tasks = {
-    "tasks", "all results: task, metric, value, interval, chance, time", make, LRA_FROM_RESULTS};
+    "tasks", "all results: task, metric, value, interval, chance, time", make, LRA_FROM_RESULTS,
+    NULL};

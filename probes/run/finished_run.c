@@ -18,6 +18,7 @@
 #include "models/training/settings.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/settings.h"
+#include "reports/run_names.h"
 
 const lra_option lra_finished_run_options[] = {
     LRA_OUT_OPTION("where runs are looked for by name"),
@@ -106,10 +107,15 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
     char *below = lra_format("%s/runs/%s", out, name), *found = NULL;
     bool here = lra_file_exists(name);
     if (here && !lra_is_folder(name)) lra_h5_distrust(name);
+    e->msg[0] = 0;
     if (here)
         found = lra_is_folder(name) ? lra_copy_text(name) : parent_of(name);
-    else if (lra_is_folder(below))
-        found = lra_copy_text(below);
+    else
+        found = lra_run_by_name(name, out, e); /* sets e where several have that hash */
+    if (!found && *e->msg) {
+        lra_free(below);
+        return LRA_USAGE;
+    }
     int rc = found ? check_folder(found, here ? name : below, e) : no_such_run(name, out, e);
     for (size_t n = found ? strlen(found) : 0; n > 1 && found[n - 1] == '/';) found[--n] = 0;
     if (rc != 0) lra_free(found);

@@ -21,9 +21,9 @@ lra_result *lra_finished_run_result(const char *path, lra_err *e);
 /* True if this program can open the result file of a run; a file that is there and cannot be opened
  * is named with a warning. */
 bool lra_finished_run_done(const char *path);
-/* The folder of the run that is called so: a run folder, a file in it, or the name of a run below
- * OUT/runs.  Fails with one line when there is none (the nearest name is suggested); the caller
- * frees it. */
+/* The folder of the run that is called so: a run folder, a file in it, the name of a run below
+ * OUT/runs, or the unique start of its hash.  Fails with one line when there is none (the nearest
+ * name is suggested); the caller frees it. */
 int lra_finished_run_find(const char *name, const char *out, char **folder, lra_err *e);
 /* Opens it.  Fails when it is not finished, damaged, or of another task.  Nullable: task (any). */
 int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,

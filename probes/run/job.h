@@ -33,7 +33,8 @@ typedef struct {
     /* What the result says of the ladder it is a rung of (rungs.h); not part of the configuration.
      * Nullable */
     const char *ladder;
-    const char *label; /* what tells it from others, for people.  Nullable */
+    const char *label;      /* what tells it from others, for people.  Nullable */
+    const char *user_label; /* --label, stored with the result, no part of the configuration */
     /* A run that is done, of whatever version: its configuration as it was stored, and its hash.
      * NULL: made anew. */
     const char *stored, *stored_hash;

@@ -7,6 +7,7 @@
 #include "probes/run/device.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/settings.h"
+#include "reports/check_names.h"
 
 const lra_option lra_job_options[] = {
     {.name = "task",
@@ -42,6 +43,10 @@ const lra_option lra_job_options[] = {
      .value = "auto",
      .choices = "auto|f32|bf16",
      .help = "auto: bf16 where the device multiplies it, else f32; printed and stored"},
+    {.name = "label",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "TEXT",
+     .help = "name of the run, stored with the result and shown in tables and figures"},
     LRA_OUT_OPTION("everything is written below this folder"),
     LRA_NO_LOCKS_OPTION,
     LRA_DATA_DIR_OPTION(" to import instead of generating"),
@@ -91,6 +96,8 @@ int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, 
     r->checkpoint_every = lra_option_real(o, "checkpoint-every");
     r->memory = 1048576.0 * (double)lra_option_int(o, "memory");
     r->recompute = lra_job_recompute(o);
+    r->user_label = lra_option_text(o, "label");
+    if (r->user_label && lra_check_label(r->user_label, e) != 0) return LRA_USAGE;
     r->task = lra_task_find(lra_option_text(o, "task"), e);
     if (!r->task) return LRA_USAGE;
     r->model = lra_model_find(lra_option_text(o, "model"), e);

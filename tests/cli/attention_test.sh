@@ -22,7 +22,7 @@ has out 'What heads look at'
 has out 'value.range.mean.rel'
 has out 'rollout.range.q95'
 [ "$(grep -c '^layer[01]\.head[01] *[a-z]' out)" -eq 4 ] || complain "not a kind for each head: $(cat out)"
-"$report" tables --table attention o/runs/* >again 2>err || complain "tables: $(cat err)"
+"$report" tables --wide --table attention o/runs/* >again 2>err || complain "tables: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers"
 "$probe" attention o/runs/* --examples 20 --json -q >json || complain "--json fails"
 has json '"range.mean"'
@@ -37,7 +37,7 @@ train linformer --set heads=2 --set rank=3
 has err 'weights are absolute values of signed weights'
 [ "$(grep -c '^layer[01]\.head[01] *[-0-9]' out)" -eq 8 ] || complain "not a row for each head: $(cat out)"
 has out 'rollout.range.q95'
-"$report" tables --table attention o/runs/*linformer* >again 2>err || complain "tables of linformer: $(cat err)"
+"$report" tables --wide --table attention o/runs/*linformer* >again 2>err || complain "tables of linformer: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers of linformer"
 awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initial: $(cat out)"
 # Rows of longer inputs are a sample, which is said.
@@ -46,7 +46,7 @@ awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initi
 "$probe" attention o/runs/*linformer* --examples 100 --queries 6 --json -q >some.json || complain "--queries fails"
 [ "$(grep -c '"flags": ".*approx' some.json)" = "$(grep -c '"flags"' some.json)" ] || complain "6 of 24 rows, and a number without 'approx'"
 [ "$(grep '"range.mean"' json | head -n 1)" != "$(grep '"range.mean"' some.json | head -n 1)" ] || complain "6 rows are all rows"
-"$report" tables --table attention o/runs/*linformer* >again 2>err || complain "tables of some rows: $(cat err)"
+"$report" tables --wide --table attention o/runs/*linformer* >again 2>err || complain "tables of some rows: $(cat err)"
 has again 'of 6 positions of each example'
 ! grep -q 'positions of each example' out || complain "a sample where all rows were told"
 

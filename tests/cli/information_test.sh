@@ -26,7 +26,7 @@ has json '"d0": '
 has out 'ngram-N '
 grep -q '^check .*; bag-of-tokens' out || complain "what needs no order is no n-gram: $(cat out)"
 "$report" tables --table ladder --format csv --out l 2>err | sed -n 's/^ngram-\([0-9]*\),,,\([0-9.]*\),.*/\1 \2/p' >below
-"$report" tables --table information --format csv o/information 2>err | awk -F, '/^width/ { on = 1; next } on { print $1, $2 }' >beside
+"$report" tables --table information --format csv o/information 2>err | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["width"] != "" { print $at["width"], $at["accuracy_percent"] }' >beside
 [ "$(wc -l <below)" = 6 ] && cmp -s below beside || complain "n-grams below the ladder: $(cat below); of the data: $(cat beside)"
 "$probe" data pathfinder-easy --information --preset quick --set train=300 --out o >out 2>err
 [ $? -eq 2 ] || complain "an unknown parameter is taken: $(cat out)"

@@ -51,21 +51,28 @@ _lra_report_command()
 {
     case $1 in
         tables)
-            options='--table --format --reference --chance --out --quiet --help'
+            options='--table --format --columns --wide --task --model --label --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
                 --table) values='...' ;;
-                --format|-f) values='text markdown latex csv json' ;;
+                --format|-f) values='text markdown md latex csv json' ;;
+                --columns|-c) values='@any' ;;
+                --task|-t) values='@any' ;;
+                --model|-m) values='@any' ;;
+                --label) values='@any' ;;
                 --reference) values='widest best published @runs' ;;
                 --chance) values='majority uniform' ;;
                 --out|-o) values='@folders' ;;
             esac ;;
         figures)
-            options='--figure --format --reference --chance --out --quiet --help'
+            options='--figure --format --task --model --label --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
                 --figure) values='...' ;;
                 --format|-f) values='@any' ;;
+                --task|-t) values='@any' ;;
+                --model|-m) values='@any' ;;
+                --label) values='@any' ;;
                 --reference) values='widest best published @runs' ;;
                 --chance) values='majority uniform' ;;
                 --out|-o) values='@folders' ;;
