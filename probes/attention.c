@@ -31,6 +31,7 @@
 #include "probes/attention/rollout.h"
 #include "probes/attention/units.h"
 #include "probes/probe.h"
+#include "probes/run/each_run.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
@@ -167,28 +168,27 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
             lra_probe_result_free(r);
     }
     lra_finished_run_close(&run);
-    if (rc != LRA_ABSENT) return rc;
-    if (lra_option_n_args(o) == 1) return LRA_USAGE;
-    lra_note("%s: left out", e->msg);
-    return 0;
+    return rc;
 }
 
 static int attention(const lra_options *o, lra_err *e)
 {
-    int asked = lra_option_n_args(o), n = 0, rc = 0;
+    int asked = lra_option_n_args(o), n = 0, rc = 0, failed = 0;
     lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
     for (int i = 0; i < asked && rc == 0; i++) {
+        if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
+        rc = lra_run_outcome(o, rc, &failed, e);
         n += list[n] != NULL;
     }
-    if (rc == 0 && n == 0)
+    if (rc == 0 && n == 0 && failed == 0)
         rc = lra_fail_usage(e, "none of %d runs has attention to its own sequence", asked);
     lra_report_input in = {.probes = list, .n_probes = n};
-    if (rc == 0)
+    if (rc == 0 && n)
         rc = lra_report_print(&lra_table_attention, stdout, &in,
                               lra_option_flag(o, "json") ? "json" : "text", e);
     lra_probe_results_free(list, n);
-    return rc;
+    return rc == 0 ? lra_runs_outcome(o, failed, e) : rc;
 }
 
 const lra_probe lra_probe_attention = {"attention", "how far the attention heads of a model look",

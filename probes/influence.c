@@ -25,6 +25,7 @@
 #include "probes/influence/part.h"
 #include "probes/influence/saved.h"
 #include "probes/probe.h"
+#include "probes/run/each_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
 #include "probes/run/shuffled.h"
@@ -413,27 +414,26 @@ static void print_planned(void)
 
 static int influence(const lra_options *o, lra_err *e)
 {
-    int asked = lra_option_n_args(o), n = 0;
+    int asked = lra_option_n_args(o), n = 0, failed = 0;
     int rc = check_names(lra_option_text(o, "parts"), e);
     bool dry = lra_option_flag(o, "dry-run"), json = lra_option_flag(o, "json");
     lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
     planned = dry && json ? json_array() : NULL;
     for (int i = 0; i < asked && rc == 0; i++) {
+        if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, false, &list[n], e);
+        rc = lra_run_outcome(o, rc, &failed, e);
         n += list[n] != NULL;
-        if (rc != LRA_ABSENT) continue;
-        rc = asked == 1 ? LRA_USAGE : 0;
-        if (rc == 0) lra_note("%s: left out", e->msg);
     }
-    if (rc == 0 && n == 0)
+    if (rc == 0 && n == 0 && failed == 0)
         rc = lra_fail_usage(e, "all of %d runs were trained on permuted labels", asked);
     lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && planned) print_planned();
-    if (rc == 0 && !dry)
+    if (rc == 0 && n && !dry)
         rc = lra_report_print(&lra_table_influence, stdout, &in, json ? "json" : "text", e);
     json_decref(planned);
     lra_probe_results_free(list, n);
-    return rc;
+    return rc == 0 ? lra_runs_outcome(o, failed, e) : rc;
 }
 
 const lra_probe lra_probe_influence = {

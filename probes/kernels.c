@@ -25,6 +25,7 @@
 #include "probes/kernels/layer.h"
 #include "probes/kernels/uncovered.h"
 #include "probes/probe.h"
+#include "probes/run/each_run.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
@@ -241,33 +242,32 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
     else if (rc == 0)
         rc = measure_and_write(&run, o, to, e);
     lra_finished_run_close(&run);
-    if (rc != LRA_ABSENT) return rc;
-    if (lra_option_n_args(o) == 1) return LRA_USAGE;
-    lra_note("%s: left out", e->msg);
-    return 0;
+    return rc;
 }
 
 static int kernels(const lra_options *o, lra_err *e)
 {
-    int asked = lra_option_n_args(o), n = 0, rc = 0;
+    int asked = lra_option_n_args(o), n = 0, rc = 0, failed = 0;
     bool dry = lra_option_flag(o, "dry-run");
     lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
     for (int i = 0; i < asked && rc == 0; i++) {
+        if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
+        rc = lra_run_outcome(o, rc, &failed, e);
         n += list[n] != NULL;
     }
-    if (rc == 0 && !dry && n == 0)
+    if (rc == 0 && !dry && n == 0 && failed == 0)
         rc = lra_fail_usage(e, "none of %d runs has convolution kernels", asked);
     if (rc == 0 && !dry && lra_option_given(o, "channels"))
         rc = lra_channels_csv(lra_option_text(o, "channels"), n, list, e);
     lra_report_input in = {.probes = list, .n_probes = n};
-    if (rc == 0 && !dry) {
+    if (rc == 0 && !dry && n) {
         rc = lra_report_print(&lra_table_kernels, stdout, &in,
                               lra_option_flag(o, "json") ? "json" : "text", e);
         if (rc == 0) lra_note("figures: lra-report figures --figure las-1 RUN... (also decay)");
     }
     lra_probe_results_free(list, n);
-    return rc;
+    return rc == 0 ? lra_runs_outcome(o, failed, e) : rc;
 }
 
 const lra_probe lra_probe_kernels = {

@@ -18,6 +18,7 @@
 #include "kernels/base/mem.h"
 #include "models/training/open.h"
 #include "probes/probe.h"
+#include "probes/run/each_run.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
@@ -203,16 +204,21 @@ static int probe_run(const char *name, const lra_options *o, const lra_listops *
 
 static int listops(const lra_options *o, lra_err *e)
 {
-    int n = lra_option_n_args(o), done = 0, rc = 0;
+    int n = lra_option_n_args(o), done = 0, rc = 0, failed = 0;
     lra_listops **list = lra_alloc_array((size_t)n, sizeof *list);
-    for (; done < n && rc == 0; done++)
-        rc = probe_run(lra_option_arg(o, done), o, done ? list[done - 1] : NULL, &list[done], e);
+    for (int i = 0; i < n && rc == 0; i++) {
+        if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
+        rc = probe_run(lra_option_arg(o, i), o, done ? list[done - 1] : NULL, &list[done], e);
+        rc = lra_run_outcome(o, rc, &failed, e);
+        done += list[done] != NULL;
+    }
     lra_report_input in = {.listops = list, .n_listops = done};
-    if (rc == 0)
+    if (rc == 0 && done == 0 && failed == 0) rc = lra_fail(e, "none of %d runs has a result", n);
+    if (rc == 0 && done)
         rc = lra_report_listops(stdout, &in, lra_option_flag(o, "json") ? "json" : "text", e);
     if (rc == 0) lra_note("figures: lra-report figures --figure loc-2 RUN... (also loc-1, loc-3)");
     lra_listops_results_free(list, done);
-    return rc;
+    return rc == 0 ? lra_runs_outcome(o, failed, e) : rc;
 }
 
 const lra_probe lra_probe_listops = {

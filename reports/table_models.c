@@ -1,51 +1,61 @@
-/* The table of models: a row for each model, kernel, preset and precision, and for each task its
+/* The table of models: a row for each model, kernel, settings, preset and precision, and for each task its
  * value with interval, parameters and time: which architecture does what, at what size and cost. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "kernels/base/file.h"
 #include "kernels/base/mem.h"
 #include "kernels/base/terminal.h"
+#include "reports/cell_names.h"
 #include "reports/report.h"
 #include "reports/result_metric.h"
 #include "reports/table.h"
 
-enum { OWN = 5, PER_TASK = 4, MOST_TASKS = 6, COLUMNS = OWN + PER_TASK * MOST_TASKS + 1 };
+enum { OWN = 6, PER_TASK = 4, MOST_TASKS = 20, COLUMNS = OWN + PER_TASK * MOST_TASKS + 1 };
 
-/* Groups of results by row (model and how it was built) and task; each is the first of its kind. */
+/* Groups of results by row (model and settings) and task. */
 typedef struct {
     const lra_result_group *group; /* (n) */
-    int n, n_tasks;
+    char **
+        settings; /* (n) what tells a configuration from others of its model and task; "": nothing */
+    int *row;     /* (n) the row of a group */
+    int n, n_rows, n_tasks;
     const char *task[MOST_TASKS];
 } view;
 
-static bool are_one_row(const lra_result *a, const lra_result *b)
+static bool are_one_row(const view *v, int i, int k)
 {
+    const lra_result *a = v->group[i].run[0], *b = v->group[k].run[0];
     return a->kernel == b->kernel && strcmp(a->model, b->model) == 0 &&
-           strcmp(a->preset, b->preset) == 0 && strcmp(a->precision, b->precision) == 0;
+           strcmp(a->preset, b->preset) == 0 && strcmp(a->precision, b->precision) == 0 &&
+           strcmp(a->task, b->task) != 0 && strcmp(v->settings[i], v->settings[k]) == 0;
 }
 
-/* Group i is the first of its row. */
-static bool starts_row(const view *v, int i)
+/* Each group goes to the first row of its model and settings that has nothing of its task yet. */
+static void find_rows(view *v)
 {
-    int k = 0;
-    while (k < i && !are_one_row(v->group[k].run[0], v->group[i].run[0])) k++;
-    return k == i;
-}
-
-/* The group of the row of `first` on a task, the one with the fewest settings of its own; n: how
- * many there are. */
-static const lra_result_group *cell_of(const view *v, int first, const char *task, int *n)
-{
-    const lra_result_group *found = NULL;
-    *n = 0;
+    v->row = lra_alloc_array((size_t)v->n + 1, sizeof *v->row);
     for (int i = 0; i < v->n; i++) {
-        const lra_result *r = v->group[i].run[0];
-        if (strcmp(r->task, task) != 0 || !are_one_row(r, v->group[first].run[0])) continue;
-        if (!found || strlen(r->config) < strlen(found->run[0]->config)) found = &v->group[i];
-        ++*n;
+        int row = -1;
+        for (int k = 0; k < i && row < 0; k++) {
+            if (!are_one_row(v, i, k)) continue;
+            row = v->row[k];
+            for (int m = 0; m < i && row >= 0; m++) /* the same task is in that row */
+                if (v->row[m] == v->row[k] &&
+                    strcmp(v->group[m].run[0]->task, v->group[i].run[0]->task) == 0)
+                    row = -1;
+        }
+        v->row[i] = row < 0 ? v->n_rows++ : row;
     }
-    return found;
+}
+
+/* The group of a row on a task; NULL: there is none. */
+static const lra_result_group *cell_of(const view *v, int row, const char *task)
+{
+    for (int i = 0; i < v->n; i++)
+        if (v->row[i] == row && strcmp(v->group[i].run[0]->task, task) == 0) return &v->group[i];
+    return NULL;
 }
 
 static int find_tasks(view *v, lra_err *e)
@@ -65,8 +75,10 @@ static int find_tasks(view *v, lra_err *e)
 
 static lra_table *new_table(const view *v)
 {
-    static const char *const own_head[OWN] = {"model", "kernel", "preset", "prec.", "seeds"};
-    static const char *const own_key[OWN] = {"model", "kernel", "preset", "precision", "seeds"};
+    static const char *const own_head[OWN] = {"model",  "kernel", "settings",
+                                              "preset", "prec.",  "seeds"};
+    static const char *const own_key[OWN] = {"model",  "kernel",    "settings",
+                                             "preset", "precision", "seeds"};
     static const char *const task_head[PER_TASK] = {"", "95 %", "params", "time"};
     static const char *const task_key[PER_TASK] = {"value", "lo", "parameters", "seconds"};
     char *head[COLUMNS], *key[COLUMNS];
@@ -109,11 +121,11 @@ static bool add_cell(lra_table *t, const lra_result_group *g)
 }
 
 /* "3", or "1-3" where tasks differ. */
-static void add_seeds(lra_table *t, const view *v, int first)
+static void add_seeds(lra_table *t, const view *v, int row)
 {
-    int least = 0, most = 0, n;
+    int least = 0, most = 0;
     for (int k = 0; k < v->n_tasks; k++) {
-        const lra_result_group *g = cell_of(v, first, v->task[k], &n);
+        const lra_result_group *g = cell_of(v, row, v->task[k]);
         if (!g) continue;
         if (!least || g->n < least) least = g->n;
         if (g->n > most) most = g->n;
@@ -124,18 +136,20 @@ static void add_seeds(lra_table *t, const view *v, int first)
         lra_table_value(t, least, "%d-%d", least, most);
 }
 
-static void add_row(lra_table *t, const view *v, int first)
+/* first: the first group of the row. */
+static void add_row(lra_table *t, const view *v, int row, int first)
 {
     const lra_result *r = v->group[first].run[0];
     lra_text remarks = {0};
     lra_table_row(t);
     lra_table_cell(t, "%s", r->model);
     lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
+    lra_table_cell(t, "%s", *v->settings[first] ? v->settings[first] : "-");
     lra_table_cell(t, "%s", r->preset);
     lra_table_cell(t, "%s", r->precision);
-    add_seeds(t, v, first);
-    for (int k = 0, n; k < v->n_tasks; k++) {
-        const lra_result_group *g = cell_of(v, first, v->task[k], &n);
+    add_seeds(t, v, row);
+    for (int k = 0; k < v->n_tasks; k++) {
+        const lra_result_group *g = cell_of(v, row, v->task[k]);
         if (!g) {
             lra_table_number(t, NAN, 0);
             lra_table_interval(t, NAN, NAN, 0);
@@ -145,13 +159,44 @@ static void add_row(lra_table *t, const view *v, int first)
         }
         if (add_cell(t, g))
             lra_text_add(&remarks, "%sat chance on %s", remarks.s ? ", " : "", v->task[k]);
-        if (n > 1)
-            lra_table_note(
-                t, "%s%s%.0d on %s\tthe plainest of %d configurations; table 'tasks' has all",
-                r->model, r->kernel ? " K = " : "", (int)r->kernel, v->task[k], n);
     }
     lra_table_cell(t, "%s", remarks.s ? remarks.s : "");
     lra_text_free(&remarks);
+}
+
+/* Names without the model and its kernel, which have columns. */
+static char **settings_of(int n, const lra_result_group *group)
+{
+    char **name = lra_result_group_names(n, group);
+    for (int i = 0; i < n; i++) {
+        const lra_result *r = group[i].run[0];
+        char *front = r->kernel ? lra_format("%s K = %" PRId64, r->model, r->kernel)
+                                : lra_copy_text(r->model);
+        const char *rest = name[i] + strlen(front);
+        char *settings = lra_copy_text(rest + strspn(rest, " "));
+        lra_free(name[i]);
+        lra_free(front);
+        name[i] = settings;
+    }
+    return name;
+}
+
+static void fill(lra_table *t, const view *v)
+{
+    bool named = false;
+    for (int i = 0, row = 0; i < v->n; i++) {
+        if (v->row[i] != row) continue; /* rows are numbered as their first groups come */
+        add_row(t, v, row++, i);
+        named = named || *v->settings[i];
+    }
+    if (named)
+        lra_table_note(t, "settings\tthat differ between configurations of a model on a task, and "
+                          "the label of the run");
+    lra_table_note(t,
+                   "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
+    lra_table_note(t, "params\ttrained numbers");
+    lra_table_note(t, "time\tof training, one seed");
+    lra_table_note(t, "at chance\tthe interval holds what chance gives, or is worse");
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
@@ -161,17 +206,15 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     v.group = found;
     int rc = v.n ? find_tasks(&v, e) : lra_fail(e, "no results; 'lra-probe train' makes them");
     if (rc == 0) {
+        v.settings = settings_of(v.n, found);
+        find_rows(&v);
         lra_table *t = new_table(&v);
-        for (int i = 0; i < v.n; i++)
-            if (starts_row(&v, i)) add_row(t, &v, i);
-        lra_table_note(
-            t, "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
-        lra_table_note(t, "params\ttrained numbers");
-        lra_table_note(t, "time\tof training, one seed");
-        lra_table_note(t, "at chance\tthe interval holds what chance gives, or is worse");
+        fill(t, &v);
         *list = lra_alloc(sizeof **list);
         (*list)[0] = t;
         rc = 1;
+        lra_names_free(v.settings, v.n);
+        lra_free(v.row);
     }
     lra_result_groups_free(found, v.n);
     return rc;

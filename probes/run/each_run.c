@@ -1,0 +1,46 @@
+/* One of several runs. */
+#include "probes/run/each_run.h"
+
+#include <string.h>
+
+#include "kernels/base/file.h"
+#include "kernels/base/log.h"
+#include "kernels/base/mem.h"
+
+int lra_run_outcome(const lra_options *o, int rc, int *failed, lra_err *e)
+{
+    if (rc == 0) return 0;
+    if (lra_option_n_args(o) == 1) return rc == LRA_ABSENT ? LRA_USAGE : rc;
+    if (rc != LRA_ABSENT && rc != LRA_FAILED) return rc;
+    if (rc == LRA_ABSENT)
+        lra_note("%s: left out", e->msg);
+    else
+        lra_warn("%s: left out", e->msg);
+    *failed += rc == LRA_FAILED;
+    return 0;
+}
+
+int lra_runs_outcome(const lra_options *o, int failed, lra_err *e)
+{
+    if (failed == 0) return 0;
+    return lra_fail(e, "%d of %d runs could not be measured (above); the others were", failed,
+                    lra_option_n_args(o));
+}
+
+/* Does the name of a folder end in the hash of a run? */
+static bool ends_in_hash(const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 1 && name[n - 1] == '/') n--;
+    return n > 16 && name[n - 17] == '-' && strspn(name + n - 16, "0123456789abcdef") >= 16;
+}
+
+bool lra_run_is_unfinished(const lra_options *o, const char *name)
+{
+    if (lra_option_n_args(o) == 1 || !lra_is_folder(name) || !ends_in_hash(name)) return false;
+    char *result = lra_format("%s/result.h5", name);
+    bool unfinished = !lra_file_exists(result);
+    lra_free(result);
+    if (unfinished) lra_note("run '%s' has no result yet: left out", name);
+    return unfinished;
+}
