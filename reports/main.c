@@ -66,18 +66,20 @@ static const lra_option table_options[] = {{.name = "table",
                                             .help = "text of any width; default: at most 100 "
                                                     "columns, continued below"},
                                            {.name = NULL}};
-static const lra_option figure_options[] = {{.name = "figure",
-                                             .kind = LRA_OPTION_TEXT,
-                                             .value = "loc-T1",
-                                             .arg = "FIGURE",
-                                             .help = "which figure ('lra-report list')"},
-                                            {.name = "format",
-                                             .letter = 'f',
-                                             .kind = LRA_OPTION_TEXT,
-                                             .value = "pdf,svg,png",
-                                             .arg = "LIST",
-                                             .help = "pdf, svg, png, separated by commas"},
-                                            {.name = NULL}};
+static const lra_option figure_options[] = {
+    {.name = "figure",
+     .kind = LRA_OPTION_TEXT,
+     .value = "loc-T1",
+     .arg = "FIGURE",
+     .help = "which figure ('lra-report list'); all: every one that "
+             "the files allow"},
+    {.name = "format",
+     .letter = 'f',
+     .kind = LRA_OPTION_TEXT,
+     .value = "pdf,svg,png",
+     .arg = "LIST",
+     .help = "pdf, svg, png, separated by commas"},
+    {.name = NULL}};
 static const lra_option *const table_tables[] = {table_options, lra_filter_options,
                                                  lra_ladder_scale_options, common, NULL};
 static const lra_option *const figure_tables[] = {figure_options, lra_filter_options,
@@ -373,42 +375,93 @@ static int print_tables(const lra_options *o, lra_err *e)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-static int draw_figures(const lra_options *o, lra_err *e)
+static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e)
 {
-    const char *ids[N_FIGURES], *formats = lra_option_text(o, "format");
-    int chosen = -1;
-    for (int i = 0; i < N_FIGURES; i++) {
-        ids[i] = figures[i]->name;
-        if (strcmp(ids[i], lra_option_text(o, "figure")) == 0) chosen = i;
-    }
-    if (chosen < 0)
-        return lra_fail_unknown(e, "figure", lra_option_text(o, "figure"), N_FIGURES, ids,
-                                "lra-report list");
-    if (check_places(o, "figure", N_FIGURES, ids, e) != 0) return LRA_USAGE;
-    if (lra_draw_check(formats, e) != 0) return LRA_USAGE;
     lra_report_input in;
-    int rc = load(o, figures[chosen]->source, &in, e);
+    int rc = load(o, f->source, &in, e);
     if (rc != 0) return rc;
     char *unsealed = lra_report_unsealed(&in);
     if (unsealed) lra_note("%s", unsealed);
     lra_free(unsealed);
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
-    rc = lra_draw(figures[chosen], &in, folder, formats, e);
+    rc = lra_draw(f, &in, folder, lra_option_text(o, "format"), e);
     lra_free(folder);
     unload(&in);
     return rc;
 }
 
+/* Every figure that the files allow. */
+static int draw_all(const lra_options *o, lra_err *e)
+{
+    int drawn = 0;
+    for (int i = 0; i < N_FIGURES; i++) {
+        lra_err why = {{0}};
+        if (draw_one(o, figures[i], &why) == 0)
+            drawn++;
+        else
+            lra_note("figure %s is not drawn: %s", figures[i]->name, why.msg);
+        *e = why;
+    }
+    return drawn ? 0 : lra_fail(e, "none of %d figures can be drawn (above)", (int)N_FIGURES);
+}
+
+static int draw_figures(const lra_options *o, lra_err *e)
+{
+    const char *ids[N_FIGURES + 1], *asked = lra_option_text(o, "figure");
+    int chosen = -1;
+    for (int i = 0; i < N_FIGURES; i++) {
+        ids[i] = figures[i]->name;
+        if (strcmp(ids[i], asked) == 0) chosen = i;
+    }
+    ids[N_FIGURES] = "all";
+    bool all = strcmp(asked, "all") == 0;
+    if (chosen < 0 && !all)
+        return lra_fail_unknown(e, "figure", asked, N_FIGURES + 1, ids, "lra-report list");
+    if (check_places(o, "figure", N_FIGURES, ids, e) != 0) return LRA_USAGE;
+    if (lra_draw_check(lra_option_text(o, "format"), e) != 0) return LRA_USAGE;
+    return all ? draw_all(o, e) : draw_one(o, figures[chosen], e);
+}
+
 /* ---- show, list ------------------------------------------------------------------------------ */
+
+/* The places that are files of probes are read; returns how many are left of n. */
+static int take_probes(char **place, int n, lra_probe_result **probes, int *n_probes)
+{
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        lra_err ignored = {{0}};
+        bool file = lra_file_exists(place[i]) && !lra_is_folder(place[i]);
+        lra_probe_result *r = file ? lra_probe_result_read(place[i], NULL, &ignored) : NULL;
+        if (r) {
+            probes[(*n_probes)++] = r;
+            lra_free(place[i]);
+        } else {
+            place[left++] = place[i];
+        }
+    }
+    return left;
+}
 
 static int show(const lra_options *o, lra_err *e)
 {
-    lra_result **list;
-    int n = load_results(o, &list, e);
-    bool json = lra_option_flag(o, "json");
-    if (json && n >= 0) lra_results_show_json(list, n, stdout);
-    for (int i = 0; i < n && !json; i++) lra_result_show(list[i], stdout);
-    if (n >= 0) lra_results_free(list, n);
+    int n_places, n = 0, n_probes = 0;
+    lra_result **list = NULL;
+    char **place = places_of(o, &n_places, e);
+    if (!place) return LRA_USAGE;
+    lra_probe_result **probes = lra_alloc_array((size_t)n_places + 1, sizeof *probes);
+    n_places = take_probes(place, n_places, probes, &n_probes);
+    if (n_places) n = lra_results_load(n_places, (const char *const *)place, &list, e);
+    if (n == 0 && n_probes == 0)
+        n = no_files("results", "lra-probe receptive-field", n_places, (const char *const *)place,
+                     e);
+    if (lra_option_flag(o, "json") && n >= 0)
+        lra_results_show_json(list, n, probes, n_probes, stdout);
+    for (int i = 0; i < n && !lra_option_flag(o, "json"); i++) lra_result_show(list[i], stdout);
+    for (int i = 0; i < n_probes && n >= 0 && !lra_option_flag(o, "json"); i++)
+        lra_probe_result_show(probes[i], stdout);
+    lra_probe_results_free(probes, n_probes);
+    if (list) lra_results_free(list, n > 0 ? n : 0);
+    lra_names_free(place, n_places);
     return n < 0 ? LRA_FAILED : 0;
 }
 

@@ -270,7 +270,7 @@ static int read_findings(lra_probe_result *r, lra_h5 *f, lra_err *e)
 static int read_all(lra_probe_result *r, const char *probe, lra_h5 *f, lra_err *e)
 {
     int rc = lra_fields_read(f, fields, N_FIELDS, r, e);
-    if (rc == 0 && strcmp(r->probe, probe) != 0)
+    if (rc == 0 && probe && strcmp(r->probe, probe) != 0)
         rc = lra_fail(e, "it is of probe '%.40s', expected '%s'", r->probe, probe);
     if (rc == 0) rc = (r->config = lra_h5_get_text(f, "/config", e)) ? 0 : LRA_FAILED;
     if (rc == 0) rc = (r->settings = lra_h5_get_text(f, "/settings", e)) ? 0 : LRA_FAILED;

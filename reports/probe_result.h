@@ -60,7 +60,7 @@ void lra_probe_unit_array(lra_probe_unit *u, const char *name, int rank, const i
 void lra_probe_unit_findings(lra_probe_unit *u, int n, const lra_finding *list);
 
 int lra_probe_result_write(const char *path, const lra_probe_result *r, lra_err *e);
-/* probe: the one that is expected. */
+/* probe: the one that is expected.  Nullable: any (but 'listops', whose files are others). */
 lra_probe_result *lra_probe_result_read(const char *path, const char *probe, lra_err *e);
 void lra_probe_result_free(lra_probe_result *r); /* Nullable: r */
 

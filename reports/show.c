@@ -2,7 +2,6 @@
 #include "reports/show.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,11 +213,16 @@ static json_t *json_result(lra_result *r)
     return j;
 }
 
-void lra_results_show_json(lra_result *const *list, int n, FILE *out)
+void lra_results_show_json(lra_result *const *list, int n, lra_probe_result *const *probes,
+                           int n_probes, FILE *out)
 {
     json_t *results = json_array();
     for (int i = 0; i < n; i++) json_array_append_new(results, json_result(list[i]));
     json_t *all = json_pack("{s:i,s:o}", "schema", 1, "results", results);
+    json_t *measured = n_probes ? json_array() : NULL;
+    for (int i = 0; i < n_probes; i++)
+        json_array_append_new(measured, lra_probe_result_json(probes[i]));
+    if (measured) json_object_set_new(all, "probes", measured);
     char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     fprintf(out, "%s\n", text);
     free(text);
