@@ -23,9 +23,9 @@ typedef struct {
     int n_row_parts, *row;
 } lra_latex_layout;
 
-/* Columns with the same word or whole number in every row, none of them empty, move to the caption;
- * those that are empty in all rows go.  A value and its interval stay in one part. The largest size in which the rest fits is taken; below 7 points the
- * table is parted instead. */
+/* Columns with the same word or whole number in every row, none of them empty, move to the
+ * caption; those that are empty in all rows go.  A value and its interval stay in one part.  The
+ * largest size in which the rest fits is taken; below 7 points the table is parted instead. */
 void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t);
 void lra_latex_layout_free(lra_latex_layout *l);
 /* Is the column of words, which stand at the left? */

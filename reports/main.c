@@ -88,8 +88,8 @@ static const lra_option json_options[] = {
     {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document on stdout"},
     {.name = NULL}};
 static const lra_option *const plain_tables[] = {json_options, common, NULL};
-/* The places named, or --out: paths, names of runs in OUT, starts of their hashes; NULL: several runs
- * have that start.  The caller frees them with lra_names_free(). */
+/* The places named, or --out: paths, names of runs in OUT, starts of their hashes; NULL: several
+ * runs have that start.  The caller frees them with lra_names_free(). */
 static char **places_of(const lra_options *o, int *n, lra_err *e)
 {
     int n_args = lra_option_n_args(o);
@@ -363,8 +363,8 @@ static int print_tables(const lra_options *o, lra_err *e)
     lra_report_input in;
     int rc = load(o, tables[chosen]->source, &in, e);
     if (rc != 0) return rc;
-    /* Files named one by one are only looked at, unless --out says where to write.  They are written
-     * before the table is printed: "| head" ends this program. */
+    /* Files named one by one are only looked at, unless --out says where to write.  They are
+     * written before the table is printed: "| head" ends this program. */
     if (lra_option_n_args(o) == 0 || lra_option_given(o, "out"))
         rc = write_table(o, tables[chosen], &in, e);
     if (rc == 0)

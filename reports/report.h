@@ -15,8 +15,8 @@ typedef struct {
      * lra_tables_free(). */
     int (*make)(const lra_report_input *in, lra_table ***list, lra_err *e);
     lra_report_source source;
-    /* The same as one tidy table, for CSV and JSON, of the tables that make() returned.  NULL: those
-     * themselves */
+    /* The same as one tidy table, for CSV and JSON, of the tables that make() returned.  NULL:
+     * those themselves */
     lra_table *(*records)(const lra_report_input *in, lra_table *const *list, int n);
 } lra_report_table;
 /* The tables for a format (make, or records with the notes of what make returned), marked where a

@@ -1,5 +1,6 @@
-/* The table of models: a row for each model, kernel, settings, preset and precision, and for each task its
- * value with interval, parameters and time: which architecture does what, at what size and cost. */
+/* The table of models: a row for each model, kernel, settings, preset and precision, and for each
+ * task its value with interval, parameters and time: which architecture does what, at what size
+ * and cost. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
