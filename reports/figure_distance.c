@@ -1,6 +1,6 @@
-/* Figure distance: how far each attention head of a run looks: the share of its weight within a
- * distance, trained, before training, and of equal weights under the same mask; a panel for each
- * head, a row for each layer (L1 H0: layer 1, head 0).
+/* Figure distance: how far each attention head of a run looks: the share of its weight on other
+ * tokens within a distance (profile.h: M'), trained, before training, and of equal weights under
+ * the same mask; a panel for each head, a row for each layer (L1 H0: layer 1, head 0).
  * Source: mean attention distance of arXiv:2010.11929, here as the whole distribution. */
 #include <math.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include "reports/head_grid.h"
 #include "reports/probe_findings.h"
 
-static const char *const arrays[] = {"mass", "mass.init", "equal"};
+static const char *const arrays[] = {"other", "other.init", "other.equal"};
 
 static int64_t distances_of(const lra_head_grid *g)
 {
-    return lra_probe_array_find(g->unit[0][0], "mass")->dims[0];
+    return lra_probe_array_find(g->unit[0][0], "other")->dims[0];
 }
 
 /* A block for each head: place, share within the distance: trained, initial, equal. */
@@ -24,8 +24,9 @@ static void add_data(lra_text *t, const lra_head_grid *g)
     for (int i = 0; i < g->rows; i++)
         for (int k = 0; k < g->columns[i]; k++) {
             double sum[3] = {0};
-            lra_plot_comment(t, "%s: log2(distance + 1), share within it: trained initial equal",
-                             g->unit[i][k]->name);
+            lra_plot_comment(
+                t, "%s: log2(distance + 1), share of other tokens within it: trained initial equal",
+                g->unit[i][k]->name);
             for (int64_t d = 0; d < distances_of(g); d++) {
                 lra_text_add(t, "%.6g", log2((double)d + 1));
                 for (int a = 0; a < 3; a++) {
@@ -83,7 +84,7 @@ static void add_script(lra_plot *f, const lra_head_grid *g)
     lra_text_add(&f->script, "set multiplot\nset tics front\n");
     lra_plot_legend(f, left, top, 3, key);
     top = bottom + g->rows * (panel + below) - below;
-    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the weight up to it");
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the others' weight");
     lra_plot_say(&f->script, "set label ", "distance (tokens)",
                  " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
                  0.22 / f->height);
@@ -93,7 +94,7 @@ static void add_script(lra_plot *f, const lra_head_grid *g)
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     lra_head_grid g;
-    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "mass", "how far heads look", e) != 0)
+    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "other", "how far heads look", e) != 0)
         return LRA_FAILED;
     add_data(&f->data, &g);
     add_script(f, &g);

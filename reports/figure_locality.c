@@ -1,6 +1,7 @@
-/* Figure locality: how far away what models use is, one row each, the most local first.
- *   left    mean distance of what a position depends on (Jacobians), tokens: hollow as built, full
- *           as learned, with a dash where equal weights are (of causal models nearer: those of the
+/* Figure locality: how far away what models use is, one row each, the most local first, in groups
+ * of models of the same mask.
+ *   left    mean distance of the other tokens that a position depends on (Jacobians, dist.mean),
+ *           tokens: hollow at initialisation, full after training, with a dash where equal weights are (of causal models nearer: those of the
  *           past)
  *   middle  smallest limit of all distances that keeps 99 % of the gain (points), and of attention
  *           alone (crosses)
@@ -32,9 +33,31 @@ static const struct {
 
 static int kind_of(const lra_locality_row *r)
 {
-    bool heads = !r->missing[LRA_LOCALITY_HEADS_REL],
-         kernels = !r->missing[LRA_LOCALITY_KERNEL_REL];
+    bool heads = !r->missing[LRA_LOCALITY_HEADS_RANGE_REL],
+         kernels = !r->missing[LRA_LOCALITY_KERNEL_RANGE_REL];
     return heads && kernels ? 2 : heads ? 0 : kernels ? 1 : 3;
+}
+
+/* Models of different masks are drawn as groups with a heading each; one group has none. */
+static bool has_heading(const lra_locality_view *v, int i)
+{
+    bool first = i == 0 || v->row[i].mask != v->row[i - 1].mask;
+    return first && v->row[0].mask != v->row[v->n - 1].mask;
+}
+
+static int lines_of(const lra_locality_view *v)
+{
+    int lines = v->n;
+    for (int i = 0; i < v->n; i++) lines += has_heading(v, i);
+    return lines;
+}
+
+/* Of model i, from below. */
+static int line_of(const lra_locality_view *v, int i)
+{
+    int above = i;
+    for (int k = 0; k <= i; k++) above += has_heading(v, k);
+    return lines_of(v) - above;
 }
 
 /* Does any model have something to draw there? */
@@ -122,7 +145,7 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
             double T = (double)r->group->run[0]->max_length;
             double scale = lra_result_metric(r->group->run[0])->scale;
             if (kind_of(r) != kind) continue;
-            lra_text_add(t, "%d", v->n - i);
+            lra_text_add(t, "%d", line_of(v, i));
             add_interval(t, &r->at[LRA_LOCALITY_MEAN], as_it_is, near, T);
             add_interval(t, &r->initial[LRA_LOCALITY_MEAN], as_it_is, near, T);
             add_interval(t, &r->at[LRA_LOCALITY_CUT], place, 0, T);
@@ -159,11 +182,19 @@ static const double name_cm = 5;
 
 static void add_rows(lra_text *t, const lra_locality_view *v, bool names)
 {
-    lra_text_add(t, "set yrange [0.4:%g]\nset ytics (", v->n + 0.6);
+    lra_text_add(t, "set yrange [0.4:%g]\nset ytics (", lines_of(v) + 0.6);
     for (int i = 0; i < v->n; i++) {
+        char *group = lra_format("mask: %s", lra_mask_names[v->row[i].mask]);
+        if (has_heading(v, i)) {
+            lra_text_add(t, i ? ", " : "");
+            lra_plot_tick(t, names ? group : "", line_of(v, i) + 1);
+            lra_text_add(t, ", ");
+        } else {
+            lra_text_add(t, i ? ", " : "");
+        }
+        lra_free(group);
         char *name = lra_plot_fit(names ? v->row[i].name : "", name_cm, 8);
-        lra_text_add(t, i ? ", " : "");
-        lra_plot_tick(t, name, v->n - i);
+        lra_plot_tick(t, name, line_of(v, i));
         lra_free(name);
     }
     lra_text_add(t, ") scale 0\n");
@@ -260,7 +291,7 @@ static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTR
         snprintf(key[n++].text, sizeof key->text, "%s", kinds[k].name);
     }
     if (range)
-        key[n++] = (lra_plot_entry){.text = "as built (hollow)",
+        key[n++] = (lra_plot_entry){.text = "at initialisation (hollow)",
                                     .kind = LRA_LEGEND_LINE,
                                     .color = "#444444",
                                     .point = 6,
@@ -295,7 +326,7 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     static const double share[PANELS] = {0.42, 0.29, 0.29};
     const lra_metric *m = lra_result_metric(v->row[0].group->run[0]);
     char *value = lra_format("%s%s", m->text, m->scale == 100 ? " (%)" : "");
-    const char *const name[PANELS] = {"mean distance of what is used (tokens)",
+    const char *const name[PANELS] = {"mean distance of other tokens (tokens)",
                                       "99 % of the gain within (tokens)", value};
     const char *const brief[PANELS] = {"mean distance (tokens)", "99 % within (tokens)", value};
     lra_plot_entry key[LRA_PLOT_ENTRIES];
@@ -304,7 +335,7 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     double left = 0.3 + longest_name(v), right = LRA_PAGE_CM - 0.25, bottom = 1.0, gap = 0.35;
     f->width = LRA_PAGE_CM;
     int lines = lra_plot_legend_rows(f, left, entries, key);
-    f->height = bottom + v->n * row_cm + LRA_LINE_CM * (lines + 2.2);
+    f->height = bottom + lines_of(v) * row_cm + LRA_LINE_CM * (lines + 2.2);
     double top = lra_plot_start(f), wide = right - left + gap, all = 0, x = left;
     for (int p = 0; p < PANELS; p++)
         if (has_panel(v, p)) all += share[p], wide -= gap;
@@ -316,7 +347,7 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
         lra_plot_say(t, "set label ", lra_plot_width(name[p]) < own + 2 * gap ? name[p] : brief[p],
                      " at screen %.4g, screen %.4g center\n", (x + 0.5 * own) / f->width,
                      0.22 / f->height);
-        lra_plot_box(f, x, x + own, bottom, bottom + v->n * row_cm);
+        lra_plot_box(f, x, x + own, bottom, bottom + lines_of(v) * row_cm);
         add_rows(t, v, drawn++ == 0);
         if (p == RANGE) add_range(t, s);
         if (p == LIMITS) add_limits(t, s);
@@ -351,7 +382,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     int rc = check(&v, e);
     if (rc == 0) {
         char *of = lra_locality_data_name(&v.row[0]);
-        f->title = lra_format("How local models are, as built and as learned: %s", of);
+        f->title = lra_format("How local models are, at initialisation and after training: %s", of);
         lra_free(of);
         for (int i = 0; i < in->n; i++) lra_plot_source(f, "run", in->list[i]->run);
         lra_plot_source(f, "data", in->list[0]->fingerprint);

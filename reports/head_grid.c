@@ -27,7 +27,11 @@ static int find(const lra_probe_result *r, const char *array, lra_head_grid *g, 
                 (int)(dot - name), name, r->model, LRA_GRID_COLUMNS);
         g->unit[g->rows - 1][(*n)++] = r->unit[u];
     }
-    return g->rows ? 0 : lra_fail(e, "no head in this file has the array '%s'", array);
+    return g->rows ? 0
+                   : lra_fail(e,
+                              "no head in this file has the array '%s'; "
+                              "'lra-probe attention RUN' measures it",
+                              array);
 }
 
 int lra_head_grid_widest(const lra_head_grid *g)

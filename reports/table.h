@@ -9,7 +9,7 @@
 #include "kernels/base/err.h"
 #include "reports/verdict.h"
 
-enum { LRA_TABLE_COLUMNS = 96, LRA_TABLE_FACTS = 96, LRA_TABLE_WIDTH = 100 };
+enum { LRA_TABLE_COLUMNS = 128, LRA_TABLE_FACTS = 96, LRA_TABLE_WIDTH = 100 };
 
 typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
 typedef struct {

@@ -27,11 +27,16 @@ typedef struct {
     const char *notes[4]; /* NULL after the last */
 } group;
 
-static const column reach[] = {{"range.mean", "mean", 1, SHOW_EQUAL | SHOW_INITIAL},
-                               {"range.mean.rel", "relative", 3, SHOW_INITIAL},
-                               {"range.q50", "50 %", 0, HIDE},
-                               {"range.q95", "95 %", 0, SHOW_EQUAL | SHOW_INITIAL},
-                               {"entropy.rel", "entropy", 3, SHOW_INITIAL}},
+static const column reach[] = {{"dist.mean", "mean", 1, SHOW_EQUAL | SHOW_INITIAL},
+                               {"dist.mean.rel", "relative", 3, SHOW_INITIAL},
+                               {"dist.q50", "50 %", 0, HIDE},
+                               {"dist.q95", "95 %", 0, SHOW_EQUAL | SHOW_INITIAL},
+                               {"self", "self", 3, SHOW_EQUAL | SHOW_INITIAL},
+                               {"entropy.rel", "entropy", 3, SHOW_INITIAL},
+                               {"range.mean", "", 1, HIDE},
+                               {"range.mean.rel", "", 3, HIDE},
+                               {"range.q50", "", 0, HIDE},
+                               {"range.q95", "", 0, HIDE}},
                     places[] = {{"side", "side", 2, SHOW_EQUAL | SHOW_INITIAL},
                                 {"sink.max", "sink", 3, SHOW_EQUAL | SHOW_INITIAL},
                                 {"sink.at", "at", 0, SHOW_INITIAL},
@@ -45,18 +50,23 @@ static const column reach[] = {{"range.mean", "mean", 1, SHOW_EQUAL | SHOW_INITI
                                    {"tree.children", "children", 3, SHOW_EQUAL},
                                    {"tree.siblings", "siblings", 3, SHOW_EQUAL},
                                    {"tree.bracket", "bracket", 3, SHOW_EQUAL}},
-                    pixels[] = {{"range.mean.px", "mean", 1, SHOW_EQUAL | SHOW_INITIAL},
-                                {"range.q95.px", "95 %", 0, SHOW_EQUAL | SHOW_INITIAL}},
-                    nosink[] = {{"range.mean.nosink", "mean", 1, SHOW_EQUAL},
-                                {"range.q95.nosink", "95 %", 0, SHOW_EQUAL}};
+                    pixels[] = {{"dist.mean.px", "mean", 1, SHOW_EQUAL | SHOW_INITIAL},
+                                {"dist.q95.px", "95 %", 0, SHOW_EQUAL | SHOW_INITIAL},
+                                {"range.mean.px", "", 1, HIDE},
+                                {"range.q95.px", "", 0, HIDE}},
+                    nosink[] = {{"dist.mean.nosink", "mean", 1, SHOW_EQUAL},
+                                {"dist.q95.nosink", "95 %", 0, SHOW_EQUAL},
+                                {"range.mean.nosink", "", 1, HIDE},
+                                {"range.q95.nosink", "", 0, HIDE}};
 #define COLUMNS(list) list, sizeof list / sizeof *list
 static const group groups[] = {
     {"How far heads look",
      "range.mean",
      false,
      COLUMNS(reach),
-     {"mean\tdistance in tokens; relative: to equal weights under the same mask; 95 %: radius with so "
-      "much of the weight; entropy: over that of equal weights",
+     {"mean\tdistance of the other tokens; relative: to equal weights under the same mask; 95 %: "
+      "radius with so much of their weight, tokens; self: share of the own token; entropy: over that "
+      "of equal weights",
       "(interval)\tof 95 % over examples; equal: of equal weights under the same mask; initial: "
       "before training"}},
     {"Where heads look",
@@ -93,13 +103,26 @@ static const group groups[] = {
      {"mean\tdistance in tokens without the sink's key, equal weights too"}}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
-static const char *const summary[] = {
-    "value.range.mean",  "value.range.mean.rel",   "value.range.q95",
-    "value.entropy.rel", "value.shift.w1",         "head.js",
-    "heads.sink",        "heads.uniform",          "heads.tree",
-    "heads.local",       "heads.position",         "heads.content",
-    "heads.mixed",       "rollout.range.mean",     "rollout.range.mean.rel",
-    "rollout.range.q95", "positions.toeplitz.off", NULL};
+static const char *const summary[] = {"value.dist.mean",
+                                      "value.dist.mean.rel",
+                                      "value.dist.q95",
+                                      "value.self",
+                                      "value.entropy.rel",
+                                      "value.shift.w1",
+                                      "head.js",
+                                      "heads.sink",
+                                      "heads.uniform",
+                                      "heads.tree",
+                                      "heads.local",
+                                      "heads.position",
+                                      "heads.content",
+                                      "heads.mixed",
+                                      "rollout.dist.mean",
+                                      "rollout.dist.mean.rel",
+                                      "rollout.dist.q95",
+                                      "rollout.self",
+                                      "positions.toeplitz.off",
+                                      NULL};
 static double null_of(const lra_finding *f, lra_null kind)
 {
     return f ? f->null[kind] : NAN;
@@ -200,13 +223,12 @@ static lra_table *heads_table(const lra_probe_result *r, const group *g)
 static const struct {
     const char *word, *id, *text;
 } explained[] = {
-    {"value", "value.range.mean",
+    {"value", "value.self",
      "of all heads of a layer together, a weight being the length of what a key adds to the output"},
     {"head.js", "head.js", "how much heads differ: mean over pairs, 1: nothing in common"},
     {"heads", "heads.mixed",
      "shares of heads that are of each kind; a head may be of several, mixed is of none"},
-    {"rollout", "rollout.range.mean",
-     "of the product over layers of (mean of heads + identity) / 2"},
+    {"rollout", "rollout.self", "of the product over layers of (mean of heads + identity) / 2"},
     {"positions", "positions.toeplitz.off",
      "how much of a learned table of positions follows from distance alone"},
 };

@@ -17,13 +17,21 @@ typedef struct {
     const char *id, *head, *key;
     bool median;
 } column;
-static const column reach[] = {{"range.mean.rel", "mean/equal", "range_mean_rel", true},
+static const column reach[] = {{"dist.mean.rel", "dist/equal", "dist_mean_rel", true},
+                               {"self", "self", "self", true},
+                               {"dist.mean", "", "dist_mean", true},
+                               {"dist.q50", "d50", "dist_q50", true},
+                               {"dist.q90", "", "dist_q90", true},
+                               {"dist.q95", "d95", "dist_q95", true},
+                               {"dist.q95.mod", "", "dist_q95_mod", true},
+                               {"dist.q99", "d99", "dist_q99", true},
+                               {"range.mean.rel", "", "range_mean_rel", true},
                                {"range.mean", "", "range_mean", true},
-                               {"range.q50", "r50", "range_q50", true},
+                               {"range.q50", "", "range_q50", true},
                                {"range.q90", "", "range_q90", true},
-                               {"range.q95", "r95", "range_q95", true},
+                               {"range.q95", "", "range_q95", true},
                                {"range.q95.mod", "", "range_q95_mod", true},
-                               {"range.q99", "r99", "range_q99", true},
+                               {"range.q99", "", "range_q99", true},
                                {"shift.w1", "moved", "shift_w1", false},
                                {"shift.peak", "", "shift_peak", false},
                                {"local.2.px", "", "local_2_px", true},
@@ -48,9 +56,10 @@ typedef struct {
 static const group groups[] = {
     {"How far convolution kernels reach, per layer",
      COLUMNS(reach),
-     {"mean/equal\tmean distance of energy over that of equal weights on the same lags; 1: indifferent "
-      "to distance",
-      "r50 r95 r99\tsmallest distance within which so many % of the energy lie, tokens; of one "
+     {"dist/equal\tmean distance of energy at other lags than 0 over that of equal weights on these "
+      "lags; 1: indifferent to distance",
+      "self\tshare of the energy at lag 0, the own token",
+      "d50 d95 d99\tradius that holds so many % of the energy at other lags, tokens; of one "
       "layer: L layers reach L times as far",
       "moved\tshift.w1: how far training moved the energy, tokens"}},
     {"How convolution kernels decay",

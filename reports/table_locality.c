@@ -24,21 +24,29 @@
 static const struct {
     lra_locality what;
     const char *head, *key, *beside;
-} columns[] = {{LRA_LOCALITY_REL, "mean/equal", "range_mean_rel", "-I"},
-               {LRA_LOCALITY_Q95, "r95", "range_q95", "-EI"},
+} columns[] = {{LRA_LOCALITY_REL, "dist/equal", "dist_mean_rel", "-I"},
+               {LRA_LOCALITY_Q95, "d95", "dist_q95", "-EI"},
+               {LRA_LOCALITY_SELF, "self", "self", "eI"},
                {LRA_LOCALITY_CUT, "cut", "cut_r99", "-e"},
                {LRA_LOCALITY_WINDOW, "window", "window_w99", "-e"},
                {LRA_LOCALITY_ENTROPY_REL, "entropy", "entropy_rel", "-I"},
-               {LRA_LOCALITY_KERNEL_REL, "kernels", "kernels_range_mean_rel", "-I"},
-               {LRA_LOCALITY_HEADS_REL, "heads", "heads_range_mean_rel", "-I"},
-               {LRA_LOCALITY_MEAN, "", "range_mean", "ei"},
+               {LRA_LOCALITY_KERNEL_REL, "kernels", "kernels_dist_mean_rel", "-I"},
+               {LRA_LOCALITY_HEADS_REL, "heads", "heads_dist_mean_rel", "-I"},
+               {LRA_LOCALITY_MEAN, "", "dist_mean", "ei"},
                {LRA_LOCALITY_TAU, "", "decay_tau", "i"},
                {LRA_LOCALITY_BETA, "", "decay_beta", "i"},
                {LRA_LOCALITY_ENTROPY, "", "entropy", "ei"},
-               {LRA_LOCALITY_KERNEL_Q95, "", "kernels_range_q95", "i"},
-               {LRA_LOCALITY_HEADS_Q95, "", "heads_range_q95", "i"},
-               {LRA_LOCALITY_HEADS_ENTROPY, "", "heads_entropy_rel", "i"}};
-enum { N = sizeof columns / sizeof *columns, BEFORE = 12, AFTER = 7, MOST_REASONS = 26 };
+               {LRA_LOCALITY_KERNEL_Q95, "", "kernels_dist_q95", "i"},
+               {LRA_LOCALITY_HEADS_Q95, "", "heads_dist_q95", "i"},
+               {LRA_LOCALITY_HEADS_ENTROPY, "", "heads_entropy_rel", "i"},
+               {LRA_LOCALITY_RANGE_MEAN, "", "range_mean", "ei"},
+               {LRA_LOCALITY_RANGE_REL, "", "range_mean_rel", "i"},
+               {LRA_LOCALITY_RANGE_Q95, "", "range_q95", "ei"},
+               {LRA_LOCALITY_KERNEL_RANGE_REL, "", "kernels_range_mean_rel", "i"},
+               {LRA_LOCALITY_KERNEL_RANGE_Q95, "", "kernels_range_q95", "i"},
+               {LRA_LOCALITY_HEADS_RANGE_REL, "", "heads_range_mean_rel", "i"},
+               {LRA_LOCALITY_HEADS_RANGE_Q95, "", "heads_range_q95", "i"}};
+enum { N = sizeof columns / sizeof *columns, BEFORE = 13, AFTER = 9, MOST_REASONS = 26 };
 
 /* Reasons in the order in which they are met; the letter is their place. */
 typedef struct {
@@ -85,17 +93,23 @@ static lra_table *new_table(void)
         {"", "data"},         {"", "run"},
         {"T", "max_length"},  {"seeds", "seeds"},
         {"value", "value"},   {"95 %", "value_lo,value_hi"},
-        {"chance", "chance"}, {"", "metric"}};
-    static const char *const after[AFTER][2] = {
-        {"decay", "decay"},  {"95 %", ""}, /* decay_tau_lo, or of beta */
-        {"initial", ""},     {"", "decay_none"}, {"", "decay_exp"},
-        {"", "decay_power"}, {"", "missing"}};
+        {"chance", "chance"}, {"", "metric"},
+        {"mask", "mask"}};
+    static const char *const after[AFTER][2] = {{"grew", "dist_mean_grew"},
+                                                {"95 %", "dist_mean_grew_lo,dist_mean_grew_hi"},
+                                                {"decay", "decay"},
+                                                {"95 %", ""}, /* decay_tau_lo, or of beta */
+                                                {"initial", ""},
+                                                {"", "decay_none"},
+                                                {"", "decay_exp"},
+                                                {"", "decay_power"},
+                                                {"", "missing"}};
     names all = {0};
     for (int i = 0; i < BEFORE; i++) add_name(&all, before[i][0], lra_copy_text(before[i][1]));
     for (int i = 0; i < N; i++) name_number(&all, i);
     for (int i = 0; i < AFTER; i++) add_name(&all, after[i][0], lra_copy_text(after[i][1]));
-    lra_table *t = lra_table_new("How local models are, as built and as learned", all.n,
-                                 (const char *const *)all.head);
+    lra_table *t = lra_table_new("How local models are, at initialisation and after training",
+                                 all.n, (const char *const *)all.head);
     lra_table_keys(t, (const char *const *)all.key);
     for (int i = 0; i < all.n; i++) lra_free(all.head[i]), lra_free(all.key[i]);
     return t;
@@ -120,6 +134,7 @@ static void add_who(lra_table *t, const lra_locality_row *row)
     lra_table_scaled_interval(t, row->value.lo, row->value.hi, m->scale, m->decimals);
     lra_table_value(t, chance, "%s", lra_metric_value_text(m, chance, text));
     lra_table_cell(t, "%s", m->name);
+    lra_table_cell(t, "%s", lra_mask_names[row->mask]);
 }
 
 static void add_numbers(lra_table *t, const lra_locality_row *row, reasons *why)
@@ -139,8 +154,9 @@ static void add_numbers(lra_table *t, const lra_locality_row *row, reasons *why)
     }
 }
 
-/* "exp 12.3", "power 1.30 (2 of 3)", "none": the law of most seeds with its tau or beta. */
-static void add_decay(lra_table *t, const lra_locality_row *row, reasons *why)
+/* The growth of the mean distance; then "exp 12.3", "power 1.30 (2 of 3)", "none": the law of most
+ * seeds with its tau or beta. */
+static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reasons *why)
 {
     int seeds = 0, most = LRA_DECAY_NONE;
     for (int k = 0; k < 3; k++) {
@@ -151,6 +167,8 @@ static void add_decay(lra_table *t, const lra_locality_row *row, reasons *why)
     lra_finding f = row->at[of], initial = row->initial[of];
     if (seeds == 0 || most == LRA_DECAY_NONE) f = initial = lra_finding_of("decay", "1", NAN);
     lra_text text = {0};
+    lra_finding_add_number(t, &row->grew, row->grew.value);
+    lra_finding_add_interval(t, &row->grew);
     if (seeds == 0) {
         const char *missing = row->missing[LRA_LOCALITY_REL];
         lra_text_add(&text, "- %c",
@@ -209,14 +227,21 @@ static void note_ahead(lra_table *t, const lra_locality_view *v)
 
 static void add_notes(lra_table *t, const reasons *why)
 {
-    lra_table_note(
-        t, "mean/equal r95 entropy\tof Jacobians of positions: mean distance and entropy "
-           "over those of equal weights (1: indifferent; of causal models of the past), radius "
-           "with 95 %%, tokens");
+    lra_table_note(t, "mask\tboth: positions use tokens on both sides; causal: those before them; "
+                      "only models of the same mask are comparable");
+    lra_table_note(t,
+                   "dist/equal d95\tJacobians of positions without the own token: mean distance "
+                   "over that of equal weights under the same mask (1: indifferent to distance), "
+                   "radius with 95 %% of the other tokens' weight, tokens");
+    lra_table_note(t, "self\tshare of the own token, at distance 0; entropy: over that of equal "
+                      "weights");
+    lra_table_note(t,
+                   "grew\tmean distance after training less at initialisation, tokens: paired by "
+                   "seed, 95 %% by Student's t over seeds");
     lra_table_note(
         t, "cut window\tsmallest limit PER LAYER of all distances, of attention alone, that "
            "keeps 99 %% of the gain over chance, tokens; layers together reach farther");
-    lra_table_note(t, "kernels heads\tmean/equal of the layers themselves: energy of kernels "
+    lra_table_note(t, "kernels heads\tdist/equal of the layers themselves: energy of kernels "
                       "(medians over channels), weight of attention");
     lra_table_note(t, "decay\tof the intensity of Jacobians: exp tau (tokens) or power beta, where "
                       "it is better than the other and than none by AIC; 95 %% and "
@@ -224,6 +249,21 @@ static void add_notes(lra_table *t, const reasons *why)
     lra_table_note(t, "initial\tthe same network before training");
     lra_table_note(t, "95 %%\tof examples and seeds");
     for (int i = 0; i < why->n; i++) lra_table_note(t, "- %c\t%s", 'a' + i, why->text[i]);
+}
+
+/* Growth in one sentence. */
+static void add_verdict(lra_table *t, const lra_locality_view *v)
+{
+    int grew, fell, undecided;
+    lra_locality_growth(v, &grew, &fell, &undecided);
+    int n = grew + fell + undecided;
+    if (n == 0) return;
+    lra_verdict_add(
+        &t->verdict,
+        "The mean distance of the other tokens that a model uses grows by training in %d, "
+        "falls in %d, is undecided in %d of %d models (95 %% intervals of paired "
+        "differences over seeds).",
+        grew, fell, undecided, n);
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
@@ -235,10 +275,11 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     for (int i = 0; i < v.n; i++) {
         add_who(t, &v.row[i]);
         add_numbers(t, &v.row[i], &why);
-        add_decay(t, &v.row[i], &why);
+        add_growth_and_decay(t, &v.row[i], &why);
         add_missing(t, &v.row[i]);
         note_seeds(t, &v.row[i]);
     }
+    add_verdict(t, &v);
     add_notes(t, &why);
     note_ahead(t, &v);
     lra_locality_close(&v);

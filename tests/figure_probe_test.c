@@ -125,9 +125,9 @@ static void equal_lines_do_not_hide_each_other(void **state)
     const double mass[] = {0.5, 0.25, 0.25, 0};
     lra_probe_result *p = probe("attention");
     lra_probe_unit *u = lra_probe_unit_new(p, "layer0.head0");
-    add_array(u, "mass", 4, 0, mass);
-    add_array(u, "mass.init", 4, 0, mass);
-    add_array(u, "equal", 4, 0, mass);
+    add_array(u, "other", 4, 0, mass);
+    add_array(u, "other.init", 4, 0, mass);
+    add_array(u, "other.equal", 4, 0, mass);
     char *data, *script = draw(&lra_figure_distance, 1, &p, &data);
     double width[3];
     const char *at = strstr(script, "plot 'distance.dat'");
@@ -240,7 +240,7 @@ static void heads_that_do_not_fit_are_told(void **state)
         lra_probe_result *p = many_heads();
         const lra_report_input in = {.probes = &p, .n_probes = 1};
         const double mass[] = {1, 0, 0};
-        for (int h = 0; h < HEADS; h++) add_array(p->unit[h], "mass", 3, 0, mass);
+        for (int h = 0; h < HEADS; h++) add_array(p->unit[h], "other", 3, 0, mass);
         lra_plot plot = {0};
         lra_err e = {{0}};
         assert_int_not_equal(figure[i]->make(&in, &plot, &e), 0);

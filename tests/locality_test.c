@@ -47,11 +47,16 @@ static void add(lra_finding *list, int *n, const char *id, const char *unit, dou
 
 static void add_jacobian(lra_probe_result *p, double mean, double kind)
 {
-    lra_finding list[8];
+    lra_finding list[13];
     int n = 0;
-    add(list, &n, "range.mean", "tokens", mean, 0.5, 10);
-    add(list, &n, "range.mean.rel", "1", mean / 10, 0.05, 1);
-    add(list, &n, "range.q95", "tokens", floor(2.5 * mean), 1, 25);
+    add(list, &n, "dist.mean", "tokens", mean, 0.5, 10);
+    add(list, &n, "dist.mean.rel", "1", mean / 10, 0.05, 1);
+    add(list, &n, "dist.q95", "tokens", floor(2.5 * mean), 1, 25);
+    add(list, &n, "self", "1", 0.5, 0.1, 0.1);
+    add(list, &n, "side", "1", 0.5, 0.1, 0);
+    add(list, &n, "range.mean", "tokens", mean / 2, 0.5, 9);
+    add(list, &n, "range.mean.rel", "1", mean / 18, 0.05, 1);
+    add(list, &n, "range.q95", "tokens", floor(2.4 * mean), 1, 24);
     add(list, &n, "entropy", "nats", 2, 0.1, 3);
     add(list, &n, "entropy.rel", "1", 2. / 3, 0.1 / 3, 1);
     add(list, &n, "decay.tau", "tokens", mean, 0.5, NAN);
@@ -77,10 +82,12 @@ static lra_probe_result *probe(const char *kind, const lra_result *r)
 
 static void add_range(lra_probe_result *p, const char *unit, double rel, double half)
 {
-    lra_finding list[3];
+    lra_finding list[5];
     int n = 0;
-    add(list, &n, "range.mean.rel", "1", rel, half, 1);
-    add(list, &n, "range.q95", "tokens", 20 * rel, half, 25);
+    add(list, &n, "dist.mean.rel", "1", rel, half, 1);
+    add(list, &n, "dist.q95", "tokens", 20 * rel, half, 25);
+    add(list, &n, "range.mean.rel", "1", rel / 2, half, 1);
+    add(list, &n, "range.q95", "tokens", 19 * rel, half, 25);
     add(list, &n, "entropy.rel", "1", rel, half, 1);
     lra_probe_unit_findings(lra_probe_unit_new(p, unit), n, list);
 }
@@ -252,7 +259,7 @@ static void each_model_has_its_equal_weights(void **state)
         if (strcmp(probes[i]->model, "lstm") == 0 && strcmp(u->name, "jacobian") == 0)
             mean = &u->finding[0];
     }
-    assert_true(mean && strcmp(mean->id, "range.mean") == 0);
+    assert_true(mean && strcmp(mean->id, "dist.mean") == 0);
     mean->null[LRA_NULL_UNIFORM] = 5;
     if (write_figure(&lra_figure_locality, ".", &in, &e) != 0) fail_msg("%s", e.msg);
     mean->null[LRA_NULL_UNIFORM] = 10;
@@ -286,8 +293,8 @@ static void panels_that_models_have(void **state)
                 .list = results + 4, .n = 1, .probes = probes + 7, .n_probes = known[k].n_probes};
         if (write_figure(&lra_figure_locality, ".", &own, &e) != 0) fail_msg("%s", e.msg);
         char *script = take_file("locality.gp");
-        assert_int_equal(strstr(script, "mean distance of what is used") != NULL, known[k].range);
-        assert_int_equal(strstr(script, "as built (hollow)") != NULL, known[k].range);
+        assert_int_equal(strstr(script, "mean distance of other tokens") != NULL, known[k].range);
+        assert_int_equal(strstr(script, "at initialisation (hollow)") != NULL, known[k].range);
         assert_int_equal(strstr(script, "of the gain within") != NULL, known[k].limits);
         assert_non_null(strstr(script, "accuracy"));
         assert_non_null(strstr(script, "lstm"));
@@ -300,14 +307,15 @@ static void panels_that_models_have(void **state)
 static void older_equal_weights_are_told(void **state)
 {
     (void)state;
-    lra_finding side = lra_finding_of("side", "1", 1);
     lra_probe_unit *u = probes[PROBES - 1]->unit[0];
-    lra_probe_unit_findings(u, 1, &side);
+    lra_finding *side = &u->finding[4], before = *side;
+    assert_string_equal(side->id, "side");
+    side->value = 1;
     for (int past = 0; past < 2; past++) {
         lra_err e = {{0}};
         FILE *to = fopen("locality_table", "w");
         assert_non_null(to);
-        u->finding[u->n_findings - 1].null[LRA_NULL_UNIFORM] = past;
+        side->null[LRA_NULL_UNIFORM] = past;
         assert_int_equal(lra_probe_equal_ahead(probes[PROBES - 1]), !past);
         assert_int_equal(lra_report_print(&lra_table_locality, to, &in, "text", &e), 0);
         fclose(to);
@@ -315,6 +323,81 @@ static void older_equal_weights_are_told(void **state)
         assert_int_equal(strstr(text, "look back alone") != NULL, !past);
         lra_free(text);
     }
+    *side = before;
+}
+
+/* Growth is paired by seed: two seeds that start far apart and grow alike have a narrow interval. */
+static void growth_is_paired(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_locality_view v;
+    lra_finding *mean[2] = {&probes[2]->unit[0]->finding[0], &probes[3]->unit[0]->finding[0]};
+    lra_finding before[2] = {*mean[0], *mean[1]};
+    static const double init[3][2] = {{1.75, 2.8}, {2.25, 3.2}, {2.4, 2.6}};
+    static const double known[3][3] = {{0.225, 0, 2}, {-0.225, 0, 3}, {0, 0, 2}};
+    for (int k = 0; k < 3; k++) {
+        int up, down, open;
+        for (int s = 0; s < 2; s++) mean[s]->null[LRA_NULL_INIT] = init[k][s];
+        if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+        const lra_finding *f = &v.row[0].grew;
+        double d0 = 2 - init[k][0], d1 = 3 - init[k][1], half = 12.7062 * fabs(d0 - d1) / 2;
+        is_near(f->value, known[k][0]);
+        assert_true(fabs((f->hi - f->lo) / 2 - half) < 1e-3 * (1 + half));
+        assert_int_equal(f->seeds, 2);
+        lra_locality_growth(&v, &up, &down, &open);
+        assert_int_equal(up + down + open, 3); /* lstm of one seed: undecided */
+        assert_true(isnan(v.row[1].grew.lo));
+        lra_locality_close(&v);
+    }
+    for (int s = 0; s < 2; s++) mean[s]->null[LRA_NULL_INIT] = s ? 2.51 : 1.5;
+    int up, down, open;
+    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    lra_locality_growth(&v, &up, &down, &open);
+    assert_true(v.row[0].grew.lo > 0 && up == 1 && down == 0);
+    lra_locality_close(&v);
+    *mean[0] = before[0], *mean[1] = before[1];
+}
+
+/* Models that look back alone are a group of their own, in the table and in the figure. */
+static void masks_are_groups(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_locality_view v;
+    for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->finding[4].null[LRA_NULL_UNIFORM] = 1;
+    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    assert_string_equal(v.row[0].name, "lstm");
+    assert_string_equal(v.row[2].name, "resconv K = 5"); /* the most local of all, but causal */
+    assert_true(v.row[0].mask == LRA_MASK_BOTH && v.row[1].mask == LRA_MASK_BOTH);
+    assert_true(v.row[2].mask == LRA_MASK_CAUSAL && v.row[3].mask == LRA_MASK_UNKNOWN);
+    lra_locality_close(&v);
+    if (write_figure(&lra_figure_locality, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    char *script = take_file("locality.gp");
+    assert_non_null(strstr(script, "'mask: both' 7, 'lstm' 6, 'transformer' 5, 'mask: causal' 4"));
+    lra_free(script);
+    lra_free(take_file("locality.dat"));
+    for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->finding[4].null[LRA_NULL_UNIFORM] = 0;
+}
+
+/* Files without dist.* are blank, with the reason. */
+static void older_files_are_blank(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_locality_view v;
+    for (int i = 0; i < 4; i++)
+        for (int f = 0; f < 4; f++) probes[i]->unit[0]->finding[f].id[0] = 'x';
+    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    const lra_locality_row *row = NULL;
+    for (int i = 0; i < v.n; i++)
+        if (strcmp(v.row[i].name, "transformer") == 0) row = &v.row[i];
+    assert_true(row && isnan(row->at[LRA_LOCALITY_REL].value) && isnan(row->grew.value));
+    assert_non_null(strstr(row->missing[LRA_LOCALITY_REL], "older program"));
+    assert_null(row->missing[LRA_LOCALITY_RANGE_REL]);
+    lra_locality_close(&v);
+    for (int i = 0; i < 4; i++)
+        for (int f = 0; f < 4; f++) probes[i]->unit[0]->finding[f].id[0] = f < 3 ? 'd' : 's';
 }
 
 int main(void)
@@ -322,6 +405,9 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_over_seeds),
                                        cmocka_unit_test(what_is_missing),
                                        cmocka_unit_test(files_of_other_runs),
+                                       cmocka_unit_test(growth_is_paired),
+                                       cmocka_unit_test(masks_are_groups),
+                                       cmocka_unit_test(older_files_are_blank),
                                        cmocka_unit_test(tables_in_every_format),
                                        cmocka_unit_test(the_figure),
                                        cmocka_unit_test(each_model_has_its_equal_weights),

@@ -19,8 +19,8 @@ awk '/^head /{ n = 0; for (i = 2; i <= NF; i++) if ($i == "(interval)") n++; if 
 has out 'heads.local'
 has out 'head.js'
 has out 'What heads look at'
-has out 'value.range.mean.rel'
-has out 'rollout.range.q95'
+has out 'value.dist.mean.rel'
+has out 'rollout.dist.q95'
 [ "$(grep -c '^layer[01]\.head[01] *[a-z]' out)" -eq 4 ] || complain "not a kind for each head: $(cat out)"
 "$report" tables --wide --table attention o/runs/* >again 2>err || complain "tables: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers"
@@ -36,7 +36,7 @@ train linformer --set heads=2 --set rank=3
 "$probe" attention o/runs/*linformer* --examples 20 >out 2>err || complain "linformer: $(cat err)"
 has err 'weights are absolute values of signed weights'
 [ "$(grep -c '^layer[01]\.head[01] *[-0-9]' out)" -eq 8 ] || complain "not a row for each head: $(cat out)"
-has out 'rollout.range.q95'
+has out 'rollout.dist.q95'
 "$report" tables --wide --table attention o/runs/*linformer* >again 2>err || complain "tables of linformer: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers of linformer"
 awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initial: $(cat out)"

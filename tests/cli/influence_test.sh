@@ -19,7 +19,7 @@ has err '4 examples'
 has out 'range.q95.used'
 # Two layers of three taps reach two steps, and no farther.
 "$probe" influence "$run" --out o --parts jacobian --examples 4 --json -q >json || complain "--json fails"
-tr -d ' \n' <json | grep -q '"id":"range.q95","value":[012],' || complain "range.q95 beyond the reach: $(cat json)"
+tr -d ' \n' <json | grep -q '"id":"dist.q95","value":[012],' || complain "dist.q95 beyond the reach: $(cat json)"
 
 # What is there is not measured again, and stays when other parts come.
 "$probe" influence "$run" --out o --examples 4 >out 2>err || complain "all parts: $(cat err)"
@@ -33,7 +33,7 @@ grep -q '^layers .* r = 0  *r = 1\*  *r = 2\*' out || complain "limits that rest
 grep -q 'in all layers it restricts nothing at the level of the model: 2 layers that mix positions reach 2 r, and no pair is farther than 2' out ||
     complain "no note of limits that restrict nothing: $(cat out)"
 has out 'erf.r50'
-grep -q ' occlusion  *range.mean ' out || complain "no occlusion: $(cat out)"
+grep -q ' occlusion  *dist.mean ' out || complain "no occlusion: $(cat out)"
 # Of 24 equal weights, the middle at 12, half lie within 6 steps and 99 % within 12; initial weights do not reach beyond two.
 grep -Eq ' erf.r50 .* 6  +[0-2]  tokens' out || complain "half of equal weights: $(grep erf.r50 out)"
 grep -Eq ' erf.r99 .* 12  +[0-2]  tokens' out || complain "99 % of equal weights: $(grep erf.r99 out)"
@@ -190,7 +190,7 @@ has out 'keep.w95'
 "$probe" influence "$run" --out o --parts field --examples 1 >out 2>err
 grep -q 'field .* 1 examples (measured)' err || complain "the field of one example is not taken over: $(cat err)"
 # Legends tell every id of the table and every flag, and why there is no gain.
-for word in context cut range decay erf keep flags; do
+for word in context cut dist decay erf keep flags; do
     grep -q "^$word  *[a-z]" out || complain "the legend does not tell '$word': $(cat out)"
 done
 grep -q '^flags .*approx: sampled' out || complain "the legend does not tell what 'approx' is: $(cat out)"
@@ -215,7 +215,7 @@ rm -f "o/runs/$run/influence.h5"
 values() { tr -d ' \n' <"$1" | tr '{' '\n' | sed -n "s/.*\"part\":\"\([a-z0-9.-]*\)\",\"id\":\"\([a-z0-9.]*\)\".*\"$2\":\([^,]*\),.*/\1 \2 \3/p"; }
 values json shuffled >nulls
 values twin.json value >wanted
-grep -q '^jacobian range.mean [0-9]' nulls || complain "no null values: $(cat json)"
+grep -q '^jacobian dist.mean [0-9]' nulls || complain "no null values: $(cat json)"
 cmp -s nulls wanted || complain "null values are not those of the twin: $(diff nulls wanted)"
 cp "o/runs/$run/influence.h5" whole
 # shellcheck disable=SC2086

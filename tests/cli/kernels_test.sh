@@ -85,7 +85,7 @@ for skip in 0 1; do
 done
 matches csv ',decay.tau.mod,,[0-9]'
 "$report" tables --table locality skip -f csv >locality 2>err || complain "locality with D u: $(cat err)"
-matches locality '^lru,.*kernels_range_mean_rel: kernels.h5 counts the direct path'
+matches locality '^lru,.*kernels_dist_mean_rel: kernels.h5 counts the direct path'
 "$probe" kernels o/runs/listops-gmlp-* --kernel-skip >out 2>err || complain "gmlp with --kernel-skip: $(cat err)"
 matches err 'o/runs/listops-gmlp-.*: 2 of 2 kernels have no direct path D u'
 "$probe" kernels o/runs/listops-gmlp-* -q >out 2>err || complain "gmlp again: $(cat err)"
@@ -111,9 +111,9 @@ expect 2 "objective 'pretrain-masked' reads no labels" "$probe" train --objectiv
 rm -r "$twin"
 # locality: results and what probes left beside them, by the folder and by the result's own name
 "$report" tables --table locality o -f csv >locality 2>err || complain "locality: $(cat err)"
-matches locality '^s4d,listops,quick,.*range_mean_rel: not asked: no influence.h5'
-matches locality '^resconv K = 5,listops,quick,.*heads_range_mean_rel: no attention.h5'
-grep -q '^s4d.*kernels_range_mean_rel: ' locality && complain "kernels.h5 is there, and not read"
+matches locality '^s4d,listops,quick,.*dist_mean_rel: not asked: no influence.h5'
+matches locality '^resconv K = 5,listops,quick,.*heads_dist_mean_rel: no attention.h5'
+grep -q '^s4d.*kernels_dist_mean_rel: ' locality && complain "kernels.h5 is there, and not read"
 "$report" tables --table locality o/runs/*/result.h5 -f csv >named 2>err || complain "locality: $(cat err)"
 cmp -s locality named || complain "results by name lack what stands beside them"
 # scans and low-rank state spaces are measured as the others, and their energy beyond the length is closed

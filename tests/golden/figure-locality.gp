@@ -1,12 +1,12 @@
-# locality: How local models are, as built and as learned: listops, quick, f32
+# locality: How local models are, at initialisation and after training: listops, quick, f32
 # run 0074720000000000, run 0074720000000001, run 0072650000000500, run 0072650000000501, run 006c730000000000, run 0073700000000000, data 0123456789abcdef
 # 'gnuplot locality.gp' in this folder draws locality.pdf, .svg and .png.
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,1.477in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
-if (ARG1 eq 'svg') set terminal svg size 673,142 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 2102,443 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 7.008in,1.934in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'svg') set terminal svg size 673,186 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 2102,580 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'locality.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -16,32 +16,32 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00337079,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00449438,90 lc rgb '#ffffff' lw 3.6
-set label 'How local models are, as built and as learned: listops, quick, f32' at screen 0.5, screen 0.9424 center
+set label 'How local models are, at initialisation and after training: listops, quick, f32' at screen 0.5, screen 0.956 center
 set multiplot
 set grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'
-set arrow from screen 0.1279,0.8273 to screen 0.1644,0.8273 nohead lw 2.2 dt 1 lc rgb '#D55E00'
-set label '' at screen 0.1461,0.8273 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
-set label 'attention' at screen 0.1728,0.8273 left
-set arrow from screen 0.2642,0.8273 to screen 0.3007,0.8273 nohead lw 2.21 dt 1 lc rgb '#004A8F'
-set label '' at screen 0.2824,0.8273 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
-set label 'kernels' at screen 0.3091,0.8273 left
-set arrow from screen 0.3875,0.8273 to screen 0.424,0.8273 nohead lw 2.22 dt 1 lc rgb '#000000'
-set label '' at screen 0.4057,0.8273 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
-set label 'neither' at screen 0.4324,0.8273 left
-set label '' at screen 0.5256,0.8273 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
-set label 'as built (hollow)' at screen 0.5523,0.8273 left
-set arrow from screen 0.7032,0.8273 to screen 0.7397,0.8273 nohead lw 1.34 dt (8,4) lc rgb '#888888'
-set label 'equal weights' at screen 0.7482,0.8273 left
-set arrow from screen 0.8809,0.8273 to screen 0.9174,0.8273 nohead lw 1.35 dt 1 lc rgb '#888888'
-set label 'chance' at screen 0.9259,0.8273 left
-set label 'mean distance of what is used (tokens)' at screen 0.2998, screen 0.05864 center
+set arrow from screen 0.1279,0.8681 to screen 0.1644,0.8681 nohead lw 2.2 dt 1 lc rgb '#D55E00'
+set label '' at screen 0.1461,0.8681 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
+set label 'attention' at screen 0.1728,0.8681 left
+set arrow from screen 0.1279,0.7948 to screen 0.1644,0.7948 nohead lw 2.21 dt 1 lc rgb '#004A8F'
+set label '' at screen 0.1461,0.7948 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
+set label 'kernels' at screen 0.1728,0.7948 left
+set arrow from screen 0.2642,0.8681 to screen 0.3007,0.8681 nohead lw 2.22 dt 1 lc rgb '#000000'
+set label '' at screen 0.2824,0.8681 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
+set label 'neither' at screen 0.3091,0.8681 left
+set label '' at screen 0.2824,0.7948 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
+set label 'at initialisation (hollow)' at screen 0.3091,0.7948 left
+set arrow from screen 0.5234,0.8681 to screen 0.5599,0.8681 nohead lw 1.34 dt (8,4) lc rgb '#888888'
+set label 'equal weights' at screen 0.5683,0.8681 left
+set arrow from screen 0.5234,0.7948 to screen 0.5599,0.7948 nohead lw 1.35 dt 1 lc rgb '#888888'
+set label 'chance' at screen 0.5683,0.7948 left
+set label 'mean distance of other tokens (tokens)' at screen 0.2998, screen 0.04479 center
 
 set lmargin at screen 0.1279
 set rmargin at screen 0.4717
-set bmargin at screen 0.2665
-set tmargin at screen 0.693
-set yrange [0.4:4.6]
-set ytics ('resconv K = 5' 4, 'lstm' 3, 'transformer' 2, 'spade' 1) scale 0
+set bmargin at screen 0.2036
+set tmargin at screen 0.6922
+set yrange [0.4:6.6]
+set ytics ('mask: both' 6, 'resconv K = 5' 5, 'lstm' 4, 'transformer' 3, 'mask: unknown' 2, 'spade' 1) scale 0
 set logscale x
 set xrange [1:14.8409]
 set xtics ('1' 1, '2' 2, '5' 5, '10' 10) scale 0.5
@@ -75,14 +75,14 @@ unset arrow
 unset label
 unset object
 unset label
-set label '99 % of the gain within (tokens)' at screen 0.6101, screen 0.05864 center
+set label '99 % of the gain within (tokens)' at screen 0.6101, screen 0.04479 center
 
 set lmargin at screen 0.4914
 set rmargin at screen 0.7289
-set bmargin at screen 0.2665
-set tmargin at screen 0.693
-set yrange [0.4:4.6]
-set ytics ('' 4, '' 3, '' 2, '' 1) scale 0
+set bmargin at screen 0.2036
+set tmargin at screen 0.6922
+set yrange [0.4:6.6]
+set ytics ('' 6, '' 5, '' 4, '' 3, '' 2, '' 1) scale 0
 set xrange [-0.3:5.65755]
 set xtics ('0' 0, '1' 1, '4' 2.32193, '16' 4.08746, '40' 5.35755) scale 0.5
 plot NaN, \
@@ -99,14 +99,14 @@ plot NaN, \
      'locality.dat' index 2 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
      'locality.dat' index 3 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000'
 unset label
-set label 'accuracy (%)' at screen 0.8672, screen 0.05864 center
+set label 'accuracy (%)' at screen 0.8672, screen 0.04479 center
 
 set lmargin at screen 0.7485
 set rmargin at screen 0.986
-set bmargin at screen 0.2665
-set tmargin at screen 0.693
-set yrange [0.4:4.6]
-set ytics ('' 4, '' 3, '' 2, '' 1) scale 0
+set bmargin at screen 0.2036
+set tmargin at screen 0.6922
+set yrange [0.4:6.6]
+set ytics ('' 6, '' 5, '' 4, '' 3, '' 2, '' 1) scale 0
 set xrange [22.088:95.1118]
 set xtics 40,20,92.1908 scale 0.5
 set arrow from first 26, graph 0 to first 26, graph 1 nohead lw 1.3 dt 1 lc rgb '#888888' back
