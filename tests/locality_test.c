@@ -326,7 +326,8 @@ static void older_equal_weights_are_told(void **state)
     *side = before;
 }
 
-/* Growth is paired by seed: two seeds that start far apart and grow alike have a narrow interval. */
+/* Growth is paired by seed: two seeds that start far apart and grow alike have a narrow interval.
+ */
 static void growth_is_paired(void **state)
 {
     (void)state;

@@ -39,7 +39,7 @@ has err 'weights are absolute values of signed weights'
 has out 'rollout.dist.q95'
 "$report" tables --wide --table attention o/runs/*linformer* >again 2>err || complain "tables of linformer: $(cat err)"
 cmp -s out again || complain "lra-report prints other numbers of linformer"
-awk '/^layer0.head0 *[0-9]/ { exit $2 == $4 }' out || complain "trained is initial: $(cat out)"
+awk '/^layer0.head0 *[0-9]/ { exit $6 == $8 }' out || complain "trained is initial: $(cat out)"
 # Rows of longer inputs are a sample, which is said.
 "$probe" attention o/runs/*linformer* --examples 100 --json -q >json || complain "linformer, all examples"
 ! grep -q approx json || complain "all of 24 rows were told, and a number says 'approx'"
