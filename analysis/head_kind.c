@@ -4,11 +4,13 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analysis/content_blind.h"
 #include "analysis/interval.h"
 
-static const double uniform_entropy = 0.95, local_radius = 32, most_of_it = 0.5, related = 2;
-const char *const lra_head_kind_names[LRA_HEAD_KINDS] = {"sink",     "uniform", "tree", "local",
-                                                         "position", "content", "mixed"};
+static const double uniform_entropy = 0.95, most_of_it = 0.5, near = 0.5, far = 1.1,
+                    least_lift = 1.05, one_sided = 0.025;
+const char *const lra_head_kind_names[LRA_HEAD_KINDS] = {"sink",     "uniform", "tree",  "local",
+                                                         "position", "content", "mixed", "far"};
 
 /* A number of a head with its ends, which are the number where it has none; without the number
  * `otherwise`. */
@@ -32,33 +34,50 @@ static void add(lra_head_kinds_found *to, lra_head_kinds_found x)
     to->is |= x.is, to->surely |= x.surely, to->perhaps |= x.perhaps;
 }
 
-/* It is one by an end of the interval. */
+/* By the lifts of four relations, Holm: the k-th smallest p of those that are known is at most
+ * 0.025 / (known - k). */
 static void add_tree(int n, const lra_finding *found, lra_head_kinds_found *to)
 {
-    static const char *const id[] = {"tree.parent", "tree.children", "tree.siblings",
-                                     "tree.bracket"};
+    static const char *const id[] = {"tree.lift.class.parent", "tree.lift.class.children",
+                                     "tree.lift.class.siblings", "tree.lift.class.bracket"};
     const unsigned tree = 1u << LRA_HEAD_TREE;
+    const lra_finding *known[4];
+    int m = 0;
     for (int k = 0; k < 4; k++) {
         const lra_finding *f = lra_finding_find(n, found, id[k]);
-        if (f && f->lo > related * f->null[LRA_NULL_UNIFORM]) to->is |= tree, to->surely |= tree;
-        if (f && f->hi > related * f->null[LRA_NULL_UNIFORM]) to->perhaps |= tree;
+        if (!f || f->value != f->value) continue;
+        int at = m++;
+        for (; at > 0 && lra_blind_p(known[at - 1]) > lra_blind_p(f); at--)
+            known[at] = known[at - 1];
+        known[at] = f;
+        if (f->hi >= least_lift) to->perhaps |= tree;
     }
+    for (int k = 0; k < m && lra_blind_p(known[k]) <= one_sided / (m - k); k++)
+        if (known[k]->value >= least_lift) to->is |= tree, to->surely |= tree;
+}
+
+/* Nearer or farther than equal weights, by the whole interval. */
+static void add_distance(lra_estimate x, lra_head_kinds_found *to)
+{
+    const unsigned local = 1u << LRA_HEAD_LOCAL, distant = 1u << LRA_HEAD_FAR;
+    if (x.hi < near) to->is |= local, to->surely |= local;
+    if (x.lo < near) to->perhaps |= local;
+    if (x.lo > far) to->is |= distant, to->surely |= distant;
+    if (x.hi > far) to->perhaps |= distant;
 }
 
 lra_head_kinds_found lra_head_kinds(int n, const lra_finding *found)
 {
     lra_head_kinds_found k = {0};
     const lra_finding *sink = lra_finding_find(n, found, "sink.max");
-    lra_estimate radius = number(n, found, "range.q95", 1e300);
+    lra_estimate distance = number(n, found, "dist.mean.rel", 1);
     lra_estimate content = number(n, found, "share.content", NAN);
     if (sink)
         add(&k, above(number(n, found, "sink.max", 0),
                       LRA_SINK_FACTOR * sink->null[LRA_NULL_UNIFORM], LRA_HEAD_SINK));
     add(&k, above(number(n, found, "entropy.rel", 0), uniform_entropy, LRA_HEAD_UNIFORM));
     add_tree(n, found, &k);
-    k.is |= (unsigned)(radius.value <= local_radius) << LRA_HEAD_LOCAL;
-    k.surely |= (unsigned)(radius.hi <= local_radius) << LRA_HEAD_LOCAL;
-    k.perhaps |= (unsigned)(radius.lo <= local_radius) << LRA_HEAD_LOCAL;
+    add_distance(distance, &k);
     lra_estimate position = {number(n, found, "share.relative", 0).value +
                                  number(n, found, "share.absolute", 0).value,
                              1 - content.hi, 1 - content.lo}; /* the three add up to 1 */
@@ -70,7 +89,10 @@ lra_head_kinds_found lra_head_kinds(int n, const lra_finding *found)
 
 lra_head_kind lra_head_kind_of(unsigned kinds)
 {
-    int k = 0;
-    while (k < LRA_HEAD_MIXED && !(kinds >> k & 1)) k++;
-    return (lra_head_kind)k;
+    static const lra_head_kind order[] = {LRA_HEAD_SINK,   LRA_HEAD_UNIFORM, LRA_HEAD_TREE,
+                                          LRA_HEAD_LOCAL,  LRA_HEAD_FAR,     LRA_HEAD_POSITION,
+                                          LRA_HEAD_CONTENT};
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+        if (kinds >> order[k] & 1) return order[k];
+    return LRA_HEAD_MIXED;
 }

@@ -1,12 +1,15 @@
-/* What sort of attention head it is, by its numbers.  A head may be of several kinds; the first is
- * the one it is called by:
+/* The kind of an attention head, by its measurements.  A head may be of several kinds; the first
+ * that holds names it:
  *   sink      sink.max above 5 times what equal weights give that key
  *   uniform   entropy.rel above 0.95
- *   tree      the interval of its mass on a relation of ListOps trees lies above twice what equal
- *             weights put there
- *   local     range.q95 at most 32
+ *   tree      a relation of ListOps trees has tree.lift.class of at least 1.05 and above 1, one-sided
+ *             97.5 %, Holm over the relations
+ *   local     the interval of dist.mean.rel lies below 0.5
+ *   far       the interval of dist.mean.rel lies above 1.1
  *   position  share.relative and share.absolute together above 0.5
- *   content   share.content above 0.5 */
+ *   content   share.content above 0.5.  Where lengths differ, so do the sums that rows are divided by,
+ *             which counts as content: a head of a fixed decay has up to 0.15
+ * local and far are relative to equal weights under the same mask, which are neither. */
 #ifndef LRA_ANALYSIS_HEAD_KIND_H
 #define LRA_ANALYSIS_HEAD_KIND_H
 
@@ -24,6 +27,7 @@ typedef enum {
     LRA_HEAD_POSITION,
     LRA_HEAD_CONTENT,
     LRA_HEAD_MIXED, /* none of these */
+    LRA_HEAD_FAR,   /* behind the others, whose numbers files hold */
     LRA_HEAD_KINDS
 } lra_head_kind;
 extern const char *const lra_head_kind_names[LRA_HEAD_KINDS];

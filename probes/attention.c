@@ -4,7 +4,8 @@
  *                pixels (.px), sink.max, sink.at, of sinks the profile without that key (.nosink),
  *                share.relative .absolute .content: what of its weights is position, what content;
  *                tree.parent .children .siblings .bracket: of ListOps, mass on relations of the
- *                tree; shift.w1, shift.js, shift.peak: the distance whose mass grew most over that
+ *                tree; tree.lift.RELATION, tree.lift.class.RELATION: that mass over what the best
+ *                content-blind head puts there (analysis/content_blind.h); shift.w1, shift.js, shift.peak: the distance whose mass grew most over that
  *                of the initial weights; head.kind (analysis/head_kind.h); maps of one short
  *                example
  *   LAYER        head.js: how much its heads differ; value.*: profile of its heads together,
@@ -78,8 +79,12 @@ static int measure_weights(const lra_train_spec *spec, lra_device *device, lra_o
     int64_t examples = lra_option_int(o, "examples"), queries = lra_option_int(o, "queries");
     int64_t rolled = examples == 0 || examples > ROLLED_OUT ? ROLLED_OUT : examples;
     int rc = lra_heads_measure(spec, device, weights, examples, queries, &out->heads, e);
+    bool *sink = lra_alloc_array((size_t)out->heads.n_heads + 1, sizeof *sink);
+    for (int i = 0; i < out->heads.n_heads; i++) sink[i] = out->heads.head[i].nosink != NULL;
     if (rc == 0)
-        rc = lra_maps_measure(spec, device, weights, examples, out->heads.n_heads, &out->maps, e);
+        rc = lra_maps_measure(spec, device, weights, examples, out->heads.n_heads, sink, &out->maps,
+                              e);
+    lra_free(sink);
     if (rc == 0) rc = lra_rollout_measure(spec, device, weights, rolled, &out->rollout, e);
     return rc;
 }

@@ -46,10 +46,18 @@ static const column reach[] = {{"dist.mean", "mean", 1, SHOW_EQUAL | SHOW_INITIA
                                 {"share.absolute", "absolute", 3, SHOW_INITIAL},
                                 {"share.content", "content", 3, SHOW_INITIAL},
                                 {"share.left", "left", 3, HIDE}},
-                    relations[] = {{"tree.parent", "parent", 3, SHOW_EQUAL},
-                                   {"tree.children", "children", 3, SHOW_EQUAL},
-                                   {"tree.siblings", "siblings", 3, SHOW_EQUAL},
-                                   {"tree.bracket", "bracket", 3, SHOW_EQUAL}},
+                    relations[] = {{"tree.parent", "", 3, HIDE},
+                                   {"tree.children", "", 3, HIDE},
+                                   {"tree.siblings", "", 3, HIDE},
+                                   {"tree.bracket", "", 3, HIDE},
+                                   {"tree.lift.class.parent", "parent", 3, SHOW_INITIAL},
+                                   {"tree.lift.class.children", "children", 3, SHOW_INITIAL},
+                                   {"tree.lift.class.siblings", "siblings", 3, SHOW_INITIAL},
+                                   {"tree.lift.class.bracket", "bracket", 3, SHOW_INITIAL},
+                                   {"tree.lift.parent", "", 3, HIDE},
+                                   {"tree.lift.children", "", 3, HIDE},
+                                   {"tree.lift.siblings", "", 3, HIDE},
+                                   {"tree.lift.bracket", "", 3, HIDE}},
                     pixels[] = {{"dist.mean.px", "mean", 1, SHOW_EQUAL | SHOW_INITIAL},
                                 {"dist.q95.px", "95 %", 0, SHOW_EQUAL | SHOW_INITIAL},
                                 {"range.mean.px", "", 1, HIDE},
@@ -80,17 +88,19 @@ static const group groups[] = {
      "head.kind",
      true,
      COLUMNS(shares),
-     {"kind\tsink: a key with over 5 times its equal weight; uniform: entropy above 0.95; tree: looks "
-      "at a relation of the expression; local: 95 % within 32 tokens; position, content: by shares; "
-      "mixed: none; the first that holds",
+     {"kind\tsink: a key with over 5 times its equal weight; uniform: entropy above 0.95; tree: "
+      "lift of a relation above 1 (Holm) and at least 1.05; local, far: mean distance below 0.5, above "
+      "1.1 of equal weights, whole interval; position, content: by shares; mixed: none; the first "
+      "that holds",
       "relative\tshare of its weights that follows from distance alone; absolute: from places; "
-      "content: from the input"}},
+      "content: from the input, or, where lengths differ, from sums over other numbers of keys"}},
     {"Relations in expressions that heads look at",
      "tree.parent",
      false,
      COLUMNS(relations),
-     {"parent\tweight on the operator around; children: on arguments; siblings: on other arguments; "
-      "bracket: on the other end; equal: what equal weights put there"}},
+     {"parent\tlift: weight on the operator around over that of the best content-blind head (by lag "
+      "and classes of tokens; 1: no more than that); children: on arguments; siblings: on other "
+      "arguments; bracket: on the other end"}},
     {"How far heads look, in pixels",
      "range.mean.px",
      false,
@@ -114,6 +124,7 @@ static const char *const summary[] = {"value.dist.mean",
                                       "heads.uniform",
                                       "heads.tree",
                                       "heads.local",
+                                      "heads.far",
                                       "heads.position",
                                       "heads.content",
                                       "heads.mixed",

@@ -589,7 +589,8 @@ static void rows_are_the_definition(void **state)
         const lra_open_weights initial = LRA_INITIAL_WEIGHTS;
         if (lra_heads_measure(&spec, &trained.device, initial, 0, 0, &heads, &e) != 0 ||
             lra_heads_measure(&spec, &trained.device, initial, 0, SOME, &some, &e) != 0 ||
-            lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, &maps, &e) != 0 ||
+            lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, NULL, &maps, &e) !=
+                0 ||
             lra_rollout_measure(&spec, &trained.device, initial, 0, &rolled, &e) != 0)
             fail_msg("%s", e.msg);
         int n = w.longest;

@@ -240,7 +240,8 @@ static void maps_are_measured(void **state)
         open_maps(&x, &spec);
         const lra_open_weights initial = LRA_INITIAL_WEIGHTS;
         if (lra_heads_measure(&spec, &trained.device, initial, 0, 0, &heads, &e) != 0 ||
-            lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, &got, &e) != 0)
+            lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, NULL, &got, &e) !=
+                0)
             fail_msg("%s", e.msg);
         assert_int_equal(got.n_heads, x.layers * x.heads);
         assert_int_equal(heads.n_heads, got.n_heads);

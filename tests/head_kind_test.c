@@ -57,7 +57,7 @@ static int measure(bool shares, bool parents, lra_finding *out)
     }
     int n = lra_profile_findings(p, &o, out);
     out[n++] = share_of("sink.max", sink, 1.0 / T);
-    if (parents) out[n++] = share_of("tree.parent", parent, 1.0 / T);
+    if (parents) out[n++] = share_of("tree.lift.class.parent", parent * T, 1);
     if (shares) n += lra_shares_findings(s, out + n);
     lra_profile_free(p);
     lra_shares_free(s);
@@ -84,7 +84,7 @@ static void maps_of_a_kind(void **state)
     (void)state;
     lra_rng r = lra_rng_new(5, 1, 0);
     EACH_ROW put(b, i, 0, 0.5); /* all look at the first token, whatever stands there */
-    expect_kinds(LRA_HEAD_SINK, POSITION, true, false);
+    expect_kinds(LRA_HEAD_SINK, POSITION | 1u << LRA_HEAD_FAR, true, false);
     EACH_ROW put(b, i, 0, 0);
     expect_kinds(LRA_HEAD_UNIFORM, 0, true, false);
     EACH_ROW put(b, i, i / 2, 0.9); /* the parent, in a tree that is the same in all examples */
@@ -93,7 +93,9 @@ static void maps_of_a_kind(void **state)
     EACH_ROW put(b, i, i ? i - 1 : 0, 1);
     expect_kinds(LRA_HEAD_LOCAL, POSITION, true, false);
     EACH_ROW put(b, i, (i + T / 2) % T, 1);
-    expect_kinds(LRA_HEAD_POSITION, 0, true, false);
+    expect_kinds(LRA_HEAD_FAR, POSITION, true, false);
+    EACH_ROW put(b, i, (i + T / 3) % T, 1); /* 1.33 of equal weights: not local */
+    expect_kinds(LRA_HEAD_FAR, POSITION, true, false);
     EACH_ROW put(b, i, (int)lra_rng_below(&r, T), 1); /* another key in every example */
     expect_kinds(LRA_HEAD_CONTENT, 0, true, false);
     expect_kinds(LRA_HEAD_MIXED, 0, false, false); /* too long for shares: nothing says which */
@@ -115,10 +117,13 @@ static void thresholds_are_told(void **state)
     assert_int_equal(kinds_of("sink.max", 0.51, 0.1), 1u << LRA_HEAD_SINK);
     assert_int_equal(kinds_of("entropy.rel", 0.95, NAN), 0);
     assert_int_equal(kinds_of("entropy.rel", 0.951, NAN), 1u << LRA_HEAD_UNIFORM);
-    assert_int_equal(kinds_of("tree.bracket", 0.2, 0.1), 0);
-    assert_int_equal(kinds_of("tree.bracket", 0.21, 0.1), 1u << LRA_HEAD_TREE);
-    assert_int_equal(kinds_of("range.q95", 33, NAN), 0);
-    assert_int_equal(kinds_of("range.q95", 32, NAN), 1u << LRA_HEAD_LOCAL);
+    assert_int_equal(kinds_of("tree.lift.class.bracket", 1.04, 1), 0);
+    assert_int_equal(kinds_of("tree.lift.class.bracket", 1.05, 1), 1u << LRA_HEAD_TREE);
+    assert_int_equal(kinds_of("tree.bracket", 0.5, 0.1), 0); /* no lift */
+    assert_int_equal(kinds_of("dist.mean.rel", 0.5, 1), 0);
+    assert_int_equal(kinds_of("dist.mean.rel", 0.499, 1), 1u << LRA_HEAD_LOCAL);
+    assert_int_equal(kinds_of("dist.mean.rel", 1.1, 1), 0);
+    assert_int_equal(kinds_of("dist.mean.rel", 1.135, 1), 1u << LRA_HEAD_FAR);
     assert_int_equal(kinds_of("share.content", 0.5, NAN), 0);
     assert_int_equal(kinds_of("share.content", 0.51, NAN), CONTENT);
     lra_finding both[] = {share_of("share.relative", 0.3, NAN),
@@ -126,12 +131,18 @@ static void thresholds_are_told(void **state)
     assert_int_equal(lra_head_kinds(2, both).is, 0);
     both[0].value = 0.31;
     assert_int_equal(lra_head_kinds(2, both).is, POSITION);
-    /* Numbers that are not known say nothing; nor does an interval that reaches down to twice what
-     * equal weights have. */
-    assert_int_equal(kinds_of("range.q95", NAN, NAN), 0);
-    lra_finding sure = share_of("tree.parent", 0.5, 0.1);
-    sure.lo = 0.19;
+    /* Numbers that are not known say nothing; nor does a lift whose interval reaches down to 1, or
+     * that would not pass among four. */
+    assert_int_equal(kinds_of("dist.mean.rel", NAN, NAN), 0);
+    lra_finding sure = share_of("tree.lift.class.parent", 1.5, 1);
+    sure.lo = 0.99, sure.hi = 2.01;
     assert_int_equal(lra_head_kinds(1, &sure).is, 0);
+    sure.lo = 1.05, sure.hi = 1.95; /* p = 0.015 */
+    assert_int_equal(lra_head_kinds(1, &sure).is, 1u << LRA_HEAD_TREE);
+    lra_finding four[] = {sure, share_of("tree.lift.class.children", 1, 1),
+                          share_of("tree.lift.class.siblings", 1, 1),
+                          share_of("tree.lift.class.bracket", 1, 1)};
+    assert_int_equal(lra_head_kinds(4, four).is, 0);
     assert_int_equal(lra_head_kind_of(POSITION | CONTENT), LRA_HEAD_POSITION);
 }
 
@@ -144,13 +155,14 @@ static void ends_say_what_is_sure(void **state)
         double lo, value, hi, equal;
         unsigned is, surely, perhaps;
     } cases[] = {
-        {"range.q95", 31, 32, 33, NAN, 1u << LRA_HEAD_LOCAL, 0, 1u << LRA_HEAD_LOCAL},
-        {"range.q95", 33, 34, 35, NAN, 0, 0, 0},
-        {"range.q95", 30, 31, 32, NAN, 1u << LRA_HEAD_LOCAL, 1u << LRA_HEAD_LOCAL,
+        {"dist.mean.rel", 0.4, 0.45, 0.5, 1, 0, 0, 1u << LRA_HEAD_LOCAL},
+        {"dist.mean.rel", 0.6, 0.7, 0.8, 1, 0, 0, 0},
+        {"dist.mean.rel", 0.3, 0.4, 0.45, 1, 1u << LRA_HEAD_LOCAL, 1u << LRA_HEAD_LOCAL,
          1u << LRA_HEAD_LOCAL},
+        {"dist.mean.rel", 1.05, 1.2, 1.35, 1, 0, 0, 1u << LRA_HEAD_FAR},
         {"entropy.rel", 0.94, 0.945, 0.96, NAN, 0, 0, 1u << LRA_HEAD_UNIFORM},
         {"sink.max", 0.4, 0.6, 0.7, 0.1, 1u << LRA_HEAD_SINK, 0, 1u << LRA_HEAD_SINK},
-        {"tree.parent", 0.1, 0.3, 0.4, 0.1, 0, 0, 1u << LRA_HEAD_TREE},
+        {"tree.lift.class.parent", 0.9, 1.3, 1.7, 1, 0, 0, 1u << LRA_HEAD_TREE},
         {"share.content", 0.45, 0.55, 0.65, NAN, CONTENT, 0, CONTENT | POSITION},
         {"share.content", 0.55, 0.6, 0.65, NAN, CONTENT, CONTENT, CONTENT},
     };

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/base/philox.h"
+#include "analysis/profile.h"
 #include "kernels/base/mem.h"
 #include "probes/influence/cut.h"
 #include "probes/influence/jacobian.h"
@@ -298,8 +300,51 @@ static void positions_are_spread(void **state)
                 assert_true(at > last && at < T);
                 last = at;
             }
-            if (n > 1) assert_int_equal(last, T - 1);
+            if (n >= T) assert_int_equal(last, T - 1);
         }
+    int ends = 0;
+    for (int64_t example = 0; example < 400; example++) {
+        for (int64_t p = 0; p < 8; p++) { /* one in each part */
+            int64_t at = lra_jacobian_position(4, example, 8, p, 200);
+            assert_true(at >= 25 * p && at < 25 * (p + 1));
+        }
+        ends += lra_jacobian_position(4, example, 8, 7, 200) == 199;
+    }
+    assert_in_range(ends, 4, 40); /* 16 of 400, and not all of them */
+}
+
+/* Profiles of rows at drawn positions: intervals over examples hold what all positions of all
+ * examples give.  Rows at the ends look far, so that forcing these in would miss it. */
+static void intervals_hold_the_sampling_of_positions(void **state)
+{
+    (void)state;
+    enum { T = 120, ROWS = 6, EXAMPLES = 24, SETS = 300 };
+    double truth = 0;
+    int held = 0;
+    for (int s = -1; s < SETS; s++) {
+        lra_profile *p = lra_profile_new(T, 0);
+        int n = s < 0 ? 2000 : EXAMPLES, rows = s < 0 ? T : ROWS;
+        for (int b = 0; b < n; b++) {
+            lra_rng rng = lra_rng_new(9, 2, (uint64_t)(s + 1) * 4096 + (uint64_t)b);
+            double own = 2 * lra_rng_u01(&rng);
+            lra_profile_begin(p, T);
+            for (int r = 0; r < rows; r++) {
+                double w[T];
+                int64_t i = lra_jacobian_position((uint64_t)s + 5, b, rows, r, T);
+                double tau = (i < 6 || i >= T - 6 ? 40 : 3) + own;
+                for (int j = 0; j < T; j++) w[j] = exp(-fabs((double)(i - j)) / tau);
+                lra_profile_row(p, i, 0, T, w);
+            }
+            lra_profile_end(p);
+        }
+        lra_finding list[LRA_PROFILE_FINDINGS];
+        int k = lra_profile_findings(p, &(lra_profile_options){.key = 3}, list);
+        const lra_finding *f = lra_finding_find(k, list, "dist.mean");
+        if (s < 0) truth = f->value;
+        held += s >= 0 && f->lo <= truth && truth <= f->hi;
+        lra_profile_free(p);
+    }
+    if (held < 0.91 * SETS) fail_msg("%d of %d intervals hold %g", held, (int)SETS, truth);
 }
 
 int main(void)
@@ -312,6 +357,7 @@ int main(void)
         cmocka_unit_test(false_declarations_are_found),
         cmocka_unit_test(causal_models_see_the_past),
         cmocka_unit_test(draws_agree),
+        cmocka_unit_test(intervals_hold_the_sampling_of_positions),
         cmocka_unit_test(sizes_are_unbiased),
         cmocka_unit_test(the_middle_of_an_image),
         cmocka_unit_test(positions_are_spread),

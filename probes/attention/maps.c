@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "datasets/listops/tree.h"
 #include "kernels/base/mem.h"
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention_statistics.h"
@@ -11,12 +12,17 @@
 #include "probes/influence/sample_rows.h"
 
 static const double most_numbers = 1 << 25;    /* of the maps of a batch */
+static const double most_pairs = 4e6;          /* of a head, of which lifts are fitted, */
+enum { FEWEST_LIFTED = 16 };                   /* but at least of so many examples */
 static const double most_bytes = 2147483648.0; /* of what shares are made of */
 
 typedef struct {
     const lra_opened *m;
     lra_maps *out;
     lra_shares **shares; /* (heads); NULL: none */
+    lra_blind **blind;   /* (heads); NULL: none */
+    const bool *sink;    /* (heads); NULL: none */
+    int64_t every;       /* lifts are of every so manieth example */
     int64_t *place;      /* of rows of the split among those of the sample */
     int64_t parts, best; /* sequences of a row; positions of the map that is kept */
     int64_t best_row;
@@ -38,6 +44,7 @@ typedef struct {
     int64_t step;
     const int32_t *list;
     const lra_tree *tree; /* NULL: none */
+    const uint8_t *class; /* (T) of tokens; NULL: none */
 } map_of;
 
 typedef struct {
@@ -81,6 +88,64 @@ static double read_row(const map_of *m, int64_t i, double *share, uint8_t *allow
     return sum;
 }
 
+/* ---- content-blind heads --------------------------------------------------------------------- */
+
+/* Operators, digits, closing brackets, others. */
+static uint8_t class_of(int32_t token)
+{
+    if (token >= LISTOPS_MIN) return 0;
+    if (token >= LISTOPS_DIGIT) return 1;
+    return token == LISTOPS_CLOSE ? 2 : 3;
+}
+
+/* The key with the largest mean share. */
+static int64_t sink_of(const map_of *m, double *share, uint8_t *allowed)
+{
+    double *column = lra_alloc_array((size_t)m->T, sizeof *column);
+    int64_t from, to, at = 0;
+    for (int64_t i = 0; i < m->T; i++) {
+        read_row(m, i, share, allowed, &from, &to);
+        for (int64_t j = 0; j < m->T; j++) column[j] += share[j];
+    }
+    for (int64_t j = 1; j < m->T; j++)
+        if (column[j] > column[at]) at = j;
+    lra_free(column);
+    return at;
+}
+
+/* Keys of row i by relation. */
+static void add_related(lra_blind *b, const map_of *m, int64_t i, const uint8_t *allowed,
+                        int32_t *key)
+{
+    for (int r = 0; r < LRA_RELATIONS && i >= m->extra; r++) {
+        int64_t n = 0;
+        for (int64_t j = m->extra; j < m->T; j++)
+            if (allowed[j] && lra_tree_is(m->tree, (lra_relation)r, i - m->extra, j - m->extra))
+                key[n++] = (int32_t)j;
+        if (n > 0) lra_blind_related(b, r, n, key);
+    }
+}
+
+/* Rows of an example, without the sink's column; those with nothing left are no rows. */
+static void add_blind(lra_blind *b, const map_of *m, bool sink, double *share, uint8_t *allowed)
+{
+    const double least = 1e-6;
+    int32_t *key = lra_alloc_array((size_t)m->T, sizeof *key);
+    int64_t from, to, hole = sink ? sink_of(m, share, allowed) : -1;
+    lra_blind_example(b, m->T, m->class);
+    for (int64_t i = 0; i < m->T; i++) {
+        double left = 0;
+        if (!(read_row(m, i, share, allowed, &from, &to) > 0)) continue;
+        if (hole >= 0) share[hole] = 0, allowed[hole] = 0;
+        for (int64_t j = 0; j < m->T; j++) left += share[j];
+        if (!(left > least)) continue;
+        for (int64_t j = 0; j < m->T; j++) share[j] /= left;
+        lra_blind_row(b, i, share, allowed);
+        add_related(b, m, i, allowed, key);
+    }
+    lra_free(key);
+}
+
 static void add_map(work *w, const map_of *m, int at)
 {
     lra_head_maps *h = &w->out->head[at];
@@ -103,6 +168,8 @@ static void add_map(work *w, const map_of *m, int at)
         h->related[r][m->example] = (lra_related){n > 0 ? related[r].mass / n : NAN,
                                                   n > 0 ? related[r].equal / n : NAN};
     }
+    if (w->blind && m->example % w->every == 0)
+        add_blind(w->blind[at], m, w->sink && w->sink[at], share, allowed);
     lra_free(share);
     lra_free(allowed);
 }
@@ -167,6 +234,9 @@ static int take_layer(work *w, const lra_view *v, const lra_batch *b, int view, 
         if (row < 0 || b->length[s] <= 0) continue;
         int64_t example = w->place[row] * w->parts + s / v->rows, own = b->length[s] + extra;
         lra_tree tree = tree_of(w, b, v, s);
+        uint8_t *class = lra_alloc_array((size_t)own + 1, 1);
+        for (int64_t i = 0; i < own; i++)
+            class[i] = i < extra ? 3 : class_of(b->token[s * v->T + i - extra]);
         if (k == 0) keep(w, example, row, own);
         for (int64_t h = 0; h < H; h++) {
             const map_of m = {.rows = x.map ? NULL : &x.rows,
@@ -179,10 +249,12 @@ static int take_layer(work *w, const lra_view *v, const lra_batch *b, int view, 
                               .first = x.map ? x.map + (s * T * H + h) * T : NULL,
                               .step = H * T,
                               .list = x.list ? x.list + s * x.listed : NULL,
-                              .tree = w->out->related ? &tree : NULL};
+                              .tree = w->out->related ? &tree : NULL,
+                              .class = class};
             add_map(w, &m, first + (int)h);
         }
         lra_tree_free(&tree);
+        lra_free(class);
     }
     free_left(&x);
     return rc;
@@ -241,6 +313,16 @@ static int64_t lengths_of(const lra_opened *m, const int64_t *index, int64_t row
     return rows * parts;
 }
 
+/* Every so manieth of n examples has few enough pairs for the fits. */
+static int64_t every_of(int64_t n, const int64_t *length)
+{
+    double pairs = 0;
+    for (int64_t i = 0; i < n; i++) pairs += (double)length[i] * (double)length[i];
+    int64_t every = (int64_t)ceil(pairs / most_pairs), most = n / FEWEST_LIFTED;
+    every = every < most ? every : most;
+    return every < 1 ? 1 : every;
+}
+
 static void open_heads(work *w, int64_t rows, const int64_t *index)
 {
     lra_maps *out = w->out;
@@ -254,8 +336,12 @@ static void open_heads(work *w, int64_t rows, const int64_t *index)
     double T = (double)lra_shares_positions(n, length);
     out->shares = T > 0 && 16 * T * T * out->n_heads <= most_bytes;
     if (out->shares) w->shares = lra_alloc_array((size_t)out->n_heads, sizeof(lra_shares *));
+    if (out->related) w->blind = lra_alloc_array((size_t)out->n_heads, sizeof(lra_blind *));
+    w->every = every_of(n, length);
+    out->lifts_sampled = w->every > 1;
     for (int i = 0; i < out->n_heads; i++) {
         if (out->shares) w->shares[i] = lra_shares_new(n, length);
+        if (out->related) w->blind[i] = lra_blind_new();
         for (int r = 0; r < LRA_RELATIONS && out->related; r++)
             out->head[i].related[r] = lra_alloc_array((size_t)n + 1, sizeof(lra_related));
         out->head[i].n_related = out->related ? n : 0;
@@ -283,6 +369,14 @@ static int measure(lra_opened *m, work *w, lra_err *e)
         open_heads(w, rows, index);
         rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
     }
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < w->out->n_heads; i++) {
+        if (!w->blind) continue;
+        lra_blind_lifts(w->blind[i], false, LRA_RELATIONS, w->out->head[i].lift);
+        lra_blind_lifts(w->blind[i], true, LRA_RELATIONS, w->out->head[i].lift_by_class);
+        lra_blind_free(w->blind[i]);
+    }
+    lra_free(w->blind);
     for (int i = 0; i < w->out->n_heads && w->shares; i++) {
         lra_shares_findings(w->shares[i], w->out->head[i].share);
         lra_shares_free(w->shares[i]);
@@ -294,12 +388,12 @@ static int measure(lra_opened *m, work *w, lra_err *e)
 }
 
 int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
-                     int64_t sample, int n_heads, lra_maps *out, lra_err *e)
+                     int64_t sample, int n_heads, const bool *sink, lra_maps *out, lra_err *e)
 {
     lra_opened m;
     lra_train_spec own = *run;
     work *w = lra_alloc(sizeof *w);
-    *w = (work){.m = &m, .out = out, .best_row = -1};
+    *w = (work){.m = &m, .out = out, .sink = sink, .best_row = -1};
     *out = (lra_maps){.kept_row = -1, .related = strncmp(run->data->task->name, "listops", 7) == 0};
     own.batch = rows_of(run, run->data->max_length, n_heads);
     int rc = 0;

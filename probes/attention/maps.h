@@ -5,6 +5,7 @@
 #define LRA_PROBES_ATTENTION_MAPS_H
 
 #include "analysis/attention_shares.h"
+#include "analysis/content_blind.h"
 #include "models/training/open.h"
 #include "probes/attention/relations.h"
 
@@ -19,22 +20,26 @@ typedef struct {
 typedef struct {
     lra_finding share[LRA_SHARES_FINDINGS];
     int64_t n_related;
-    lra_related *related[LRA_RELATIONS]; /* (n_related) by example */
-    int64_t T;                           /* positions of the map that is kept; 0: none */
-    double *map;                         /* (T,T), rows over their sum */
+    lra_related *related[LRA_RELATIONS];                           /* (n_related) by example */
+    lra_finding lift[LRA_RELATIONS], lift_by_class[LRA_RELATIONS]; /* content_blind.h; of ListOps */
+    int64_t T;   /* positions of the map that is kept; 0: none */
+    double *map; /* (T,T), rows over their sum */
 } lra_head_maps;
 
 typedef struct {
     int n_heads, n_layers;
     lra_head_maps *head;  /* in the order of lra_heads */
+    bool lifts_sampled;   /* lifts are of some of the examples: all take too many pairs */
     bool shares, related; /* are there shares (they need 30 examples, and memory); relations */
     int64_t kept_row;     /* of the test split, whose maps are kept: the longest of at most
                              LRA_MAPS_KEPT; -1 */
 } lra_maps;
 
-/* sample: rows of the test split, 0: all; n_heads: of all layers.  No heads: inputs are longer. */
+/* sample: rows of the test split, 0: all; n_heads: of all layers; sink (n_heads): heads whose lifts
+ * leave out the key with the largest mean weight of each example.  No heads: inputs are longer.
+ * Nullable: sink */
 int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
-                     int64_t sample, int n_heads, lra_maps *out, lra_err *e);
+                     int64_t sample, int n_heads, const bool *sink, lra_maps *out, lra_err *e);
 void lra_maps_free(lra_maps *m);
 /* a I, of what stands in a graph: (B,T,H,T). */
 lra_tensor *lra_attention_map(const lra_tensor *node);

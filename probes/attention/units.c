@@ -8,7 +8,7 @@
 #include "analysis/radius.h"
 #include "kernels/base/mem.h"
 
-enum { MOST = 3 * LRA_PROFILE_FINDINGS + LRA_SHARES_FINDINGS + LRA_RELATIONS + 8 };
+enum { MOST = 3 * LRA_PROFILE_FINDINGS + LRA_SHARES_FINDINGS + 3 * LRA_RELATIONS + 8 };
 
 /* ---- numbers of a head ----------------------------------------------------------------------- */
 
@@ -56,6 +56,20 @@ static int add_relations(const lra_head_maps *h, lra_finding *out)
     return LRA_RELATIONS;
 }
 
+/* tree.lift.parent .., tree.lift.class.parent .. */
+static int add_lifts(const lra_maps *m, const lra_head_maps *h, lra_finding *out)
+{
+    for (int k = 0; k < 2 * LRA_RELATIONS; k++) {
+        int r = k % LRA_RELATIONS;
+        bool by_class = k >= LRA_RELATIONS;
+        out[k] = by_class ? h->lift_by_class[r] : h->lift[r];
+        snprintf(out[k].id, sizeof out[k].id, "tree.lift.%s%s", by_class ? "class." : "",
+                 lra_relation_names[r]);
+        if (m->lifts_sampled) out[k].flags |= LRA_APPROX;
+    }
+    return 2 * LRA_RELATIONS;
+}
+
 static int findings_of(const lra_attention_measured *m, int i, uint64_t key, lra_finding out[MOST])
 {
     const lra_attention_head *h = &m->heads.head[i];
@@ -71,7 +85,10 @@ static int findings_of(const lra_attention_measured *m, int i, uint64_t key, lra
         memcpy(out + n, m->maps.head[i].share, sizeof m->maps.head[i].share);
         n += LRA_SHARES_FINDINGS;
     }
-    if (m->maps.related && m->maps.n_heads) n += add_relations(&m->maps.head[i], out + n);
+    if (m->maps.related && m->maps.n_heads) {
+        n += add_relations(&m->maps.head[i], out + n);
+        n += add_lifts(&m->maps, &m->maps.head[i], out + n);
+    }
     return n;
 }
 
@@ -126,7 +143,7 @@ typedef struct {
 
 static void count_kinds(unsigned kinds, int count[LRA_HEAD_KINDS])
 {
-    for (int k = 0; k < LRA_HEAD_MIXED; k++) count[k] += (int)(kinds >> k & 1);
+    for (int k = 0; k < LRA_HEAD_KINDS; k++) count[k] += (int)(kinds >> k & 1);
 }
 
 static void add_head(lra_probe_result *r, const lra_attention_measured *best,
@@ -205,6 +222,7 @@ static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, ki
         f.lo = kinds->surely[k] / (double)best->n_heads;
         f.hi = kinds->perhaps[k] / (double)best->n_heads;
         f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
+        f.null[LRA_NULL_UNIFORM] = k == LRA_HEAD_UNIFORM; /* what a head of equal weights is */
         f.examples = best->head[0].examples;
         add_findings(u, 1, &f, sampled);
     }

@@ -14,9 +14,7 @@ static const double rounding = 1e-5; /* of a Fourier transform in float32, of th
 int64_t lra_jacobian_position(uint64_t seed, int64_t example, int64_t n, int64_t p, int64_t T)
 {
     if (n >= T) return p;
-    if (p == 0 || n == 1) return 0;
-    if (p == n - 1) return T - 1;
-    int64_t from = 1 + (T - 2) * (p - 1) / (n - 2), to = 1 + (T - 2) * p / (n - 2);
+    int64_t from = T * p / n, to = T * (p + 1) / n;
     lra_rng rng = lra_rng_new(seed, POSITIONS, ((uint64_t)example << 20) + (uint64_t)p);
     return from + lra_rng_below(&rng, (uint32_t)(to - from));
 }

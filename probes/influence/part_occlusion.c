@@ -3,10 +3,11 @@
  * moves by next to nothing: where activations saturate, gradients are small and changes are not.
  *   w(i,b) = mean over 4 draws of || h_i(x) - h_i(x with block b replaced) ||
  * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16
- * tokens, and of images also squares, an eighth of a row wide; a weight stands at the middle of its
- * block.  Draws that change no token are left out, and blocks of which none does, and of causal
- * models those that begin behind the position.  Documents of a pair are examples of their own:
- * they meet in the head alone.
+ * tokens, and of images also squares, an eighth of a row wide; a weight is at the middle of its
+ * block, halves rounded away from the position on both sides, and counts as the position's own
+ * where the block holds it: nothing nearer than a block is a distance.  Draws that change no token are
+ * left out, and blocks of which none does, and of causal models those that begin behind the
+ * position.  Documents of a pair are examples of their own: they meet in the head alone.
  *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width:
  *                    tokens of a block
  *   occlusion.px     of images: the same of squares, distances in pixels, as is width
@@ -56,20 +57,38 @@ static int64_t blocks_of(int64_t steps, int64_t width)
     return (steps + width - 1) / width;
 }
 
-/* A block of an example of T steps, empty where it has none; returns its middle. */
-static int64_t block_of(const changes *c, int64_t T, int64_t block, lra_stretches *of)
+/* A block of an example of T steps, empty where it has none. */
+static void block_of(const changes *c, int64_t T, int64_t block, lra_stretches *of)
 {
     int64_t from = block * c->width, to = from + c->width < T ? from + c->width : T;
     *of = (lra_stretches){{from < T ? from : 0, 0}, {from < T ? to : 0, 0}, 0, 0};
-    if (c->columns == 0) return (from + to - 1) / 2;
+    if (c->columns == 0) return;
     int64_t across = blocks_of(c->columns, c->width), rows = T / c->columns;
     int64_t x = block % across * c->width, y = block / across * c->width;
     int64_t right = x + c->width < c->columns ? x + c->width : c->columns;
     int64_t low = y + c->width < rows ? y + c->width : rows;
     *of = (lra_stretches){{0, 0}, {0, 0}, low - y, c->columns};
-    if (y >= rows) return -1;
+    if (y >= rows) return;
     of->from[0] = y * c->columns + x, of->to[0] = y * c->columns + right;
-    return (y + low - 1) / 2 * c->columns + (x + right - 1) / 2;
+}
+
+/* The place at which position i has the block from .. to-1: its middle, halves away from i on both
+ * sides; i itself where the block holds it. */
+static int64_t place_of(int64_t i, int64_t from, int64_t to)
+{
+    if (i >= from && i < to) return i;
+    int64_t twice = from + to - 1; /* the middle, doubled */
+    return i < from ? (twice + 1) / 2 : twice / 2;
+}
+
+/* The same in an example, of an image by rows and columns; -1: there is no block. */
+static int64_t place_in(const changes *c, int64_t i, const lra_stretches *of)
+{
+    if (of->to[0] <= of->from[0]) return -1;
+    if (c->columns == 0) return place_of(i, of->from[0], of->to[0]);
+    int64_t y = of->from[0] / c->columns, x = of->from[0] % c->columns;
+    int64_t line = place_of(i / c->columns, y, y + of->times);
+    return line * c->columns + place_of(i % c->columns, x, x + of->to[0] - of->from[0]);
 }
 
 static double distance(int64_t D, const float *x, const float *y)
@@ -122,10 +141,11 @@ static void add_example(changes *c, const asked *a, const lra_occluder *o, int64
         for (int64_t j = 0; j < T; j++) w[j] = -1;
         for (int64_t b = 0; b < c->blocks; b++) {
             lra_stretches of;
-            int64_t middle = block_of(c, T, b, &of);
+            block_of(c, T, b, &of);
+            int64_t place = place_in(c, at[p], &of);
             int draws = a->draws[s * c->blocks + b];
             if (c->causal && of.from[0] > at[p]) continue;
-            if (draws) w[middle] = a->sum[(s * POSITIONS + p) * c->blocks + b] / draws;
+            if (draws && place >= 0) w[place] = a->sum[(s * POSITIONS + p) * c->blocks + b] / draws;
         }
         lra_profile_row(c->profile, at[p], 0, T, w);
     }
