@@ -299,7 +299,7 @@ static char *shown(lra_result *r, bool json)
 {
     FILE *f = fopen("result_shown", "w");
     if (json)
-        lra_results_show_json(&r, 1, f);
+        lra_results_show_json(&r, 1, NULL, 0, f);
     else
         lra_result_show(r, f);
     return printed(f);

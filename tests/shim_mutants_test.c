@@ -47,7 +47,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- which case visits which place ------------------------------------------------------------ */
+/* ---- which case visits which place ----------------------------------------------------------- */
 
 static void record(const shim_case *c)
 {
@@ -90,7 +90,7 @@ static int by_time(const void *a, const void *b)
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* ---- one fault -------------------------------------------------------------------------------- */
+/* ---- one fault ------------------------------------------------------------------------------- */
 
 /* How a fault shows; the numbers are exit codes of the process that ran it. */
 enum { CAUGHT_BY_NOTHING, BY_VALUE, BY_ORDER, BY_SHADOW, BY_STOP, N_CAUGHT };

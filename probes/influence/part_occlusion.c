@@ -5,8 +5,8 @@
  * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16
  * tokens, and of images also squares, an eighth of a row wide; a weight is at the middle of its
  * block, halves rounded away from the position on both sides, and counts as the position's own
- * where the block holds it: nothing nearer than a block is a distance.  Draws that change no token are
- * left out, and blocks of which none does, and of causal models those that begin behind the
+ * where the block holds it: nothing nearer than a block is a distance.  Draws that change no token
+ * are left out, and blocks of which none does, and of causal models those that begin behind the
  * position.  Documents of a pair are examples of their own: they meet in the head alone.
  *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width:
  *                    tokens of a block

@@ -15,8 +15,8 @@ typedef struct {
 /* --out --data-dir --threads */
 extern const lra_option lra_finished_run_options[];
 
-/* Reads the result file of a run.  A failure ends with advice: damaged results are made again, those
- * of a newer program, without permission or for lack of memory stay where they are. */
+/* Reads the result file of a run.  A failure ends with advice: damaged results are made again,
+ * those of a newer program, without permission or for lack of memory stay where they are. */
 lra_result *lra_finished_run_result(const char *path, lra_err *e);
 /* True if this program can open the result file of a run; a file that is there and cannot be opened
  * is named with a warning. */

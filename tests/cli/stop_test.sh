@@ -12,7 +12,7 @@ case $ignored in *[13579bdf]) hup=TERM ;; *) hup=HUP ;; esac
 
 # Generation, import and planning: long work, stopped as soon as the program can be.
 for command in "INT data listops --make 3000000 --out made" "TERM data pathfinder --make 20000 --out made" \
-    "$hup train --task path-x --preset paper --dry-run --out made" \
+    "$hup receptive-field --task pathfinder --preset paper --out made" \
     "TERM train --task listops --preset paper --out made"; do
     signal=${command%% *} command=${command#* }
     "$probe" $command >out 2>err </dev/null &
