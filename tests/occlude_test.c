@@ -217,6 +217,30 @@ static void a_pixel_above_is_found(void **state)
     find(&trained.run.spec, &trained.device, DELAY, "occlusion.px", TINY_ROWS, 4, list);
 }
 
+/* Features that are their own input alone: all is the position's own, nothing is a distance or a
+ * direction, in blocks of several tokens, too. */
+static lra_tensor *by_itself(const lra_build *b, lra_tensor *x)
+{
+    (void)b;
+    return x;
+}
+
+static void a_bag_has_no_direction(void **state)
+{
+    (void)state;
+    lra_model bag = lra_model_resconv;
+    bag.encode = by_itself;
+    lra_probe_result *out = measured(&lra_part_occlusion, &trained.run.spec, &bag, &trained.device,
+                                     16, TINY_ROWS);
+    const lra_probe_unit *u = lra_probe_unit_find(out, "occlusion.px");
+    assert_true(lra_probe_array_find(u, "width")->value[0] == 2);
+    assert_true(fabs(lra_probe_finding(u, "self.px")->value - 1) < 1e-9);
+    assert_true(isnan(lra_probe_finding(u, "side.px")->value));
+    assert_true(isnan(lra_probe_finding(u, "dist.mean.px")->value));
+    assert_true(lra_probe_finding(u, "dist.mean.px")->undefined > 0);
+    lra_probe_result_free(out);
+}
+
 /* Each document by itself: the one is not in the features of the other. */
 static void a_delay_in_pairs_is_found(void **state)
 {
@@ -293,6 +317,7 @@ int main(void)
         cmocka_unit_test(scores_are_of_changed_inputs),
         cmocka_unit_test(a_delay_is_found),
         cmocka_unit_test(a_pixel_above_is_found),
+        cmocka_unit_test(a_bag_has_no_direction),
         cmocka_unit_test(a_delay_in_pairs_is_found),
         cmocka_unit_test(equal_weights_of_a_causal_model),
         cmocka_unit_test(rows_of_an_image_weigh_alike),
