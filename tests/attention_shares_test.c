@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/attention_shares.h"
@@ -162,6 +163,29 @@ static void known_answers(void **state)
     assert_true(isnan(f[0].value));
 }
 
+/* A head of a fixed decay ignores its input.  With equal lengths its content is 0; where lengths
+ * differ, rows are divided by sums over other numbers of keys, which counts as content.  Causal
+ * heads have the same rows at every length. */
+static void ragged_lengths_count_as_content(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        lra_finding share[LRA_SHARES_FINDINGS];
+        causal = k == 2;
+        for (int b = 0; b < N; b++) {
+            length[b] = k == 0 ? T : T - b % 9;
+            for (int i = 0; i < length[b]; i++)
+                for (int j = 0; j < keys_of(b, i); j++) map[b][i][j] = exp(-abs(i - j) / 4.0);
+        }
+        measure(share);
+        double content = share[2].value;
+        assert_string_equal(share[2].id, "share.content");
+        if (k == 1 ? !(content > 0.02 && content < 0.25) : !(fabs(content) < 1e-9))
+            fail_msg("case %d: content %g", k, content);
+    }
+    causal = false;
+}
+
 static void few_examples_are_undefined(void **state)
 {
     (void)state;
@@ -297,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_the_definition),
         cmocka_unit_test(known_answers),
+        cmocka_unit_test(ragged_lengths_count_as_content),
         cmocka_unit_test(few_examples_are_undefined),
         cmocka_unit_test(intervals_are_the_jackknifes),
         cmocka_unit_test(intervals_cover),
