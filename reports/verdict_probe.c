@@ -59,9 +59,16 @@ void lra_verdict_of_attention(const lra_probe_result *r, lra_verdict *to)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* Does the model mix positions without a kernel, too? */
+static bool is_part(const lra_probe_cell *c)
+{
+    return strstr(c->seed[0]->settings, "uncovered=") != NULL;
+}
+
 /* The row of all layers; a model of one convolution has none. */
 static bool find(const lra_probe_cell *c, const char *id, lra_finding *out)
 {
+    if (is_part(c)) return false;
     if (lra_probe_cell_finding(c, "model", id, out)) return isfinite(out->value);
     const lra_probe_result *r = c->seed[0];
     return r->n_units == 1 && lra_probe_cell_finding(c, r->unit[0]->name, id, out) &&
@@ -142,6 +149,15 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
             if (find(&cells[c], relative_ids[k], &f)) known++, at = c;
         if (known) break;
     }
+    for (int c = 0; c < n; c++)
+        if (!known && is_part(&cells[c])) {
+            lra_verdict_add(
+                to,
+                "%s mixes positions without kernels, too: these are parts, and no reach "
+                "of the model follows from them.",
+                cells[c].name);
+            return;
+        }
     if (!known) return;
     if (known == 1 && find(&cells[at], relative_ids[k], &f))
         say_one_cell(&cells[at], &f, k, to);

@@ -97,6 +97,24 @@ static void kernels_of_cells(void **state)
     lra_probe_result_free(list[0]);
 }
 
+/* Convolutions of a model that mixes positions by a state, too, are not the model. */
+static void kernels_of_a_part(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {probe("kernels", 0)};
+    lra_probe_cell *cells;
+    lra_probe_result_set(list[0], "uncovered", "%s", "layer0.delta");
+    add(list[0], "layer0.conv", "dist.mean.rel", (lra_estimate){0.1, NAN, NAN}, 0.2);
+    int n = lra_probe_cells(1, list, &cells);
+    lra_verdict v = {0};
+    lra_verdict_of_kernels(n, cells, &v);
+    says(&v, 0, "mixes positions without kernels, too: these are parts");
+    assert_int_equal(v.n, 1);
+    lra_verdict_free(&v);
+    lra_probe_cells_free(cells, n);
+    lra_probe_result_free(list[0]);
+}
+
 static void limits_of_a_run(void **state)
 {
     (void)state;
@@ -137,8 +155,8 @@ static void a_run_at_chance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_of_a_run), cmocka_unit_test(heads_that_show_nothing),
-        cmocka_unit_test(kernels_of_cells), cmocka_unit_test(limits_of_a_run),
-        cmocka_unit_test(a_run_at_chance)};
+        cmocka_unit_test(heads_of_a_run),   cmocka_unit_test(heads_that_show_nothing),
+        cmocka_unit_test(kernels_of_cells), cmocka_unit_test(kernels_of_a_part),
+        cmocka_unit_test(limits_of_a_run),  cmocka_unit_test(a_run_at_chance)};
     return cmocka_run_group_tests_name("verdicts of probes", tests, NULL, NULL);
 }
