@@ -244,14 +244,16 @@ static void add_drawn(const lra_found_kernels *k, int state, lra_probe_unit *u)
     lra_free(drawn);
 }
 
-/* Mean mass by distance, and quartiles of the envelope over channels (3, n). */
-static void add_curves(const lra_found_kernels *k, int state, lra_probe_unit *u)
+/* Mean mass by distance, and quartiles of the envelope over channels (3, n).  Returns the masses
+ * (n), not rounded to single precision, which the caller frees. */
+static double *add_curves(const lra_found_kernels *k, int state, lra_probe_unit *u)
 {
     static const double share[] = {0.25, 0.5, 0.75};
     lra_kernel first = lra_found_channel(k, state, 0);
     int64_t n = lra_kernel_distances(&first), C = k->channels, known = 0;
-    double *all = lra_alloc_array((size_t)(n * (C + 5) + C), sizeof *all);
-    double *mass = all + n * C, *one = mass + n, *quartile = one + n, *column = quartile + 3 * n;
+    double *all = lra_alloc_array((size_t)(n * (C + 4) + C), sizeof *all);
+    double *one = all + n * C, *quartile = one + n, *column = quartile + 3 * n;
+    double *mass = lra_alloc_array((size_t)n + 1, sizeof *mass);
     for (int64_t c = 0; c < C; c++) {
         lra_kernel kernel = lra_found_channel(k, state, c);
         lra_kernel_mass(&kernel, one);
@@ -269,20 +271,15 @@ static void add_curves(const lra_found_kernels *k, int state, lra_probe_unit *u)
     lra_probe_unit_array(u, state ? "mass" : "mass0", 1, &n, mass);
     lra_probe_unit_array(u, state ? "envelope" : "envelope0", 2, (int64_t[]){3, n}, quartile);
     lra_free(all);
+    return mass;
 }
 
 /* The distance, up to half of all, whose mean mass grew most. */
-static lra_finding peak_of(const lra_probe_unit *u)
+static lra_finding peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
 {
-    const lra_probe_array *now = lra_probe_array_find(u, "mass");
-    const lra_probe_array *before = lra_probe_array_find(u, "mass0");
-    int64_t n = now->dims[0];
-    double *x = lra_alloc_array(2 * (size_t)n + 1, sizeof *x);
-    for (int64_t d = 0; d < n; d++)
-        x[d] = (double)now->value[d], x[n + d] = (double)before->value[d];
-    lra_finding f = lra_finding_of("shift.peak", "tokens", lra_peak(n, x, x + n));
+    lra_finding f = lra_finding_of("shift.peak", "tokens",
+                                   lra_peak(n, mass[LRA_FOUND_TRAINED], mass[LRA_FOUND_INITIAL]));
     f.null[LRA_NULL_UNIFORM] = lra_peak_middle(n);
-    lra_free(x);
     return f;
 }
 
@@ -290,7 +287,9 @@ void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_re
 {
     lra_probe_unit *u = lra_probe_unit_new(to, k->name);
     lra_finding *list[LRA_FOUND_STATES];
+    double *mass[LRA_FOUND_STATES];
     int n[LRA_FOUND_STATES];
+    lra_kernel first = lra_found_channel(k, 0, 0);
     for (int s = 0; s < LRA_FOUND_STATES; s++) {
         channels *x = channels_new(k, s, columns);
         list[s] = lra_alloc_array(FINDINGS, sizeof **list);
@@ -298,12 +297,12 @@ void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_re
         add_channel_decay(x, u);
         channels_free(x);
         add_drawn(k, s, u);
-        add_curves(k, s, u);
+        mass[s] = add_curves(k, s, u);
     }
     lra_findings_null(n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED], n[LRA_FOUND_INITIAL],
                       list[LRA_FOUND_INITIAL], LRA_NULL_INIT);
     n[LRA_FOUND_TRAINED] += add_shift(k, list[LRA_FOUND_TRAINED] + n[LRA_FOUND_TRAINED]);
-    list[LRA_FOUND_TRAINED][n[LRA_FOUND_TRAINED]++] = peak_of(u);
+    list[LRA_FOUND_TRAINED][n[LRA_FOUND_TRAINED]++] = peak_of(lra_kernel_distances(&first), mass);
     lra_probe_unit_findings(u, n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED]);
-    for (int s = 0; s < LRA_FOUND_STATES; s++) lra_free(list[s]);
+    for (int s = 0; s < LRA_FOUND_STATES; s++) lra_free(list[s]), lra_free(mass[s]);
 }
