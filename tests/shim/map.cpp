@@ -59,12 +59,14 @@ static void write_box(int which)
     shim_bar_add(box[which].bar, 0, -(int)at);
 }
 
+/* The copy that was started last, or, where threads run backwards, any. */
 extern "C" int shim_deliver(void)
 {
     static uint32_t state = 1;
     if (n_boxes == 0) return 0;
     state = state * 1664525u + 1013904223u; /* Numerical Recipes, 7.1 */
     int which = (int)((uint64_t)state * (uint32_t)n_boxes >> 32);
+    if (!shim_backwards) which = n_boxes - 1;
     write_box(which);
     box[which] = box[--n_boxes];
     return 1;

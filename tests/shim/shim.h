@@ -41,8 +41,8 @@ void shim_copy(void *shared, const void *global, int n, bool valid);
 void shim_copies_close(void);
 void shim_copies_wait(int pending);
 
-/* TMA (map.cpp): true if the phase of this parity has ended; writes one of the copies under way, in
- * random order, 0: there is none. */
+/* TMA (map.cpp): true if the phase of this parity has ended; writes one of the copies under way,
+ * 0: there is none. */
 bool shim_bar_ended(const void *bar, int parity);
 int shim_deliver(void);
 
