@@ -1,6 +1,6 @@
-/* Batch normalisation on a GPU; formulas and sources: batch_norm.c.  Sums are in double, their
- * parts as well: columns of dx have the sum 0, from which a bias in front of the norm gets its
- * gradient. */
+/* Batch normalisation on a GPU; formulas and sources: batch_norm.c.  Sums are in double,
+ * their parts as well: columns of dx have the sum 0, on which the gradient of a bias in front of
+ * the norm depends. */
 #include "kernels/ops/columns_fn.h"
 
 /* x seen as B samples of T rows of D. */

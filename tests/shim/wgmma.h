@@ -1,6 +1,6 @@
 /* The instructions of kernels/cuda/wgmma.h on the host shim.  Shared memory is addressed from its
- * start, as on a GPU.  Copies (map.cpp) overwrite their box with NaN when they start and arrive when
- * nothing runs without them, the last first or in random order. */
+ * start, as on a GPU.  Copies (map.cpp) overwrite their box with NaN when they start and
+ * arrive when nothing runs without them, the last first or in random order. */
 #ifndef LRA_TESTS_SHIM_WGMMA_H
 #define LRA_TESTS_SHIM_WGMMA_H
 
@@ -101,8 +101,8 @@ static inline void wg_commit(void)
     q->group[q->n_groups++] = q->n - q->closed;
     q->closed = q->n;
 }
-/* Operands are read at any moment between the call and the wait: at the first, or, where threads run
- * backwards, at the last. */
+/* Operands are read at any moment between the call and the wait: at the first, or, where threads
+ * run backwards, at the last. */
 static inline void shim_queue_product(shim_product p)
 {
     auto *q = &shim_queue[shim_id()];
