@@ -3,6 +3,7 @@
  * plan lets run beside the work is on a second stream, which forks from it and joins it again; runs
  * of single nodes, checked or timed, have one stream. */
 #include "kernels/cuda/joined.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/state.h"
 
 #include "kernels/base/mem.h"
@@ -13,6 +14,18 @@ typedef struct {
     int n, runs;
     cudaGraphExec_t graph;
 } recording;
+
+bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, unsigned z)
+{
+    if (x > 0 && y > 0 && z > 0 && x <= INT32_MAX && y <= LRA_MAX_GRID_Y && z <= LRA_MAX_GRID_Y)
+        return true;
+    if (lra_cuda && !lra_cuda->fault.msg[0])
+        lra_fail(&lra_cuda->fault,
+                 "%s needs a grid of %u x %u x %u blocks, CUDA allows 1 to "
+                 "2147483647 x 65535 x 65535",
+                 kernel, x, y, z);
+    return false;
+}
 
 /* Queues n calls that run as one. */
 static int queue_one(const lra_call *calls, int n, cudaStream_t stream, lra_err *e)
@@ -102,7 +115,7 @@ static __global__ void hold_kernel(long long clocks)
 static int queue_timed(const lra_call *calls, int n, const cudaEvent_t *event, lra_err *e)
 {
     long long clocks = (long long)n * HOLD_CLOCKS;
-    hold_kernel<<<1, 1, 0, lra_cuda->work>>>(clocks < HOLD_MOST ? clocks : HOLD_MOST);
+    hold_kernel<<<1, 1, 0, lra_cuda->work>>>(clocks < HOLD_MOST ? clocks : (long long)HOLD_MOST);
     for (int i = 0; i <= n; i++) {
         if (lra_cuda_check(cudaEventRecord(event[i], lra_cuda->work), "timing", e) != 0)
             return LRA_FAILED;

@@ -6,6 +6,7 @@
 #ifndef LRA_CUDA_LAUNCH_H
 #define LRA_CUDA_LAUNCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/cuda/level.h"
@@ -13,8 +14,14 @@
 #ifndef LRA_SHIM
 #include <cuda_runtime.h>
 
+/* True if CUDA starts a grid of this size; else false, with the fault of the device set. */
+extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, unsigned z);
 #define LRA_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
-    kernel<<<grid, block, shared, (cudaStream_t)(stream)>>>(__VA_ARGS__)
+    do {                                                                                           \
+        const dim3 lra_blocks = grid;                                                              \
+        if (lra_cuda_grid_fits(#kernel, lra_blocks.x, lra_blocks.y, lra_blocks.z))                 \
+            kernel<<<lra_blocks, block, shared, (cudaStream_t)(stream)>>>(__VA_ARGS__);            \
+    } while (0)
 #define LRA_SHARED(type, name)                                                                     \
     extern __shared__ __align__(128) unsigned char lra_shared_memory[];                            \
     type *name = (type *)lra_shared_memory
@@ -35,6 +42,8 @@
 /* A function of kernels alone. */
 #define LRA_DEV static __device__ __forceinline__
 
+/* Blocks of a grid that CUDA allows along y and along z; along x: 2^31 - 1. */
+enum { LRA_MAX_GRID_Y = 65535 };
 enum { LRA_WARP = 32, LRA_BLOCK = 256, LRA_BLOCK_WARPS = LRA_BLOCK / LRA_WARP };
 
 /* Blocks for n pieces of work, per_block in each; kernels step by the grid where this is cut

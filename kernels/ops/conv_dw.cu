@@ -9,16 +9,17 @@
 #include "kernels/ops/conv_dw_wgmma_fn.h"
 #endif
 
-/* x: parts, tiles of input and output channels; y: taps and groups */
+/* x: taps and groups, of which there may be more than 65,535; y: parts, tiles of input and output
+ * channels */
 static __global__ void __launch_bounds__(LRA_BLOCK, 2) dw_tile_kernel(dw_job j)
 {
     LRA_SHARED(real, xs);
     real *ds = xs + TILE_DEPTH * TILE_PITCH;
     const conv_dw_sizes *s = &j.s;
-    int64_t columns = (s->n_out + TILE - 1) / TILE, part = blockIdx.x % j.n_parts;
-    int64_t o0 = blockIdx.x / j.n_parts % columns * TILE,
-            i0 = blockIdx.x / j.n_parts / columns * TILE;
-    int64_t k = blockIdx.y / s->groups, g = blockIdx.y % s->groups, shift = dw_shift(&j, k);
+    int64_t columns = (s->n_out + TILE - 1) / TILE, part = blockIdx.y % j.n_parts;
+    int64_t o0 = blockIdx.y / j.n_parts % columns * TILE,
+            i0 = blockIdx.y / j.n_parts / columns * TILE;
+    int64_t k = blockIdx.x / s->groups, g = blockIdx.x % s->groups, shift = dw_shift(&j, k);
     int64_t rows = s->B * s->T, D = s->groups * s->n_in, H = s->groups * s->n_out;
     int64_t first = part * rows / j.n_parts, end = (part + 1) * rows / j.n_parts;
     int tid = threadIdx.x, row = tid / 16 * TILE_SUMS, column = tid % 16 * TILE_SUMS;
@@ -49,7 +50,7 @@ static void dw_tile_run(const dw_job *j, void *stream)
 {
     const conv_dw_sizes *s = &j->s;
     int64_t tiles = (s->n_in + TILE - 1) / TILE * ((s->n_out + TILE - 1) / TILE);
-    LRA_LAUNCH(dw_tile_kernel, dim3((unsigned)(tiles * j->n_parts), (unsigned)(s->K * s->groups)),
+    LRA_LAUNCH(dw_tile_kernel, dim3((unsigned)(s->K * s->groups), (unsigned)(tiles * j->n_parts)),
                LRA_BLOCK, 2 * TILE_DEPTH * TILE_PITCH * sizeof(real), stream, *j);
 }
 

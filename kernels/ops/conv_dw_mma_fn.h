@@ -147,6 +147,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) dw_mma_kernel(dw_job j)
 
 static inline bool dw_mma_fits(const dw_job *j)
 {
+    if (j->s.K * j->s.groups > LRA_MAX_GRID_Y) return false;
     return is_aligned(j->x, j->dy, NULL) && j->s.n_in % 8 == 0 && j->s.n_out % 8 == 0 &&
            j->s.n_in >= 16 && j->s.n_out >= 16;
 }

@@ -186,6 +186,7 @@ static __global__ void __launch_bounds__(DWG_BLOCK, 1)
  * has a tap each. */
 static inline bool dw_wgmma_fits(const dw_job *j)
 {
+    if (j->s.K * j->s.groups > LRA_MAX_GRID_Y) return false;
     if (DWG_ROWS + (CONV_DW_TAPS - 1) * j->s.dilation > DWG_SLAB) return false;
     return is_aligned(j->x, j->dy, NULL) && j->s.n_in % DWG_IN == 0 && j->s.n_out % 8 == 0;
 }

@@ -164,7 +164,8 @@ void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void
 {
     n_fibers = (int)(block.x * block.y * block.z);
     if (n_fibers < 1 || n_fibers > SHIM_THREADS) LRA_BUG("a block of %d threads", n_fibers);
-    if (grid.x < 1 || grid.y < 1 || grid.y > 65535 || grid.z < 1 || grid.z > 65535)
+    if (grid.x < 1 || grid.x > INT32_MAX || grid.y < 1 || grid.y > 65535 || grid.z < 1 ||
+        grid.z > 65535)
         LRA_BUG("a grid of %u x %u x %u blocks", grid.x, grid.y, grid.z);
     if (shared > MAX_SHARED) LRA_BUG("%zu bytes of shared memory", shared);
     kernel = body, kernel_arg = arg, n_shared = shared;
