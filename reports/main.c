@@ -13,6 +13,7 @@
 #include "kernels/base/nearest.h"
 #include "kernels/base/program.h"
 #include "kernels/base/version.h"
+#include "reports/compare.h"
 #include "reports/draw.h"
 #include "reports/filter.h"
 #include "reports/report.h"
@@ -80,6 +81,20 @@ static const lra_option figure_options[] = {
      .arg = "LIST",
      .help = "pdf, svg, png, separated by commas"},
     {.name = NULL}};
+static const lra_option compare_options[] = {
+    {.name = "format",
+     .letter = 'f',
+     .kind = LRA_OPTION_CHOICE,
+     .value = "text",
+     .choices = "text|markdown|md|latex|csv|json",
+     .help = "how it is printed"},
+    {.name = "wide",
+     .letter = 'w',
+     .kind = LRA_OPTION_FLAG,
+     .help = "text of any width; default: at most 100 columns, continued below"},
+    {.name = NULL}};
+static const lra_option *const compare_tables[] = {compare_options, lra_filter_options, common,
+                                                   NULL};
 static const lra_option *const table_tables[] = {table_options, lra_filter_options,
                                                  lra_ladder_scale_options, common, NULL};
 static const lra_option *const figure_tables[] = {figure_options, lra_filter_options,
@@ -422,6 +437,24 @@ static int draw_figures(const lra_options *o, lra_err *e)
     return all ? draw_all(o, e) : draw_one(o, figures[chosen], e);
 }
 
+/* ---- compare --------------------------------------------------------------------------------- */
+
+static int compare(const lra_options *o, lra_err *e)
+{
+    lra_report_input in;
+    int rc = load(o, LRA_FROM_RESULTS_AND_PROBES, &in, e);
+    if (rc != 0) return rc;
+    lra_table *t = lra_compare_table(&in, e);
+    rc = t ? 0 : LRA_FAILED;
+    if (rc == 0) lra_report_mark_unsealed(&in, &t, 1);
+    if (rc == 0)
+        rc = lra_tables_print_wide(&t, 1, lra_option_text(o, "format"),
+                                   lra_option_flag(o, "wide") ? 0 : LRA_TABLE_WIDTH, stdout, e);
+    lra_table_free(t);
+    unload(&in);
+    return rc;
+}
+
 /* ---- show, list ------------------------------------------------------------------------------ */
 
 /* The places that are files of probes are read; returns how many are left of n. */
@@ -510,6 +543,9 @@ static const lra_command commands[] = {
     {"lra-report show", "Prints what a result file holds.", "RESULT...",
      "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", NULL, 1, -1,
      plain_tables},
+    {"lra-report compare", "Prints the settings and measurements in which runs differ.", "RUN...",
+     "  lra-report compare lra-out/runs/listops-s4d-*\n  lra-report compare 0418fd ea018c", NULL, 1,
+     -1, compare_tables},
     {"lra-report list", "Lists the tables and figures.", "",
      "  lra-report list\n  lra-report list -q", NULL, 0, 0, plain_tables},
     {"lra-report help", "Prints help, a man page, or a script that completes words in bash.",
@@ -520,8 +556,9 @@ static const lra_subcommand subcommands[] = {
     {"tables", "a table, printed and written in all formats", &commands[0], print_tables},
     {"figures", "a figure, drawn with gnuplot", &commands[1], draw_figures},
     {"show", "what a result file holds", &commands[2], show},
-    {"list", "the tables and figures", &commands[3], list_all},
-    {"help", "help of a command, man pages, completion for bash, zsh, fish", &commands[4], help}};
+    {"compare", "settings and measurements in which runs differ", &commands[3], compare},
+    {"list", "the tables and figures", &commands[4], list_all},
+    {"help", "help of a command, man pages, completion for bash, zsh, fish", &commands[5], help}};
 
 static const lra_subcommand *command_at(int i)
 {
