@@ -67,7 +67,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The keys of all configurations, ascending, each once; borrowed texts, the caller frees the list. */
+/* The keys of all configurations, ascending, each once; texts are borrowed, the caller frees the
+ * list. */
 static const char **all_keys(int n, lra_config *const *config, int *n_keys)
 {
     int total = 0, m = 0;

@@ -73,6 +73,34 @@ expect 0 '' "$report" show --out o "$hash"
 says '^listops s4d'
 expect 0 '' "$probe" kernels --out o "$hash" --dry-run
 
+# What differs between runs: seeds of one model, and models; runs by the start of their hash.
+first=$(ls o/runs | sed -n 's/.*transformer-\(.......\).*/\1/p' | sed -n 1p)
+second=$(ls o/runs | sed -n 's/.*transformer-\(.......\).*/\1/p' | sed -n 2p)
+expect 0 '' "$report" compare --out o "$first" "$second"
+says '^setting  *seed '
+says '^measured  *test '
+grep -q 'model.width\|^setting  *model ' out && complain "compare shows what is the same: $(cat out)"
+expect 0 '' "$report" compare o/runs/* --format csv
+says '^setting,model,'
+expect 1 '1 run to compare, expected 2' "$report" compare --out o "$first"
+expect 0 '' "$report" show o/runs/*s4d*/kernels.h5
+says '^kernels of listops s4d'
+expect 0 '' "$report" show --json o/runs/*s4d*/kernels.h5
+says '"probes"'
+
+# A run without a result, and one that is damaged, do not take the table of the others away.
+cp -r o several
+mkdir several/runs/listops-s4d-00000000000000ff
+"$probe" kernels several/runs/*s4d* >out 2>err || complain "an unfinished run: $(cat err)"
+has err 'has no result yet: left out'
+says '^s4d  *listops'
+cp -r several/runs/"$(ls o/runs | grep s4d)" several/runs/listops-s4d-0000000000000001
+head -c 3000 several/runs/listops-s4d-0000000000000001/result.h5 >cut && mv cut several/runs/listops-s4d-0000000000000001/result.h5
+"$probe" kernels several/runs/*s4d* >out 2>err && complain "a damaged run: exit 0"
+has err '1 of 3 runs could not be measured'
+says '^s4d  *listops'
+expect 0 'left out' "$report" tables --table tasks several
+
 # "| head" ends the program that prints; the files are there by then.
 rm -r o/tables
 "$report" tables --table attention --out o --wide 2>err | head -n 1 >out

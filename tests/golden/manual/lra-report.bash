@@ -1,7 +1,7 @@
 # Completion for bash, made by 'lra-report help --completion bash' from its option tables.
 _lra_report()
 {
-    local commands='tables figures show list help --help --version'
+    local commands='tables figures show compare list help --help --version'
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} out=lra-out
     local options arguments values= i
     COMPREPLY=()
@@ -83,6 +83,16 @@ _lra_report_command()
             case $2 in
                 --out|-o) values='@folders' ;;
             esac ;;
+        compare)
+            options='--format --wide --task --model --label --out --quiet --help'
+            arguments='@runs'
+            case $2 in
+                --format|-f) values='text markdown md latex csv json' ;;
+                --task|-t) values='@any' ;;
+                --model|-m) values='@any' ;;
+                --label) values='@any' ;;
+                --out|-o) values='@folders' ;;
+            esac ;;
         list)
             options='--json --out --quiet --help'
             arguments=''
@@ -91,7 +101,7 @@ _lra_report_command()
             esac ;;
         help)
             options='--man --completion --out --quiet --verbose --no-color --help'
-            arguments='tables figures show list help'
+            arguments='tables figures show compare list help'
             case $2 in
                 --completion) values='bash zsh fish' ;;
                 --out|-o) values='@folders' ;;
