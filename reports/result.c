@@ -35,6 +35,30 @@ static const lra_field fields[] = {
     {LRA_MEMBER(lra_result, padding), LRA_FIELD_REAL, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
+/* Rounding may put a loss below 0 by that much. */
+static const double ROUNDING = 1e-3;
+
+/* Chance and losses: no result has another than a finite chance (at least 0 where less is better)
+ * and losses of at least 0; NaN: not recorded. */
+static int check_losses(const lra_result *r, lra_err *e)
+{
+    static const int column[] = {LRA_HISTORY_TRAIN_LOSS, LRA_HISTORY_VAL_LOSS};
+    if (r->n_classes == 0 && r->n > 0 &&
+        (!isfinite(r->chance) || (lra_result_metric(r)->lower && r->chance < 0)))
+        return lra_fail(e, "'chance' is %g, expected a number%s", r->chance,
+                        lra_result_metric(r)->lower ? " of at least 0" : "");
+    if (r->n_train > 0 && (isinf(r->train_loss) || r->train_loss < -ROUNDING))
+        return lra_fail(e, "'train_loss' is %g, expected a number of at least 0", r->train_loss);
+    for (int64_t i = 0; i < r->n_epochs; i++)
+        for (int k = 0; k < 2; k++) {
+            double loss = r->history[i * LRA_HISTORY_COLUMNS + column[k]];
+            if (loss < -ROUNDING)
+                return lra_fail(e, "'/history': epoch %lld has a loss of %g", (long long)i + 1,
+                                loss);
+        }
+    return 0;
+}
+
 /* Of what is written and of what is read. */
 static int check_numbers(const lra_result *r, lra_err *e)
 {
@@ -51,7 +75,7 @@ static int check_numbers(const lra_result *r, lra_err *e)
         if (!isfinite(r->row[i].loss + r->row[i].target + r->row[i].square))
             rc = lra_fail(e, "'/test/rows': row %lld of %lld holds sums that are no numbers",
                           (long long)i + 1, (long long)r->n);
-    return rc;
+    return rc == 0 ? check_losses(r, e) : rc;
 }
 
 /* ---- write ----------------------------------------------------------------------------------- */

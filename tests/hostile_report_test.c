@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 
 #include "kernels/base/executable.h"
@@ -354,6 +355,36 @@ static void no_table_emits_control_characters(void **state)
     lra_free_large(c1);
 }
 
+/* Markdown shows tags as text. */
+static void no_cell_is_a_tag(void **state)
+{
+    (void)state;
+    char *text = print("<img src=x onerror=alert(1)>", "md");
+    if (!strstr(text, "\\<img src=x")) fail_msg("%s", text);
+    lra_free_large(text);
+}
+
+/* A result with a chance or a loss that no run can have is neither written nor read. */
+static void no_chance_or_loss_that_is_none(void **state)
+{
+    (void)state;
+    char *path = lra_format("%s/result.h5", folder);
+    for (int k = 0; k < 3; k++) {
+        const double loss[] = {INFINITY, -1, -INFINITY};
+        lra_err e = {{0}};
+        lra_result *r = small_result("small", 5, 0, 30);
+        r->n_train = 10, r->train_value = 0.5, r->train_loss = loss[k];
+        assert_int_equal(lra_result_write(path, r, &e), LRA_FAILED);
+        assert_non_null(strstr(e.msg, "train_loss"));
+        r->train_loss = 0.5;
+        r->history[LRA_HISTORY_VAL_LOSS] = -1;
+        assert_int_equal(lra_result_write(path, r, &e), LRA_FAILED);
+        assert_non_null(strstr(e.msg, "epoch 1 has a loss of -1"));
+        lra_result_free(r);
+    }
+    lra_free(path);
+}
+
 static void no_cell_is_a_formula(void **state)
 {
     (void)state;
@@ -363,6 +394,8 @@ static void no_cell_is_a_formula(void **state)
                  {"+1", "\n'+1,"},
                  {"-1+cmd|' /c calc'!A1", "\n'-1+cmd|' /c calc'!A1,"},
                  {"@SUM(A1,A2)", "\n\"'@SUM(A1,A2)\","},
+                 {"+1+1", "\n'+1+1,"},
+                 {" =1+1", "\n' =1+1,"},
                  {"a=1", "\na=1,"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *text = print(known[i].text, "csv");
@@ -416,6 +449,8 @@ int main(void)
         cmocka_unit_test(quotes_are_doubled),
         cmocka_unit_test(no_table_emits_control_characters),
         cmocka_unit_test(no_cell_is_a_formula),
+        cmocka_unit_test(no_cell_is_a_tag),
+        cmocka_unit_test(no_chance_or_loss_that_is_none),
         cmocka_unit_test(markdown_is_text),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -69,11 +69,11 @@ run --axis dilation=1,2 --set kernel=3 --jobs 2
 has table ', over dilation;'
 has table 'dilation = 2'
 [ "$(ls o/runs | wc -l)" -eq 4 ] || complain "dilation 1 is trained twice"
-"$report" tables --out o >all 2>err || complain "tables: $(cat err)"
+"$report" tables --wide --out o >all 2>err || complain "tables: $(cat err)"
 [ "$(grep -c '^Ladder' all)" -eq 3 ] || complain "expected three ladders: $(cat all)"
 [ "$(grep -c '^K = 3' all)" -eq 2 ] || complain "matched and unmatched rungs in one table: $(cat all)"
 [ "$(grep -c '^dilation = ' all)" -eq 2 ] || complain "rungs over dilation: $(cat all)"
-"$report" tables --out o --format json >json 2>err || complain "json: $(cat err)"
+"$report" tables --wide --out o --format json >json 2>err || complain "json: $(cat err)"
 for word in '"match": "params"' '"match_key": "hidden"' '"axis": "dilation"' '"solved_size"' '"step_flops"'; do
     has json "$word"
 done
@@ -83,6 +83,6 @@ done
 "$probe" train $small --out p --set hidden=16 --set kernel=3 -q >out 2>err || complain "train: $(cat err)"
 run --axis dilation=1,2 --set kernel=3 --out p
 [ "$(ls p/runs | wc -l)" -eq 2 ] || complain "the run that is there is trained again"
-"$report" tables --out p >all 2>err || complain "tables: $(cat err)"
+"$report" tables --wide --out p >all 2>err || complain "tables: $(cat err)"
 [ "$(grep -c '^Ladder' all)" -eq 1 ] || complain "expected one ladder: $(cat all)"
 exit $bad

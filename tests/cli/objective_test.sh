@@ -57,7 +57,7 @@ grep -q '^# reach kernel bits-per-token lo hi' q/figures/loc-T1.dat || complain 
     expect 0 '' lra-probe train $tiny --set epochs=2 --objective pretrain-masked --seed 1
     expect 0 '' lra-probe train $tiny --set epochs=1 --from "$(run_of)" --seed 1
 }
-"$LRA_BUILD/lra-report" tables o --table tasks >out 2>err || complain "no table: $(cat err)"
+"$LRA_BUILD/lra-report" tables o --wide --table tasks >out 2>err || complain "no table: $(cat err)"
 says 'bits-per-token'
 says ' pretrain-masked '
 says ' control of fine-tuning '

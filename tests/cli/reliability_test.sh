@@ -82,7 +82,7 @@ if [ -n "$best" ]; then
         LRA_CPU=$cpu "$probe" train $small --set epochs=1 --set kernel=3 --precision f32 --seed $([ $cpu = avx2 ] && echo 2 || echo 1) --out m >out 2>err ||
             complain "$cpu: $(cat err)"
     done
-    "$report" tables --table tasks --out m >out 2>err || complain "tables: $(cat err)"
+    "$report" tables --wide --table tasks --out m >out 2>err || complain "tables: $(cat err)"
     grep -q 'instruction levels differ between files: .*portable (1).*rounding' out || complain "a table mixes levels in silence: $(cat out)"
     rm -r m/runs/*/ && LRA_CPU=avx2 && export LRA_CPU
     for seed in 1 2; do
@@ -90,7 +90,7 @@ if [ -n "$best" ]; then
         "$probe" train $small --set epochs=1 --set kernel=3 --precision f32 --seed $seed --out m >out 2>err || complain "seed $seed: $(cat err)"
     done
     unset LRA_CPU
-    "$report" tables --table tasks --out m >out 2>err || complain "tables: $(cat err)"
+    "$report" tables --wide --table tasks --out m >out 2>err || complain "tables: $(cat err)"
     ! grep -q 'instruction levels' out || complain "a note on one level: $(cat out)"
 else echo "skipped: instruction levels (this processor has one)"; fi
 

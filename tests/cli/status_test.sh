@@ -66,7 +66,7 @@ for folder in other/runs/*; do
     # shellcheck disable=SC2086
     "$probe" train --task listops $small --set epochs=1 --out other -q >out 2>err || complain "again: $(cat err)"
     for file in whole.h5 "$folder/result.h5"; do # but for the time that it took
-        "$report" tables --table tasks "$file" 2>err | sed -n 's/^listops \(.*[0-9] %\) .*/\1/p' >"$(basename "$file").txt"
+        "$report" tables --wide --table tasks "$file" 2>err | sed -n 's/^listops \(.*[0-9] %\) .*/\1/p' >"$(basename "$file").txt"
     done
     [ -s whole.h5.txt ] && cmp -s whole.h5.txt result.h5.txt || complain "made again it is another one: $(cat result.h5.txt)"
 done

@@ -62,7 +62,7 @@ has by_probe 'flag one-seed'
 # shellcheck disable=SC2086
 "$probe" $xor $small --json >json 2>err || complain "--json: $(cat err)"
 has json '"distance_6_percent"'
-"$report" tables --table sweep --out o >by_report 2>err || complain "tables: $(cat err)"
+"$report" tables --wide --table sweep --out o >by_report 2>err || complain "tables: $(cat err)"
 head -n "$(wc -l <by_report)" by_probe | cmp -s - by_report || complain "lra-report prints another table"
 if command -v gnuplot >/dev/null; then
     "$report" figures --figure sweep --out o >out 2>err || complain "figure: $(cat err)"
@@ -84,7 +84,7 @@ for vary in rate=0.02,0.001 layers=1,2 schedule=plateau,cosine; do
     # shellcheck disable=SC2086
     "$probe" receptive-field $few >words 2>err || complain "$vary: $(cat err)"
     has words "Sweep: listops by ${vary%%=*}"
-    "$report" tables --table sweep --out m >by_report 2>err || complain "$vary: $(cat err)"
+    "$report" tables --wide --table sweep --out m >by_report 2>err || complain "$vary: $(cat err)"
     head -n "$(wc -l <by_report)" words | cmp -s - by_report || complain "lra-report prints another table of $vary"
     case $vary in
     rate*)
@@ -105,6 +105,6 @@ grep -q '^layers  *reach .* rate 0.001  .* 0.02 ' words || complain "lstm: no ta
 [ "$(grep -c '^layers = 1 ' words)" -eq 1 ] || complain "lstm: not one row: $(cat words)"
 [ "$(ls m/runs | wc -l)" -eq 2 ] || complain "lstm: expected a run for each rate"
 rm -rf m
-"$report" tables --table sweep --out "$tmp/none" >out 2>err && complain "a sweep of nothing"
+"$report" tables --wide --table sweep --out "$tmp/none" >out 2>err && complain "a sweep of nothing"
 [ "$(wc -l <err)" -eq 1 ] || complain "no results: $(cat err)"
 exit $bad
