@@ -6,6 +6,7 @@
 #include "reports/ladder_rungs.h"
 #include "reports/result_metric.h"
 #include "reports/result.h"
+#include "reports/table.h"
 
 enum { LRA_LADDER_REPLICATES = LRA_REPLICATES };
 
@@ -49,6 +50,9 @@ typedef struct {
 /* A number, or an interval, of the ladder as a value of the metric. */
 double lra_ladder_value(const lra_ladder_view *v, double score);
 lra_estimate lra_ladder_values(const lra_ladder_view *v, lra_estimate score);
+/* Columns for programs that tell ladders apart: data, axis, match, settings (every option of the
+ * configuration that all its rungs share). */
+void lra_ladder_add_identity(const lra_ladder_view *v, lra_table *t);
 /* Rows that the view frees; returns them. */
 void *lra_ladder_keep(lra_ladder_view *v, void *rows);
 /* Computes the ladder; an error names the rungs that do not make one. */

@@ -42,6 +42,30 @@ static void add_flags(lra_text *t, uint32_t flags)
     lra_text_add(t, "%s\n", *between ? "" : "-");
 }
 
+/* The words of /finding/names one by one, for programs that read the file without ours. */
+enum { PART, ID, UNIT, FLAGS, WORDS };
+static const char *const word_path[WORDS] = {"/finding/part", "/finding/id", "/finding/unit",
+                                             "/finding/flags"};
+
+static int write_words(const lra_probe_result *r, lra_h5 *f, lra_err *e)
+{
+    lra_text word[WORDS] = {{0}};
+    int rc = 0;
+    for (int i = 0; i < r->n_units; i++)
+        for (int k = 0; k < r->unit[i]->n_findings; k++) {
+            const lra_finding *x = &r->unit[i]->finding[k];
+            lra_text_add(&word[PART], "%s\n", r->unit[i]->name);
+            lra_text_add(&word[ID], "%s\n", x->id);
+            lra_text_add(&word[UNIT], "%s\n", x->unit);
+            add_flags(&word[FLAGS], x->flags);
+        }
+    for (int w = 0; w < WORDS; w++) {
+        if (rc == 0) rc = lra_h5_put_text(f, word_path[w], word[w].s ? word[w].s : "", e);
+        lra_text_free(&word[w]);
+    }
+    return rc;
+}
+
 static int write_findings(const lra_probe_result *r, lra_h5 *f, lra_err *e)
 {
     lra_text names = {0};
@@ -94,6 +118,7 @@ static int write_all(const lra_probe_result *r, lra_h5 *f, lra_err *e)
     }
     if (rc == 0) rc = lra_h5_put_text(f, "/units", names.s ? names.s : "", e);
     lra_text_free(&names);
+    if (rc == 0) rc = write_words(r, f, e);
     return rc == 0 ? write_findings(r, f, e) : rc;
 }
 

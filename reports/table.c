@@ -56,6 +56,19 @@ void lra_table_keys(lra_table *t, const char *const *key)
     }
 }
 
+void lra_table_add_constant(lra_table *t, const char *key, const char *text)
+{
+    int c = t->n_columns;
+    if (c == LRA_TABLE_COLUMNS) return; /* no room: the title says it */
+    t->head[c] = lra_copy_text(""), t->key[c] = lra_copy_text(key);
+    t->n_columns++;
+    for (int r = 0; r < t->n_rows; r++) {
+        t->cell[r] = lra_resize(t->cell[r], (size_t)(c + 2) * sizeof **t->cell);
+        t->cell[r][c] = (lra_cell){.text = lra_make_printable(lra_copy_text(text))};
+        t->cell[r][c + 1] = (lra_cell){.text = NULL};
+    }
+}
+
 /* Whatever reaches a table can be printed: no control characters. */
 static char *format_text(const char *fmt, va_list args)
 {

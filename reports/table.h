@@ -42,6 +42,9 @@ void lra_tables_free(lra_table **list, int n); /* the tables and their list */
  * interval. */
 void lra_table_keys(lra_table *t, const char *const *key);
 
+/* Adds a column for programs that says the same in every row that there is. */
+void lra_table_add_constant(lra_table *t, const char *key, const char *text);
+
 /* ---- fill: cells follow from the left ---- */
 
 void lra_table_row(lra_table *t); /* starts a row */

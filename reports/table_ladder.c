@@ -209,6 +209,7 @@ static lra_table *ladder_table(const lra_ladder_view *v)
     lra_verdict_of_ladder(v, &t->verdict);
     lra_ladder_add_notes(t, v);
     lra_ladder_add_facts(t, v);
+    lra_ladder_add_identity(v, t);
     return t;
 }
 

@@ -249,6 +249,13 @@ static lra_table *sweep_table(const lra_sweep *s)
     if (lra_sweep_is_distance(s)) add_truth(t, s);
     add_seeds(t, s);
     add_facts(t, s);
+    lra_table_add_constant(t, "setting", s->key);
+    lra_table_add_constant(t, "task", v->first->task);
+    lra_table_add_constant(t, "model", v->first->model);
+    lra_table_add_constant(t, "preset", v->first->preset);
+    lra_table_add_constant(t, "precision", v->first->precision);
+    lra_table_add_constant(t, "axis", v->kind.axis);
+    lra_table_add_constant(t, "match", v->kind.match);
     return t;
 }
 

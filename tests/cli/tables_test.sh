@@ -42,6 +42,20 @@ for name in ('attention', 'influence', 'kernels'):
     t = pandas.read_csv('o/tables/%s.csv' % name)
     if list(t.columns[:3]) != ['run', 'task', 'model'] or not {'seed', 'label', 'layer', 'head', 'id', 'value', 'lo', 'hi'} <= set(t.columns):
         print(name, list(t.columns)); bad = 1
+try:
+    import h5py
+    f = h5py.File(glob.glob('o/runs/*s4d*/kernels.h5')[0])
+    words = [f['/finding/' + w].asstr()[()] for w in ('part', 'id', 'unit', 'flags')]
+    packed = f['/finding/names'].asstr()[()]
+    if [' '.join(w) for w in zip(*words)] != list(packed) or not isinstance(packed[0], str): print(packed[0]); bad = 1
+    if f.attrs['task'].decode() != 'listops': bad = 1
+except ImportError:
+    pass
+for name in ('ladder', 'sweep'):
+    t = pandas.read_csv(name + '.csv')
+    if not {'task', 'model', 'axis', 'match'} <= set(t.columns) or set(t.axis) != {'kernel'}: print(name, list(t.columns)); bad = 1
+t = pandas.read_csv('ladder.csv')
+if len(set(zip(t.data, t.axis, t.match, t.settings))) != 4: print('ladders are not told apart'); bad = 1
 t = pandas.read_csv('o/tables/attention.csv')
 if set(t.label) != {'first try'} or set(t.seed) != {0, 1}: print(set(t.label), set(t.seed)); bad = 1
 sys.exit(bad)
