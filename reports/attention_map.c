@@ -2,6 +2,7 @@
 #include "reports/attention_map.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "kernels/base/mem.h"
 
@@ -45,12 +46,32 @@ void lra_map_add(lra_text *t, const char *name, int n, const lra_probe_array *co
     lra_free(weight);
 }
 
-void lra_map_plot(lra_text *t, const char *file, int block, int64_t pixels, const char *name)
+static void add_ticks(lra_text *t, const lra_map_panel *p, char axis, bool numbers)
 {
-    double end = (double)pixels - 0.5;
+    const int64_t token[] = {0, p->tokens / 2, p->tokens - 1};
+    lra_text_add(t, "set %ctics out nomirror scale 0.4 font ',7' offset %s (", axis,
+                 axis == 'x' ? "0,0.4" : "0.4,0");
+    for (int i = 0; i < 3; i++) {
+        char text[24] = "";
+        if (numbers && !(axis == 'x' && i == 2)) /* it would touch the next panel's 0 */
+            snprintf(text, sizeof text, "%lld", (long long)token[i]);
+        lra_text_add(t, "%s'%s' %g", i ? ", " : "", text,
+                     ((double)token[i] + 0.5) * (double)p->pixels / (double)p->tokens - 0.5);
+    }
+    lra_text_add(t, ")\n");
+}
+
+void lra_map_plot(lra_text *t, const lra_map_panel *p)
+{
+    double end = (double)p->pixels - 0.5;
+    if (p->tokens > 2) {
+        add_ticks(t, p, 'x', p->below);
+        add_ticks(t, p, 'y', p->left);
+    }
     lra_text_add(t, "set xrange [-0.5:%g]\nset yrange [%g:-0.5]\n", end, end);
-    lra_plot_say(t, "set label ", name,
+    lra_plot_say(t, "set label ", p->name,
                  " at graph 0, graph 1 left offset character 0, character 0.6 font ',7'\n");
-    lra_text_add(t, "plot '%s' index %d matrix using 1:2:3 with image pixels\nunset label\n", file,
-                 block);
+    lra_text_add(
+        t, "plot '%s' index %d matrix using 1:2:3 with image pixels\nunset label\nunset object\n",
+        p->file, p->block);
 }

@@ -7,8 +7,9 @@
 #include "reports/plot.h"
 #include "reports/probe_result.h"
 
-/* What a figure says of the shades. */
-#define LRA_MAP_SHADES "dark: the map's largest weight, by square roots"
+/* Ends of the bar of shades. */
+#define LRA_MAP_LEAST "least weight"
+#define LRA_MAP_MOST  "largest, square-root scale"
 /* Pixels of a side. */
 int64_t lra_map_pixels(const lra_probe_array *map);
 /* The mean of n maps of one size as a block of the data, a line for each query; longer maps are
@@ -16,7 +17,14 @@ int64_t lra_map_pixels(const lra_probe_array *map);
 void lra_map_add(lra_text *t, const char *name, int n, const lra_probe_array *const *map);
 /* A square of numbers, of T steps? */
 bool lra_map_is_square(const lra_probe_array *map, int64_t T);
-/* The plot of a block in the box of a panel, with a small name above it. */
-void lra_map_plot(lra_text *t, const char *file, int block, int64_t pixels, const char *name);
+/* One panel: a block of `file` as pixels by pixels, with a small name above it; tokens: ticks at
+ * the first, middle and last of them, with numbers at the left and below where asked (0: none). */
+typedef struct {
+    const char *file, *name;
+    int block;
+    int64_t pixels, tokens;
+    bool left, below;
+} lra_map_panel;
+void lra_map_plot(lra_text *t, const lra_map_panel *p);
 
 #endif

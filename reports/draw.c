@@ -38,7 +38,10 @@ static int draw_one(const char *name, const lra_plot *p, const char *folder, con
                     script);
     else if (status > 0)
         lra_fail(e, "gnuplot failed on '%s/%s': %.200s", folder, script, said);
-    int rc = status == 0 ? lra_metadata_add(&image, format, p->title, p->sources.s, e) : LRA_FAILED;
+    char *described = lra_format("%s%s%s", p->sources.s ? p->sources.s : "", p->caption ? "; " : "",
+                                 p->caption ? p->caption : "");
+    int rc = status == 0 ? lra_metadata_add(&image, format, p->title, described, e) : LRA_FAILED;
+    lra_free(described);
     if (rc == 0) rc = lra_file_write(to, image.s, image.n, e);
     if (rc == 0) printf("wrote %s\n", to);
     lra_text_free(&image);
@@ -55,6 +58,7 @@ int lra_draw(const lra_report_figure *f, const lra_report_input *in, const char 
     int rc = f->make(in, &p, e);
     if (rc == 0) rc = lra_folder_make(folder, e);
     if (rc == 0) rc = lra_plot_write(&p, folder, f->name, e);
+    if (rc == 0 && p.caption) printf("caption: %s\n", p.caption);
     for (const char *at = formats; *at && rc == 0;) {
         char format[4] = {at[0], at[1], at[2], 0};
         rc = draw_one(f->name, &p, folder, format, e);

@@ -219,7 +219,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         add_data(&f->data, &p);
     }
     if (n == 0) return lra_fail(e, "no run has gains under limits ('lra-probe influence RUN')");
-    f->width = n > 1 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->width = lra_plot_wide(n > 1 ? LRA_PAGE_CM : LRA_COLUMN_CM);
     f->title = lra_copy_text("gain left under limits per layer, and by context");
     add_script(f, n, list);
     return 0;

@@ -63,7 +63,12 @@ static void add_script(lra_plot *f, const plot *p)
 {
     lra_decay_figure d = {
         .axes = &p->axes, .n = p->all.n, .n_key = 4, .key = key, .panel = add_panel};
-    for (int i = 0; i < p->all.n; i++) d.name[i] = p->all.panel[i].name;
+    for (int i = 0; i < p->all.n; i++) {
+        const lra_probe_unit *u = p->all.panel[i].unit;
+        d.name[i] = p->all.panel[i].name;
+        d.empty[i] = lra_decay_empty(&p->axes, lra_decay_envelope(u, false),
+                                     lra_decay_envelope(u, true));
+    }
     lra_decay_add_script(f, &d);
 }
 

@@ -18,6 +18,7 @@ typedef struct {
     const lra_probe_array *erf;
     bool image;
     double end, most; /* of sequences: of the axis of offsets; the largest share */
+    bool past;        /* nothing comes from later tokens: a causal model */
 } panel;
 
 static double radius(const panel *p, int share)
@@ -64,6 +65,10 @@ static void add_curve(lra_text *t, panel *p)
 {
     int64_t n = p->erf->dims[0], middle = n / 2;
     p->end = fmin(fmax(ceil(1.3 * radius(p, 99)), 4), (double)middle);
+    double later = 0;
+    for (int64_t i = middle + 1; i < n; i++)
+        if (p->erf->value[i] > 0) later += (double)p->erf->value[i];
+    p->past = later <= 1e-9;
     for (int64_t i = 0; i < n; i++)
         if (fabs((double)(i - middle)) <= p->end) {
             lra_text_add(t, "%lld", (long long)(i - middle));
@@ -97,6 +102,9 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
     char *name = lra_plot_fit(p->name, width, 7);
     lra_plot_say(t, "set label ", name, " at graph 0, graph 1.07 left font ',7'\n");
     lra_free(name);
+    if (!p->image && p->past)
+        lra_text_add(t, "set label 'causal' at graph 0.02, graph 0.94 left font ',7' textcolor rgb "
+                        "'#555555'\n");
     if (p->image) {
         add_square(t, p, 20, &key[0]);
         add_square(t, p, 50, &key[1]);
@@ -109,7 +117,7 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
     } else {
         for (int k = 0; k < 4; k++) {
             double r = radius(p, k < 2 ? 50 : 99) * (k % 2 ? 1 : -1);
-            if (!isnan(r))
+            if (!isnan(r) && !(p->past && r > 0)) /* a causal model has no later side */
                 lra_text_add(t,
                              "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '%s' lw "
                              "%g dt %s back\n",
@@ -117,11 +125,11 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
         }
         lra_text_add(
             t,
-            "set size noratio\nset border 3\nset tics nomirror out scale 0.5\nset xtics %g\nset ytics %g\nset format "
-            "y '%%g'\nset xrange [%g:%g]\nset yrange [0:%g]\nplot 'erf.dat' index %d using "
-            "1:2 with histeps lc rgb '#000000' lw 1.8\n",
-            lra_plot_step(2 * p->end), lra_plot_step(p->most), -p->end, p->end,
-            p->most > 0 ? 1.08 * p->most : 1, block);
+            "set size noratio\nset border 3\nset tics nomirror out scale 0.5\nset xtics %g\n"
+            "set logscale y 10\nset ytics ('1' 1, '0.1' 0.1, '0.01' 0.01, '1e-3' 1e-3, "
+            "'1e-4' 1e-4)\nset xrange [%g:%g]\nset yrange [5e-5:1.4]\nplot 'erf.dat' index %d "
+            "using 1:($2 > 5e-5 ? $2 : 5e-5) with histeps lc rgb '#000000' lw 1.8\n",
+            lra_plot_step(2 * p->end), -p->end, p->past ? fmax(0.08 * p->end, 0.5) : p->end, block);
     }
     lra_text_add(t, "unset label\nunset arrow\nunset object\n");
 }
@@ -130,8 +138,8 @@ static void add_script(lra_plot *f, int n, const panel *list)
 {
     int columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns;
     bool image = list[0].image; /* of sequences the radius of 20 % is mostly 0 */
-    double left = 1.25, right = f->width - 0.25, bottom = image ? 0.6 : 1.2,
-           gap = image ? 0.5 : 1.0, above = image ? 0.75 : 1.2;
+    double left = 1.75, right = f->width - 0.25, bottom = image ? 0.6 : 1.2,
+           gap = image ? 0.5 : 1.25, above = image ? 0.75 : 1.2;
     double width = (right - left - gap * (columns - 1)) / columns, height = fmin(width, 4);
     if (image) width = height, left = 0.5 * (f->width - columns * (width + gap) + gap);
     f->height = bottom + rows * (height + above) - above + LRA_LINE_CM * 4;
@@ -139,12 +147,15 @@ static void add_script(lra_plot *f, int n, const panel *list)
     lra_text_add(&f->script, "set multiplot\n" LRA_PLOT_SHADES);
     lra_plot_legend(f, 1.25, top, image ? 3 : 2, key + !image);
     top = bottom + rows * (height + above) - above;
-    if (!image) lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the squared gradient");
-    lra_plot_say(&f->script, "set label ",
-                 image ? "pixels; dark: the largest, by square roots"
-                       : "offset from the middle (tokens)",
-                 " at screen %.4g, screen %.4g center\n",
-                 (image ? 0.5 * f->width : 0.5 * (left + right)) / f->width, 0.25 / f->height);
+    if (!image) {
+        lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the squared gradient");
+        lra_plot_say(&f->script, "set label ", "offset from the middle (tokens; negative: earlier)",
+                     " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
+                     0.25 / f->height);
+    } else {
+        lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.28, "no gradient",
+                           "largest, square-root scale");
+    }
     for (int i = 0; i < n; i++) {
         double x = left + (i % columns) * (width + gap),
                y = top - height - (i / columns) * (height + above);
@@ -185,7 +196,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     if (rc == 0 && n == 0)
         rc = lra_fail(e, "no run has a receptive field ('lra-probe influence RUN --parts field')");
     if (rc == 0) {
-        f->width = n > (list[0].image ? 2 : 1) ? LRA_PAGE_CM : LRA_COLUMN_CM;
+        f->width = lra_plot_wide(n > (list[0].image ? 2 : 1) ? LRA_PAGE_CM : LRA_COLUMN_CM);
         f->title = lra_copy_text("effective receptive field of the middle position");
         add_script(f, n, list);
     }

@@ -1,6 +1,6 @@
 /* Figure info: what a token tells of another one by distance, data set by data set: bits beyond
  * what places alone explain, with 95 % intervals.  A power law is a straight line.  Where an
- * interval reaches 0, or less than 0.0001 bits are left, there is no point.
+ * interval reaches 0, or less than 0.0001 bits are left, a hollow triangle is its upper end.
  * Source: the definition is ours (analysis/pair_information.h). */
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +15,8 @@ static const double least_bits = 1e-4;
 typedef struct {
     const lra_report_input *in;
     double least, most, farthest;
+    double floor; /* end of the axis of bits */
+    bool any_bound;
 } plot;
 
 static const lra_probe_array *curve(const lra_probe_result *r, const char *name)
@@ -55,6 +57,14 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
             }
         }
     }
+    for (int i = 0; i < in->n_probes; i++)
+        for (int64_t k = 0; k < curve(in->probes[i], "distance")->dims[0]; k++)
+            p->any_bound =
+                p->any_bound ||
+                ((double)curve(in->probes[i], "distance")->value[k] <= 1.1 * p->farthest &&
+                 isfinite(curve(in->probes[i], "excess.hi")->value[k]) &&
+                 !is_sure(curve(in->probes[i], "excess"), curve(in->probes[i], "excess.lo"), k));
+    p->floor = pow(10, floor(log10(p->least)));
     return 0;
 }
 
@@ -83,6 +93,27 @@ static void add_data(lra_text *t, const plot *p)
     }
 }
 
+/* Blocks after those of the curves: distance and upper end, where values are not above 0. */
+static void add_bounds(lra_text *t, const plot *p)
+{
+    for (int i = 0; i < p->in->n_probes; i++) {
+        const lra_probe_result *r = p->in->probes[i];
+        const lra_probe_array *d = curve(r, "distance"), *x = curve(r, "excess"),
+                              *lo = curve(r, "excess.lo"), *hi = curve(r, "excess.hi");
+        int n = 0;
+        lra_plot_comment(t, "%s: distance, upper end of intervals that reach 0", r->task);
+        for (int64_t k = 0; k < d->dims[0]; k++)
+            if (!is_sure(x, lo, k) && (double)d->value[k] <= 1.1 * p->farthest &&
+                isfinite(hi->value[k])) {
+                double end = fmax((double)hi->value[k], p->floor);
+                lra_text_add(t, "%.0f %.6g\n", (double)d->value[k], end);
+                n++;
+            }
+        if (n == 0) lra_text_add(t, "? ?\n");
+        lra_text_add(t, "\n\n");
+    }
+}
+
 static void add_curves(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->in->n_probes; i++) {
@@ -91,9 +122,10 @@ static void add_curves(lra_text *t, const plot *p)
             t,
             "%s'%s' index %d using 1:3:(0):($4-$3) with vectors nohead lc rgb '%s' lw 1.2, \\\n"
             "     '' index %d using 1:2 with lines lc rgb '%s' lw 2 dt %s, \\\n"
-            "     '' index %d using 1:2 with points lc rgb '%s' pt %d ps 0.55",
+            "     '' index %d using 1:2 with points lc rgb '%s' pt %d ps 0.55, \\\n"
+            "     '' index %d using 1:2 with points lc rgb '%s' pt 10 ps 0.6 lw 1",
             i ? ", \\\n     " : "plot ", dat, i, s->color, i, s->color, s->dash, i, s->color,
-            s->full);
+            s->full, p->in->n_probes + i, s->color);
     }
     lra_text_add(t, "\n");
 }
@@ -101,7 +133,7 @@ static void add_curves(lra_text *t, const plot *p)
 static void add_script(lra_plot *f, const plot *p)
 {
     lra_text *t = &f->script;
-    lra_plot_entry key[MOST];
+    lra_plot_entry key[MOST + 1];
     int n = p->in->n_probes;
     for (int i = 0; i < n; i++) {
         const lra_plot_style *s = &lra_plot_styles[i];
@@ -114,8 +146,14 @@ static void add_script(lra_plot *f, const plot *p)
         snprintf(key[i].text, sizeof key[i].text, "%s %s", p->in->probes[i]->task,
                  p->in->probes[i]->preset);
     }
+    if (p->any_bound)
+        key[n++] = (lra_plot_entry){.text = "interval reaches 0: upper end",
+                                    .kind = LRA_LEGEND_LINE,
+                                    .color = "#333333",
+                                    .point = 10,
+                                    .size = 0.6};
     double left = 1.75, bottom = 1.1;
-    f->width = LRA_COLUMN_CM;
+    f->width = lra_plot_wide(LRA_COLUMN_CM);
     int rows = lra_plot_legend_rows(f, left, n, key);
     f->height = 6.2 + LRA_LINE_CM * rows;
     double top = lra_plot_start(f);
@@ -127,7 +165,7 @@ static void add_script(lra_plot *f, const plot *p)
         t,
         "set logscale x 2\nset logscale y 10\nset xrange [0.9:%g]\nset yrange [%g:%g]\nset format y '%%g'\n"
         "set xtics %d\nset ytics 10\nset xlabel 'distance (tokens)' offset 0,0.6\n",
-        1.1 * p->farthest, pow(10, floor(log10(p->least))), pow(10, ceil(log10(p->most))),
+        1.1 * p->farthest, p->floor, pow(10, ceil(log10(p->most))),
         p->farthest > 512  ? 8
         : p->farthest > 64 ? 4
                            : 2);
@@ -141,6 +179,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     f->title = lra_copy_text("Information between tokens by distance");
     for (int i = 0; i < in->n_probes; i++) lra_plot_source(f, "data", in->probes[i]->fingerprint);
     add_data(&f->data, &p);
+    add_bounds(&f->data, &p);
     add_script(f, &p);
     return 0;
 }

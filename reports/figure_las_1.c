@@ -83,11 +83,14 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
     char *name = lra_plot_fit(state ? "" : p->name, width - (i ? 0 : 1.6), 8);
     lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left\n");
     lra_free(name);
-    lra_text_add(t, "set ytics %g\n", lra_plot_step(range[1] - range[0]));
+    /* one tap, or kernels of zeros, have no range of their own */
+    double first = (double)-behind(p), last = (double)(lags - 1 - behind(p));
+    if (lags == 1) first -= 0.5, last += 0.5;
+    if (!(more > 1e-9)) more = 0.5;
+    lra_text_add(t, "set ytics %g\n", lra_plot_step(range[1] - range[0] + 2 * more));
     lra_text_add(t, lags <= FEW ? "set xtics 1\n" : "set xtics autofreq\n");
-    lra_text_add(t, "set xrange [%lld:%lld]\nset yrange [%g:%g]\nset format y '%s'\n",
-                 (long long)-behind(p), (long long)(lags - 1 - behind(p)), range[0] - more,
-                 range[1] + more, state ? "" : "%g");
+    lra_text_add(t, "set xrange [%g:%g]\nset yrange [%g:%g]\nset format y '%s'\n", first, last,
+                 range[0] - more, range[1] + more, state ? "" : "%g");
     lra_text_add(
         t,
         "set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 lc rgb '#999999' back\n");
@@ -136,7 +139,7 @@ static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range
     bool few = all->n <= HIGH_ROWS;
     double left = 1.6, gap = few ? 1.05 : 1, high = few ? 2 : 1.3, between = 0.7;
     lra_plot_entry key[CHANNELS];
-    f->width = LRA_PAGE_CM;
+    f->width = lra_plot_wide(LRA_PAGE_CM);
     int n = fill_key(all, key), rows = n ? lra_plot_legend_rows(f, left, n, key) : 0;
     f->height = 1.1 + LRA_LINE_CM * rows + all->n * (high + gap);
     double top = lra_plot_start(f), wide = (f->width - left - 0.3 - between) / 2;

@@ -13,6 +13,7 @@
 #include "reports/probe_view.h"
 
 enum { MOST_ROWS = 4, SHOWN = LRA_PLOT_STYLES, ACROSS = 3, MOST_PIXELS = 64 };
+static const double least_factor = 1e-12; /* end of the axis of factors */
 
 typedef struct {
     const char *name;
@@ -66,7 +67,7 @@ static void add_data(lra_text *t, const row *r)
     lra_plot_comment(t, "%s: distance, factor of each head", r->name);
     for (int64_t d = 0; d < T; d++) {
         lra_text_add(t, "%lld", (long long)d);
-        for (int i = 0; i < r->n; i++) lra_plot_number(t, (double)r->eld[i]->value[d]);
+        for (int i = 0; i < r->n; i++) lra_text_add(t, " %.6g", (double)r->eld[i]->value[d]);
         lra_text_add(t, "\n");
     }
     lra_text_add(t, "\n\n");
@@ -82,18 +83,39 @@ static void add_data(lra_text *t, const row *r)
     }
 }
 
-static void add_curves(lra_plot *f, const row *r, int block, bool last)
+/* The distance from which on the factors of all heads that decay are below the axis; at least 4. */
+static int64_t farthest(const row *r)
+{
+    int64_t far = 4, T = r->eld[0]->dims[0];
+    for (int i = 0; i < r->n; i++) {
+        const float *factor = r->eld[i]->value;
+        int64_t d = 0;
+        while (d < T && factor[d] >= least_factor) d++;
+        if (d < T && d > far) far = d; /* one that stays above it to the end is seen anywhere */
+        if (d == T && factor[T - 1] < 0.5F) far = T;
+    }
+    return far < T ? far : T - 1;
+}
+
+/* On a logarithmic axis heads differ by their slopes; on a linear one those of a large alpha
+ * coincide. */
+static void add_curves(lra_plot *f, const row *r, int block)
 {
     lra_text *t = &f->script;
     lra_text_add(t,
-                 "set grid ytics\nset border 3 lw 1\nset xrange [0:%lld]\nset yrange [0:1.04]\n"
-                 "set xtics autofreq nomirror out\nset ytics 0.5 nomirror out\n%splot ",
-                 (long long)r->eld[0]->dims[0] - 1, last ? "" : "set format x ''\n");
+                 "set grid ytics\nset border 3 lw 1\nset xrange [0:%lld]\nset logscale y 10\n"
+                 "set yrange [%g:1.5]\nset xtics %s nomirror out\n"
+                 "set ytics ('1' 1, '1e-3' 1e-3, '1e-6' 1e-6, '1e-9' 1e-9, '1e-12' 1e-12) nomirror "
+                 "out\nplot ",
+                 (long long)farthest(r), least_factor, farthest(r) > 12 ? "autofreq" : "1");
     for (int i = 0; i < r->n; i++)
-        lra_text_add(t, "%s'las-2.dat' index %d using 1:%d with lines lc rgb '%s' lw 2 dt %s",
-                     i ? ", " : "", block, i + 2, lra_plot_ramp(i, r->n),
-                     i % 2 ? LRA_DASH_DASHES : "1");
-    lra_text_add(t, "\nset format x\nset border 15 lw 0.6\nunset grid\nunset tics\n");
+        lra_text_add(
+            t,
+            "%s'las-2.dat' index %d using 1:($%d > 0 ? $%d : NaN) with lines lc rgb '%s' lw 2 dt %s",
+            i ? ", " : "", block, i + 2, i + 2, lra_plot_ramp(i, r->n),
+            i % 2 ? LRA_DASH_DASHES : "1");
+    lra_text_add(
+        t, "\nset format x\nunset logscale y\nset border 15 lw 0.6\nunset grid\nunset tics\n");
 }
 
 static void add_matrix(lra_plot *f, const row *r, int i, int block)
@@ -101,7 +123,7 @@ static void add_matrix(lra_plot *f, const row *r, int i, int block)
     char name[48];
     double alpha = -log((double)r->eld[i]->value[1]);
     snprintf(name, sizeof name, "H%d: %.3g", r->shown[i], alpha == 0 ? 0 : alpha);
-    lra_map_plot(&f->script, "las-2.dat", block, pixels_of(r), name);
+    lra_map_plot(&f->script, &(lra_map_panel){"las-2.dat", name, block, pixels_of(r), 0, 0, 0});
 }
 
 /* The heads by their colours. */
@@ -122,18 +144,17 @@ static void say_axes(lra_plot *f, double curves, double maps)
     lra_text *t = &f->script;
     lra_plot_say(t, "set label ", "factor of a score, by distance (tokens)",
                  " at screen %.4g, screen %.4g center\n", curves / f->width, 0.3 / f->height);
-    lra_plot_say(t, "set label ", "keys from the left, queries from above",
+    lra_plot_say(t, "set label ", "head: alpha; keys across, queries down",
                  " at screen %.4g, screen %.4g center\n", maps / f->width, 0.66 / f->height);
-    lra_plot_say(t, "set label ", "head: alpha; dark: factor 1, white: 0",
-                 " at screen %.4g, screen %.4g center\n", maps / f->width, 0.3 / f->height);
+    lra_plot_shade_bar(f, maps, 0.3, "factor 0", "1");
 }
 
 static void add_script(lra_plot *f, int n, const row *list)
 {
     const double left = 1.5, between = 0.6, side = 2.2, gap = 0.2, above = 0.45, bottom = 1.1;
-    const double high = 2 * (side + above), apart = 0.35;
+    const double high = 2 * (side + above), apart = 0.75;
     lra_plot_entry entry[SHOWN];
-    f->width = LRA_PAGE_CM;
+    f->width = lra_plot_wide(LRA_PAGE_CM);
     int n_entries = entries_of(&list[0], entry);
     int rows = lra_plot_legend_rows(f, left, n_entries, entry);
     f->height = bottom + n * (high + apart) + LRA_LINE_CM * (rows + 2.2);
@@ -146,7 +167,7 @@ static void add_script(lra_plot *f, int n, const row *list)
     for (int i = 0, block = 0; i < n; i++, y -= high + apart) {
         lra_plot_axis(f, 0.3, y - 0.5 * high, list[i].name);
         lra_plot_box(f, left, maps - between, y - high + 0.1, y - above);
-        add_curves(f, &list[i], block++, i == n - 1);
+        add_curves(f, &list[i], block++);
         lra_text_add(t, "unset label\nunset arrow\nunset object\n");
         for (int k = 0; k < list[i].n; k++) {
             double x = maps + k % ACROSS * (side + gap);

@@ -60,8 +60,8 @@ static void add_script(lra_plot *f, int n, const row *list)
 {
     int columns = 1, block = 0;
     for (int i = 0; i < n; i++) columns = list[i].layers > columns ? list[i].layers : columns;
-    f->width = columns > 3 ? LRA_PAGE_CM : LRA_COLUMN_CM;
-    double left = 0.75, right = f->width - 0.15, bottom = 0.95, gap = 0.15, above = 0.42;
+    f->width = lra_plot_wide(columns > 3 ? LRA_PAGE_CM : LRA_COLUMN_CM);
+    double left = 1.2, right = f->width - 0.15, bottom = 1.5, gap = 0.15, above = 0.42;
     double side = (right - left - gap * (columns - 1)) / columns;
     if (side > 2.8) side = 2.8;
     left += 0.5 * (right - left - columns * (side + gap) + gap);
@@ -73,20 +73,22 @@ static void add_script(lra_plot *f, int n, const row *list)
     char *steps = lra_format("keys from the left, queries from above (%lld tokens)",
                              (long long)list[0].map[0]->dims[0]);
     lra_plot_say(&f->script, "set label ", steps, " at screen 0.5, screen %.4g center\n",
-                 0.62 / f->height);
-    lra_plot_say(&f->script, "set label ", LRA_MAP_SHADES, " at screen 0.5, screen %.4g center\n",
-                 0.25 / f->height);
+                 0.8 / f->height);
+    lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.3, LRA_MAP_LEAST, LRA_MAP_MOST);
     lra_free(steps);
     for (int i = 0; i < n; i++, y -= side + above) {
         char *model = lra_plot_fit(list[i].name, side, 8);
-        lra_plot_axis(f, left - 0.35, y - 0.5 * side, model);
+        lra_plot_axis(f, left - 0.8, y - 0.5 * side, model);
         lra_free(model);
         for (int l = 0; l < list[i].layers; l++) {
             char name[32];
             double x = left + l * (side + gap);
             snprintf(name, sizeof name, "layer %d", l);
             lra_plot_box(f, x, x + side, y - side, y);
-            lra_map_plot(&f->script, "las-4.dat", block++, lra_map_pixels(list[i].map[0]), name);
+            lra_map_plot(&f->script,
+                         &(lra_map_panel){"las-4.dat", name, block++,
+                                          lra_map_pixels(list[i].map[0]), list[i].map[0]->dims[0],
+                                          l == 0, i + 1 == n || list[i + 1].layers <= l});
         }
     }
     lra_text_add(&f->script, "unset multiplot\n");

@@ -101,7 +101,7 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
     (void)e;
     int64_t n = 0;
     for (int op = 0; op < LRA_LISTOPS_ROOTS; op++) n += total(v->first->train_count[op]);
-    p->width = LRA_COLUMN_CM, p->height = 8.1;
+    p->width = lra_plot_wide(LRA_COLUMN_CM), p->height = 8.1;
     p->title = lra_format("ListOps, %s: labels of %" PRId64 " training rows", v->first->preset, n);
     lra_plot_source(p, "run", v->first->run);
     lra_plot_source(p, "data", v->first->fingerprint);

@@ -206,7 +206,7 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
     add_marks(&p->data, v, range);
     int seeds = seeds_of_all(v);
     char *of_all = seeds ? lra_format(", %d seed%s", seeds, seeds == 1 ? "" : "s") : NULL;
-    p->width = LRA_COLUMN_CM;
+    p->width = lra_plot_wide(LRA_COLUMN_CM);
     p->title = lra_format("ListOps, preset %s%s%s%s", v->first->preset, one_model(v) ? ", " : "",
                           one_model(v) ? v->first->model : "", of_all ? of_all : "");
     lra_free(of_all);

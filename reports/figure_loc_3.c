@@ -207,7 +207,7 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
     const lra_estimate *a = &m.recall[0].accuracy;
     int seeds = m.cell->data.n_seeds, n = v->n_cells;
     char *best = n > 1 ? lra_format(", the best of %d on test", n) : lra_copy_text("");
-    p->width = LRA_PAGE_CM, p->height = 12.4;
+    p->width = lra_plot_wide(LRA_PAGE_CM), p->height = 12.4;
     p->title = lra_format("ListOps, preset %s: %s%s, %d seed%s; %.2f %% right (%.2f to %.2f)",
                           v->first->preset, m.cell->name, best, seeds, seeds == 1 ? "" : "s",
                           100 * a->value, 100 * a->lo, 100 * a->hi);

@@ -21,14 +21,18 @@ static const char dat[] = "loc-T1.dat", next[] = ", \\\n     ";
 /* Gains beyond are no part of the axis: near chance they and their intervals have no bounds. */
 static const double least_gain = -1, most_gain = 2;
 /* Centimetres: the panels from left to right; a digit. */
-static const double left = 1.35, right = LRA_COLUMN_CM - 0.15, digit = 0.18;
+static const double left = 1.35, digit = 0.18;
+static double right_end(void)
+{
+    return lra_plot_wide(LRA_COLUMN_CM) - 0.15;
+}
 
 /* The ladders of a figure and the ranges of its axes. */
 typedef struct {
     const lra_ladder_view *view;
     int n;
     double x0, x1, y0, y1; /* tokens; the metric as people read it */
-    double gain0, gain1;
+    double gain0, gain1, lowest_gain;
     bool paper, one_chance; /* published values; a chance that all have, on the axis */
 } plot;
 
@@ -113,19 +117,21 @@ static void widen(double *lo, double *hi, double x)
 
 static void widen_gain(plot *p, double gain)
 {
+    if (!isnan(gain)) p->lowest_gain = fmin(p->lowest_gain, gain);
     if (!isnan(gain)) widen(&p->gain0, &p->gain1, fmin(fmax(gain, least_gain), most_gain));
 }
 
 static void set_ranges(plot *p)
 {
     double y0 = INFINITY, y1 = -INFINITY;
-    p->x0 = INFINITY, p->x1 = 0, p->gain0 = 0, p->gain1 = 1;
+    p->x0 = INFINITY, p->x1 = 0, p->gain0 = 0, p->gain1 = 1, p->lowest_gain = INFINITY;
     for (int i = 0; i < p->n; i++) {
         const lra_ladder_view *v = &p->view[i];
         p->paper = p->paper || is_published(v);
         widen(&y0, &y1, shown(v, v->ladder.reference));
         for (int r = 0; r < v->ladder.n_rungs; r++) {
             const lra_ladder_row *row = &v->ladder.row[r];
+            if (row->null_row && p->n > 1) continue; /* drawn for one ladder alone */
             widen(&y0, &y1, shown(v, row->accuracy.lo));
             widen(&y0, &y1, shown(v, row->accuracy.hi));
             if (row->null_row) continue;
@@ -135,10 +141,13 @@ static void set_ranges(plot *p)
             widen_gain(p, gain_of(v, published(v, r)));
         }
     }
-    for (int i = 0; i < p->n; i++) { /* a chance far away (perplexity) would flatten the curves */
+    /* A chance far away (perplexity; several ladders near each other) would flatten the curves. */
+    if (!(y0 < INFINITY)) y0 = 0, y1 = 1; /* nothing is known */
+    double low = y0, high = y1;
+    for (int i = 0; i < p->n; i++) {
         const lra_ladder_view *v = &p->view[i];
-        double chance = shown(v, v->ladder.chance), near = 3 * (y1 - y0);
-        if (v->first->n_classes || (chance > y0 - near && chance < y1 + near))
+        double chance = shown(v, v->ladder.chance), near = (p->n > 1 ? 1 : 3) * (high - low);
+        if ((v->first->n_classes && p->n == 1) || (chance > low - near && chance < high + near))
             widen(&y0, &y1, chance);
     }
     double chance = shown(&p->view[0], p->view[0].ladder.chance);
@@ -150,6 +159,8 @@ static void set_ranges(plot *p)
     p->y0 = y0 - 0.06 * (y1 - y0);
     if (p->view[0].first->n_classes) p->y0 = fmax(p->y0, 0);
     p->y1 = y1 + 0.1 * (y1 - y0);
+    /* Several ladders are compared with each other: gains that are all alike fill the panel. */
+    if (p->n > 1 && p->lowest_gain > 0.3 && isfinite(p->lowest_gain)) p->gain0 = p->lowest_gain - 0.02;
     double pad = 0.05 * (p->gain1 - p->gain0);
     p->gain0 -= p->gain0 < 0 ? pad : 0;
     p->gain1 += 2 * pad;
@@ -179,7 +190,7 @@ static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers
             reach[at] = row->reach, kernel[at] = row->kernel;
             n++;
         }
-    double octave = (right - left) / log2(p->x1 / p->x0), end = -INFINITY;
+    double octave = (right_end() - left) / log2(p->x1 / p->x0), end = -INFINITY;
     lra_text_add(t, "set %s (", axis);
     for (int i = 0; i < n; i++) {
         int64_t number = kernels ? kernel[i] : reach[i];
@@ -315,7 +326,7 @@ static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
     const lra_metric *m = p->view[0].metric;
     char *axis = lra_format(m->scale == 100 ? "%s (%%)" : "%s", m->text);
     lra_plot_line chance = {shown(&p->view[0], p->view[0].ladder.chance), LRA_DASH_CHANCE, ""};
-    lra_plot_box(f, left, right, bottom, top);
+    lra_plot_box(f, left, right_end(), bottom, top);
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), axis);
     lra_free(axis);
     lra_text_add(t, "set yrange [%g:%g]\n", p->y0, p->y1);
@@ -353,13 +364,13 @@ static void add_gain(lra_plot *f, const plot *p, double bottom, double top)
     lra_text *t = &f->script;
     const lra_ladder *l = &p->view[0].ladder;
     lra_text_add(t, "\nunset arrow\nunset label\nunset object\nunset x2tics\nset ytics autofreq\n");
-    lra_plot_box(f, left, right, bottom, top);
+    lra_plot_box(f, left, right_end(), bottom, top);
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "gain over chance");
     add_ticks(t, p, "xtics", true, false);
     lra_text_add(t, "set xlabel 'reach to each side (tokens)' offset 0,0.6\nset yrange [%g:%g]\n",
                  p->gain0, p->gain1);
     lra_plot_line line[2] = {{1, NULL, ""}, {0, LRA_DASH_CHANCE, ""}};
-    lra_plot_lines(t, 2, line, p->x0, p->gain0, p->gain1);
+    lra_plot_lines(t, p->gain0 > 0 ? 1 : 2, line, p->x0, p->gain0, p->gain1);
     if (p->n == 1) add_index(t, l);
     add_curves(t, p, 6, 10, true);
 }
@@ -367,7 +378,7 @@ static void add_gain(lra_plot *f, const plot *p, double bottom, double top)
 static void add_script(lra_plot *f, plot *p)
 {
     lra_plot_entry key[LRA_PLOT_ENTRIES];
-    f->width = LRA_COLUMN_CM;
+    f->width = lra_plot_wide(LRA_COLUMN_CM);
     set_ranges(p);
     int n = fill_legend(p, key), rows = lra_plot_legend_rows(f, left, n, key);
     double kernels = p->n == 1 ? 0.45 : 0; /* above the panel */
@@ -419,6 +430,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         lra_figure_add_ladder(f, &views[i]);
     }
     f->title = lra_ladders_shared_name(views, n_views);
+    f->caption = lra_ladders_flags(views, n_views);
     if (rc == 0) add_script(f, &p);
     lra_ladder_views_free(views, n_views);
     return rc;

@@ -332,8 +332,9 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     lra_plot_entry key[LRA_PLOT_ENTRIES];
     lra_text *t = &f->script;
     int entries = fill_key(v, key);
-    double left = 0.3 + longest_name(v), right = LRA_PAGE_CM - 0.25, bottom = 1.0, gap = 0.35;
-    f->width = LRA_PAGE_CM;
+    double left = 0.3 + longest_name(v), right = lra_plot_wide(LRA_PAGE_CM) - 0.25, bottom = 1.0,
+           gap = 0.35;
+    f->width = lra_plot_wide(LRA_PAGE_CM);
     int lines = lra_plot_legend_rows(f, left, entries, key);
     f->height = bottom + lines_of(v) * row_cm + LRA_LINE_CM * (lines + 2.2);
     double top = lra_plot_start(f), wide = right - left + gap, all = 0, x = left;

@@ -24,14 +24,16 @@ static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int blo
 {
     char name[32];
     snprintf(name, sizeof name, "L%d H%d", i, k);
-    lra_map_plot(t, "maps.dat", block, lra_map_pixels(lra_probe_array_find(g->unit[0][0], "map")),
-                 name);
+    const lra_probe_array *map = lra_probe_array_find(g->unit[0][0], "map");
+    bool below = i + 1 == g->rows || g->columns[i + 1] <= k;
+    lra_map_plot(t, &(lra_map_panel){"maps.dat", name, block, lra_map_pixels(map), map->dims[0],
+                                     k == 0, below});
 }
 
 static void add_script(lra_plot *f, const lra_head_grid *g, int64_t T)
 {
     int columns = lra_head_grid_widest(g);
-    double left = 0.75, right = f->width - 0.15, bottom = 1.1, gap = 0.15, above = 0.42;
+    double left = 1.2, right = f->width - 0.15, bottom = 1.5, gap = 0.15, above = 0.42;
     double panel = (right - left - gap * (columns - 1)) / columns;
     if (panel > 3.4) panel = 3.4;
     f->height = bottom + g->rows * (panel + above) + LRA_LINE_CM * 2.6;
@@ -42,9 +44,8 @@ static void add_script(lra_plot *f, const lra_head_grid *g, int64_t T)
     double top = bottom + g->rows * (panel + above);
     lra_plot_axis(f, 0.3, 0.5 * (bottom + top), "query");
     char *name = lra_format("key (%lld tokens)", (long long)T);
-    lra_plot_say(t, "set label ", name, " at screen 0.5, screen %.4g center\n", 0.65 / f->height);
-    lra_plot_say(t, "set label ", LRA_MAP_SHADES, " at screen 0.5, screen %.4g center\n",
-                 0.28 / f->height);
+    lra_plot_say(t, "set label ", name, " at screen 0.5, screen %.4g center\n", 0.8 / f->height);
+    lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.3, LRA_MAP_LEAST, LRA_MAP_MOST);
     lra_free(name);
     lra_head_grid_panels(f, g, &(lra_head_places){left, top - above, panel, panel, gap, above},
                          add_panel);

@@ -190,7 +190,8 @@ static void add_script(lra_plot *f, const plot *p)
     char *axis = lra_format("%s%s", p->metric->text, p->metric->scale == 100 ? " (%)" : "");
     double bottom = 0.6, left = 1.3;
     lra_plot_entry key[LRA_PLOT_ENTRIES];
-    f->width = p->n_tasks * p->n_models > 10 || p->n_tasks > 3 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->width = lra_plot_wide(p->n_tasks * p->n_models > 10 || p->n_tasks > 3 ? LRA_PAGE_CM
+                                                                             : LRA_COLUMN_CM);
     int n = fill_key(p, key), rows = lra_plot_legend_rows(f, left, n, key);
     f->height = 6.4 + LRA_LINE_CM * rows;
     double top = lra_plot_start(f);

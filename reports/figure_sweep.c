@@ -260,7 +260,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     if (rc == 0) {
         const lra_ladder_view *v = p.sweep->at[0];
         int seeds = v->data.n_seeds;
-        f->width = LRA_COLUMN_CM;
+        f->width = lra_plot_wide(LRA_COLUMN_CM);
         f->title = lra_format("%s, preset %s, %s, %d seed%s, 95 %% intervals", v->first->task,
                               v->first->preset, v->first->model, seeds, seeds == 1 ? "" : "s");
         for (int i = 0; i < p.sweep->n; i++) lra_figure_add_ladder(f, p.sweep->at[i]);

@@ -198,7 +198,7 @@ static void add_script(lra_plot *f, const plot *p)
     lra_plot_entry key[LRA_PLOT_ENTRIES];
     lra_text *t = &f->script;
     double bottom = 1.1, left = 1.6, between = 1.7, wide;
-    f->width = LRA_PAGE_CM;
+    f->width = lra_plot_wide(LRA_PAGE_CM);
     wide = (f->width - 0.3 - left - between) / PANELS;
     int n = fill_key(p, key), rows = lra_plot_legend_rows(f, left, n, key);
     f->height = 6.2 + LRA_LINE_CM * rows;

@@ -47,7 +47,7 @@ int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_re
     if (n_probes != 1) return lra_fail(e, "%d runs, one fits into a figure; name one", n_probes);
     if (find(probes[0], array, g, e) != 0) return LRA_FAILED;
     char *name = lra_probe_run_name(g->run);
-    f->width = lra_head_grid_widest(g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->width = lra_plot_wide(lra_head_grid_widest(g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM);
     f->title = lra_format("%s, %s", title, name);
     lra_free(name);
     lra_plot_source(f, "run", g->run->run);

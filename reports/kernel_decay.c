@@ -11,6 +11,19 @@ const lra_probe_array *lra_decay_envelope(const lra_probe_unit *u, bool trained)
     return a && a->rank == 2 && a->dims[0] == 3 && a->dims[1] > 0 ? a : NULL;
 }
 
+const char *lra_decay_empty(const lra_decay_axes *x, const lra_probe_array *a,
+                            const lra_probe_array *b)
+{
+    bool any = false;
+    if (a->dims[1] < 2 && b->dims[1] < 2) return "one tap: no decay";
+    for (int k = 0; k < 2; k++) {
+        const lra_probe_array *p = k ? b : a;
+        for (int64_t d = x->octaves; d < p->dims[1]; d++)
+            any = any || isfinite(p->value[p->dims[1] + d]);
+    }
+    return any ? NULL : "kernels of zeros";
+}
+
 void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *a)
 {
     int64_t n = a->dims[1];
@@ -24,6 +37,7 @@ void lra_decay_axes_set(lra_decay_axes *x)
 {
     x->octaves = x->farthest > FEW, x->falls = x->least < 0.05;
     x->least = fmax(x->least, 1e-5);
+    if (x->farthest < 1) x->farthest = 1; /* one tap */
 }
 
 /* Distances that are drawn: all of few, else evenly spread in octaves. */
@@ -74,9 +88,15 @@ static void add_panel(lra_plot *f, const lra_decay_figure *d, int i, double widt
     char *name = lra_plot_fit(d->name[i], width + 0.3, 7);
     lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left font ',7'\n");
     lra_free(name);
+    if (d->empty[i])
+        lra_plot_say(t, "set label ", d->empty[i],
+                     " at graph 0.5, graph 0.5 center font ',7' textcolor rgb '#555555'\n");
     lra_text_add(t, "set format y '%s'\nset format x '%s'\nplot ", i % ACROSS == 0 ? "%g" : "",
                  i + ACROSS >= d->n ? "%g" : "");
-    d->panel(t, i);
+    if (d->empty[i])
+        lra_text_add(t, "NaN");
+    else
+        d->panel(t, i);
     lra_text_add(t, "\nunset label\nunset arrow\nunset object\n");
 }
 
@@ -84,7 +104,7 @@ void lra_decay_add_script(lra_plot *f, const lra_decay_figure *d)
 {
     int across = d->n < ACROSS ? d->n : ACROSS, down = (d->n + across - 1) / across;
     double left = 1.8, high = 2.7, gap = 0.6, between = 0.35, bottom = 1.1;
-    f->width = across > 2 ? LRA_PAGE_CM : LRA_COLUMN_CM;
+    f->width = lra_plot_wide(across > 2 ? LRA_PAGE_CM : LRA_COLUMN_CM);
     int rows = lra_plot_legend_rows(f, left, d->n_key, d->key);
     double wide = (f->width - left - 0.25 - (across - 1) * between) / across;
     f->height = LRA_LINE_CM * (rows + 2) + down * (high + gap) + bottom;

@@ -19,6 +19,9 @@ const lra_probe_array *lra_decay_envelope(const lra_probe_unit *u, bool trained)
 /* Of all envelopes that are given.  Starts with {.least = 1}; set() behind the last. */
 void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *envelope);
 void lra_decay_axes_set(lra_decay_axes *x);
+/* Why nothing of an initial and a trained envelope can be drawn, in a few words; NULL: it can. */
+const char *lra_decay_empty(const lra_decay_axes *x, const lra_probe_array *initial,
+                            const lra_probe_array *trained);
 /* A block: distance, quartiles. */
 void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_array *envelope);
 
@@ -28,6 +31,7 @@ typedef struct {
     const lra_decay_axes *axes;
     int n, n_key;
     const char *name[LRA_DECAY_PANELS];
+    const char *empty[LRA_DECAY_PANELS]; /* why panel i has no lines; NULL: it has */
     const lra_plot_entry *key;
     /* what to draw into panel i: what follows "plot " */
     void (*panel)(lra_text *t, int i);

@@ -5,7 +5,7 @@
 
 #include "kernels/base/mem.h"
 
-enum { KIND = 4, SEEDS, FLAGS, N_PARTS, MOST_SETTINGS = 3, LEGEND = 34 };
+enum { KIND = 4, SEEDS, FLAGS, MOST_SETTINGS = 3 };
 
 /* "over dilation, matched in FLOPs" */
 static char *kind_of(const lra_ladder_kind *k)
@@ -61,14 +61,12 @@ static void add_word(lra_text *t, const char *word)
     if (*word) lra_text_add(t, "%s%s", t->n ? ", " : "", word);
 }
 
-/* The parts of ladder k that all share, or that they do not; flags are the first to go where there
- * is no room. */
+/* The parts of ladder k that all share, or that they do not. */
 static void add_parts(lra_text *t, const lra_ladder_view *views, int n, int k, bool shared)
 {
-    for (int i = 0; i < N_PARTS; i++) {
+    for (int i = 0; i < FLAGS; i++) { /* flags are part of a caption */
         char *own = part(&views[k], i);
-        bool said = shared ? i != KIND || !lra_ladder_is_plain(&views[k].kind)
-                           : i != FLAGS || t->n + strlen(own) <= LEGEND;
+        bool said = shared ? i != KIND || !lra_ladder_is_plain(&views[k].kind) : true;
         if (all_have(views, n, i, own) == shared && said) add_word(t, own);
         lra_free(own);
     }
@@ -151,4 +149,17 @@ char *lra_ladder_own_name(const lra_ladder_view *views, int n, int k)
     for (int v = 0; v < n; v++) lra_config_free(all[v]);
     lra_free(all);
     return t.s ? t.s : lra_copy_text("");
+}
+
+char *lra_ladders_flags(const lra_ladder_view *views, int n)
+{
+    lra_text t = {0};
+    for (int v = 0; v < n; v++) {
+        char *flags = flags_of(&views[v]), *own = n > 1 ? lra_ladder_own_name(views, n, v) : NULL;
+        if (*flags && n > 1) lra_text_add(&t, "%s%s: flags %s", t.n ? "; " : "", own, flags);
+        if (*flags && n == 1) lra_text_add(&t, "flags: %s", flags);
+        lra_free(flags);
+        lra_free(own);
+    }
+    return t.s;
 }

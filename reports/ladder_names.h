@@ -4,10 +4,14 @@
 
 #include "reports/ladder_view.h"
 
-/* What all of them share: task, preset, model, precision, seeds, flags; caller frees. */
+/* What all of them share: task, preset, model, precision, seeds; caller frees. */
 char *lra_ladders_shared_name(const lra_ladder_view *views, int n);
 /* What the others do not share with ladder k: of the above, and settings of one task; "" when it is
  * the only one. Caller frees. */
 char *lra_ladder_own_name(const lra_ladder_view *views, int n, int k);
+
+/* Their flags, for a caption: "flags: few-seeds", of several "NAME: flags few-seeds; ..."; NULL:
+ * none.  Caller frees. */
+char *lra_ladders_flags(const lra_ladder_view *views, int n);
 
 #endif

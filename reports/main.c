@@ -80,6 +80,29 @@ static const lra_option figure_options[] = {
      .value = "pdf,svg,png",
      .arg = "LIST",
      .help = "pdf, svg, png, separated by commas"},
+    {.name = "width",
+     .kind = LRA_OPTION_REAL,
+     .value = "0",
+     .max = 40,
+     .arg = "CM",
+     .help = "width of the figure in centimetres, 6 or more "
+             "(0: a column of 8.5, a page of 17.8)"},
+    {.name = "font-size",
+     .kind = LRA_OPTION_REAL,
+     .value = "8",
+     .min = 5,
+     .max = 14,
+     .arg = "POINTS",
+     .help = "size of the text in points"},
+    {.name = "title",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "TEXT",
+     .help = "title in place of the figure's own; 'none' draws "
+             "none"},
+    {.name = "grey",
+     .kind = LRA_OPTION_FLAG,
+     .help = "greys as light as the colours, for print "
+             "without colour"},
     {.name = NULL}};
 static const lra_option compare_options[] = {
     {.name = "format",
@@ -390,6 +413,18 @@ static int print_tables(const lra_options *o, lra_err *e)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
+static int use_plot_options(const lra_options *o, lra_err *e)
+{
+    lra_plot_options p = {.width = lra_option_real(o, "width"),
+                          .points = lra_option_real(o, "font-size"),
+                          .grey = lra_option_flag(o, "grey")};
+    if (lra_option_given(o, "title")) p.title = lra_option_text(o, "title");
+    if (p.width != 0 && p.width < 6)
+        return lra_fail_usage(e, "--width is %g, expected 0 or 6 to 40 centimetres", p.width);
+    lra_plot_use(&p);
+    return 0;
+}
+
 static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e)
 {
     lra_report_input in;
@@ -433,7 +468,8 @@ static int draw_figures(const lra_options *o, lra_err *e)
     if (chosen < 0 && !all)
         return lra_fail_unknown(e, "figure", asked, N_FIGURES + 1, ids, "lra-report list");
     if (check_places(o, "figure", N_FIGURES, ids, e) != 0) return LRA_USAGE;
-    if (lra_draw_check(lra_option_text(o, "format"), e) != 0) return LRA_USAGE;
+    if (lra_draw_check(lra_option_text(o, "format"), e) != 0 || use_plot_options(o, e) != 0)
+        return LRA_USAGE;
     return all ? draw_all(o, e) : draw_one(o, figures[chosen], e);
 }
 

@@ -2,6 +2,7 @@
 #include "reports/plot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,27 @@ double lra_plot_step(double range)
     return range / step > 10 ? 5 * step : range / step > 4.5 ? 2 * step : step;
 }
 
+/* ---- options --------------------------------------------------------------------------------- */
+
+static lra_plot_options options;
+
+void lra_plot_use(const lra_plot_options *o)
+{
+    options = *o;
+}
+
+/* Size of text over the usual one.  Figures are laid out for 8 points, in a width that is as much
+ * smaller, and everything is drawn that much larger. */
+static double text_scale(void)
+{
+    return options.points > 0 ? options.points / 8 : 1;
+}
+
+double lra_plot_wide(double cm)
+{
+    return (options.width > 0 ? options.width : cm) / text_scale();
+}
+
 /* ---- style ----------------------------------------------------------------------------------- */
 
 static const double letters = 0.2822; /* cm */
@@ -152,7 +174,12 @@ double lra_plot_start(lra_plot *p)
                  "set style arrow 2 heads fixed size screen %g,90 lc rgb '#ffffff' lw 3.6\n",
                  0.06 / p->width, 0.08 / p->width);
     int lines = 0;
-    for (const char *at = p->title; *at; lines++) {
+    if (options.title && strcmp(options.title, "none") != 0) {
+        lra_free(p->title);
+        p->title = lra_copy_text(options.title);
+    }
+    bool drawn = !options.title || strcmp(options.title, "none") != 0;
+    for (const char *at = drawn ? p->title : ""; *at; lines++) {
         size_t n = lines ? strlen(at) : line_of(at, p->width - 0.2);
         char *whole = lra_format("%.*s", (int)n, at),
              *text = lra_plot_fit(whole, p->width - 0.2, 8);
@@ -242,6 +269,38 @@ void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entr
     }
 }
 
+void lra_plot_shade_bar(lra_plot *p, double x, double y, const char *least, const char *most)
+{
+    static const double node[] = {0, 0.2, 0.4, 0.6, 0.8, 1}; /* as LRA_PLOT_SHADES */
+    static const int color[][3] = {{255, 255, 255}, {199, 233, 180}, {127, 205, 187},
+                                   {29, 145, 192},  {34, 94, 168},   {8, 29, 88}};
+    enum { STEPS = 24 };
+    const double wide = 2.4, high = 0.11, x0 = x - 0.5 * wide;
+    for (int i = 0; i < STEPS; i++) {
+        double at = (double)i / (STEPS - 1);
+        int k = at < 1 ? (int)(at * 5) : 4;
+        double part = (at - node[k]) / 0.2;
+        int c[3];
+        for (int j = 0; j < 3; j++)
+            c[j] = (int)lround(color[k][j] + part * (color[k + 1][j] - color[k][j]));
+        lra_text_add(&p->script,
+                     "set object rectangle from screen %.5g,%.5g to screen %.5g,%.5g "
+                     "fc rgb '#%02x%02x%02x' fs solid noborder\n",
+                     (x0 + wide * i / STEPS) / p->width, (y - high) / p->height,
+                     (x0 + wide * (i + 1) / STEPS) / p->width, (y + high) / p->height, c[0], c[1],
+                     c[2]);
+    }
+    lra_text_add(&p->script,
+                 "set object rectangle from screen %.5g,%.5g to screen %.5g,%.5g "
+                 "fs empty border lc rgb '#333333' lw 0.6\n",
+                 x0 / p->width, (y - high) / p->height, (x0 + wide) / p->width,
+                 (y + high) / p->height);
+    lra_plot_say(&p->script, "set label ", least, " at screen %.4g, screen %.4g right font ',7'\n",
+                 (x0 - 0.12) / p->width, y / p->height);
+    lra_plot_say(&p->script, "set label ", most, " at screen %.4g, screen %.4g left font ',7'\n",
+                 (x0 + wide + 0.12) / p->width, y / p->height);
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 static int by_height(const void *a, const void *b)
@@ -283,6 +342,7 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
 void lra_plot_free(lra_plot *p)
 {
     lra_free(p->title);
+    lra_free(p->caption);
     lra_text_free(&p->sources);
     lra_text_free(&p->data);
     lra_text_free(&p->script);
@@ -302,17 +362,17 @@ void lra_plot_source(lra_plot *p, const char *what, const char *hash)
  * them (measured: H of 'Sans,8' is 5.8 points high; a dash of 6 is 3 times as long as wide). */
 static void add_terminals(lra_text *t, const lra_plot *p, const char *name)
 {
-    double w = p->width / 2.54, h = p->height / 2.54; /* inches */
+    double s = text_scale(), w = s * p->width / 2.54, h = s * p->height / 2.54; /* inches */
     lra_text_add(
         t,
         "if (ARG1 eq 'pdf') set terminal pdfcairo size %.4gin,%.4gin font 'Sans,8' "
-        "fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'\n"
+        "fontscale %.5g linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'\n"
         "if (ARG1 eq 'svg') set terminal svg size %.0f,%.0f fixed font 'sans-serif,8' "
-        "fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'\n"
+        "fontscale %.5g linewidth 0.667 noenhanced background rgb 'white'\n"
         "if (ARG1 eq 'png') set terminal pngcairo size %.0f,%.0f font 'Sans,8' "
-        "fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced "
+        "fontscale %.5g linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced "
         "background rgb 'white'\n",
-        w, h, w * 96, h * 96, w * LRA_PNG_DPI, h * LRA_PNG_DPI);
+        w, h, 0.75 * s, w * 96, h * 96, 1.3333 * s, w * LRA_PNG_DPI, h * LRA_PNG_DPI, 3.125 * s);
     lra_text_add(t, "if (ARGC < 2) set output '%s.'.ARG1\n", name);
 }
 
@@ -330,12 +390,28 @@ static int write_text(const char *folder, const char *name, const char *ending, 
     return rc;
 }
 
+/* Colours "#rrggbb" of a script as greys that are as light. */
+static void make_grey(lra_text *t)
+{
+    for (size_t i = 0; i + 7 <= t->n; i++) {
+        unsigned r, g, b;
+        char digits[8] = "", grey[8];
+        memcpy(digits, t->s + i, 7);
+        if (digits[0] != '#' || strspn(digits + 1, "0123456789abcdefABCDEF") != 6) continue;
+        if (sscanf(digits, "#%2x%2x%2x", &r, &g, &b) != 3) continue;
+        unsigned light = (unsigned)lround(0.2126 * r + 0.7152 * g + 0.0722 * b);
+        snprintf(grey, sizeof grey, "#%02x%02x%02x", light & 255, light & 255, light & 255);
+        memcpy(t->s + i, grey, 7);
+    }
+}
+
 int lra_plot_write(const lra_plot *p, const char *folder, const char *name, lra_err *e)
 {
     lra_text script = {0}, data = {0};
     for (int i = 0; i < 2; i++) {
         lra_plot_comment(i ? &data : &script, "%s: %s", name, p->title);
         lra_plot_comment(i ? &data : &script, "%s", p->sources.s ? p->sources.s : "");
+        if (p->caption) lra_plot_comment(i ? &data : &script, "caption: %s", p->caption);
     }
     if (p->data.n) lra_text_bytes(&data, p->data.s, p->data.n);
     lra_text_add(&script,
@@ -346,6 +422,7 @@ int lra_plot_write(const lra_plot *p, const char *folder, const char *name, lra_
     add_terminals(&script, p, name);
     if (p->script.n) lra_text_bytes(&script, p->script.s, p->script.n);
     lra_text_add(&script, "set output\n");
+    if (options.grey) make_grey(&script);
     int rc = write_text(folder, name, "dat", &data, e);
     if (rc == 0) rc = write_text(folder, name, "gp", &script, e);
     lra_text_free(&script);

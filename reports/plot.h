@@ -16,12 +16,27 @@ enum { LRA_PLOT_STYLES = 6, LRA_PNG_DPI = 300 };
 
 /* What a figure is made of.  Places are in centimetres from the left and from below. */
 typedef struct {
-    double width, height;
-    char *title;      /* drawn above the figure, and in the metadata of its files */
+    double width, height; /* of the layout (lra_plot_wide()) */
+    char *title;          /* drawn above the figure, and in the metadata of its files */
+    char *caption;    /* remarks for the text below the figure: in script, data and metadata, not
+                         drawn; Nullable */
     lra_text sources; /* "run 0123456789abcdef, ...": hashes of configurations and data, one line */
     lra_text data, script;
 } lra_plot;
 void lra_plot_free(lra_plot *p); /* the texts */
+
+/* What a user may ask of all figures; zeros and NULL: nothing. */
+typedef struct {
+    double width;      /* centimetres, in place of a column or a page */
+    double points;     /* size of text, 8 */
+    const char *title; /* in place of the figure's own; "none": none is drawn */
+    bool grey;         /* no colours */
+} lra_plot_options;
+/* Of all figures that are made from here on. */
+void lra_plot_use(const lra_plot_options *o);
+/* The width to lay a figure out in that is made for `cm`, LRA_COLUMN_CM or LRA_PAGE_CM: its own
+ * where the user gave one, over the size of text in units of 8 points. */
+double lra_plot_wide(double cm);
 
 /* A hash of what is drawn, with what it is of ("run", "data"); those that are there already are not
  * repeated. */
@@ -73,6 +88,8 @@ const char *lra_plot_fill(int i, int n, bool ordered);
 
 /* Lines of text are so far apart. */
 #define LRA_LINE_CM 0.36
+/* A bar of the shades above around (x,y), from white to dark, between two words. */
+void lra_plot_shade_bar(lra_plot *p, double x, double y, const char *least, const char *most);
 /* Starts the script, with the title above everything, in one line or two; returns how high the
  * space below it ends. */
 double lra_plot_start(lra_plot *p);

@@ -110,8 +110,32 @@ static void fields_have_their_axes(void **state)
     assert_non_null(strstr(data, "\n0 0.5\n"));
     assert_null(strstr(data, "nan"));
     assert_non_null(strstr(script, "'share of the squared gradient'"));
-    assert_non_null(strstr(script, "set xtics 2\nset ytics 0.2\n"));
-    assert_non_null(strstr(script, "set yrange [0:0.54]\n"));
+    assert_non_null(strstr(script, "set xtics 2\nset logscale y 10\n"));
+    assert_non_null(strstr(script, "set yrange [5e-5:1.4]\n")); /* of all panels */
+    assert_non_null(strstr(script, "set arrow from 4, graph 0"));
+    assert_null(strstr(script, "'causal'"));
+    lra_free_large(script);
+    lra_free_large(data);
+}
+
+/* A model that sees the past alone has no radius on the later side, and little of that side is
+ * drawn. */
+static void a_causal_field_has_one_side(void **state)
+{
+    (void)state;
+    const double erf[] = {0.01, 0.02, 0.2, 0.27, 0.5, 0, 0, 0, 0}, at = 4;
+    lra_probe_result *p = probe("influence");
+    lra_probe_unit *u = lra_probe_unit_new(p, "field");
+    lra_finding r[] = {lra_finding_of("erf.r50", "tokens", 1),
+                       lra_finding_of("erf.r99", "tokens", 4)};
+    add_array(u, "erf", 9, 0, erf);
+    add_array(u, "at", 1, 0, &at);
+    lra_probe_unit_findings(u, 2, r);
+    char *data, *script = draw(&lra_figure_erf, 1, &p, &data);
+    assert_non_null(strstr(script, "'causal'"));
+    assert_non_null(strstr(script, "set arrow from -4, graph 0"));
+    assert_null(strstr(script, "set arrow from 4, graph 0"));
+    assert_non_null(strstr(script, "set xrange [-4:0.5]\n"));
     lra_free_large(script);
     lra_free_large(data);
 }
@@ -216,7 +240,9 @@ static void the_last_of_many_heads_decays(void **state)
     assert_non_null(strstr(script, "'head 69'"));
     assert_non_null(strstr(script, "'H69: 0.69'"));
     assert_non_null(strstr(data, ", head 69: a line for each query\n"));
-    assert_non_null(strstr(data, "1 1.000000 0.869358 0.755784 0.663650 0.576950 0.501576\n"));
+    assert_non_null(strstr(data, "1 1 0.869358 0.755784 0.66365 0.57695 0.501576\n"));
+    assert_non_null(strstr(script, "set logscale y 10\n")); /* slopes differ, curves do not lie on
+                                                                each other */
     lra_free_large(script);
     lra_free_large(data);
 }
@@ -297,6 +323,7 @@ int main(void)
         cmocka_unit_test(gains_above_one_are_inside_the_axis),
         cmocka_unit_test(layers_are_a_ramp),
         cmocka_unit_test(fields_have_their_axes),
+        cmocka_unit_test(a_causal_field_has_one_side),
         cmocka_unit_test(equal_lines_do_not_hide_each_other),
         cmocka_unit_test(channels_are_named_where_layers_are_alike),
         cmocka_unit_test(ten_layers_fit),

@@ -1,5 +1,6 @@
-# loc-T1: listops, paper, resconv, f32, 1 seed, one-seed, extrapolated, reference-weak
+# loc-T1: listops, paper, resconv, f32, 1 seed
 # run fedcba9876543210, data 0123456789abcdef
+# caption: flags: one-seed, extrapolated, reference-weak
 # 'gnuplot loc-T1.gp' in this folder draws loc-T1.pdf, .svg and .png.
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
@@ -16,26 +17,25 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00705882,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00941176,90 lc rgb '#ffffff' lw 3.6
-set label 'listops, paper, resconv, f32, 1 seed,' at screen 0.5, screen 0.979 center
-set label 'one-seed, extrapolated, reference-weak' at screen 0.5, screen 0.944 center
+set label 'listops, paper, resconv, f32, 1 seed' at screen 0.5, screen 0.979 center
 set logscale x 2
 set xrange [9.6:112.5]
 set multiplot
-set arrow from screen 0.1588,0.902 to screen 0.2353,0.902 nohead lw 2.5 dt 1 lc rgb '#004A8F'
-set label '' at screen 0.1971,0.902 point pt 7 ps 0.7 lw 2 lc rgb '#004A8F'
-set label 'measured' at screen 0.2529,0.902 left
-set object rectangle from screen 0.1588,0.8583 to screen 0.2353,0.8758 fc rgb '#004A8F' fs transparent solid 0.2 noborder
-set label '95 % interval' at screen 0.2529,0.8671 left
-set arrow from screen 0.1588,0.8321 to screen 0.2353,0.8321 nohead lw 1.52 dt 1 lc rgb '#666666'
-set label 'reference: MEGA as published' at screen 0.2529,0.8321 left
-set label '' at screen 0.1971,0.7971 point pt 6 ps 1 lw 2 lc rgb '#004A8F'
-set label 'published' at screen 0.2529,0.7971 left
+set arrow from screen 0.1588,0.937 to screen 0.2353,0.937 nohead lw 2.5 dt 1 lc rgb '#004A8F'
+set label '' at screen 0.1971,0.937 point pt 7 ps 0.7 lw 2 lc rgb '#004A8F'
+set label 'measured' at screen 0.2529,0.937 left
+set object rectangle from screen 0.1588,0.8933 to screen 0.2353,0.9108 fc rgb '#004A8F' fs transparent solid 0.2 noborder
+set label '95 % interval' at screen 0.2529,0.902 left
+set arrow from screen 0.1588,0.8671 to screen 0.2353,0.8671 nohead lw 1.52 dt 1 lc rgb '#666666'
+set label 'reference: MEGA as published' at screen 0.2529,0.8671 left
+set label '' at screen 0.1971,0.8321 point pt 6 ps 1 lw 2 lc rgb '#004A8F'
+set label 'published' at screen 0.2529,0.8321 left
 
 set lmargin at screen 0.1588
 set rmargin at screen 0.9824
 set bmargin at screen 0.3741
-set tmargin at screen 0.7164
-set label 'accuracy (%)' at screen 0.02941, screen 0.5453 center rotate
+set tmargin at screen 0.7514
+set label 'accuracy (%)' at screen 0.02941, screen 0.5628 center rotate
 set yrange [9.82986:96.2021]
 set xtics ('' 12, '' 90)
 set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1.51 dt (12,8) lc rgb '#666666' back
@@ -48,7 +48,7 @@ set arrow from graph 0, first 63.14 to graph 1, first 63.14 nohead lw 1.54 dt 1 
 set x2range [9.6:112.5]
 set logscale x2 2
 set x2tics ('5' 12, '31' 90)
-set label 'K =' at screen 0.1471, screen 0.7514 right
+set label 'K =' at screen 0.1471, screen 0.7864 right
 plot NaN, \
      'loc-T1.dat' index 0 using 1:4:5 with filledcurves lc rgb '#004A8F' fs transparent solid 0.2, \
      'loc-T1.dat' index 0 using 1:3 with linespoints lc rgb '#004A8F' lw 2.5 dt 1 pt 7 ps 0.7, \

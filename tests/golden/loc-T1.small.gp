@@ -1,5 +1,6 @@
-# loc-T1: listops, small, resconv, f32, 1 seed, one-seed, span
+# loc-T1: listops, small, resconv, f32, 1 seed
 # run fedcba9876543210, data 0123456789abcdef
+# caption: flags: one-seed, span
 # 'gnuplot loc-T1.gp' in this folder draws loc-T1.pdf, .svg and .png.
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
@@ -16,7 +17,7 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00705882,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00941176,90 lc rgb '#ffffff' lw 3.6
-set label 'listops, small, resconv, f32, 1 seed, one-seed, span' at screen 0.5, screen 0.9782 center
+set label 'listops, small, resconv, f32, 1 seed' at screen 0.5, screen 0.9782 center
 set logscale x 2
 set xrange [9.6:112.5]
 set multiplot

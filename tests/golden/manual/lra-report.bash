@@ -65,11 +65,14 @@ _lra_report_command()
                 --out|-o) values='@folders' ;;
             esac ;;
         figures)
-            options='--figure --format --task --model --label --reference --chance --out --quiet --help'
+            options='--figure --format --width --font-size --title --grey --task --model --label --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
                 --figure) values='...' ;;
                 --format|-f) values='@any' ;;
+                --width) values='@any' ;;
+                --font-size) values='@any' ;;
+                --title) values='@any' ;;
                 --task|-t) values='@any' ;;
                 --model|-m) values='@any' ;;
                 --label) values='@any' ;;
