@@ -292,17 +292,29 @@ static void set_percentiles(lra_finding *f, double *replicate)
     if (isinf(f->hi)) f->flags |= LRA_CENSORED_HI;
 }
 
+/* Is a slope indistinguishable from 0?  Its interval holds it; without an interval: no law is
+ * better than a constant.  A tau that is not finite is a slope of 0 or above. */
+static uint32_t flat_of(const lra_finding *f, const lra_decay *fit, bool tau)
+{
+    if (fit->n < 3) return 0;
+    if (isnan(f->lo)) return fit->kind == LRA_DECAY_NONE ? LRA_FLAT : 0;
+    if (tau) return isfinite(f->lo) && isinf(f->hi) ? LRA_FLAT : 0;
+    return f->lo <= 0 && f->hi >= 0 ? LRA_FLAT : 0;
+}
+
 static void add_fits(list *l, const lra_decay *f, double *replicate)
 {
-    uint32_t flat = f->kind == LRA_DECAY_NONE && f->n >= 3 ? LRA_FLAT : 0;
     lra_finding *tau = add(l, "decay.tau", distance_unit(l->p), f->tau < 0 ? INFINITY : f->tau,
                            NAN);
     lra_finding *beta = add(l, "decay.beta", "1", f->beta, 0);
-    tau->flags |= flat | (isinf(tau->value) ? LRA_CENSORED : 0), beta->flags |= flat;
+    if (isinf(tau->value)) tau->flags |= LRA_CENSORED;
     if (replicate && f->n >= 3) {
         set_percentiles(tau, replicate);
         set_percentiles(beta, replicate + LRA_PROFILE_REDRAWS);
     }
+    uint32_t of_tau = flat_of(tau, f, true), of_beta = flat_of(beta, f, false);
+    tau->flags |= of_tau, beta->flags |= of_beta;
+    uint32_t flat = of_tau & of_beta;
     add(l, "decay.kind", "kind", f->n >= 3 ? (double)f->kind : NAN, LRA_DECAY_NONE)->flags |= flat;
     add(l, "decay.r2.exp", "1", f->r2_exp, NAN);
     add(l, "decay.r2.power", "1", f->r2_power, NAN);

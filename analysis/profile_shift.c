@@ -113,10 +113,12 @@ static void growth_in_bins(const lra_profile *a, const lra_profile *b, bool by_i
 /* Distances up to half of all, as lra_peak() takes them. */
 static void set_growth(const lra_profile *p, const double *mass, const double *other, growth *g)
 {
+    double floor = lra_peak_floor(p->n, mass);
     for (int k = 0; k < p->n_bins; k++) g->most[k] = -INFINITY;
     for (int64_t d = 1, k = 0; d <= p->n / 2 && d < p->n; d++) {
         while (d >= p->bin_end[k]) k++;
-        if (!(other[d] > 0) || !(mass[d] / other[d] > g->most[k])) continue;
+        if (!(other[d] > 0) || mass[d] < floor) continue;
+        if (!(mass[d] / other[d] > g->most[k])) continue;
         g->most[k] = mass[d] / other[d], g->at[k] = (double)d;
     }
 }

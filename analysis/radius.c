@@ -42,11 +42,19 @@ lra_estimate lra_radius(int64_t n, int64_t distances, const double *mass, double
     return r;
 }
 
+double lra_peak_floor(int64_t n, const double *x)
+{
+    double most = 0;
+    for (int64_t d = 1; d <= n / 2 && d < n; d++) most = fmax(most, x[d]);
+    return most / 10;
+}
+
 double lra_peak(int64_t n, const double *x, const double *other)
 {
-    double best = -INFINITY, at = NAN;
+    double best = -INFINITY, at = NAN, floor = lra_peak_floor(n, x);
     for (int64_t d = 1; d <= n / 2 && d < n; d++)
-        if (other[d] > 0 && x[d] / other[d] > best) best = x[d] / other[d], at = (double)d;
+        if (other[d] > 0 && x[d] >= floor && x[d] / other[d] > best)
+            best = x[d] / other[d], at = (double)d;
     return at;
 }
 

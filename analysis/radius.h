@@ -13,8 +13,13 @@
 lra_estimate lra_radius(int64_t n, int64_t distances, const double *mass, double q, uint64_t key);
 
 /* Where a profile stands out most against another: the distance d from 1 to n / 2 with the largest
- * x(d) / other(d), the first of equals.  NAN: there is none. */
+ * x(d) / other(d), the first of equals, among those with x(d) of lra_peak_floor() at least.  NAN:
+ * there is none. */
 double lra_peak(int64_t n, const double *x, const double *other);
+/* The least x of a distance that is taken: a tenth of the largest.  At the edge of what a stack of
+ * windows reaches both profiles are close to 0, and their ratio is largest where nothing is
+ * used. */
+double lra_peak_floor(int64_t n, const double *x);
 /* The middle of these distances: where it is on average if it may be anywhere. */
 double lra_peak_middle(int64_t n);
 

@@ -45,6 +45,13 @@ static const lra_option own[] = {
      .max = 1e9,
      .arg = "N",
      .help = "test examples of every part, 0: what is usual for it"},
+    {.name = "sample-seed",
+     .kind = LRA_OPTION_INT,
+     .value = "0",
+     .min = 0,
+     .max = 1e9,
+     .arg = "N",
+     .help = "seed of the sample of test examples, which holds every label's share (0 = default)"},
     {.name = "budget",
      .kind = LRA_OPTION_INT,
      .value = "0",
@@ -264,13 +271,16 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         int64_t groups = lra_saved_number(old, "head-groups");
         bool past = lra_saved_past(old, part), moved = lra_saved_moves_blocks(old, part);
         bool older = lra_saved_equal(part) && causal(p) && !past; /* equal weights to both sides */
-        bool again = force || older || !moved || (part == &lra_part_length && p->n_lengths) ||
+        bool other = lra_saved_sample(old, part) != (int64_t)p->spec.sample_seed;
+        bool again = force || older || !moved || other ||
+                     (part == &lra_part_length && p->n_lengths) ||
                      (heads && groups != p->head_groups);
         bool keep = t ? !again && at && examples == t->examples : true;
         for (int u = 0; u < old->n_units && keep; u++)
             if (lra_saved_belongs(old->unit[u]->name, part->name))
                 lra_saved_copy(p->out, old->unit[u]);
         if (keep && at) lra_saved_set(p->out, part, examples, groups, past);
+        if (keep && at) lra_saved_set_sample(p->out, part, lra_saved_sample(old, part));
         if (t && keep) t->there = true;
     }
     const char *shuffled = lra_saved_value(old, "shuffled");
@@ -297,6 +307,7 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         if (t->there || t->undefined) continue;
         rc = t->is->measure(p, t->examples, e);
         if (rc == 0) lra_saved_set(p->out, t->is, t->examples, p->head_groups, causal(p));
+        if (rc == 0) lra_saved_set_sample(p->out, t->is, (int64_t)p->spec.sample_seed);
         if (rc == 0) rc = save(p, e);
         if (rc != 0) lra_fail_in(e, "part '%s'", t->is->name);
     }
@@ -391,6 +402,7 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
     if (rc == 0 && !lra_option_flag(o, "dry-run")) rc = lra_finished_run_lock(&run, &lock, e);
     if (rc == 0) {
         lra_finished_run_spec(&run, &p.spec);
+        p.spec.sample_seed = (uint64_t)lra_option_int(o, "sample-seed");
         p.device = run.job.device;
         rc = read_lengths(&p, lra_option_text(o, "lengths"), e);
         if (rc == 0) rc = ask(&p, o, e);

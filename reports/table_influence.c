@@ -189,8 +189,10 @@ static lra_table *findings_table(lra_probe_result *const *list, int n)
         lra_free(name);
     }
     if (has_undefined(list, n))
-        lra_table_note(t, "-\tthere is none; of gains and what they keep: the run is not clearly "
-                          "better than chance");
+        lra_table_note(t,
+                       "-\tundefined; of gains and what they keep: on these examples the model is "
+                       "not clearly above chance; where the run is, on all test examples, these "
+                       "are too few ('--examples')");
     return t;
 }
 

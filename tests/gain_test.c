@@ -140,6 +140,10 @@ static void radii(void **state)
     const double other[8] = {1, 1, 1, 4, 2, 1, 1, 1}, x[8] = {99, 1, 1, 7, 5, 0, 0, 99};
     assert_true(lra_peak(8, x, other) == 4);
     assert_true(isnan(lra_peak(8, x, none)));
+    /* At the edge of a stack of windows both are close to 0, and their ratio is of nothing. */
+    const double before[16] = {9, 9, 8, 7, 5, 1e-2, 1e-4, 1e-8};
+    const double after[16] = {9, 1, 1, 1, 2, 5, 1e-2, 1e-5};
+    assert_true(lra_peak(16, after, before) == 5);
     assert_true(lra_peak_middle(8) == 2.5 && lra_peak_middle(9) == 2.5);
     assert_true(lra_peak_middle(2) == 1 && isnan(lra_peak_middle(1)));
 }

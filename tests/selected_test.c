@@ -165,6 +165,37 @@ static bool contains(const int64_t *rows, int64_t n, int64_t row)
     return false;
 }
 
+/* Every label has its share of a stratified sample, to one row; another seed draws others. */
+static void strata(void **state)
+{
+    (void)state;
+    enum { ROWS = 10 };
+    const lra_buckets buckets = lra_buckets_find(run.data);
+    const lra_sequences *all = &run.data->split[LRA_TRAIN_SPLIT];
+    int64_t used[2][ROWS], same = 0;
+    for (int seed = 0; seed < 2; seed++) {
+        lra_loader_spec s = {.data = run.data,
+                             .buckets = &buckets,
+                             .batch = 16,
+                             .sample = ROWS,
+                             .sample_seed = (uint64_t)seed,
+                             .stratified = true};
+        lra_loader *l = lra_loader_new(&s);
+        double of_all[CLASSES] = {0}, of_sample[CLASSES] = {0};
+        assert_int_equal(lra_loader_rows(l), ROWS);
+        memcpy(used[seed], lra_loader_used(l), sizeof used[seed]);
+        for (int64_t i = 0; i < all->n; i++) of_all[all->label[i]] += (double)ROWS / (double)all->n;
+        for (int i = 0; i < ROWS; i++) {
+            assert_true(i == 0 || used[seed][i] > used[seed][i - 1]);
+            of_sample[all->label[used[seed][i]]]++;
+        }
+        for (int c = 0; c < CLASSES; c++) assert_true(fabs(of_sample[c] - of_all[c]) < 1);
+        lra_loader_free(l);
+    }
+    for (int i = 0; i < ROWS; i++) same += contains(used[0], ROWS, used[1][i]);
+    assert_true(same < ROWS);
+}
+
 /* The same rows whatever the seed of a run, others for other data, all of them where there are no
  * more. */
 static void the_sample_follows_from_the_data(void **state)
@@ -206,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_by_the_selected_weights),
                                        cmocka_unit_test(validation_rows_by_the_selected_weights),
                                        cmocka_unit_test(training_rows_by_the_selected_weights),
+                                       cmocka_unit_test(strata),
                                        cmocka_unit_test(the_sample_follows_from_the_data),
                                        cmocka_unit_test(the_sample_of_a_fraction)};
     return cmocka_run_group_tests(tests, set_up, tear_down);

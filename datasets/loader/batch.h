@@ -24,8 +24,10 @@ typedef struct {
     bool levels;   /* also give the tokens of tasks whose models see values of one number a step */
     double fraction; /* of the rows, the first of numpy's permutation with seed 42; 0: all */
     /* Not training: so many of these rows (of a stream: windows), drawn by the fingerprint of the
-     * data; 0: all. */
+     * data and sample_seed; 0: all.  stratified: every label has its share of them, to one row. */
     int64_t sample;
+    uint64_t sample_seed;
+    bool stratified;
     /* An epoch of a fraction has as many batches as one of all rows: it goes through its rows again
      * and again. */
     bool same_steps;

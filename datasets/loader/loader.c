@@ -102,17 +102,41 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Keeps a sample, the same for all runs on these data: the beginning of a Fisher-Yates shuffle. */
+/* Shuffled rows by label: every n/wanted-th of them, from the middle of the first such step on. */
+static void stratify(lra_loader *l, int64_t wanted)
+{
+    int64_t n = l->n_rows;
+    keyed *order = lra_alloc_array((size_t)n + 1, sizeof *order);
+    int64_t *shuffled = lra_alloc_array((size_t)n + 1, sizeof *shuffled);
+    memcpy(shuffled, l->all, (size_t)n * sizeof *shuffled);
+    for (int64_t i = 0; i < n; i++) order[i] = (keyed){l->rows->label[shuffled[i]], i};
+    qsort(order, (size_t)n, sizeof *order, by_length);
+    for (int64_t i = 0; i < wanted; i++)
+        l->all[i] = shuffled[order[(2 * i + 1) * n / (2 * wanted)].entry];
+    lra_free(order);
+    lra_free(shuffled);
+}
+
+/* Keeps a sample, the same for all runs on these data: the beginning of a Fisher-Yates shuffle, or
+ * of all rows shuffled those that give every label its share. */
 static void draw_sample(lra_loader *l)
 {
     int64_t n = l->n_rows, wanted = l->spec.sample;
-    lra_rng rng = lra_rng_new(strtoull(l->data->fingerprint, NULL, 16), SAMPLE_STREAM, 0);
+    bool strata = l->spec.stratified && l->rows->label && !lra_loader_is_stream(l);
+    lra_rng rng = lra_rng_new(strtoull(l->data->fingerprint, NULL, 16), SAMPLE_STREAM,
+                              l->spec.sample_seed);
     if (wanted <= 0 || wanted >= n) return;
+    for (int64_t i = wanted; i < n && strata; i++) { /* inside out: the rest of the rows */
+        int64_t other = (int64_t)lra_rng_below(&rng, (uint32_t)(i + 1)), row = l->all[i];
+        l->all[i] = l->all[other];
+        l->all[other] = row;
+    }
     for (int64_t i = 0; i < wanted; i++) {
         int64_t other = i + lra_rng_below(&rng, (uint32_t)(n - i)), row = l->all[i];
         l->all[i] = l->all[other];
         l->all[other] = row;
     }
+    if (strata) stratify(l, wanted);
     qsort(l->all, (size_t)wanted, sizeof *l->all, ascending);
     l->n_rows = wanted;
 }

@@ -243,7 +243,7 @@ int lra_open_run(lra_opened *m, int split, const bool *wanted,
 {
     const lra_session s = {.spec = m->run, .buckets = m->buckets};
     lra_loader_spec spec = lra_session_loader_spec(&s, split, false);
-    spec.sample = m->sample;
+    spec.sample = m->sample, spec.sample_seed = m->run->sample_seed, spec.stratified = true;
     lra_loader *l = lra_loader_new(&spec);
     int64_t B = m->run->batch, *row = lra_alloc_array((size_t)B, sizeof *row);
     int rc = 0;

@@ -37,6 +37,7 @@ typedef struct {
     bool augment;
     bool permuted;           /* training and validation rows have the labels of others */
     double fraction;         /* of the training rows; 0: all */
+    uint64_t sample_seed;    /* which sample of a split a probe takes */
     bool same_steps;         /* an epoch of a fraction has the steps of one of all rows */
     int64_t accumulate;      /* batches whose gradients make one update; 0: 1 */
     int64_t early_stop;      /* epochs without a better one, then training ends; 0: never */

@@ -1,10 +1,13 @@
 /* What parts of an influence probe share. */
 #include "probes/influence/part.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/interval.h"
 #include "analysis/profile.h"
+#include "kernels/base/log.h"
 #include "kernels/base/mem.h"
 #include "reports/result_metric.h"
 
@@ -84,12 +87,30 @@ static lra_sample *sample_of(const lra_influence *p, int64_t n, const int64_t *i
     return s;
 }
 
+/* On all test examples: the interval of the metric lies above chance. */
+static bool is_above_chance(const lra_result *r)
+{
+    if (r->n_classes == 0) return false;
+    double right = 0;
+    uint8_t *correct = lra_result_correct(r);
+    for (int64_t i = 0; i < r->n; i++) right += correct[i];
+    lra_free(correct);
+    return lra_wilson(right, (double)r->n, 0.95).lo > lra_result_chance(r);
+}
+
 void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
                         const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out)
 {
     lra_sample *s = sample_of(p, n, index, n_points, row, full);
     lra_gain_compute(s, x, p->spec.seed, out);
     lra_sample_free(s);
+    if (out->at_chance && n < p->run->result->n) {
+        bool few = is_above_chance(p->run->result);
+        lra_note("%s: %" PRId64 " of %" PRId64
+                 " test examples are too few: on them the model is not "
+                 "clearly above chance%s; '--examples N' takes more",
+                 p->spec.title, n, p->run->result->n, few ? ", on all of them it is" : "");
+    }
 }
 
 lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const int64_t *index,

@@ -28,6 +28,7 @@ typedef struct {
     double *near[2];  /* (n, T) mass by distance: tokens; pixels */
     double *equal[2]; /* the same of equal weights */
     double *map[2];   /* (2 T - 1) by offset; (T) by position */
+    int64_t *length;  /* (n) tokens of each example */
     lra_jacobian_report report;
 } field;
 
@@ -47,6 +48,7 @@ static void take_row(void *context, const lra_jacobian_row *row)
             f->near[k] = lra_resize(f->near[k], size);
             f->equal[k] = lra_resize(f->equal[k], size);
         }
+        f->length = lra_resize(f->length, (size_t)f->capacity * sizeof *f->length);
     }
     for (int k = 0; k < 2; k++) {
         double *to = f->near[k] + f->n * f->T, *equal = f->equal[k] + f->n * f->T;
@@ -61,7 +63,7 @@ static void take_row(void *context, const lra_jacobian_row *row)
         f->map[0][j - row->i + f->T - 1] += row->square[j];
         f->map[1][j] += row->square[j];
     }
-    f->n++;
+    f->length[f->n++] = row->T;
 }
 
 static void normalise(double *x, int64_t n)
@@ -71,12 +73,14 @@ static void normalise(double *x, int64_t n)
     for (int64_t i = 0; i < n && all > 0; i++) x[i] /= all;
 }
 
-/* Share of the input that a radius around the middle covers; NAN of none. */
+/* Share of its input that a radius around the middle covers, mean over examples of their own
+ * lengths; NAN of none.  Images are of one size. */
 static double area_of(const field *f, bool pixels, double r)
 {
-    double side = 2 * r + 1;
+    double side = 2 * r + 1, sum = 0;
     if (isnan(r)) return NAN; /* which fmin would pass over */
-    if (!pixels) return fmin(side / (double)f->T, 1);
+    for (int64_t i = 0; i < f->n && !pixels; i++) sum += fmin(side / (double)f->length[i], 1);
+    if (!pixels) return f->n ? sum / (double)f->n : NAN;
     double rows = (double)f->T / (double)f->grid;
     return fmin(side, (double)f->grid) * fmin(side, rows) / (double)f->T;
 }
@@ -145,6 +149,7 @@ static void forget(field *f)
         lra_free(f->equal[k]);
         lra_free(f->map[k]);
     }
+    lra_free(f->length);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)

@@ -2,7 +2,8 @@
  * once and twice the length of its rows, or --lengths.
  *   length   arrays x (points): the lengths; gain, value (points, 3): what is left of the gain on
  *            the run's own test rows length.gain.xR: the gain at R times the length
- * A length that is undefined is left out, and where --lengths names it, fails.  Chance is that of
+ * A length that is undefined is left out with a note, those that can be measured are kept; without
+ * any the part fails.  Chance is that of
  * the run's own rows.  Examples are others at every length, so that the pairs of the intervals have
  * nothing in common.
  * Known: what the weights answer to these rows as those of a run of theirs
@@ -71,12 +72,12 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
         rc = lra_length_ask(&p->spec, &p->device, length, own.n, &p->steps, row + points * own.n,
                             e);
         if (rc == 0) x[points++] = (double)length;
-        if (rc != 0 && !p->n_lengths) { /* nobody asked for just this one */
+        if (rc != 0 && (points > 0 || length_at(p, i + 1) > 0)) {
             lra_note("%s: %s: left out", p->spec.title, e->msg);
             rc = 0;
         }
     }
-    if (rc == 0 && points == 0) rc = lra_fail(e, "there are rows of no other length");
+    if (rc == 0 && points == 0) rc = lra_fail(e, "no length of the list can be measured");
     if (rc == 0) {
         lra_gain g;
         lra_influence_gain(p, own.n, own.index, points, x, row, own.row, &g);

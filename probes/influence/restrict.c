@@ -278,7 +278,7 @@ static void find_spare(const lra_opened *m, work *w)
 {
     const lra_session s = {.spec = m->run, .buckets = m->buckets};
     lra_loader_spec spec = lra_session_loader_spec(&s, LRA_TEST_SPLIT, false);
-    spec.sample = m->sample;
+    spec.sample = m->sample, spec.sample_seed = m->run->sample_seed, spec.stratified = true;
     lra_loader *l = lra_loader_new(&spec);
     const lra_batch *b = lra_loader_batches(l) > 1 ? lra_loader_get(l, 1) : NULL;
     if (b) lra_spare_keep(&w->change.spare, m->view[b->bucket], b);

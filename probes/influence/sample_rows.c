@@ -13,6 +13,8 @@ int64_t lra_sample_rows(const lra_opened *m, int64_t **index, int64_t **place)
                             .buckets = &m->buckets,
                             .batch = m->run->batch,
                             .sample = m->sample,
+                            .sample_seed = m->run->sample_seed,
+                            .stratified = true,
                             .alone = true};
     lra_loader *l = lra_loader_new(&spec);
     int64_t n = lra_loader_rows(l), last = 0;

@@ -45,6 +45,21 @@ bool lra_saved_past(const lra_probe_result *r, const lra_influence_part *part)
     return value && strncmp(value, "past", 4) == 0;
 }
 
+int64_t lra_saved_sample(const lra_probe_result *r, const lra_influence_part *part)
+{
+    char *name = lra_format("%s-sample-seed", part->name);
+    int64_t seed = lra_saved_number(r, name);
+    lra_free(name);
+    return seed;
+}
+
+void lra_saved_set_sample(lra_probe_result *r, const lra_influence_part *part, int64_t seed)
+{
+    char *name = lra_format("%s-sample-seed", part->name);
+    if (seed) lra_probe_result_set(r, name, "%" PRId64, seed);
+    lra_free(name);
+}
+
 bool lra_saved_moves_blocks(const lra_probe_result *r, const lra_influence_part *part)
 {
     if (part != &lra_part_interaction) return true;

@@ -25,6 +25,9 @@ void lra_saved_sort(lra_probe_result *r);
  * `shuffled`; is any of it new? */
 bool lra_saved_add_shuffled(lra_probe_result *r, const lra_probe_result *shuffled);
 
+/* Seed of the sample of a part; 0: the default, and older files. */
+int64_t lra_saved_sample(const lra_probe_result *r, const lra_influence_part *part);
+void lra_saved_set_sample(lra_probe_result *r, const lra_influence_part *part, int64_t seed);
 /* False for part interaction of files older than the null that moves blocks: its test permuted
  * labels of blocks, which finds structure where there is none. */
 bool lra_saved_moves_blocks(const lra_probe_result *r, const lra_influence_part *part);

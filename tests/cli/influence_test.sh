@@ -79,6 +79,19 @@ for row in 'cut.r95 2' 'cut.reach99 4' 'context.r95 4' 'context.r99 4'; do
         complain "of two hops of two tokens '$row' is missing: $(cat out)"
 done
 
+# A sample on which nothing can be seen is called too small; another seed draws another sample, which is measured anew and kept apart.
+"$probe" train --task xor --set distance=1 --set length=16 --set copies=1 --set train=3200 --set batch=16 --set val=64 --set test=200 --set epochs=3 \
+    --set width=8 --set hidden=16 --set layers=1 --set kernel=3 --set rate=0.02 --out few -q >train.out 2>&1 || complain "xor: $(cat train.out)"
+grep -q '^test accuracy [1789]' train.out || complain "xor at one step is not learned: $(cat train.out)"
+"$probe" influence few/runs/* --parts cut --examples 4 --out few >out 2>err || complain "four examples: $(cat err)"
+has err '4 of 200 test examples are too few: on them the model is not clearly above chance, on all of them it is'
+"$probe" influence few/runs/* --parts cut --examples 60 --out few -q >out 2>err || complain "60 examples: $(cat err)"
+"$probe" influence few/runs/* --parts cut --examples 60 --sample-seed 1 --out few >again 2>err || complain "another sample: $(cat err)"
+! grep -q 'cut .*(measured)' err || complain "another sample is taken for the first: $(cat err)"
+! cmp -s out again || complain "another seed draws the same sample"
+"$probe" influence few/runs/* --parts cut --examples 60 --sample-seed 1 --out few --dry-run >out 2>err
+grep -q 'cut .*(measured)' err || complain "a sample of another seed is not kept: $(cat err)"
+
 # All parts of a model that sorts its tokens, whose inputs windows empty; what has no limit per layer names the part that has one.
 "$probe" train --model reformer --task listops --set max-depth=3 --set max-args=3 --set min-length=4 --set max-length=24 --set train=64 --set val=32 \
     --set test=32 --set batch=8 --set epochs=1 --set width=8 --set hidden=8 --set heads=2 --set layers=1 --out sorts -q >train.out 2>&1 ||
@@ -279,6 +292,10 @@ awk '{ x[NR] = $1 } END { exit !(NR == 3 && x[3] - x[2] == x[2] - x[1] && x[1] >
     complain "the cost of part length: $(cat costs)"
 expect 2 "\-\-lengths is '48,x', expected ascending numbers" "$probe" influence "$run" --out o --parts length --lengths 48,x
 expect 1 "length 5: 1 copy at distance 2 need" "$probe" influence "$run" --out o --parts length --lengths 5 -q
+"$probe" influence "$run" --out o --parts length --lengths 5,24 --examples 8 -q >out 2>err || complain "an impossible length ends the others: $(cat err)"
+has out 'length.gain.x1'
+"$probe" influence "$run" --out o --parts length --lengths 5,24 --examples 8 >out 2>err || complain "an impossible length: $(cat err)"
+grep -q 'length 5: .*: left out' err || complain "an impossible length is left out without a note: $(cat err)"
 "$probe" influence "$run" --out o --parts length --lengths 12,72 --examples 8 -q >out 2>err || complain "--lengths: $(cat err)"
 has out 'length.gain.x3'
 # Positions that are added: masked windows, moved content; a table of them ends where it ends.
