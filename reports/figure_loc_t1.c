@@ -160,7 +160,8 @@ static void set_ranges(plot *p)
     if (p->view[0].first->n_classes) p->y0 = fmax(p->y0, 0);
     p->y1 = y1 + 0.1 * (y1 - y0);
     /* Several ladders are compared with each other: gains that are all alike fill the panel. */
-    if (p->n > 1 && p->lowest_gain > 0.3 && isfinite(p->lowest_gain)) p->gain0 = p->lowest_gain - 0.02;
+    if (p->n > 1 && p->lowest_gain > 0.3 && isfinite(p->lowest_gain))
+        p->gain0 = p->lowest_gain - 0.02;
     double pad = 0.05 * (p->gain1 - p->gain0);
     p->gain0 -= p->gain0 < 0 ? pad : 0;
     p->gain1 += 2 * pad;
