@@ -58,12 +58,12 @@ int lra_draw(const lra_report_figure *f, const lra_report_input *in, const char 
     int rc = f->make(in, &p, e);
     if (rc == 0) rc = lra_folder_make(folder, e);
     if (rc == 0) rc = lra_plot_write(&p, folder, f->name, e);
-    if (rc == 0 && p.caption) printf("caption: %s\n", p.caption);
     for (const char *at = formats; *at && rc == 0;) {
         char format[4] = {at[0], at[1], at[2], 0};
         rc = draw_one(f->name, &p, folder, format, e);
         at += 3 + (at[3] == ',');
     }
+    if (rc == 0 && p.caption) printf("caption: %s\n", p.caption);
     lra_plot_free(&p);
     return rc;
 }

@@ -67,7 +67,7 @@ static void growth_is_found_before_rounding(void **state)
     (void)state;
     double initial[C * LAGS], trained[C * LAGS];
     fill(initial), fill(trained);
-    for (int c = 0; c < C; c++) initial[c * LAGS + 5] = 1e-30, trained[c * LAGS + 5] = 1e-25;
+    for (int c = 0; c < C; c++) initial[c * LAGS + 5] = 1e-30, trained[c * LAGS + 5] = 1;
     lra_probe_result *r = measure(initial, trained);
     assert_true(lra_probe_array_find(r->unit[0], "mass0")->value[5] == 0);
     assert_true(lra_probe_finding(r->unit[0], "shift.peak")->value == 5);
